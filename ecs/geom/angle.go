@@ -1,0 +1,79 @@
+package geom
+
+import "math"
+
+// Angle is a direction in 1/65536 of a turn; it wraps as angles do. Pitch uses the same type, read as signed: 0x4000
+// looks straight up, 0xC000 straight down.
+type Angle uint16
+
+// Turn is one full turn as a float, in Angle units.
+const Turn = 65536
+
+// Degrees converts degrees to the nearest Angle. NaN and infinities give 0.
+func Degrees(deg float64) Angle {
+	turns := deg / 360
+	turns -= math.Floor(turns)
+	if !(turns >= 0 && turns <= 1) {
+		return 0
+	}
+	return Angle(uint32(math.Floor(turns*Turn + 0.5)))
+}
+
+// Degrees returns the angle in (-180, 180].
+func (a Angle) Degrees() float64 { return float64(a.Signed()) * 360 / Turn }
+
+// Signed returns the angle in [-32768, 32767].
+func (a Angle) Signed() int16 { return int16(a) }
+
+// Lerp goes from a towards b along the shorter arc, f in [0, 1]; f = 0 gives a. Halves are rounded down.
+func (a Angle) Lerp(b Angle, f float32) Angle {
+	d := float32((b - a).Signed())
+	return a + Angle(int32(floor32(float32(d*f))))
+}
+
+func floor32(x float32) float32 { return float32(math.Floor(float64(x))) }
+
+// Atan2 returns the yaw that looks along (x, z): 0 for +z, a quarter turn for +x.
+// It uses math.Atan2, so it is for bots and tools, not for code whose bits must agree between machines.
+func Atan2(x, z float32) Angle {
+	return Degrees(math.Atan2(float64(x), float64(z)) * 180 / math.Pi)
+}
+
+// SinCos returns sine and cosine of a, within 1e-7, the same bits on every machine: a polynomial in float64 without
+// fused operations, over an eighth of a turn, and exact at the quarter turns.
+func (a Angle) SinCos() (sin, cos float32) {
+	octant := (uint32(a) + 0x2000) >> 14 // nearest quarter turn
+	x := float64(int32(uint32(a)-octant<<14)) * (2 * math.Pi / Turn)
+	q := float64(x * x)
+	// Taylor terms up to x^11 and x^12: the remainder on |x| <= pi/4 is below 1e-12.
+	s := q * -2.5052108385441720e-08
+	s = float64(q * (2.7557319223985893e-06 + float64(s)))
+	s = float64(q * (-1.9841269841269841e-04 + float64(s)))
+	s = float64(q * (8.3333333333333333e-03 + float64(s)))
+	s = float64(q * (-1.6666666666666666e-01 + float64(s)))
+	s = x + float64(x*s)
+	c := q * 2.0876756987868100e-09
+	c = float64(q * (-2.7557319223985888e-07 + float64(c)))
+	c = float64(q * (2.4801587301587302e-05 + float64(c)))
+	c = float64(q * (-1.3888888888888889e-03 + float64(c)))
+	c = float64(q * (4.1666666666666664e-02 + float64(c)))
+	c = float64(q * (-0.5 + float64(c)))
+	c = 1 + float64(c)
+	switch octant & 3 {
+	case 0:
+		return float32(s), float32(c)
+	case 1:
+		return float32(c), float32(-s)
+	case 2:
+		return float32(-s), float32(-c)
+	default:
+		return float32(-c), float32(s)
+	}
+}
+
+// Forward is the unit direction of a view: yaw about +y from +z towards +x, pitch upwards.
+func Forward(yaw, pitch Angle) Vec3 {
+	sy, cy := yaw.SinCos()
+	sp, cp := pitch.SinCos()
+	return Vec3{float32(sy * cp), sp, float32(cy * cp)}
+}
