@@ -1,0 +1,84 @@
+package ecs
+
+import (
+	"reflect"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Comp names component type T within one world. Only Register makes a useful one, which is why a column's element type
+// is always the registered type.
+type Comp[T any] struct {
+	world *World
+	id    arche.ID
+}
+
+// Component is any Comp, for lists of them.
+type Component interface {
+	component() (*World, arche.ID)
+}
+
+func (c Comp[T]) component() (*World, arche.ID) { return c.world, c.id }
+
+// Register makes T known as a component; again for the same T it returns the same Comp. At most 255 types. It panics
+// for types that hold pointers (components are plain memory: they are copied, hashed and rewound as such), for arche
+// relations (they split a kind over several archetypes) and while a view is open.
+func Register[T any](w *World) Comp[T] {
+	t := reflect.TypeFor[T]()
+	w.mustBeClosed("Register " + t.String())
+	if t == reflect.TypeFor[NetID]() {
+		panic("ecs: Register NetID: it is the world's own component, read it with View.IDs")
+	}
+	if isRelation(t) {
+		panic("ecs: Register " + t.String() + ": a relation has no single column")
+	}
+	if holdsPointers(t) {
+		panic("ecs: Register " + t.String() + ": components hold no pointers, strings, slices or maps; use a resource")
+	}
+	id := arche.ComponentID[T](&w.store)
+	w.types[t] = id
+	return Comp[T]{w, id}
+}
+
+// Get returns the component of a live entity, or nil if the id is stale, not yet flushed or of a kind without T.
+// The pointer may be used until the next Flush.
+func (c Comp[T]) Get(id NetID) *T {
+	if c.world == nil {
+		panic("ecs: Get of " + reflect.TypeFor[T]().String() + ": not a registered component")
+	}
+	s := c.world.find(id)
+	if s == nil || s.row < 0 {
+		return nil
+	}
+	return (*T)(c.world.store.GetUnchecked(s.entity, c.id))
+}
+
+// Get is Comp.Get for callers without the Comp: it looks T up by type, which costs a map access. nil also when nobody
+// registered T.
+func Get[T any](w *World, id NetID) *T {
+	comp, ok := w.types[reflect.TypeFor[T]()]
+	if !ok {
+		return nil
+	}
+	return Comp[T]{w, comp}.Get(id)
+}
+
+func isRelation(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == reflect.TypeFor[arche.Relation]()
+}
+
+func holdsPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && holdsPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	default:
+		return t.Kind() > reflect.Complex128
+	}
+}

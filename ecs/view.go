@@ -1,0 +1,92 @@
+package ecs
+
+import (
+	"reflect"
+	"unsafe"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// View hands out the columns of the entities that have exactly one set of components. Open it, take columns, Close it.
+// It allocates nothing and may be kept and opened again each tick.
+type View struct {
+	world  *World
+	name   string
+	mask   arche.Mask
+	exact  arche.MaskFilter // exclusive, so at most one archetype matches and Count belongs to the column
+	filter arche.CachedFilter
+	query  arche.Query // stands on the first row while open
+	rows   int
+	open   bool
+}
+
+// NewView makes a view over the entities with exactly these components (and the world's NetID), so over one kind.
+func NewView(w *World, comps ...Component) *View {
+	w.mustBeClosed("NewView")
+	ids := w.componentSet("NewView", comps)
+	for i := range w.kinds[1:] {
+		if k := &w.kinds[1+i]; arche.All(k.ids...) == arche.All(ids...) {
+			return newView(w, k.name, ids)
+		}
+	}
+	panic("ecs: NewView: no kind has exactly these components")
+}
+
+func newView(w *World, name string, ids []arche.ID) *View {
+	v := &View{world: w, name: name, mask: arche.All(ids...)}
+	v.exact = v.mask.Exclusive()
+	v.filter = w.store.Cache().Register(&v.exact)
+	return v
+}
+
+// Open looks at the kind's rows as they are now and reports whether there are any. After true, Close must follow before
+// the next Flush; after false nothing is open. Other views may be open at the same time.
+func (v *View) Open() bool {
+	if v.open {
+		panic("ecs: view of " + v.name + " opened twice")
+	}
+	v.query = v.world.store.Query(&v.filter)
+	v.rows = v.query.Count()
+	if !v.query.Next() { // empty, and arche's query has closed itself
+		v.rows = 0
+		return false
+	}
+	v.open = true
+	v.world.views++
+	return true
+}
+
+// Len is the number of rows while the view is open, else 0.
+func (v *View) Len() int { return v.rows }
+
+// Close ends the use of every column taken since Open. Without an open view it does nothing.
+func (v *View) Close() {
+	if !v.open {
+		return
+	}
+	v.query.Close()
+	v.open, v.rows = false, 0
+	v.world.views--
+}
+
+// IDs is the column of ids; read only, and valid as any column is.
+func (v *View) IDs() []NetID {
+	v.mustBeOpen("IDs")
+	return unsafe.Slice((*NetID)(v.query.Get(v.world.netID)), v.rows)
+}
+
+// Column is component c of every row, in row order: arche's own memory, aligned as Go aligns a []T (no more: kernels
+// must load unaligned), valid until Close. It panics if the view is closed or its kind has no such component.
+func Column[T any](v *View, c Comp[T]) []T {
+	v.mustBeOpen("Column")
+	if c.world != v.world || !v.mask.Get(c.id) {
+		panic("ecs: Column: kind " + v.name + " has no component " + reflect.TypeFor[T]().String())
+	}
+	return unsafe.Slice((*T)(v.query.Get(c.id)), v.rows)
+}
+
+func (v *View) mustBeOpen(what string) {
+	if !v.open {
+		panic("ecs: " + what + ": the view of " + v.name + " is not open")
+	}
+}

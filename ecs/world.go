@@ -1,0 +1,101 @@
+package ecs
+
+import (
+	"fmt"
+	"reflect"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// World holds entities in a fixed number of slots, their components and the resources beside them.
+type World struct {
+	store     arche.World
+	netID     arche.ID                  // component 0 of every entity: its NetID
+	types     map[reflect.Type]arche.ID // what Register has seen; never ranged over
+	slots     []slot                    // by NetID.Index
+	free      freelist
+	kinds     []kind // kinds[0] is no kind
+	changes   []change
+	spawned   []NetID
+	despawned []NetID
+	views     int // open ones
+}
+
+// slot is what the world knows of one index.
+type slot struct {
+	entity arche.Entity
+	row    int32 // within its kind's columns; -1 while there is none
+	gen    uint8 // of the current or last life
+	kind   Kind  // 0: free
+	doomed bool  // Despawn is queued
+}
+
+// New makes a world of at most slots entities at a time, 1 <= slots <= MaxSlots. All memory for structural changes is
+// taken here, and a kind's columns at its first Spawn, for all slots: nothing later grows.
+func New(slots int) *World {
+	if slots < 1 || slots > MaxSlots {
+		panic(fmt.Sprintf("ecs: New(%d): want 1 to %d slots", slots, MaxSlots))
+	}
+	w := &World{
+		store:     arche.NewWorld(slots + 1), // arche's own entity 0 takes a place
+		types:     map[reflect.Type]arche.ID{},
+		slots:     make([]slot, slots),
+		free:      newFreelist(slots),
+		kinds:     make([]kind, 1, 16),
+		changes:   make([]change, 0, 2*slots), // a slot can be spawned and despawned once between flushes
+		spawned:   make([]NetID, 0, slots),
+		despawned: make([]NetID, 0, slots),
+	}
+	for i := range w.slots {
+		w.slots[i].row = -1
+	}
+	w.netID = arche.ComponentID[NetID](&w.store)
+	return w
+}
+
+// Slots is the number of slots the world was made with.
+func (w *World) Slots() int { return len(w.slots) }
+
+// Len is the number of reserved slots: live entities and those that wait for Flush.
+func (w *World) Len() int { return len(w.slots) - w.free.count }
+
+// Alive reports whether id has a row now: from the Flush that applies its Spawn until the one that applies its Despawn.
+func (w *World) Alive(id NetID) bool {
+	s := w.find(id)
+	return s != nil && s.row >= 0
+}
+
+// At returns the live entity in slot index, or 0.
+func (w *World) At(index int) NetID {
+	if index < 0 || index >= len(w.slots) || w.slots[index].row < 0 {
+		return 0
+	}
+	return MakeNetID(index, w.slots[index].gen)
+}
+
+// Row returns the row of a live entity within its kind's columns. It changes only in Flush.
+func (w *World) Row(id NetID) (row int, ok bool) {
+	s := w.find(id)
+	if s == nil || s.row < 0 {
+		return 0, false
+	}
+	return int(s.row), true
+}
+
+// KindOf returns the kind of an entity that is live or waits for Flush, 0 for a stale id.
+func (w *World) KindOf(id NetID) Kind {
+	if s := w.find(id); s != nil {
+		return s.kind
+	}
+	return 0
+}
+
+// find returns the slot that id still owns, or nil.
+func (w *World) find(id NetID) *slot {
+	if i := id.Index(); i < len(w.slots) {
+		if s := &w.slots[i]; s.kind != 0 && s.gen == id.Generation() {
+			return s
+		}
+	}
+	return nil
+}
