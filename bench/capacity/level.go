@@ -1,0 +1,129 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+)
+
+// Defaults of a service level.
+const (
+	DefaultTickHz       = 60
+	DefaultSendEvery    = 3
+	DefaultTickShare    = 0.6
+	DefaultAgeIntervals = 2.0
+)
+
+// Level is a service level: what a step must hold to pass. Zero fields mean the defaults above.
+type Level struct {
+	TickHz        int     `json:"tick_hz"`          // simulation rate, ticks a second
+	SendEvery     int     `json:"send_every_ticks"` // a snapshot is sent every so many ticks
+	TickShare     float64 `json:"tick_share"`       // p99 of a tick's CPU time may fill this part of the period
+	WallShare     float64 `json:"wall_share"`       // the same for elapsed time; 0 takes TickShare, below 0 is not judged
+	AgeIntervals  float64 `json:"age_intervals"`    // p99 snapshot age, in send intervals
+	MaxInputsLost uint64  `json:"max_inputs_lost"`
+}
+
+// WithDefaults returns l with its zero fields filled.
+func (l Level) WithDefaults() Level {
+	if l.TickHz <= 0 {
+		l.TickHz = DefaultTickHz
+	}
+	if l.SendEvery <= 0 {
+		l.SendEvery = DefaultSendEvery
+	}
+	if !(l.TickShare > 0) {
+		l.TickShare = DefaultTickShare
+	}
+	if l.WallShare == 0 || math.IsNaN(l.WallShare) {
+		l.WallShare = l.TickShare
+	}
+	if !(l.AgeIntervals > 0) {
+		l.AgeIntervals = DefaultAgeIntervals
+	}
+	return l
+}
+
+// PeriodMillis is the length of a tick.
+func (l Level) PeriodMillis() float64 { return 1000 / float64(l.WithDefaults().TickHz) }
+
+// TickLimitMillis is the most that p99 tick CPU time may be.
+func (l Level) TickLimitMillis() float64 { return l.PeriodMillis() * l.WithDefaults().TickShare }
+
+// WallLimitMillis is the most that p99 elapsed tick time may be, +Inf where it is not judged.
+func (l Level) WallLimitMillis() float64 {
+	if share := l.WithDefaults().WallShare; share > 0 {
+		return l.PeriodMillis() * share
+	}
+	return math.Inf(1)
+}
+
+// IntervalMillis is the time between two snapshots to one client.
+func (l Level) IntervalMillis() float64 {
+	return l.PeriodMillis() * float64(l.WithDefaults().SendEvery)
+}
+
+// AgeLimitMillis is the most that p99 snapshot age may be.
+func (l Level) AgeLimitMillis() float64 { return l.IntervalMillis() * l.WithDefaults().AgeIntervals }
+
+// Words describes the level in one line.
+func (l Level) Words() string {
+	l = l.WithDefaults()
+	clock := "CPU"
+	if l.WallShare == l.TickShare {
+		clock = "CPU and elapsed"
+	}
+	lost := "no input lost"
+	if l.MaxInputsLost > 0 {
+		lost = fmt.Sprintf("at most %d inputs lost", l.MaxInputsLost)
+	}
+	words := fmt.Sprintf("p99 tick (%s) within %.0f %% of %.1f ms", clock, 100*l.TickShare, l.PeriodMillis())
+	if l.WallShare > 0 && l.WallShare != l.TickShare {
+		words += fmt.Sprintf(", elapsed within %.0f %%", 100*l.WallShare)
+	}
+	return fmt.Sprintf("%s; %s; p99 snapshot age at most %g send intervals (%.0f ms)",
+		words, lost, l.AgeIntervals, l.AgeLimitMillis())
+}
+
+// Check returns the terms of the level that s does not hold, each as a readable line; none means it passes. What was
+// not measured (zero, or not a number) is not held: a planner that lost its evidence must not pass.
+func (l Level) Check(s Step) []string {
+	l = l.WithDefaults()
+	var failed []string
+	most := func(name string, got, limit float64, why string) {
+		switch {
+		case !(got > 0):
+			failed = append(failed, name+" was not measured")
+		case got > limit:
+			failed = append(failed, fmt.Sprintf("%s %.2f ms, over %.2f ms (%s)", name, got, limit, why))
+		}
+	}
+	share := func(s float64) string { return fmt.Sprintf("%.0f %% of the tick period", 100*s) }
+	most("p99 tick CPU", s.TickCPUMillis.P99, l.TickLimitMillis(), share(l.TickShare))
+	if l.WallShare > 0 {
+		most("p99 tick elapsed", s.TickWallMillis.P99, l.WallLimitMillis(), share(l.WallShare))
+	}
+	switch {
+	case s.InputsExpected == 0:
+		failed = append(failed, "inputs were not measured")
+	case s.InputsLost > l.MaxInputsLost:
+		failed = append(failed, fmt.Sprintf("%d of %d inputs lost, over %d", s.InputsLost, s.InputsExpected, l.MaxInputsLost))
+	}
+	most("p99 snapshot age", s.SnapshotAgeMillis.P99, l.AgeLimitMillis(), fmt.Sprintf("%g send intervals", l.AgeIntervals))
+	return failed
+}
+
+// Judge returns s with Pass and Failed set. A void step neither passes nor fails.
+func (l Level) Judge(s Step) Step {
+	s = s.Finite()
+	s.Pass, s.Failed = false, nil
+	if !s.Void {
+		s.Failed = l.Check(s)
+		s.Pass = len(s.Failed) == 0
+	}
+	return s
+}
+
+// TickLoad is how much of its limit the tick fills: the larger of p99 CPU and p99 elapsed, 1 at the limit.
+func (l Level) TickLoad(s Step) float64 {
+	return max(s.TickCPUMillis.P99/l.TickLimitMillis(), s.TickWallMillis.P99/l.WallLimitMillis())
+}

@@ -1,0 +1,188 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Defaults of a search.
+const (
+	DefaultStart     = 64
+	DefaultMax       = 4096
+	DefaultTolerance = 0.08
+)
+
+// Search finds the knee in few steps: it grows the lobby until one fails, then halves the gap (in ratio) until the
+// smallest failing size is within Tolerance of the largest passing one. Set the fields, then alternate Next, a
+// measurement and Record:
+//
+//	for {
+//		players, ok := search.Next(elapsed)
+//		if !ok {
+//			break
+//		}
+//		plan.Steps = append(plan.Steps, search.Record(measure(players)))
+//	}
+//	plan.Knee = search.Knee()
+//
+// Two kinds of step are measured twice. A void one: the swarm may have had a bad moment; the second time the size is
+// taken as the roof of what this swarm can load, and the knee is a lower bound. And a surprising failure, one that
+// even quadratic growth from the last good step does not explain: then the second verdict counts.
+type Search struct {
+	Level     Level
+	Start     int           // first size, players
+	Max       int           // largest size to try
+	Tolerance float64       // wanted gap between knee and first failure, as a part of the knee
+	Limit     time.Duration // no step is begun that would end later than this; 0 means no limit
+
+	good     Step // largest passing step
+	bad      Step // smallest failing or twice void step
+	again    int  // size to measure a second time, 0 for none
+	begun    time.Duration
+	stepCost time.Duration
+	asked    bool
+	timedOut bool
+}
+
+// Next returns the next size to measure, false when the search is over. The argument is the time since the search
+// began; steps are assumed to take as long as the longest so far.
+func (s *Search) Next(elapsed time.Duration) (players int, ok bool) {
+	if s.asked {
+		s.stepCost = max(s.stepCost, elapsed-s.begun)
+	}
+	players, ok = s.next()
+	if ok && s.Limit > 0 && elapsed+s.stepCost > s.Limit {
+		s.timedOut = true
+		return 0, false
+	}
+	s.begun, s.asked = elapsed, true
+	return players, ok
+}
+
+func (s *Search) next() (int, bool) {
+	switch {
+	case s.again > 0:
+		return s.again, true
+	case s.bad.Players == 0 && s.good.Players == 0:
+		return s.start(), true
+	case s.bad.Players == 0:
+		return s.grow()
+	default:
+		return s.halve()
+	}
+}
+
+func (s *Search) start() int { return min(orInt(s.Start, DefaultStart), s.max()) }
+func (s *Search) max() int   { return orInt(s.Max, DefaultMax) }
+
+func (s *Search) tolerance() float64 {
+	if s.Tolerance > 0 {
+		return s.Tolerance
+	}
+	return DefaultTolerance
+}
+
+// grow doubles while even a tick that grows with the square would stay within its limit, and goes carefully after.
+func (s *Search) grow() (int, bool) {
+	if s.good.Players >= s.max() {
+		return 0, false
+	}
+	ratio := 1.6
+	if s.Level.TickLoad(s.good) < 0.25 {
+		ratio = 2
+	}
+	next := s.round(float64(s.good.Players) * ratio)
+	return min(max(next, s.good.Players+1), s.max()), true
+}
+
+func (s *Search) halve() (int, bool) {
+	lo, hi := s.good.Players, s.bad.Players
+	if hi-lo <= 1 || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
+		return 0, false
+	}
+	middle := math.Sqrt(float64(max(lo, 1)) * float64(hi))
+	if lo == 0 {
+		middle = float64(hi) / 2 // nothing has passed yet: there is no ratio to halve
+	}
+	return min(max(s.round(middle), lo+1), hi-1), true
+}
+
+// round takes the nearest number that reads well (a multiple of 1, 2, 5, 10, 20, 50...) and costs no precision.
+func (s *Search) round(x float64) int {
+	grain, fine := 1.0, x*s.tolerance()/4
+	for i := 0; ; i++ {
+		by := [...]float64{2, 2.5, 2}[i%3]
+		if grain*by > fine {
+			return int(math.Round(x/grain) * grain)
+		}
+		grain *= by
+	}
+}
+
+// Record takes a measured step into account and returns it judged by the level.
+func (s *Search) Record(step Step) Step {
+	step = s.Level.Judge(step)
+	second := s.again == step.Players && s.again != 0
+	s.again = 0
+	switch {
+	case step.Pass:
+		if step.Players > s.good.Players {
+			s.good = step
+		}
+	case !second && (step.Void || s.surprising(step)):
+		s.again = step.Players
+	case s.bad.Players == 0 || step.Players < s.bad.Players:
+		s.bad = step
+	}
+	return step
+}
+
+func (s *Search) surprising(step Step) bool {
+	if s.good.Players == 0 {
+		return false
+	}
+	ratio := float64(step.Players) / float64(s.good.Players)
+	return s.Level.TickLoad(s.good)*ratio*ratio < 1
+}
+
+// Knee returns what is known so far; it may be asked at any time, so that an interrupted plan has an answer too.
+func (s *Search) Knee() Knee {
+	k := Knee{Players: s.good.Players, Bound: AtLeast}
+	switch {
+	case s.bad.Players == 0 && s.good.Players == 0:
+		k.Reason = "nothing was measured"
+	case s.bad.Players == 0 && s.good.Players >= s.max():
+		k.Reason = fmt.Sprintf("%d players is the largest size that was asked for", s.good.Players)
+	case s.bad.Players == 0:
+		k.Reason = fmt.Sprintf("the search ended before any lobby failed%s", s.timeWords())
+	case s.bad.Void:
+		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", s.bad.Players, s.bad.VoidReason)
+	default:
+		k.Bound, k.FirstFail, k.Binding = Measured, s.bad.Players, s.bad.Failed
+		k.Reason = s.measuredWords()
+	}
+	return k
+}
+
+func (s *Search) measuredWords() string {
+	if s.good.Players == 0 {
+		return fmt.Sprintf("no lobby passed, not even %d players%s", s.bad.Players, s.timeWords())
+	}
+	gap := float64(s.bad.Players)/float64(s.good.Players) - 1
+	return fmt.Sprintf("%d players failed, %.0f %% above the knee%s", s.bad.Players, 100*gap, s.timeWords())
+}
+
+func (s *Search) timeWords() string {
+	if s.timedOut {
+		return " (out of time)"
+	}
+	return ""
+}
+
+func orInt(x, zero int) int {
+	if x > 0 {
+		return x
+	}
+	return zero
+}

@@ -1,0 +1,87 @@
+package capacity
+
+import (
+	"math"
+	"time"
+)
+
+// Quantiles sums up one measured quantity; the unit stands in the name of the field that holds it.
+type Quantiles struct {
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
+// Stage is the CPU time that one station of the tick took, in microseconds a tick.
+type Stage struct {
+	Name string  `json:"name"`
+	Mean float64 `json:"mean"`
+	P99  float64 `json:"p99"`
+}
+
+// Step is what was measured at one lobby size. Pass and Failed are Level.Judge's; everything else is the planner's.
+type Step struct {
+	Players  int           `json:"players"`
+	Duration time.Duration `json:"duration_ns"` // measured time, warm-up left out
+
+	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
+	TickWallMillis Quantiles `json:"tick_wall_ms"`
+	StageCPUMicros []Stage   `json:"stage_cpu_us"` // in the order of the tick
+	LatenessMicros Quantiles `json:"lateness_us"`  // a tick's begin, from its scheduled time
+	ServerCores    float64   `json:"server_cores"` // CPU seconds a second of the whole server process
+
+	KbpsDownPerClient float64   `json:"kbps_down_per_client"` // UDP payload, 1000 bit/s
+	KbpsUpPerClient   float64   `json:"kbps_up_per_client"`
+	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
+	RTTMillis         Quantiles `json:"rtt_ms"`
+
+	InputsExpected uint64 `json:"inputs_expected"`
+	InputsLost     uint64 `json:"inputs_lost"`
+	DatagramsLost  uint64 `json:"datagrams_lost"`
+
+	AllocsPerTick float64 `json:"allocs_per_tick"`
+	GCs           uint64  `json:"gcs"` // collections begun while measuring
+
+	SwarmLate  uint64   `json:"swarm_late"` // client sends missed, or late beyond the swarm's own budget
+	Void       bool     `json:"void"`       // the swarm or the machine, not the server, was found wanting
+	VoidReason string   `json:"void_reason,omitempty"`
+	Pass       bool     `json:"pass"`
+	Failed     []string `json:"failed"` // the terms of the service level that did not hold, in words
+}
+
+// Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0; such a step is void, and says
+// so. The lists of s are copied where they change.
+func (s Step) Finite() Step {
+	bad := ""
+	mend := func(x *float64, name string) {
+		if math.IsNaN(*x) || math.IsInf(*x, 0) {
+			*x, bad = 0, name
+		}
+	}
+	quantiles := func(q *Quantiles, name string) {
+		for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
+			mend(x, name)
+		}
+	}
+	quantiles(&s.TickCPUMillis, "tick_cpu_ms")
+	quantiles(&s.TickWallMillis, "tick_wall_ms")
+	quantiles(&s.LatenessMicros, "lateness_us")
+	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
+	quantiles(&s.RTTMillis, "rtt_ms")
+	mend(&s.ServerCores, "server_cores")
+	mend(&s.KbpsDownPerClient, "kbps_down_per_client")
+	mend(&s.KbpsUpPerClient, "kbps_up_per_client")
+	mend(&s.AllocsPerTick, "allocs_per_tick")
+	s.StageCPUMicros = append([]Stage(nil), s.StageCPUMicros...)
+	for i := range s.StageCPUMicros {
+		mend(&s.StageCPUMicros[i].Mean, "stage_cpu_us")
+		mend(&s.StageCPUMicros[i].P99, "stage_cpu_us")
+	}
+	if bad != "" {
+		s.Void, s.Pass = true, false
+		s.VoidReason = bad + " was not a finite number"
+	}
+	return s
+}
