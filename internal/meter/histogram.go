@@ -1,0 +1,107 @@
+package meter
+
+import (
+	"sync"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// significantDigits is how exact a quantile is: within 0.1 % of the true value.
+const significantDigits = 3
+
+// DefaultHighest is the largest value a histogram made by NewHistogram(0) holds: a minute in nanoseconds.
+const DefaultHighest = 60_000_000_000
+
+// Histogram keeps the distribution of integers in [0, highest] to three significant digits, and their exact count,
+// sum and maximum. The unit is the caller's; nanoseconds by custom.
+//
+// Records go to one of two small tallies. A reader swaps the tallies, which takes as long as exchanging two pointers,
+// and folds the resting one into the total at leisure: so a recording tick never waits while 200 kB are summed up.
+type Histogram struct {
+	highest int64
+
+	mu   sync.Mutex // held for one record or one swap, never for a fold
+	live *tally     // takes the records
+
+	reading sync.Mutex // held by whoever folds; taken before mu
+	rest    *tally     // empty but during a fold
+	total   *tally
+}
+
+// tally is a histogram with the three numbers hdr would only approximate.
+type tally struct {
+	hdr     *hdr.Histogram
+	count   int64
+	sum     int64
+	max     int64
+	clamped int64
+}
+
+// NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. It takes about 660 kB at
+// the default range, so keep one a stage rather than one a player.
+func NewHistogram(highest int64) *Histogram {
+	if highest == 0 {
+		highest = DefaultHighest
+	}
+	if highest < 2 {
+		panic("meter: histogram's highest value is below 2")
+	}
+	return &Histogram{highest: highest, live: newTally(highest), rest: newTally(highest), total: newTally(highest)}
+}
+
+func newTally(highest int64) *tally { return &tally{hdr: hdr.New(1, highest, significantDigits)} }
+
+// Record adds one value. A value below 0 counts as 0, one above the range as the highest; see Clamped.
+func (h *Histogram) Record(v int64) {
+	h.mu.Lock()
+	h.live.record(v, h.highest)
+	h.mu.Unlock()
+}
+
+// record never meets hdr's error path, which would allocate: the value is in range by then.
+func (t *tally) record(v, highest int64) {
+	if v < 0 || v > highest {
+		v = min(max(v, 0), highest)
+		t.clamped++
+	}
+	t.count++
+	t.sum += v
+	t.max = max(t.max, v)
+	_ = t.hdr.RecordValue(v)
+}
+
+// add pours from into t.
+func (t *tally) add(from *tally) {
+	if from.count == 0 {
+		return
+	}
+	t.hdr.Merge(from.hdr)
+	t.count += from.count
+	t.sum += from.sum
+	t.max = max(t.max, from.max)
+	t.clamped += from.clamped
+}
+
+func (t *tally) reset() {
+	if t.count != 0 {
+		t.hdr.Reset()
+	}
+	*t = tally{hdr: t.hdr}
+}
+
+// fold moves everything recorded so far into the total. The caller holds h.reading.
+func (h *Histogram) fold() *tally {
+	h.mu.Lock()
+	h.live, h.rest = h.rest, h.live
+	h.mu.Unlock()
+	h.total.add(h.rest)
+	h.rest.reset()
+	return h.total
+}
+
+// Reset forgets everything recorded so far.
+func (h *Histogram) Reset() {
+	h.reading.Lock()
+	defer h.reading.Unlock()
+	h.fold().reset()
+}
