@@ -1,0 +1,218 @@
+package arena
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// What Generate builds, in quarters of a metre unless said otherwise.
+const (
+	MaxPlayers = MaxSpawns // Generate makes room for at most so many
+
+	areaPerPlayer = 40 // square metres
+	minSide       = 24 // metres
+	tileSide      = 8  // metres, about: the ground is cut into whole tiles
+	lane          = 5  // free ground along each tile's border, so that lanes of twice that join everything
+	wallHeight    = 24
+	sky           = 96
+)
+
+// Generate makes a plausible arena of about 40 square metres a player, at least 24 m on a side: a walled square of
+// tiles, each with crates, cover, a wall, a pillar, stairs or a ramp to a platform, and free lanes between them. Team 0
+// spawns in the half of negative x and looks towards +x, team 1 opposite. The same arguments give the same arena on
+// every machine. players is taken to lie in [2, MaxPlayers].
+func Generate(players int, seed uint64) *Arena {
+	players = min(max(players, 2), MaxPlayers)
+	side := max(minSide, math.Sqrt(areaPerPlayer*float64(players)))
+	half := int(math.Ceil(side/2)) * 4
+	b := builder{half: half, tiles: int(math.Round(float64(half) / (2 * tileSide))), rng: seed ^ uint64(players)<<32}
+	b.shell()
+	for z := range b.tiles {
+		for x := range b.tiles {
+			b.tile(x, z)
+		}
+	}
+	bounds := geom.AABB{Min: quarters(-half-4, -4, -half-4), Max: quarters(half+4, sky, half+4)}
+	a, err := New(fmt.Sprintf("gen:%d:%d", players, seed), bounds, b.solids, b.spawns((players+1)/2))
+	if err != nil {
+		panic("arena: the generator made a map that does not pass: " + err.Error())
+	}
+	return a
+}
+
+type builder struct {
+	half   int // of the side
+	tiles  int // along a side
+	rng    uint64
+	solids []Solid
+}
+
+// next is splitmix64: the arena must be the same whatever a library's generator becomes.
+func (b *builder) next() uint64 {
+	b.rng += 0x9e3779b97f4a7c15
+	z := b.rng
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// pick returns a number in [lo, hi].
+func (b *builder) pick(lo, hi int) int { return lo + int(b.next()>>33)%(hi-lo+1) }
+
+func quarters(x, y, z int) geom.Vec3 {
+	return geom.Vec3{X: float32(x) / 4, Y: float32(y) / 4, Z: float32(z) / 4}
+}
+
+func (b *builder) solid(shape Shape, x0, y0, z0, x1, y1, z1 int) {
+	b.solids = append(b.solids, NewSolid(shape, quarters(x0, y0, z0), quarters(x1, y1, z1)))
+}
+
+// shell is the floor, its top at y = 0, and the walls round it.
+func (b *builder) shell() {
+	h := b.half
+	b.solid(Box, -h-4, -4, -h-4, h+4, 0, h+4)
+	b.solid(Box, -h-4, 0, -h-4, -h, wallHeight, h+4)
+	b.solid(Box, h, 0, -h-4, h+4, wallHeight, h+4)
+	b.solid(Box, -h, 0, -h-4, h, wallHeight, -h)
+	b.solid(Box, -h, 0, h, h, wallHeight, h+4)
+}
+
+// border is the coordinate of the line before tile i.
+func (b *builder) border(i int) int { return -b.half + 2*b.half*i/b.tiles }
+
+// tile fills the inner part of one tile; it is at least 18 quarters wide.
+func (b *builder) tile(x, z int) {
+	x0, x1 := b.border(x)+lane, b.border(x+1)-lane
+	z0, z1 := b.border(z)+lane, b.border(z+1)-lane
+	switch kind := b.pick(0, 99); {
+	case kind < 8: // open ground
+	case kind < 45:
+		b.crates(x0, z0, x1, z1)
+	case kind < 65:
+		b.cover(x0, z0, x1, z1)
+	case kind < 78:
+		b.wall(x0, z0, x1, z1)
+	case kind < 92:
+		b.platform(x0, z0, x1, z1)
+	case kind < 97:
+		b.stairs(x0, z0, x1, z1)
+	default:
+		w := b.pick(3, 5)
+		cx, cz := (x0+x1)/2, (z0+z1)/2
+		b.solid(Box, cx-w, 0, cz-w, cx+w, wallHeight, cz+w)
+	}
+}
+
+// crates are two to five boxes; one may stand on the first.
+func (b *builder) crates(x0, z0, x1, z1 int) {
+	for i := b.pick(2, 4); i > 0; i-- {
+		w, h := b.pick(4, 7), b.pick(2, 6)
+		x, z := b.pick(x0, x1-w), b.pick(z0, z1-w)
+		b.solid(Box, x, 0, z, x+w, h, z+w)
+		if i == 1 && b.pick(0, 2) == 0 {
+			b.solid(Box, x+1, h, z+1, x+w-1, h+3, z+w-1)
+		}
+	}
+}
+
+// cover is two low walls to crouch behind, at a right angle.
+func (b *builder) cover(x0, z0, x1, z1 int) {
+	h := b.pick(4, 5)
+	x, z := b.pick(x0, x1-2), b.pick(z0, z1-2)
+	b.solid(Box, x0, 0, z, x1-b.pick(0, 6), h, z+2)
+	b.solid(Box, x, 0, z0+b.pick(0, 6), x+2, h, z1)
+}
+
+// wall is higher than a player can see over or jump.
+func (b *builder) wall(x0, z0, x1, z1 int) {
+	h := b.pick(10, 16)
+	if b.pick(0, 1) == 0 {
+		z := b.pick(z0, z1-2)
+		b.solid(Box, x0, 0, z, x1, h, z+2)
+	} else {
+		x := b.pick(x0, x1-2)
+		b.solid(Box, x, 0, z0, x+2, h, z1)
+	}
+}
+
+// platform is a deck of 1.25 to 2 m with a ramp that takes six tenths of the tile: at most 37 degrees.
+func (b *builder) platform(x0, z0, x1, z1 int) {
+	h := b.pick(5, 8)
+	rx, rz := (x1-x0)*6/10, (z1-z0)*6/10
+	switch shape := Shape(b.pick(int(RampPosX), int(RampNegZ))); shape {
+	case RampPosX:
+		b.solid(shape, x0, 0, z0, x0+rx, h, z1)
+		b.solid(Box, x0+rx, 0, z0, x1, h, z1)
+	case RampNegX:
+		b.solid(shape, x1-rx, 0, z0, x1, h, z1)
+		b.solid(Box, x0, 0, z0, x1-rx, h, z1)
+	case RampPosZ:
+		b.solid(shape, x0, 0, z0, x1, h, z0+rz)
+		b.solid(Box, x0, 0, z0+rz, x1, h, z1)
+	default:
+		b.solid(shape, x0, 0, z1-rz, x1, h, z1)
+		b.solid(Box, x0, 0, z0, x1, h, z1-rz)
+	}
+}
+
+// stairs are steps of half a metre, the most a player can climb, up to a deck.
+func (b *builder) stairs(x0, z0, x1, z1 int) {
+	steps, run := b.pick(3, 4), 3
+	for i := range steps {
+		b.solid(Box, x0+run*i, 0, z0, x1, 2*(i+1), z1)
+	}
+}
+
+// spawns chooses perTeam places for each team, on the lines between tiles, as far apart as there is room for.
+func (b *builder) spawns(perTeam int) []Spawn {
+	perTeam = max(perTeam, 4)
+	var out []Spawn
+	for team := range uint8(Teams) {
+		places := b.places(team)
+		var taken []geom.Vec3
+		for apart := float32(8); len(taken) < perTeam; apart /= 1.25 {
+			for _, p := range places {
+				if len(taken) < perTeam && clear(taken, p, apart) {
+					taken = append(taken, p)
+				}
+			}
+		}
+		for _, p := range taken {
+			out = append(out, Spawn{Pos: p, Team: team, Yaw: 0x4000 + geom.Angle(team)*0x8000})
+		}
+	}
+	return out
+}
+
+// places lists a point each metre and a half of the lanes in the team's half, in random order.
+func (b *builder) places(team uint8) []geom.Vec3 {
+	var all []geom.Vec3
+	add := func(x, z int) {
+		if (x < 0) == (team == 0) && x != 0 {
+			all = append(all, quarters(x, 0, z))
+		}
+	}
+	for i := 1; i < b.tiles; i++ {
+		for at := -b.half + lane; at <= b.half-lane; at += 6 {
+			add(b.border(i), at)
+			add(at, b.border(i))
+		}
+	}
+	for i := len(all) - 1; i > 0; i-- {
+		j := b.pick(0, i)
+		all[i], all[j] = all[j], all[i]
+	}
+	return all
+}
+
+// clear reports whether p is at least apart metres from each point taken.
+func clear(taken []geom.Vec3, p geom.Vec3, apart float32) bool {
+	for _, q := range taken {
+		if p.Sub(q).LenSq() < apart*apart {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,144 @@
+package arena
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// Implementation constants of the indexes.
+const (
+	Reach     = 1.0     // Near finds everything within this many metres of the point asked for
+	rayMargin = 1. / 16 // so much wider does the ray grid take each solid, to forgive rounding at cell borders
+	cellSize  = 4       // metres; doubled until the grid has at most maxCells
+	maxCells  = 1 << 16
+	maxItems  = 1 << 20 // 32 MB of copies
+	wideCells = 64      // a solid over more cells than this is kept out of the ray grid
+)
+
+// grid lists, for each square of the ground, copies of the solids near it: items[start[c]:start[c+1]]. Copies rather
+// than indices, because one run of memory is then all that a player or a ray touches.
+type grid struct {
+	x0, z0  float32
+	inv     float32 // 1 / cell size, a power of two
+	nx, nz  int
+	start   []uint32
+	items   []Solid
+	densest int
+}
+
+// index builds both grids.
+func (a *Arena) index() error {
+	size := float32(cellSize)
+	wide, deep := a.Bounds.Max.X-a.Bounds.Min.X, a.Bounds.Max.Z-a.Bounds.Min.Z
+	for float64(wide/size+1)*float64(deep/size+1) > maxCells {
+		size *= 2
+	}
+	a.near = newGrid(a.Bounds, size)
+	a.rays = newGrid(a.Bounds, size)
+	var narrow []Solid
+	for i := range a.Solids {
+		x0, z0, x1, z1 := a.rays.span(&a.Solids[i], 0)
+		if (x1-x0+1)*(z1-z0+1) > wideCells {
+			a.large = append(a.large, a.Solids[i])
+		} else {
+			narrow = append(narrow, a.Solids[i])
+		}
+	}
+	if !a.near.fill(a.Solids, Reach) || !a.rays.fill(narrow, rayMargin) {
+		return ErrTooLarge
+	}
+	if a.near.densest > MaxNear {
+		return ErrTooDense
+	}
+	return nil
+}
+
+func newGrid(b geom.AABB, size float32) grid {
+	return grid{
+		x0: b.Min.X, z0: b.Min.Z, inv: 1 / size,
+		nx: int(math.Ceil(float64((b.Max.X - b.Min.X) / size))),
+		nz: int(math.Ceil(float64((b.Max.Z - b.Min.Z) / size))),
+	}
+}
+
+// fill counts, then places, in the order of solids. It reports false if the copies would take too much memory.
+func (g *grid) fill(solids []Solid, margin float32) bool {
+	g.start = make([]uint32, g.nx*g.nz+1)
+	total := 0
+	for i := range solids {
+		x0, z0, x1, z1 := g.span(&solids[i], margin)
+		if total += (x1 - x0 + 1) * (z1 - z0 + 1); total > maxItems {
+			return false
+		}
+		for z := z0; z <= z1; z++ {
+			for x := x0; x <= x1; x++ {
+				g.start[z*g.nx+x+1]++
+			}
+		}
+	}
+	for c := 1; c < len(g.start); c++ {
+		g.densest = max(g.densest, int(g.start[c]))
+		g.start[c] += g.start[c-1]
+	}
+	g.items = make([]Solid, total)
+	next := make([]uint32, len(g.start))
+	copy(next, g.start)
+	for i := range solids {
+		x0, z0, x1, z1 := g.span(&solids[i], margin)
+		for z := z0; z <= z1; z++ {
+			for x := x0; x <= x1; x++ {
+				g.items[next[z*g.nx+x]] = solids[i]
+				next[z*g.nx+x]++
+			}
+		}
+	}
+	return true
+}
+
+// span is the range of cells that s, grown by margin, touches.
+func (g *grid) span(s *Solid, margin float32) (x0, z0, x1, z1 int) {
+	x0, z0 = g.cell(s.Min.X-margin, s.Min.Z-margin)
+	x1, z1 = g.cell(s.Max.X+margin, s.Max.Z+margin)
+	return x0, z0, x1, z1
+}
+
+// cell is the cell of a point; points outside belong to the nearest border cell.
+func (g *grid) cell(x, z float32) (int, int) {
+	cx, cz := int((x-g.x0)*g.inv), int((z-g.z0)*g.inv)
+	return min(max(cx, 0), g.nx-1), min(max(cz, 0), g.nz-1)
+}
+
+func (g *grid) at(cx, cz int) []Solid {
+	c := cz*g.nx + cx
+	return g.items[g.start[c]:g.start[c+1]]
+}
+
+// Near returns at least the solids within Reach of the vertical line at (x, z), at most MaxNear of them, each once and
+// always in the same order. The slice is the arena's. The point should be finite.
+func (a *Arena) Near(x, z float32) []Solid {
+	return a.near.at(a.near.cell(x, z))
+}
+
+// Overlaps reports whether any solid's bounding box shares more than a face with b. It is exact for boxes; a ramp
+// counts as its whole box. It is for placing things, and takes time with the size of b.
+func (a *Arena) Overlaps(b geom.AABB) bool {
+	x0, z0 := a.near.cell(b.Min.X, b.Min.Z)
+	x1, z1 := a.near.cell(b.Max.X, b.Max.Z)
+	for z := z0; z <= z1; z++ {
+		for x := x0; x <= x1; x++ {
+			items := a.near.at(x, z)
+			for i := range items {
+				if overlap(items[i].Bounds(), b) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func overlap(a, b geom.AABB) bool {
+	return a.Min.X < b.Max.X && a.Min.Y < b.Max.Y && a.Min.Z < b.Max.Z &&
+		b.Min.X < a.Max.X && b.Min.Y < a.Max.Y && b.Min.Z < a.Max.Z
+}

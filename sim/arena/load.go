@@ -1,0 +1,184 @@
+package arena
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// A map file is JSON, one row a line, lengths in metres:
+//
+//	{"format": "tickrate arena", "version": 1,
+//	"bounds": [x0, y0, z0, x1, y1, z1],
+//	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
+//	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
+//	"spawns": [[x, y, z, team, yaw], ...]}             yaw in 1/65536 turn, 0 looks along +z
+const (
+	fileFormat  = "tickrate arena"
+	fileVersion = 1
+	maxFile     = 16 << 20
+)
+
+type file struct {
+	Format  string      `json:"format"`
+	Version int         `json:"version"`
+	Bounds  []float64   `json:"bounds"`
+	Boxes   [][]float64 `json:"boxes"`
+	Ramps   [][]float64 `json:"ramps"`
+	Spawns  [][]float64 `json:"spawns"`
+}
+
+// Load reads a map file. The error is one line that names the field and what was expected of it.
+func Load(r io.Reader) (*Arena, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("file: larger than %d MiB", maxFile>>20)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var f file
+	if err := d.Decode(&f); err != nil {
+		return nil, jsonError(err, len(text))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("file: something follows the closing brace, at byte %d", d.InputOffset())
+	}
+	return f.arena()
+}
+
+func jsonError(err error, size int) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("file: not JSON at byte %d of %d: %w", syntax.Offset, size, err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: %s at byte %d, want %s", kind.Field, kind.Value, kind.Offset, kind.Type)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("file: ends at byte %d within the map, want a whole JSON object", size)
+	}
+	return fmt.Errorf("file: %w", err)
+}
+
+func (f *file) arena() (*Arena, error) {
+	if f.Format != fileFormat {
+		return nil, fmt.Errorf("format: %q, want %q", f.Format, fileFormat)
+	}
+	if f.Version != fileVersion {
+		return nil, fmt.Errorf("version: %d, want %d", f.Version, fileVersion)
+	}
+	if len(f.Bounds) != 6 {
+		return nil, fmt.Errorf("bounds: %d numbers, want 6: x0 y0 z0 x1 y1 z1", len(f.Bounds))
+	}
+	if n := len(f.Boxes) + len(f.Ramps); n > MaxSolids {
+		return nil, fmt.Errorf("boxes and ramps: %d rows, want at most %d", n, MaxSolids)
+	}
+	bounds := geom.AABB{Min: vec(f.Bounds), Max: vec(f.Bounds[3:])}
+	solids := make([]Solid, 0, len(f.Boxes)+len(f.Ramps))
+	for i, row := range f.Boxes {
+		if len(row) != 6 {
+			return nil, fmt.Errorf("boxes[%d]: %d numbers, want 6: x0 y0 z0 x1 y1 z1", i, len(row))
+		}
+		solids = append(solids, Solid{Min: vec(row), Max: vec(row[3:])})
+	}
+	for i, row := range f.Ramps {
+		if len(row) != 7 {
+			return nil, fmt.Errorf("ramps[%d]: %d numbers, want 7: x0 y0 z0 x1 y1 z1 rises", i, len(row))
+		}
+		rises, ok := whole(row[6], float64(RampPosX), float64(RampNegZ))
+		if !ok {
+			return nil, fmt.Errorf("ramps[%d]: rises %v, want 1 (+x), 2 (-x), 3 (+z) or 4 (-z)", i, row[6])
+		}
+		solids = append(solids, Solid{Min: vec(row), Max: vec(row[3:]), Shape: Shape(rises)})
+	}
+	spawns := make([]Spawn, 0, len(f.Spawns))
+	for i, row := range f.Spawns {
+		if len(row) != 5 {
+			return nil, fmt.Errorf("spawns[%d]: %d numbers, want 5: x y z team yaw", i, len(row))
+		}
+		team, ok := whole(row[3], 0, Teams-1)
+		if !ok {
+			return nil, fmt.Errorf("spawns[%d]: team %v, want 0 or 1", i, row[3])
+		}
+		yaw, ok := whole(row[4], 0, geom.Turn-1)
+		if !ok {
+			return nil, fmt.Errorf("spawns[%d]: yaw %v, want a whole number from 0 to 65535", i, row[4])
+		}
+		spawns = append(spawns, Spawn{Pos: vec(row), Team: uint8(team), Yaw: geom.Angle(yaw)})
+	}
+	return New("", bounds, solids, spawns)
+}
+
+func vec(row []float64) geom.Vec3 {
+	return geom.Vec3{X: exact(row[0]), Y: exact(row[1]), Z: exact(row[2])}
+}
+
+// exact keeps a number that float32 would round to a multiple of 1/64 from passing for one.
+func exact(v float64) float32 {
+	f := float32(v)
+	if float64(f) != v && f*(1/Unit) == float32(int32(f*(1/Unit))) {
+		return f + Unit/4
+	}
+	return f
+}
+
+func whole(v, lo, hi float64) (int, bool) {
+	if !(v >= lo && v <= hi) || v != float64(int(v)) {
+		return 0, false
+	}
+	return int(v), true
+}
+
+// Save writes a map file that Load reads back to an equal arena, byte for byte the same for equal arenas.
+func (a *Arena) Save(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "{\"format\": %q, \"version\": %d,\n\"bounds\": ", fileFormat, fileVersion)
+	row(b, corners(a.Bounds.Min, a.Bounds.Max)...)
+	boxes, ramps, spawns := "", "", ""
+	b.WriteString(",\n\"boxes\": [")
+	for _, s := range a.Solids {
+		if s.Shape == Box {
+			b.WriteString(boxes + "\n")
+			row(b, corners(s.Min, s.Max)...)
+			boxes = ","
+		}
+	}
+	b.WriteString("],\n\"ramps\": [")
+	for _, s := range a.Solids {
+		if s.Shape != Box {
+			b.WriteString(ramps + "\n")
+			row(b, append(corners(s.Min, s.Max), float32(s.Shape))...)
+			ramps = ","
+		}
+	}
+	b.WriteString("],\n\"spawns\": [")
+	for _, s := range a.Spawns {
+		b.WriteString(spawns + "\n")
+		row(b, s.Pos.X, s.Pos.Y, s.Pos.Z, float32(s.Team), float32(s.Yaw))
+		spawns = ","
+	}
+	b.WriteString("]}\n")
+	return b.Flush()
+}
+
+func corners(lo, hi geom.Vec3) []float32 { return []float32{lo.X, lo.Y, lo.Z, hi.X, hi.Y, hi.Z} }
+
+func row(b *bufio.Writer, numbers ...float32) {
+	b.WriteByte('[')
+	for i, v := range numbers {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatFloat(float64(v)+0, 'f', -1, 32))
+	}
+	b.WriteByte(']')
+}

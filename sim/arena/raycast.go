@@ -1,0 +1,75 @@
+package arena
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// Raycast returns the distance at which r first enters a solid, 0 if it starts in one, and whether it does so within
+// r.Max. A ray with a coordinate that is not finite hits nothing.
+//
+// It walks the squares of the ground that the ray passes over (Amanatides and Woo, 1987) and stops at the first square
+// that ends beyond the nearest hit.
+func (a *Arena) Raycast(r geom.Ray) (t float32, ok bool) {
+	if !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max >= 0) {
+		return 0, false
+	}
+	b := newBeam(r)
+	for i := range a.large {
+		if t, hit := a.large[i].enter(&b); hit {
+			b.max, ok = t, true
+		}
+	}
+	whole := Solid{Min: a.Bounds.Min, Max: a.Bounds.Max}
+	from, within := whole.enter(&b)
+	if !within {
+		return b.max, ok
+	}
+	g := &a.rays
+	p := r.At(from)
+	cx, cz := g.cell(p.X, p.Z)
+	stepX, nextX, deltaX := walk(r.Origin.X, r.Dir.X, b.inv.X, g.x0, g.inv, cx)
+	stepZ, nextZ, deltaZ := walk(r.Origin.Z, r.Dir.Z, b.inv.Z, g.z0, g.inv, cz)
+	for {
+		items := g.at(cx, cz)
+		for i := range items {
+			if t, hit := items[i].enter(&b); hit {
+				b.max, ok = t, true
+			}
+		}
+		if min(nextX, nextZ) > b.max {
+			break
+		}
+		if nextX < nextZ {
+			nextX += deltaX
+			cx += stepX
+			if uint(cx) >= uint(g.nx) {
+				break
+			}
+		} else {
+			nextZ += deltaZ
+			cz += stepZ
+			if uint(cz) >= uint(g.nz) {
+				break
+			}
+		}
+	}
+	if !ok {
+		return 0, false
+	}
+	return b.max, true
+}
+
+// walk prepares one axis: which way cells go, the distance to the first border, and from border to border.
+func walk(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, delta float32) {
+	const far = math.MaxFloat32
+	size := 1 / cellInv
+	switch {
+	case dir > tiny:
+		return 1, ((x0 + float32(float32(cell+1)*size)) - origin) * inv, size * inv
+	case dir < -tiny:
+		return -1, ((x0 + float32(float32(cell)*size)) - origin) * inv, -size * inv
+	}
+	return 0, far, far
+}
