@@ -1,0 +1,128 @@
+package tickrate_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer is one row of the import table: a package and everything it may import beyond the standard library. Names are
+// directories of this module, short names of outside modules (see outside), or above: every package of a row before it.
+type layer struct {
+	pkg   string // directory below the root
+	may   string // what its code may import
+	tests string // what its tests may import besides; testTools are open to all tests
+	shell string // file patterns that may touch sockets, goroutines, clocks and global randomness; none = sans-I/O
+}
+
+const above = "*above*"
+
+// layers is the architecture. A package may import only from rows before its own, so the order is the proof that no
+// import runs in a circle. At run time data does go round one:
+//
+//	socket -> packet -> command -> sim -> history -> snapshot -> compress -> packet -> socket
+//
+// Only server's tick joins the stations; a station that imports its neighbour's neighbour is a mistake this table finds.
+var layers = []layer{
+	// Vocabulary: these know nothing of each other.
+	{pkg: "ecs/geom"},
+	{pkg: "ecs/tick"},
+	{pkg: "compress/bitio"},
+	{pkg: "internal/meter", may: "hdrhistogram"},
+	{pkg: "lagcomp/internal/kernel"},
+	{pkg: "bench/capacity", may: "gonum"},
+
+	// Bytes: sockets and packets never see the world.
+	{pkg: "compress/huffman", may: "compress/bitio"},
+	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
+	{pkg: "netio/impair", may: "netio"},
+	{pkg: "netio/wire", may: "compress/bitio"},
+	{pkg: "netio/session", may: "netio/wire", tests: "netio/impair"},
+
+	// The world and how it is told: rows of integers.
+	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
+	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
+
+	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
+	{pkg: "sim/arena", may: "ecs/geom vek"},
+	{pkg: "sim/move", may: "ecs/geom sim/arena vek", tests: "ecs arche"},
+	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
+	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio vek",
+		tests: "sim/arena"},
+
+	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
+	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go"},
+	{pkg: "client", may: "netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
+		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio netio/impair"},
+
+	// Measuring.
+	{pkg: "bench/trace", may: "ecs/geom"},
+	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter bench/trace sim sim/arena sim/move sim/ghost " +
+		"ecs/geom ecs/tick", tests: "server", shell: "*"},
+	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
+	{pkg: "bench", may: "perf", tests: above, shell: "*"},
+
+	{pkg: "cmd/tickrate", may: above + " cobra term", shell: "*"},
+	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
+}
+
+// outside names the modules of others. A row that lists one of them is its home; it goes nowhere else.
+var outside = map[string]string{
+	"arche":        "github.com/mlange-42/arche",
+	"chromedp":     "github.com/chromedp",
+	"cmp":          "github.com/google/go-cmp",
+	"cobra":        "github.com/spf13/cobra",
+	"gnet":         "github.com/panjf2000/gnet/v2",
+	"gonum":        "gonum.org/v1/gonum",
+	"goleak":       "go.uber.org/goleak",
+	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
+	"perf":         "golang.org/x/perf",
+	"rapid":        "pgregory.net/rapid",
+	"sys":          "golang.org/x/sys",
+	"term":         "golang.org/x/term",
+	"vek":          "github.com/viterin/vek",
+}
+
+// testTools are outside modules that any test may import and no other code.
+var testTools = []string{"chromedp", "cmp", "goleak", "rapid"}
+
+// drawers are names under which things get lost.
+var drawers = []string{"base", "common", "helper", "helpers", "lib", "misc", "pkg", "shared", "util", "utils"}
+
+func TestLayers(t *testing.T) {
+	tree, err := scan(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range check(tree, layers) {
+		t.Error(v)
+	}
+}
+
+// The table itself must be an order: whoever is named stands above.
+func TestLayersTable(t *testing.T) {
+	var seen []string
+	for _, row := range layers {
+		if slices.Contains(seen, row.pkg) {
+			t.Errorf("%s has two rows", row.pkg)
+		}
+		for _, name := range strings.Fields(row.may) {
+			if name != above && outside[name] == "" && !slices.Contains(seen, name) {
+				t.Errorf("%s may import %s, which is neither a row above it nor an outside module", row.pkg, name)
+			}
+			if slices.Contains(testTools, name) {
+				t.Errorf("%s may import %s, which is for tests", row.pkg, name)
+			}
+		}
+		for _, name := range strings.Fields(row.tests) {
+			known := slices.ContainsFunc(layers, func(l layer) bool { return l.pkg == name })
+			if name != above && outside[name] == "" && !known {
+				t.Errorf("tests of %s may import %s, which is neither a row nor an outside module", row.pkg, name)
+			}
+		}
+		seen = append(seen, row.pkg)
+	}
+}
