@@ -1,0 +1,40 @@
+package session
+
+import "github.com/tickrate/tickrate/netio/wire"
+
+// Counters account for every datagram that arrived: each is accepted or dropped for exactly one reason. They are plain
+// numbers for one goroutine; the zero value is ready.
+type Counters struct {
+	Received uint64                // datagrams that came in
+	Accepted uint64                // datagrams that did something, a repeated Hello included
+	Drops    [wire.NumDrops]uint64 // refused ones by reason; Drops[DropNone] stays 0
+}
+
+// Arrived counts a datagram before anybody looks at it.
+func (c *Counters) Arrived() { c.Received++ }
+
+// Count says what became of the datagram: nil is accepted, a wire.Drop is its reason. Call it once a datagram, with the
+// last error that any parser of it gave. Any other error is a bug of the caller and panics.
+func (c *Counters) Count(err error) {
+	if err == nil {
+		c.Accepted++
+		return
+	}
+	d, ok := err.(wire.Drop)
+	if !ok || d == wire.DropNone || d >= wire.NumDrops {
+		panic("session: datagram counted for a reason that is no wire.Drop")
+	}
+	c.Drops[d]++
+}
+
+// Dropped is the sum of all drops.
+func (c *Counters) Dropped() uint64 {
+	var n uint64
+	for _, d := range c.Drops {
+		n += d
+	}
+	return n
+}
+
+// Balanced reports whether every datagram that arrived was counted once.
+func (c *Counters) Balanced() bool { return c.Received == c.Accepted+c.Dropped() }

@@ -1,0 +1,200 @@
+package session
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// DefaultTimeout is how long a peer may be silent, unless the Config says otherwise.
+const DefaultTimeout = 10 * time.Second
+
+// Choke: when so many packages, or packages of so long, are beyond the peer's newest ack, only probes are sent.
+const (
+	chokeAfter = 128
+	chokeTime  = 2 * time.Second
+	probeEvery = 300 * time.Millisecond
+)
+
+// Config of a Peer.
+type Config struct {
+	Token   uint64        // from the Accept
+	Server  bool          // true on the server's end, false on the client's
+	Timeout time.Duration // 0: DefaultTimeout
+}
+
+// Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries reliable
+// events. It is about 50 KB, all inside, and allocates nothing after NewPeer.
+type Peer struct {
+	cfg    Config
+	mine   uint64 // token in what we send
+	theirs uint64 // token in what we receive
+	in     window
+	path   path
+
+	heard    time.Duration // when the last datagram was accepted
+	lastSent time.Duration // when the last package was written
+	echoAt   time.Duration // when the newest sequence came
+	echo     uint16        // and its SentAt
+	closed   wire.Reason   // why the session is over; 0: it is not
+
+	out outbox
+	inc incoming
+}
+
+// NewPeer returns a peer whose session begins now.
+func NewPeer(now time.Duration, c Config) *Peer {
+	p := new(Peer)
+	p.Reset(now, c)
+	return p
+}
+
+// Reset begins another session in the same memory. What earlier calls returned is no longer valid.
+func (p *Peer) Reset(now time.Duration, c Config) {
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	*p = Peer{cfg: c, heard: now, lastSent: now, mine: c.Token, theirs: ^c.Token}
+	if c.Server {
+		p.mine, p.theirs = p.theirs, p.mine
+	}
+	p.out.oldest = 1
+}
+
+// Token returns the session's token, as in Config.
+func (p *Peer) Token() uint64 { return p.cfg.Token }
+
+// Append begins a package: it writes its header at the end of dst and returns the package's sequence. The caller adds
+// sections, up to wire.MaxPayload bytes of them, and sends the datagram; if it cannot, the package is lost like any other.
+func (p *Peer) Append(now time.Duration, dst []byte) (datagram []byte, seq uint16) {
+	p.lastSent = now
+	h := wire.Header{
+		Token:    p.mine,
+		Sequence: uint16(p.out.open(now)),
+		Ack:      uint16(p.in.newest),
+		AckBits:  p.in.bits,
+		SentAt:   stamp(now),
+	}
+	if p.in.newest != 0 {
+		h.Echo = p.echo + stamp(now) - stamp(p.echoAt)
+	}
+	return h.Append(dst), h.Sequence
+}
+
+// Sent remembers a cookie for the package seq, which Append has just given. It comes back once, from Delivered or from
+// Lost, while the peer is heard at all. False when the cookie was not taken: the caller ignored Ready for hundreds
+// of packages, and should count this one as lost.
+func (p *Peer) Sent(seq uint16, cookie uint64) bool { return p.out.mark(seq, cookie) }
+
+// Receive takes a datagram of this session and returns the sections of its payload, which lie in datagram. An error is
+// a wire.Drop and means that nothing changed. Both are nil for a Disconnect: ask Closed.
+//
+// Packages may come out of order and with gaps, but none comes twice.
+func (p *Peer) Receive(now time.Duration, datagram []byte) (payload []byte, err error) {
+	p.out.begin()
+	if len(datagram) == 0 {
+		return nil, wire.DropSize
+	}
+	if wire.KindOf(datagram) == wire.KindDisconnect {
+		return nil, p.disconnected(now, datagram)
+	}
+	h, payload, err := wire.ParseHeader(datagram)
+	if err != nil {
+		return nil, err
+	}
+	if h.Token != p.theirs {
+		return nil, wire.DropToken
+	}
+	if p.closed != 0 {
+		return nil, wire.DropClosed
+	}
+	seq, err := p.in.expand(h.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	ack, ok := p.out.expand(h.Ack, h.AckBits)
+	if !ok {
+		return nil, wire.DropAck
+	}
+	if seq > p.in.newest {
+		p.echo, p.echoAt = h.SentAt, now
+	}
+	p.in.mark(seq)
+	p.heard = now
+	p.measure(now, ack, h.Echo)
+	p.out.take(ack, h.AckBits)
+	return payload, nil
+}
+
+// measure takes an RTT sample from an echo. The peer may lie about how long it held it, but not by more than the time since
+// we sent the package that it echoes.
+func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
+	if ack == 0 || p.out.newest-ack >= outboxSize {
+		return
+	}
+	d := stamp(now) - echo
+	if d > 0xFF00 { // up to 32 ms below zero: rounding, and clocks that differ in speed
+		d = 0
+	}
+	sample := time.Duration(d) * wire.Stamp
+	p.path.add(now, min(sample, now-p.out.ring[ack%outboxSize].at))
+}
+
+func (p *Peer) disconnected(now time.Duration, datagram []byte) error {
+	d, err := wire.ParseDisconnect(datagram)
+	if err != nil {
+		return err
+	}
+	if d.Token != p.theirs {
+		return wire.DropToken
+	}
+	if p.closed != 0 {
+		return wire.DropClosed
+	}
+	p.heard, p.closed = now, d.Reason
+	return nil
+}
+
+// Delivered returns the cookies of packages that the last Receive proved to have arrived. It is the peer's memory, valid
+// until the next Receive.
+func (p *Peer) Delivered() []uint64 { return p.out.delivered[:p.out.nDelivered] }
+
+// Lost returns the cookies of packages that are taken as lost since the last Receive: one that was merely late may be
+// among them, but then it is never Delivered. It is the peer's memory, valid until the next Receive.
+func (p *Peer) Lost() []uint64 { return p.out.lost[:p.out.nShown] }
+
+// RTT returns the state of the path.
+func (p *Peer) RTT() RTT { return p.path.rtt }
+
+// InFlight returns how many packages are beyond the peer's newest ack.
+func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }
+
+// Choked reports whether the peer has stopped to ack: 128 packages, or packages of 2 s, are unanswered.
+func (p *Peer) Choked(now time.Duration) bool {
+	n := p.out.newest - p.out.acked
+	return n >= chokeAfter || n > 0 && now-p.out.ring[(p.out.acked+1)%outboxSize].at > chokeTime
+}
+
+// Ready reports whether a package should be sent now: always, unless choked; then one each 0.3 s as a probe, whose
+// sections are as good as any other's but had better be few. The first package heard ends the choke.
+func (p *Peer) Ready(now time.Duration) bool {
+	return !p.Choked(now) || now-p.lastSent >= probeEvery
+}
+
+// Silent returns for how long nothing was heard.
+func (p *Peer) Silent(now time.Duration) time.Duration { return now - p.heard }
+
+// TimedOut reports whether nothing was heard for longer than the timeout.
+func (p *Peer) TimedOut(now time.Duration) bool { return p.Silent(now) > p.cfg.Timeout }
+
+// Closed returns why the other end closed the session, if it did.
+func (p *Peer) Closed() (wire.Reason, bool) { return p.closed, p.closed != 0 }
+
+// AppendDisconnect writes a datagram at the end of dst that ends the session. Send it wire.DisconnectRepeats times
+// and forget the peer.
+func (p *Peer) AppendDisconnect(dst []byte, why wire.Reason) []byte {
+	return (&wire.Disconnect{Token: p.mine, Reason: why}).Append(dst)
+}
+
+// stamp is an instant in 1/8 ms, modulo 8.192 s.
+func stamp(now time.Duration) uint16 { return uint16(now / wire.Stamp) }

@@ -1,0 +1,42 @@
+package session
+
+import "github.com/tickrate/tickrate/netio/wire"
+
+// maxAhead is how far a sequence may jump over what was lost: a quarter of the 16-bit circle, as in FPSSample.
+const maxAhead = 16383
+
+// window remembers which of the peer's sequences arrived. Sequences are 64 bits wide inside and 16 on the wire.
+type window struct {
+	newest uint64 // highest sequence received; 0 none
+	bits   uint64 // bit n: newest-1-n received
+}
+
+// expand widens a 16-bit sequence and says whether it may be accepted. It changes nothing.
+func (w *window) expand(seq uint16) (uint64, error) {
+	d := int(int16(seq - uint16(w.newest)))
+	switch {
+	case d > maxAhead:
+		return 0, wire.DropFuture
+	case d > 0:
+		return w.newest + uint64(d), nil
+	case d < -64 || uint64(-d) >= w.newest: // behind the window, or before the first sequence
+		return 0, wire.DropStale
+	case d == 0 || w.bits>>(-d-1)&1 != 0:
+		return 0, wire.DropDuplicate
+	}
+	return w.newest - uint64(-d), nil
+}
+
+// mark notes the arrival of a sequence that expand gave.
+func (w *window) mark(s uint64) {
+	if s < w.newest {
+		w.bits |= 1 << (w.newest - s - 1)
+		return
+	}
+	d := s - w.newest // a shift by 64 or more gives 0, which is what a longer gap means
+	w.bits <<= d
+	if w.newest != 0 {
+		w.bits |= 1 << (d - 1)
+	}
+	w.newest = s
+}
