@@ -1,0 +1,37 @@
+//go:build !linux
+
+package pace
+
+import "time"
+
+// Pacer sleeps with the runtime's timer, which may be a millisecond late; the exact one is for Linux.
+type Pacer struct{ start time.Time }
+
+// New returns a pacer whose instants count from now.
+func New() *Pacer { return &Pacer{time.Now()} }
+
+// Now is the time since the pacer was made.
+func (p *Pacer) Now() time.Duration { return time.Since(p.start) }
+
+// Until waits for the instant d and returns the time it woke at; it does not wait for the past.
+func (p *Pacer) Until(d time.Duration) time.Duration {
+	time.Sleep(d - p.Now())
+	return p.Now()
+}
+
+var processStart = time.Now()
+
+// ThreadCPU falls back to elapsed time.
+func ThreadCPU() time.Duration { return time.Since(processStart) }
+
+// ProcessCPU falls back to elapsed time.
+func ProcessCPU() time.Duration { return time.Since(processStart) }
+
+// Confine does nothing here.
+func Confine([]int) error { return nil }
+
+// On runs do; processors cannot be chosen here.
+func On(_ []int, do func() error) error { return do() }
+
+// CPUs is unknown here: none are listed.
+func CPUs() []int { return nil }
