@@ -1,0 +1,123 @@
+package schema
+
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/compress/huffman"
+)
+
+// MaxFieldCode is the length limit of a field's code. With 32 extra bits a changed field stays within 44 bits, which
+// is what bounds the size of a group.
+const MaxFieldCode = 12
+
+// smallDeltas is how many of the smallest differences have their bits looked up whole.
+const smallDeltas = 64
+
+// Coder codes one field. A changed value is the bucket of zigzag(difference)-1, as 0 is not a change, and the bucket's
+// extra bits; a value without a base is its distance from the least one, in as many bits as the range takes.
+type Coder struct {
+	wrap, half, top int32 // differences of a field that wraps lie in [-half, top]
+	lo              int32
+	span            uint32 // greatest value - lo
+	width           uint   // bits of span
+	small           [smallDeltas]uint32
+	codes           [huffman.Buckets]uint32 // code | length<<16
+	table           *huffman.Table
+}
+
+// symbolsOf is how many buckets the differences of a field can fall into.
+func symbolsOf(f Field) int {
+	lo, hi := f.Range()
+	greatest := uint64(uint32(hi) - uint32(lo)) // of zigzag(difference)
+	if f.Wrap == 0 {
+		greatest = min(2*greatest, 1<<32-1)
+	}
+	sym, _, _ := huffman.Bucket(uint32(max(greatest, 1) - 1))
+	return sym + 1
+}
+
+func newCoder(f Field, table *huffman.Table) Coder {
+	lo, hi := f.Range()
+	c := Coder{wrap: f.Wrap, half: f.Wrap / 2, top: (f.Wrap - 1) / 2, lo: lo, span: uint32(hi) - uint32(lo), table: table}
+	c.width = uint(bits.Len32(c.span))
+	for sym := range table.Symbols() {
+		code, n := table.Code(sym)
+		c.codes[sym] = code | uint32(n)<<16
+	}
+	for z := range uint32(smallDeltas) {
+		if sym, _, _ := huffman.Bucket(z); sym < table.Symbols() {
+			code, n := c.bucketBits(z)
+			c.small[z] = uint32(code) | uint32(n)<<24
+		}
+	}
+	return c
+}
+
+// Delta is v - base, the shorter way round for a field that wraps. Overflow wraps.
+func (c *Coder) Delta(v, base int32) int32 {
+	d := v - base
+	d += c.wrap & ((d + c.half) >> 31) // without branches: which way round is a coin toss
+	d -= c.wrap & ((c.top - d) >> 31)
+	return d
+}
+
+// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in range.
+func (c *Coder) Bits(v, base int32) (code uint64, n uint) {
+	z := huffman.Zigzag(c.Delta(v, base)) - 1
+	if z < smallDeltas {
+		e := c.small[z]
+		return uint64(e & 0xffffff), uint(e >> 24)
+	}
+	return c.bucketBits(z)
+}
+
+func (c *Coder) bucketBits(z uint32) (code uint64, n uint) {
+	sym, extra, nExtra := huffman.Bucket(z)
+	e := c.codes[sym]
+	n = uint(e >> 16)
+	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
+}
+
+// Symbol is the bucket that Bits would code: what a training run counts.
+func (c *Coder) Symbol(v, base int32) int {
+	sym, _, _ := huffman.Bucket(huffman.Zigzag(c.Delta(v, base)) - 1)
+	return sym
+}
+
+// Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and returns how many it
+// read. ok is false if the bits are no code or the value is out of range.
+func (c *Coder) Value(window uint64, base int32) (v int32, n uint, ok bool) {
+	sym, n := c.table.Lookup(window)
+	if sym < 0 {
+		return 0, 0, false
+	}
+	first, nExtra := huffman.BucketRange(sym & (huffman.Buckets - 1))
+	z := first + uint32(window>>n&(1<<nExtra-1)) + 1
+	v = base + huffman.Unzigzag(z)
+	v += c.wrap & (v >> 31)
+	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
+	return v, n + nExtra, uint32(v)-uint32(c.lo) <= c.span
+}
+
+// Raw returns the bits of a value that has no base, and how many there are.
+func (c *Coder) Raw(v int32) (code uint64, n uint) { return uint64(uint32(v) - uint32(c.lo)), c.width }
+
+// RawValue undoes Raw: it reads Width bits of window. ok is false if the value is out of range.
+func (c *Coder) RawValue(window uint64) (v int32, ok bool) {
+	u := uint32(window & (1<<c.width - 1))
+	return int32(u + uint32(c.lo)), u <= c.span
+}
+
+// Width is the number of bits of a value without a base.
+func (c *Coder) Width() uint { return c.width }
+
+// MaxBits is the most that Bits can take.
+func (c *Coder) MaxBits() int {
+	most := 0
+	for sym := range c.table.Symbols() {
+		_, n := c.table.Code(sym)
+		_, nExtra := huffman.BucketRange(sym)
+		most = max(most, int(n)+int(nExtra))
+	}
+	return most
+}

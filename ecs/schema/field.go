@@ -1,0 +1,46 @@
+package schema
+
+import "math"
+
+// Field is one number of a row.
+type Field struct {
+	Name string // unique in its schema
+
+	// Min and Max bound the values, both included. Both 0 allows every int32.
+	Min, Max int32
+
+	// Wrap makes values go round: they lie in [0, Wrap), and the shorter way counts as the difference. 0 is a plain
+	// number; otherwise 2 to MaxWrap, and Min and Max stay 0.
+	Wrap int32
+
+	// Often is a hint for a model without training: the percentage of snapshots in which a live row changes here,
+	// 1 to 100. 0 means 10. It is no part of the schema's hash.
+	Often uint8
+}
+
+// MaxWrap is the greatest modulus: differences of two values must not overflow.
+const MaxWrap = 1 << 30
+
+// Range returns the least and the greatest value.
+func (f Field) Range() (lo, hi int32) {
+	switch {
+	case f.Wrap != 0:
+		return 0, f.Wrap - 1
+	case f.Min == 0 && f.Max == 0:
+		return math.MinInt32, math.MaxInt32
+	default:
+		return f.Min, f.Max
+	}
+}
+
+// Clamp returns the nearest value in range, and for a field that wraps, the equal one.
+func (f Field) Clamp(v int32) int32 {
+	if f.Wrap != 0 {
+		if v %= f.Wrap; v < 0 {
+			v += f.Wrap
+		}
+		return v
+	}
+	lo, hi := f.Range()
+	return min(max(v, lo), hi)
+}
