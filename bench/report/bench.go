@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// WriteBench writes one benchmark line per step that is not void, in the order they were measured:
+//
+//	BenchmarkPlan/players=100 240 412000 ns/tick 390000 p50-ns/tick ... 12500 B/client/s ...
+//
+// The count is the number of ticks measured; values have six significant digits. File configuration names the machine and the commit; to compare two
+// commits: benchstat -ignore commit old/bench.txt new/bench.txt
+func WriteBench(w io.Writer, p capacity.Plan) error {
+	p = p.Clean()
+	out := benchfmt.NewWriter(w)
+	config := benchConfig(p)
+	if len(p.Steps) == p.Voids() { // no line to hang the configuration on
+		for _, c := range config {
+			fmt.Fprintf(w, "%s: %s\n", c.Key, c.Value)
+		}
+		_, err := fmt.Fprintln(w)
+		return err
+	}
+	for _, s := range p.Steps {
+		if s.Void {
+			continue
+		}
+		ticks := s.Duration.Seconds() * float64(p.Level.TickHz)
+		err := out.Write(&benchfmt.Result{
+			Config: config,
+			Name:   benchfmt.Name(fmt.Sprintf("Plan/players=%d", s.Players)),
+			Iters:  max(1, int(ticks+0.5)),
+			Values: benchValues(s),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func benchConfig(p capacity.Plan) []benchfmt.Config {
+	var config []benchfmt.Config
+	for _, c := range [][2]string{
+		{"goos", p.Machine.OS},
+		{"goarch", p.Machine.Arch},
+		{"cpu", p.Machine.CPU},
+		{"pkg", "github.com/tickrate/tickrate/bench"},
+		{"commit", p.Commit},
+		{"seed", fmt.Sprint(p.Seed)},
+		{"tick-hz", fmt.Sprint(p.Level.TickHz)},
+		{"movement", p.Movement},
+	} {
+		// A value is one line, and an empty one would read as "forget this key".
+		if value := strings.Join(strings.Fields(c[1]), " "); value != "" {
+			config = append(config, benchfmt.Config{Key: c[0], Value: []byte(value), File: true})
+		}
+	}
+	return config
+}
+
+func benchValues(s capacity.Step) []benchfmt.Value {
+	const msToNs, kbitToBytes = 1e6, 125
+	values := []benchfmt.Value{
+		{Value: s.TickCPUMillis.Mean * msToNs, Unit: "ns/tick"},
+		{Value: s.TickCPUMillis.P50 * msToNs, Unit: "p50-ns/tick"},
+		{Value: s.TickCPUMillis.P99 * msToNs, Unit: "p99-ns/tick"},
+		{Value: s.TickCPUMillis.P999 * msToNs, Unit: "p999-ns/tick"},
+		{Value: s.ServerCores, Unit: "cores"},
+		{Value: s.KbpsDownPerClient * kbitToBytes, Unit: "B/client/s"},
+		{Value: s.KbpsUpPerClient * kbitToBytes, Unit: "up-B/client/s"},
+		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
+		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
+	}
+	for i := range values {
+		values[i].Value, _ = strconv.ParseFloat(strconv.FormatFloat(values[i].Value, 'g', 6, 64), 64)
+	}
+	return values
+}

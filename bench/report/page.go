@@ -1,0 +1,222 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+//go:embed assets
+var assets embed.FS
+
+func asset(name string) string {
+	content, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("report: " + err.Error()) // embedded at build time
+	}
+	return string(content)
+}
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"players": count[int], "count": count[uint64], "number": number, "span": span,
+}).Parse(asset("page.html")))
+
+// page is what the template sees: the plan, its words and its tables.
+type page struct {
+	capacity.Plan
+	CSS      template.CSS
+	JS       template.JS
+	Headline string
+	Why      string // why the knee is where it is
+	Facts    []fact // figures at the knee
+	Notes    []fact // service level, movement, void steps
+	Rows     []row
+	Stages   stageTable
+	Curves   []curveRow
+}
+
+type fact struct{ Name, Value, Unit string }
+
+type row struct {
+	Order int
+	capacity.Step
+	Verdict string
+}
+
+type stageTable struct {
+	Names []string
+	Rows  []stageRow
+}
+
+type stageRow struct {
+	Players int
+	Micros  []string
+}
+
+type curveRow struct {
+	capacity.Curve
+	AtKnee float64
+	Worst  string // largest residual in percent of what was measured
+	Last   bool
+}
+
+// WritePage writes index.html.
+func WritePage(w io.Writer, p capacity.Plan) error {
+	p = p.Clean()
+	v := page{
+		Plan:     p,
+		CSS:      template.CSS(asset("uPlot.min.css") + "\n" + asset("page.css")),
+		JS:       template.JS(asset("uPlot.iife.min.js") + "\n" + asset("page.js")),
+		Headline: headline(p),
+		Why:      why(p),
+		Facts:    facts(p),
+		Notes:    notes(p),
+		Rows:     rows(p),
+		Stages:   stages(p),
+		Curves:   curves(p),
+	}
+	return pageTemplate.Execute(w, v)
+}
+
+func headline(p capacity.Plan) string {
+	switch {
+	case len(p.Steps) == 0:
+		return "Nothing was measured"
+	case p.Knee.Players == 0 && p.Knee.Bound == capacity.Measured:
+		return "No lobby held the service level"
+	case p.Knee.Players == 0:
+		return "No lobby has passed yet"
+	case p.Knee.Bound == capacity.Measured:
+		return fmt.Sprintf("%s players in one lobby", count(p.Knee.Players))
+	default:
+		return fmt.Sprintf("At least %s players in one lobby", count(p.Knee.Players))
+	}
+}
+
+func why(p capacity.Plan) string {
+	k := p.Knee
+	switch {
+	case len(p.Steps) == 0:
+		return "The plan ended before its first step, so nothing can be said about this machine."
+	case k.Bound == capacity.Measured && k.Players > 0:
+		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
+		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players), count(k.FirstFail), above)
+	case k.Bound == capacity.Measured:
+		return fmt.Sprintf("Not even %s players held the service level.", count(k.FirstFail))
+	case k.Players == 0:
+		return "There is no answer yet: " + k.Reason + "."
+	default:
+		return "This is a lower bound: " + k.Reason + "."
+	}
+}
+
+// kneeStep is the passing step the knee rests on.
+func kneeStep(p capacity.Plan) (capacity.Step, bool) {
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		if s := p.Steps[i]; s.Players == p.Knee.Players && s.Pass {
+			return s, true
+		}
+	}
+	return capacity.Step{}, false
+}
+
+func facts(p capacity.Plan) []fact {
+	s, ok := kneeStep(p)
+	if !ok {
+		return nil
+	}
+	return []fact{
+		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.Level.TickLimitMillis()) + " ms"},
+		{"Server CPU", number(s.ServerCores), "cores"},
+		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
+		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
+		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.Level.AgeLimitMillis()) + " ms"},
+		{"One more player", number(p.Fit.Total.Marginal(s.Players)), "µs a tick"},
+	}
+}
+
+func notes(p capacity.Plan) []fact {
+	movement := p.Movement
+	if movement == "" {
+		movement = "not recorded"
+	}
+	n := []fact{{"Service level", p.Level.Words(), ""}, {"Movement", movement, ""}}
+	switch voids := p.Voids(); {
+	case voids > 0:
+		n = append(n, fact{"Void steps", fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
+	case len(p.Steps) > 0:
+		n = append(n, fact{"Void steps", "none: the swarm kept its schedule in every step", ""})
+	}
+	return n
+}
+
+func rows(p capacity.Plan) []row {
+	var all []row
+	for i, s := range p.Steps {
+		verdict := "failed"
+		if s.Void {
+			verdict = "void"
+		} else if s.Pass {
+			verdict = "passed"
+		}
+		all = append(all, row{i + 1, s, verdict})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Players < all[j].Players })
+	return all
+}
+
+// Reason is why a row is not a pass, empty where it is.
+func (r row) Reason() string {
+	if r.Void {
+		return r.VoidReason
+	}
+	return strings.Join(r.Failed, "; ")
+}
+
+func stages(p capacity.Plan) stageTable {
+	var t stageTable
+	for _, curve := range p.Fit.Stages {
+		t.Names = append(t.Names, curve.Name)
+	}
+	for _, r := range rows(p) {
+		if r.Void || len(t.Names) == 0 {
+			continue
+		}
+		cells := make([]string, len(t.Names))
+		for i, name := range t.Names {
+			cells[i] = "–"
+			for _, stage := range r.StageCPUMicros {
+				if stage.Name == name {
+					cells[i] = number(stage.Mean)
+				}
+			}
+		}
+		t.Rows = append(t.Rows, stageRow{r.Players, cells})
+	}
+	return t
+}
+
+// PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
+func (c curveRow) PairNanos() float64 { return 1000 * c.C }
+
+func curves(p capacity.Plan) []curveRow {
+	var all []curveRow
+	for i, c := range append(append([]capacity.Curve{}, p.Fit.Stages...), p.Fit.Total) {
+		if c.Parts == 0 {
+			continue
+		}
+		worst := 0.0
+		for _, r := range c.Residuals {
+			if r.Measured > 0 {
+				worst = max(worst, 100*max(r.Fitted/r.Measured-1, 1-r.Fitted/r.Measured))
+			}
+		}
+		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst), i == len(p.Fit.Stages)})
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+func render(t *testing.T, p capacity.Plan) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := WritePage(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+var tags = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<[^>]*>`)
+
+// words is what a reader sees, without the markup.
+func words(html string) string {
+	return strings.Join(strings.Fields(tags.ReplaceAllString(html, " ")), " ")
+}
+
+// outline is the structure of a page: sections, headings, tables with their size, charts.
+func outline(html string) string {
+	var out strings.Builder
+	html = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>`).ReplaceAllString(html, "")
+	for _, tag := range regexp.MustCompile(`<(h1|h2|dt|table|tr|figcaption|p class="banner"|dl class="\w+")[^>]*>([^<]*)`).FindAllStringSubmatch(html, -1) {
+		switch {
+		case tag[1] == "tr":
+			out.WriteString("    row\n")
+		case tag[1] == "h1" || tag[1] == "h2":
+			out.WriteString(tag[1] + " " + tag[2] + "\n")
+		default:
+			out.WriteString("  " + strings.TrimSpace(tag[1]+" "+strings.TrimSpace(tag[2])) + "\n")
+		}
+	}
+	return out.String()
+}
+
+func TestPageOutlineGolden(t *testing.T) {
+	interrupted := samplePlan(1)
+	interrupted.Partial = true
+	golden(t, "outline-full.golden.txt", outline(render(t, samplePlan(100))))
+	golden(t, "outline-partial-1.golden.txt", outline(render(t, interrupted)))
+	interrupted.Steps, interrupted.Knee = nil, capacity.Knee{}
+	golden(t, "outline-partial-0.golden.txt", outline(render(t, interrupted)))
+}
+
+func TestPageSaysTheVerdict(t *testing.T) {
+	full := samplePlan(100)
+	if full.Knee.Bound != capacity.Measured || full.Voids() == 0 {
+		t.Fatalf("the sample does not show what is tested: %+v", full.Knee)
+	}
+	weak := samplePlan(100)
+	weak.Knee = capacity.Knee{Players: full.Knee.Players, Bound: capacity.AtLeast, Reason: "the swarm could not load 2,000 players"}
+	none := samplePlan(1)
+	none.Knee = capacity.Knee{Bound: capacity.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
+	cut := samplePlan(2)
+	cut.Partial = true
+	empty := capacity.Plan{Partial: true}
+
+	cases := []struct {
+		name string
+		plan capacity.Plan
+		want []string
+	}{
+		{"1 measured", full, []string{
+			count(full.Knee.Players) + " players in one lobby", "What binds: " + full.Knee.Binding[0], "Service level p99 tick", "Movement recorded play",
+			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores", "more than 4 ms late", "3 min 12 s", "whole tick"}},
+		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players", "lower bound: the swarm could not load"}},
+		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds: p99 tick CPU too slow"}},
+		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps", "lower bound: the search ended before any lobby failed"}},
+		{"5 interrupted at once", empty, []string{"Nothing was measured", "partial: interrupted after 0 steps", "No step was measured", "nothing to draw", "not recorded"}},
+	}
+	for _, c := range cases {
+		got := words(render(t, c.plan))
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: page lacks %q", c.name, want)
+			}
+		}
+		if strings.Contains(got, "partial") != c.plan.Partial {
+			t.Errorf("%s: partial %v, but the page says otherwise", c.name, c.plan.Partial)
+		}
+	}
+}
+
+func TestPageAsksForNothingElse(t *testing.T) {
+	html := render(t, samplePlan(100))
+	if !strings.Contains(html, "default-src 'none'") {
+		t.Error("no content security policy")
+	}
+	body := regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(html, "")
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"|url\(([^)]*)\)|@import`).FindAllStringSubmatch(body, -1) {
+		if ref := m[1]; ref != "data:," && ref != "plan.json" && ref != "bench.txt" && !strings.HasPrefix(ref, "#") {
+			t.Errorf("the page refers to %q", m[0])
+		}
+	}
+}
+
+func TestPageSurvivesHostileWords(t *testing.T) {
+	p := samplePlan(100)
+	p.Command = `x</script><script>alert(1)</script>`
+	p.Movement = `<img src=x onerror=alert(2)>`
+	p.Steps[0].StageCPUMicros[0].Name = `</script><b>`
+	p.Fit = capacity.Fit(p.Steps)
+	html := render(t, p)
+	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html, "</script><b>") {
+		t.Error("words of the plan became markup")
+	}
+	if n := strings.Count(html, "</script>"); n != 2 {
+		t.Errorf("%d script ends, want 2", n)
+	}
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// The files of a report.
+const (
+	PageFile  = "index.html"
+	PlanFile  = "plan.json"
+	BenchFile = "bench.txt"
+)
+
+// Write writes the three files of a report into dir, which it makes if need be. Files of an earlier report are
+// replaced one by one, each in one step; a plan may be written again after every measurement.
+func Write(dir string, p capacity.Plan) error {
+	p = p.Clean()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer, capacity.Plan) error
+	}{
+		{PlanFile, WriteJSON},
+		{BenchFile, WriteBench},
+		{PageFile, WritePage},
+	} {
+		var whole bytes.Buffer
+		if err := file.write(&whole, p); err != nil {
+			return fmt.Errorf("write report %s: %w", file.name, err)
+		}
+		if err := replace(filepath.Join(dir, file.name), whole.Bytes()); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+	}
+	return nil
+}
+
+// WriteJSON writes plan.json.
+func WriteJSON(w io.Writer, p capacity.Plan) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(p.Clean())
+}
+
+// replace puts content at path in one step: readers see the old file or the new one.
+func replace(path string, content []byte) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}()
+	if _, err = temp.Write(content); err == nil {
+		err = temp.Chmod(0o644)
+	}
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}

@@ -1,0 +1,59 @@
+package report
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// samplePlan runs a search over a made-up machine that costs what ours roughly does; the numbers are for looking at.
+func samplePlan(most int) capacity.Plan {
+	rng := rand.New(rand.NewPCG(7, 7))
+	jitter := func() float64 { return 1 + 0.04*(2*rng.Float64()-1) }
+	curves := []capacity.Curve{
+		{Name: "receive", A: 20, B: 0.71}, {Name: "commands", A: 5, B: 0.15}, {Name: "move", A: 8, B: 0.28}, {Name: "shots", A: 3, B: 0.12},
+		{Name: "capture", A: 4, B: 0.05}, {Name: "delta", A: 10, B: 0.2, C: 0.0003}, {Name: "send", A: 15, B: 0.82, C: 0.0011},
+	}
+	search := &capacity.Search{}
+	p := capacity.Plan{
+		Machine: capacity.Machine{CPU: "AMD EPYC", Cores: 2, OS: "linux", Arch: "amd64", Kernel: "6.1.0", Go: "go1.26.8"},
+		Commit:  "97abe27c0ffee0123456789abcdef0123456789a", Seed: 20261121,
+		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: 3*time.Minute + 12*time.Second,
+		Command:  "tickrate plan --seed 20261121 --trace qw_4on4_dm2_8p.csv.gz --out report",
+		Movement: "recorded play: qw_4on4_dm2_8p.csv.gz, resampled and shifted copies",
+		Config: []capacity.Setting{
+			{Name: "Rates", Value: "60 Hz simulation, 20 Hz snapshots"}, {Name: "Arena", Value: "generated for 1,500 players"},
+			{Name: "Back end", Value: "gnet, recvmmsg and sendmmsg"}, {Name: "Server", Value: "GOMAXPROCS=1, GOGC=off"},
+		},
+	}
+	voided := false
+	for i := 0; i < most; i++ {
+		players, ok := search.Next(0)
+		if !ok {
+			break
+		}
+		s := capacity.Step{Players: players, Duration: 8 * time.Second, InputsExpected: uint64(players * 480), ServerCores: 0.02}
+		for _, c := range curves {
+			us := c.At(players, players) * jitter()
+			s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: c.Name, Mean: us, P99: 1.7 * us})
+			s.TickCPUMillis.Mean += us / 1000
+		}
+		m := s.TickCPUMillis.Mean
+		s.TickCPUMillis = capacity.Quantiles{P50: 0.72 * m, P99: 2.1 * m * jitter(), P999: 2.6 * m, Max: 3.1 * m, Mean: m}
+		s.TickWallMillis = capacity.Quantiles{P50: 0.74 * m, P99: 2.2 * m * jitter(), P999: 3.6 * m, Max: 6 * m, Mean: 1.02 * m}
+		s.LatenessMicros = capacity.Quantiles{P50: 1.1, P99: 46 * jitter(), P999: 310, Max: 4100, Mean: 3}
+		s.ServerCores += m * 60 / 1000
+		s.KbpsDownPerClient = (9 + 0.38*float64(players)) * jitter()
+		s.KbpsUpPerClient = 31 * jitter()
+		s.SnapshotAgeMillis = capacity.Quantiles{P50: 51 + m*jitter(), P99: 57 + 6*m*jitter(), P999: 88, Max: 110, Mean: 52}
+		s.RTTMillis = capacity.Quantiles{P50: 0.4 + m/2, P99: 1 + 2*m, P999: 9, Max: 22, Mean: 1}
+		if i == 4 && !voided {
+			voided, s.Void, s.SwarmLate = true, true, 312
+			s.VoidReason = "the swarm sent 312 datagrams more than 4 ms late"
+		}
+		p.Steps = append(p.Steps, search.Record(s))
+	}
+	p.Knee = search.Knee()
+	return p
+}
