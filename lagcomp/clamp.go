@@ -1,0 +1,85 @@
+package lagcomp
+
+import "github.com/tickrate/tickrate/ecs/tick"
+
+// Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
+// Times are in ticks of the simulation; NaN and negative numbers count as 0.
+type Knowledge struct {
+	Rate        tick.Rate // of the simulation; 0 means tick.DefaultRate
+	RTTTicks    float32   // round trip: the least of the last two seconds, so that inflating it buys nothing
+	InterpTicks float32   // how far behind the newest snapshot the peer may draw
+	SlackTicks  float32   // jitter, command buffering, redundancy: what an honest peer may be late besides
+	CapTicks    tick.Tick // no view is older than this; 0 means a quarter of a second
+	NewestAcked tick.Tick // newest snapshot the peer is known to hold, 0 for none
+	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
+	Oldest      tick.Tick // History.Oldest
+}
+
+// Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
+func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*int64(v.Frac) }
+
+// ClampView returns the view that a shot executed at tick now is judged by, and whether that differs from the claim v.
+//
+// The latest instant allowed is Newest. The earliest is the latest of
+//
+//	now - (RTT + interp + slack)       a snapshot takes half the round trip to the peer, its command the other half
+//	NewestAcked - (interp + slack)     a peer that has newer snapshots does not look at older ones
+//	now - cap                          the rest must not be paid by those who are shot
+//	Oldest                             there is no history beyond
+//
+// but never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
+// the nearest instant allowed, between neighbouring ticks. A claim that is no view at all gets Newest, no rewind. With
+// nothing sent (Newest 0) the result is the zero view, which hits nothing.
+//
+// So the result never is newer than the newest snapshot nor older than allowed, From <= To, clamping twice changes
+// nothing, and of two claims the earlier never becomes the later.
+func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
+	if know.Newest == 0 {
+		return tick.View{}, v != tick.View{}
+	}
+	latest := int64(know.Newest) << 8
+	earliest := min(latest, know.earliest(now))
+	if !v.Valid() {
+		return viewAt(latest), true
+	}
+	at := min(max(Instant(v), earliest), latest)
+	if at == Instant(v) && v.To <= know.Newest && v.From >= know.Oldest {
+		return v, false
+	}
+	return viewAt(at), true
+}
+
+// earliest is the oldest instant the peer may claim, in 1/256 tick.
+func (k Knowledge) earliest(now tick.Tick) int64 {
+	if k.Rate == 0 {
+		k.Rate = tick.DefaultRate
+	}
+	if k.CapTicks == 0 {
+		k.CapTicks = tick.Tick(k.Rate / 4)
+	}
+	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
+	return max(
+		int64(now)<<8-fixed(k.RTTTicks)-lag,
+		int64(k.NewestAcked)<<8-lag,
+		int64(now)<<8-int64(k.CapTicks)<<8,
+		int64(k.Oldest)<<8,
+		1<<8,
+	)
+}
+
+// fixed converts ticks to 1/256 tick, within [0, 65536] ticks.
+func fixed(ticks float32) int64 {
+	if !(ticks > 0) {
+		return 0
+	}
+	return int64(min(ticks, 65536) * 256)
+}
+
+// viewAt is the view between neighbouring ticks at an instant of at least 1<<8.
+func viewAt(at int64) tick.View {
+	v := tick.View{From: tick.Tick(at >> 8), To: tick.Tick(at >> 8), Frac: uint8(at)}
+	if v.Frac != 0 {
+		v.To++
+	}
+	return v
+}

@@ -1,0 +1,19 @@
+// Package lagcomp remembers where everyone was and judges shots by it. Poses go in once a tick; shots that name the
+// instant their shooter was looking at go in, nearest hits come out. It sees columns, never the world; one owner calls
+// it; it reads no clock and starts no goroutine.
+//
+// # The rule of exactness
+//
+// A client draws everybody else between two snapshots with Lerp, and tests its aim with Test. The server keeps the poses
+// of those same two ticks and calls the same two functions with the same fraction. Poses hold only what the wire carries
+// (positions are rounded to wire precision by the simulation at the end of each tick, angles are integers), and both
+// functions round every product before it is added. So for every view the server does not clamp, its verdict is the
+// client's verdict, bit for bit: same target, same part, same distance.
+//
+// Cast is fast because most players are nowhere near a ray: bounding spheres are tested first, in columns, widened so
+// that rounding can add a candidate but never lose one. Which target is hit, and where, is decided by Test alone.
+//
+// # What is believed
+//
+// Nothing a client claims of time is believed further than ClampView allows from what the server itself knows.
+package lagcomp
