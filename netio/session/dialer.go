@@ -129,9 +129,10 @@ func (d *Dialer) Receive(now time.Duration, datagram []byte) error {
 		}
 		d.refusal = n.Reason
 		d.enter(Denied, now)
-	case 0:
-		return wire.DropSize
 	default:
+		if len(datagram) == 0 {
+			return wire.DropSize
+		}
 		return wire.DropKind
 	}
 	return nil

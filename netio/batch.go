@@ -1,0 +1,113 @@
+package netio
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// MaxDatagram is the largest datagram sent and accepted, in bytes of UDP payload. It passes any path that carries
+// IPv6 (1280 less headers) without being cut to pieces.
+const MaxDatagram = 1200
+
+// BatchSize is the number of datagrams a Batch holds, and the most one system call moves.
+const BatchSize = 64
+
+// slotBytes is the memory of one datagram: MaxDatagram and a little more, so that a longer one is noticed, rounded
+// to an odd number of cache lines. A power of two would put the first line of every slot into the same few cache sets.
+const slotBytes = 19 * 64
+
+type packet = [slotBytes]byte
+
+// slot is one datagram's place, in a batch or in a ring. Receiving exchanges buf pointers instead of copying bytes.
+type slot struct {
+	addr netip.AddrPort
+	buf  *packet
+	n    int32 // bytes; hole: nothing to deliver
+}
+
+const hole = -1
+
+// Batch is up to BatchSize datagrams in memory that is used again and again (78 kB, allocated at first use).
+// The zero value is ready. A batch must not be copied, nor be used by two goroutines at once.
+type Batch struct {
+	n     int
+	slots [BatchSize]slot
+}
+
+// ready gives every slot its memory.
+func (b *Batch) ready() {
+	if b.slots[0].buf == nil {
+		giveBuffers(b.slots[:])
+	}
+}
+
+func giveBuffers(slots []slot) {
+	mem := make([]packet, len(slots))
+	for i := range slots {
+		slots[i].buf = &mem[i]
+	}
+}
+
+// Len is the number of datagrams held.
+func (b *Batch) Len() int { return b.n }
+
+// Full reports whether there is no room for another datagram.
+func (b *Batch) Full() bool { return b.n == BatchSize }
+
+// At returns datagram i of Len. Its data is the batch's memory: valid until the batch is received into or reset.
+func (b *Batch) At(i int) Datagram {
+	if uint(i) >= uint(b.n) {
+		panic(fmt.Sprintf("netio: datagram %d of a batch of %d", i, b.n))
+	}
+	s := &b.slots[i]
+	return Datagram{Addr: s.addr, Data: s.buf[:s.n:s.n]}
+}
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { b.n = 0 }
+
+// Next returns the memory for one more datagram, of length 0 and capacity MaxDatagram, to append to. It counts only
+// once committed; until then Next returns the same memory. A full batch gives nil.
+func (b *Batch) Next() []byte {
+	if b.Full() {
+		return nil
+	}
+	b.ready()
+	return b.slots[b.n].buf[:0:MaxDatagram]
+}
+
+// Commit makes the first n bytes of the memory Next gave a datagram to the given peer. n beyond MaxDatagram panics:
+// whoever appended that much wrote somewhere else.
+func (b *Batch) Commit(n int, to netip.AddrPort) {
+	if b.Full() || n < 0 || n > MaxDatagram {
+		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d", n, b.n))
+	}
+	b.ready()
+	s := &b.slots[b.n]
+	s.addr, s.n = to, int32(n)
+	b.n++
+}
+
+// Add copies data into one more datagram to the given peer. It reports false, and does nothing, if the batch is full.
+func (b *Batch) Add(data []byte, to netip.AddrPort) bool {
+	if b.Full() {
+		return false
+	}
+	b.Commit(len(append(b.Next(), data...)), to)
+	return true
+}
+
+// compact takes the first n slots as received, and drops the holes among them.
+func (b *Batch) compact(n int) {
+	kept := 0
+	for i := range n {
+		if b.slots[i].n == hole {
+			continue
+		}
+		if i != kept {
+			b.slots[i], b.slots[kept] = b.slots[kept], b.slots[i]
+		}
+		kept++
+	}
+	b.n = kept
+}

@@ -1,0 +1,315 @@
+package netio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Every datagram arrives once, whole, in its sender's order, and an answer finds its way back.
+func TestDatagramsGoRound(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		const clients, each = 5, 100
+		c := mustListen(t, listen, "127.0.0.1:0", Config{})
+		f := mustFleet(t, c.LocalAddr(), clients)
+		for k := range each {
+			for i := range clients {
+				msg := binary.LittleEndian.AppendUint32(nil, uint32(k))
+				if err := f.Send(i, append(msg, make([]byte, k*7)...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		next := map[netip.AddrPort]uint32{}
+		var in, out Batch
+		got := receive(t, c, &in, clients*each, func(d Datagram) {
+			k := binary.LittleEndian.Uint32(d.Data)
+			if k != next[d.Addr] || len(d.Data) != 4+int(k)*7 {
+				t.Fatalf("%v: datagram %d of %d bytes after %d others", d.Addr, k, len(d.Data), next[d.Addr])
+			}
+			next[d.Addr]++
+			out.Commit(len(binary.LittleEndian.AppendUint32(out.Next(), k)), d.Addr)
+			if out.Full() {
+				if err := c.Send(&out); err != nil {
+					t.Fatal(err)
+				}
+				out.Reset()
+			}
+		})
+		if err := c.Send(&out); err != nil {
+			t.Fatal(err)
+		}
+		if got != clients*each {
+			t.Fatalf("%d datagrams arrived, want %d", got, clients*each)
+		}
+		for i := range clients {
+			if next[f.LocalAddr(i)] != each {
+				t.Fatalf("client %d at %v: %d arrived", i, f.LocalAddr(i), next[f.LocalAddr(i)])
+			}
+		}
+		echoes := make([]uint32, clients)
+		poll(t, f, clients*each, func(i int, data []byte) {
+			if k := binary.LittleEndian.Uint32(data); k != echoes[i] {
+				t.Fatalf("client %d: answer %d after %d others", i, k, echoes[i])
+			}
+			echoes[i]++
+		})
+		s := c.Stats()
+		if s.DatagramsIn != got64(got) || s.Delivered != got64(got) || s.DatagramsOut != got64(got) || s.Lost() != 0 {
+			t.Fatalf("counted %+v", s)
+		}
+		if fs := f.Stats(); fs.DatagramsIn != got64(got) || fs.DatagramsOut != got64(got) || fs.BytesOut != s.BytesIn {
+			t.Fatalf("fleet counted %+v", fs)
+		}
+	})
+}
+
+func got64(n int) uint64 { return uint64(n) }
+
+func TestSocketBuffersAreReported(t *testing.T) {
+	for _, b := range backEnds[:3] {
+		t.Run(b.name, func(t *testing.T) {
+			c := mustListen(t, b.listen, "127.0.0.1:0", Config{SocketBuffer: 1 << 18})
+			small := c.Stats().ReceiveBuffer
+			d := mustListen(t, b.listen, "127.0.0.1:0", Config{})
+			if large := d.Stats().ReceiveBuffer; small < 1<<17 || large <= small {
+				t.Fatalf("receive buffers of %d and %d bytes reported", small, large)
+			}
+		})
+	}
+}
+
+func TestIPv6(t *testing.T) {
+	ipv6Loopback(t)
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		c := mustListen(t, listen, "[::1]:0", Config{})
+		echoOnce(t, c, c.LocalAddr())
+	})
+}
+
+// A socket for every address shows IPv4 peers in their short form, and can answer them.
+func TestEveryAddressMeetsIPv4(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		c := mustListen(t, listen, ":0", Config{})
+		echoOnce(t, c, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), c.LocalAddr().Port()))
+	})
+}
+
+func TestEveryAddressMeetsIPv6(t *testing.T) {
+	ipv6Loopback(t)
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		c := mustListen(t, listen, "[::]:0", Config{})
+		echoOnce(t, c, netip.AddrPortFrom(netip.IPv6Loopback(), c.LocalAddr().Port()))
+	})
+}
+
+func echoOnce(t *testing.T, c Conn, remote netip.AddrPort) {
+	t.Helper()
+	f := mustFleet(t, remote, 1)
+	if err := f.Send(0, []byte("ping")); err != nil {
+		t.Fatal(err)
+	}
+	var in, out Batch
+	if receive(t, c, &in, 1, func(d Datagram) {
+		if d.Addr != f.LocalAddr(0) || string(d.Data) != "ping" {
+			t.Fatalf("%q from %v, want it from %v", d.Data, d.Addr, f.LocalAddr(0))
+		}
+		out.Add([]byte("pong"), d.Addr)
+	}) != 1 {
+		t.Fatal("nothing arrived")
+	}
+	if err := c.Send(&out); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, f, 1, func(_ int, data []byte) {
+		if string(data) != "pong" {
+			t.Fatalf("answer %q", data)
+		}
+	})
+}
+
+// The port is free again when Close has returned, and no duplicate of the old socket takes a share of what follows.
+func TestRestartOnTheSamePort(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		const clients, each = 40, 5 // many source ports: SO_REUSEPORT would spread them over all sockets of the port
+		at := mustListen(t, listen, "127.0.0.1:0", Config{})
+		addr := at.LocalAddr()
+		at.Close()
+		for round := range 4 {
+			c := mustListen(t, listen, addr.String(), Config{RingDatagrams: 512})
+			f := mustFleet(t, addr, clients)
+			for range each {
+				for i := range clients {
+					if err := f.Send(i, []byte{byte(round)}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			var b Batch
+			if got := receive(t, c, &b, clients*each, func(d Datagram) {}); got != clients*each {
+				t.Fatalf("round %d: %d of %d datagrams arrived", round, got, clients*each)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+	})
+}
+
+func TestPortInUseIsAnErrorThatNamesIt(t *testing.T) {
+	for _, first := range backEnds {
+		eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+			c := mustListen(t, first.listen, "127.0.0.1:0", Config{})
+			addr := c.LocalAddr().String()
+			second, err := listen(addr, Config{})
+			if err == nil {
+				second.Close()
+				t.Fatalf("two servers on %s, the first by %s", addr, first.name)
+			}
+			if !errors.Is(err, syscall.EADDRINUSE) || !strings.Contains(err.Error(), addr) {
+				t.Fatalf("error %q, want one that names %s and the cause", err, addr)
+			}
+		})
+	}
+}
+
+func TestBadAddressIsAnError(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		for _, addr := range []string{"", "nonsense", "127.0.0.1:99999", "127.0.0.1:-1", "203.0.113.7:9999"} {
+			c, err := listen(addr, Config{})
+			if err == nil {
+				c.Close()
+				t.Fatalf("listening on %q", addr)
+			}
+			if !strings.Contains(err.Error(), addr) {
+				t.Fatalf("error %q does not name %q", err, addr)
+			}
+		}
+	})
+}
+
+// What is too long for a slot, or for the protocol, is dropped and counted; its neighbours are not harmed.
+func TestOversizeIsDroppedAndCounted(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		c := mustListen(t, listen, "127.0.0.1:0", Config{})
+		client, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(c.LocalAddr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		sizes := []int{1201, 10, slotBytes, MaxDatagram, 9000, 0, slotBytes + 1, 1300, 11, 65507}
+		for range 30 { // 300: more than a batch, more than the gap between two wake-ups
+			for _, n := range sizes {
+				if _, err := client.Write(make([]byte, n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			settle(t, c, 0)
+		}
+		seen := map[int]int{}
+		var b Batch
+		receive(t, c, &b, 4*30, func(d Datagram) { seen[len(d.Data)]++ })
+		want := map[int]int{10: 30, MaxDatagram: 30, 0: 30, 11: 30}
+		if fmt.Sprint(seen) != fmt.Sprint(want) {
+			t.Fatalf("sizes seen %v, want %v", seen, want)
+		}
+		s := c.Stats()
+		if s.Oversize != 6*30 || s.DatagramsIn != 300 || s.Delivered != 120 || s.Lost() != s.Oversize {
+			t.Fatalf("counted %+v", s)
+		}
+	})
+}
+
+// An owner that sleeps loses what its ring cannot hold, and every datagram is still counted once.
+func TestFullRingDropsAndCounts(t *testing.T) {
+	for _, b := range backEnds {
+		if b.name == "mmsg" {
+			continue // it has no ring
+		}
+		t.Run(b.name, func(t *testing.T) {
+			c := mustListen(t, b.listen, "127.0.0.1:0", Config{RingDatagrams: 128})
+			f := mustFleet(t, c.LocalAddr(), 1)
+			for k := range 500 {
+				n := 8
+				if k%100 == 99 {
+					n = MaxDatagram // not beyond: a fleet sends no longer ones
+				}
+				if err := f.Send(0, binary.LittleEndian.AppendUint64(make([]byte, 0, n), uint64(k))[:n]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s := settle(t, c, 500); s.DatagramsIn != 500 || s.RingFull != 500-128 || s.Delivered != 0 {
+				t.Fatalf("counted %+v", s)
+			}
+			var b Batch
+			next := uint64(0)
+			receive(t, c, &b, 128, func(d Datagram) {
+				if k := binary.LittleEndian.Uint64(d.Data); k != next {
+					t.Fatalf("datagram %d, want %d: the oldest stay", k, next)
+				}
+				next++
+			})
+			if s := c.Stats(); next != 128 || s.Delivered != 128 || s.DatagramsIn != s.Delivered+s.RingFull {
+				t.Fatalf("counted %+v", s)
+			}
+		})
+	}
+}
+
+// What the kernel refuses is counted, and does not take its neighbours with it.
+func TestUnsendableIsCountedAlone(t *testing.T) {
+	for _, b := range backEnds {
+		t.Run(b.name, func(t *testing.T) {
+			c := mustListen(t, b.listen, "127.0.0.1:0", Config{})
+			f := mustFleet(t, c.LocalAddr(), 1)
+			good := f.LocalAddr(0)
+			var out Batch
+			for _, to := range []netip.AddrPort{
+				good, {}, netip.MustParseAddrPort("[::1]:9"), good, netip.AddrPortFrom(good.Addr(), 0),
+				netip.MustParseAddrPort("[fe80::1%nowhere]:9"), good, netip.MustParseAddrPort("127.0.0.1:0"),
+			} {
+				out.Add([]byte("x"), to)
+			}
+			if err := c.Send(&out); err != nil {
+				t.Fatal(err)
+			}
+			if got := poll(t, f, 3, func(int, []byte) {}); got != 3 {
+				t.Fatalf("%d of 3 arrived", got)
+			}
+			if s := c.Stats(); s.DatagramsOut != 3 || s.SendFailed != 5 || s.SendAgain != 0 || s.BytesOut != 3 {
+				t.Fatalf("counted %+v", s)
+			}
+		})
+	}
+}
+
+func TestClosedConnSaysSo(t *testing.T) {
+	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
+		c := mustListen(t, listen, "127.0.0.1:0", Config{})
+		f := mustFleet(t, c.LocalAddr(), 1)
+		_ = f.Send(0, []byte("x"))
+		before := settle(t, c, 1)
+		for range 2 {
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var b Batch
+		b.Add(nil, f.LocalAddr(0))
+		if err := c.Send(&b); !errors.Is(err, net.ErrClosed) {
+			t.Fatalf("send: %v", err)
+		}
+		if n, err := c.Receive(&b); n != 0 || b.Len() != 0 || !errors.Is(err, net.ErrClosed) {
+			t.Fatalf("receive: %d, %v", n, err)
+		}
+		if after := c.Stats(); after.DatagramsOut != before.DatagramsOut || after.ReceiveBuffer != before.ReceiveBuffer {
+			t.Fatalf("counted %+v, then %+v", before, after)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+//go:build !portable
+
+package netio
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fleetEvents = 512 // sockets one epoll_wait may name
+	fleetDepth  = 8   // datagrams one recvmmsg may take from a socket; fewer say that it is empty
+)
+
+// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine. An
+// epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
+// every 512. A socket is watched edge-triggered and emptied each time, so there is no call that finds nothing.
+type Fleet struct {
+	remote  netip.AddrPort
+	epoll   int
+	members []member
+	free    []int // numbers that can be given out again, the last one first
+	events  []unix.EpollEvent
+	in      *mmsg
+	slots   [fleetDepth]slot
+	count   counters
+	closed  bool
+}
+
+// member is one client's socket. The generation tells an event for the number's former owner from one for the present.
+type member struct {
+	fd         int // -1: none
+	generation int32
+}
+
+// OpenFleet opens n clients of the server at remote, numbered from 0.
+func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+	}
+	f := &Fleet{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents)}
+	f.in = newMmsg(unix.AF_UNSPEC)
+	for i := range f.in.hdrs {
+		f.in.hdrs[i].hdr.Name = nil // the sender is known: the socket is connected
+	}
+	giveBuffers(f.slots[:])
+	for range n {
+		if _, err := f.Add(); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Add opens one more client and returns its number, that of the client removed last if there is one.
+func (f *Fleet) Add() (int, error) {
+	if f.closed {
+		return -1, net.ErrClosed
+	}
+	i := len(f.members)
+	if n := len(f.free); n > 0 {
+		i = f.free[n-1]
+	}
+	if err := f.open(i); err != nil {
+		return -1, fmt.Errorf("netio: client %d of %v: %w", i, f.remote, err)
+	}
+	if n := len(f.free); n > 0 {
+		f.free = f.free[:n-1]
+	}
+	return i, nil
+}
+
+func (f *Fleet) open(i int) error {
+	fd, family, err := openUDP(f.remote.Addr())
+	if err != nil {
+		return err
+	}
+	if errno := onAddress(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
+		unix.Close(fd)
+		return os.NewSyscallError("connect", errno)
+	}
+	m := member{fd: fd}
+	if i < len(f.members) {
+		m.generation = f.members[i].generation + 1
+	}
+	watch := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(i), Pad: m.generation}
+	if err := unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &watch); err != nil {
+		unix.Close(fd)
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	if i == len(f.members) {
+		f.members = append(f.members, m)
+	} else {
+		f.members[i] = m
+	}
+	return nil
+}
+
+// Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
+func (f *Fleet) Remove(i int) error {
+	if !f.has(i) {
+		return ErrNoClient
+	}
+	fd := f.members[i].fd
+	f.members[i].fd = -1
+	f.free = append(f.free, i)
+	return unix.Close(fd) // leaves the epoll set with it
+}
+
+func (f *Fleet) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i].fd >= 0 }
+
+// Send sends data, at most MaxDatagram bytes, as client i. What the kernel does not take at once is lost and counted,
+// without an error. A refusal is an error (syscall.ECONNREFUSED when nobody listens at the other end, as told by an
+// answer to an earlier datagram), and the datagram is lost.
+func (f *Fleet) Send(i int, data []byte) error {
+	if !f.has(i) {
+		return ErrNoClient
+	}
+	if len(data) > MaxDatagram {
+		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
+	}
+	for {
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.members[i].fd), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
+			uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		switch errno {
+		case 0:
+			f.count.out.Inc()
+			f.count.bytesOut.Add(uint64(len(data)))
+			return nil
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN, unix.ENOBUFS:
+			f.count.sendAgain.Inc()
+			return nil
+		}
+		f.count.sendFailed.Inc()
+		return errno
+	}
+}
+
+// Poll calls fn for every datagram that has arrived, without waiting, and returns how many. Of one client they come in
+// order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
+func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
+	for !f.closed {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
+			uintptr(len(f.events)), 0, 0, 0)
+		if errno == unix.EINTR {
+			continue
+		}
+		if errno != 0 {
+			break
+		}
+		for e := range f.events[:n] {
+			delivered += f.empty(int(f.events[e].Fd), f.events[e].Pad, fn)
+		}
+		if int(n) < len(f.events) {
+			break
+		}
+	}
+	return delivered
+}
+
+// empty takes everything from one client's socket, for as long as the number is the same client's.
+func (f *Fleet) empty(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
+	for refusals := 0; refusals < 2; {
+		m := f.members[i]
+		if m.fd < 0 || m.generation != generation {
+			break
+		}
+		n, errno := f.in.recv(m.fd, f.slots[:])
+		if errno != 0 { // an earlier datagram was refused; data may wait behind that news
+			refusals++
+			continue
+		}
+		f.count.arrived(f.slots[:n])
+		for k := range n {
+			s := &f.slots[k]
+			if s.n != hole && f.members[i] == m {
+				delivered++
+				fn(i, s.buf[:s.n:s.n])
+			}
+		}
+		if n < fleetDepth {
+			break
+		}
+	}
+	return delivered
+}
+
+// LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
+func (f *Fleet) LocalAddr(i int) netip.AddrPort {
+	if !f.has(i) {
+		return netip.AddrPort{}
+	}
+	at, _, _ := localAddr(f.members[i].fd)
+	return at
+}
+
+// Len is one more than the highest number ever given out.
+func (f *Fleet) Len() int { return len(f.members) }
+
+// Stats may be called by the owner only.
+func (f *Fleet) Stats() FleetStats {
+	s := f.count.stats()
+	return FleetStats{
+		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
+		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendAgain: s.SendAgain, SendFailed: s.SendFailed,
+		Clients: len(f.members) - len(f.free),
+	}
+}
+
+// Close closes all clients. A second Close does nothing.
+func (f *Fleet) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	for i := range f.members {
+		if f.has(i) {
+			_ = f.Remove(i)
+		}
+	}
+	return unix.Close(f.epoll)
+}

@@ -1,0 +1,122 @@
+package netio
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// ListenNet binds addr ("host:port"; an empty host is every address, port 0 any port) with package net and a goroutine
+// that reads into a ring. It works wherever Go does, at one system call a datagram.
+func ListenNet(addr string, cfg Config) (Conn, error) {
+	at, err := resolve(addr)
+	if err != nil {
+		return nil, err
+	}
+	network := "udp"
+	if at.Addr().Is4() {
+		network = "udp4"
+	}
+	udp, err := net.ListenUDP(network, net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		return nil, listenError(at, unwrapOp(err))
+	}
+	cfg = cfg.withDefaults()
+	_ = udp.SetReadBuffer(cfg.SocketBuffer)
+	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
+	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), done: make(chan struct{})}
+	c.local = short(udp.LocalAddr().(*net.UDPAddr).AddrPort())
+	go c.read()
+	return c, nil
+}
+
+// unwrapOp strips the address that package net puts into its errors; ours is put in front.
+func unwrapOp(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+type netConn struct {
+	udp    *net.UDPConn
+	local  netip.AddrPort
+	ring   *ring
+	count  counters
+	done   chan struct{} // closed when the reader has gone
+	closed bool
+}
+
+// read is the goroutine that fills the ring until the socket is closed.
+func (c *netConn) read() {
+	defer close(c.done)
+	var scrap [1]slot
+	giveBuffers(scrap[:])
+	for {
+		free := c.ring.run()
+		full := len(free) == 0
+		if full {
+			free = scrap[:]
+		}
+		n, from, err := c.udp.ReadFromUDPAddrPort(free[0].buf[:])
+		c.count.receives.Inc()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // a passing ailment, such as a refusal from a peer that has gone
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		free[0].addr, free[0].n = short(from), int32(n)
+		c.count.arrived(free[:1])
+		switch {
+		case !full:
+			c.ring.publish(1)
+		case free[0].n != hole:
+			c.count.ringFull.Inc()
+		}
+	}
+}
+
+func (c *netConn) Receive(b *Batch) (int, error) {
+	if c.closed {
+		b.Reset()
+		return 0, net.ErrClosed
+	}
+	n := c.ring.take(b)
+	c.count.delivered.Add(uint64(n))
+	return n, nil
+}
+
+// Send may wait for a moment where the kernel's buffer is full, which package net does not let us forbid.
+func (c *netConn) Send(b *Batch) error {
+	if c.closed {
+		return net.ErrClosed
+	}
+	for i := range b.n {
+		d := b.At(i)
+		c.count.sends.Inc()
+		if _, err := c.udp.WriteToUDPAddrPort(d.Data, d.Addr); err != nil {
+			c.count.sendFailed.Inc()
+			continue
+		}
+		c.count.out.Inc()
+		c.count.bytesOut.Add(uint64(len(d.Data)))
+	}
+	return nil
+}
+
+func (c *netConn) LocalAddr() netip.AddrPort { return c.local }
+func (c *netConn) Stats() Stats              { return c.count.stats() }
+
+func (c *netConn) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	err := c.udp.Close()
+	<-c.done
+	return err
+}

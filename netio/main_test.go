@@ -1,0 +1,93 @@
+package netio
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
+
+// backEnds are the sockets every test of the seam runs against.
+var backEnds = []struct {
+	name   string
+	listen func(addr string, cfg Config) (Conn, error)
+}{
+	{"gnet", ListenGnet},
+	{"gnet, unmoderated", func(addr string, cfg Config) (Conn, error) { cfg.Moderation = -1; return ListenGnet(addr, cfg) }},
+	{"mmsg", ListenMmsg},
+	{"net", ListenNet},
+}
+
+func eachBackEnd(t *testing.T, f func(t *testing.T, listen func(addr string, cfg Config) (Conn, error))) {
+	for _, b := range backEnds {
+		t.Run(b.name, func(t *testing.T) { f(t, b.listen) })
+	}
+}
+
+func mustListen(t testing.TB, listen func(string, Config) (Conn, error), addr string, cfg Config) Conn {
+	t.Helper()
+	c, err := listen(addr, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func mustFleet(t testing.TB, remote netip.AddrPort, n int) *Fleet {
+	t.Helper()
+	f, err := OpenFleet(remote, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// patience bounds every wait for a datagram on loopback.
+const patience = 3 * time.Second
+
+// receive collects until want datagrams have come, and then for a moment more, that a surplus may show.
+func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got int) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		n, err := c.Receive(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			f(b.At(i))
+		}
+		if got += n; n == 0 {
+			if got >= want {
+				end = time.Now().Add(min(2*time.Millisecond, time.Until(end)))
+				want = 1 << 30
+			}
+			time.Sleep(200 * time.Microsecond)
+		}
+	}
+	return got
+}
+
+// settle waits until the socket has taken in everything that was sent.
+func settle(t testing.TB, c Conn, in uint64) Stats {
+	t.Helper()
+	for end := time.Now().Add(patience); c.Stats().DatagramsIn < in && time.Now().Before(end); {
+		time.Sleep(200 * time.Microsecond)
+	}
+	return c.Stats()
+}
+
+func ipv6Loopback(t testing.TB) {
+	t.Helper()
+	c, err := net.ListenPacket("udp6", "[::1]:0")
+	if err != nil {
+		t.Skipf("no IPv6 on this machine's loopback: %v", err)
+	}
+	c.Close()
+}

@@ -1,0 +1,105 @@
+package netio
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+)
+
+// Memory is a network inside one goroutine: what is sent arrives at once, in order, and nothing is ever lost but to a
+// full queue. It is the net for tests in virtual time; put netio/impair between for a bad one. The zero value is not
+// usable, see NewMemory.
+type Memory struct {
+	ends map[netip.AddrPort]*memoryConn // looked up, never walked: no order can be seen
+	port uint16
+}
+
+// NewMemory returns a network without endpoints.
+func NewMemory() *Memory { return &Memory{ends: make(map[netip.AddrPort]*memoryConn), port: 49151} }
+
+// ErrAddrInUse says that another endpoint of a Memory network has the address.
+var ErrAddrInUse = errors.New("address already in use")
+
+// memoryRing is the default queue of an endpoint: 620 kB, since a test may hold dozens.
+const memoryRing = 512
+
+// Listen opens an endpoint. Port 0 takes the next free port from 49152 up. Of cfg only RingDatagrams counts, by
+// default 512.
+func (m *Memory) Listen(addr netip.AddrPort, cfg Config) (Conn, error) {
+	addr = short(addr)
+	for auto := addr.Port() == 0; auto; {
+		if m.port++; m.port == 0 {
+			m.port = 49152
+		}
+		addr = netip.AddrPortFrom(addr.Addr(), m.port)
+		auto = m.ends[addr] != nil
+	}
+	if m.ends[addr] != nil {
+		return nil, listenError(addr, ErrAddrInUse)
+	}
+	if cfg.RingDatagrams <= 0 {
+		cfg.RingDatagrams = memoryRing
+	}
+	c := &memoryConn{network: m, addr: addr, ring: newRing(cfg.RingDatagrams)}
+	m.ends[addr] = c
+	return c, nil
+}
+
+type memoryConn struct {
+	network *Memory
+	addr    netip.AddrPort
+	ring    *ring
+	count   counters
+	closed  bool
+}
+
+func (c *memoryConn) Receive(b *Batch) (int, error) {
+	if c.closed {
+		b.Reset()
+		return 0, net.ErrClosed
+	}
+	n := c.ring.take(b)
+	c.count.delivered.Add(uint64(n))
+	return n, nil
+}
+
+func (c *memoryConn) Send(b *Batch) error {
+	if c.closed {
+		return net.ErrClosed
+	}
+	for i := range b.Len() {
+		d := b.At(i)
+		end := c.network.ends[short(d.Addr)]
+		if end == nil { // a real network would take it and lose it; here nobody is so easily known
+			c.count.sendFailed.Inc()
+			continue
+		}
+		c.count.out.Inc()
+		c.count.bytesOut.Add(uint64(len(d.Data)))
+		end.arrive(d.Data, c.addr)
+	}
+	return nil
+}
+
+func (c *memoryConn) arrive(data []byte, from netip.AddrPort) {
+	c.count.in.Inc()
+	c.count.bytesIn.Add(uint64(len(data)))
+	free := c.ring.run()
+	if len(free) == 0 {
+		c.count.ringFull.Inc()
+		return
+	}
+	free[0].addr, free[0].n = from, int32(copy(free[0].buf[:], data))
+	c.ring.publish(1)
+}
+
+func (c *memoryConn) LocalAddr() netip.AddrPort { return c.addr }
+func (c *memoryConn) Stats() Stats              { return c.count.stats() }
+
+func (c *memoryConn) Close() error {
+	if !c.closed {
+		c.closed = true
+		delete(c.network.ends, c.addr)
+	}
+	return nil
+}

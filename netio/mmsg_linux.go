@@ -1,0 +1,114 @@
+//go:build !portable
+
+package netio
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mmsghdr is struct mmsghdr of <sys/socket.h>.
+type mmsghdr struct {
+	hdr unix.Msghdr
+	n   uint32
+}
+
+// mmsg is what recvmmsg and sendmmsg read: one header, one vector and one address a datagram. It belongs to one
+// direction of one socket. The kernel is given pointers into the Go heap, which does not move, for the length of a
+// call that cannot block.
+type mmsg struct {
+	hdrs   [BatchSize]mmsghdr
+	iovs   [BatchSize]unix.Iovec
+	names  [BatchSize]sockaddr
+	family uint16 // of the socket, for sending
+}
+
+func newMmsg(family uint16) *mmsg {
+	m := &mmsg{family: family}
+	for i := range m.hdrs {
+		h := &m.hdrs[i].hdr
+		h.Iov = &m.iovs[i]
+		h.SetIovlen(1)
+		h.Name = (*byte)(unsafe.Pointer(&m.names[i]))
+	}
+	return m
+}
+
+// recv fills slots, at most BatchSize, with what waits in the socket and returns how many. Lengths are those on the
+// wire, also of datagrams that were cut. EAGAIN comes back as 0 and no error.
+//
+// The raw form of the call is used because it cannot block: the scheduler need not be told, and a thread that keeps
+// time does not lose its place on the processor.
+func (m *mmsg) recv(fd int, slots []slot) (int, unix.Errno) {
+	for i := range slots {
+		m.iovs[i].Base = &slots[i].buf[0]
+		m.iovs[i].SetLen(slotBytes)
+		m.hdrs[i].hdr.Namelen = unix.SizeofSockaddrInet6
+	}
+	n, errno := call(unix.SYS_RECVMMSG, fd, m.hdrs[:len(slots)], unix.MSG_DONTWAIT|unix.MSG_TRUNC)
+	for i := range slots[:n] {
+		slots[i].addr = getSockaddr(&m.names[i])
+		slots[i].n = int32(m.hdrs[i].n)
+	}
+	return n, errno
+}
+
+// send gives slots to the kernel, counting each one once.
+func (m *mmsg) send(fd int, slots []slot, count *counters) {
+	ready := m.address(slots, count)
+	for from := 0; from < ready; {
+		n, errno := call(unix.SYS_SENDMMSG, fd, m.hdrs[from:ready], unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		count.sends.Inc()
+		var sum uint64
+		for i := from; i < from+n; i++ {
+			sum += uint64(m.hdrs[i].n)
+		}
+		count.out.Add(uint64(n))
+		count.bytesOut.Add(sum)
+		from += n
+		switch {
+		case n > 0: // a short count hides why: ask again from there
+		case errno == 0 || errno == unix.ENOBUFS: // no room now, and none for those behind it
+			count.sendAgain.Add(uint64(ready - from))
+			return
+		default: // this one cannot be sent; the next may go elsewhere
+			count.sendFailed.Inc()
+			from++
+		}
+	}
+}
+
+// address points the headers at the slots that this socket can reach and returns how many those are.
+func (m *mmsg) address(slots []slot, count *counters) int {
+	n := 0
+	for i := range slots {
+		s := &slots[i]
+		size := putSockaddr(&m.names[n], s.addr, m.family)
+		if size == 0 {
+			count.sendFailed.Inc()
+			continue
+		}
+		m.iovs[n].Base = &s.buf[0]
+		m.iovs[n].SetLen(int(s.n))
+		m.hdrs[n].hdr.Namelen = size
+		n++
+	}
+	return n
+}
+
+// call is recvmmsg or sendmmsg on a socket; interrupted calls are repeated, EAGAIN is 0 and no error.
+func call(trap uintptr, fd int, hdrs []mmsghdr, flags uintptr) (int, unix.Errno) {
+	for {
+		n, _, errno := unix.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&hdrs[0])), uintptr(len(hdrs)), flags, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), 0
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN:
+			return 0, 0
+		}
+		return 0, errno
+	}
+}

@@ -1,0 +1,277 @@
+package session
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// slowOutbox is the honest twin of outbox: maps, and the rule of loss as the document says it.
+type slowOutbox struct {
+	newest, acked uint64
+	at            map[uint64]time.Duration
+	cookie        map[uint64]uint64 // of packages not resolved
+}
+
+func (o *slowOutbox) send(now time.Duration, cookie uint64) {
+	o.newest++
+	o.at[o.newest] = now
+	o.cookie[o.newest] = cookie
+}
+
+// take returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
+func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
+	a := o.newest
+	for uint16(a) != ack {
+		a--
+	}
+	for s := range o.cookie {
+		if s == a || s < a && a-1-s < 64 && mask>>(a-1-s)&1 != 0 {
+			delivered = append(delivered, o.cookie[s])
+			delete(o.cookie, s)
+		}
+	}
+	o.acked = max(o.acked, a)
+	for s := range o.cookie {
+		if s+64 < o.acked || s < o.acked && o.at[o.acked]-o.at[s] > lateBy {
+			lost = append(lost, o.cookie[s])
+			delete(o.cookie, s)
+		}
+	}
+	return delivered, lost
+}
+
+// Over a bad link and more than one wrap of 16 bits, every cookie comes back once, delivered or lost, exactly when the twin says;
+// and none is called delivered that the other end did not get.
+func TestCookiesAgreeWithMap(t *testing.T) {
+	for i, c := range []struct {
+		name          string
+		loss, dup     float64
+		delay, jitter time.Duration
+		every, answer time.Duration // between packages, there and back
+		packages      int
+	}{
+		0: {"clean", 0, 0, 20e6, 0, 16e6, 16e6, 70_000},
+		1: {"lossy", .3, .1, 40e6, 30e6, 16e6, 50e6, 70_000},
+		2: {"reordered", .05, .3, 60e6, 60e6, 8e6, 16e6, 20_000},
+		3: {"seldom answered", .3, .1, 20e6, 10e6, 16e6, 1200e6, 20_000},
+		4: {"seldom sent", .3, .1, 100e6, 80e6, 50e6, 16e6, 10_000},
+		5: {"almost dead", .9, .5, 50e6, 50e6, 16e6, 100e6, 20_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server, client := pair()
+			twin := slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+			down, up := newLink(uint64(i)), newLink(uint64(i)+100)
+			for _, l := range []*link{down, up} {
+				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
+			}
+			arrived, fate := map[uint64]bool{}, map[uint64]string{}
+			var sent, refused, nDelivered, nLost int
+			for now := time.Duration(0); sent < c.packages; now += time.Millisecond {
+				if now%c.every == 0 && server.Ready(now) {
+					d, seq := server.Append(now, nil)
+					sent++
+					twin.send(now, uint64(sent))
+					if !server.Sent(seq, uint64(sent)) {
+						refused++
+					}
+					down.push(now, append(d, byte(sent), byte(sent>>8), byte(sent>>16)))
+				}
+				if now%c.answer == 0 && client.Ready(now) {
+					d, _ := client.Append(now, nil)
+					up.push(now, d)
+				}
+				for f, ok := down.pop(now); ok; f, ok = down.pop(now) {
+					if payload, err := client.Receive(now, f.data); err == nil {
+						n := uint64(payload[0]) | uint64(payload[1])<<8 | uint64(payload[2])<<16
+						if arrived[n] {
+							t.Fatalf("package %d came twice", n)
+						}
+						arrived[n] = true
+					}
+				}
+				for f, ok := up.pop(now); ok; f, ok = up.pop(now) {
+					h, _, _ := wire.ParseHeader(f.data)
+					if _, err := server.Receive(now, f.data); err != nil {
+						if len(server.Delivered())+len(server.Lost()) != 0 {
+							t.Fatal("a refused datagram resolved cookies")
+						}
+						continue
+					}
+					var delivered, lost []uint64
+					if h.Ack != 0 || server.out.acked != 0 {
+						delivered, lost = twin.take(h.Ack, h.AckBits)
+					}
+					slices.Sort(delivered)
+					slices.Sort(lost)
+					got := slices.Sorted(slices.Values(server.Lost()))
+					if !slices.Equal(delivered, server.Delivered()) || !slices.Equal(lost, got) {
+						t.Fatalf("at %v ack %d %b: delivered %v lost %v, the twin says %v and %v", now, h.Ack, h.AckBits,
+							server.Delivered(), got, delivered, lost)
+					}
+					for _, k := range server.Delivered() {
+						if fate[k] != "" || !arrived[k] {
+							t.Fatalf("cookie %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
+						}
+						fate[k] = "delivered"
+					}
+					for _, k := range server.Lost() {
+						if fate[k] != "" {
+							t.Fatalf("cookie %d lost: before %q", k, fate[k])
+						}
+						fate[k] = "lost"
+					}
+					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
+				}
+			}
+			if open := len(twin.cookie); refused != 0 || nDelivered+nLost+open != sent || open > chokeAfter+64 {
+				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered, nLost, open)
+			}
+			if c.loss == 0 && nLost != 0 {
+				t.Fatalf("%d lost on a clean link", nLost)
+			}
+			t.Logf("%d sent, %d delivered, %d lost, %d arrived", sent, nDelivered, nLost, len(slices.Collect(maps.Keys(arrived))))
+		})
+	}
+}
+
+// Who ignores Ready while nobody answers is told that his cookies are not taken, and gets those that were taken once.
+func TestCookiesWithoutAnswer(t *testing.T) {
+	server, client := pair()
+	hello, _ := client.Append(0, nil)
+	taken, back := map[uint64]bool{}, map[uint64]bool{}
+	for n := range uint64(1000) {
+		_, seq := server.Append(time.Duration(n)*time.Millisecond, nil)
+		if server.Sent(seq, n) {
+			taken[n] = true
+		}
+		if server.Sent(seq, n) || server.Sent(seq+1, n) || server.Sent(seq-300, n) {
+			t.Fatal("a cookie was taken twice, for the future or for the distant past")
+		}
+	}
+	if len(taken) != outboxSize {
+		t.Fatalf("%d cookies taken, want %d", len(taken), outboxSize)
+	}
+	now := time.Second
+	if _, err := server.Receive(now, hello); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range server.Lost() {
+		back[k] = true
+	}
+	var last []byte
+	for n := range uint64(100) { // then the peer is heard again
+		last, _ = server.Append(now, nil)
+		server.Sent(server.seq(), 5000+n)
+	}
+	if _, err := client.Receive(now, last); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := client.Append(now, nil)
+	if _, err := server.Receive(now, answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range server.Lost() {
+		if back[k] {
+			t.Fatalf("cookie %d came back twice", k)
+		}
+		back[k] = true
+	}
+	for k := range taken {
+		if !back[k] {
+			t.Fatalf("cookie %d never came back", k)
+		}
+	}
+	if d := server.Delivered(); len(d) != 1 || d[0] != 5099 {
+		t.Fatalf("delivered %v, want the last one", d)
+	}
+}
+
+func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
+
+// Acks of what was never sent are refused and change nothing, even when most of what they say is true.
+func TestForgedAcks(t *testing.T) {
+	server, _ := pair()
+	for range 10 {
+		_, seq := server.Append(0, nil)
+		server.Sent(seq, uint64(seq))
+	}
+	for i, c := range []struct {
+		ack  uint16
+		bits uint64
+		want error
+	}{
+		0: {11, 0, wire.DropAck},
+		1: {65535, 0, wire.DropAck},
+		2: {32778, 0, wire.DropAck},
+		3: {32777, 0, wire.DropAck},
+		4: {10, ^uint64(0), wire.DropAck},
+		5: {10, 1 << 9, wire.DropAck}, // sequence 0
+		6: {1, 1, wire.DropAck},
+		7: {0, 1, wire.DropAck},
+		8: {0, 0, nil},
+		9: {10, 1<<9 - 1, nil},
+	} {
+		h := wire.Header{Token: testToken, Sequence: uint16(i + 1), Ack: c.ack, AckBits: c.bits}
+		before := server.in
+		_, err := server.Receive(0, h.Append(nil))
+		if err != c.want {
+			t.Errorf("%d: ack %d bits %b: %v, want %v", i, c.ack, c.bits, err, c.want)
+		}
+		if err != nil && (server.in != before || server.InFlight() != 10) {
+			t.Errorf("%d: a refused datagram left a trace", i)
+		}
+	}
+	if got := server.Delivered(); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+		t.Errorf("delivered %v, want 1 to 10", got)
+	}
+}
+
+// Any acks at all, honest or not, at any time: never a panic, never a cookie twice, never more held than fits.
+func FuzzOutbox(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 0, 1, 0, 255, 1, 1, 1, 1, 0, 0, 85})
+	f.Add([]byte{200, 0, 10, 255, 255, 0, 0, 0})
+	f.Add(func() (b []byte) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 400 {
+			b = append(b, byte(r.Uint32()))
+		}
+		return b
+	}())
+	f.Fuzz(func(t *testing.T, script []byte) {
+		var o outbox
+		o.oldest = 1
+		now, fate := time.Duration(0), map[uint64]int{}
+		for len(script) >= 3 {
+			op, back, mask := script[0], script[1], uint64(script[2])*0x0101010101010101
+			script = script[3:]
+			now += time.Duration(op>>2) * time.Millisecond
+			if op&3 != 0 {
+				for range int(op & 3) {
+					s := o.open(now)
+					if o.mark(uint16(s), s) {
+						fate[s] = 1
+					}
+				}
+				continue
+			}
+			o.begin()
+			if a, ok := o.expand(uint16(o.newest)-uint16(back), mask); ok {
+				o.take(a, mask)
+			}
+			for _, k := range append(slices.Clone(o.delivered[:o.nDelivered]), o.lost[:o.nShown]...) {
+				if fate[k] != 1 {
+					t.Fatalf("cookie %d came back in state %d", k, fate[k])
+				}
+				fate[k] = 2
+			}
+			if o.held < o.nDelivered+o.nShown || o.held > outboxSize {
+				t.Fatalf("%d cookies held, %d shown", o.held, o.nDelivered+o.nShown)
+			}
+		}
+	})
+}

@@ -1,0 +1,124 @@
+//go:build !portable
+
+package netio
+
+import (
+	"net/netip"
+	"os"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// openUDP opens a non-blocking UDP socket for addr's family and returns it with that family. The unspecified IPv6
+// address also takes IPv4, or only IPv4 on a machine without IPv6.
+func openUDP(addr netip.Addr) (fd int, family uint16, err error) {
+	family = unix.AF_INET
+	if addr.Is6() {
+		family = unix.AF_INET6
+	}
+	const kind = unix.SOCK_DGRAM | unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
+	fd, err = unix.Socket(int(family), kind, 0)
+	if err == unix.EAFNOSUPPORT && addr == netip.IPv6Unspecified() {
+		family = unix.AF_INET
+		fd, err = unix.Socket(int(family), kind, 0)
+	}
+	if err != nil {
+		return -1, 0, os.NewSyscallError("socket", err)
+	}
+	if family == unix.AF_INET6 {
+		only := 1
+		if addr.IsUnspecified() {
+			only = 0
+		}
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only) // else bind will tell
+	}
+	return fd, family, nil
+}
+
+// bindUDP opens a socket and binds it, without sharing the port with anybody.
+func bindUDP(addr netip.AddrPort) (fd int, family uint16, err error) {
+	fd, family, err = openUDP(addr.Addr())
+	if err != nil {
+		return -1, 0, err
+	}
+	if err := onAddress(unix.SYS_BIND, fd, addr, family); err != 0 {
+		unix.Close(fd)
+		return -1, 0, os.NewSyscallError("bind", err)
+	}
+	return fd, family, nil
+}
+
+// onAddress is bind or connect.
+func onAddress(trap uintptr, fd int, addr netip.AddrPort, family uint16) unix.Errno {
+	var sa sockaddr
+	if family == unix.AF_INET && addr.Addr() == netip.IPv6Unspecified() {
+		addr = netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port())
+	}
+	size := putSockaddr(&sa, addr, family)
+	if size == 0 {
+		return unix.EAFNOSUPPORT
+	}
+	_, _, errno := unix.RawSyscall(trap, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(size))
+	return errno
+}
+
+// localAddr asks the kernel what fd is bound to.
+func localAddr(fd int) (netip.AddrPort, uint16, error) {
+	var sa sockaddr
+	size := uint32(unix.SizeofSockaddrInet6)
+	_, _, errno := unix.RawSyscall(unix.SYS_GETSOCKNAME, uintptr(fd), uintptr(unsafe.Pointer(&sa)), uintptr(unsafe.Pointer(&size)))
+	if errno != 0 {
+		return netip.AddrPort{}, 0, os.NewSyscallError("getsockname", errno)
+	}
+	return getSockaddr(&sa), sa.Family, nil
+}
+
+// enlarge asks for socket buffers of the given size: beyond the system's limit where the process may, else up to it.
+func enlarge(fd, bytes int) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bytes) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
+	}
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, bytes) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, bytes)
+	}
+}
+
+// gauge reads what only the kernel knows about a socket, until the socket is closed and from then on what it was.
+// Its lock keeps a reader from asking about a descriptor that meanwhile belongs to something else.
+type gauge struct {
+	mu   sync.Mutex
+	fd   int
+	last Stats // only the three fields fill sets
+	shut bool
+}
+
+func (g *gauge) fill(s *Stats) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.shut {
+		g.read()
+	}
+	s.KernelDrops, s.ReceiveBuffer, s.SendBuffer = g.last.KernelDrops, g.last.ReceiveBuffer, g.last.SendBuffer
+}
+
+// shutdown reads for the last time; the descriptor may be closed afterwards.
+func (g *gauge) shutdown() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.read()
+	g.shut = true
+}
+
+func (g *gauge) read() {
+	g.last.ReceiveBuffer, _ = unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	g.last.SendBuffer, _ = unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
+	var info [16]uint32 // SO_MEMINFO; drops are its ninth word since Linux 4.12
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(g.fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	if errno == 0 && size >= 4*9 {
+		g.last.KernelDrops = uint64(info[8])
+	}
+}
