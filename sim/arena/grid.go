@@ -8,7 +8,7 @@ import (
 
 // Implementation constants of the indexes.
 const (
-	Reach     = 1.0     // Near finds everything within this many metres of the point asked for
+	Reach     = 1.25    // Near finds everything within this many metres of the point asked for
 	rayMargin = 1. / 16 // so much wider does the ray grid take each solid, to forgive rounding at cell borders
 	cellSize  = 4       // metres; doubled until the grid has at most maxCells
 	maxCells  = 1 << 16

@@ -1,0 +1,135 @@
+package move
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mlange-42/arche/ecs"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// crowd is n bodies on their spawns, and inputs that send them about the arena.
+func crowd(a *arena.Arena, n int) (Columns, []Input) {
+	c := Columns{make([]geom.Vec3, n), make([]geom.Vec3, n), make([]State, n)}
+	in := make([]Input, n)
+	for i := range n {
+		c.Pos[i] = a.Spawns[i%len(a.Spawns)].Pos
+		in[i] = wander(uint32(i), 0)
+	}
+	return c, in
+}
+
+// wander is an input that keeps its direction for about a second, runs, and jumps now and then.
+func wander(who, tick uint32) Input {
+	h := mix(who*7919 + tick/50)
+	in := Input{Yaw: geom.Angle(h), MoveYaw: uint8(h>>16) & 0x3f, MoveMag: 255}
+	if h>>24&3 == 0 {
+		in.Buttons |= Sprint
+	}
+	if h>>26&7 == 0 {
+		in.MoveMag = 0
+	}
+	if mix(who*31+tick)&63 == 0 {
+		in.Buttons |= Jump
+	}
+	return in
+}
+
+func mix(x uint32) uint32 {
+	x = (x ^ x>>16) * 0x7feb352d
+	x = (x ^ x>>15) * 0x846ca68b
+	return x ^ x>>16
+}
+
+// BenchmarkStep runs both ways over the same walk, on the committed map of 1024 players (some 2000 solids).
+func BenchmarkStep(b *testing.B) {
+	a, err := arena.Open("arena-1024")
+	if err != nil {
+		b.Fatal(err)
+	}
+	const n = 1000
+	b.Run("scalar", func(b *testing.B) {
+		c, in := crowd(a, n)
+		tick := uint32(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			tick++
+			for i := range c.Pos {
+				if tick%50 == 0 {
+					in[i] = wander(uint32(i), tick)
+				}
+				c.Pos[i], c.Vel[i], c.State[i] = Split(Step(Join(c.Pos[i], c.Vel[i], c.State[i]), in[i], a, 60))
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+	})
+	b.Run("columns", func(b *testing.B) {
+		c, in := crowd(a, n)
+		tick := uint32(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			tick++
+			for i := range c.Pos {
+				if tick%50 == 0 {
+					in[i] = wander(uint32(i), tick)
+				}
+			}
+			StepColumns(c, in, a, 60)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+	})
+}
+
+type position struct{ geom.Vec3 }
+type velocity struct{ geom.Vec3 }
+
+// BenchmarkIntegrate sets the column beside the queries it replaces.
+func BenchmarkIntegrate(b *testing.B) {
+	const dt = 1. / 60
+	for _, n := range []int{1000, 10000} {
+		perEntity := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entity")
+		}
+		pos, vel := make([]geom.Vec3, n), make([]geom.Vec3, n)
+		for i := range vel {
+			vel[i] = geom.Vec3{X: 1, Y: float32(i % 7), Z: -2}
+		}
+		b.Run(fmt.Sprintf("%d/column", n), func(b *testing.B) {
+			for b.Loop() {
+				Integrate(pos, vel, dt)
+			}
+			perEntity(b)
+		})
+		b.Run(fmt.Sprintf("%d/loop", n), func(b *testing.B) {
+			for b.Loop() {
+				slowIntegrate(pos, vel, dt)
+			}
+			perEntity(b)
+		})
+		b.Run(fmt.Sprintf("%d/arche-query", n), func(b *testing.B) {
+			w := ecs.NewWorld()
+			pid, vid := ecs.ComponentID[position](&w), ecs.ComponentID[velocity](&w)
+			query := w.Batch().NewQ(n, pid, vid)
+			for i := 0; query.Next(); i++ {
+				(*velocity)(query.Get(vid)).Vec3 = vel[i]
+			}
+			all := ecs.All(pid, vid)
+			for b.Loop() {
+				query := w.Query(&all)
+				for query.Next() {
+					p, v := (*position)(query.Get(pid)), (*velocity)(query.Get(vid))
+					p.Vec3 = p.Mad(v.Vec3, dt)
+				}
+			}
+			perEntity(b)
+		})
+	}
+}
+
+func slowIntegrate(pos, vel []geom.Vec3, dt float32) {
+	for i := range pos {
+		pos[i] = pos[i].Mad(vel[i], dt)
+	}
+}

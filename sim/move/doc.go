@@ -1,0 +1,15 @@
+// Package move takes one player through one tick: a motion, an input and the arena go in, the next motion comes out.
+// Step is what clients predict with; StepColumns is the same arithmetic for a server's columns, to the same bits.
+// Nothing here allocates, keeps state, reads a clock or draws a random number.
+//
+// A body is an upright capsule of radius 0.4 m and height 1.8 m; Pos is the lowest point of it, between the feet. The
+// capsule that collides is smaller by less than a quarter of a millimetre, so that its radius and height are multiples
+// of 1/4096 m: a player who leans on a wall then stands on a position the wire can name, and stands still.
+//
+// The numbers and rules of speed, friction, acceleration, jumps and gravity are the reference's (spec 7.1), also where
+// they are odd: whoever walks off a ledge starts to fall at 400 m/s2 times the tick, 6.67 m/s at 60 Hz.
+//
+// All lengths inside a tick are measured from where the tick began. Positions are multiples of 1/4096 m and the arena's
+// coordinates of 1/64 m, both within 2048 m, so these differences are exact, and a walk has the same bits wherever on
+// the map it is walked.
+package move
