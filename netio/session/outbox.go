@@ -31,12 +31,12 @@ type outbox struct {
 	acked  uint64 // highest sequence acked; 0 none
 	known  uint64 // bit n: acked-1-n acked
 	oldest uint64 // no older package is open
-	held   int    // cookies taken and not yet given back, those being shown included
+	held   int    // cookies taken and not yet shown
 	ring   [outboxSize]sent
 	events outgoing
 
 	delivered  [ackWindow + 1]uint64
-	lost       [outboxSize]uint64 // first those being shown, then those that wait for the next receipt
+	lost       [2 * outboxSize]uint64 // first those being shown, then those that wait for the next receipt
 	nDelivered int
 	nLost      int
 	nShown     int // of lost
@@ -68,7 +68,6 @@ func (o *outbox) mark(seq uint16, cookie uint64) bool {
 
 // begin forgets the cookies that were shown.
 func (o *outbox) begin() {
-	o.held -= o.nDelivered + o.nShown
 	o.nLost = copy(o.lost[:], o.lost[o.nShown:o.nLost])
 	o.nDelivered, o.nShown = 0, 0
 }
@@ -100,6 +99,7 @@ func (o *outbox) take(a, mask uint64) {
 		o.oldest++
 	}
 	o.nShown = o.nLost
+	o.held -= o.nDelivered + o.nShown
 }
 
 // deliver resolves what ack a and its bits say for the first time, oldest first.
