@@ -1,0 +1,161 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Config describes a lobby. Zero fields mean the defaults named.
+type Config struct {
+	Rules     sim.Rules
+	Arena     *arena.Arena // required
+	ArenaName string       // what clients are told to load; required
+	Players   int          // most at a time, 1 to 4096; default 64
+	Interval  int          // ticks between two snapshots to one client, 1 to 60; default what comes nearest to 20 Hz
+	Silence   time.Duration
+	Secret    [32]byte             // of the handshake's cookies and of session tokens; random for each start
+	Models    ghost.Models         // compression; default ghost.Trained
+	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
+	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
+}
+
+// MaxPlayers is the most players that one lobby takes.
+const MaxPlayers = 4096
+
+// frames is how many ticks of frames are kept, so that every baseline a tracker may name is among them.
+func frames(interval int) int {
+	n := 128
+	for n < snapshot.Window*interval {
+		n *= 2
+	}
+	return n
+}
+
+// withDefaults fills and checks a configuration.
+func (c Config) withDefaults() (Config, error) {
+	c.Rules = c.Rules.WithDefaults()
+	if c.Players == 0 {
+		c.Players = 64
+	}
+	if c.Interval == 0 {
+		c.Interval = max(1, (int(c.Rules.Rate)+10)/20)
+	}
+	if c.Silence == 0 {
+		c.Silence = 10 * time.Second
+	}
+	if c.Models == (ghost.Models{}) {
+		c.Models = ghost.Trained()
+	}
+	if c.CPU == nil {
+		c.CPU = func() time.Duration { return 0 }
+	}
+	if c.Enter == nil {
+		c.Enter = func(Stage) {}
+	}
+	switch {
+	case !c.Rules.Rate.Valid():
+		return c, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Rules.Rate, tick.MinRate, tick.MaxRate)
+	case c.Players < 1 || c.Players > MaxPlayers:
+		return c, fmt.Errorf("%d players: expected 1 to %d", c.Players, MaxPlayers)
+	case c.Interval < 1 || c.Interval > 60:
+		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to 60", c.Interval)
+	case c.Arena == nil:
+		return c, errors.New("lobby without an arena")
+	}
+	return c, nil
+}
+
+// Lobby is one match and the connections of its players.
+type Lobby struct {
+	cfg    Config
+	match  *sim.Match
+	door   *session.Door
+	addrs  *session.Addresses
+	guests []guest // by slot
+	live   []int32 // slots in use, ascending
+
+	frames  *snapshot.Ring
+	encoder *snapshot.Encoder
+	packer  snapshot.Packer
+	owner   ownerCodec
+
+	in, out netio.Batch
+	window  [sim.MaxWindow]sim.Command
+	event   [32]byte
+	Stats   Stats
+}
+
+// NewLobby makes a lobby with nobody in it.
+func NewLobby(cfg Config) (*Lobby, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lobby{
+		cfg:     cfg,
+		match:   sim.New(cfg.Players, cfg.Rules, cfg.Arena),
+		guests:  make([]guest, cfg.Players),
+		live:    make([]int32, 0, cfg.Players),
+		frames:  snapshot.NewRing(ghost.Public, cfg.Players, frames(cfg.Interval), 1),
+		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
+	}
+	l.openDoor()
+	l.Stats.init()
+	return l, nil
+}
+
+// Match is the lobby's match: for looking, between ticks.
+func (l *Lobby) Match() *sim.Match { return l.match }
+
+// Tick is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands
+// move the match by one tick, the match becomes history and a frame, the frame is coded against what each client is
+// known to hold, and leaves in datagrams. Errors are conn's.
+func (l *Lobby) Tick(now time.Duration, conn netio.Conn) error {
+	lap := l.lap()
+	errIn := l.receive(now, conn)     // socket -> packet -> command
+	l.play(&lap)                      // command -> sim -> history
+	frame := l.capture(&lap)          // history -> snapshot
+	l.encoder.Begin(frame, l.frames)  // snapshot -> delta
+	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
+	lap.done(&l.Stats)
+	return errors.Join(errIn, errOut)
+}
+
+// play runs the match's systems and notes what each costs.
+func (l *Lobby) play(lap *lap) {
+	for _, slot := range l.live {
+		l.guests[slot].brief(l)
+	}
+	l.match.Begin()
+	for i := range sim.Systems() {
+		lap.enter(StageSystems + Stage(i))
+		l.match.Run(i)
+	}
+	lap.enter(StageCapture)
+	l.match.End()
+}
+
+// capture writes the frame of the tick that was just played: the very poses that history keeps.
+func (l *Lobby) capture(lap *lap) *snapshot.Frame {
+	frame := l.frames.Begin(l.match.Tick())
+	var row [ghost.PublicFields]int32
+	for slot, pose := range l.match.Poses() {
+		vital := l.match.Vital(ecs.NetID(pose.ID))
+		if vital == nil { // nobody, or left in this tick
+			continue
+		}
+		ghost.PublicRow(row[:], pose, *vital)
+		frame.Set(slot, ecs.NetID(pose.ID), row[:])
+	}
+	return frame
+}

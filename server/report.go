@@ -1,0 +1,116 @@
+package server
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// Report is a host's figures since they were last reset, as the HTTP port gives them (GET /stats).
+type Report struct {
+	Seconds    float64           `json:"seconds"` // elapsed since the reset
+	CPUSeconds float64           `json:"cpu_seconds"`
+	Rate       int               `json:"rate_hz"`
+	Interval   int               `json:"interval_ticks"`
+	Players    int               `json:"players"` // now
+	TickCPU    Spread            `json:"tick_cpu_us"`
+	TickWall   Spread            `json:"tick_wall_us"`
+	Lateness   Spread            `json:"lateness_us"`
+	Stages     []StageCost       `json:"stages"`
+	GivenUp    uint64            `json:"ticks_given_up"`
+	Allocs     uint64            `json:"allocs"`
+	GCs        uint64            `json:"gcs"`
+	HeapBytes  uint64            `json:"heap_bytes"`
+	Counts     map[string]uint64 `json:"counts"`
+	Drops      map[string]uint64 `json:"drops"`
+	Socket     netio.Stats       `json:"socket"` // since the start
+}
+
+// Spread sums up a distribution.
+type Spread struct {
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p999"`
+	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
+// StageCost is one stage's CPU time a tick.
+type StageCost struct {
+	Name string `json:"name"`
+	Spread
+}
+
+func spread(h *meter.Histogram, unit time.Duration) Spread {
+	u := float64(unit)
+	return Spread{
+		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u, P999: float64(h.Quantile(0.999)) / u,
+		Max: float64(h.Max()) / u, Mean: h.Mean() / u,
+	}
+}
+
+// mark is the state of everything that only grows, at the last reset: a report is the difference.
+type mark struct {
+	at, cpu time.Duration
+	count   [NumCounts]uint64
+	drops   [wire.NumDrops]uint64
+	mallocs uint64
+	gcs     uint32
+	stalls  uint64
+}
+
+func (h *Host) mark(mem *runtime.MemStats) (m mark) {
+	runtime.ReadMemStats(mem)
+	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
+	for i := range m.count {
+		m.count[i] = h.lobby.Stats.Count[i].Load()
+	}
+	for i := range m.drops {
+		m.drops[i] = h.lobby.Stats.Drops[i].Load()
+	}
+	return m
+}
+
+// reset begins a new measurement.
+func (h *Host) reset() {
+	var mem runtime.MemStats
+	h.since = h.mark(&mem)
+	h.lateness.Reset()
+	h.wall.Reset()
+	h.lobby.Stats.Tick.Reset()
+	for _, s := range h.lobby.Stats.Stage {
+		s.Reset()
+	}
+}
+
+// report sums up since the last reset.
+func (h *Host) report() Report {
+	var mem runtime.MemStats
+	now, s := h.mark(&mem), &h.lobby.Stats
+	r := Report{
+		Seconds: (now.at - h.since.at).Seconds(), CPUSeconds: (now.cpu - h.since.cpu).Seconds(),
+		Rate: int(h.lobby.cfg.Rules.Rate), Interval: h.lobby.cfg.Interval,
+		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut]),
+		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
+		Lateness: spread(h.lateness, time.Microsecond),
+		GivenUp:  now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
+		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
+		Counts: map[string]uint64{}, Drops: map[string]uint64{}, Socket: h.conn.Stats(),
+	}
+	for i, st := range s.Stage {
+		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})
+	}
+	for i := range now.count {
+		r.Counts[Count(i).String()] = now.count[i] - h.since.count[i]
+	}
+	for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
+		if n := now.drops[i] - h.since.drops[i]; n > 0 {
+			r.Drops[i.String()] = n
+		}
+	}
+	return r
+}

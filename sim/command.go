@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"errors"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// Buttons are the keys held during a command. Jump and Sprint have the values that package move reads.
+type Buttons uint16
+
+// The keys a player has.
+const (
+	Jump    = Buttons(move.Jump)
+	Sprint  = Buttons(move.Sprint)
+	Fire    = Buttons(4)
+	Reload  = Buttons(16)
+	allKeys = Jump | Sprint | Fire | Reload
+)
+
+// Command is what one player does in one tick: 1 tick of wishes, never of positions.
+type Command struct {
+	Tick       tick.Tick  // the tick it is for
+	View       tick.View  // what the player was looking at; meaningful while Fire is held
+	Yaw, Pitch geom.Angle // where the player looks; pitch in [-90, 90] degrees, upwards positive
+	MoveYaw    uint8      // direction of the wish relative to Yaw, 1/256 turn
+	MoveMag    uint8      // size of the wish, 255 = full speed
+	Buttons    Buttons
+}
+
+// wishes is what is compared and delta-coded: everything but the stamps.
+func (c Command) sameWish(o Command) bool {
+	return c.Yaw == o.Yaw && c.Pitch == o.Pitch && c.MoveYaw == o.MoveYaw && c.MoveMag == o.MoveMag && c.Buttons == o.Buttons
+}
+
+// Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
+func (c Command) Clean() (clean Command, changed bool) {
+	clean = c
+	clean.Buttons &= allKeys
+	const up = 0x4000
+	if p := c.Pitch.Signed(); p > up {
+		clean.Pitch = up
+	} else if p < -up {
+		down := -up
+		clean.Pitch = geom.Angle(down & 0xffff)
+	}
+	return clean, clean != c
+}
+
+func (c Command) input() move.Input {
+	return move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Buttons: uint16(c.Buttons) & (move.Jump | move.Sprint)}
+}
+
+// MaxWindow is the most commands one datagram carries: a quarter of a second and more at 60 Hz.
+const MaxWindow = 32
+
+// Errors of ParseCommands.
+var (
+	ErrWindowShort = errors.New("command window ends early")
+	ErrWindowSize  = errors.New("command window holds no command or more than 32")
+	ErrWindowTick  = errors.New("command window reaches below tick 1")
+)
+
+// AppendCommands appends a sliding window of commands. cmds are of consecutive ticks, oldest first, 1 to MaxWindow of
+// them; each is coded against the next newer one, so that a key held for the whole window costs a bit a tick.
+//
+//	8   count
+//	32  tick of the newest
+//	then from the newest to the oldest, the first against all zero:
+//	1   same wishes as the one before in this list; otherwise
+//	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (bit set: changed, value follows)
+//	if Fire is held: 32 view.From · 8 view.To-view.From · 8 view.Frac
+//	padded to a byte
+func AppendCommands(dst []byte, cmds []Command) []byte {
+	var w bitio.Writer
+	w.Reset(dst)
+	n := len(cmds)
+	w.Bits(uint64(n), 8)
+	w.Bits(uint64(cmds[n-1].Tick), 32)
+	var next Command
+	for i := n - 1; i >= 0; i-- {
+		c := cmds[i]
+		if c.sameWish(next) {
+			w.Bits(1, 1)
+		} else {
+			w.Bits(0, 1)
+			changed(&w, uint16(c.Yaw), uint16(next.Yaw))
+			changed(&w, uint16(c.Pitch), uint16(next.Pitch))
+			changed(&w, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8, uint16(next.MoveYaw)|uint16(next.MoveMag)<<8)
+			changed(&w, uint16(c.Buttons), uint16(next.Buttons))
+		}
+		if c.Buttons&Fire != 0 {
+			w.Bits(uint64(c.View.From), 32)
+			w.Bits(uint64(c.View.To-c.View.From), 8)
+			w.Bits(uint64(c.View.Frac), 8)
+		}
+		next = c
+	}
+	w.Align()
+	return w.Bytes()
+}
+
+func changed(w *bitio.Writer, v, base uint16) {
+	if v == base {
+		w.Bits(0, 1)
+		return
+	}
+	w.Bits(1, 1)
+	w.Bits(uint64(v), 16)
+}
+
+// ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what
+// follows them. On an error dst holds nothing of value.
+func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err error) {
+	var r bitio.Reader
+	r.Reset(src)
+	n = int(r.Bits(8))
+	newest := tick.Tick(r.Bits(32))
+	switch {
+	case r.Err() != nil:
+		return 0, nil, ErrWindowShort
+	case n < 1 || n > MaxWindow:
+		return 0, nil, ErrWindowSize
+	case newest < tick.Tick(n):
+		return 0, nil, ErrWindowTick
+	}
+	var c Command
+	for i := range n {
+		c.Tick, c.View = newest-tick.Tick(i), tick.View{}
+		if r.Bits(1) == 0 {
+			c.Yaw = geom.Angle(either(&r, uint16(c.Yaw)))
+			c.Pitch = geom.Angle(either(&r, uint16(c.Pitch)))
+			wish := either(&r, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8)
+			c.MoveYaw, c.MoveMag = uint8(wish), uint8(wish>>8)
+			c.Buttons = Buttons(either(&r, uint16(c.Buttons)))
+		}
+		if c.Buttons&Fire != 0 {
+			c.View.From = tick.Tick(r.Bits(32))
+			c.View.To = c.View.From + tick.Tick(r.Bits(8))
+			c.View.Frac = uint8(r.Bits(8))
+		}
+		dst[i] = c
+	}
+	r.Align()
+	if r.Err() != nil {
+		return 0, nil, ErrWindowShort
+	}
+	return n, r.Rest(), nil
+}
+
+func either(r *bitio.Reader, base uint16) uint16 {
+	if r.Bits(1) == 0 {
+		return base
+	}
+	return uint16(r.Bits(16))
+}

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+)
+
+// Look is where a player looks.
+type Look struct{ Yaw, Pitch geom.Angle }
+
+// Vital is a player's fortune in the match.
+type Vital struct {
+	Health  int16 // points, <= 0 = dead
+	Team    uint8 // 0 or 1
+	Shots   uint8 // rounds fired, modulo 256
+	Kills   uint16
+	Deaths  uint16
+	Respawn tick.Tick // tick of the respawn, 0 = alive
+}
+
+// Alive reports whether the player takes part.
+func (v Vital) Alive() bool { return v.Respawn == 0 }
+
+// Knowledge is what the server itself has measured of a player's connection; shots are clamped by it. It is a component
+// that the server refreshes before each tick, so that a recorded match replays with it.
+type Knowledge struct{ lagcomp.Knowledge }
+
+// SeenPerMetre is the grid on which players see each other: 1/128 m. Their yaw and pitch are seen to 1/4096 turn.
+const SeenPerMetre = 128
+
+// Seen rounds a player's state to what others see of it; that is also what a shot is tested against.
+func Seen(id uint32, pos geom.Vec3, look Look, v Vital) lagcomp.Pose {
+	p := lagcomp.Pose{
+		ID:    id,
+		Pos:   geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)},
+		Yaw:   (look.Yaw + 8) &^ 15,
+		Pitch: geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15),
+		Flags: lagcomp.Flags(v.Alive(), v.Team, uint8(v.Deaths)),
+	}
+	return p
+}
+
+func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
+
+// grid rounds to the nearest 1/128 m, halves upwards; both the product and the floor are exact in float32 here.
+func grid(x float32) float32 {
+	n := int32(x*SeenPerMetre + 0.5)
+	if float32(n) > float32(x*SeenPerMetre)+0.5 {
+		n--
+	}
+	return float32(n) / SeenPerMetre
+}

@@ -1,0 +1,64 @@
+package ghost
+
+import (
+	_ "embed" // the trained models
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+)
+
+// Models is what the two rows are coded with.
+type Models struct{ Public, Owner *schema.Model }
+
+// Hash names the pair; client and server must have the same. It is never 0.
+func (m Models) Hash() uint64 { return max(1, m.Public.Hash()*0x9e3779b97f4a7c15^m.Owner.Hash()) }
+
+// SchemaHash names both schemas; client and server must have the same. It is never 0.
+func SchemaHash() uint64 { return max(1, Public.Hash()*0x9e3779b97f4a7c15^Owner.Hash()) }
+
+//go:embed trained.tkm
+var trained []byte
+
+// Trained returns the models that come with this build: trained on recorded traffic of a lobby of bots
+// (tickrate model train).
+var Trained = sync.OnceValue(func() Models {
+	m, err := ParseModels(trained)
+	if err != nil {
+		panic("ghost: the embedded models: " + err.Error()) // a test parses them
+	}
+	return m
+})
+
+// Untrained returns the models for a build or a schema without training.
+func Untrained() Models { return Models{schema.DefaultModel(Public), schema.DefaultModel(Owner)} }
+
+// ErrModels is returned for bytes that do not hold a pair of models.
+var ErrModels = errors.New("not a pair of models")
+
+// Append writes the pair as a file: 4 length of the public model · the public model · the owner model.
+func (m Models) Append(dst []byte) []byte {
+	pub := m.Public.Append(nil)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(pub)))
+	return m.Owner.Append(append(dst, pub...))
+}
+
+// ParseModels reads a file of Append. Errors say which of the two is wrong and how.
+func ParseModels(src []byte) (m Models, err error) {
+	if len(src) < 4 {
+		return m, fmt.Errorf("%w: %d bytes, expected at least 4", ErrModels, len(src))
+	}
+	n := uint64(binary.LittleEndian.Uint32(src))
+	if n > uint64(len(src)-4) {
+		return m, fmt.Errorf("%w: public model of %d bytes in a file of %d", ErrModels, n, len(src))
+	}
+	if m.Public, err = schema.ParseModel(src[4:4+n], Public); err != nil {
+		return Models{}, fmt.Errorf("public rows: %w", err)
+	}
+	if m.Owner, err = schema.ParseModel(src[4+n:], Owner); err != nil {
+		return Models{}, fmt.Errorf("owner rows: %w", err)
+	}
+	return m, nil
+}

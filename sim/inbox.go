@@ -1,0 +1,86 @@
+package sim
+
+import "github.com/tickrate/tickrate/ecs/tick"
+
+// Inbox holds the commands of one player that have arrived and are not yet used: a ring by tick. Commands enter in any
+// order and as often as the window repeats them; each tick takes one out, at most once.
+type Inbox struct {
+	ring    [inboxTicks]Command // by tick; Tick 0 = empty
+	last    Command             // the newest that was used
+	taken   tick.Tick           // ticks up to this one are over
+	newest  tick.Tick           // newest tick that has arrived
+	repeats uint8               // ticks in a row that had to do without a command
+	Count   InboxCount
+}
+
+// inboxTicks bounds how far ahead commands may arrive: half a second at 128 Hz.
+const inboxTicks = 64
+
+// repeatTicks is how long a missing command is bridged by the last one; after that the player stands still.
+const repeatTicks = 3
+
+// InboxCount tells what became of every command that was offered, and of every tick.
+type InboxCount struct {
+	Accepted uint64 // commands taken in
+	Duplicate, Stale, Future, Conflict,
+	Clamped uint64 // commands not taken in, by reason; clamped ones were taken in after a field was mended
+	Used    uint64 // ticks that ran with the player's own command
+	Missing uint64 // ticks that ran without, after the player's first command
+}
+
+// Offer takes a command in. It is idempotent by tick: the same command again is a duplicate, another one for a tick
+// that has one is a conflict and refused.
+func (b *Inbox) Offer(c Command) {
+	c, mended := c.Clean()
+	at := &b.ring[c.Tick%inboxTicks]
+	switch {
+	case c.Tick <= b.taken:
+		b.Count.Stale++
+	case c.Tick > b.taken+inboxTicks:
+		b.Count.Future++
+	case at.Tick == c.Tick && *at == c:
+		b.Count.Duplicate++
+	case at.Tick == c.Tick:
+		b.Count.Conflict++
+	default:
+		*at = c
+		b.newest = max(b.newest, c.Tick)
+		b.Count.Accepted++
+		if mended {
+			b.Count.Clamped++
+		}
+	}
+}
+
+// Take returns the command for tick t and whether it is the player's own. Ticks are taken in order. A missing command
+// is bridged by the last one without its trigger for repeatTicks ticks, then by standing still.
+func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
+	b.taken = t
+	if at := &b.ring[t%inboxTicks]; at.Tick == t {
+		b.last, *at = *at, Command{}
+		b.repeats = 0
+		b.Count.Used++
+		return b.last, true
+	}
+	c = b.last
+	c.Tick, c.View = t, tick.View{}
+	c.Buttons &^= Fire | Reload
+	if b.last.Tick != 0 {
+		b.Count.Missing++
+	}
+	if b.repeats < repeatTicks {
+		b.repeats++
+	} else {
+		c.MoveMag, c.Buttons = 0, 0
+	}
+	return c, false
+}
+
+// Lead is how many ticks of commands are waiting beyond tick t, in [-128, 127]: the health of the buffer, reported to
+// the client, which speeds up or slows down by it.
+func (b *Inbox) Lead(t tick.Tick) int8 {
+	return int8(max(min(int64(b.newest)-int64(t), 127), -128))
+}
+
+// reset empties the inbox for a new player whose first tick is after t: commands up to t are stale.
+func (b *Inbox) reset(t tick.Tick) { *b = Inbox{taken: t} }
