@@ -169,6 +169,9 @@ func FuzzReader(f *testing.F) {
 			if r.Err() == nil && r.Peek(uint(n)) != want {
 				t.Fatalf("peek %d at %d: %x, want %x", n, off, r.Peek(uint(n)), want)
 			}
+			if p := bitio.Peek(src, off) & (1<<n - 1); p != want {
+				t.Fatalf("Peek %d at %d: %x, want %x", n, off, p, want)
+			}
 			switch o >> 6 {
 			case 0, 1:
 				got := r.Bits(uint(n))

@@ -1,6 +1,9 @@
 package bitio
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // ErrShort says that more bits were asked for than there were.
 var ErrShort = errors.New("bitio: out of bits")
@@ -18,7 +21,7 @@ func (r *Reader) Reset(src []byte) { r.src, r.off, r.err = src, 0, nil }
 
 // Bits takes n <= MaxBits bits. If fewer are left it takes them all, returns 0 and sets the error.
 func (r *Reader) Bits(n uint) uint64 {
-	v := load(r.src, r.off) & (1<<(n&63) - 1)
+	v := Peek(r.src, r.off) & (1<<(n&63) - 1)
 	if r.off += int(n); r.off > len(r.src)*8 {
 		r.fail()
 		return 0
@@ -27,7 +30,7 @@ func (r *Reader) Bits(n uint) uint64 {
 }
 
 // Peek returns the next n <= MaxBits bits without taking them; zeros stand for what lies behind the end.
-func (r *Reader) Peek(n uint) uint64 { return load(r.src, r.off) & (1<<(n&63) - 1) }
+func (r *Reader) Peek(n uint) uint64 { return Peek(r.src, r.off) & (1<<(n&63) - 1) }
 
 // Skip takes n bits unseen.
 func (r *Reader) Skip(n uint) {
@@ -57,3 +60,22 @@ func (r *Reader) Rest() []byte {
 
 // Err is ErrShort once more bits were asked for than there were, until the next Reset.
 func (r *Reader) Err() error { return r.err }
+
+// Peek returns at least MaxBits bits of src from bit off on, off not negative, and zeros behind the end: for loops that
+// keep count of their own offset and look only once, at the end, whether it has passed the end of src.
+func Peek(src []byte, off int) uint64 {
+	i := off >> 3
+	if uint(i)+8 <= uint(len(src)) {
+		return binary.LittleEndian.Uint64(src[i:]) >> (off & 7)
+	}
+	return peekTail(src, off)
+}
+
+//go:noinline
+func peekTail(src []byte, off int) uint64 {
+	var tail [8]byte
+	if i := off >> 3; i < len(src) {
+		copy(tail[:], src[i:])
+	}
+	return binary.LittleEndian.Uint64(tail[:]) >> (off & 7)
+}

@@ -80,7 +80,7 @@ func (w *Writer) AppendBits(src []byte, bitOff, nBits int) {
 	}
 	for nBits > 0 {
 		n := uint(min(nBits, 56))
-		w.Bits(load(src, bitOff)&(1<<n-1), n)
+		w.Bits(Peek(src, bitOff)&(1<<n-1), n)
 		bitOff, nBits = bitOff+int(n), nBits-int(n)
 	}
 }
@@ -93,21 +93,4 @@ func (w *Writer) appendBytes(src []byte) {
 		copy(w.buf[w.pos:], src)
 	}
 	w.pos += len(src)
-}
-
-// load returns at least 57 bits from bit off onwards, zeros behind the end.
-func load(src []byte, off int) uint64 {
-	i := off >> 3
-	if uint(i)+8 <= uint(len(src)) {
-		return binary.LittleEndian.Uint64(src[i:]) >> (off & 7)
-	}
-	return loadTail(src, off)
-}
-
-func loadTail(src []byte, off int) uint64 {
-	var v uint64
-	for i, shift := off>>3, 0; i < len(src) && shift < 64; i, shift = i+1, shift+8 {
-		v |= uint64(src[i]) << shift
-	}
-	return v >> (off & 7)
 }

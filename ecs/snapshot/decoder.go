@@ -1,0 +1,192 @@
+package snapshot
+
+import (
+	"errors"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Reasons for which a decoder refuses a group.
+var (
+	ErrNoBaseline = errors.New("snapshot: baseline is not held")
+	ErrStale      = errors.New("snapshot: older than the window")
+	ErrGroup      = errors.New("snapshot: no such group")
+)
+
+// Decoder rebuilds frames from blocks and remembers the last Window intervals of them, as baselines and for a client
+// to look at. Datagrams may be lost, doubled, late or hostile: what is refused leaves no trace. What is refused must
+// not be acknowledged, or the server would go on to use as a baseline what is not there.
+// It takes (Window+1) * slots * (4*fields+4) bytes.
+type Decoder struct {
+	codec    codec
+	interval tick.Tick
+	frames   [Window]*Frame
+	newest   []tick.Tick // by group
+	stage    *Frame      // where groups wait until their section is known to be good
+	staged   []int
+}
+
+// NewDecoder returns a decoder for frames of up to slots slots that come every interval ticks.
+func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
+	if interval == 0 {
+		panic("snapshot: decoder without an interval")
+	}
+	d := &Decoder{codec: newCodec(m), interval: interval, stage: NewFrame(m.Schema(), slots)}
+	for i := range d.frames {
+		d.frames[i] = NewFrame(m.Schema(), slots)
+		d.frames[i].claim(0)
+	}
+	d.newest = make([]tick.Tick, len(d.stage.ids))
+	d.staged = make([]int, 0, len(d.stage.ids))
+	return d
+}
+
+// Section decodes the runs that fill src, of the snapshot of tick t: all of them or, on an error, none. Groups that
+// are held already are read and ignored.
+func (d *Decoder) Section(t tick.Tick, src []byte) error {
+	if err := d.begin(t); err != nil {
+		return err
+	}
+	for len(src) > 0 {
+		run, rest, err := ParseRun(src, t, d.interval)
+		if err != nil {
+			return err
+		}
+		for g := run.First; g < run.First+run.Count; g++ {
+			n, err := d.decode(t, g, run.Base, rest)
+			if err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		src = rest
+	}
+	d.commit(t)
+	return nil
+}
+
+// Group decodes one block, of group g of the snapshot of tick t against that of tick base, 0 for none. r stands at the
+// block's first byte, and behind its last one afterwards; after an error it has not moved.
+func (d *Decoder) Group(t tick.Tick, g int, base tick.Tick, r *bitio.Reader) error {
+	if err := d.begin(t); err != nil {
+		return err
+	}
+	n, err := d.decode(t, g, base, r.Rest())
+	if err != nil {
+		return err
+	}
+	r.Skip(uint(n) * 8)
+	d.commit(t)
+	return nil
+}
+
+func (d *Decoder) slot(t tick.Tick) *Frame { return d.frames[int(t/d.interval)&(Window-1)] }
+
+func (d *Decoder) begin(t tick.Tick) error {
+	d.staged = d.staged[:0]
+	if t == 0 || d.slot(t).Tick > t {
+		return ErrStale
+	}
+	return nil
+}
+
+// decode reads one block into the stage.
+func (d *Decoder) decode(t tick.Tick, g int, base tick.Tick, src []byte) (n int, err error) {
+	if uint(g) >= uint(len(d.stage.ids)) || len(d.staged) == cap(d.staged) {
+		return 0, ErrGroup
+	}
+	lanes := d.stage.group(g)
+	baseIDs, baseLanes := &empty, lanes
+	if base != 0 {
+		f := d.At(base)
+		if f == nil || !f.Has(g) || base >= t {
+			return 0, ErrNoBaseline
+		}
+		baseIDs, baseLanes = &f.ids[g], f.group(g)
+	}
+	if n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, baseLanes); err == nil {
+		d.staged = append(d.staged, g)
+	}
+	return n, err
+}
+
+// commit moves the stage into the frame of tick t, which replaces one that is a window older.
+func (d *Decoder) commit(t tick.Tick) {
+	if len(d.staged) == 0 {
+		return
+	}
+	f := d.slot(t)
+	if f.Tick != t {
+		f.claim(t)
+	}
+	for _, g := range d.staged {
+		if f.Has(g) {
+			continue
+		}
+		f.ids[g] = d.stage.ids[g]
+		copy(f.group(g), d.stage.group(g))
+		f.have[g>>6] |= 1 << (g & 63)
+		f.groups = max(f.groups, g+1)
+		d.newest[g] = max(d.newest[g], t)
+	}
+}
+
+// At returns the frame of tick t as far as it is held, or nil. It stays valid until a frame a window newer arrives.
+func (d *Decoder) At(t tick.Tick) *Frame {
+	if f := d.slot(t); t != 0 && f.Tick == t {
+		return f
+	}
+	return nil
+}
+
+// Groups is the number of groups that can be held.
+func (d *Decoder) Groups() int { return len(d.newest) }
+
+// Newest is the tick of the newest frame that holds group g, or 0.
+func (d *Decoder) Newest(g int) tick.Tick { return d.newest[g] }
+
+// Before returns the newest frame at or before tick t that holds group g, or nil.
+func (d *Decoder) Before(g int, t tick.Tick) *Frame {
+	if n := d.newest[g]; n <= t {
+		return d.holding(n, g)
+	}
+	for range Window {
+		f := d.slot(t)
+		if f.Tick != 0 && f.Tick <= t && f.Has(g) {
+			return f
+		}
+		if t <= d.interval {
+			return nil
+		}
+		t -= d.interval
+	}
+	return nil
+}
+
+// After returns the oldest frame behind tick t that holds group g, or nil.
+func (d *Decoder) After(g int, t tick.Tick) *Frame {
+	newest := d.newest[g]
+	if newest <= t {
+		return nil
+	}
+	if oldest := newest - min(newest, Window*d.interval); t < oldest {
+		t = oldest
+	}
+	for at := t; ; at += d.interval {
+		if f := d.slot(at); f.Tick > t && f.Tick <= newest && f.Has(g) && f.Tick/d.interval == at/d.interval {
+			return f
+		}
+		if at/d.interval >= newest/d.interval {
+			return d.holding(newest, g)
+		}
+	}
+}
+
+func (d *Decoder) holding(t tick.Tick, g int) *Frame {
+	if f := d.At(t); f != nil && f.Has(g) {
+		return f
+	}
+	return nil
+}

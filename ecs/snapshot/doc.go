@@ -1,0 +1,34 @@
+// Package snapshot turns the state of many rows into few bytes for many clients, and back. Frames of quantised rows
+// and what each client has acknowledged go in; blocks that are copied into datagrams come out; on the other side blocks
+// go in and frames come out that equal the server's.
+//
+// A row's place in a frame is its slot, NetID.Index. 16 slots in a row make a group. A group is coded against the same
+// group of an older frame, its baseline, into a block of whole bytes that does not depend on who gets it:
+//
+//	per row, in slot order:
+//	  not in the baseline:  0                          not here now either
+//	                        1, generation, values      spawned: 8 bits, then each field in the width of its range
+//	  in the baseline:      Gone                       despawned
+//	                        Replace, generation, values
+//	                        Update+mask, changes       each changed field as schema.Coder.Bits
+//	zero bits up to a whole byte
+//
+// So an Encoder codes each (group, baseline) once and all clients with that baseline share the bytes. A Tracker knows
+// what one client holds and quantises its baselines to few ages; a Packer fills datagrams with whole groups. Datagrams
+// stand alone: what one lacks, the next sends again, against whatever baseline the client does hold.
+//
+// The life of an entity needs no events: a row is in a frame or it is not. What a client shows comes and goes with the
+// frames it decoded, so an entity that it saw in a frame nobody acknowledged, and that is gone before the next, goes too.
+//
+// A server tick:
+//
+//	frame := ring.Begin(t)            // then frame.Set for every row
+//	encoder.Begin(frame, ring)
+//	for each client:
+//	    tracker.Acked(...)            // for every acknowledged datagram
+//	    tracker.Advance(t)
+//	    packer.Begin(encoder, tracker, 0, ring.Groups())
+//	    for !packer.Done() { payload, first, count = packer.Next(payload, budget) }
+//
+// A client calls Decoder.Section for each datagram and must acknowledge it only if that succeeded.
+package snapshot

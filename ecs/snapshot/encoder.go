@@ -1,0 +1,150 @@
+package snapshot
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Encoder codes the groups of one frame, each at most once per baseline, and lends out the blocks. One serves all
+// clients of a lobby. It allocates only when a frame meets more distinct baselines than any before.
+type Encoder struct {
+	codec  codec
+	bound  int // of one block
+	groups int // of a frame
+	counts *schema.Counts
+
+	frame   *Frame
+	ring    *Ring
+	inUse   int // groups that ever held an entity
+	columns []*column
+	used    int // columns of this frame
+}
+
+// column holds the blocks of one frame against one baseline.
+type column struct {
+	base   tick.Tick
+	frame  *Frame // nil: no baseline
+	made   []bool // by group
+	blocks []span // by group, into buf
+	whole  bool   // the blocks of all groups lie in order, one behind the other
+	buf    []byte
+}
+
+type span struct{ off, end uint32 }
+
+// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each baseline and 256
+// slots; memory that no block ever reaches stays untouched.
+func NewEncoder(m *schema.Model, slots int) *Encoder {
+	e := &Encoder{codec: newCodec(m), bound: MaxGroupBytes(m), groups: (slots + GroupRows - 1) / GroupRows}
+	for range len(ages) + 1 {
+		e.columns = append(e.columns, e.newColumn())
+	}
+	return e
+}
+
+// newColumn has room for every group at its worst twice: once coded by itself and once more in a run.
+func (e *Encoder) newColumn() *column {
+	return &column{
+		made:   make([]bool, e.groups),
+		blocks: make([]span, e.groups),
+		buf:    make([]byte, 0, 2*e.groups*e.bound),
+	}
+}
+
+// Count makes the encoder count the symbols of every block it makes, for schema.Train; nil stops it.
+func (e *Encoder) Count(n *schema.Counts) { e.counts = n }
+
+// Begin turns to a new frame, complete and held by ring, which also holds the baselines. Blocks lent out before become
+// invalid.
+func (e *Encoder) Begin(frame *Frame, ring *Ring) {
+	if len(frame.ids) > e.groups {
+		panic(fmt.Sprintf("snapshot: frame of %d groups, encoder has room for %d", len(frame.ids), e.groups))
+	}
+	e.frame, e.ring, e.inUse, e.used = frame, ring, ring.Groups(), 0
+}
+
+// Tick is the tick of the frame that is being coded.
+func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
+
+// Baselines is how many distinct baselines this frame has met so far.
+func (e *Encoder) Baselines() int { return e.used }
+
+// Group returns the block of group g against the frame of tick base, 0 for no baseline. base must be in the ring and
+// before the frame: a Tracker names no other as long as the ring reaches back MaxAge intervals. The block belongs to
+// the encoder and is valid until the next Begin.
+func (e *Encoder) Group(g int, base tick.Tick) []byte {
+	c := e.column(base)
+	if !c.made[g] {
+		e.encode(c, g)
+	}
+	b := c.blocks[g]
+	return c.buf[b.off:b.end:b.end]
+}
+
+// Run returns the blocks of count groups from first on, one behind the other, as Group would. The groups must lie below
+// Ring.Groups. The first run of a baseline codes all of those, so it pays where most of them are wanted.
+func (e *Encoder) Run(first, count int, base tick.Tick) []byte {
+	if count == 0 {
+		return nil
+	}
+	c := e.whole(base)
+	return c.buf[c.blocks[first].off:c.blocks[first+count-1].end]
+}
+
+func (e *Encoder) whole(base tick.Tick) *column {
+	c := e.column(base)
+	if !c.whole {
+		for g := range e.inUse {
+			e.encode(c, g) // again if made before: a run wants them in a row, and blocks already lent out must stay
+		}
+		c.whole = true
+	}
+	return c
+}
+
+// column finds the blocks of a baseline. The list is short and clients come in no order, so a scan does.
+func (e *Encoder) column(base tick.Tick) *column {
+	for _, c := range e.columns[:e.used] {
+		if c.base == base {
+			return c
+		}
+	}
+	return e.open(base)
+}
+
+func (e *Encoder) open(base tick.Tick) *column {
+	var frame *Frame
+	if base != 0 {
+		if frame = e.ring.At(base); frame == nil || base >= e.frame.Tick {
+			panic(fmt.Sprintf("snapshot: frame %d coded against %d, which the ring does not hold", e.frame.Tick, base))
+		}
+	}
+	if e.used == len(e.columns) {
+		e.columns = append(e.columns, e.newColumn())
+	}
+	c := e.columns[e.used]
+	e.used++
+	c.base, c.frame, c.whole, c.buf = base, frame, false, c.buf[:0]
+	clear(c.made)
+	return c
+}
+
+func (e *Encoder) encode(c *column, g int) {
+	var w bitio.Writer
+	w.Reset(c.buf)
+	off := len(c.buf)
+	ids, lanes := &e.frame.ids[g], e.frame.group(g)
+	baseIDs, base := &empty, lanes
+	if c.frame != nil {
+		baseIDs, base = &c.frame.ids[g], c.frame.group(g)
+	}
+	e.codec.group(&w, ids, lanes, baseIDs, base)
+	c.buf = w.Bytes()
+	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
+	if e.counts != nil {
+		e.codec.count(e.counts, ids, lanes, baseIDs, base)
+	}
+}

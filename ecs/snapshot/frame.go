@@ -1,0 +1,133 @@
+package snapshot
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// GroupRows is the number of rows in a group.
+const GroupRows = 16
+
+// lane is one field of a group: a cache line.
+type lane [GroupRows]int32
+
+// idLane is the identities of a group; 0 is an empty slot.
+type idLane [GroupRows]ecs.NetID
+
+// Frame is the state of all rows at one tick. Values are kept group by group, and in a group field by field, 16 rows
+// side by side, because groups are what is coded and compared:
+//
+//	lanes  [group][field][row]int32
+//	ids    [group][row]NetID
+//
+// A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16.
+type Frame struct {
+	Tick   tick.Tick
+	fields []schema.Field
+	ids    []idLane
+	lanes  []lane
+	have   []uint64 // bit per group: it has been captured or decoded
+	groups int      // groups up to the last one with an entity
+}
+
+// NewFrame returns an empty frame for slots rows of s, which must pass Check. slots is rounded up to whole groups.
+func NewFrame(s schema.Schema, slots int) *Frame {
+	if err := s.Check(); err != nil {
+		panic(err.Error())
+	}
+	if slots <= 0 || slots > MaxGroups*GroupRows {
+		panic(fmt.Sprintf("snapshot: %d slots, want 1 to %d", slots, MaxGroups*GroupRows))
+	}
+	groups := (slots + GroupRows - 1) / GroupRows
+	return &Frame{
+		fields: s.Fields,
+		ids:    make([]idLane, groups),
+		lanes:  make([]lane, groups*len(s.Fields)),
+		have:   make([]uint64, (groups+63)/64),
+	}
+}
+
+// Reset empties every slot and stamps the frame with a tick. All its groups count as present.
+func (f *Frame) Reset(t tick.Tick) {
+	f.Tick, f.groups = t, 0
+	clear(f.ids)
+	for i := range f.have {
+		f.have[i] = ^uint64(0)
+	}
+}
+
+// claim prepares a frame for decoding: no group is present.
+func (f *Frame) claim(t tick.Tick) {
+	f.Reset(t)
+	clear(f.have)
+}
+
+// Slots is the number of slots, a multiple of GroupRows.
+func (f *Frame) Slots() int { return len(f.ids) * GroupRows }
+
+// Has reports whether group g is present: always on a server, as far as datagrams arrived on a client.
+func (f *Frame) Has(g int) bool {
+	return uint(g) < uint(len(f.ids)) && f.have[g>>6]>>(g&63)&1 != 0
+}
+
+// Set fills a slot. row has one value per field; values out of range are clamped, and those that wrap are wrapped, so
+// that whatever is captured can be sent. id must name that slot.
+func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
+	if id.Index() != slot || id == 0 {
+		panic(fmt.Sprintf("snapshot: %v set in slot %d", id, slot))
+	}
+	g, r := slot/GroupRows, slot%GroupRows
+	f.ids[g][r] = id
+	f.groups = max(f.groups, g+1)
+	lanes := f.group(g)
+	row = row[:len(lanes)]
+	for i := range lanes {
+		lanes[i][r] = f.fields[i].Clamp(row[i])
+	}
+}
+
+// ID tells who is in a slot: 0 for nobody, also when the slot does not exist.
+func (f *Frame) ID(slot int) ecs.NetID {
+	if uint(slot) >= uint(f.Slots()) {
+		return 0
+	}
+	return f.ids[slot/GroupRows][slot%GroupRows]
+}
+
+// Row copies a slot's values to dst, which has room for one per field, and tells who is there. For 0 dst is zeroed.
+func (f *Frame) Row(slot int, dst []int32) ecs.NetID {
+	id := f.ID(slot)
+	if id == 0 {
+		clear(dst)
+		return 0
+	}
+	for i, l := range f.group(slot / GroupRows) {
+		dst[i] = l[slot%GroupRows]
+	}
+	return id
+}
+
+// GroupEqual reports whether both frames hold the same rows in group g. Values of empty slots do not count.
+func (f *Frame) GroupEqual(o *Frame, g int) bool {
+	if f.ids[g] != o.ids[g] {
+		return false
+	}
+	a, b := f.group(g), o.group(g)
+	for i := range a {
+		for r, id := range f.ids[g] {
+			if id != 0 && a[i][r] != b[i][r] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// group returns the lanes of a group, one per field.
+func (f *Frame) group(g int) []lane {
+	n := len(f.fields)
+	return f.lanes[g*n : (g+1)*n : (g+1)*n]
+}

@@ -1,0 +1,182 @@
+package snapshot
+
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// EncodeRow appends a single row against base, or without one if base is nil. Values must be in range.
+//
+//	with a base:     for each mask of the model: its symbol, then the changes of its fields
+//	without a base:  each field in the width of its range
+func EncodeRow(w *bitio.Writer, m *schema.Model, base, row []int32) {
+	coders := m.Coders()
+	if base == nil {
+		for f := range coders {
+			w.Bits(coders[f].Raw(row[f]))
+		}
+		return
+	}
+	for _, part := range m.Masks() {
+		mask := 0
+		for i := range part.Fields {
+			if f := part.First + i; row[f] != base[f] {
+				mask |= 1 << i
+			}
+		}
+		part.Table.Encode(w, mask)
+		for m := uint(mask); m != 0; m &= m - 1 {
+			f := part.First + bits.TrailingZeros(m)
+			w.Bits(coders[f].Bits(row[f], base[f]))
+		}
+	}
+}
+
+// DecodeRow reads what EncodeRow wrote into dst, which has room for one value per field. On ErrBlock dst holds
+// anything.
+func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
+	coders, good := m.Coders(), true
+	if base == nil {
+		for f := range coders {
+			v, ok := coders[f].RawValue(r.Bits(coders[f].Width()))
+			dst[f], good = v, good && ok
+		}
+	} else {
+		copy(dst, base[:len(coders)])
+		for _, part := range m.Masks() {
+			mask := part.Table.Decode(r)
+			if mask < 0 {
+				return ErrBlock
+			}
+			for m := uint(mask); m != 0; m &= m - 1 {
+				f := part.First + bits.TrailingZeros(m)
+				v, n, ok := coders[f].Value(r.Peek(bitio.MaxBits), base[f])
+				r.Skip(n)
+				dst[f], good = v, good && ok
+			}
+		}
+	}
+	if !good || r.Err() != nil {
+		return ErrBlock
+	}
+	return nil
+}
+
+// rows remembers single rows over a window.
+type rows struct {
+	model    *schema.Model
+	interval tick.Tick
+	ticks    [Window]tick.Tick
+	values   []int32
+}
+
+func newRows(m *schema.Model, interval tick.Tick) rows {
+	if !m.Schema().Single || interval == 0 {
+		panic("snapshot: owner rows want a single-row schema and an interval")
+	}
+	return rows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
+}
+
+// at returns the place for tick t and whether it holds that tick.
+func (o *rows) at(t tick.Tick) (i int, row []int32, held bool) {
+	i = int(t/o.interval) & (Window - 1)
+	n := len(o.model.Coders())
+	return i, o.values[i*n : (i+1)*n], t != 0 && o.ticks[i] == t
+}
+
+// OwnerWriter sends one client its own row, against the newest one that it has acknowledged.
+type OwnerWriter struct {
+	sent  rows
+	acked uint64 // bit n: what was sent in the interval with index n is held by the client
+}
+
+// NewOwnerWriter returns a writer for a single-row model and a client that gets a row every interval ticks.
+// It takes Window*4 bytes a field.
+func NewOwnerWriter(m *schema.Model, interval tick.Tick) *OwnerWriter {
+	return &OwnerWriter{sent: newRows(m, interval)}
+}
+
+// Append writes the row of tick t, later than the one before; values out of range are clamped. It is never longer than
+// OwnerBytes.
+//
+//	1  age  of the baseline in intervals; 0 for none
+//	   row  as EncodeRow, zero bits up to a whole byte
+func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
+	i, kept, _ := o.sent.at(t)
+	for f, field := range o.sent.model.Schema().Fields {
+		kept[f] = field.Clamp(row[f])
+	}
+	o.sent.ticks[i] = t
+	o.acked &^= 1 << i
+	age, base := o.base(t)
+	var w bitio.Writer
+	w.Reset(append(dst, age))
+	EncodeRow(&w, o.sent.model, base, kept)
+	return w.Bytes()
+}
+
+func (o *OwnerWriter) base(t tick.Tick) (age uint8, base []int32) {
+	for age := uint8(1); age < Window && tick.Tick(age)*o.sent.interval < t; age++ {
+		i, row, held := o.sent.at(t - tick.Tick(age)*o.sent.interval)
+		if held && o.acked>>i&1 != 0 {
+			return age, row
+		}
+	}
+	return 0, nil
+}
+
+// Acked says that the client holds the row of tick t. Ticks that were not sent or have left the window are ignored.
+func (o *OwnerWriter) Acked(t tick.Tick) {
+	if i, _, held := o.sent.at(t); held {
+		o.acked |= 1 << i
+	}
+}
+
+// OwnerBytes is the most that a row of a single-row model takes with its age.
+func OwnerBytes(m *schema.Model) int { return 1 + (m.MaxRowBits()+7)/8 }
+
+// OwnerReader receives a client's own row.
+type OwnerReader struct {
+	got  rows
+	next []int32
+}
+
+// NewOwnerReader returns the other end of NewOwnerWriter.
+func NewOwnerReader(m *schema.Model, interval tick.Tick) *OwnerReader {
+	return &OwnerReader{got: newRows(m, interval), next: make([]int32, len(m.Coders()))}
+}
+
+// Parse reads the row of tick t and returns what follows. The row belongs to the reader and stays until one a window
+// newer arrives. Errors are ErrRun, ErrNoBaseline, ErrStale and ErrBlock; they leave no trace.
+func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, err error) {
+	i, kept, held := o.got.at(t)
+	if t == 0 || o.got.ticks[i] > t {
+		return nil, src, ErrStale
+	}
+	if len(src) == 0 || src[0] >= Window {
+		return nil, src, ErrRun
+	}
+	var base []int32
+	if age := tick.Tick(src[0]); age != 0 {
+		if uint64(age)*uint64(o.got.interval) >= uint64(t) {
+			return nil, src, ErrRun
+		}
+		var ok bool
+		if _, base, ok = o.got.at(t - age*o.got.interval); !ok {
+			return nil, src, ErrNoBaseline
+		}
+	}
+	var r bitio.Reader
+	r.Reset(src[1:])
+	if err := DecodeRow(&r, o.got.model, base, o.next); err != nil {
+		return nil, src, err
+	}
+	if !held {
+		copy(kept, o.next)
+		o.got.ticks[i] = t
+	}
+	return kept, r.Rest(), nil
+}

@@ -1,0 +1,106 @@
+package snapshot
+
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Packer fills datagrams with the groups that one client gets of one snapshot: runs of whole groups in ascending order,
+// each run its header and its blocks. Where the client holds all groups of one snapshot, a datagram is one header and
+// one copy. A Packer may serve client after client; it allocates nothing once it has met the longest list of runs.
+type Packer struct {
+	encoder  *Encoder
+	interval tick.Tick
+	runs     []Run
+	next     int // index into runs; the runs before are packed, this one perhaps in part
+}
+
+// Begin turns to a client, whose tracker has been advanced to the encoder's frame, and the groups first to end-1 as far
+// as they are in use.
+func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
+	if e.Tick() != k.now {
+		panic("snapshot: packer's tracker and encoder are at different ticks")
+	}
+	p.encoder, p.interval, p.next = e, k.interval, 0
+	p.runs = k.Runs(p.runs[:0], first, min(end, e.inUse, k.groups))
+}
+
+// Done reports whether all groups are packed.
+func (p *Packer) Done() bool { return p.next == len(p.runs) }
+
+// Next appends at most budget bytes of runs to dst and tells which groups they hold: count from first on, without a
+// gap. With a budget of at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
+// there are groups left, because no group is ever split.
+func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int) {
+	if p.Done() {
+		return dst, 0, 0
+	}
+	first = p.runs[p.next].First
+	limit := len(dst) + budget
+	for !p.Done() {
+		run := &p.runs[p.next]
+		n := 0
+		dst, n = p.pack(dst, limit-len(dst), *run)
+		count += n
+		run.First += n
+		run.Count -= n
+		switch {
+		case n == 0:
+			return dst, first, count
+		case run.Count == 0:
+			p.next++
+		}
+	}
+	return dst, first, count
+}
+
+// pack appends as much of a run as one header and room bytes allow, and returns the number of groups.
+func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
+	if room -= RunBytes; room <= 0 {
+		return dst, 0
+	}
+	run.Count = min(run.Count, MaxRun)
+	if 2*run.Count < p.encoder.inUse {
+		return p.packBlocks(dst, room, run)
+	}
+	blocks := p.encoder.whole(run.Base).blocks[run.First : run.First+run.Count]
+	if run.Count = fit(blocks, room); run.Count == 0 {
+		return dst, 0
+	}
+	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
+	return append(dst, p.encoder.Run(run.First, run.Count, run.Base)...), run.Count
+}
+
+// packBlocks is pack for a run of few groups: it codes no more than it sends.
+func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count int) {
+	head := len(dst)
+	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
+	for count < run.Count {
+		block := p.encoder.Group(run.First+count, run.Base)
+		if len(block) > room {
+			break
+		}
+		dst = append(dst, block...)
+		room -= len(block)
+		count++
+	}
+	if count == 0 {
+		return dst[:head], 0
+	}
+	dst[head+2] = byte(count - 1)
+	return dst, count
+}
+
+// fit returns how many of the blocks, which lie in a row, go into room bytes.
+func fit(blocks []span, room int) int {
+	start := int(blocks[0].off)
+	lo, hi := 0, len(blocks)
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if int(blocks[mid-1].end)-start <= room {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}

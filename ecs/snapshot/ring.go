@@ -1,0 +1,66 @@
+package snapshot
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Window is how many send intervals back acknowledgements count and decoded frames are kept.
+const Window = 64
+
+// Ring remembers the newest frames of one schema. It is the memory that deltas are made against.
+type Ring struct {
+	frames   []*Frame
+	newest   *Frame
+	interval tick.Tick
+	groups   int // ever in use, without the newest frame
+}
+
+// NewRing returns a ring of frames, a power of two, that are interval ticks apart; slots as for NewFrame. A server that
+// sends to each client every k-th tick, on different ticks for different clients, captures every tick (interval 1) and
+// needs Window*k frames or more; one that sends to all on the same ticks takes interval k and Window frames.
+// It takes frames * slots * (4*fields+4) bytes.
+func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
+	if frames <= 0 || frames&(frames-1) != 0 || interval == 0 {
+		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want a power of two and at least 1", frames, interval))
+	}
+	r := &Ring{frames: make([]*Frame, frames), interval: interval}
+	for i := range r.frames {
+		r.frames[i] = NewFrame(s, slots)
+	}
+	return r
+}
+
+func (r *Ring) slot(t tick.Tick) *Frame {
+	return r.frames[int(t/r.interval)&(len(r.frames)-1)]
+}
+
+// Begin empties the frame for tick t, which replaces the oldest one. It stays valid until the ring has gone round.
+func (r *Ring) Begin(t tick.Tick) *Frame {
+	r.groups = r.Groups()
+	r.newest = r.slot(t)
+	r.newest.Reset(t)
+	return r.newest
+}
+
+// At returns the frame of tick t, or nil if there is none or it has been replaced.
+func (r *Ring) At(t tick.Tick) *Frame {
+	if f := r.slot(t); t != 0 && f.Tick == t {
+		return f
+	}
+	return nil
+}
+
+// Groups is the number of groups up to the last one that ever held an entity. It only grows: a group that emptied must
+// still be sent, so that clients learn of it.
+func (r *Ring) Groups() int {
+	if r.newest == nil {
+		return 0
+	}
+	return max(r.groups, r.newest.groups)
+}
+
+// Span is how many ticks back the ring reaches.
+func (r *Ring) Span() tick.Tick { return r.interval * tick.Tick(len(r.frames)-1) }

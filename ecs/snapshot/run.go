@@ -1,0 +1,56 @@
+package snapshot
+
+import (
+	"errors"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// Run is a number of consecutive groups that are coded against the same baseline.
+type Run struct {
+	First, Count int
+	Base         tick.Tick // 0: no baseline
+}
+
+// RunBytes is the size of a run's header; MaxRun the most groups that one announces.
+const (
+	RunBytes = 4
+	MaxRun   = 256
+)
+
+// ErrRun says that a run's header is cut short or names an impossible baseline or group.
+var ErrRun = errors.New("snapshot: bad run header")
+
+// AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one every interval ticks.
+// The run has 1 to MaxRun groups; its base lies a whole number of intervals back, less than Window.
+//
+//	2  first  little-endian
+//	1  count  less one
+//	1  age    of the baseline in intervals; 0 for none
+//
+// The blocks of the groups follow.
+func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
+	age := tick.Tick(0)
+	if r.Base != 0 {
+		age = (now - r.Base) / interval
+	}
+	return append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
+}
+
+// ParseRun reads what AppendRun wrote and returns what follows.
+func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err error) {
+	if len(src) < RunBytes {
+		return Run{}, src, ErrRun
+	}
+	r = Run{First: int(src[0]) | int(src[1])<<8, Count: int(src[2]) + 1}
+	if age := tick.Tick(src[3]); age != 0 {
+		if age >= Window || uint64(age)*uint64(interval) >= uint64(now) {
+			return Run{}, src, ErrRun
+		}
+		r.Base = now - age*interval
+	}
+	if r.First+r.Count > MaxGroups {
+		return Run{}, src, ErrRun
+	}
+	return r, src[RunBytes:], nil
+}

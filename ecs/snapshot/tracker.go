@@ -1,0 +1,157 @@
+package snapshot
+
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// ages are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
+// client's baseline is at most a third older than its newest acknowledgement.
+var ages = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
+
+// MaxAge is the greatest baseline age in send intervals. Rings of frames must reach further back than that.
+const MaxAge = 48
+
+// MaxGroups bounds the groups of a frame.
+const MaxGroups = 4096
+
+// Tracker knows which groups of which snapshots one client has acknowledged, over the last Window send intervals, and
+// picks baselines. It takes 64 bits a group.
+type Tracker struct {
+	interval tick.Tick
+	groups   int
+	words    int
+	now      tick.Tick
+	sent     [Window]tick.Tick // by interval: the tick that was sent then
+	acked    []uint64          // by interval, by group: a bit
+	rest     []uint64          // of Runs
+}
+
+// NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
+func NewTracker(groups int, interval tick.Tick) *Tracker {
+	if groups <= 0 || groups > MaxGroups || interval == 0 {
+		panic("snapshot: tracker without groups or interval")
+	}
+	words := (groups + 63) / 64
+	return &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words), rest: make([]uint64, words)}
+}
+
+func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1) }
+
+func (k *Tracker) bits(row int) []uint64 { return k.acked[row*k.words : (row+1)*k.words] }
+
+// Advance says that the snapshot of tick t, later than the one before, is about to be sent. Intervals that were skipped
+// count as sent to nobody.
+func (k *Tracker) Advance(t tick.Tick) {
+	steps := min(int(t/k.interval)-int(k.now/k.interval), Window)
+	for i := range max(steps, 1) {
+		row := k.row(t - k.interval*tick.Tick(i))
+		k.sent[row] = 0
+		clear(k.bits(row))
+	}
+	k.sent[k.row(t)], k.now = t, t
+}
+
+// Acked says that the client holds count groups from first on of the snapshot of tick t. Ticks that were never sent or
+// have left the window, and groups that do not exist, are ignored.
+func (k *Tracker) Acked(t tick.Tick, first, count int) {
+	row := k.row(t)
+	if t == 0 || k.sent[row] != t || first < 0 || count <= 0 || first >= k.groups {
+		return
+	}
+	setRange(k.bits(row), first, min(first+count, k.groups))
+}
+
+// Base returns the tick of the newest snapshot of which the client holds group g and whose age is one of those in use,
+// or 0.
+func (k *Tracker) Base(g int) tick.Tick {
+	for _, age := range ages {
+		row, ok := k.aged(age)
+		if ok && k.bits(row)[g>>6]>>(g&63)&1 != 0 {
+			return k.sent[row]
+		}
+	}
+	return 0
+}
+
+// aged finds the interval that lies age intervals back.
+func (k *Tracker) aged(age uint8) (row int, ok bool) {
+	t := k.now - k.interval*tick.Tick(age)
+	row = k.row(t)
+	return row, t != 0 && t < k.now && k.sent[row] == t
+}
+
+// Runs appends the baselines of the groups first to end-1 to dst, equal neighbours together, ascending. When all share
+// one baseline, as they do without loss, it costs a few instructions per 64 groups.
+func (k *Tracker) Runs(dst []Run, first, end int) []Run {
+	if first >= end {
+		return dst
+	}
+	clear(k.rest)
+	setRange(k.rest, first, end)
+	start := len(dst)
+	for _, age := range ages {
+		row, ok := k.aged(age)
+		if !ok {
+			continue
+		}
+		left := uint64(0)
+		for i, have := range k.bits(row) {
+			if hit := have & k.rest[i]; hit != 0 {
+				dst = appendBits(dst, i*64, hit, k.sent[row])
+				k.rest[i] &^= hit
+			}
+			left |= k.rest[i]
+		}
+		if left == 0 {
+			return order(dst, start)
+		}
+	}
+	for i, hit := range k.rest {
+		dst = appendBits(dst, i*64, hit, 0)
+	}
+	return order(dst, start)
+}
+
+// appendBits appends the runs of ones in a word, joining the first to the last run where they touch.
+func appendBits(dst []Run, at int, word uint64, base tick.Tick) []Run {
+	for word != 0 {
+		skip := bits.TrailingZeros64(word)
+		n := bits.TrailingZeros64(^(word >> skip))
+		if last := len(dst) - 1; last >= 0 && dst[last].Base == base && dst[last].First+dst[last].Count == at+skip {
+			dst[last].Count += n
+		} else {
+			dst = append(dst, Run{at + skip, n, base})
+		}
+		if n+skip >= 64 {
+			return dst
+		}
+		word = word >> (skip + n) << (skip + n)
+	}
+	return dst
+}
+
+// order sorts runs by group: insertion, as there are few and they come in ascending stretches.
+func order(runs []Run, start int) []Run {
+	for i := start + 1; i < len(runs); i++ {
+		for j := i; j > start && runs[j].First < runs[j-1].First; j-- {
+			runs[j], runs[j-1] = runs[j-1], runs[j]
+		}
+	}
+	return runs
+}
+
+// setRange sets the bits first to end-1.
+func setRange(words []uint64, first, end int) {
+	for i := first >> 6; i <= (end-1)>>6; i++ {
+		m := ^uint64(0)
+		if i == first>>6 {
+			m <<= first & 63
+		}
+		if i == (end-1)>>6 {
+			m &= ^uint64(0) >> (63 - (end-1)&63)
+		}
+		words[i] |= m
+	}
+}
