@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/perf/benchfmt"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func page(t *testing.T, in string, meta Meta) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, strings.NewReader(in), meta); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestWriteGolden(t *testing.T) {
+	in, err := os.ReadFile(filepath.Join("testdata", "bench.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := page(t, string(in), Meta{})
+	golden := filepath.Join("testdata", "page.md")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("page differs from %s, run with -update if it should (-want +got):\n%s", golden, diff)
+	}
+}
+
+// What the caller says of the machine goes before what the results say.
+func TestWriteMeta(t *testing.T) {
+	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
+	got := page(t, in, Meta{Commit: "def", Seed: "7"})
+	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("page lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	const ok = "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
+	cases := []struct {
+		name, in string
+		want     error // nil = any
+	}{
+		/* 1 */ {"nothing", "", ErrEmpty},
+		/* 2 */ {"no results", "goos: linux\nPASS\n", ErrEmpty},
+		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed},
+		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n", ErrFailed},
+		/* 5 */ {"a panic", ok + "panic: out of range\n", ErrFailed},
+		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil},
+	}
+	for i, c := range cases {
+		var out bytes.Buffer
+		err := Write(&out, strings.NewReader(c.in), Meta{})
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%d %s: error %v, want %v", i+1, c.name, err, c.want)
+		}
+		if out.Len() > 0 {
+			t.Errorf("%d %s: wrote %q beside the error", i+1, c.name, out.String())
+		}
+	}
+}
+
+func TestRival(t *testing.T) {
+	cases := []struct {
+		names string // of one benchmark, in order
+		want  string // for each: the name of its rival, "self" or "-"
+	}{
+		/*  1 */ {"X", "-"},
+		/*  2 */ {"X/only", "-"},
+		/*  3 */ {"X/query X/columns", "self X/query"},
+		/*  4 */ {"X/columns X/naive", "X/naive self"},
+		/*  5 */ {"X/n=16 X/n=64", "- -"},
+		/*  6 */ {"X/16 X/64k", "- -"},
+		/*  7 */ {"X/encode X/decode", "- -"},
+		/*  8 */ {"X/fast/n=1 X/slow/n=1 X/fast/n=2 X/slow/n=2", "X/slow/n=1 self X/slow/n=2 self"},
+		/*  9 */ {"X/n=1/fast X/n=1/brute X/n=2/fast", "X/n=1/brute self -"},
+		/* 10 */ {"X/shared/n=1 X/shared/n=2 X/naive", "X/naive X/naive self"},
+		/* 11 */ {"X/gnetPlain X/drain", "self X/gnetPlain"},
+		/* 12 */ {"X/explain X/bitmap X/b-map", "X/b-map X/b-map self"},
+		/* 13 */ {"X/encode/fast X/decode/fast X/encode/std", "X/encode/std - self"},
+		/* 14 */ {"X/fast Y/naive", "- -"},
+	}
+	for i, c := range cases {
+		var all []*series
+		for name := range strings.FieldsSeq(c.names) {
+			base, parts := split(benchfmt.Name(name))
+			all = append(all, &series{pkg: "ecs", base: base, parts: parts})
+		}
+		var got []string
+		for _, s := range all {
+			switch r := rival(s, all); r {
+			case nil:
+				got = append(got, "-")
+			case s:
+				got = append(got, "self")
+			default:
+				got = append(got, r.name())
+			}
+		}
+		if want := strings.Fields(c.want); !slices.Equal(got, want) {
+			t.Errorf("%d %s: rivals %q, want %q", i+1, c.names, got, want)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	var last int
+	for i, pkg := range []string{
+		"netio", "netio/impair", "netio/wire", "netio/session", "sim", "ecs", "lagcomp", "lagcomp/internal/kernel",
+		"ecs/snapshot", "sim/ghost", "compress/bitio", "server", "client", "bench/swarm", "new/thing",
+	} {
+		station, rank := place(pkg)
+		if at := station*100 + rank; at < last {
+			t.Errorf("%d %s stands at %d, before its forerunner at %d", i+1, pkg, at, last)
+		} else {
+			last = at
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.00012345: "0.000123", 0.3149: "0.315", 9.999: "10.00", 10.04: "10.0", 123456.7: "123457"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) = %s, want %s", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package bench
+
+import "fmt"
+
+// Meta says where and how results were made. A field that is empty is taken from the file configuration of the results
+// themselves ("key: value" lines before the benchmarks, keys as named below); make bench-report writes them there.
+type Meta struct {
+	CPU     string // model of the processor; key "cpu", which go test writes
+	Cores   string // processors in use; key "cores"
+	Kernel  string // operating system and its version; key "kernel"
+	Go      string // version of Go; key "go"
+	Commit  string // what was measured; key "commit"
+	Date    string // day of the runs, YYYY-MM-DD; key "date"
+	Seed    string // of what the benchmarks draw at random; key "seed"
+	Command string // that made the results; key "command"
+}
+
+// fields pairs the configuration keys with the fields, in the order in which the page shows them.
+func (m *Meta) fields() []field {
+	return []field{
+		{"cpu", "processor", &m.CPU},
+		{"cores", "cores", &m.Cores},
+		{"kernel", "system", &m.Kernel},
+		{"go", "Go", &m.Go},
+		{"commit", "commit", &m.Commit},
+		{"date", "date", &m.Date},
+		{"seed", "seed", &m.Seed},
+		{"command", "command", &m.Command},
+	}
+}
+
+type field struct {
+	key, label string
+	value      *string
+}
+
+// fill takes what m lacks from config.
+func (m *Meta) fill(config func(key string) string) {
+	for _, f := range m.fields() {
+		if *f.value == "" {
+			*f.value = config(f.key)
+		}
+	}
+}
+
+func (m *Meta) write(p *printer) {
+	p.line("| | |", "|---|---|")
+	for _, f := range m.fields() {
+		v := *f.value
+		switch {
+		case v == "":
+			v = "not recorded"
+		case f.key == "command" || f.key == "commit":
+			v = "`" + v + "`"
+		}
+		p.line(fmt.Sprintf("| %s | %s |", f.label, cell(v)))
+	}
+	p.line("")
+}

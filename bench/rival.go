@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A benchmark's sub-benchmarks are variants of one job, under names that also hold sizes and operations:
+//
+//	Encode/shared/baselines=4      variant shared, size baselines=4
+//	Encode/naive/baselines=4       variant naive: the rival of the line above
+//	Table/decode, Table/encode     operations: each is a job of its own, without a rival
+//
+// The rival of a line is the line of the same benchmark, sizes and operations whose variant says so in a word of
+// rivalWords; without such a word it is the first variant. A rival without sizes is everybody's.
+
+// rivalWords name what the others are measured against.
+var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "plain", "rival", "scalar", "slow", "std"}
+
+// operations are parts of a name that say which job it is, not by which means.
+var operations = []string{"append", "decode", "encode", "hit", "join", "leave", "miss", "parse", "pop", "push", "read", "receive", "recv", "send", "write"}
+
+var size = regexp.MustCompile(`^(\w+=.*|[0-9]+[a-zA-Z]*|[a-z]?[0-9]+)$`)
+
+// job returns what a line does, and by which means.
+func (s *series) job() (job, variant []string) {
+	for _, p := range s.parts {
+		if size.MatchString(p) || slices.Contains(operations, p) {
+			job = append(job, p)
+		} else {
+			variant = append(variant, p)
+		}
+	}
+	return job, variant
+}
+
+func (s *series) isRival() bool {
+	_, variant := s.job()
+	return slices.ContainsFunc(variant, func(v string) bool {
+		return slices.ContainsFunc(words(v), func(w string) bool { return slices.Contains(rivalWords, w) })
+	})
+}
+
+// words splits at everything that is not a letter, and before capitals.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(s, "$1 $2")), func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+var camel = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// rival returns the line that s is measured against; nil if there is none, s itself if s is the rival of others.
+func rival(s *series, all []*series) *series {
+	job, variant := s.job()
+	if len(variant) == 0 {
+		return nil
+	}
+	var first, named, common *series
+	kin, same := 0, 0
+	for _, o := range all {
+		j, v := o.job()
+		if o.pkg != s.pkg || o.base != s.base || len(v) == 0 {
+			continue
+		}
+		kin++
+		if slices.Equal(j, job) {
+			same++
+			first = before(first, o)
+			if o.isRival() {
+				named = before(named, o)
+			}
+		} else if len(j) == 0 && o.isRival() {
+			common = before(common, o)
+		}
+	}
+	switch {
+	case kin == 1:
+		return nil
+	case named != nil:
+		return named
+	case common != nil:
+		return common
+	case same > 1:
+		return first
+	}
+	return nil
+}
+
+// before keeps the one that was found earlier.
+func before(found, o *series) *series {
+	if found != nil {
+		return found
+	}
+	return o
+}
