@@ -10,20 +10,27 @@ import (
 // count writes a whole number with thousands separators: 12,345.
 func count[T ~int | ~uint64](n T) string { return separate(strconv.FormatInt(int64(n), 10)) }
 
-// number writes x with about three significant digits and thousands separators: 0.034, 2.10, 14.2, 1,240.
-func number(x float64) string {
-	digits := 2
-	switch size := math.Abs(x); {
-	case size >= 99.95:
-		digits = 0
-	case size >= 9.995:
-		digits = 1
-	case size == 0:
-		digits = 0
-	case size < 0.0995:
-		digits = min(6, 2-int(math.Floor(math.Log10(size))))
+// number writes x with about three significant digits, at most two after the point, and thousands separators: 0.03,
+// 2.10, 14.2, 1,240. Columns of it line up.
+func number(x float64) string { return separate(strconv.FormatFloat(x, 'f', places(x), 64)) }
+
+// significant is number for coefficients, where small ones matter: 0.00213.
+func significant(x float64) string {
+	if size := math.Abs(x); size > 0 && size < 0.0995 {
+		return strconv.FormatFloat(x, 'f', min(6, 2-int(math.Floor(math.Log10(size)))), 64)
 	}
-	return separate(strconv.FormatFloat(x, 'f', digits, 64))
+	return number(x)
+}
+
+func places(x float64) int {
+	switch size := math.Abs(x); {
+	case size == 0 || size >= 99.95:
+		return 0
+	case size >= 9.995:
+		return 1
+	default:
+		return 2
+	}
 }
 
 func separate(s string) string {

@@ -23,7 +23,7 @@ func asset(name string) string {
 }
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"players": count[int], "count": count[uint64], "number": number, "span": span,
+	"players": count[int], "count": count[uint64], "number": number, "significant": significant, "span": span,
 }).Parse(asset("page.html")))
 
 // page is what the template sees: the plan, its words and its tables.
@@ -43,7 +43,6 @@ type page struct {
 type fact struct{ Name, Value, Unit string }
 
 type row struct {
-	Order int
 	capacity.Step
 	Verdict string
 }
@@ -157,14 +156,14 @@ func notes(p capacity.Plan) []fact {
 
 func rows(p capacity.Plan) []row {
 	var all []row
-	for i, s := range p.Steps {
+	for _, s := range p.Steps {
 		verdict := "failed"
 		if s.Void {
 			verdict = "void"
 		} else if s.Pass {
 			verdict = "passed"
 		}
-		all = append(all, row{i + 1, s, verdict})
+		all = append(all, row{s, verdict})
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Players < all[j].Players })
 	return all

@@ -70,10 +70,10 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		want []string
 	}{
 		{"1 measured", full, []string{
-			count(full.Knee.Players) + " players in one lobby", "What binds: " + full.Knee.Binding[0], "Service level p99 tick", "Movement recorded play",
+			count(full.Knee.Players) + " players in one lobby", "What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0], "Service level p99 tick", "Movement recorded play",
 			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores", "more than 4 ms late", "3 min 12 s", "whole tick"}},
 		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players", "lower bound: the swarm could not load"}},
-		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds: p99 tick CPU too slow"}},
+		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds at 64: p99 tick CPU too slow"}},
 		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps", "lower bound: the search ended before any lobby failed"}},
 		{"5 interrupted at once", empty, []string{"Nothing was measured", "partial: interrupted after 0 steps", "No step was measured", "nothing to draw", "not recorded"}},
 	}

@@ -208,11 +208,16 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 
 func TestNumbersReadWell(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.00213: "0.00213", 0.0996: "0.10", 0.34: "0.34", 2.1: "2.10", 9.996: "10.0", 14.23: "14.2", 99.96: "100", 1240.4: "1,240",
-		1234567: "1,234,567", -1500: "-1,500", 0.0000001: "0.000000",
+		0: "0", 0.0331: "0.03", 0.0996: "0.10", 0.34: "0.34", 2.1: "2.10", 9.996: "10.0", 14.23: "14.2", 99.96: "100", 1240.4: "1,240",
+		1234567: "1,234,567", -1500: "-1,500",
 	} {
 		if got := number(x); got != want {
 			t.Errorf("number(%v) = %q, want %q", x, got, want)
+		}
+	}
+	for x, want := range map[float64]string{0: "0", 0.00213: "0.00213", 0.0996: "0.10", 12.34: "12.3", 1e-9: "0.000000"} {
+		if got := significant(x); got != want {
+			t.Errorf("significant(%v) = %q, want %q", x, got, want)
 		}
 	}
 	if got := count(uint64(12345678)); got != "12,345,678" {

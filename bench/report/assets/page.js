@@ -11,6 +11,8 @@
   const steps = [...bySize.values()].sort((a, b) => a.players - b.players);
   const players = steps.map((s) => s.players);
 
+  const restIndex = Math.max(players.indexOf(plan.knee.players), 0); // what legends show while nobody points
+
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const number = (x) => {
     if (x == null || Number.isNaN(x)) return "–";
@@ -18,6 +20,8 @@
     return x.toLocaleString("en-US", { minimumFractionDigits: x === 0 ? 0 : digits, maximumFractionDigits: digits });
   };
   const whole = (x) => x.toLocaleString("en-US");
+
+  const kneeName = (plan.knee.bound === "measured" ? "knee " : "at least ") + whole(plan.knee.players);
 
   // Values of one series, with how it is drawn. `raw` is what the legend says where `data` is a stacked sum.
   const line = (label, data, tint, dash) => ({ label, data, raw: data, stroke: color(tint), width: 2, dash, points: tint });
@@ -51,17 +55,17 @@
     cores: () => ({ unit: "cores", label: "cores", series: [line("server", steps.map((s) => s.server_cores), "one")] }),
   };
 
-  // Marks the limit of the service level and the knee, under the lines.
+  // Shades the sizes that failed, and marks the limit of the service level and the knee.
   const marks = (chart) => ({
     hooks: {
       drawAxes: (u) => {
-        const { ctx, bbox: box } = u, px = devicePixelRatio;
+        const { ctx, bbox: box } = u;
         ctx.save();
         ctx.beginPath();
         ctx.rect(box.left, box.top, box.width, box.height);
         ctx.clip();
-        if (plan.knee.players > 0) {
-          const x = u.valToPos(plan.knee.players, "x", true);
+        if (plan.knee.first_fail > 0) {
+          const x = u.valToPos(plan.knee.first_fail, "x", true);
           ctx.fillStyle = color("beyond");
           ctx.fillRect(x, box.top, box.left + box.width - x, box.height);
         }
@@ -84,7 +88,7 @@
           ctx.strokeStyle = ctx.fillStyle = color("soft");
           ctx.setLineDash([2 * px, 3 * px]);
           stroke(ctx, x, box.top, x, box.top + box.height);
-          text(ctx, `knee ${whole(plan.knee.players)}`, x + (right ? -5 : 5) * px, box.top + 12 * px, right ? "right" : "left");
+          text(ctx, kneeName, x + (right ? -5 : 5) * px, box.top + 12 * px, right ? "right" : "left");
         }
         ctx.restore();
       },
@@ -116,7 +120,7 @@
       width: place.clientWidth, height: 300,
       scales: {
         x: { time: false, range: (u, min, max) => [0, max * 1.04] },
-        y: { range: (u, min, max) => [0, Math.max(max, chart.limit ?? 0) * 1.12 || 1] },
+        y: { range: (u, min, max) => [0, Math.max(max * 1.08, (chart.limit ?? 0) * 1.2) || 1] },
       },
       axes: [
         axis({ label: "players in the lobby", labelSize: 18, size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
@@ -134,22 +138,30 @@
         })),
       ],
     };
-    // Marker of a layer shows its fill, that of a line its stroke.
-    options.legend.markers = { width: 0, fill: (u, i) => (i === 0 ? "transparent" : chart.series[i - 1].fill ?? chart.series[i - 1].stroke) };
+    // The marker of a layer shows its fill, that of a line its stroke, that of a dashed line a dashed frame.
+    const drawn = (i) => chart.series[i - 1] ?? {};
+    options.legend.markers = {
+      width: (u, i) => (drawn(i).dash ? 2 : 0), stroke: (u, i) => drawn(i).stroke, dash: "dashed",
+      fill: (u, i) => (drawn(i).dash ? "transparent" : drawn(i).fill ?? drawn(i).stroke),
+    };
+    options.hooks = { setCursor: [(u) => { if (!(u.cursor.left >= 0)) u.setLegend({ idx: restIndex }, false); }] };
     return new uPlot(options, [players, ...chart.series.map((s) => s.data)], place);
   };
+
+  const leave = (u) => u.setCursor({ left: -10, top: -10 });
 
   // Arrow keys walk the steps; what the legend shows is also said aloud.
   const keys = (place, plot) => (event) => {
     const u = plot();
-    const last = players.length - 1, now = u.cursor.idx;
-    const to = { ArrowLeft: now == null ? last : now - 1, ArrowRight: now == null ? 0 : now + 1, Home: 0, End: last }[event.key];
-    if (event.key === "Escape") u.setCursor({ left: -10, top: -10 });
+    const last = players.length - 1, now = u.cursor.left >= 0 ? u.cursor.idx : restIndex;
+    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
+    if (event.key === "Escape") leave(u);
     if (to === undefined) return;
     event.preventDefault();
     const index = Math.min(Math.max(to, 0), last);
     u.setCursor({ left: u.valToPos(players[index], "x"), top: 0 });
-    const words = [...place.querySelectorAll(".u-series")].map((row) => row.textContent.trim().replace(/\s+/g, " "));
+    const words = [...place.querySelectorAll(".u-series")]
+      .map((row) => [...row.children].map((cell) => cell.textContent.trim()).join(" "));
     place.parentElement.querySelector("output").textContent = words.join(", ");
   };
 
@@ -163,6 +175,7 @@
   for (const place of document.querySelectorAll(".chart")) {
     let plot = draw(place);
     place.addEventListener("keydown", keys(place, () => plot));
+    place.addEventListener("blur", () => leave(plot));
     new ResizeObserver(() => {
       if (place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: 300 });
     }).observe(place);
