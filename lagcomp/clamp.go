@@ -9,7 +9,7 @@ type Knowledge struct {
 	RTTTicks    float32   // round trip: the least of the last two seconds, so that inflating it buys nothing
 	InterpTicks float32   // how far behind the newest snapshot the peer may draw
 	SlackTicks  float32   // jitter, command buffering, redundancy: what an honest peer may be late besides
-	CapTicks    tick.Tick // no view is older than this; 0 means a quarter of a second
+	CapTicks    tick.Tick // no view is older than this, nor spans more; 0 means a quarter of a second
 	NewestAcked tick.Tick // newest snapshot the peer is known to hold, 0 for none
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
@@ -28,8 +28,10 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //	Oldest                             there is no history beyond
 //
 // but never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
-// the nearest instant allowed, between neighbouring ticks. A claim that is no view at all gets Newest, no rewind. With
-// nothing sent (Newest 0) the result is the zero view, which hits nothing.
+// the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
+// it: past Newest, before Oldest, or further apart than the cap, which would draw targets on a straight line through
+// walls. A claim that is no view at all gets Newest, no rewind. With nothing sent (Newest 0) the result is the zero
+// view, which hits nothing.
 //
 // So the result never is newer than the newest snapshot nor older than allowed, From <= To, clamping twice changes
 // nothing, and of two claims the earlier never becomes the later.
@@ -37,26 +39,32 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 	if know.Newest == 0 {
 		return tick.View{}, v != tick.View{}
 	}
+	know = know.withDefaults()
 	latest := int64(know.Newest) << 8
 	earliest := min(latest, know.earliest(now))
 	if !v.Valid() {
 		return viewAt(latest), true
 	}
 	at := min(max(Instant(v), earliest), latest)
-	if at == Instant(v) && v.To <= know.Newest && v.From >= know.Oldest {
+	shown := v.To <= know.Newest && v.From >= know.Oldest && v.To-v.From <= know.CapTicks
+	if shown && at == Instant(v) {
 		return v, false
 	}
 	return viewAt(at), true
 }
 
-// earliest is the oldest instant the peer may claim, in 1/256 tick.
-func (k Knowledge) earliest(now tick.Tick) int64 {
+func (k Knowledge) withDefaults() Knowledge {
 	if k.Rate == 0 {
 		k.Rate = tick.DefaultRate
 	}
 	if k.CapTicks == 0 {
 		k.CapTicks = tick.Tick(k.Rate / 4)
 	}
+	return k
+}
+
+// earliest is the oldest instant the peer may claim, in 1/256 tick.
+func (k Knowledge) earliest(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
 	return max(
 		int64(now)<<8-fixed(k.RTTTicks)-lag,

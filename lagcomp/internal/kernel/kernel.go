@@ -25,7 +25,8 @@ const slack = 64.0 / (1 << 24)
 // should have that capacity so that nothing is allocated.
 //
 // Guarantee: while r.D is of unit length within 1e-6 and nothing overflows, a sphere that the exact ray touches in exact
-// arithmetic is named. Rows in which a number is not finite are named too.
+// arithmetic is named. Rows in which a number is not finite are named too. What is named besides is off by a hair, or
+// round the ray's end by 0.42 radii.
 func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 	return candidates(r, xs, ys, zs, nr2, out[:0])
 }

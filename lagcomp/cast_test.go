@@ -1,0 +1,217 @@
+package lagcomp
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// MinTickReach is MinTicks as a tick.
+const MinTickReach = tick.Tick(MinTicks)
+
+// TestCastIsTheTwinsToTheBit judges over 2*10^5 shots by both, in small and large maps, near the middle and far out.
+func TestCastIsTheTwinsToTheBit(t *testing.T) {
+	for seed, extent := range []float32{6, 30, 200, 2000} {
+		t.Run(fmt.Sprintf("extent=%v", extent), func(t *testing.T) {
+			t.Parallel()
+			const slots, batchSize = 48, 256
+			hits, parts := compare(t, uint64(seed), slots, extent, 200, batchSize)
+			if hits < 2000 || parts[Head] < 200 || parts[Body] < 1000 {
+				t.Fatalf("only %d hits, %v: the shots prove little", hits, parts)
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int) (count int, parts [3]int) {
+	c, fast, slow := newCrowd(seed, slots, extent), NewHistory(slots, 0), newSlowHistory(MinTicks)
+	shots, got, want := make([]Shot, n), make([]Hit, n), make([]Hit, n)
+	now := tick.Tick(1)
+	for range rounds {
+		for range 1 + c.rng.IntN(40) {
+			poses := c.step(1.0 / 60)
+			poses = poses[:len(poses)-c.rng.IntN(2)]
+			fast.Record(now, poses)
+			slow.Record(now, poses)
+			now += 1 + tick.Tick(c.rng.IntN(30)/29) // now and then a tick is skipped
+		}
+		for i := range shots {
+			shots[i] = c.shot(fast.At, max(fast.Oldest(), 1), fast.Newest())
+			if i > 0 && c.rng.IntN(2) == 0 {
+				shots[i].View = shots[i-1].View
+			}
+		}
+		fast.Cast(shots, got)
+		slow.Cast(shots, want)
+		for i := range shots {
+			if got[i] != want[i] {
+				t.Fatalf("shot %+v:\n got %+v\nwant %+v", shots[i], got[i], want[i])
+			}
+			parts[got[i].Part]++
+			if got[i].ID != 0 {
+				count++
+			}
+		}
+	}
+	return count, parts
+}
+
+// FuzzCast looks for a seed and a size of map in which the two differ.
+func FuzzCast(f *testing.F) {
+	f.Add(uint64(1), uint8(3), float32(10))
+	f.Add(uint64(2), uint8(70), float32(1500))
+	f.Add(uint64(3), uint8(0), float32(0))
+	f.Fuzz(func(t *testing.T, seed uint64, slots uint8, extent float32) {
+		if !(extent >= 0 && extent <= 8000) {
+			t.Skip()
+		}
+		compare(t, seed, int(slots)+1, extent, 4, 64)
+	})
+}
+
+func TestAtIsTheTwinsToTheBit(t *testing.T) {
+	c, fast, slow := newCrowd(9, 20, 50), NewHistory(20, 0), newSlowHistory(MinTicks)
+	held := 0
+	for now := tick.Tick(1); now < 1000; now++ {
+		poses := c.step(1.0 / 60)
+		fast.Record(now, poses)
+		slow.Record(now, poses)
+		for range 40 {
+			v, slot := c.view(fast.Oldest(), now), c.rng.IntN(22)
+			got, ok := fast.At(v, slot)
+			want, wantOK := slow.At(v, slot)
+			if got != want || ok != wantOK {
+				t.Fatalf("tick %d: At(%+v, %d) = %+v %v, want %+v %v", now, v, slot, got, ok, want, wantOK)
+			}
+			if ok {
+				held++
+			}
+		}
+	}
+	if held < 20000 {
+		t.Fatalf("only %d views had history", held)
+	}
+}
+
+func TestViewsOutsideTheRingHitNobody(t *testing.T) {
+	h := NewHistory(1, 128)
+	p := Pose{ID: 7, Flags: Flags(true, 1, 0)}
+	for now := tick.Tick(1); now <= 400; now++ {
+		h.Record(now, []Pose{p})
+	}
+	shot := Shot{Shooter: 1, Team: 0}
+	shot.Ray.Origin.Z, shot.Ray.Origin.Y, shot.Ray.Dir.Z, shot.Ray.Max = -10, 1, 1, 100
+	hit := make([]Hit, 1)
+	for i, c := range []struct {
+		v    tick.View
+		want bool
+	}{
+		{tick.View{From: 400, To: 400}, true},
+		{tick.View{From: 399, To: 400, Frac: 255}, true},
+		{tick.View{From: 272, To: 272}, true},  // 128 ticks back: one second at 128 Hz
+		{tick.View{From: 271, To: 272}, false}, // its first tick is gone
+		{tick.View{From: 143, To: 143}, false}, // shared the slot of 272
+		{tick.View{From: 400, To: 401}, false},
+		{tick.View{From: 400, To: 399}, false},
+		{tick.View{From: 0, To: 0}, false},
+		{tick.View{From: 300, To: 4e9}, false},
+	} {
+		shot.View = c.v
+		h.Cast([]Shot{shot}, hit)
+		if (hit[0].ID == 7) != c.want {
+			t.Errorf("%d: %+v hit %+v, want a hit %v", i, c.v, hit[0], c.want)
+		}
+	}
+}
+
+func TestWhoIsHit(t *testing.T) {
+	h := NewHistory(5, 0)
+	at := func(slot int, z float32, team uint8, alive bool) Pose {
+		p := Pose{ID: uint32(slot + 1), Flags: Flags(alive, team, 0)}
+		p.Pos.Z = z
+		return p
+	}
+	h.Record(1, []Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false), at(4, 30, 2, true)})
+	shot := func(shooter uint32, team uint8, height, limit float32) Shot {
+		s := Shot{Shooter: shooter, Team: team, View: tick.View{From: 1, To: 1}}
+		s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = height, 1, limit
+		return s
+	}
+	for i, c := range []struct {
+		s    Shot
+		slot int
+		part Part
+	}{
+		{shot(1, 0, 1, 100), 1, Body},        // not itself, not the dead; the lower slot of two in one place
+		{shot(1, 0, 1.7, 100), 1, Head},      //
+		{shot(1, 0, 1.85, 100), 0, None},     // over the heads
+		{shot(1, 0, 1, 9), 0, None},          // a wall before them
+		{shot(1, 0, 1, 9.61), 1, Body},       // up to the skin at 9.6
+		{shot(2, 1, 1, 100), 0, Body},        //
+		{shot(2, NoTeam, 1, 4), 0, None},     //
+		{shot(1, 1, 1, 100), 4, Body},        //
+		{shot(9, NoTeam, 1, 100), 0, Body},   //
+		{shot(1, NoTeam, 1.7, 100), 1, Head}, //
+	} {
+		hit := make([]Hit, 1)
+		h.Cast([]Shot{c.s}, hit)
+		if hit[0].Slot != c.slot || hit[0].Part != c.part || (hit[0].ID != 0) != (c.part != None) {
+			t.Errorf("%d: %+v, want %s in slot %d", i, hit[0], c.part, c.slot)
+		}
+	}
+}
+
+func TestCastAndRecordAllocateNothing(t *testing.T) {
+	c, h := newCrowd(1, 200, 60), NewHistory(200, 60)
+	for now := tick.Tick(1); now <= 200; now++ {
+		h.Record(now, c.step(1.0/60))
+	}
+	shots, hits := make([]Shot, 64), make([]Hit, 64)
+	for i := range shots {
+		shots[i] = c.shot(h.At, h.Oldest(), h.Newest())
+	}
+	if n := testing.AllocsPerRun(50, func() { h.Cast(shots, hits) }); n != 0 {
+		t.Errorf("Cast: %v allocations", n)
+	}
+	if n := testing.AllocsPerRun(50, func() { h.Record(h.Newest()+1, c.poses) }); n != 0 {
+		t.Errorf("Record: %v allocations", n)
+	}
+}
+
+func TestLargeCastsAreSplit(t *testing.T) {
+	c, h := newCrowd(2, 4, 10), NewHistory(4, 0)
+	h.Record(1, c.poses)
+	h.Record(2, c.step(1.0/60))
+	shots := make([]Shot, 2*batch+100)
+	got, one := make([]Hit, len(shots)), make([]Hit, 1)
+	for i := range shots {
+		shots[i] = c.shot(h.At, 1, 2)
+	}
+	h.Cast(shots, got)
+	for i := range shots {
+		if h.Cast(shots[i:i+1], one); one[0] != got[i] {
+			t.Fatalf("shot %d: %+v in a crowd, %+v alone", i, got[i], one[0])
+		}
+	}
+}
+
+func TestMisusePanics(t *testing.T) {
+	h := NewHistory(2, 0)
+	h.Record(5, nil)
+	for name, misuse := range map[string]func(){
+		"no slots":        func() { NewHistory(0, 10) },
+		"same tick twice": func() { h.Record(5, nil) },
+		"too many poses":  func() { h.Record(6, make([]Pose, 3)) },
+		"short hits":      func() { h.Cast(make([]Shot, 2), make([]Hit, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Fatal("no panic")
+				}
+			}()
+			misuse()
+		})
+	}
+}

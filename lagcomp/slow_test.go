@@ -1,0 +1,177 @@
+package lagcomp
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// slowHistory is the honest twin: whole poses in a map, everybody interpolated and tested for every shot. It shares Lerp
+// and Test with History, which are the definition of a hit, and nothing else.
+type slowHistory struct {
+	reach, newest tick.Tick
+	poses         map[tick.Tick][]Pose
+}
+
+func newSlowHistory(ticks int) *slowHistory {
+	return &slowHistory{reach: tick.Tick(ticks), poses: map[tick.Tick][]Pose{}}
+}
+
+func (h *slowHistory) Record(t tick.Tick, poses []Pose) {
+	h.newest = t
+	h.poses[t] = append([]Pose{}, poses...)
+	for old := range h.poses {
+		if old+h.reach < t {
+			delete(h.poses, old)
+		}
+	}
+}
+
+func (h *slowHistory) At(v tick.View, slot int) (Pose, bool) {
+	a, b := h.poses[v.From], h.poses[v.To]
+	if !v.Valid() || a == nil || b == nil || slot >= len(a) || a[slot].ID == 0 {
+		return Pose{}, false
+	}
+	if slot >= len(b) {
+		return a[slot], true
+	}
+	return Lerp(a[slot], b[slot], v.Frac), true
+}
+
+func (h *slowHistory) Cast(shots []Shot, hits []Hit) {
+	for i := range shots {
+		hits[i] = h.castOne(shots[i])
+	}
+}
+
+func (h *slowHistory) castOne(s Shot) (best Hit) {
+	for slot := range h.poses[s.View.From] {
+		p, ok := h.At(s.View, slot)
+		if !ok || p.Flags&1 == 0 || p.ID == s.Shooter || uint8(p.Flags>>1&3) == s.Team {
+			continue
+		}
+		part, t, ok := Test(s.Ray, p)
+		if ok && (best.ID == 0 || t < best.Distance) {
+			ray, _ := Aim(s.Ray)
+			best = Hit{ID: p.ID, Slot: slot, Part: part, Distance: t, Point: ray.At(t)}
+		}
+	}
+	return best
+}
+
+// crowd is a lobby that walks, dies, respawns, teleports and changes hands, somewhere in a square of 2*extent metres.
+type crowd struct {
+	rng    *rand.Rand
+	extent float32
+	poses  []Pose
+	vel    []geom.Vec3
+	life   []uint8
+	nextID uint32
+}
+
+func newCrowd(seed uint64, slots int, extent float32) *crowd {
+	c := &crowd{rng: rand.New(rand.NewPCG(seed, 1)), extent: extent, nextID: 1}
+	c.poses, c.vel, c.life = make([]Pose, slots), make([]geom.Vec3, slots), make([]uint8, slots)
+	for i := range slots {
+		c.spawn(i)
+	}
+	return c
+}
+
+func (c *crowd) between(lo, hi float32) float32 { return lo + (hi-lo)*c.rng.Float32() }
+
+func (c *crowd) place() geom.Vec3 {
+	return geom.Vec3{X: c.between(-c.extent, c.extent), Y: c.between(0, 12), Z: c.between(-c.extent, c.extent)}
+}
+
+func (c *crowd) spawn(i int) {
+	c.life[i]++
+	c.poses[i] = Pose{Pos: c.place(), ID: c.nextID, Flags: Flags(true, uint8(c.rng.IntN(4)), c.life[i])}
+	c.nextID++
+	c.vel[i] = geom.Vec3{X: c.between(-8, 8), Y: c.between(-2, 2), Z: c.between(-8, 8)}
+}
+
+func (c *crowd) step(dt float32) []Pose {
+	for i := range c.poses {
+		p := &c.poses[i]
+		switch dice := c.rng.IntN(400); {
+		case dice == 0:
+			c.spawn(i)
+		case dice == 1:
+			*p = Pose{}
+		case dice == 2 && p.ID != 0:
+			p.Flags ^= FlagAlive
+		case dice == 3 && p.ID != 0: // teleport
+			c.life[i]++
+			p.Pos, p.Flags = c.place(), Flags(p.Alive(), p.Team(), c.life[i])
+		}
+		if p.ID == 0 {
+			if c.rng.IntN(50) == 0 {
+				c.spawn(i)
+			}
+			continue
+		}
+		p.Pos = p.Pos.Mad(c.vel[i], dt)
+		p.Yaw += geom.Angle(c.rng.IntN(2000) - 1000)
+		p.Pitch = geom.Angle(int16(c.rng.IntN(32769) - 16384))
+		p.Phase += 900
+	}
+	return c.poses
+}
+
+// shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view, from near or far, now
+// and then with nonsense in it.
+func (c *crowd) shot(at func(tick.View, int) (Pose, bool), oldest, newest tick.Tick) Shot {
+	v := c.view(oldest, newest)
+	s := Shot{View: v, Shooter: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}
+	if s.Team > 3 {
+		s.Team = NoTeam
+	}
+	s.Ray.Origin, s.Ray.Max = c.place(), float32(math.Exp(float64(c.between(0, 9))))
+	slot := c.rng.IntN(len(c.poses))
+	p, ok := at(v, slot)
+	if !ok {
+		p.Pos = c.place()
+	}
+	aim := p.Pos.Add(geom.Vec3{Y: c.between(-0.2, 2)})
+	if c.rng.IntN(2) == 0 { // close by
+		s.Ray.Origin = aim.Add(geom.Vec3{X: c.between(-5, 5), Y: c.between(-1, 3), Z: c.between(-5, 5)})
+	}
+	side := aim.Sub(s.Ray.Origin).Cross(geom.Vec3{Y: 1}).Normalize()
+	edge := []float32{0, BodyRadius, -BodyRadius, HeadRadius, -HeadRadius, BoundRadius}[c.rng.IntN(6)]
+	aim = aim.Mad(side, edge+[]float32{0, 1e-3, -1e-3, 0.05, -0.05}[c.rng.IntN(5)])
+	s.Ray.Dir = aim.Sub(s.Ray.Origin).Normalize()
+	switch c.rng.IntN(200) {
+	case 0:
+		s.Ray.Dir = s.Ray.Dir.Scale(c.between(0, 3))
+	case 1:
+		s.Ray.Dir.X = float32(math.NaN())
+	case 2:
+		s.Ray.Max = []float32{0, -1, float32(math.NaN()), float32(math.Inf(1))}[c.rng.IntN(4)]
+	case 3:
+		s.Ray.Origin.Y = []float32{1e30, float32(math.Inf(-1)), 1e6}[c.rng.IntN(3)]
+	case 4:
+		s.Ray.Dir = geom.Vec3{Y: 1 - 2*float32(c.rng.IntN(2))}
+	}
+	return s
+}
+
+func (c *crowd) view(oldest, newest tick.Tick) tick.View {
+	v := tick.View{From: oldest + tick.Tick(c.rng.IntN(int(newest-oldest)+1)), Frac: uint8(c.rng.IntN(256))}
+	v.To = min(v.From+tick.Tick(c.rng.IntN(4)), newest)
+	switch c.rng.IntN(40) {
+	case 0:
+		v.From, v.To = v.To, v.From
+	case 1:
+		v.To += tick.Tick(c.rng.IntN(300))
+	case 2:
+		v.From -= min(v.From, tick.Tick(c.rng.IntN(200)))
+	case 3:
+		v.From, v.To = newest-min(newest, MinTickReach+1), newest
+	case 4:
+		v.Frac = 0
+	}
+	return v
+}
