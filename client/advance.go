@@ -1,0 +1,89 @@
+package client
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// maxDue is how many commands are asked for at once; a caller who was away for longer has missed those ticks.
+const maxDue = 16
+
+// Advance moves the clocks to now, which never goes back, and returns how many ticks want a Command. It is 0 until the
+// client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
+// the caller's.
+func (c *Client) Advance(now time.Duration) int {
+	dt := max(0, now-c.now)
+	c.now = max(now, c.now)
+	if c.state != Joined {
+		return 0
+	}
+	if c.peer.TimedOut(now) {
+		c.end(Lost, wire.ReasonTimeout, errSilent)
+		return 0
+	}
+	if c.held.n == 0 {
+		return 0
+	}
+	c.look(dt)
+	if !c.measured {
+		return 0
+	}
+	c.predicted.advance(c.now, dt, c.ideal())
+	c.due = c.ask()
+	return c.due
+}
+
+// ideal is the server time for which a command made now arrives as early as wanted.
+func (c *Client) ideal() time.Duration {
+	return max(0, c.server.arriving(c.now)+c.peer.RTT().Smoothed+c.predicted.want())
+}
+
+// ask counts the ticks that the predicted clock has begun and that have no command.
+func (c *Client) ask() int {
+	t, _ := c.rate.Since(c.predicted.at)
+	if t > c.predict.newest+maxDue || c.predict.first == 0 {
+		c.predict.skip(t - min(t, 1))
+	}
+	return int(t) - int(min(t, c.predict.newest))
+}
+
+// look moves the render clock and works out the view.
+func (c *Client) look(dt time.Duration) {
+	newest := c.rate.At(c.held.newest())
+	c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest)
+	c.view = c.held.view(c.rate, c.render.at)
+	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
+}
+
+// delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
+// and the jitter.
+func (c *Client) delay() time.Duration {
+	return c.rate.At(2*tick.Tick(c.accept.SendInterval)) + c.server.jitter
+}
+
+// serverTime estimates the server's clock at this moment.
+func (c *Client) serverTime() time.Duration {
+	return c.server.arriving(c.now) + c.peer.RTT().Min/2
+}
+
+// Command gives the player's wishes for the next tick that Advance asked for: it is stamped, predicted, and kept until
+// the server has it. It panics if Advance asked for no more.
+func (c *Client) Command(in Intent) {
+	if c.due == 0 {
+		panic("client: a command that Advance did not ask for")
+	}
+	c.due--
+	cmd, _ := sim.Command{
+		Tick: c.predict.newest + 1, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
+	}.Clean()
+	if cmd.Buttons&sim.Fire != 0 {
+		cmd.View = c.view
+	}
+	c.predicted.made(c.now, cmd.Tick)
+	if fired, cone := c.predict.push(cmd); fired {
+		c.shoot(&cmd, cone)
+	}
+}

@@ -1,0 +1,54 @@
+package client
+
+import (
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// eventRing is how many events wait for NextEvent.
+const eventRing = 256
+
+// events is a queue of what the server told us.
+type events struct {
+	ring     [eventRing]sim.Event
+	in, out  uint64
+	overrun  uint64 // oldest ones that were overwritten, because nobody asked for them
+	received uint64
+}
+
+// NextEvent returns the next thing that happened, each once and in the order in which the server told it.
+func (c *Client) NextEvent() (sim.Event, bool) {
+	q := &c.events
+	if q.in == q.out {
+		return sim.Event{}, false
+	}
+	e := q.ring[q.out%eventRing]
+	q.out++
+	return e, true
+}
+
+func (q *events) add(e sim.Event) {
+	if q.in-q.out == eventRing {
+		q.out++
+		q.overrun++
+	}
+	q.ring[q.in%eventRing] = e
+	q.in++
+	q.received++
+}
+
+// drainEvents takes over what the peer has put in order. An event that makes no sense is left out; the error is for the
+// datagram that completed it.
+func (c *Client) drainEvents() (err error) {
+	for {
+		raw, ok := c.peer.NextEvent()
+		if !ok {
+			return err
+		}
+		if e, bad := sim.ParseEvent(raw); bad == nil {
+			c.events.add(e)
+		} else {
+			err = wire.DropEvents
+		}
+	}
+}

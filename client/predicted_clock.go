@@ -1,0 +1,142 @@
+package client
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// predictedClock is the server time that commands are made for. The server reports with every owner row how many
+// commands waited beyond its tick; from when those commands were made the clock works out the lead that a command made
+// now will have, and steers that towards what loss and jitter call for.
+//
+// A report describes commands made a round trip ago. Since phases are remembered with the commands, what has been
+// corrected since is known and not corrected twice.
+type predictedClock struct {
+	rate   tick.Rate
+	begun  bool
+	at     time.Duration
+	phases [ringTicks]phase
+
+	known  bool          // margin has had a sample
+	margin time.Duration // lead at phase 0: mean of what was reported
+	spread time.Duration // mean distance of a report from it
+	loss   int32         // share of packages lost on the way to the server, 1/65536
+	bump   time.Duration // added because the server had to do without a command
+	eased  time.Duration // when bump was last lowered
+	resets uint64
+	astray time.Duration // for how long the clock has been beyond its limits
+}
+
+// phase is by how much the clock was ahead of the caller's when a command was made.
+type phase struct {
+	tick  tick.Tick
+	phase time.Duration
+}
+
+const (
+	hardLimit = 250 * time.Millisecond // further off than this is not steered
+	hardTime  = 500 * time.Millisecond // for this long: an estimate may be off for a moment, the clock need not follow
+	maxLead   = 16                     // ticks
+	maxBump   = 4                      // ticks
+	easeEvery = 8 * time.Second        // from one lowering of bump by a tick to the next
+)
+
+// made notes that the command for tick t is made now.
+func (c *predictedClock) made(now time.Duration, t tick.Tick) {
+	c.phases[t%ringTicks] = phase{t, c.at - now}
+}
+
+// report takes in what the server said in the row of tick t: lead commands wait beyond it. Reports about ticks that had no
+// command of ours say nothing about the clock and are left out.
+func (c *predictedClock) report(t tick.Tick, lead int8) {
+	newest := int64(t) + int64(lead)
+	p := c.phases[uint64(newest)%ringTicks]
+	if newest <= 0 || int64(p.tick) != newest || lead == -128 || lead == 127 {
+		return
+	}
+	period := c.rate.Period()
+	sample := time.Duration(lead)*period + period/2 - p.phase // between lead and lead+1 ticks, as seen at phase 0
+	if !c.known {
+		c.known, c.margin, c.spread = true, sample, 0
+		return
+	}
+	d := sample - c.margin
+	c.margin += d / 8
+	c.spread += (d.Abs() - c.spread) / 16
+}
+
+// lead is how long before its tick a command made now will arrive, as far as the server's reports tell.
+func (c *predictedClock) lead(now time.Duration) time.Duration { return c.margin + c.at - now }
+
+// resolved notes the fate of packages that carried commands.
+func (c *predictedClock) resolved(delivered, lost int) {
+	for range delivered {
+		c.loss -= (c.loss + 63) / 64
+	}
+	for range lost {
+		c.loss += (65536 - c.loss) / 64
+	}
+}
+
+// chances is how often a command must be sent for all of its copies to be lost less than once in 2048.
+func (c *predictedClock) chances() int {
+	n, all := 1, uint64(c.loss)
+	for all > 65536/2048 && n < maxLead {
+		all = all * uint64(c.loss) / 65536
+		n++
+	}
+	return n
+}
+
+// want is the lead to be had: two ticks, or as many as there must be chances, and more the more reports scatter.
+func (c *predictedClock) want() time.Duration {
+	period := c.rate.Period()
+	want := max(2*period, time.Duration(c.chances())*period-period/2)
+	want += max(0, min(2*c.spread-period/2, 6*period))
+	return min(want+c.bump, maxLead*period)
+}
+
+// starved notes that the server had to do without a command. If the lead was as wanted, it is too small.
+func (c *predictedClock) starved(now time.Duration) {
+	period := c.rate.Period()
+	if c.known && c.lead(now) > c.want()-period {
+		c.bump = min(c.bump+period, maxBump*period)
+		c.eased = now
+	}
+}
+
+// advance lets dt pass. ideal is where the clock would have to be by the server clock and the round trip alone: it is where
+// the clock begins, and what it may not leave far behind whatever the server reports.
+func (c *predictedClock) advance(now, dt, ideal time.Duration) {
+	if !c.begun {
+		c.begun, c.at = true, ideal
+		return
+	}
+	if c.bump > 0 && now-c.eased > easeEvery {
+		c.bump, c.eased = max(0, c.bump-c.rate.Period()), now
+	}
+	c.at += dt + c.steer(now, dt, ideal)
+	if (c.at - ideal).Abs() <= hardLimit {
+		c.astray = 0
+		return
+	}
+	if c.astray += dt; c.astray >= hardTime {
+		c.at, c.astray, c.known = ideal, 0, false
+		c.resets++
+	}
+}
+
+func (c *predictedClock) steer(now, dt, ideal time.Duration) time.Duration {
+	err := ideal - c.at
+	if c.known {
+		err = c.want() - c.lead(now)
+		if slack := c.rate.Period() / 4; err.Abs() < slack { // a report is only good to a tick
+			return 0
+		}
+		if beyond := c.at - ideal; err > 0 && beyond > hardLimit/2 || err < 0 && beyond < -hardLimit/2 {
+			return 0 // packages lost for seconds, not a clock that is wrong
+		}
+	}
+	return steer(err, dt)
+}

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// ringTicks is how many commands and the states they led to are remembered: the longest path that is predicted, two
+// seconds at 60 Hz.
+const ringTicks = 128
+
+// predictor plays the player's own commands ahead of the server. A ring by tick holds each command and the state it led
+// to; a row from the server replaces a state, and if it differs, everything after it is played again.
+type predictor struct {
+	arena  *arena.Arena
+	rules  *sim.Rules
+	ring   [ringTicks]moment
+	newest tick.Tick // of the ring
+	first  tick.Tick // of the first command that was really given; 0 before it
+	row    tick.Tick // of the newest row taken in
+	count  Prediction
+}
+
+// moment is one tick of the player's own life.
+type moment struct {
+	cmd   sim.Command
+	state state
+	made  bool // the command was given; otherwise the clock jumped over this tick and the server plays a substitute
+}
+
+// state is what a player can predict of itself.
+type state struct {
+	motion move.Motion
+	weapon sim.Weapon
+	known  bool // false until the first row
+	dead   bool // neither moves nor fires until the server says otherwise
+}
+
+// Prediction counts how well the predictor does.
+type Prediction struct {
+	Rows            uint64 // owner rows compared
+	Mispredictions  uint64 // rows that differed while alive, after the server had our first command
+	Lives           uint64 // rows that told of a death or a respawn: not predictable, not counted above
+	Replays         uint64 // times commands were played again, for either reason
+	Replayed        uint64 // ticks played again
+	Skipped         uint64 // ticks without a command, because the clock jumped over them
+	Beyond          uint64 // rows too old for the ring, or of ticks we had no command for yet
+	FirstMispredict tick.Tick
+	LastMispredict  tick.Tick
+}
+
+func (p *predictor) at(t tick.Tick) *moment { return &p.ring[t%ringTicks] }
+
+// holds reports whether the ring still remembers tick t.
+func (p *predictor) holds(t tick.Tick) bool { return t != 0 && t <= p.newest && p.at(t).cmd.Tick == t }
+
+// push plays the command for the tick after newest and reports whether a round left the rifle, and its cone.
+func (p *predictor) push(c sim.Command) (fired bool, cone int32) {
+	if p.first == 0 {
+		p.first = c.Tick
+	}
+	return p.enter(moment{cmd: c, made: true})
+}
+
+func (p *predictor) enter(m moment) (fired bool, cone int32) {
+	if p.holds(p.newest) {
+		m.state = p.at(p.newest).state
+	}
+	fired, cone = p.play(&m.state, m.cmd)
+	p.newest = m.cmd.Tick
+	*p.at(p.newest) = m
+	return fired, cone
+}
+
+// play advances s by one tick, in the order in which the match runs its systems.
+func (p *predictor) play(s *state, c sim.Command) (fired bool, cone int32) {
+	if !s.known || s.dead {
+		return false, 0
+	}
+	s.motion = move.Step(s.motion, inputOf(c), p.arena, uint16(p.rules.Rate))
+	return s.weapon.Step(c.Buttons, p.rules)
+}
+
+func inputOf(c sim.Command) move.Input {
+	return move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Buttons: uint16(c.Buttons) & (move.Jump | move.Sprint)}
+}
+
+// skip moves on to tick to without commands: each tick in between is played with what the server substitutes, the last
+// command without its trigger for three ticks, then standing still.
+func (p *predictor) skip(to tick.Tick) {
+	if to <= p.newest {
+		return
+	}
+	if p.first != 0 {
+		p.count.Skipped += uint64(to - p.newest)
+	}
+	if to-p.newest >= ringTicks { // nothing of what is known is near enough to be carried on
+		p.newest = to - 1
+	}
+	for p.newest < to {
+		p.enter(moment{cmd: p.substitute(p.newest + 1)})
+	}
+}
+
+func (p *predictor) substitute(t tick.Tick) sim.Command {
+	if !p.holds(t - 1) {
+		return sim.Command{Tick: t}
+	}
+	c := p.at(t - 1).cmd
+	c.Tick, c.View = t, tick.View{}
+	c.Buttons &^= sim.Fire | sim.Reload
+	for back := tick.Tick(1); back <= substituteTicks; back++ {
+		if p.holds(t-back) && p.at(t-back).made {
+			return c
+		}
+	}
+	c.MoveMag, c.Buttons = 0, 0
+	return c
+}
+
+// substituteTicks is how long the server carries on with the last command, see sim.Inbox.
+const substituteTicks = 3
+
+// correct compares the server's row of tick t with what was predicted for it.
+func (p *predictor) correct(t tick.Tick, row *ghost.Self) {
+	if t <= p.row {
+		return
+	}
+	p.row = t
+	p.count.Rows++
+	if t > p.newest { // we are behind the server, or have not begun
+		if p.first != 0 {
+			p.count.Beyond++
+		}
+		p.skip(t)
+	}
+	if !p.holds(t) {
+		p.count.Beyond++
+		return
+	}
+	was, is := &p.at(t).state, stateOf(row)
+	if *was == is {
+		return
+	}
+	p.judge(t, was, &is)
+	*was = is
+	p.replay(t)
+}
+
+// judge counts a difference by its cause.
+func (p *predictor) judge(t tick.Tick, was, is *state) {
+	switch {
+	case !was.known || p.first == 0 || t < p.first:
+	case was.dead != is.dead:
+		p.count.Lives++
+	case !is.dead:
+		p.count.Mispredictions++
+		if p.count.FirstMispredict == 0 {
+			p.count.FirstMispredict = t
+		}
+		p.count.LastMispredict = t
+	}
+}
+
+// replay plays the commands after tick t again.
+func (p *predictor) replay(t tick.Tick) {
+	if t == p.newest {
+		return
+	}
+	p.count.Replays++
+	p.count.Replayed += uint64(p.newest - t)
+	s := p.at(t).state
+	for t < p.newest {
+		t++
+		m := p.at(t)
+		p.play(&s, m.cmd)
+		m.state = s
+	}
+}
+
+func stateOf(row *ghost.Self) state {
+	return state{
+		motion: row.Motion, weapon: row.Weapon, known: true,
+		dead: row.RespawnTicks > 0 || row.Motion.Loco == move.Dead,
+	}
+}

@@ -1,0 +1,165 @@
+package client
+
+import (
+	"errors"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Receive takes a datagram that arrived now. The error is a wire.Drop and says why it was refused; every datagram is
+// counted once, as accepted or by that reason. The datagram is not kept.
+func (c *Client) Receive(now time.Duration, datagram []byte) error {
+	c.count.Arrived()
+	c.stats.BytesIn += uint64(len(datagram))
+	err := c.receive(now, datagram)
+	c.count.Count(err)
+	return err
+}
+
+func (c *Client) receive(now time.Duration, datagram []byte) error {
+	switch kind := wire.KindOf(datagram); {
+	case c.state > Joined:
+		return wire.DropClosed
+	case c.state == Connecting:
+		return c.shake(now, datagram)
+	case kind == wire.KindChallenge || kind == wire.KindAccept || kind == wire.KindDeny:
+		return c.dialer.Receive(now, datagram) // a repetition, too late
+	}
+	payload, err := c.peer.Receive(now, datagram)
+	if err != nil {
+		return err
+	}
+	if why, closed := c.peer.Closed(); closed {
+		c.end(Lost, why, errors.New("client: server ended the session: "+why.String()))
+		return nil
+	}
+	c.resolve()
+	return c.sections(now, payload)
+}
+
+func (c *Client) shake(now time.Duration, datagram []byte) error {
+	if err := c.dialer.Receive(now, datagram); err != nil {
+		return err
+	}
+	switch c.dialer.State() {
+	case session.Connected:
+		c.join(now)
+	case session.Denied:
+		c.deny()
+	}
+	return nil
+}
+
+func (c *Client) deny() {
+	err := c.dialer.Err()
+	if denied, ok := err.(session.DeniedError); ok {
+		c.end(Denied, denied.Reason, err)
+		return
+	}
+	c.end(Lost, 0, err)
+}
+
+// resolve learns from the acks which commands the server has.
+func (c *Client) resolve() {
+	delivered, lost := c.peer.Delivered(), c.peer.Lost()
+	for _, newest := range delivered {
+		c.arrived = max(c.arrived, tick.Tick(newest))
+	}
+	c.measured = c.measured || len(delivered) > 0
+	c.predicted.resolved(len(delivered), len(lost))
+}
+
+// sections reads a payload.
+func (c *Client) sections(now time.Duration, p []byte) (err error) {
+	var bad error
+	if wire.SectionOf(p) == wire.SectionEvents {
+		if p, err = c.peer.ParseEvents(p); err != nil {
+			return err
+		}
+		bad = c.drainEvents()
+	}
+	if wire.SectionOf(p) == wire.SectionSnapshot {
+		if err = c.snapshot(now, p[1:]); err != nil {
+			return err
+		}
+		return bad
+	}
+	if len(p) > 0 {
+		return wire.DropSection
+	}
+	return bad
+}
+
+// lastTick is the newest tick that is believed: arithmetic beyond it might wrap.
+const lastTick = 1<<32 - 1<<16
+
+// ageAt is where the age of the owner row's baseline lies, the last byte of the head and the first that the reader wants.
+const ageAt = 5
+
+// snapshot takes in one datagram's part of a snapshot.
+func (c *Client) snapshot(now time.Duration, src []byte) error {
+	h, rest, err := ghost.ParseHead(src)
+	if err != nil || h.Tick > lastTick {
+		return wire.DropSnapshot
+	}
+	c.server.arrive(now, h.Tick)
+	if h.Owner {
+		var row []int32
+		if row, rest, err = c.owner.Parse(h.Tick, src[ageAt:]); err != nil {
+			return c.undecoded(now, err)
+		}
+		c.owned(now, h.Tick, row)
+	}
+	if !c.cfg.Thin {
+		if err = c.decoder.Section(h.Tick, rest); err != nil {
+			return c.undecoded(now, err)
+		}
+	}
+	if c.held.add(h.Tick) {
+		c.stats.Snapshots++
+	}
+	return nil
+}
+
+// owned takes in the owner row of tick t.
+func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
+	if t <= c.selfTick {
+		return
+	}
+	last := c.self.Starved
+	c.self, c.selfTick = ghost.SelfOf(row), t
+	if starved := c.self.Starved - last; starved != 0 && c.predict.first != 0 {
+		c.stats.Starved += uint64(starved)
+		c.predicted.starved(now)
+	}
+	c.predicted.report(t, c.self.Lead)
+	c.predict.correct(t, &c.self)
+}
+
+// undecoded deals with a section that could not be decoded although its package is acknowledged by now: the server must
+// be told, or it would go on to use as a baseline what is not here. A section that is merely too old harms nobody.
+func (c *Client) undecoded(now time.Duration, err error) error {
+	if err == snapshot.ErrStale {
+		c.stats.Stale++
+		return nil
+	}
+	c.stats.Undecoded++
+	if wait := 250*time.Millisecond + c.peer.RTT().Smoothed; c.stats.Resyncs == 0 || now-c.resyncAt >= wait {
+		if c.peer.Queue(resync[:]) == nil {
+			c.stats.Resyncs++
+			c.resyncAt = now
+		}
+	}
+	if err == snapshot.ErrNoBaseline {
+		return nil // nothing is wrong with the datagram
+	}
+	return wire.DropSnapshot
+}
+
+var resync = [1]byte{sim.AskResync}

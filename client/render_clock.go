@@ -1,0 +1,47 @@
+package client
+
+import "time"
+
+// renderClock is the server time that the client looks at. It never goes back, and never past the newest snapshot.
+type renderClock struct {
+	at     time.Duration
+	begun  bool
+	stalls uint64 // times it had to stop at the newest snapshot
+	resets uint64 // times it was too far behind to be steered
+}
+
+const (
+	steerTime   = 500 * time.Millisecond // an error is steered away with this time constant
+	steerMost   = 20                     // by at most a 20th, 5 %, of the time that passes
+	renderReset = 500 * time.Millisecond // further behind than this, it jumps
+)
+
+// advance lets dt pass, steering towards want, up to the newest snapshot.
+func (c *renderClock) advance(dt, want, newest time.Duration) {
+	if !c.begun {
+		c.begun, c.at = true, max(0, min(want, newest))
+		return
+	}
+	ahead := want - c.at
+	next := c.at + dt + steer(ahead, dt)
+	switch {
+	case ahead > renderReset:
+		next = want
+		c.resets++
+	case ahead < -renderReset:
+		next = c.at
+	}
+	if next > newest {
+		next = newest
+		c.stalls++
+	}
+	c.at = max(c.at, next)
+}
+
+// steer is what to add to dt so that an error fades, at most 5 % of dt.
+func steer(err, dt time.Duration) time.Duration {
+	err = max(min(err, steerTime), -steerTime)
+	by := time.Duration(int64(err/time.Microsecond) * int64(dt/time.Microsecond) / int64(steerTime/time.Microsecond) * int64(time.Microsecond))
+	most := dt / steerMost
+	return max(min(by, most), -most)
+}

@@ -1,0 +1,64 @@
+package client
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+const (
+	leastBuckets = 8
+	leastBucket  = 250 * time.Millisecond // so the fastest of the last two seconds counts
+)
+
+// serverClock estimates the server's clock from when snapshots of known ticks arrive. Most are late, none is early: the
+// fastest of the last two seconds tells the offset, the others the jitter.
+type serverClock struct {
+	rate   tick.Rate
+	begun  bool
+	epoch  int64                       // now/leastBucket of the newest bucket
+	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
+	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
+	jitter time.Duration               // about how late the latest twentieth of the snapshots are
+}
+
+const far = time.Duration(1 << 62)
+
+// arrive notes that a snapshot of tick t has come.
+func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
+	sample := now - c.rate.At(t)
+	epoch := int64(now / leastBucket)
+	if !c.begun || epoch-c.epoch >= leastBuckets {
+		for i := range c.least {
+			c.least[i] = far
+		}
+	} else {
+		for e := c.epoch + 1; e <= epoch; e++ {
+			c.least[uint64(e)%leastBuckets] = far
+		}
+	}
+	c.begun, c.epoch = true, max(epoch, c.epoch)
+	b := &c.least[uint64(c.epoch)%leastBuckets]
+	*b = min(*b, sample)
+	c.offset = far
+	for _, v := range c.least {
+		c.offset = min(c.offset, v)
+	}
+	c.late(sample - c.offset)
+}
+
+// late moves the jitter up fast and down slowly, which settles near the 95th percentile without keeping samples.
+func (c *serverClock) late(by time.Duration) {
+	by = min(by, maxJitter)
+	if by > c.jitter {
+		c.jitter += (by - c.jitter) / 4
+	} else {
+		c.jitter -= (c.jitter - by) / 64
+	}
+}
+
+// maxJitter bounds what one snapshot can do: a stall of seconds is no jitter.
+const maxJitter = 200 * time.Millisecond
+
+// arriving is the server time whose snapshot, were it of the fastest, would arrive now.
+func (c *serverClock) arriving(now time.Duration) time.Duration { return now - c.offset }

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// Shot is a round that left our predicted rifle.
+type Shot struct {
+	Tick tick.Tick // of the command
+	Ray  geom.Ray  // as the server will compute it, if it agrees with our prediction; cut at the first wall
+	View tick.View // what we were looking at
+
+	// With Config.Judge, who in our own view is hit by it. Hit is 0 for nobody.
+	Hit      ecs.NetID
+	Part     lagcomp.Part
+	Distance float32
+}
+
+// shotRing is how many shots are kept: four seconds at 14 a second.
+const shotRing = 64
+
+// shots keeps the newest predicted shots.
+type shots struct {
+	ring  [shotRing]Shot
+	fired uint64
+}
+
+// Shots copies the newest shots that were predicted since shot number from on into dst and returns how many, and the number
+// to go on from. Shots are numbered from 0; at most the newest 64 are kept. A later correction takes no shot back.
+func (c *Client) Shots(from uint64, dst []Shot) (n int, next uint64) {
+	s := &c.shots
+	if s.fired > shotRing {
+		from = max(from, s.fired-shotRing)
+	}
+	for ; from < s.fired && n < len(dst); from++ {
+		dst[n] = s.ring[from%shotRing]
+		n++
+	}
+	return n, from
+}
+
+// shoot notes the round that command cmd fired.
+func (c *Client) shoot(cmd *sim.Command, cone int32) {
+	s := &c.shots.ring[c.shots.fired%shotRing]
+	c.shots.fired++
+	*s = Shot{Tick: cmd.Tick, View: cmd.View}
+	s.Ray.Origin = sim.Eye(c.predict.at(cmd.Tick).state.motion.Pos)
+	s.Ray.Dir = sim.Aim(c.cfg.Rules.Seed, c.accept.NetID, cmd.Tick, cmd.Yaw, cmd.Pitch, cone)
+	s.Ray.Max = c.cfg.Rules.RangeMetres
+	if !c.cfg.Judge || c.cfg.Thin {
+		return
+	}
+	if t, ok := c.predict.arena.Raycast(s.Ray); ok {
+		s.Ray.Max = t
+	}
+	c.judge(s)
+}
+
+// judge finds who is hit, by the rules of lagcomp.History.Cast: the nearest living player of another team, the lowest
+// slot where two are equally near.
+func (c *Client) judge(s *Shot) {
+	me, seen := c.Pose(int(c.accept.Slot))
+	for slot := range int(c.accept.MaxPlayers) {
+		p, ok := c.Pose(slot)
+		if !ok || !p.Alive() || p.ID == c.accept.NetID || seen && p.Team() == me.Team() {
+			continue
+		}
+		if part, t, hit := lagcomp.Test(s.Ray, p); hit && (s.Hit == 0 || t < s.Distance) {
+			s.Hit, s.Part, s.Distance = ecs.NetID(p.ID), part, t
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package client
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// Stats is what a client knows of its connection and of itself. Counters only grow.
+type Stats struct {
+	Datagrams    session.Counters // Received = Accepted + the sum of Drops
+	BytesIn      uint64
+	DatagramsOut uint64
+	BytesOut     uint64
+
+	Snapshots uint64 // distinct ticks
+	Stale     uint64 // sections too old to be kept
+	Undecoded uint64 // sections that could not be decoded
+	Resyncs   uint64 // times the server was asked to begin anew
+	Events    uint64 // events received
+	Overrun   uint64 // events overwritten because NextEvent was not called
+	Shots     uint64 // rounds fired, as predicted
+
+	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
+	Jitter      time.Duration // how late the latest twentieth of the snapshots are
+	Loss        float32       // share of our packages that is lost, smoothed
+	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
+	InterpDelay time.Duration // from the newest snapshot that could be here to what is looked at
+
+	Lead       int8          // commands that waited on the server, in the newest owner row
+	LeadWanted time.Duration // what the predicted clock steers for
+	Starved    uint64        // ticks the server had to play without our command
+
+	HardResets   uint64 // of the predicted clock
+	RenderResets uint64 // of the render clock
+	RenderStalls uint64 // Advances at which the render clock had to wait for a snapshot
+
+	Prediction Prediction
+}
+
+// Stats returns the numbers as they are now. It allocates nothing.
+func (c *Client) Stats() Stats {
+	s := c.stats
+	s.Datagrams = c.count
+	s.Events, s.Overrun = c.events.received, c.events.overrun
+	s.Shots = c.shots.fired
+	s.Jitter = c.server.jitter
+	s.Loss = float32(c.predicted.loss) / 65536
+	s.Lead = c.self.Lead
+	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
+	s.Prediction = c.predict.count
+	if c.peer != nil {
+		rtt := c.peer.RTT()
+		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min
+		s.LeadWanted = c.predicted.want()
+		s.InterpDelay = c.delay()
+	}
+	return s
+}
+
+// Clocks returns the three clocks at the last Advance, as time since the server's tick 0. All are 0 until they run.
+func (c *Client) Clocks() (server, predicted, render time.Duration) {
+	if c.held.n == 0 {
+		return 0, 0, 0
+	}
+	return c.serverTime(), c.predicted.at, c.render.at
+}
+
+// Predicted is our own motion and rifle after the newest command, and its tick. False until there is anything to
+// predict from.
+func (c *Client) Predicted() (m move.Motion, w sim.Weapon, t tick.Tick, ok bool) {
+	if !c.predict.holds(c.predict.newest) {
+		return m, w, 0, false
+	}
+	s := &c.predict.at(c.predict.newest).state
+	return s.motion, s.weapon, c.predict.newest, s.known
+}

@@ -1,0 +1,103 @@
+package client
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// View is the instant that the client looks at since the last Advance. It is what a command that fires carries.
+func (c *Client) View() tick.View { return c.view }
+
+// Pose is what the current view shows in a slot: lagcomp.Lerp between the view's two snapshots, as the server will
+// compute it. False if there was nobody at the first of them, or the client is thin.
+//
+// If the datagram with this slot's group was lost in one of the two snapshots, the nearest ones that do hold it stand
+// in, before the instant and after it, and the fraction is worked out between those: the picture stays smooth. The
+// server, which knows only the view, then judges a shot at this slot by slightly other poses.
+func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
+	a, b, frac := c.bracket(slot / snapshot.GroupRows)
+	if a == nil || slot < 0 {
+		return lagcomp.Pose{}, false
+	}
+	from, ok := poseIn(a, slot)
+	if !ok || b == nil || frac == 0 {
+		return from, ok
+	}
+	to, ok := poseIn(b, slot)
+	if !ok {
+		return from, true
+	}
+	return lagcomp.Lerp(from, to, frac), true
+}
+
+// bracket finds the two frames that show a group at the view's instant, and the fraction between them; the second is nil
+// if there is only one.
+func (c *Client) bracket(g int) (a, b *snapshot.Frame, frac uint8) {
+	v := c.view
+	if c.decoder == nil || v.From == 0 || g < 0 || g >= c.decoder.Groups() {
+		return nil, nil, 0
+	}
+	a, b = c.decoder.At(v.From), c.decoder.At(v.To)
+	lacksA, lacksB := a == nil || !a.Has(g), b == nil || !b.Has(g)
+	if !lacksA && !lacksB {
+		return a, b, v.Frac
+	}
+	if lacksA {
+		a = c.decoder.Before(g, v.From)
+	}
+	if lacksB {
+		b = c.decoder.After(g, v.To)
+	}
+	switch {
+	case a == nil: // nothing so old: rather a moment too early than not at all
+		return b, nil, 0
+	case b == nil:
+		return a, nil, 0
+	}
+	return a, b, between(v, a.Tick, b.Tick)
+}
+
+// between is the fraction of the way from tick a to tick b at which view v lies, a <= v.From <= v.To <= b.
+func between(v tick.View, a, b tick.Tick) uint8 {
+	if a == b {
+		return 0
+	}
+	at := uint64(v.From-a)*256 + uint64(v.To-v.From)*uint64(v.Frac)
+	return uint8(min(at/uint64(b-a), 255))
+}
+
+func poseIn(f *snapshot.Frame, slot int) (lagcomp.Pose, bool) {
+	var row [ghost.PublicFields]int32
+	id := f.Row(slot, row[:])
+	if id == 0 {
+		return lagcomp.Pose{}, false
+	}
+	return ghost.PoseOf(id, row[:]), true
+}
+
+// Row copies what was decoded of a slot at snapshot tick t into dst, ghost.PublicFields long, and tells who is there:
+// 0 for nobody. False if the slot's group of that tick is not held.
+func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool) {
+	if c.decoder == nil {
+		return 0, false
+	}
+	f := c.decoder.At(t)
+	if f == nil || slot < 0 || !f.Has(slot/snapshot.GroupRows) {
+		return 0, false
+	}
+	return f.Row(slot, dst), true
+}
+
+// Newest is the newest snapshot tick of which anything has arrived, 0 before the first.
+func (c *Client) Newest() tick.Tick {
+	if c.held.n == 0 {
+		return 0
+	}
+	return c.held.newest()
+}
+
+// Self is the newest that the server told us of ourselves, and for which tick; tick 0 before the first.
+func (c *Client) Self() (ghost.Self, tick.Tick) { return c.self, c.selfTick }
