@@ -30,6 +30,7 @@ var layers = []layer{
 	{pkg: "ecs/tick"},
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
+	{pkg: "internal/pace", may: "sys", shell: "*"},
 	{pkg: "lagcomp/internal/kernel"},
 	{pkg: "bench/capacity", may: "gonum"},
 
@@ -54,13 +55,13 @@ var layers = []layer{
 		tests: "sim/arena"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go"},
+	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio netio/impair"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
-	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter bench/trace sim sim/arena sim/move sim/ghost " +
+	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
