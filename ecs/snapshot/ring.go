@@ -18,13 +18,13 @@ type Ring struct {
 	groups   int // ever in use, without the newest frame
 }
 
-// NewRing returns a ring of frames, a power of two, that are interval ticks apart; slots as for NewFrame. A server that
+// NewRing returns a ring of frames that are interval ticks apart; slots as for NewFrame. A server that
 // sends to each client every k-th tick, on different ticks for different clients, captures every tick (interval 1) and
 // needs Window*k frames or more; one that sends to all on the same ticks takes interval k and Window frames.
 // It takes frames * slots * (4*fields+4) bytes.
 func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
-	if frames <= 0 || frames&(frames-1) != 0 || interval == 0 {
-		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want a power of two and at least 1", frames, interval))
+	if frames <= 0 || interval == 0 {
+		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each", frames, interval))
 	}
 	r := &Ring{frames: make([]*Frame, frames), interval: interval}
 	for i := range r.frames {
@@ -34,7 +34,7 @@ func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
 }
 
 func (r *Ring) slot(t tick.Tick) *Frame {
-	return r.frames[int(t/r.interval)&(len(r.frames)-1)]
+	return r.frames[uint32(t/r.interval)%uint32(len(r.frames))]
 }
 
 // Begin empties the frame for tick t, which replaces the oldest one. It stays valid until the ring has gone round.

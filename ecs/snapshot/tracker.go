@@ -10,7 +10,8 @@ import (
 // client's baseline is at most a third older than its newest acknowledgement.
 var ages = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
 
-// MaxAge is the greatest baseline age in send intervals. Rings of frames must reach further back than that.
+// MaxAge is the greatest baseline age in send intervals. Rings of frames must reach further back than that. What it
+// leaves of the Window is how far datagrams may overtake each other before a client has dropped a baseline in use.
 const MaxAge = 48
 
 // MaxGroups bounds the groups of a frame.

@@ -1,0 +1,130 @@
+package snapshot
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"pgregory.net/rapid"
+)
+
+// slowTracker remembers every acknowledgement by name.
+type slowTracker struct {
+	interval, now tick.Tick
+	sent          map[tick.Tick]bool
+	acked         map[tick.Tick]map[int]bool
+}
+
+func (k *slowTracker) base(g int) tick.Tick {
+	for _, age := range []tick.Tick{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48} {
+		if t := k.now - age*k.interval; t < k.now && k.acked[t][g] {
+			return t
+		}
+	}
+	return 0
+}
+
+func TestTrackerEqualsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		groups := rapid.SampledFrom([]int{1, 7, 63, 64, 65, 130}).Draw(t, "groups")
+		interval := tick.Tick(rapid.IntRange(1, 4).Draw(t, "interval"))
+		phase := tick.Tick(rapid.IntRange(0, int(interval)-1).Draw(t, "phase"))
+		k := NewTracker(groups, interval)
+		twin := &slowTracker{interval: interval, sent: map[tick.Tick]bool{}, acked: map[tick.Tick]map[int]bool{}}
+		now := phase
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			now += interval * tick.Tick(rapid.SampledFrom([]int{1, 1, 1, 1, 2, 5, 63, 64, 65, 200}).Draw(t, "skip"))
+			k.Advance(now)
+			twin.now = now
+			twin.sent[now] = true
+			for range rapid.IntRange(0, 3).Draw(t, "acks") {
+				at := now - interval*tick.Tick(rapid.IntRange(0, 70).Draw(t, "age"))
+				if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
+					at++
+				}
+				first, count := rapid.IntRange(-1, groups).Draw(t, "first"), rapid.IntRange(-1, groups+2).Draw(t, "count")
+				k.Acked(at, first, count)
+				if at <= now && now-at < Window*interval && twin.sent[at] && first >= 0 {
+					if twin.acked[at] == nil {
+						twin.acked[at] = map[int]bool{}
+					}
+					for g := first; g < first+count; g++ {
+						twin.acked[at][g] = true
+					}
+				}
+			}
+			first := rapid.IntRange(0, groups).Draw(t, "from")
+			end := rapid.IntRange(first, groups).Draw(t, "end")
+			g := first
+			for _, r := range k.Runs(nil, first, end) {
+				if r.First != g || r.Count <= 0 {
+					t.Fatalf("run %+v does not follow group %d", r, g)
+				}
+				for ; g < r.First+r.Count; g++ {
+					if want := twin.base(g); r.Base != want || k.Base(g) != want {
+						t.Fatalf("tick %d, group %d: run has %d, Base %d, twin %d", now, g, r.Base, k.Base(g), want)
+					}
+				}
+			}
+			if g != end {
+				t.Fatalf("runs end at %d, want %d", g, end)
+			}
+		}
+	})
+}
+
+func TestRunsAreAsLongAsTheyCanBe(t *testing.T) {
+	k := NewTracker(130, 1)
+	for now := tick.Tick(1); now <= 5; now++ {
+		k.Advance(now)
+	}
+	k.Acked(4, 60, 10)
+	k.Acked(3, 0, 130)
+	want := []Run{{0, 60, 3}, {60, 10, 4}, {70, 60, 3}}
+	if got := k.Runs(nil, 0, 130); !slices.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+}
+
+func TestRunHeader(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		interval := tick.Tick(rapid.IntRange(1, 10).Draw(t, "interval"))
+		now := tick.Tick(rapid.IntRange(Window*10, 1<<30).Draw(t, "now"))
+		r := Run{First: rapid.IntRange(0, MaxGroups-MaxRun).Draw(t, "first"), Count: rapid.IntRange(1, MaxRun).Draw(t, "count")}
+		if age := rapid.IntRange(0, Window-1).Draw(t, "age"); age > 0 {
+			r.Base = now - tick.Tick(age)*interval
+		}
+		src := append(AppendRun(nil, r, now, interval), 42)
+		got, rest, err := ParseRun(src, now, interval)
+		if err != nil || got != r || len(rest) != 1 || rest[0] != 42 {
+			t.Fatalf("%+v came back as %+v, %v, %v", r, got, rest, err)
+		}
+	})
+	for i, c := range []struct {
+		src           []byte
+		now, interval tick.Tick
+	}{
+		{nil, 100, 1},
+		{[]byte{0, 0, 0}, 100, 1},
+		{[]byte{0, 0, 0, Window}, 100, 1},
+		{[]byte{0, 0, 0, 10}, 10, 1},
+		{[]byte{0, 0, 0, 63}, 100, 1 << 30},
+		{[]byte{0xff, 0xff, 0, 0}, 100, 1},
+		{[]byte{0xff, 0x0f, 1, 0}, 100, 1},
+	} {
+		if _, rest, err := ParseRun(c.src, c.now, c.interval); err != ErrRun || len(rest) != len(c.src) {
+			t.Errorf("case %d: error %v", i, err)
+		}
+	}
+}
+
+func TestCookie(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at, owner := tick.Tick(rapid.Uint32().Draw(t, "tick")), rapid.Bool().Draw(t, "owner")
+		first, count := rapid.IntRange(0, MaxGroups).Draw(t, "first"), rapid.IntRange(0, MaxGroups).Draw(t, "count")
+		c := MakeCookie(at, first, count, owner)
+		if f, n := c.Groups(); c.Tick() != at || f != first || n != count || c.Owner() != owner {
+			t.Fatalf("%d %d %d %v came back as %d %d %d %v", at, first, count, owner, c.Tick(), f, n, c.Owner())
+		}
+	})
+}
