@@ -118,3 +118,12 @@ func (h *Host) close() error {
 	}
 	return err
 }
+
+// Check reports what is wrong with a configuration, before anything is opened.
+func (c HostConfig) Check() error {
+	if c.Socket != "" && c.Socket != "gnet" && c.Socket != "mmsg" {
+		return fmt.Errorf("socket back end %q: expected gnet or mmsg", c.Socket)
+	}
+	_, err := c.Lobby.withDefaults()
+	return err
+}

@@ -1,0 +1,268 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Config describes a swarm. Zero fields mean the defaults named.
+type Config struct {
+	Server  netip.AddrPort
+	Players int
+	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only.
+	Seed    uint64 // of everything the players do
+	Rate    tick.Rate
+	Models  ghost.Models                                           // as the server has them; default ghost.Trained
+	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default arena.Open
+	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
+}
+
+// slots is how many parts of a tick the players are spread over, so that they do not all send at once.
+const slots = 8
+
+// Swarm is a number of players on one server. One goroutine owns it.
+type Swarm struct {
+	Figures Figures
+
+	cfg   Config
+	fleet *netio.Fleet
+	bots  []bot
+	maps  map[[32]byte]*arena.Arena
+	eyes  []Enemy
+	view  Sight
+	pace  *pace.Pacer
+	slot  int64 // next slot of the schedule
+	buf   [netio.MaxDatagram]byte
+	now   time.Duration
+	err   error
+}
+
+// bot is one player.
+type bot struct {
+	client *client.Client
+	brain  Brain
+	last   client.Stats // as far as it is in the figures
+}
+
+// Open makes the players and their sockets; they begin to connect with the first Run. It binds the calling goroutine
+// to its thread.
+func Open(cfg Config) (*Swarm, error) {
+	if cfg.Rate == 0 {
+		cfg.Rate = tick.DefaultRate
+	}
+	if cfg.Full == 0 {
+		cfg.Full = 1
+	}
+	if cfg.Models == (ghost.Models{}) {
+		cfg.Models = ghost.Trained()
+	}
+	if cfg.Brain == nil {
+		cfg.Brain = func(n int) Brain { return NewWander(cfg.Seed, n) }
+	}
+	fleet, err := netio.OpenFleet(cfg.Server, cfg.Players)
+	if err != nil {
+		return nil, err
+	}
+	s := &Swarm{Figures: newFigures(), cfg: cfg, fleet: fleet, bots: make([]bot, cfg.Players),
+		maps: map[[32]byte]*arena.Arena{}, pace: pace.New()}
+	for i := range s.bots {
+		if s.bots[i], err = s.bot(i); err != nil {
+			return nil, errors.Join(err, fleet.Close())
+		}
+	}
+	return s, nil
+}
+
+func (s *Swarm) bot(n int) (bot, error) {
+	nonce := dice(s.cfg.Seed + uint64(n)<<20)
+	c, err := client.New(client.Config{
+		Name: fmt.Sprintf("bot-%d", n), Nonce: nonce.next() | 1, Arena: s.arena,
+		Models: s.cfg.Models,
+		Rules:  sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+	})
+	return bot{client: c, brain: s.cfg.Brain(n)}, err
+}
+
+// arena opens a map once for all players.
+func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {
+	if a := s.maps[hash]; a != nil {
+		return a, nil
+	}
+	open := s.cfg.Arena
+	if open == nil {
+		open = func(name string, _ [32]byte) (*arena.Arena, error) { return arena.Open(name) }
+	}
+	a, err := open(name, hash)
+	if err == nil {
+		s.maps[hash] = a
+	}
+	return a, err
+}
+
+// Reset begins new figures.
+func (s *Swarm) Reset() { s.Figures.reset() }
+
+// Joined counts the players who are in.
+func (s *Swarm) Joined() (n int) {
+	for i := range s.bots {
+		if st, _ := s.bots[i].client.State(); st == client.Joined {
+			n++
+		}
+	}
+	return n
+}
+
+// Err returns why a player is not in the match, if one was refused or lost.
+func (s *Swarm) Err() error {
+	for i := range s.bots {
+		if st, why := s.bots[i].client.State(); st > client.Joined {
+			return fmt.Errorf("player %d of %d: %v: %v", i, len(s.bots), st, errors.Join(s.bots[i].client.Err(), fmt.Errorf("%v", why)))
+		}
+	}
+	return s.err
+}
+
+// Client returns player i's client: for looking, between runs.
+func (s *Swarm) Client(i int) *client.Client { return s.bots[i].client }
+
+// Run plays for the time d, or until ctx ends or until tells it to stop; until may be nil and is asked every tick.
+func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
+	period := s.cfg.Rate.Period() / slots
+	begin, cpu := s.pace.Now(), pace.ThreadCPU()
+	s.slot = int64(begin/period) + 1
+	defer func() {
+		s.Figures.Elapsed += s.pace.Now() - begin
+		s.Figures.CPU += pace.ThreadCPU() - cpu
+	}()
+	for ; ; s.slot++ {
+		due := time.Duration(s.slot) * period
+		if due > begin+d || ctx.Err() != nil {
+			return s.Err()
+		}
+		s.now = s.pace.Until(due)
+		late := s.now - due
+		s.Figures.Late.Record(int64(late))
+		if behind := int64(late / period); behind > slots { // a whole tick: the slots in between cannot be made up for
+			s.Figures.Missed += uint64(behind)
+			s.slot += behind
+		}
+		s.fleet.Poll(s.receive)
+		s.play(int(s.slot%slots), late)
+		if s.slot%slots == 0 {
+			s.look()
+			if until != nil && until() {
+				return s.Err()
+			}
+		}
+	}
+}
+
+// receive hands a datagram to its player. What is wrong with it, the client counts.
+func (s *Swarm) receive(i int, data []byte) {
+	s.Figures.DatagramsDown++
+	s.Figures.BytesDown += uint64(len(data))
+	_ = s.bots[i].client.Receive(s.now, data)
+}
+
+// play lets every player of a slot decide and send.
+func (s *Swarm) play(slot int, late time.Duration) {
+	for i := slot; i < len(s.bots); i += slots {
+		b := &s.bots[i]
+		for due := b.client.Advance(s.now); due > 0; due-- {
+			b.client.Command(b.brain.Wish(s.sight(b)))
+			s.Figures.Ticks++
+		}
+		for { // events are for players with eyes
+			if _, ok := b.client.NextEvent(); !ok {
+				break
+			}
+		}
+		out, ok := b.client.Append(s.now, s.buf[:0])
+		if ok && len(out) > 0 {
+			s.send(i, out, late)
+		}
+		s.sample(b)
+	}
+}
+
+func (s *Swarm) send(i int, data []byte, late time.Duration) {
+	s.Figures.Sends++
+	s.Figures.BytesUp += uint64(len(data))
+	if late > Budget {
+		s.Figures.LateSends++
+	}
+	if err := s.fleet.Send(i, data); err != nil && s.err == nil && s.Joined() > 0 {
+		s.err = fmt.Errorf("player %d: %w", i, err)
+	}
+}
+
+// sight gathers what a bot decides by.
+func (s *Swarm) sight(b *bot) *Sight {
+	self, _ := b.client.Self()
+	view := &s.view
+	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: s.eyes}
+	if m, w, t, ok := b.client.Predicted(); ok {
+		view.Self.Motion, view.Self.Weapon, view.Tick = m, w, t+1
+	}
+	a := b.client.Accepted()
+	view.Arena = s.maps[a.ArenaHash]
+	if slot := int(a.Slot); slot < len(s.eyes) {
+		view.Team = s.eyes[slot].Team
+	}
+	return view
+}
+
+// look renews what everybody knows of everybody, through the eyes of the first full client.
+func (s *Swarm) look() {
+	c := s.bots[0].client
+	if st, _ := c.State(); st != client.Joined {
+		return
+	}
+	if s.eyes == nil {
+		s.eyes = make([]Enemy, c.Accepted().MaxPlayers)
+	}
+	for slot := range s.eyes {
+		s.eyes[slot] = Enemy{}
+		if p, ok := c.Pose(slot); ok {
+			s.eyes[slot] = Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+		}
+	}
+}
+
+// sample adds what a player experienced since the last sample to the figures.
+func (s *Swarm) sample(b *bot) {
+	if st, _ := b.client.State(); st != client.Joined {
+		return
+	}
+	now := b.client.Stats()
+	f := &s.Figures
+	if now.Snapshots > 0 {
+		f.Age.Record(int64(now.SnapshotAge))
+		f.RTT.Record(int64(now.RTT))
+	}
+	f.Mispredictions += now.Prediction.Mispredictions - b.last.Prediction.Mispredictions
+	f.Resets += now.HardResets - b.last.HardResets
+	f.Shots += now.Shots - b.last.Shots
+	b.last = now
+}
+
+// Close lets every player leave and closes the sockets.
+func (s *Swarm) Close() error {
+	for i := range s.bots {
+		if out := s.bots[i].client.Leave(s.now, s.buf[:0]); len(out) > 0 {
+			_ = s.fleet.Send(i, out) // a server that has gone needs no goodbye
+		}
+	}
+	return s.fleet.Close()
+}

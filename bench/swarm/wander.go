@@ -1,0 +1,165 @@
+package swarm
+
+import (
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// Wander is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
+// fights whoever comes into sight with an aim that lags and trembles, strafes while it does, and reloads.
+type Wander struct {
+	dice  dice
+	goal  geom.Vec3
+	until uint32 // tick at which the goal is given up
+	from  geom.Vec3
+	check uint32 // tick at which progress is looked at
+
+	yaw, pitch float32 // where it looks, turns
+	enemy      uint32
+	look       uint32 // tick at which it looks for an enemy again
+	sees       bool
+	strafe     uint8
+	turn       uint32 // tick at which the strafe changes
+	burst      uint32 // ticks of blind fire left
+}
+
+// NewWander returns the brain of bot number n.
+func NewWander(seed uint64, n int) *Wander {
+	w := &Wander{dice: dice(seed ^ uint64(n)*0xd1342543de82ef95)}
+	w.yaw = w.dice.unit()
+	return w
+}
+
+// Distances in metres and shares a second.
+const (
+	arrived    = 1.5
+	sightRange = 45
+	chest      = 1.2 // above the feet: where it aims
+	jumpRate   = 0.35
+	blindRate  = 0.15 // bursts a second at nobody in particular
+)
+
+// Wish decides about one tick.
+func (w *Wander) Wish(s *Sight) client.Intent {
+	if s.Self.RespawnTicks > 0 {
+		w.until = 0
+		return w.intent(0, 0, 0)
+	}
+	now, pos := uint32(s.Tick), s.Self.Motion.Pos
+	stuck := w.progress(s, now)
+	target, fights := w.target(s, now)
+	var keys sim.Buttons
+	heading := w.goal.Sub(pos)
+	goal := turns(geom.Atan2(heading.X, heading.Z))
+	move, rate := goal, 1/float32(s.Rate)
+	if fights {
+		at := target.Sub(sim.Eye(pos))
+		w.aim(turns(geom.Atan2(at.X, at.Z)), turns(geom.Atan2(at.Y, hypot(at.X, at.Z))), 8*rate, 0.004)
+		if now >= w.turn {
+			w.strafe, w.turn = uint8(64+128*(w.dice.next()&1)), now+uint32(s.Rate)/2
+		}
+		move = w.yaw + float32(w.strafe)/256
+		if off := wrap(turns(geom.Atan2(at.X, at.Z)) - w.yaw); geom.Abs(off) < 0.02 {
+			keys |= sim.Fire
+		}
+	} else {
+		w.aim(goal, 0, 4*rate, 0.002)
+		keys |= sim.Sprint
+		if w.burst == 0 && w.dice.chance(blindRate*rate) {
+			w.burst = uint32(s.Rate) / 2
+		}
+		if w.burst > 0 {
+			w.burst--
+			keys |= sim.Fire
+		}
+	}
+	if stuck || w.dice.chance(jumpRate*rate) {
+		keys |= sim.Jump
+	}
+	return w.intent(uint8(int32((move-w.yaw)*256)), 255, keys)
+}
+
+// progress picks a new goal on arrival, after a while, or when it gets nowhere, and reports the last.
+func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
+	pos := s.Self.Motion.Pos
+	if now >= w.check {
+		moved := pos.Sub(w.from)
+		stuck = w.check != 0 && hypot(moved.X, moved.Z) < 0.5
+		w.from, w.check = pos, now+uint32(s.Rate)/2
+	}
+	to := w.goal.Sub(pos)
+	if stuck || now >= w.until || hypot(to.X, to.Z) < arrived {
+		b := s.Arena.Bounds
+		w.goal = geom.Vec3{
+			X: b.Min.X + 1 + w.dice.unit()*(b.Max.X-b.Min.X-2),
+			Z: b.Min.Z + 1 + w.dice.unit()*(b.Max.Z-b.Min.Z-2),
+		}
+		w.until = now + 8*uint32(s.Rate)
+	}
+	return stuck
+}
+
+// target looks for an enemy twice a second and follows the one it found.
+func (w *Wander) target(s *Sight, now uint32) (geom.Vec3, bool) {
+	if now >= w.look {
+		w.look = now + uint32(s.Rate)/2
+		w.pick(s)
+	}
+	if !w.sees {
+		return geom.Vec3{}, false
+	}
+	if e := &s.Eyes[w.enemy>>8]; e.ID == w.enemy && e.Alive {
+		p := e.Pos
+		p.Y += chest
+		return p, true
+	}
+	w.sees = false
+	return geom.Vec3{}, false
+}
+
+// pick takes the nearest enemy in range whom no wall hides.
+func (w *Wander) pick(s *Sight) {
+	eye := sim.Eye(s.Self.Motion.Pos)
+	best := float32(sightRange * sightRange)
+	w.sees = false
+	for i := range s.Eyes {
+		e := &s.Eyes[i]
+		if d := e.Pos.Sub(eye).LenSq(); e.Alive && e.Team != s.Team && d < best {
+			best, w.enemy, w.sees = d, e.ID, true
+		}
+	}
+	if !w.sees {
+		return
+	}
+	to := s.Eyes[w.enemy>>8].Pos.Sub(eye)
+	to.Y += chest
+	_, blocked := s.Arena.Raycast(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()})
+	w.sees = !blocked
+}
+
+// aim turns the view a share k of the way, with a tremble.
+func (w *Wander) aim(yaw, pitch, k, tremble float32) {
+	w.yaw += wrap(yaw-w.yaw)*min(k, 1) + (w.dice.unit()-0.5)*tremble
+	w.pitch += wrap(pitch-w.pitch)*min(k, 1) + (w.dice.unit()-0.5)*tremble/2
+	w.yaw = wrap(w.yaw)
+	w.pitch = min(max(w.pitch, -0.24), 0.24)
+}
+
+func (w *Wander) intent(moveYaw, mag uint8, keys sim.Buttons) client.Intent {
+	return client.Intent{Yaw: angle(w.yaw), Pitch: angle(w.pitch), MoveYaw: moveYaw, MoveMag: mag, Buttons: keys}
+}
+
+// turns and angle convert between whole turns and geom.Angle; wrap brings turns to [-0.5, 0.5].
+func turns(a geom.Angle) float32 { return float32(a.Signed()) / geom.Turn }
+func angle(t float32) geom.Angle { return geom.Angle(int32(t * geom.Turn)) }
+func wrap(t float32) float32 {
+	for t > 0.5 {
+		t--
+	}
+	for t < -0.5 {
+		t++
+	}
+	return t
+}
+func hypot(x, z float32) float32 { return geom.Vec3{X: x, Z: z}.Len() }

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// openArena opens a map by name: embedded, generated or a file. A wrong name is an error of use.
+func openArena(name string) (*arena.Arena, error) {
+	a, err := arena.Open(name)
+	return a, badUse(err)
+}
+
+// openModels reads a file of compression models; "" means those of this build.
+func openModels(path string) (ghost.Models, error) {
+	if path == "" {
+		return ghost.Trained(), nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return ghost.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate model train", err))
+	}
+	m, err := ghost.ParseModels(raw)
+	if err != nil {
+		return m, badUse(fmt.Errorf("model file %s: %w; make one with tickrate model train", path, err))
+	}
+	return m, nil
+}

@@ -1,0 +1,82 @@
+// Command tickrate is the server, the load generator and the planner in one binary.
+//
+// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// usage is an error of the person who typed the command, not of the machine.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
+
+// badUse marks an error as one of use, unless it is nil.
+func badUse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usage{err}
+}
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run executes one command line and returns the exit code.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	var u usage
+	if errors.As(err, &u) {
+		return 2
+	}
+	return 1
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tickrate",
+		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many players a machine carries",
+		Long: `tickrate runs authoritative first-person-shooter lobbies, drives them with headless players over real UDP, and
+measures how many players this machine carries and why.
+
+  tickrate plan --quick      find out, within a minute; then open report/index.html
+  tickrate serve             run a lobby
+  tickrate swarm             send players to it`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+	})
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newModel(), newMap(), newBenchReport())
+	return root
+}
+
+// noArgs refuses arguments that no flag owns.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return badUse(fmt.Errorf("unexpected argument %q; see %s --help", args[0], c.CommandPath()))
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// swarmFlags are the flags of swarm.
+type swarmFlags struct {
+	server, model       string
+	players, full, rate int
+	seconds             float64
+	seed                uint64
+	traces              []string
+	json                bool
+}
+
+func newSwarm() *cobra.Command {
+	var f swarmFlags
+	c := &cobra.Command{
+		Use:   "swarm",
+		Short: "Send headless players to a lobby over real UDP",
+		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
+human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.server, "server", "127.0.0.1:7913", "UDP `host:port` of the lobby")
+	fl.IntVar(&f.players, "players", 32, "`number` of players, 1 to 4096")
+	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
+	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
+	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, a .csv or .csv.gz `file`; may be repeated")
+	fl.StringVar(&f.model, "model", "", "compression model `file`, as the server's; default the one of this build")
+	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
+	return c
+}
+
+func runSwarm(c *cobra.Command, f swarmFlags) error {
+	addr, err := net.ResolveUDPAddr("udp", f.server)
+	if err != nil {
+		return badUse(fmt.Errorf("server address: %w", err))
+	}
+	switch {
+	case f.players < 1 || f.players > 4096:
+		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
+	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
+		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
+	}
+	models, err := openModels(f.model)
+	if err != nil {
+		return err
+	}
+	move, err := openMovement(f.traces, f.seed)
+	if err != nil {
+		return err
+	}
+	s, err := swarm.Open(swarm.Config{
+		Server: addr.AddrPort(), Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models,
+		Brain: move.brain,
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close() // the figures are out by then
+	if err := connect(c.Context(), s, f.players); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s\n", f.players, move.name)
+	s.Reset()
+	d := time.Duration(f.seconds * float64(time.Second))
+	if d == 0 {
+		d = 1 << 62
+	}
+	if err := s.Run(c.Context(), d, nil); err != nil {
+		return err
+	}
+	return printFigures(c.OutOrStdout(), s, f)
+}
+
+// connect plays until everybody is in, for 15 seconds at most.
+func connect(ctx context.Context, s *swarm.Swarm, players int) error {
+	err := s.Run(ctx, 15*time.Second, func() bool { return s.Joined() == players })
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case s.Joined() < players:
+		return fmt.Errorf("%d of %d players got in within 15 s; is a server with room there?", s.Joined(), players)
+	}
+	return nil
+}
+
+// summary is what swarm prints.
+type summary struct {
+	Players        int     `json:"players"`
+	Seconds        float64 `json:"seconds"`
+	TicksPerPlayer float64 `json:"ticks_per_player"`
+	KbpsDown       float64 `json:"kbps_down_per_client"`
+	KbpsUp         float64 `json:"kbps_up_per_client"`
+	AgeP50         float64 `json:"snapshot_age_ms_p50"`
+	AgeP99         float64 `json:"snapshot_age_ms_p99"`
+	RTTP50         float64 `json:"rtt_ms_p50"`
+	RTTP99         float64 `json:"rtt_ms_p99"`
+	Mispredictions uint64  `json:"mispredictions"`
+	Shots          uint64  `json:"shots"`
+	LateP999       float64 `json:"swarm_late_ms_p999"`
+	CPU            float64 `json:"swarm_cores"`
+	Void           string  `json:"void,omitempty"`
+}
+
+func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
+	g := &s.Figures
+	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	sec := g.Elapsed.Seconds()
+	n := float64(f.players)
+	out := summary{
+		Players: f.players, Seconds: sec, TicksPerPlayer: float64(g.Ticks) / n,
+		KbpsDown: float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
+		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
+		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
+		Mispredictions: g.Mispredictions, Shots: g.Shots, LateP999: ms(g.Late.Quantile(0.999)),
+		CPU: g.CPU.Seconds() / sec, Void: g.Void(),
+	}
+	if f.json {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	fmt.Fprintf(w, "%d players, %.1f s, %.1f ticks each\n", out.Players, out.Seconds, out.TicksPerPlayer)
+	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
+	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
+	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
+	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, slots late by at most %.2f ms at p99.9\n", out.CPU, out.LateP999)
+	if out.Void != "" {
+		fmt.Fprintf(w, "VOID: %s; take these figures for nothing\n", out.Void)
+	}
+	return nil
+}
