@@ -1,0 +1,208 @@
+//go:build linux && !portable
+
+package netio
+
+import (
+	"net/netip"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+func TestSockaddrKeepsTheAddress(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		port := rapid.Uint16().Draw(t, "port")
+		ip4 := netip.AddrFrom4([4]byte(rapid.SliceOfN(rapid.Byte(), 4, 4).Draw(t, "ip4")))
+		ip6 := netip.AddrFrom16([16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "ip6")))
+		for _, ip := range []netip.Addr{ip4, ip6, netip.AddrFrom16(ip4.As16()), netip.MustParseAddr("fe80::1%3")} {
+			for _, family := range []uint16{unix.AF_INET, unix.AF_INET6} {
+				var sa sockaddr
+				want := netip.AddrPortFrom(ip.Unmap(), port)
+				size := putSockaddr(&sa, netip.AddrPortFrom(ip, port), family)
+				if family == unix.AF_INET && !ip.Unmap().Is4() {
+					if size != 0 {
+						t.Fatalf("%v in an IPv4 socket", ip)
+					}
+					continue
+				}
+				if got := getSockaddr(&sa); got != want || size == 0 || sa.Family != family {
+					t.Fatalf("%v came back as %v, %d bytes", want, got, size)
+				}
+			}
+		}
+	})
+}
+
+// crowd is a socket with a batch full of datagrams for it, sent by a plain socket of its own.
+type crowd struct {
+	from Conn
+	b    Batch
+}
+
+func newCrowd(t testing.TB, to netip.AddrPort, bytes int) *crowd {
+	c := &crowd{from: mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})}
+	for c.b.Add(make([]byte, bytes), to) {
+	}
+	return c
+}
+
+// send sends n datagrams, a multiple of BatchSize.
+func (c *crowd) send(t testing.TB, n int) {
+	for range n / BatchSize {
+		if err := c.from.Send(&c.b); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMmsgAllocatesNothing(t *testing.T) {
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	from := newCrowd(t, c.LocalAddr(), 64)
+	var b Batch
+	if n := testing.AllocsPerRun(200, func() {
+		from.send(t, BatchSize)
+		for got := 0; got < BatchSize; {
+			n, _ := c.Receive(&b)
+			got += n
+		}
+	}); n != 0 {
+		t.Fatalf("%g allocations to send and receive %d datagrams", n, BatchSize)
+	}
+}
+
+// The drain that OnTraffic runs, and the ring behind it, without the event loop around.
+func TestDrainAllocatesNothing(t *testing.T) {
+	fd, _, err := bindUDP(netip.MustParseAddrPort("127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	at, _, _ := localAddr(fd)
+	var count counters
+	d := newDrainer(Config{RingDatagrams: 256}, &count)
+	from := newCrowd(t, at, 64)
+	var b Batch
+	if n := testing.AllocsPerRun(200, func() {
+		from.send(t, 2*BatchSize)
+		if d.drain(fd) != 2*BatchSize || d.ring.take(&b) != BatchSize || d.ring.take(&b) != BatchSize {
+			t.Fatal("not all arrived")
+		}
+	}); n != 0 {
+		t.Fatalf("%g allocations for %d datagrams", n, 2*BatchSize)
+	}
+}
+
+// The whole way through a running gnet loop: what gnet allocates at a wake-up is all that is allocated, and under
+// traffic there is next to no wake-up.
+func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
+	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{})
+	from := newCrowd(t, c.LocalAddr(), 64)
+	var b Batch
+	round := func(n int) {
+		from.send(t, n)
+		for got := 0; got < n; {
+			k, _ := c.Receive(&b)
+			if got += k; k == 0 {
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	}
+	round(512)
+	before, stats := mallocs(), c.Stats()
+	const total = 20_480
+	for range total / 512 {
+		round(512)
+	}
+	after, now := mallocs(), c.Stats()
+	wakes := now.Wakes - stats.Wakes
+	if in := now.DatagramsIn - stats.DatagramsIn; in != total || now.Lost() != 0 {
+		t.Fatalf("%d datagrams taken, counted %+v", in, now)
+	}
+	if wakes > total/1000 { // a machine that stalls for idleTime wakes the loop again
+		t.Fatalf("%d wake-ups for %d datagrams", wakes, total)
+	}
+	if n := after - before; n > 8*wakes+total/500 {
+		t.Fatalf("%d allocations for %d datagrams and %d wake-ups", n, total, wakes)
+	}
+}
+
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
+}
+
+func TestFleetAllocatesNothing(t *testing.T) {
+	const n = 64
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	f := mustFleet(t, c.LocalAddr(), n)
+	var in, out Batch
+	data := make([]byte, 100)
+	got := 0
+	count := func(int, []byte) { got++ }
+	if a := testing.AllocsPerRun(50, func() {
+		for i := range n {
+			if f.Send(i, data) != nil {
+				t.Fatal("send")
+			}
+		}
+		for back := 0; back < n; {
+			k, _ := c.Receive(&in)
+			out.Reset()
+			for i := range k {
+				out.Add(in.At(i).Data, in.At(i).Addr)
+			}
+			_ = c.Send(&out)
+			back += k
+		}
+		for got = 0; got < n; {
+			f.Poll(count)
+		}
+	}); a != 0 {
+		t.Fatalf("%g allocations for %d round trips", a, n)
+	}
+}
+
+// What the kernel drops because its buffer is full is not silent either.
+func TestKernelDropsAreCounted(t *testing.T) {
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{SocketBuffer: 1})
+	from := newCrowd(t, c.LocalAddr(), MaxDatagram)
+	const sent = 4 * BatchSize
+	from.send(t, sent)
+	var b Batch
+	got := receive(t, c, &b, 0, func(Datagram) {})
+	if s := c.Stats(); s.KernelDrops == 0 || s.KernelDrops+uint64(got) != sent {
+		t.Fatalf("%d of %d arrived, counted %+v", got, sent, s)
+	}
+}
+
+// A loop that loses its socket to Close while busy ends all the same, and soon.
+func TestCloseUnderTraffic(t *testing.T) {
+	for range 5 {
+		c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{RingDatagrams: 64})
+		from := newCrowd(t, c.LocalAddr(), 64)
+		from.send(t, 1024)
+		start := time.Now()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Fatalf("closing took %v", took)
+		}
+	}
+}
+func TestSocketBuffersAreReported(t *testing.T) {
+	for _, b := range backEnds[:3] {
+		t.Run(b.name, func(t *testing.T) {
+			c := mustListen(t, b.listen, "127.0.0.1:0", Config{SocketBuffer: 1 << 18})
+			small := c.Stats().ReceiveBuffer
+			d := mustListen(t, b.listen, "127.0.0.1:0", Config{})
+			if large := d.Stats().ReceiveBuffer; small < 1<<17 || large <= small {
+				t.Fatalf("receive buffers of %d and %d bytes reported", small, large)
+			}
+		})
+	}
+}
