@@ -101,6 +101,7 @@ func TestRival(t *testing.T) {
 		/* 12 */ {"X/explain X/bitmap X/b-map", "X/b-map X/b-map self"},
 		/* 13 */ {"X/encode/fast X/decode/fast X/encode/std", "X/encode/std - self"},
 		/* 14 */ {"X/fast Y/naive", "- -"},
+		/* 15 */ {"X/same-view X/far-view X/one X/brute-same X/brute-far", "X/brute-same X/brute-far X/brute-same self self"},
 	}
 	for i, c := range cases {
 		var all []*series

@@ -13,7 +13,8 @@ import (
 //	Table/decode, Table/encode     operations: each is a job of its own, without a rival
 //
 // The rival of a line is the line of the same benchmark, sizes and operations whose variant says so in a word of
-// rivalWords; without such a word it is the first variant. A rival without sizes is everybody's.
+// rivalWords; of several, the one that shares most words with it. Without such a word it is the first variant. A rival
+// without sizes is everybody's.
 
 // rivalWords name what the others are measured against.
 var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "plain", "rival", "scalar", "slow", "std"}
@@ -67,15 +68,17 @@ func rival(s *series, all []*series) *series {
 			same++
 			first = before(first, o)
 			if o.isRival() {
-				named = before(named, o)
+				named = closer(s, named, o)
 			}
 		} else if len(j) == 0 && o.isRival() {
-			common = before(common, o)
+			common = closer(s, common, o)
 		}
 	}
 	switch {
 	case kin == 1:
 		return nil
+	case s.isRival():
+		return s
 	case named != nil:
 		return named
 	case common != nil:
@@ -84,6 +87,26 @@ func rival(s *series, all []*series) *series {
 		return first
 	}
 	return nil
+}
+
+// closer returns whichever rival shares more words with s, found if that is even.
+func closer(s, found, o *series) *series {
+	if found == nil || shared(s, o) > shared(s, found) {
+		return o
+	}
+	return found
+}
+
+func shared(a, b *series) (n int) {
+	_, va := a.job()
+	_, vb := b.job()
+	have := words(strings.Join(vb, "/"))
+	for _, w := range words(strings.Join(va, "/")) {
+		if slices.Contains(have, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // before keeps the one that was found earlier.
