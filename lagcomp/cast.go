@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/viterin/vek/vek32"
 )
 
 // Shot is one ray to be judged at the instant its shooter was looking at.
@@ -123,11 +124,11 @@ func lerpColumns(x, y, z []float32, a, b *frame, f float32) {
 	copy(z[n:], a.z[n:a.used])
 }
 
+// lerpColumn is a + (b-a)*f, rounded after each step as geom.Vec3.Lerp rounds: the passes store float32 in between.
 func lerpColumn(dst, a, b []float32, f float32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] + float32((b[i]-a[i])*f)
-	}
+	vek32.Sub_Into(dst, b, a)
+	vek32.MulNumber_Inplace(dst, f)
+	vek32.Add_Inplace(dst, a)
 }
 
 func (h *History) castOne(v *view, s *Shot) (best Hit) {

@@ -215,3 +215,29 @@ func TestMisusePanics(t *testing.T) {
 		})
 	}
 }
+
+func TestLerpColumnsAreLerpToTheBit(t *testing.T) {
+	for _, slots := range []int{1, 7, 8, 33, 250} {
+		c, h := newCrowd(uint64(slots), slots, 3000), NewHistory(slots, 0)
+		for now := tick.Tick(1); now <= 120; now++ {
+			poses := c.step(1.0 / 20)
+			h.Record(now, poses[:slots-c.rng.IntN(slots)/2])
+		}
+		for n := range 2000 {
+			v := c.view(1, 120)
+			seen := h.look(v)
+			for slot := range seen.x {
+				p, ok := h.At(v, slot)
+				if !ok {
+					continue
+				}
+				if p.Pos.X != seen.x[slot] || p.Pos.Y != seen.y[slot] || p.Pos.Z != seen.z[slot] {
+					t.Fatalf("round %d, %+v slot %d: columns say %v %v %v, Lerp %v", n, v, slot, seen.x[slot], seen.y[slot], seen.z[slot], p.Pos)
+				}
+				if (seen.nr2[slot] == -BoundRadius*BoundRadius) != p.Alive() {
+					t.Fatalf("%+v slot %d: alive %v, but radius %v", v, slot, p.Alive(), seen.nr2[slot])
+				}
+			}
+		}
+	}
+}

@@ -124,7 +124,7 @@ func TestHonestPeersAreNeverClamped(t *testing.T) {
 		v := tick.View{From: from, To: from + interval, Frac: uint8((at - int64(from)<<8) / int64(interval))}
 		now := tick.Tick(math.Ceil(drawn + up)) // the command waits for its tick
 		know := Knowledge{
-			CapTicks: 60, RTTTicks: float32(2 * oneWay), InterpTicks: float32(delay + float64(interval)),
+			Rate: 60, CapTicks: 60, RTTTicks: float32(2 * oneWay), InterpTicks: float32(delay + float64(interval)),
 			SlackTicks: float32(2*jitter + 2), NewestAcked: held, Newest: (now - 1) / interval * interval, Oldest: now - 60,
 		}
 		if got, clamped := ClampView(v, now, know); clamped {

@@ -13,7 +13,7 @@ const (
 	headLow, headHigh = 0.20, 0.35 // its axis this far above it
 
 	boundHigh = 0.9 // centre of the bounding sphere
-	// BoundRadius holds both shapes in every pose (0.90 does), with 5 cm to spare for rounding out to 16 km.
+	// BoundRadius holds both shapes in every pose (0.90 does), with 5 cm to spare for rounding out to Reach.
 	BoundRadius = 0.95
 )
 

@@ -101,6 +101,8 @@ func (c *crowd) step(dt float32) []Pose {
 			c.spawn(i)
 		case dice == 1:
 			*p = Pose{}
+		case dice == 4 && p.ID != 0 && c.rng.IntN(20) == 0: // out of the world or on its edge
+			p.Pos.X = []float32{1e5, Reach, -Reach, 8192.001}[c.rng.IntN(4)]
 		case dice == 2 && p.ID != 0:
 			p.Flags ^= FlagAlive
 		case dice == 3 && p.ID != 0: // teleport

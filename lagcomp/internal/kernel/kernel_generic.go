@@ -1,18 +1,27 @@
 package kernel
 
+import "math"
+
 // candidates is the truth other implementations must cover: they may name more, never fewer than a float64 oracle.
 //
-// The centre is shifted by the origin before anything is squared: the expanded form k - 2 o.c loses its digits far from
-// the middle of the map. Comparisons are written so that NaN falls through to the careful end.
+// Two tests, since almost everybody is well to the left or right: first the distance from the upright plane through the
+// ray, then the distance from the line. Everything is shifted by the origin before anything is squared: the expanded form
+// k - 2 o.c loses its digits far from the middle of the map. Comparisons are written so that NaN falls through to the end.
 func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 	n := len(xs)
 	ys, zs, nr2 = ys[:n], zs[:n], nr2[:n]
+	sx, sz := sideways(r.DX, r.DZ)
 	for i := range n {
-		x, y, z := xs[i]-r.OX, ys[i]-r.OY, zs[i]-r.OZ
+		x, z := xs[i]-r.OX, zs[i]-r.OZ
+		side := float32(x*sx) + float32(z*sz)
+		if float32(side*side)+nr2[i] > sideSlack {
+			continue // left or right of the ray
+		}
+		y := ys[i] - r.OY
 		along := float32(x*r.DX) + float32(y*r.DY) + float32(z*r.DZ)
 		far := float32(x*x) + float32(y*y) + float32(z*z)
 		if float32(along*along) < float32(far*(1-slack))+nr2[i] {
-			continue // the whole line passes by
+			continue // over, under or round the line
 		}
 		if nr2[i] == Never || behind(along, far, nr2[i]) || beyond(along, far, nr2[i], r.Max) {
 			continue
@@ -20,6 +29,15 @@ func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 		out = append(out, int32(i))
 	}
 	return out
+}
+
+// sideways is a level unit vector across the direction; any will do for one straight up or down.
+func sideways(dx, dz float32) (x, z float32) {
+	across := math.Sqrt(float64(dx)*float64(dx) + float64(dz)*float64(dz))
+	if across < 1e-9 {
+		return 1, 0
+	}
+	return float32(-float64(dz) / across), float32(float64(dx) / across)
 }
 
 // behind reports that the ray starts outside the sphere and leads away from it.

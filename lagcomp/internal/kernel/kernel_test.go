@@ -33,7 +33,7 @@ func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float
 		DX: float32(d[0] / unit), DY: float32(d[1] / unit), DZ: float32(d[2] / unit), Max: float32(between(0, 2*reach)),
 	}
 	for range n {
-		radius := between(0.1, 3)
+		radius := math.Pow(10, between(-1, 1.07))
 		p := [3]float64{between(-1, 1), between(-1, 1), between(-1, 1)} // made perpendicular to the ray, radius long
 		along := p[0]*d[0] + p[1]*d[1] + p[2]*d[2]
 		size := 0.0
@@ -105,8 +105,8 @@ func TestNeverAndNotFinite(t *testing.T) {
 	if len(out) != 2 || out[0] != 0 || out[1] != 3 {
 		t.Fatalf("named %v, want the one hit and the one that is not a number", out)
 	}
-	r.OZ = 1e4 // even two thousand times further off than the slack reaches
-	if out := Candidates(r, []float32{0}, []float32{0}, []float32{1e4}, []float32{Never}, out); len(out) != 0 {
+	r.OZ = -Reach
+	if out := Candidates(r, []float32{0}, []float32{0}, []float32{Reach}, []float32{Never}, out); len(out) != 0 {
 		t.Fatal("a row marked Never was named")
 	}
 }
@@ -125,11 +125,11 @@ func FuzzCandidates(f *testing.F) {
 		n := math.Sqrt(float64(dx)*float64(dx) + float64(dy)*float64(dy) + float64(dz)*float64(dz))
 		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit}
 		for _, v := range []float32{ox, oy, oz, x, y, z, limit} {
-			if !(math.Abs(float64(v)) <= 1e6) {
+			if !(math.Abs(float64(v)) <= Reach) {
 				t.Skip()
 			}
 		}
-		if !(n > 1e-3 && n < 1e6) || !(radius > 0.01 && radius < 100) || limit < 0 {
+		if !(n > 1e-3 && n < 1e6) || !(radius > 0.01 && radius < MaxRadius) || limit < 0 {
 			t.Skip()
 		}
 		out := Candidates(r, []float32{x}, []float32{y}, []float32{z}, []float32{-radius * radius}, nil)

@@ -1,0 +1,134 @@
+package lagcomp
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them who fire at somebody in one tick.
+func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot) {
+	const players, shots = 1000, 64
+	c := newCrowd(1, players, 100)
+	h, slow = NewHistory(players, 128), newSlowHistory(128)
+	for now := tick.Tick(1); now <= 200; now++ {
+		poses := c.step(1.0 / 128)
+		h.Record(now, poses)
+		slow.Record(now, poses)
+	}
+	fire := func(i int, v tick.View) Shot {
+		shooter, _ := h.At(v, i*15)
+		s := Shot{Shooter: shooter.ID, Team: NoTeam, View: v}
+		s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
+		slot := i*13 + 7
+		target, _ := h.At(v, slot)
+		for ; !target.Alive(); slot++ {
+			target, _ = h.At(v, slot)
+		}
+		s.Ray.Dir = target.Pos.Add(geom.Vec3{Y: 1}).Sub(s.Ray.Origin).Normalize()
+		return s
+	}
+	for i := range shots {
+		same = append(same, fire(i, tick.View{From: 170, To: 176, Frac: 100}))
+		from := 150 + tick.Tick(i%40)
+		distinct = append(distinct, fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i*4 + 1)}))
+	}
+	got, want := make([]Hit, shots), make([]Hit, shots)
+	hits := 0
+	for _, shots := range [][]Shot{same, distinct} {
+		h.Cast(shots, got)
+		slow.Cast(shots, want)
+		for i := range shots {
+			if got[i] != want[i] {
+				tb.Fatalf("shot %d: %+v, want %+v", i, got[i], want[i])
+			}
+			if got[i].ID != 0 {
+				hits++
+			}
+		}
+	}
+	if hits < 120 {
+		tb.Fatalf("only %d of 128 shots hit", hits)
+	}
+	return h, slow, same, distinct
+}
+
+// BenchmarkCast judges the 64 shots of one tick among 1000 players, when all look at one instant and when each looks at
+// its own, beside the brute-force twin.
+func BenchmarkCast(b *testing.B) {
+	h, slow, same, distinct := fight(b)
+	hits := make([]Hit, len(same))
+	onSnapshot := append([]Shot(nil), same...)
+	for i := range onSnapshot {
+		onSnapshot[i].View.Frac = 0
+	}
+	for _, c := range []struct {
+		name  string
+		cast  func([]Shot, []Hit)
+		shots []Shot
+	}{
+		{"same-view", h.Cast, same},
+		{"same-view-on-a-tick", h.Cast, onSnapshot},
+		{"distinct-views", h.Cast, distinct},
+		{"one-shot", h.Cast, same[:1]},
+		{"brute-force-same", slow.Cast, same},
+		{"brute-force-distinct", slow.Cast, distinct},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.cast(c.shots, hits)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.shots)), "ns/shot")
+		})
+	}
+}
+
+// BenchmarkRecord stores 1000 poses, beside a plain copy of them, which is what memory allows.
+func BenchmarkRecord(b *testing.B) {
+	c := newCrowd(1, 1000, 100)
+	per := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
+	}
+	b.Run("columns", func(b *testing.B) {
+		b.ReportAllocs()
+		h := NewHistory(1000, 128)
+		for b.Loop() {
+			h.Record(h.Newest()+1, c.poses)
+		}
+		per(b)
+	})
+	b.Run("copy", func(b *testing.B) {
+		ring := make([][]Pose, 129)
+		for i := range ring {
+			ring[i] = make([]Pose, 1000)
+		}
+		at := 0
+		for b.Loop() {
+			copy(ring[at], c.poses)
+			at = (at + 1) % len(ring)
+		}
+		per(b)
+	})
+}
+
+// BenchmarkLerpColumns interpolates 1000 rows, which every distinct view costs once.
+func BenchmarkLerpColumns(b *testing.B) {
+	h, _, _, _ := fight(b)
+	from, to := h.between(tick.View{From: 170, To: 176})
+	for b.Loop() {
+		lerpColumns(h.cast.x, h.cast.y, h.cast.z, from, to, 0.4)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
+}
+
+func BenchmarkTest(b *testing.B) {
+	_, _, same, _ := fight(b)
+	p := Pose{Pos: geom.Vec3{X: 20, Z: 20}}
+	r := same[0].Ray
+	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
+	for b.Loop() {
+		Test(r, p)
+	}
+}
