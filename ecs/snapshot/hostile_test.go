@@ -1,0 +1,195 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// fingerprint is everything that a decoder holds.
+func (d *Decoder) fingerprint() (h uint64) {
+	mix := func(v uint64) { h = (h ^ v) * 1099511628211 }
+	for _, f := range d.frames {
+		mix(uint64(f.Tick))
+		for g := range f.ids {
+			if f.Has(g) {
+				mix(uint64(g))
+				for r, id := range f.ids[g] {
+					mix(uint64(id))
+					for _, l := range f.group(g) {
+						mix(uint64(uint32(l[r])))
+					}
+				}
+			}
+		}
+	}
+	for _, t := range d.newest {
+		mix(uint64(t))
+	}
+	return h
+}
+
+// checkSane: what is held is in range and every identity names its slot.
+func (d *Decoder) checkSane(t *testing.T) {
+	for _, f := range d.frames {
+		for g := range f.ids {
+			for r, id := range f.ids[g] {
+				if !f.Has(g) || id == 0 {
+					continue
+				}
+				if id.Index() != g*GroupRows+r || id.Generation() == 0 {
+					t.Fatalf("%v in slot %d", id, g*GroupRows+r)
+				}
+				for i, l := range f.group(g) {
+					if lo, hi := f.fields[i].Range(); l[r] < lo || l[r] > hi {
+						t.Fatalf("field %s holds %d", f.fields[i].Name, l[r])
+					}
+				}
+			}
+		}
+	}
+}
+
+// hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick 6, of two
+// runs of which the first takes firstRun bytes.
+func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))
+	d = NewDecoder(m, 48, 1)
+	for at := tick.Tick(3); at <= 5; at++ {
+		base := ring.At(at - 1)
+		if at == 3 {
+			base = nil // tick 2 never arrived
+		}
+		mustSection(t, d, ring.At(at), base, m)
+	}
+	e := NewEncoder(m, 48)
+	e.Begin(ring.At(6), ring)
+	good = append(AppendRun(nil, Run{0, 2, 5}, 6, 1), e.Run(0, 2, 5)...)
+	firstRun = len(good)
+	return d, append(append(good, AppendRun(nil, Run{2, 1, 0}, 6, 1)...), e.Group(2, 0)...), firstRun
+}
+
+func TestBadSectionsLeaveNoTrace(t *testing.T) {
+	d, good, firstRun := hostileStart(t)
+	before := d.fingerprint()
+	for n := 1; n < len(good); n++ {
+		if n == firstRun {
+			continue // a section of its own
+		}
+		if err := d.Section(6, good[:n]); err == nil {
+			t.Fatalf("%d of %d bytes accepted", n, len(good))
+		} else if d.fingerprint() != before {
+			t.Fatalf("%d of %d bytes: refused with %v, but it left a trace", n, len(good), err)
+		}
+	}
+	for i, c := range []struct {
+		t    tick.Tick
+		src  []byte
+		want error
+	}{
+		{0, good, ErrStale},
+		{6, AppendRun(nil, Run{0, 1, 2}, 6, 1), ErrNoBaseline}, // never received
+		{6, []byte{3, 0, 0, 0, 0, 0}, ErrGroup},
+		{6, []byte{0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
+		{6, []byte{0, 0, 0, 0, 0x01, 0x00}, ErrBlock},
+		{6, []byte{0, 0, 0, 0, 0x01, 0x00, 0xff}, ErrBlock}, // generation 0
+		{6, []byte{0, 0, 0}, ErrRun},
+		{6, append(good[:len(good):len(good)], 9), ErrRun},
+	} {
+		if err := d.Section(c.t, c.src); !errors.Is(err, c.want) || d.fingerprint() != before {
+			t.Errorf("case %d: %v, want %v and no trace", i, err, c.want)
+		}
+	}
+	if err := d.Section(6, good); err != nil || d.Newest(2) != 6 {
+		t.Fatalf("the good one: %v", err)
+	}
+	after := d.fingerprint()
+	if err := d.Section(6, good); err != nil || d.fingerprint() != after {
+		t.Errorf("the good one again: %v, or it changed something", err)
+	}
+	if err := d.Section(6+Window, nil); err != nil || d.fingerprint() != after {
+		t.Errorf("an empty section: %v, or it changed something", err)
+	}
+}
+
+func FuzzSection(f *testing.F) {
+	_, good, _ := hostileStart(f)
+	f.Add(uint32(6), good)
+	f.Add(uint32(70), good)
+	f.Add(uint32(6), []byte{0, 0, 2, 0, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, at uint32, src []byte) {
+		d, _, _ := hostileStart(t)
+		before := d.fingerprint()
+		if err := d.Section(tick.Tick(at), src); err != nil && d.fingerprint() != before {
+			t.Fatalf("refused with %v, but it left a trace", err)
+		}
+		d.checkSane(t)
+		for g := range d.Groups() {
+			if b := d.Before(g, tick.Tick(at)); b != nil && (b.Tick > tick.Tick(at) || !b.Has(g)) {
+				t.Fatal("Before returns what it should not")
+			}
+			if a := d.After(g, tick.Tick(at)); a != nil && (a.Tick <= tick.Tick(at) || !a.Has(g)) {
+				t.Fatal("After returns what it should not")
+			}
+		}
+	})
+}
+
+// FuzzBlock feeds one block, after which the reader must stand at its end, or where it stood.
+func FuzzBlock(f *testing.F) {
+	_, good, _ := hostileStart(f)
+	f.Add(good[RunBytes:], uint8(0), uint8(1))
+	f.Fuzz(func(t *testing.T, src []byte, g, age uint8) {
+		d, _, _ := hostileStart(t)
+		before := d.fingerprint()
+		var r bitio.Reader
+		r.Reset(src)
+		base := tick.Tick(0)
+		if age > 0 {
+			base = 6 - tick.Tick(age)
+		}
+		err := d.Group(6, int(g), base, &r)
+		if err != nil && (d.fingerprint() != before || len(r.Rest()) != len(src)) {
+			t.Fatalf("refused with %v, but it left a trace", err)
+		}
+		if err == nil && len(r.Rest()) >= len(src) {
+			t.Fatal("a block of no bytes")
+		}
+		d.checkSane(t)
+	})
+}
+
+func FuzzOwner(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3, 4}, []byte{1, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		o := NewOwnerReader(schema.DefaultModel(ownerSchema), 2)
+		for i, src := range [][]byte{a, b, a} {
+			at := tick.Tick(200 + 2*i)
+			before := append([]int32(nil), o.got.values...)
+			row, rest, err := o.Parse(at, src)
+			if err != nil {
+				if _, _, held := o.got.at(at); held || len(rest) != len(src) || binarySum(before) != binarySum(o.got.values) {
+					t.Fatalf("refused with %v, but it left a trace", err)
+				}
+				continue
+			}
+			for j, v := range row {
+				if lo, hi := ownerSchema.Fields[j].Range(); v < lo || v > hi {
+					t.Fatalf("field %s holds %d", ownerSchema.Fields[j].Name, v)
+				}
+			}
+		}
+	})
+}
+
+func binarySum(values []int32) (h uint64) {
+	for _, v := range values {
+		h = (h ^ binary.LittleEndian.Uint64([]byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24), 0, 0, 0, 0})) * 1099511628211
+	}
+	return h
+}

@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"pgregory.net/rapid"
+)
+
+// worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on everything else.
+func worstModel(s schema.Schema) *schema.Model {
+	counts := schema.NewCounts(s)
+	for _, table := range append(counts.Masks, counts.Fields...) {
+		for sym := range table {
+			table[sym] = 1 << max(0, 36-3*sym)
+		}
+	}
+	return schema.Train(s, counts)
+}
+
+// TestWorstGroupStaysInBound: 16 rows in which every one of 12 full-range fields jumps across the range, in a model
+// that expects the opposite, come close to the bound, never beyond, and fit into one datagram.
+func TestWorstGroupStaysInBound(t *testing.T) {
+	s := schema.Schema{Name: "worst", Fields: make([]schema.Field, schema.MaxFields)}
+	for i := range s.Fields {
+		s.Fields[i].Name = string(rune('a' + i))
+	}
+	m := worstModel(s)
+	w := newWorld(s, GroupRows, 1, 1, 0, 0)
+	ring := NewRing(s, GroupRows, Window, 1)
+	for now := tick.Tick(1); now <= 2; now++ {
+		for _, row := range w.rows {
+			for f := range row {
+				row[f] = int32(now-1) * -1 << 31 // from 0 to the far end and no way is shorter
+			}
+		}
+		w.capture(ring.Begin(now))
+	}
+	e, d, k := NewEncoder(m, GroupRows), NewDecoder(m, GroupRows, 1), NewTracker(1, 1)
+	bound := MaxGroupBytes(m)
+	var p Packer
+	for now := tick.Tick(1); now <= 2; now++ {
+		e.Begin(ring.At(now), ring)
+		k.Advance(now)
+		p.Begin(e, k, 0, 1)
+		if out, _, count := p.Next(nil, RunBytes); len(out) != 0 || count != 0 || p.Done() {
+			t.Errorf("tick %d: a budget without room gives %d bytes, %d groups", now, len(out), count)
+		}
+		out, first, count := p.Next(nil, RunBytes+bound)
+		if first != 0 || count != 1 || !p.Done() {
+			t.Fatalf("tick %d: groups %d+%d", now, first, count)
+		}
+		if now == 2 && (len(out) < bound*9/10 || len(out) > 1100+RunBytes) {
+			t.Errorf("the worst update takes %d bytes, bound %d", len(out), bound)
+		}
+		if err := d.Section(now, out); err != nil || !d.At(now).GroupEqual(ring.At(now), 0) {
+			t.Fatalf("tick %d: %v, or not what was sent", now, err)
+		}
+		k.Acked(now, first, count)
+	}
+	if bound > 1100 {
+		t.Errorf("bound %d", bound)
+	}
+}
+
+// TestPackerFillsDatagrams: under any acknowledgements and budgets datagrams are within budget, full as far as whole
+// groups allow, and together they are the frame.
+func TestPackerFillsDatagrams(t *testing.T) {
+	const slots, ticks = 500, 9
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, slots, ticks, newWorld(playerSchema, slots, 3, 0.9, 0.02, 0))
+	now := ring.At(ticks)
+	groups := ring.Groups()
+	e := NewEncoder(m, slots)
+	rapid.Check(t, func(t *rapid.T) {
+		e.Begin(now, ring)
+		k, d := NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		for at := tick.Tick(1); at < ticks; at++ {
+			k.Advance(at)
+			if rapid.Bool().Draw(t, "heard") {
+				mustSection(t, d, ring.At(at), nil, m)
+				first, count := 0, groups
+				if rapid.Bool().Draw(t, "part") {
+					first, count = rapid.IntRange(0, groups-1).Draw(t, "first"), rapid.IntRange(1, groups).Draw(t, "count")
+				}
+				k.Acked(at, first, count)
+			}
+		}
+		k.Advance(ticks)
+		first := rapid.IntRange(0, groups).Draw(t, "from")
+		end := rapid.IntRange(first, groups+5).Draw(t, "end")
+		prefix := rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "prefix")
+		var p Packer
+		p.Begin(e, k, first, end)
+		next := first
+		for !p.Done() {
+			budget := rapid.IntRange(RunBytes+MaxGroupBytes(m), 1400).Draw(t, "budget")
+			out, at, count := p.Next(bytes.Clone(prefix), budget)
+			payload := out[len(prefix):]
+			if !bytes.HasPrefix(out, prefix) || len(payload) > budget || at != next || count <= 0 {
+				t.Fatalf("groups %d+%d, want from %d; %d bytes, budget %d", at, count, next, len(payload), budget)
+			}
+			if next += count; !p.Done() {
+				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Base(next))) {
+					t.Fatalf("%d bytes left, enough for group %d", left, next)
+				}
+			}
+			if err := d.Section(ticks, payload); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if next != min(end, groups) {
+			t.Fatalf("packed up to group %d of %d", next, end)
+		}
+		for g := first; g < next; g++ {
+			if !d.At(ticks).GroupEqual(now, g) {
+				t.Fatalf("group %d is not what was sent", g)
+			}
+		}
+	})
+}
