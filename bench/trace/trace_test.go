@@ -1,0 +1,301 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+func open(t testing.TB, path string) *Trace {
+	t.Helper()
+	got, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// recordings finds the folder of real recordings: shared/traces beside the repository, or further up.
+func recordings(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		folder := filepath.Join(dir, "shared", "traces")
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return folder
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Skip("no folder shared/traces here or above, so nothing is checked against real recordings")
+		}
+		dir = up
+	}
+}
+
+func close3(a, b geom.Vec3, within float32) bool { return a.Sub(b).Len() <= within }
+
+func TestHandmadeQuakeWorld(t *testing.T) {
+	got := open(t, "testdata/handmade_qw.csv")
+	if got.Name != "handmade_qw.csv" || len(got.Tracks) != 2 || got.Tracks[0].Player != 0 || got.Tracks[1].Player != 3 {
+		t.Fatalf("name %q, %d tracks", got.Name, len(got.Tracks))
+	}
+	walker, turner := got.Tracks[0], got.Tracks[1]
+	// 1 until death, 2 from the new life to the teleport, 3 after it.
+	if want := []Run{{0, 80}, {90, 110}, {110, 120}}; len(walker.Runs) != 3 || walker.Runs[0] != want[0] || walker.Runs[1] != want[1] || walker.Runs[2] != want[2] {
+		t.Errorf("runs %v, want %v", walker.Runs, want)
+	}
+	if walker.TotalLength() != (79+19+9)*25*time.Millisecond {
+		t.Errorf("total length %v", walker.TotalLength())
+	}
+	first := walker.Samples[0]
+	if want := (geom.Vec3{X: 8. / 32}); first.Pos != want { // one step of 8 units; the origin is 24 above the feet
+		t.Errorf("first position %v, want %v", first.Pos, want)
+	}
+	if first.Yaw != 0x4000 || first.Pitch.Degrees() < 5.4 || first.Pitch.Degrees() > 5.6 {
+		t.Errorf("looks at yaw %v pitch %v, want along +x and 5.5 up", first.Yaw.Degrees(), first.Pitch.Degrees())
+	}
+	if s := walker.Samples[70]; s.Yaw != 0 || s.Pitch.Degrees() > -9.9 {
+		t.Errorf("after the turn: yaw %v pitch %v", s.Yaw.Degrees(), s.Pitch.Degrees())
+	}
+	for _, i := range []int{10, 70, 100} { // walks where it looks, 10 m/s
+		s := walker.Samples[i]
+		if want := geom.Forward(s.Yaw, 0).Scale(10); !close3(s.Vel, want, 0.01) {
+			t.Errorf("sample %d moves %v, want %v", i, s.Vel, want)
+		}
+	}
+	if s := walker.Samples; !s[20].Fire || !s[21].Fire || s[22].Fire || s[19].Fire {
+		t.Error("a shot is not a press of 50 ms")
+	}
+	for i, s := range walker.Samples {
+		if near := i >= 38 && i <= 43; s.Jump && !near {
+			t.Errorf("sample %d jumps, the only jump is at 40", i)
+		}
+	}
+	if !walker.Samples[40].Jump {
+		t.Error("the jump at sample 40 was not seen")
+	}
+	if turner.Samples[35].Vel != (geom.Vec3{}) || !turner.Samples[35].Fire || len(turner.Runs) != 1 {
+		t.Errorf("the turner: %+v, %d runs", turner.Samples[35], len(turner.Runs))
+	}
+	if d := turner.Samples[11].Yaw - turner.Samples[10].Yaw; d.Degrees() > -8.9 || d.Degrees() < -9.1 {
+		t.Errorf("9 degrees to the left became %v", d.Degrees())
+	}
+}
+
+func TestHandmadeCounterStrike(t *testing.T) {
+	got := open(t, "testdata/handmade_cs16.csv")
+	if len(got.Tracks) != 2 {
+		t.Fatalf("%d tracks", len(got.Tracks))
+	}
+	for i, track := range got.Tracks {
+		if len(track.Samples) != 60 || len(track.Runs) != 1 {
+			t.Fatalf("track %d: %d samples (a repeated row counts once), %d runs", i, len(track.Samples), len(track.Runs))
+		}
+		s := track.Samples[20]
+		if want := geom.Forward(s.Yaw, 0).Scale(4.1 / 39.37 / 0.0167); !close3(s.Vel, want, 0.01) || s.Pos.Y != 0 {
+			t.Errorf("track %d moves %v at height %v, want %v on the ground", i, s.Vel, s.Pos.Y, want)
+		}
+		if !track.Samples[12].Fire || track.Samples[9].Fire || track.Samples[15].Fire || !track.Samples[30].Jump || track.Samples[29].Jump {
+			t.Errorf("track %d: buttons are wrong", i)
+		}
+		if s.Pitch.Degrees() > -9.9 {
+			t.Errorf("track %d: pitch %v, theirs is 10 down", i, s.Pitch.Degrees())
+		}
+	}
+}
+
+func TestGzipReadsTheSame(t *testing.T) {
+	plain, err := os.ReadFile("testdata/handmade_qw.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	w.Write(plain)
+	w.Close()
+	path := filepath.Join(t.TempDir(), "x.csv.gz")
+	if err := os.WriteFile(path, zipped.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, b := open(t, path), open(t, "testdata/handmade_qw.csv")
+	if len(a.Tracks) != 2 || a.Tracks[0].Samples[50] != b.Tracks[0].Samples[50] {
+		t.Error("gzip and plain differ")
+	}
+	cut := zipped.Bytes()[:zipped.Len()-40]
+	if _, err := Read(bytes.NewReader(cut), "cut.csv.gz"); err == nil || !strings.Contains(err.Error(), "trace cut.csv.gz:") || !strings.Contains(err.Error(), "ends early") {
+		t.Errorf("a cut file: %v", err)
+	}
+}
+
+func TestErrorsNameFileLineColumnAndWhatWasExpected(t *testing.T) {
+	const header = "tick,t_ms,player,x,y,z,vx,vy,vz,pitch,yaw,alive,health,armor,weapon,fire,pov,wframe,dmg,ping\n"
+	const row = "0,0,0,1,2,3,,,,0,0,1,100,0,1,0,,0,0,25\n"
+	cases := []struct{ name, content, want string }{
+		{"1 empty", "", "trace f.csv:1: the file is empty: expected a header line"},
+		{"2 something else", "hello\n", "trace f.csv:1: not a trace: expected a header with tick and alive (QuakeWorld) or session and buttons"},
+		{"3 lacks a column", "tick,alive,player\n", `trace f.csv:1: header of a QuakeWorld trace lacks column "t_ms"; expected player, t_ms, x`},
+		{"4 a column twice", "tick,tick\n", `f.csv:1: column "tick" stands twice`},
+		{"5 not a number", header + row + strings.Replace(row, ",1,2,3,", ",1,2,z,", 1), `f.csv:3: column "z" is "z", expected units from -131072 to 131072`},
+		{"6 NaN", header + strings.Replace(row, ",1,2,3,", ",NaN,2,3,", 1), `f.csv:2: column "x" is "NaN", expected units`},
+		{"7 far away", header + strings.Replace(row, ",1,2,3,", ",1,2e9,3,", 1), `column "y" is "2e9"`},
+		{"8 short line", header + "0,0,0,1,2\n", `f.csv:2: column "z" (number 6) is missing: the line has 5`},
+		{"9 half a player", header + "0,0,0.5,1,2,3,,,,0,0,1,100,0,1,0\n", `column "player" is "0.5", expected a whole number`},
+		{"10 alive twice over", header + "0,0,0,1,2,3,,,,0,0,2,100,0,1,0\n", `column "alive" is "2", expected a whole number from 0 to 1`},
+		{"11 time goes back", header + strings.Replace(row, "0,0,0", "1,50,0", 1) + row, `f.csv:3: column "t_ms": time goes back from 50ms to 0s for player 0`},
+		{"12 nobody", header + row, "f.csv: nobody moves in it"},
+		{"13 long line", header + strings.Repeat("1", 5000), "f.csv:2: the line is longer than 4096 bytes"},
+		{"14 not gzip", "\x1f\x8bxx", "f.csv: not readable as gzip"},
+	}
+	for _, c := range cases {
+		_, err := Read(strings.NewReader(c.content), "f.csv")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %q, want %q", c.name, err, c.want)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "nowhere.csv")
+	if _, err := Open(missing); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// What the folder's README says of the recordings must come out of the reader.
+func TestRecordings(t *testing.T) {
+	folder := recordings(t)
+	cases := []struct {
+		file      string
+		tracks    int
+		rows      int // samples, at most
+		jumpsHz   [2]float64
+		meanSpeed [2]float64 // metres a second over live time
+	}{
+		{"qw_4on4_dm2_8p.csv.gz", 8, 84360, [2]float64{0.2, 1.5}, [2]float64{5, 12}},
+		{"qw_duel_aerowalk_2p.csv.gz", 2, 74956, [2]float64{0.2, 1.6}, [2]float64{9.5, 10.5}}, // 325.42 and 313.67 units/s
+		{"qw_duel_povdmm4_2p.csv.gz", 2, 22568, [2]float64{0.2, 1.6}, [2]float64{5, 13}},
+		{"usercmd_cs16_legit.csv.gz", 23, 73738, [2]float64{0, 1}, [2]float64{1, 6.5}},
+	}
+	for _, c := range cases {
+		got := open(t, filepath.Join(folder, c.file))
+		if len(got.Tracks) != c.tracks {
+			t.Errorf("%s: %d tracks, want %d", c.file, len(got.Tracks), c.tracks)
+		}
+		samples, jumps, path, live, fired := 0, 0, 0.0, 0.0, 0
+		for _, track := range got.Tracks {
+			samples += len(track.Samples)
+			live += track.TotalLength().Seconds()
+			for _, r := range track.Runs {
+				for i := r.From + 1; i < r.To; i++ {
+					p, q := track.Samples[i-1], track.Samples[i]
+					step := q.Pos.Sub(p.Pos)
+					path += math.Hypot(float64(step.X), float64(step.Z))
+					if q.Jump && !p.Jump {
+						jumps++
+					}
+					if q.Fire {
+						fired++
+					}
+					if !q.Alive || q.Run != p.Run {
+						t.Fatalf("%s: a run of player %d holds a death or another run at %v", c.file, track.Player, q.T)
+					}
+				}
+			}
+		}
+		speed, jumpsHz := path/live, float64(jumps)/live
+		t.Logf("%s: %d samples, %.0f s alive, mean speed %.2f m/s, %.2f jumps a second, fire held in %.1f %%",
+			c.file, samples, live, speed, jumpsHz, 100*float64(fired)/float64(samples))
+		if samples > c.rows || samples < c.rows*98/100 {
+			t.Errorf("%s: %d samples of %d rows", c.file, samples, c.rows)
+		}
+		if speed < c.meanSpeed[0] || speed > c.meanSpeed[1] {
+			t.Errorf("%s: mean speed %.2f m/s, want %v", c.file, speed, c.meanSpeed)
+		}
+		if jumpsHz < c.jumpsHz[0] || jumpsHz > c.jumpsHz[1] {
+			t.Errorf("%s: %.2f jumps a second, want %v", c.file, jumpsHz, c.jumpsHz)
+		}
+	}
+}
+
+// The game server of this match kept its own statistics: 325.55 and 313.57 units/s on average.
+func TestRecordedSpeedIsTheServers(t *testing.T) {
+	got := open(t, filepath.Join(recordings(t), "qw_duel_aerowalk_2p.csv.gz"))
+	for i, want := range []float64{325.55, 313.57} {
+		track, path := got.Tracks[i], 0.0
+		for _, r := range track.Runs {
+			for j := r.From + 1; j < r.To; j++ {
+				step := track.Samples[j].Pos.Sub(track.Samples[j-1].Pos)
+				path += 32 * math.Hypot(float64(step.X), float64(step.Z))
+			}
+		}
+		if speed := path / track.TotalLength().Seconds(); math.Abs(speed-want) > 0.01*want {
+			t.Errorf("player %d: %.2f units/s, the server counted %.2f", track.Player, speed, want)
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	a, b := open(t, "testdata/handmade_qw.csv"), open(t, "testdata/handmade_cs16.csv")
+	both := Join(a, b)
+	if both.Name != "handmade_qw.csv, handmade_cs16.csv" || len(both.Tracks) != 4 || both.Tracks[2].Source != "handmade_cs16.csv" {
+		t.Errorf("joined %q, %d tracks", both.Name, len(both.Tracks))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, path := range []string{"testdata/handmade_qw.csv", "testdata/handmade_cs16.csv"} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+		f.Add(content[:500])
+	}
+	f.Add([]byte("tick,alive,player,t_ms,x,y,z,pitch,yaw,fire\n0,1,0,0,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0"))
+	f.Add([]byte("\x1f\x8b\b\x00"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got, err := Read(bytes.NewReader(content), "fuzz.csv")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "trace fuzz.csv:") {
+				t.Fatalf("error does not name the file: %v", err)
+			}
+			return
+		}
+		for i := range got.Tracks {
+			checkTrack(t, &got.Tracks[i])
+		}
+		s := NewSampler(got, len(content), 1)
+		for _, at := range []time.Duration{-1, 0, 1, s.Length() - 1, s.Length(), 7 * s.Length() / 3} {
+			if p := s.At(at); !p.Pos.Finite() || !p.Vel.Finite() {
+				t.Fatalf("at %v: %+v", at, p)
+			}
+		}
+	})
+}
+
+func checkTrack(t *testing.T, track *Track) {
+	t.Helper()
+	end := 0
+	if len(track.Runs) == 0 {
+		t.Fatal("a track without a run was kept")
+	}
+	for _, r := range track.Runs {
+		if r.From < end || r.To < r.From+2 || r.To > len(track.Samples) {
+			t.Fatalf("runs %v of %d samples", track.Runs, len(track.Samples))
+		}
+		end = r.To
+		for i := r.From; i < r.To; i++ {
+			s := track.Samples[i]
+			if !s.Alive || !s.Pos.Finite() || !s.Vel.Finite() || (i > r.From && s.T-track.Samples[i-1].T < shortestStep) {
+				t.Fatalf("sample %d: %+v", i, s)
+			}
+		}
+	}
+}
