@@ -1,6 +1,6 @@
 package ecs
 
-// change is a queued structural change: a spawn if row-less when applied, else a despawn.
+// change is a queued structural change.
 type change struct {
 	id    NetID
 	spawn bool
@@ -97,19 +97,7 @@ func (w *World) refresh(k *kind) {
 }
 
 func (w *World) mustBeClosed(what string) {
-	if w.views != 0 {
-		panic("ecs: " + what + " while a view is open: Close the view of " + w.openView() + " first")
+	if len(w.open) != 0 {
+		panic("ecs: " + what + " while a view is open: Close the view of " + w.open[0].name + " first")
 	}
-	if w.store.IsLocked() {
-		panic("ecs: " + what + " while a query is open")
-	}
-}
-
-func (w *World) openView() string {
-	for i := range w.kinds[1:] {
-		if k := &w.kinds[1+i]; k.view.open {
-			return k.name
-		}
-	}
-	return "NewView"
 }

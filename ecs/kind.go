@@ -31,6 +31,7 @@ func (w *World) Kind(name string, comps ...Component) Kind {
 			panic("ecs: Kind " + name + " has the components of " + k.name + ": add a tag to one of them")
 		}
 	}
+	w.store.RemoveEntity(w.store.NewEntity(ids...)) // makes arche take the columns' memory now
 	w.kinds = append(w.kinds, kind{name: name, ids: ids, view: newView(w, name, ids)})
 	return Kind(len(w.kinds) - 1)
 }

@@ -52,7 +52,7 @@ func (v *View) Open() bool {
 		return false
 	}
 	v.open = true
-	v.world.views++
+	v.world.open = append(v.world.open, v)
 	return true
 }
 
@@ -66,7 +66,7 @@ func (v *View) Close() {
 	}
 	v.query.Close()
 	v.open, v.rows = false, 0
-	v.world.views--
+	v.world.forget(v)
 }
 
 // IDs is the column of ids; read only, and valid as any column is.
@@ -83,6 +83,16 @@ func Column[T any](v *View, c Comp[T]) []T {
 		panic("ecs: Column: kind " + v.name + " has no component " + reflect.TypeFor[T]().String())
 	}
 	return unsafe.Slice((*T)(v.query.Get(c.id)), v.rows)
+}
+
+func (w *World) forget(v *View) {
+	last := len(w.open) - 1
+	for i := range w.open {
+		if w.open[i] == v {
+			w.open[i], w.open = w.open[last], w.open[:last]
+			return
+		}
+	}
 }
 
 func (v *View) mustBeOpen(what string) {

@@ -207,7 +207,7 @@ func TestCondition6ClosedBeforeStructuralChange(t *testing.T) {
 	wantPanic(t, "Kind late while a view is open", func() { w.Kind("late", health) })
 	second := secondView(t, w, v, health)
 	v.Close()
-	wantPanic(t, "Flush while a view is open", w.Flush)
+	wantPanic(t, "Close the view of small first", w.Flush)
 	second.Close()
 	w.Flush()
 	if !w.Alive(fresh) || len(w.Despawned()) != 1 {
@@ -280,5 +280,20 @@ func TestCondition8AlignmentIsGos(t *testing.T) {
 		if flat[3*i] != float32(i) || Column(v, byteSized)[i].B[0] != byte(i) {
 			t.Fatalf("row %d: neighbours overlap", i)
 		}
+	}
+}
+
+func TestTagsHaveColumnsToo(t *testing.T) {
+	w := New(8)
+	flag := Register[struct{}](w)
+	k := w.Kind("flagged", flag)
+	id := w.Spawn(k)
+	w.Spawn(k)
+	w.Flush()
+	v := w.View(k)
+	v.Open()
+	defer v.Close()
+	if len(Column(v, flag)) != 2 || flag.Get(id) == nil {
+		t.Fatal("a component without size has no column")
 	}
 }

@@ -18,7 +18,7 @@ type World struct {
 	changes   []change
 	spawned   []NetID
 	despawned []NetID
-	views     int // open ones
+	open      []*View
 }
 
 // slot is what the world knows of one index.
@@ -31,7 +31,7 @@ type slot struct {
 }
 
 // New makes a world of at most slots entities at a time, 1 <= slots <= MaxSlots. All memory for structural changes is
-// taken here, and a kind's columns at its first Spawn, for all slots: nothing later grows.
+// taken here, and a kind's columns where it is declared, for all slots: nothing grows or allocates later.
 func New(slots int) *World {
 	if slots < 1 || slots > MaxSlots {
 		panic(fmt.Sprintf("ecs: New(%d): want 1 to %d slots", slots, MaxSlots))
@@ -45,6 +45,7 @@ func New(slots int) *World {
 		changes:   make([]change, 0, 2*slots), // a slot can be spawned and despawned once between flushes
 		spawned:   make([]NetID, 0, slots),
 		despawned: make([]NetID, 0, slots),
+		open:      make([]*View, 0, 16),
 	}
 	for i := range w.slots {
 		w.slots[i].row = -1

@@ -63,23 +63,31 @@ func (h *History) Record(t tick.Tick, poses []Pose) {
 	}
 	h.newest = t
 	f := &h.frames[int(t)%len(h.frames)]
-	f.tick, f.used = t, 0
+	f.tick, f.used = t, f.fill(poses)
+}
+
+// nr2Of is the broad phase's radius of the dead and of the living.
+var nr2Of = [2]float32{kernel.Never, -BoundRadius * BoundRadius}
+
+// fill copies poses into the first rows and returns how many of those are needed. No branch: the dead lie about at random.
+func (f *frame) fill(poses []Pose) (used int) {
 	n := len(poses)
 	x, y, z, nr2, keys, directions := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], f.keys[:n], f.directions[:n]
 	for i := range poses {
 		p := &poses[i]
-		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
-		directions[i] = direction{p.Yaw, p.Pitch, p.Phase, p.Stance}
+		key := p.key()
 		if p.ID == 0 {
-			keys[i], nr2[i] = 0, kernel.Never
-			continue
+			key = 0
 		}
-		f.used = i + 1
-		keys[i], nr2[i] = p.key(), kernel.Never
-		if p.Alive() {
-			nr2[i] = -BoundRadius * BoundRadius
+		if key != 0 {
+			used = i + 1
 		}
+		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
+		nr2[i] = nr2Of[key&uint64(FlagAlive)]
+		keys[i] = key
+		directions[i] = direction{p.Yaw, p.Pitch, p.Phase, p.Stance}
 	}
+	return used
 }
 
 // Newest is the last recorded tick, 0 before the first.
