@@ -1,23 +1,31 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"math/bits"
+	"slices"
 
-	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // codec is a model laid out for the loops over rows.
 type codec struct {
 	mask   schema.Mask
+	codes  []uint32 // of the mask's symbols: code | length<<16
 	coders []schema.Coder
+	bound  int // bytes of a group at its worst
 }
 
 func newCodec(m *schema.Model) codec {
 	if m.Schema().Single {
 		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
 	}
-	return codec{m.Masks()[0], m.Coders()}
+	c := codec{mask: m.Masks()[0], coders: m.Coders(), bound: MaxGroupBytes(m)}
+	for sym := range c.mask.Table.Symbols() {
+		code, n := c.mask.Table.Code(sym)
+		c.codes = append(c.codes, code|uint32(n)<<16)
+	}
+	return c
 }
 
 // MaxGroupBytes is the most that one block of the model can take: 16 times its longest row. With 12 fields of any
@@ -28,30 +36,70 @@ func MaxGroupBytes(m *schema.Model) int { return (m.MaxRowBits()*GroupRows + 7) 
 var empty idLane
 
 // group appends the block of one group: ids and lanes as they are now, baseIDs and base as the client has them. base
-// is not read where baseIDs is empty.
-func (c *codec) group(w *bitio.Writer, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) {
+// is not read where baseIDs is empty. It packs bits as bitio.Writer does, but keeps the pending ones in registers and
+// knows how much room there can be need for: this loop is what a tick of a full lobby consists of.
+func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) []byte {
 	var masks [GroupRows]uint16
 	if baseIDs != &empty {
 		compare(&masks, lanes, base)
+		base = base[:len(lanes)]
 	}
+	dst = slices.Grow(dst, c.bound+8)
+	buf, pos := dst[:cap(dst)], len(dst)
+	coders, codes := c.coders[:len(lanes)], c.codes
+	acc, n := uint64(0), uint(0) // pending bits: fewer than 8 wherever bits are added
 	for r := range GroupRows {
 		id, was := ids[r], baseIDs[r]
+		spawn := false
 		switch {
-		case was == 0 && id == 0:
-			w.Bits(0, 1)
 		case was == 0:
-			w.Bits(1, 1)
-			c.spawn(w, id.Generation(), lanes, r)
+			spawn = id != 0
+			if spawn {
+				acc |= 1 << (n & 63)
+			}
+			n++
 		case id == was:
-			c.update(w, masks[r], lanes, base, r)
-		case id == 0:
-			c.mask.Table.Encode(w, schema.Gone)
+			code := codes[schema.Update+int(masks[r])]
+			acc |= uint64(code&0xffff) << (n & 63)
+			n += uint(code >> 16)
+			for m := masks[r]; m != 0; m &= m - 1 {
+				binary.LittleEndian.PutUint64(buf[pos:], acc)
+				pos += int(n >> 3)
+				acc >>= n & 56
+				n &= 7
+				f := bits.TrailingZeros16(m)
+				code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15])
+				acc |= code << (n & 63)
+				n += k
+			}
 		default:
-			c.mask.Table.Encode(w, schema.Replace)
-			c.spawn(w, id.Generation(), lanes, r)
+			spawn = id != 0
+			sym := schema.Gone
+			if spawn {
+				sym = schema.Replace
+			}
+			acc |= uint64(codes[sym]&0xffff) << (n & 63)
+			n += uint(codes[sym] >> 16)
 		}
+		if spawn {
+			acc |= uint64(id.Generation()) << (n & 63)
+			n += schema.GenerationBits
+			for f := range coders {
+				binary.LittleEndian.PutUint64(buf[pos:], acc)
+				pos += int(n >> 3)
+				acc >>= n & 56
+				n &= 7
+				code, k := coders[f].Raw(lanes[f][r&15])
+				acc |= code << (n & 63)
+				n += k
+			}
+		}
+		binary.LittleEndian.PutUint64(buf[pos:], acc)
+		pos += int(n >> 3)
+		acc >>= n & 56
+		n &= 7
 	}
-	w.Align()
+	return buf[:pos+int(n+7)>>3]
 }
 
 // compare sets bit f of masks[r] where field f of row r differs.
@@ -66,20 +114,5 @@ func compare(masks *[GroupRows]uint16, lanes, base []lane) {
 			x := uint32(a[r] ^ b[r])
 			masks[r] |= uint16((x|-x)>>31) << (f & 15) // without a branch: whether a field moved is hard to guess
 		}
-	}
-}
-
-func (c *codec) update(w *bitio.Writer, mask uint16, lanes, base []lane, r int) {
-	c.mask.Table.Encode(w, schema.Update+int(mask))
-	for m := mask; m != 0; m &= m - 1 {
-		f := bits.TrailingZeros16(m)
-		w.Bits(c.coders[f].Bits(lanes[f][r], base[f][r]))
-	}
-}
-
-func (c *codec) spawn(w *bitio.Writer, generation uint8, lanes []lane, r int) {
-	w.Bits(uint64(generation), schema.GenerationBits)
-	for f := range lanes {
-		w.Bits(c.coders[f].Raw(lanes[f][r]))
 	}
 }

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"fmt"
 
-	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -12,7 +11,6 @@ import (
 // clients of a lobby. It allocates only when a frame meets more distinct baselines than any before.
 type Encoder struct {
 	codec  codec
-	bound  int // of one block
 	groups int // of a frame
 	counts *schema.Counts
 
@@ -38,7 +36,7 @@ type span struct{ off, end uint32 }
 // NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each baseline and 256
 // slots; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
-	e := &Encoder{codec: newCodec(m), bound: MaxGroupBytes(m), groups: (slots + GroupRows - 1) / GroupRows}
+	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows}
 	for range len(ages) + 1 {
 		e.columns = append(e.columns, e.newColumn())
 	}
@@ -50,7 +48,7 @@ func (e *Encoder) newColumn() *column {
 	return &column{
 		made:   make([]bool, e.groups),
 		blocks: make([]span, e.groups),
-		buf:    make([]byte, 0, 2*e.groups*e.bound),
+		buf:    make([]byte, 0, 2*e.groups*e.codec.bound+8),
 	}
 }
 
@@ -133,16 +131,13 @@ func (e *Encoder) open(base tick.Tick) *column {
 }
 
 func (e *Encoder) encode(c *column, g int) {
-	var w bitio.Writer
-	w.Reset(c.buf)
 	off := len(c.buf)
 	ids, lanes := &e.frame.ids[g], e.frame.group(g)
 	baseIDs, base := &empty, lanes
 	if c.frame != nil {
 		baseIDs, base = &c.frame.ids[g], c.frame.group(g)
 	}
-	e.codec.group(&w, ids, lanes, baseIDs, base)
-	c.buf = w.Bytes()
+	c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base)
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
 		e.codec.count(e.counts, ids, lanes, baseIDs, base)

@@ -1,0 +1,230 @@
+package snapshot
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+const (
+	crowdSlots   = 1000
+	crowdClients = 1000
+	crowdTicks   = 24
+	crowdBudget  = 1100
+)
+
+// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play, with a model that
+// was trained on it.
+type crowd struct {
+	model    *schema.Model
+	ring     *Ring
+	now      *Frame
+	encoder  *Encoder
+	trackers []*Tracker
+	packer   Packer
+	out      []byte
+}
+
+// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of groups now and then.
+func newCrowd(baselines int, lossy bool) *crowd {
+	c := &crowd{ring: recorded(playerSchema, crowdSlots, crowdTicks, newWorld(playerSchema, crowdSlots, 1, 1, 0.001, 0))}
+	c.now = c.ring.At(crowdTicks)
+	counts := schema.NewCounts(playerSchema)
+	training := NewEncoder(schema.DefaultModel(playerSchema), crowdSlots)
+	training.Count(counts)
+	training.Begin(c.now, c.ring)
+	for _, age := range ages[2:6] {
+		training.whole(crowdTicks - tick.Tick(age))
+	}
+	c.model = schema.Train(playerSchema, counts)
+	c.encoder = NewEncoder(c.model, crowdSlots)
+	groups := c.ring.Groups()
+	for i := range crowdClients {
+		k := NewTracker(groups, 1)
+		for t := tick.Tick(1); t <= crowdTicks; t++ {
+			k.Advance(t)
+		}
+		base := crowdTicks - tick.Tick(ages[i%baselines])
+		if lossy && i%10 == 0 {
+			lost := i / 10 % 4 * 15
+			k.Acked(base, 0, lost)
+			k.Acked(base, lost+15, groups)
+			k.Acked(base-tick.Tick(ages[1]), 0, groups)
+		}
+		k.Acked(base, 0, groups)
+		c.trackers = append(c.trackers, k)
+	}
+	c.out = make([]byte, 0, 2048)
+	return c
+}
+
+// shared is one snapshot for all clients, as a server sends it. It returns the bytes.
+func (c *crowd) shared() (bytes int) {
+	c.encoder.Begin(c.now, c.ring)
+	for _, k := range c.trackers {
+		c.packer.Begin(c.encoder, k, 0, c.ring.Groups())
+		for !c.packer.Done() {
+			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			bytes += len(out)
+		}
+	}
+	return bytes
+}
+
+// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing remembered.
+func (c *crowd) perClient() (bytes int) {
+	for _, k := range c.trackers {
+		left := crowdBudget
+		out := c.out[:0]
+		for g := range c.ring.Groups() {
+			baseIDs, lanes := &empty, []lane(nil)
+			if base := c.ring.At(k.Base(g)); base != nil {
+				baseIDs, lanes = &base.ids[g], base.group(g)
+			}
+			next := c.encoder.codec.group(out, &c.now.ids[g], c.now.group(g), baseIDs, lanes)
+			if len(next) > left {
+				bytes += len(out)
+				out = append(c.out[:0], next[len(out):]...)
+				continue
+			}
+			out = next
+		}
+		bytes += len(out)
+	}
+	return bytes
+}
+
+// BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing baselines, packing.
+func BenchmarkPair(b *testing.B) {
+	for _, baselines := range []int{1, 4, 8} {
+		c := newCrowd(baselines, false)
+		for _, way := range []struct {
+			name string
+			send func() int
+		}{{"naive", c.perClient}, {"shared", c.shared}} {
+			b.Run(fmt.Sprintf("baselines=%d/%s", baselines, way.name), func(b *testing.B) {
+				bytes := 0
+				for b.Loop() {
+					bytes = way.send()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdClients/crowdSlots, "ns/pair")
+				b.ReportMetric(float64(bytes)/crowdClients, "B/client")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+	c := newCrowd(4, true)
+	b.Run("baselines=4+loss/shared", func(b *testing.B) {
+		for b.Loop() {
+			c.shared()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdClients/crowdSlots, "ns/pair")
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// BenchmarkEntity is the cost of one distinct (entity, baseline), coded and decoded.
+func BenchmarkEntity(b *testing.B) {
+	c := newCrowd(1, false)
+	const age = 4 // 200 ms at 20 Hz
+	perEntity := func(b *testing.B, bytes int) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdSlots, "ns/entity")
+		b.ReportMetric(float64(bytes)*8/crowdSlots, "bit/entity")
+		b.ReportMetric(0, "ns/op")
+	}
+	for _, base := range []tick.Tick{crowdTicks - age, 0} {
+		name := "delta"
+		if base == 0 {
+			name = "spawn"
+		}
+		groups := c.ring.Groups()
+		b.Run("encode/"+name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				c.encoder.Begin(c.now, c.ring)
+				n = len(c.encoder.Run(0, groups, base))
+			}
+			perEntity(b, n)
+		})
+		b.Run("capture/"+name, func(b *testing.B) {
+			row := make([]int32, len(playerSchema.Fields))
+			f := NewFrame(playerSchema, crowdSlots)
+			for b.Loop() {
+				f.Reset(1)
+				for slot := range crowdSlots {
+					if id := c.now.ID(slot); id != 0 {
+						f.Set(slot, id, row)
+					}
+				}
+			}
+			perEntity(b, 0)
+		})
+		b.Run("decode/"+name, func(b *testing.B) {
+			d := NewDecoder(c.model, crowdSlots, 1)
+			if base != 0 {
+				mustSection(b, d, c.ring.At(base), nil, c.model)
+			}
+			src := append(AppendRun(nil, Run{0, groups, base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
+			for b.Loop() {
+				d.slot(crowdTicks).claim(0) // forget it, or it would be read and not kept
+				if err := d.Section(crowdTicks, src); err != nil {
+					b.Fatal(err)
+				}
+			}
+			perEntity(b, len(src))
+		})
+	}
+}
+
+func TestSnapshotPathDoesNotAllocate(t *testing.T) {
+	c := newCrowd(8, true)
+	c.trackers = c.trackers[:64]
+	w := newWorld(playerSchema, crowdSlots, 2, 1, 0.01, 0.01)
+	row := make([]int32, len(playerSchema.Fields))
+	out := NewOwnerWriter(schema.DefaultModel(ownerSchema), 1)
+	in := NewOwnerReader(schema.DefaultModel(ownerSchema), 1)
+	own, ownRow := make([]byte, 0, 256), make([]int32, len(ownerSchema.Fields))
+	d := NewDecoder(c.model, crowdSlots, 1)
+	now := tick.Tick(crowdTicks)
+	var failed error
+	step := func() {
+		now++
+		w.step()
+		f := c.ring.Begin(now)
+		w.capture(f)
+		c.encoder.Begin(f, c.ring)
+		for i, k := range c.trackers {
+			k.Advance(now)
+			c.packer.Begin(c.encoder, k, 0, c.ring.Groups())
+			for !c.packer.Done() {
+				datagram, first, count := c.packer.Next(c.out[:0], crowdBudget)
+				if i == 0 {
+					if err := d.Section(now, datagram); err != nil {
+						failed = err
+					}
+				}
+				if i == 0 || (int(now)+i)%5 != 0 {
+					k.Acked(now, first, count)
+				}
+			}
+		}
+		f.Row(3, row)
+		ownRow[0]++
+		if _, _, err := in.Parse(now, out.Append(own, now, ownRow)); err != nil {
+			failed = err
+		}
+		out.Acked(now)
+	}
+	c.trackers[0] = NewTracker(c.ring.Groups(), 1) // the decoder's: it starts with nothing
+	for range 100 {
+		step()
+	}
+	if n := testing.AllocsPerRun(50, step); n != 0 {
+		t.Errorf("%v allocations a tick", n)
+	}
+	if failed != nil {
+		t.Error(failed)
+	}
+}
