@@ -68,7 +68,8 @@ func (g *grid) fill(solids []Solid, margin float32) bool {
 	total := 0
 	for i := range solids {
 		x0, z0, x1, z1 := g.span(&solids[i], margin)
-		if total += (x1 - x0 + 1) * (z1 - z0 + 1); total > maxItems {
+		cells := (x1 - x0 + 1) * (z1 - z0 + 1)
+		if total += cells; total > maxItems {
 			return false
 		}
 		for z := z0; z <= z1; z++ {

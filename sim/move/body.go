@@ -84,7 +84,7 @@ func apart(y0, y1, lo, hi float32) float32 {
 
 // buried is the shortest way out of the solid's box for a capsule whose axis is within it. Ties go to x, z, then up.
 func buried(s *arena.Solid, o, p geom.Vec3) touch {
-	best := touch{depth: 1e9}
+	best := touch{depth: nowhere}
 	out := func(n geom.Vec3, depth float32) {
 		if depth < best.depth {
 			best = touch{n: n, depth: depth, raise: depth, aside: depth}

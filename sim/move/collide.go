@@ -10,6 +10,8 @@ const (
 	stride = 0.36 // longest way between two tests; below the radius, so that no wall however thin is ever jumped
 	slack  = 0.4  // a push may lead so far from the way itself
 	tries  = 6    // rounds of pushing before a part of the way is given up
+
+	nowhere = 1e9 // metres
 )
 
 // mover is one body in one tick. Positions are measured from origin.
@@ -94,7 +96,7 @@ func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	n, part := parts(delta)
 	drop /= float32(n)
 	// Downhill a floor is looked for as deep as the steepest may lie, at any tick rate.
-	reach := max(drop, geom.Sqrt(part.LenSq())*tanLimit+skin)
+	reach := max(drop, float32(geom.Sqrt(part.LenSq())*tanLimit)+skin)
 	free = true
 	for range n {
 		m.gather(p, part)
@@ -111,14 +113,13 @@ func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, fre
 	q = p.Add(part)
 	for range tries {
 		m.contain(&q)
-		floor, ok := m.floor(q, p.Y)
-		if ok && floor.feet >= p.Y-reach {
-			q.Y = floor.feet
+		if feet, firm := m.floor(q, p.Y); feet >= p.Y-reach {
+			q.Y = feet
 			if geom.Abs(q.Y-p.Y) <= PosUnit { // rounding, not a rise
 				q.Y = p.Y
 			}
-			// An edge too far out to stand on still carries whoever is climbing it.
-			ground = floor.up >= cosLimit || q.Y-p.Y > skin
+			// An edge too far out to stand on carries whoever is climbing it, or has a floor close below.
+			ground = firm >= p.Y-reach || q.Y-p.Y > skin
 		} else {
 			q.Y, ground = p.Y-drop, false
 		}
@@ -133,16 +134,24 @@ func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, fre
 	return m.stay(p), false, true
 }
 
-// floor finds the highest place to stand on at q that is no more than a step above feet.
-func (m *mover) floor(q geom.Vec3, feet float32) (best rest, ok bool) {
+// floor finds the highest place to rest on at q that is no more than a step above feet, and the highest that is firm:
+// where the contact is not steeper than SlopeLimit. Without any they are far below.
+func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	top := feet + (StepHeight + skin)
+	highest, firm = -nowhere, -nowhere
 	for _, i := range m.near[:m.count] {
-		r, carries := support(&m.cell[i], m.origin, q.X, q.Z)
-		if carries && !r.wall && r.at <= top && (!ok || r.feet > best.feet) {
-			best, ok = r, true
+		r, ok := support(&m.cell[i], m.origin, q.X, q.Z)
+		if !ok || r.wall || r.at > top {
+			continue
+		}
+		if r.feet > highest {
+			highest = r.feet
+		}
+		if r.up >= cosLimit && r.feet > firm {
+			firm = r.feet
 		}
 	}
-	return best, ok
+	return highest, firm
 }
 
 // shove pushes q sideways out of whatever it touches, and reports whether it touched anything.
@@ -171,7 +180,7 @@ func (m *mover) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
 	room := geom.Sqrt(max(radius*radius-float32(ey*ey), 0))
 	x0, x1 := s.Min.X-m.origin.X-room, s.Max.X-m.origin.X+room
 	z0, z1 := s.Min.Z-m.origin.Z-room, s.Max.Z-m.origin.Z+room
-	best, to := float32(1e9), *q
+	best, to := float32(nowhere), *q
 	to.X, to.Z = p.X, p.Z
 	if d := q.X - x0; p.X <= x0+skin && d < best {
 		best, to.X, to.Z = d, x0, q.Z
@@ -257,16 +266,36 @@ func (m *mover) contain(q *geom.Vec3) bool {
 }
 
 // stay is for a part of the way that was given up. p was free when the tick began, unless someone put it into a
-// solid: then it takes the shortest way out of the deepest.
+// solid: then it takes the shortest way out of one solid that leads into no other, or else climbs to the top of all.
 func (m *mover) stay(p geom.Vec3) geom.Vec3 {
-	var worst touch
-	for _, i := range m.near[:m.count] {
-		if t, ok := contact(&m.cell[i], m.origin, p); ok && t.depth > worst.depth {
-			worst = t
-		}
-	}
-	if worst.depth < radius/4 {
+	if m.deepest(p) < 4*skin {
 		return p
 	}
-	return p.Mad(worst.n, worst.depth)
+	for _, i := range m.near[:m.count] {
+		if t, ok := contact(&m.cell[i], m.origin, p); ok {
+			q := p.Mad(t.n, t.depth)
+			if !m.contain(&q) && m.deepest(q) == 0 {
+				return q
+			}
+		}
+	}
+	for range tries {
+		for _, i := range m.near[:m.count] {
+			if _, ok := contact(&m.cell[i], m.origin, p); ok {
+				p.Y = max(p.Y, m.cell[i].Max.Y-m.origin.Y)
+			}
+		}
+	}
+	m.contain(&p)
+	return p
+}
+
+// deepest is how deep a body at p is in the solid it is deepest in.
+func (m *mover) deepest(p geom.Vec3) (depth float32) {
+	for _, i := range m.near[:m.count] {
+		if t, ok := contact(&m.cell[i], m.origin, p); ok && t.depth > depth {
+			depth = t.depth
+		}
+	}
+	return depth
 }
