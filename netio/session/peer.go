@@ -54,7 +54,9 @@ func (p *Peer) Reset(now time.Duration, c Config) {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
-	*p = Peer{cfg: c, heard: now, lastSent: now, mine: c.Token, theirs: ^c.Token}
+	*p = Peer{} // apart from the fields below, or it would be built on the stack and copied
+	p.cfg, p.heard, p.lastSent = c, now, now
+	p.mine, p.theirs = c.Token, ^c.Token
 	if c.Server {
 		p.mine, p.theirs = p.theirs, p.mine
 	}

@@ -3,35 +3,50 @@ package wire
 import (
 	"bytes"
 	"encoding/hex"
+	"os"
 	"strings"
 	"testing"
 )
 
-// golden is the table of PROTOCOL.md: one datagram of each kind, written by hand from the drawings there.
+// golden says what the golden datagrams of PROTOCOL.md mean; their bytes are read from there.
 var golden = []struct {
 	name  string
-	bytes string
 	value interface{ Append([]byte) []byte }
 }{
-	{"hello",
-		"01 544b5231 01 0807060504030201 1817161514131211 2827262524232221" +
-			"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf" + strings.Repeat("00", 66),
-		&Hello{Version: 1, Nonce: 0x0102030405060708, Schema: 0x1112131415161718, Model: 0x2122232425262728, Arena: count(0xa0)}},
-	{"challenge", "02 0807060504030201 c0c1c2c3c4c5c6c7c8c9cacbcccdcecf",
-		&Challenge{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
-	{"response", "03 0807060504030201 c0c1c2c3c4c5c6c7c8c9cacbcccdcecf 04 4164c3a1",
-		&Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0), Name: []byte("Adá")}},
-	{"response without a name", "03 0807060504030201 c0c1c2c3c4c5c6c7c8c9cacbcccdcecf 00",
-		&Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
-	{"accept",
-		"04 0807060504030201 3837363534333231 0201 44434241 3c 03 54535251 e803" +
-			"a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf 08 6172656e612d3634",
-		&Accept{Nonce: 0x0102030405060708, Token: 0x3132333435363738, Slot: 0x0102, NetID: 0x41424344, TickRate: 60,
-			SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: "arena-64"}},
-	{"deny", "05 0807060504030201 01", &Deny{Nonce: 0x0102030405060708, Reason: ReasonFull}},
-	{"payload", "06 3837363534333231 0201 0403 1817161514131211 0605 0807",
-		&Header{Token: 0x3132333435363738, Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
-	{"disconnect", "07 3837363534333231 07", &Disconnect{Token: 0x3132333435363738, Reason: ReasonLeft}},
+	{"hello", &Hello{Version: 1, Nonce: 0x0102030405060708, Schema: 0x1112131415161718, Model: 0x2122232425262728, Arena: count(0xa0)}},
+	{"challenge", &Challenge{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
+	{"response", &Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0), Name: []byte("Adá")}},
+	{"response without a name", &Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
+	{"accept", &Accept{Nonce: 0x0102030405060708, Token: 0x3132333435363738, Slot: 0x0102, NetID: 0x41424344, TickRate: 60,
+		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: "arena-64"}},
+	{"deny", &Deny{Nonce: 0x0102030405060708, Reason: ReasonFull}},
+	{"payload", &Header{Token: 0x3132333435363738, Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
+	{"disconnect", &Disconnect{Token: 0x3132333435363738, Reason: ReasonLeft}},
+}
+
+// document reads the golden datagrams of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+func document(t testing.TB) map[string][]byte {
+	text, err := os.ReadFile("../../PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```golden\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("PROTOCOL.md has no block of golden datagrams")
+	}
+	all, name := map[string][]byte{}, ""
+	for line := range strings.Lines(block) {
+		if line[0] != ' ' {
+			name = strings.TrimSpace(line)
+			continue
+		}
+		all[name] = append(all[name], unhex(t, strings.TrimSpace(line))...)
+	}
+	if len(all) != len(golden) {
+		t.Fatalf("PROTOCOL.md has %d golden datagrams, want %d", len(all), len(golden))
+	}
+	return all
 }
 
 func count(first byte) (a [32]byte) {
@@ -104,8 +119,9 @@ func rewrite(src []byte) ([]byte, error) {
 }
 
 func TestGolden(t *testing.T) {
+	doc := document(t)
 	for _, g := range golden {
-		want := unhex(t, g.bytes)
+		want := doc[g.name]
 		if got := g.value.Append([]byte("before")); !bytes.Equal(got, append([]byte("before"), want...)) {
 			t.Errorf("%s: wrote\n%x, the document says\n%x", g.name, got[6:], want)
 		}
@@ -117,8 +133,9 @@ func TestGolden(t *testing.T) {
 
 // Every length but the right one is refused, and so is every other first byte.
 func TestLengthsAndKinds(t *testing.T) {
+	doc := document(t)
 	for _, g := range golden {
-		whole := unhex(t, g.bytes)
+		whole := doc[g.name]
 		for n := range len(whole) {
 			if got, err := rewrite(whole[:n]); err == nil {
 				t.Errorf("%s cut to %d bytes was read as %x", g.name, n, got)
@@ -130,10 +147,10 @@ func TestLengthsAndKinds(t *testing.T) {
 			t.Errorf("%s with a byte more: %v, want size", g.name, err)
 		}
 	}
-	if _, err := rewrite(append(unhex(t, golden[6].bytes), make([]byte, MaxPayload)...)); err != nil {
+	if _, err := rewrite(append(bytes.Clone(doc["payload"]), make([]byte, MaxPayload)...)); err != nil {
 		t.Errorf("a full payload: %v", err)
 	}
-	if _, err := rewrite(append(unhex(t, golden[6].bytes), make([]byte, MaxPayload+1)...)); err != DropSize {
+	if _, err := rewrite(append(bytes.Clone(doc["payload"]), make([]byte, MaxPayload+1)...)); err != DropSize {
 		t.Errorf("a payload of 1201 bytes: %v, want size", err)
 	}
 	parsers := map[Kind]func([]byte) error{
@@ -146,11 +163,12 @@ func TestLengthsAndKinds(t *testing.T) {
 		KindDisconnect: func(b []byte) error { _, err := ParseDisconnect(b); return err },
 	}
 	for _, g := range golden {
-		b := unhex(t, g.bytes)
-		parse := parsers[KindOf(b)]
+		b := bytes.Clone(doc[g.name])
+		want := KindOf(b)
+		parse := parsers[want]
 		for k := range 256 {
 			b[0] = byte(k)
-			if want := KindOf(unhex(t, g.bytes)); Kind(k) != want && parse(b) != DropKind {
+			if Kind(k) != want && parse(b) != DropKind {
 				t.Errorf("%s as kind %d: %v, want kind", g.name, k, parse(b))
 			}
 		}
@@ -248,9 +266,9 @@ func TestNoAmplification(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	buf := make([]byte, 0, MaxDatagram)
+	buf, doc := make([]byte, 0, MaxDatagram), document(t)
 	for _, g := range golden {
-		b := unhex(t, g.bytes)
+		b := doc[g.name]
 		want := 0.0
 		if KindOf(b) == KindAccept {
 			want = 1 // the arena's name, once a session
@@ -284,11 +302,10 @@ func sinkErr[T any](_ T, err error) error { return err }
 
 // What parses writes back to the same bytes, whatever it is; and nothing panics.
 func FuzzRewrite(f *testing.F) {
-	for _, g := range golden {
-		b := unhex(f, g.bytes)
+	for _, b := range document(f) {
 		f.Add(b)
 		f.Add(b[:len(b)-1])
-		f.Add(append(b, 0))
+		f.Add(append(bytes.Clone(b), 0))
 	}
 	f.Add([]byte{})
 	f.Add(bytes.Repeat([]byte{0xff}, MaxDatagram+1))
