@@ -13,6 +13,7 @@ type Knowledge struct {
 	NewestAcked tick.Tick // newest snapshot the peer is known to hold, 0 for none
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
+	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
 }
 
 // Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
@@ -26,6 +27,7 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //	NewestAcked - (interp + slack)     a peer that has newer snapshots does not look at older ones
 //	now - cap                          the rest must not be paid by those who are shot
 //	Oldest                             there is no history beyond
+//	Last - 1                           a picture does not run backwards; a tick for command redundancy
 //
 // but never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
 // the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
@@ -71,6 +73,7 @@ func (k Knowledge) earliest(now tick.Tick) int64 {
 		int64(k.NewestAcked)<<8-lag,
 		int64(now)<<8-int64(k.CapTicks)<<8,
 		int64(k.Oldest)<<8,
+		k.Last-1<<8,
 		1<<8,
 	)
 }

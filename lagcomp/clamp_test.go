@@ -20,6 +20,7 @@ func drawKnowledge(t *rapid.T, now tick.Tick) Knowledge {
 		Newest:      tick.Tick(newest),
 		NewestAcked: tick.Tick(rapid.Uint32Range(0, newest).Draw(t, "acked")),
 		Oldest:      tick.Tick(rapid.Uint32Range(0, newest).Draw(t, "oldest")),
+		Last:        rapid.Int64Range(0, int64(newest)<<8).Draw(t, "last"),
 	}
 }
 
@@ -29,63 +30,67 @@ func drawView(t *rapid.T, around tick.Tick) tick.View {
 	return tick.View{From: tick.Tick(from), To: tick.Tick(to), Frac: rapid.Uint8().Draw(t, "frac")}
 }
 
-func TestClampViewKeepsItsPromises(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		now := tick.Tick(rapid.Uint32Range(1, 1000).Draw(t, "now"))
-		know := drawKnowledge(t, now)
-		v := drawView(t, now)
-		got, clamped := ClampView(v, now, know)
-		if clamped != (got != v) {
-			t.Fatalf("clamped %v, but %+v became %+v", clamped, v, got)
+func TestClampViewKeepsItsPromises(t *testing.T) { rapid.Check(t, clampKeepsItsPromises) }
+
+func FuzzClampView(f *testing.F) { f.Fuzz(rapid.MakeFuzz(clampKeepsItsPromises)) }
+
+func clampKeepsItsPromises(t *rapid.T) {
+	now := tick.Tick(rapid.Uint32Range(1, 1000).Draw(t, "now"))
+	know := drawKnowledge(t, now)
+	v := drawView(t, now)
+	got, clamped := ClampView(v, now, know)
+	if clamped != (got != v) {
+		t.Fatalf("clamped %v, but %+v became %+v", clamped, v, got)
+	}
+	if know.Newest == 0 {
+		if got != (tick.View{}) {
+			t.Fatalf("%+v although nothing was sent", got)
 		}
-		if know.Newest == 0 {
-			if got != (tick.View{}) {
-				t.Fatalf("%+v although nothing was sent", got)
-			}
-			return
+		return
+	}
+	if !got.Valid() || got.To > know.Newest || got.From < know.Oldest {
+		t.Fatalf("%+v is out of [%d, %d]", got, know.Oldest, know.Newest)
+	}
+	// the promises of the documentation, said again in float64
+	rate, limit := float64(know.Rate), float64(know.CapTicks)
+	if rate == 0 {
+		rate = 60
+	}
+	if limit == 0 {
+		limit = math.Floor(rate / 4)
+	}
+	lag := float64(know.InterpTicks) + float64(know.SlackTicks)
+	earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag, float64(now)-limit, float64(know.Oldest), float64(know.Last)/256-1, 1)
+	at := float64(got.From) + float64(got.To-got.From)*float64(got.Frac)/256
+	const rounding = 3.0 / 256
+	if at < min(earliest, float64(know.Newest))-rounding {
+		t.Fatalf("%+v at %v is older than %v", got, at, earliest)
+	}
+	if again, twice := ClampView(got, now, know); again != got || twice {
+		t.Fatalf("clamping twice: %+v, then %+v", got, again)
+	}
+	if !v.Valid() {
+		if Instant(got) != int64(know.Newest)<<8 {
+			t.Fatalf("the invalid %+v bought a rewind to %+v", v, got)
 		}
-		if !got.Valid() || got.To > know.Newest || got.From < know.Oldest {
-			t.Fatalf("%+v is out of [%d, %d]", got, know.Oldest, know.Newest)
+		return
+	}
+	if Instant(v) >= int64((earliest+rounding)*256) && Instant(v) <= int64(know.Newest)<<8 && Instant(got) != Instant(v) {
+		t.Fatalf("an instant within bounds moved: %+v became %+v", v, got)
+	}
+	if later := drawView(t, now); later.Valid() && Instant(later) >= Instant(v) {
+		if other, _ := ClampView(later, now, know); Instant(other) < Instant(got) {
+			t.Fatalf("%+v became %+v, the later %+v the earlier %+v", v, got, later, other)
 		}
-		// the promises of the documentation, said again in float64
-		rate, limit := float64(know.Rate), float64(know.CapTicks)
-		if rate == 0 {
-			rate = 60
-		}
-		if limit == 0 {
-			limit = math.Floor(rate / 4)
-		}
-		lag := float64(know.InterpTicks) + float64(know.SlackTicks)
-		earliest := max(float64(now)-max(0, float64(know.RTTTicks))-lag, float64(know.NewestAcked)-lag, float64(now)-limit, float64(know.Oldest), 1)
-		at := float64(got.From) + float64(got.To-got.From)*float64(got.Frac)/256
-		const rounding = 3.0 / 256
-		if at < min(earliest, float64(know.Newest))-rounding {
-			t.Fatalf("%+v at %v is older than %v", got, at, earliest)
-		}
-		if again, twice := ClampView(got, now, know); again != got || twice {
-			t.Fatalf("clamping twice: %+v, then %+v", got, again)
-		}
-		if !v.Valid() {
-			if Instant(got) != int64(know.Newest)<<8 {
-				t.Fatalf("the invalid %+v bought a rewind to %+v", v, got)
-			}
-			return
-		}
-		if Instant(v) >= int64((earliest+rounding)*256) && Instant(v) <= int64(know.Newest)<<8 && Instant(got) != Instant(v) {
-			t.Fatalf("an instant within bounds moved: %+v became %+v", v, got)
-		}
-		if later := drawView(t, now); later.Valid() && Instant(later) >= Instant(v) {
-			if other, _ := ClampView(later, now, know); Instant(other) < Instant(got) {
-				t.Fatalf("%+v became %+v, the later %+v the earlier %+v", v, got, later, other)
-			}
-		}
-	})
+	}
 }
 
 func TestClampViewCases(t *testing.T) {
 	know := Knowledge{Rate: 60, RTTTicks: 3, InterpTicks: 6, SlackTicks: 2, NewestAcked: 96, Newest: 99, Oldest: 20}
 	long := know
 	long.RTTTicks, long.NewestAcked = 60, 0
+	again := know
+	again.Last = 94<<8 + 10
 	for i, c := range []struct {
 		know    Knowledge
 		v, want tick.View
@@ -98,6 +103,8 @@ func TestClampViewCases(t *testing.T) {
 		{know, tick.View{From: 95, To: 94}, tick.View{From: 99, To: 99}},                      // nonsense buys nothing
 		{know, tick.View{From: 60, To: 99, Frac: 250}, tick.View{From: 98, To: 99, Frac: 22}}, // a straight line through walls
 		{long, tick.View{From: 70, To: 73, Frac: 1}, tick.View{From: 85, To: 85}},             // the cap of 15 ticks
+		{again, tick.View{From: 93, To: 96, Frac: 4}, tick.View{From: 93, To: 96, Frac: 4}},
+		{again, tick.View{From: 90, To: 93, Frac: 4}, tick.View{From: 93, To: 94, Frac: 10}}, // backwards
 		{Knowledge{}, tick.View{From: 70, To: 73}, tick.View{}},
 		{Knowledge{Newest: 99, Oldest: 98, InterpTicks: float32(math.Inf(1)), RTTTicks: float32(math.NaN())}, tick.View{From: 97, To: 99, Frac: 128}, tick.View{From: 98, To: 98}},
 	} {
