@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 
 	"github.com/tickrate/tickrate/ecs/geom"
@@ -62,7 +63,13 @@ func jsonError(err error, size int) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("file: not JSON at byte %d of %d: %w", syntax.Offset, size, err)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s: %s at byte %d, want %s", kind.Field, kind.Value, kind.Offset, kind.Type)
+		want := "text"
+		if k := kind.Type.Kind(); k == reflect.Slice {
+			want = "a list"
+		} else if k != reflect.String {
+			want = "a number"
+		}
+		return fmt.Errorf("%s: %s at byte %d, want %s", kind.Field, kind.Value, kind.Offset, want)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("file: ends at byte %d within the map, want a whole JSON object", size)
 	}

@@ -22,38 +22,8 @@ func (a *Arena) Raycast(r geom.Ray) (t float32, ok bool) {
 		}
 	}
 	whole := Solid{Min: a.Bounds.Min, Max: a.Bounds.Max}
-	from, within := whole.enter(&b)
-	if !within {
-		return b.max, ok
-	}
-	g := &a.rays
-	p := r.At(from)
-	cx, cz := g.cell(p.X, p.Z)
-	stepX, nextX, deltaX := walk(r.Origin.X, r.Dir.X, b.inv.X, g.x0, g.inv, cx)
-	stepZ, nextZ, deltaZ := walk(r.Origin.Z, r.Dir.Z, b.inv.Z, g.z0, g.inv, cz)
-	for {
-		items := g.at(cx, cz)
-		for i := range items {
-			if t, hit := items[i].enter(&b); hit {
-				b.max, ok = t, true
-			}
-		}
-		if min(nextX, nextZ) > b.max {
-			break
-		}
-		if nextX < nextZ {
-			nextX += deltaX
-			cx += stepX
-			if uint(cx) >= uint(g.nx) {
-				break
-			}
-		} else {
-			nextZ += deltaZ
-			cz += stepZ
-			if uint(cz) >= uint(g.nz) {
-				break
-			}
-		}
+	if from, within := whole.enter(&b); within && a.walk(r, &b, from) {
+		ok = true
 	}
 	if !ok {
 		return 0, false
@@ -61,8 +31,42 @@ func (a *Arena) Raycast(r geom.Ray) (t float32, ok bool) {
 	return b.max, true
 }
 
-// walk prepares one axis: which way cells go, the distance to the first border, and from border to border.
-func walk(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, delta float32) {
+// walk tests the solids of the squares that b passes over from a distance on, shortens b to the nearest hit, and
+// reports whether there was one.
+func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
+	g := &a.rays
+	p := r.At(from)
+	cx, cz := g.cell(p.X, p.Z)
+	stepX, nextX, deltaX := borders(r.Origin.X, r.Dir.X, b.inv.X, g.x0, g.inv, cx)
+	stepZ, nextZ, deltaZ := borders(r.Origin.Z, r.Dir.Z, b.inv.Z, g.z0, g.inv, cz)
+	for {
+		items := g.at(cx, cz)
+		for i := range items {
+			if t, hit := items[i].enter(b); hit {
+				b.max, ok = t, true
+			}
+		}
+		if min(nextX, nextZ) > b.max {
+			return ok
+		}
+		if nextX < nextZ {
+			nextX += deltaX
+			cx += stepX
+			if uint(cx) >= uint(g.nx) {
+				return ok
+			}
+		} else {
+			nextZ += deltaZ
+			cz += stepZ
+			if uint(cz) >= uint(g.nz) {
+				return ok
+			}
+		}
+	}
+}
+
+// borders prepares one axis: which way cells go, the distance to the first border, and from border to border.
+func borders(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, delta float32) {
 	const far = math.MaxFloat32
 	size := 1 / cellInv
 	switch {
