@@ -17,3 +17,14 @@ type Knee struct {
 	Binding   []string `json:"binding"`    // the terms that failed there
 	Reason    string   `json:"reason"`     // why the search ended, in words
 }
+
+// Knee judges steps that were already measured, in the order they were, as a search would have. With another level
+// than the one they were measured for, the gap between the knee and the first failure may be wide; Reason says how wide.
+func (l Level) Knee(steps []Step) Knee {
+	s := Search{Level: l}
+	for _, step := range steps {
+		s.Max = max(s.Max, step.Players+1)
+		s.Record(step)
+	}
+	return s.Knee()
+}

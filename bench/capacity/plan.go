@@ -41,7 +41,7 @@ type Plan struct {
 }
 
 // Clean returns p as it is written: version and defaults filled in, lists never null, and every number finite (a step
-// that held one which was not is void). The fit is taken anew when p has none.
+// that held one which was not is void). The knee and the fit are worked out from the steps when p has none.
 func (p Plan) Clean() Plan {
 	p.Version, p.Level = Version, p.Level.WithDefaults()
 	steps := make([]Step, len(p.Steps))
@@ -54,10 +54,10 @@ func (p Plan) Clean() Plan {
 	}
 	p.Steps = steps
 	p.Config = append([]Setting{}, p.Config...)
-	p.Knee.Binding = append([]string{}, p.Knee.Binding...)
 	if p.Knee.Bound == "" {
-		p.Knee.Bound, p.Knee.Reason = AtLeast, "nothing was measured"
+		p.Knee = p.Level.Knee(p.Steps)
 	}
+	p.Knee.Binding = append([]string{}, p.Knee.Binding...)
 	if p.Fit.Total.Parts == 0 {
 		p.Fit = Fit(steps)
 	}

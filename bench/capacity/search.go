@@ -150,6 +150,8 @@ func (s *Search) surprising(step Step) bool {
 func (s *Search) Knee() Knee {
 	k := Knee{Players: s.good.Players, Bound: AtLeast}
 	switch {
+	case s.bad.Players == 0 && s.again > 0:
+		k.Reason = fmt.Sprintf("%d players did not hold it once and were not measured again%s", s.again, s.timeWords())
 	case s.bad.Players == 0 && s.good.Players == 0:
 		k.Reason = "nothing was measured"
 	case s.bad.Players == 0 && s.good.Players >= s.max():

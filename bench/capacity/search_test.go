@@ -214,6 +214,33 @@ func TestSearchOutOfTimeSaysSoAndKeepsItsGap(t *testing.T) {
 	}
 }
 
+func TestSearchInterruptedBeforeTheRepeat(t *testing.T) {
+	s, light := &Search{}, healthy(64)
+	light.TickCPUMillis.P99, light.TickWallMillis.P99 = 1, 1 // so little that losing an input at 128 surprises
+	s.Record(light)
+	hiccup := healthy(128)
+	hiccup.InputsLost = 1
+	s.Record(hiccup)
+	if got := s.Knee(); got.Players != 64 || got.Bound != AtLeast || !strings.Contains(got.Reason, "128 players did not hold it once") {
+		t.Errorf("knee %+v", got)
+	}
+}
+
+// Steps read back from a plan.json give the knee again, and another one for another level.
+func TestLevelKneeJudgesAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, s := drawMachine(t), &Search{Max: 1 << 20}
+		m.roof = rapid.SampledFrom([]int{0, 300, 900}).Draw(t, "roof")
+		steps := run(s, m)
+		if got, want := s.Level.Knee(steps), s.Knee(); got.Players != want.Players || got.Bound != want.Bound || got.Reason != want.Reason {
+			t.Fatalf("judged again %+v, at first %+v", got, want)
+		}
+		if strict := (Level{TickShare: 0.3}).Knee(steps); strict.Players > s.Knee().Players {
+			t.Fatalf("a stricter level carries more: %+v", strict)
+		}
+	})
+}
+
 func TestSizesReadWell(t *testing.T) {
 	s := &Search{}
 	for x, want := range map[float64]int{163.84: 164, 409.6: 410, 656: 660, 1056: 1060, 2048: 2040, 7.3: 7, 40.2: 40} {
