@@ -8,8 +8,11 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// maxDue is how many commands are asked for at once; a caller who was away for longer has missed those ticks.
-const maxDue = 16
+// A caller who was away for more than maxDue ticks has missed them; up to fewDue are always made up for.
+const (
+	maxDue = 16
+	fewDue = 2
+)
 
 // Advance moves the clocks to now, which never goes back, and returns how many ticks want a Command. It is 0 until the
 // client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
@@ -41,11 +44,16 @@ func (c *Client) ideal() time.Duration {
 	return max(0, c.server.arriving(c.now)+c.peer.RTT().Smoothed+c.predicted.want())
 }
 
-// ask counts the ticks that the predicted clock has begun and that have no command.
+// ask counts the ticks that the predicted clock has begun and that have no command. A few are caught up with; of more,
+// those are left out whose commands could only arrive when the server has played the tick without them.
 func (c *Client) ask() int {
 	t, _ := c.rate.Since(c.predicted.at)
-	if t > c.predict.newest+maxDue || c.predict.first == 0 {
-		c.predict.skip(t - min(t, 1))
+	switch p := &c.predict; {
+	case p.first == 0 || t > p.newest+maxDue:
+		p.skip(t - min(t, 1))
+	case t > p.newest+fewDue:
+		over, _ := c.rate.Since(c.server.arriving(c.now) + c.peer.RTT().Min)
+		p.skip(min(over, t-1))
 	}
 	return int(t) - int(min(t, c.predict.newest))
 }
@@ -59,9 +67,10 @@ func (c *Client) look(dt time.Duration) {
 }
 
 // delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
-// and the jitter.
+// and the jitter; more where so many are lost that the render clock would often have to wait.
 func (c *Client) delay() time.Duration {
-	return c.rate.At(2*tick.Tick(c.accept.SendInterval)) + c.server.jitter
+	two := c.rate.At(2 * tick.Tick(c.accept.SendInterval))
+	return min(max(two+c.server.jitter, c.server.gap), two+maxJitter)
 }
 
 // serverTime estimates the server's clock at this moment.

@@ -56,7 +56,7 @@ func (c *Client) pack(now time.Duration, dst []byte) []byte {
 // unacked gathers the commands that the server is not known to have, oldest first: the newest ones without a gap.
 func (c *Client) unacked() []sim.Command {
 	at := len(c.window)
-	for t := c.predict.newest; at > 0 && t > c.arrived && c.predict.holds(t) && c.predict.at(t).made; t-- {
+	for t := c.predict.newest; at > 0 && t > c.arrived && c.predict.gave(t); t-- {
 		at--
 		c.window[at] = c.predict.at(t).cmd
 	}

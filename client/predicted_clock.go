@@ -122,7 +122,7 @@ func (c *predictedClock) advance(now, dt, ideal time.Duration) {
 		return
 	}
 	if c.astray += dt; c.astray >= hardTime {
-		c.at, c.astray, c.known = ideal, 0, false
+		c.at, c.astray, c.known, c.bump = ideal, 0, false, 0
 		c.resets++
 	}
 }

@@ -44,7 +44,7 @@ type Prediction struct {
 	Rows            uint64 // owner rows compared
 	Mispredictions  uint64 // rows that differed while alive, after the server had our first command
 	Lives           uint64 // rows that told of a death or a respawn: not predictable, not counted above
-	Replays         uint64 // times commands were played again, for either reason
+	Replays         uint64 // times commands were played again, for either reason; the dead have nothing to play
 	Replayed        uint64 // ticks played again
 	Skipped         uint64 // ticks without a command, because the clock jumped over them
 	Beyond          uint64 // rows too old for the ring, or of ticks we had no command for yet
@@ -56,6 +56,9 @@ func (p *predictor) at(t tick.Tick) *moment { return &p.ring[t%ringTicks] }
 
 // holds reports whether the ring still remembers tick t.
 func (p *predictor) holds(t tick.Tick) bool { return t != 0 && t <= p.newest && p.at(t).cmd.Tick == t }
+
+// gave reports whether the command for tick t was really given.
+func (p *predictor) gave(t tick.Tick) bool { return p.holds(t) && p.at(t).made }
 
 // push plays the command for the tick after newest and reports whether a round left the rifle, and its cone.
 func (p *predictor) push(c sim.Command) (fired bool, cone int32) {
@@ -167,12 +170,11 @@ func (p *predictor) judge(t tick.Tick, was, is *state) {
 
 // replay plays the commands after tick t again.
 func (p *predictor) replay(t tick.Tick) {
-	if t == p.newest {
-		return
-	}
-	p.count.Replays++
-	p.count.Replayed += uint64(p.newest - t)
 	s := p.at(t).state
+	if t < p.newest && !s.dead {
+		p.count.Replays++
+		p.count.Replayed += uint64(p.newest - t)
+	}
 	for t < p.newest {
 		t++
 		m := p.at(t)

@@ -134,11 +134,17 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	}
 	last := c.self.Starved
 	c.self, c.selfTick = ghost.SelfOf(row), t
-	if starved := c.self.Starved - last; starved != 0 && c.predict.first != 0 {
-		c.stats.Starved += uint64(starved)
-		c.predicted.starved(now)
+	starved := c.self.Starved - last
+	c.stats.Starved += uint64(starved)
+	switch {
+	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
+		if starved != 0 {
+			c.predicted.starved(now)
+		}
+		c.predicted.report(t, c.self.Lead)
+	case t > c.predict.newest:
+		c.predicted.known = false
 	}
-	c.predicted.report(t, c.self.Lead)
 	c.predict.correct(t, &c.self)
 }
 

@@ -20,6 +20,8 @@ type serverClock struct {
 	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
 	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
 	jitter time.Duration               // about how late the latest twentieth of the snapshots are
+	newest tick.Tick                   // newest that arrived
+	gap    time.Duration               // 98th percentile of how old the newest gets before the next one comes
 }
 
 const far = time.Duration(1 << 62)
@@ -45,7 +47,24 @@ func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
 		c.offset = min(c.offset, v)
 	}
 	c.late(sample - c.offset)
+	c.older(now, t)
 }
+
+// older measures the gap that loss and jitter leave between one newest snapshot and the next: a percentile by steps of a fixed
+// size, 49 times as large upwards as downwards.
+func (c *serverClock) older(now time.Duration, t tick.Tick) {
+	if t <= c.newest {
+		return
+	}
+	if c.newest != 0 && c.arriving(now)-c.rate.At(c.newest) > c.gap {
+		c.gap += 49 * gapStep
+	} else {
+		c.gap = max(0, c.gap-gapStep)
+	}
+	c.newest = t
+}
+
+const gapStep = 250 * time.Microsecond
 
 // late moves the jitter up fast and down slowly, which settles near the 95th percentile without keeping samples.
 func (c *serverClock) late(by time.Duration) {

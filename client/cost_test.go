@@ -1,0 +1,142 @@
+package client
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// tape is what one client heard and when it moved, to be played to another that was made alike: everything a client does
+// follows from what it is given, so the second one says the same things and the server's acks fit it.
+type tape struct {
+	cfg  Config
+	play []played
+}
+
+// played is a frame: what arrived before it, and its instant.
+type played struct {
+	now     time.Duration
+	heard   [][]byte
+	arrived []time.Duration
+}
+
+// record tapes a client among players, everybody in sight.
+func record(t testing.TB, players int, thin bool, d time.Duration, path link) *tape {
+	l := newLab(t, labConfig{seed: 20, players: players, extras: players - 1})
+	cfg := l.config()
+	cfg.Thin, cfg.Judge = thin, false
+	s := l.seat(cfg, path)
+	tp := &tape{cfg: cfg}
+	var frame played
+	s.tap = func(now time.Duration, data []byte) {
+		frame.heard = append(frame.heard, slices.Clone(data))
+		frame.arrived = append(frame.arrived, now)
+	}
+	s.each = func(now time.Duration, _ *seat) {
+		frame.now = now
+		tp.play = append(tp.play, frame)
+		frame = played{}
+	}
+	l.run(d)
+	return tp
+}
+
+// player plays a tape.
+type player struct {
+	tape  *tape
+	seat  seat
+	at    int
+	out   []byte
+	poses bool
+	sum   float32 // of what was looked at, so that it is not optimised away
+}
+
+func (tp *tape) player(t testing.TB) *player {
+	c, err := New(tp.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &player{tape: tp, seat: seat{client: c, think: wander(0)}, out: make([]byte, 0, 1500), poses: !tp.cfg.Thin}
+}
+
+// frame plays one frame; false at the end of the tape.
+func (p *player) frame() bool {
+	if p.at == len(p.tape.play) {
+		return false
+	}
+	f := &p.tape.play[p.at]
+	p.at++
+	c := p.seat.client
+	for i, data := range f.heard {
+		c.Receive(f.arrived[i], data)
+	}
+	for range c.Advance(f.now) {
+		c.Command(p.seat.think(p.seat.commands))
+		p.seat.commands++
+	}
+	p.out, _ = c.Append(f.now, p.out[:0])
+	if p.poses {
+		for slot := range int(c.accept.MaxPlayers) {
+			pose, _ := c.Pose(slot)
+			p.sum += pose.Pos.X
+		}
+	}
+	return true
+}
+
+func (p *player) skip(frames int) {
+	for range frames {
+		p.frame()
+	}
+}
+
+// warm is how many frames it takes until everything is running.
+const warm = 120
+
+func TestNoAllocations(t *testing.T) {
+	for _, thin := range []bool{false, true} {
+		for _, judge := range []bool{false, true} {
+			tp := record(t, 32, thin, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
+			tp.cfg.Judge = judge
+			p := tp.player(t)
+			p.skip(warm)
+			frames := len(tp.play) - warm - 10
+			if n := testing.AllocsPerRun(frames, func() { p.frame() }); n != 0 {
+				t.Errorf("thin %v, judge %v: %v allocations a frame", thin, judge, n)
+			}
+			if n := testing.AllocsPerRun(100, func() { p.seat.client.Stats() }); n != 0 {
+				t.Errorf("Stats: %v allocations", n)
+			}
+			st := p.seat.client.Stats()
+			if st.Snapshots < 80 || st.Shots == 0 || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 {
+				t.Errorf("the tape did not play: %+v", st)
+			}
+		}
+	}
+}
+
+// BenchmarkTick is a frame of a client at 60 Hz with 64 players in sight, three frames to a snapshot: decode, predict,
+// interpolate everybody, write the package. A thin client of the same lobby is beside it.
+func BenchmarkTick(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		thin bool
+	}{{"full", false}, {"thin", true}} {
+		b.Run(c.name, func(b *testing.B) {
+			tp := record(b, 64, c.thin, 12*time.Second, link{delay: 20 * time.Millisecond})
+			p := tp.player(b)
+			p.skip(warm)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				if !p.frame() {
+					b.StopTimer()
+					p = tp.player(b)
+					p.skip(warm)
+					b.StartTimer()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")
+		})
+	}
+}

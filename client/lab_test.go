@@ -1,0 +1,448 @@
+package client
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// lab is a server's half in virtual time, with its own links, for tests: the real door, peers, match and encoder, joined
+// as simply as can be. Package server joins them well; this one cannot be seen from there.
+type lab struct {
+	t        testing.TB
+	rules    sim.Rules
+	arena    *arena.Arena
+	match    *sim.Match
+	door     *session.Door
+	frames   *snapshot.Ring
+	encoder  *snapshot.Encoder
+	packer   snapshot.Packer
+	models   ghost.Models
+	interval tick.Tick
+	players  int
+	guests   []*guest
+	extras   []ecs.NetID // players without a client
+	seats    []*seat
+	now      time.Duration
+	rng      *rand.Rand
+	hits     []sim.Event // every EventHit of the match
+	joins    int
+}
+
+// guest is a client as the server knows it.
+type guest struct {
+	addr    netip.AddrPort
+	token   uint64
+	id      ecs.NetID
+	peer    *session.Peer
+	tracker *snapshot.Tracker
+	owner   *snapshot.OwnerWriter
+	resyncs int
+}
+
+// seat is a client with its links and what drives it.
+type seat struct {
+	client   *Client
+	addr     netip.AddrPort
+	up, down link
+	frame    time.Duration // from one Advance to the next
+	next     time.Duration
+	think    func(n int) Intent
+	commands int
+	stop     bool                                 // no more frames
+	tap      func(now time.Duration, data []byte) // sees what arrives
+	each     func(now time.Duration, s *seat)     // after every frame
+	lastView int64
+	last     time.Duration
+	newest   tick.Tick
+}
+
+// link is a bad way to the other end.
+type link struct {
+	delay, jitter   time.Duration
+	loss, dup, swap float64
+	queue           []flight
+	seq             int
+}
+
+type flight struct {
+	at   time.Duration
+	seq  int
+	data []byte
+}
+
+func (l *link) push(now time.Duration, rng *rand.Rand, data []byte) {
+	if rng.Float64() < l.loss {
+		return
+	}
+	n := 1
+	if rng.Float64() < l.dup {
+		n = 2
+	}
+	for range n {
+		at := now + l.delay
+		if l.jitter > 0 {
+			at += time.Duration(rng.Int64N(int64(l.jitter)))
+		}
+		if rng.Float64() < l.swap {
+			at += 20 * time.Millisecond
+		}
+		l.seq++
+		l.queue = append(l.queue, flight{at, l.seq, slices.Clone(data)})
+	}
+	slices.SortFunc(l.queue, func(a, b flight) int {
+		if a.at != b.at {
+			return int(a.at - b.at)
+		}
+		return a.seq - b.seq
+	})
+}
+
+func (l *link) pop(now time.Duration) ([]byte, bool) {
+	if len(l.queue) == 0 || l.queue[0].at > now {
+		return nil, false
+	}
+	data := l.queue[0].data
+	l.queue = l.queue[1:]
+	return data, true
+}
+
+type labConfig struct {
+	rules   sim.Rules
+	players int
+	extras  int
+	seed    uint64
+}
+
+func newLab(t testing.TB, c labConfig) *lab {
+	c.rules = c.rules.WithDefaults()
+	if c.players == 0 {
+		c.players = 16
+	}
+	a, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{
+		t: t, rules: c.rules, arena: a, models: ghost.Trained(), players: c.players,
+		interval: max(1, tick.Tick(c.rules.Rate+10)/20), rng: rand.New(rand.NewPCG(c.seed, 1)),
+		match: sim.New(c.players, c.rules, a),
+	}
+	l.door = session.NewDoor([32]byte{1})
+	l.door.Schema, l.door.Model, l.door.Arena = ghost.SchemaHash(), l.models.Hash(), a.Hash()
+	l.frames = snapshot.NewRing(ghost.Public, c.players, 512, 1)
+	l.encoder = snapshot.NewEncoder(l.models.Public, c.players)
+	for range c.extras {
+		l.extras = append(l.extras, l.match.Join())
+	}
+	return l
+}
+
+func (l *lab) config() Config {
+	return Config{
+		Name: "tester", Nonce: uint64(1 + len(l.seats)), Rules: l.rules, Judge: true,
+		Arena: func(string, [32]byte) (*arena.Arena, error) { return l.arena, nil },
+	}
+}
+
+// seat adds a client; path is one way.
+func (l *lab) seat(cfg Config, path link) *seat {
+	c, err := New(cfg)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	s := &seat{
+		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.seats))*3*time.Millisecond,
+		addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.seats))}), 1000), think: wander(uint64(len(l.seats))),
+	}
+	l.seats = append(l.seats, s)
+	return s
+}
+
+// wander is a player who runs, turns, jumps, shoots and reloads, from a seed.
+func wander(seed uint64) func(int) Intent {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var in Intent
+	turn := 0
+	return func(n int) Intent {
+		if rng.IntN(20) == 0 {
+			turn = rng.IntN(2000) - 1000
+			in.MoveYaw, in.MoveMag = uint8(rng.IntN(256)), uint8(rng.IntN(2)*255)
+			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire)
+		}
+		in.Buttons &^= sim.Jump | sim.Reload
+		if rng.IntN(30) == 0 {
+			in.Buttons |= sim.Jump
+		}
+		if rng.IntN(200) == 0 {
+			in.Buttons |= sim.Reload
+		}
+		in.Yaw += geom.Angle(turn)
+		in.Pitch = geom.Angle(uint16(rng.IntN(2000) - 1000))
+		return in
+	}
+}
+
+const labStep = time.Millisecond
+
+// run lets d pass.
+func (l *lab) run(d time.Duration) {
+	for end := l.now + d; l.now < end; l.now += labStep {
+		for _, s := range l.seats {
+			for data, ok := s.up.pop(l.now); ok; data, ok = s.up.pop(l.now) {
+				l.receive(s, data)
+			}
+		}
+		for l.now >= l.rules.Rate.At(l.match.Tick()+1) {
+			l.tick()
+		}
+		for _, s := range l.seats {
+			l.frameOf(s)
+		}
+	}
+}
+
+func (l *lab) frameOf(s *seat) {
+	for data, ok := s.down.pop(l.now); ok; data, ok = s.down.pop(l.now) {
+		if s.tap != nil {
+			s.tap(l.now, data)
+		}
+		s.client.Receive(l.now, data)
+	}
+	if l.now < s.next || s.stop {
+		return
+	}
+	s.next += s.frame
+	s.step(l.now, func(data []byte) { s.up.push(l.now, l.rng, data) })
+	l.check(s)
+	if s.each != nil {
+		s.each(l.now, s)
+	}
+}
+
+// step is a client's frame.
+func (s *seat) step(now time.Duration, send func([]byte)) {
+	for range s.client.Advance(now) {
+		s.client.Command(s.think(s.commands))
+		s.commands++
+	}
+	if data, ok := s.client.Append(now, nil); ok {
+		send(data)
+	}
+}
+
+// check holds what must be true after every frame of every client.
+func (l *lab) check(s *seat) {
+	c := s.client
+	if got := c.Stats().Datagrams; !got.Balanced() {
+		l.t.Fatalf("%v: %d datagrams received, %d accepted, %d dropped", l.now, got.Received, got.Accepted, got.Dropped())
+	}
+	if t := c.predict.newest; t < s.newest {
+		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
+	} else {
+		s.newest = t
+	}
+	v := c.View()
+	if v.From == 0 {
+		return
+	}
+	_, _, render := c.Clocks()
+	switch at := lagcomp.Instant(v); {
+	case !v.Valid():
+		l.t.Fatalf("%v: view %v is not valid", l.now, v)
+	case render < s.last:
+		l.t.Fatalf("%v: render clock went back from %v to %v", l.now, s.last, render)
+	case render > l.rules.Rate.At(c.Newest()):
+		l.t.Fatalf("%v: render clock %v is past snapshot %d", l.now, render, c.Newest())
+	case at+int64(v.To-v.From) < s.lastView: // a snapshot that came late makes the view's steps finer: not a step back
+		l.t.Fatalf("%v: view went back to %v", l.now, v)
+	default:
+		s.last, s.lastView = render, at
+	}
+	l.compare(c)
+}
+
+// compare holds what the client decoded against the frames it was coded from.
+func (l *lab) compare(c *Client) {
+	if c.decoder == nil {
+		return
+	}
+	var got, want [ghost.PublicFields]int32
+	for _, t := range c.held.ticks[max(0, c.held.n-2):c.held.n] {
+		frame := l.frames.At(t)
+		if frame == nil {
+			continue
+		}
+		for slot := range l.players {
+			id, ok := c.Row(t, slot, got[:])
+			if !ok {
+				continue
+			}
+			if was := frame.Row(slot, want[:]); was != id || got != want {
+				l.t.Fatalf("tick %d slot %d: client has %v %v, server had %v %v", t, slot, id, got, was, want)
+			}
+		}
+	}
+}
+
+func (l *lab) receive(s *seat, data []byte) {
+	i := slices.IndexFunc(l.guests, func(g *guest) bool { return g.addr == s.addr })
+	if kind := wire.KindOf(data); kind != wire.KindPayload && kind != wire.KindDisconnect {
+		reply, join, _ := l.door.Handle(l.now, s.addr, data, nil)
+		if join != nil {
+			if i < 0 {
+				l.admit(join)
+				i = len(l.guests) - 1
+			}
+			reply = l.accept(join, l.guests[i])
+		}
+		if len(reply) > 0 {
+			s.down.push(l.now, l.rng, reply)
+		}
+		return
+	}
+	if i >= 0 {
+		l.payload(l.guests[i], data)
+	}
+}
+
+func (l *lab) admit(j *session.Join) {
+	g := &guest{addr: j.From, token: j.Token, id: l.match.Join()}
+	g.peer = session.NewPeer(l.now, session.Config{Token: j.Token, Server: true})
+	l.forget(g)
+	l.guests = append(l.guests, g)
+}
+
+func (l *lab) forget(g *guest) {
+	g.tracker = snapshot.NewTracker((l.players+snapshot.GroupRows-1)/snapshot.GroupRows, l.interval)
+	g.owner = snapshot.NewOwnerWriter(l.models.Owner, l.interval)
+}
+
+func (l *lab) accept(j *session.Join, g *guest) []byte {
+	a := wire.Accept{
+		Nonce: j.Nonce, Token: g.token, Slot: uint16(g.id.Index()), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players),
+		ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
+	}
+	return a.Append(nil)
+}
+
+func (l *lab) payload(g *guest, data []byte) {
+	rest, err := g.peer.Receive(l.now, data)
+	if err != nil {
+		return
+	}
+	for _, c := range g.peer.Delivered() {
+		cookie := snapshot.Cookie(c)
+		first, count := cookie.Groups()
+		g.tracker.Acked(cookie.Tick(), first, count)
+		if cookie.Owner() {
+			g.owner.Acked(cookie.Tick())
+		}
+	}
+	if wire.SectionOf(rest) == wire.SectionEvents {
+		if rest, err = g.peer.ParseEvents(rest); err != nil {
+			l.t.Fatal(err)
+		}
+		for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
+			if len(e) == 1 && e[0] == sim.AskResync {
+				l.forget(g)
+				g.resyncs++
+			}
+		}
+	}
+	if wire.SectionOf(rest) == wire.SectionCommands {
+		var window [sim.MaxWindow]sim.Command
+		n, after, err := sim.ParseCommands(rest[1:], &window)
+		if err != nil || len(after) != 0 {
+			l.t.Fatalf("commands: %v, %d bytes left", err, len(after))
+		}
+		for i := n - 1; i >= 0; i-- {
+			l.match.Inbox(g.id).Offer(window[i])
+		}
+	}
+}
+
+func (l *lab) tick() {
+	t := l.match.Tick() + 1
+	for i, id := range l.extras {
+		if in := l.match.Inbox(id); in != nil {
+			w := wander(uint64(i)<<32 | uint64(t/30))(0)
+			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
+		}
+	}
+	for _, g := range l.guests {
+		l.match.Know(g.id, lagcomp.Knowledge{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
+	}
+	l.match.Step()
+	frame := l.frames.Begin(t)
+	var row [ghost.PublicFields]int32
+	for slot, pose := range l.match.Poses() {
+		if v := l.match.Vital(ecs.NetID(pose.ID)); v != nil {
+			ghost.PublicRow(row[:], pose, *v)
+			frame.Set(slot, ecs.NetID(pose.ID), row[:])
+		}
+	}
+	l.encoder.Begin(frame, l.frames)
+	for _, e := range l.match.Outcome().Events {
+		if e.Kind == sim.EventHit {
+			l.hits = append(l.hits, e)
+		}
+		for _, g := range l.guests {
+			if e.Kind == sim.EventKill || e.Actor == g.id {
+				g.peer.Queue(e.Append(nil))
+			}
+		}
+	}
+	for i, g := range l.guests {
+		if (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil && g.peer.Ready(l.now) {
+			l.snapshot(g, t)
+		}
+	}
+}
+
+func (l *lab) snapshot(g *guest, t tick.Tick) {
+	g.tracker.Advance(t)
+	l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+	for first := true; first || !l.packer.Done(); first = false {
+		buf, seq := g.peer.Append(l.now, nil)
+		buf = g.peer.AppendEvents(buf, 256)
+		buf = append(buf, byte(wire.SectionSnapshot))
+		if first {
+			motion, weapon, vital := l.match.Self(g.id)
+			in := l.match.Inbox(g.id)
+			self := ghost.Self{Motion: motion, Weapon: weapon, Lead: in.Lead(t), Starved: uint8(in.Count.Missing)}
+			if !vital.Alive() {
+				self.RespawnTicks = int32(vital.Respawn) - int32(t)
+			}
+			var row [ghost.OwnerFields]int32
+			ghost.OwnerRow(row[:], &self)
+			buf = ghost.Head{Tick: t, Owner: true}.Append(buf)
+			buf = g.owner.Append(buf[:len(buf)-1], t, row[:])
+		} else {
+			buf = ghost.Head{Tick: t}.Append(buf)
+		}
+		buf, group, count := l.packer.Next(buf, wire.MaxDatagram-len(buf))
+		g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
+		for _, s := range l.seats {
+			if s.addr == g.addr {
+				s.down.push(l.now, l.rng, buf)
+			}
+		}
+	}
+}
+
+func (l *lab) inbox(s *seat) *sim.InboxCount { return &l.match.Inbox(s.client.ID()).Count }
