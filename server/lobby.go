@@ -117,6 +117,17 @@ func NewLobby(cfg Config) (*Lobby, error) {
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
+// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
+
+// CountSymbols makes the lobby count every symbol it codes from now on, for ghost.Train.
+func (l *Lobby) CountSymbols() *ghost.Counts {
+	n := ghost.NewCounts()
+	l.encoder.Count(n.Public)
+	l.owner.counts = n.Owner
+	return n
+}
+
 // Tick is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands
 // move the match by one tick, the match becomes history and a frame, the frame is coded against what each client is
 // known to hold, and leaves in datagrams. Errors are conn's.

@@ -45,7 +45,10 @@ func (s *selves) base() (age int, row []int32) {
 }
 
 // ownerCodec writes owner rows.
-type ownerCodec struct{ w bitio.Writer }
+type ownerCodec struct {
+	w      bitio.Writer
+	counts *schema.Counts // nil unless somebody counts
+}
 
 // append writes the head of a snapshot section with the owner row of tick t.
 func (o *ownerCodec) append(dst []byte, m *schema.Model, s *selves, t tick.Tick, self *ghost.Self) []byte {
@@ -55,6 +58,9 @@ func (o *ownerCodec) append(dst []byte, m *schema.Model, s *selves, t tick.Tick,
 	dst = ghost.Head{Tick: t, Owner: true, OwnerAge: uint8(age)}.Append(dst)
 	o.w.Reset(dst)
 	snapshot.EncodeRow(&o.w, m, base, row)
+	if o.counts != nil {
+		snapshot.CountRow(o.counts, m, base, row)
+	}
 	o.w.Align()
 	return o.w.Bytes()
 }

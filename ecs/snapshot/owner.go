@@ -180,3 +180,21 @@ func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, 
 	}
 	return kept, r.Rest(), nil
 }
+
+// CountRow adds the symbols that EncodeRow would code against base to n, for schema.Train. A row without a base has none.
+func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
+	if base == nil {
+		return
+	}
+	coders := m.Coders()
+	for k, part := range m.Masks() {
+		mask := 0
+		for i := range part.Fields {
+			if f := part.First + i; row[f] != base[f] {
+				mask |= 1 << i
+				n.Fields[f][coders[f].Symbol(row[f], base[f])]++
+			}
+		}
+		n.Masks[k][mask]++
+	}
+}

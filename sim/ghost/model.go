@@ -62,3 +62,14 @@ func ParseModels(src []byte) (m Models, err error) {
 	}
 	return m, nil
 }
+
+// Counts is what a lobby codes, symbol by symbol: what Train takes.
+type Counts struct{ Public, Owner *schema.Counts }
+
+// NewCounts returns counts of nothing.
+func NewCounts() *Counts { return &Counts{schema.NewCounts(Public), schema.NewCounts(Owner)} }
+
+// Train returns the models that code the counted traffic in the fewest bits.
+func Train(c *Counts) Models {
+	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner)}
+}

@@ -1,0 +1,225 @@
+package bottle
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Config describes a lobby in a bottle. Zero fields mean the defaults named.
+type Config struct {
+	Lobby   server.Config
+	Clients int
+	Seed    uint64                  // of links, nonces and brains
+	Link    impair.Profile          // each way, of every client; default a perfect one
+	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
+	Judge   bool                    // clients work out what their shots hit in their own view
+}
+
+// parts is how many instants of a tick are played: clients act at different ones, as they do in life.
+const parts = 4
+
+// Bottle is the lobby, the clients and the links.
+type Bottle struct {
+	Lobby   *server.Lobby
+	Clients []*client.Client // nil where one has left
+
+	cfg    Config
+	rate   tick.Rate
+	brains []swarm.Brain
+	up     []*impair.Link
+	down   []*impair.Link
+	line   line
+	eyes   []swarm.Enemy
+	sight  swarm.Sight
+	part   uint64 // instants played
+	now    time.Duration
+	life   uint64 // clients made
+	buf    [netio.MaxDatagram]byte
+}
+
+// New makes the lobby and its clients, who begin to connect with the first Step.
+func New(cfg Config) (*Bottle, error) {
+	lobby, err := server.NewLobby(cfg.Lobby)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Brain == nil {
+		cfg.Brain = func(n int) swarm.Brain { return swarm.NewWander(cfg.Seed, n) }
+	}
+	n := cfg.Clients
+	b := &Bottle{Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
+		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n)}
+	b.line.b = b
+	for i := range n {
+		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
+		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
+		if err := b.Connect(i); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Connect puts a new client in place i.
+func (b *Bottle) Connect(i int) error {
+	b.life++
+	c, err := client.New(client.Config{
+		Name: fmt.Sprintf("bot-%d", i), Nonce: b.cfg.Seed<<20 + b.life, Judge: b.cfg.Judge, Models: b.cfg.Lobby.Models,
+		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
+	})
+	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)
+	return err
+}
+
+// Leave lets client i say goodbye and go.
+func (b *Bottle) Leave(i int) {
+	if out := b.Clients[i].Leave(b.now, b.buf[:0]); len(out) > 0 {
+		b.up[i].Push(b.now, out, 0)
+	}
+	b.Clients[i] = nil
+}
+
+// Now is the virtual time.
+func (b *Bottle) Now() time.Duration { return b.now }
+
+// Step plays one tick of the server and every client's share until the next.
+func (b *Bottle) Step() error {
+	for range parts {
+		b.part++
+		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / parts)
+		if b.part%parts == 0 {
+			if err := b.Lobby.Tick(b.now, &b.line); err != nil {
+				return err
+			}
+			b.look()
+		}
+		for i := int(b.part % parts); i < len(b.Clients); i += parts {
+			if b.Clients[i] != nil {
+				b.play(i)
+			}
+		}
+	}
+	return nil
+}
+
+// play lets one client receive, decide and send.
+func (b *Bottle) play(i int) {
+	c := b.Clients[i]
+	for data, _, ok := b.down[i].Pop(b.now); ok; data, _, ok = b.down[i].Pop(b.now) {
+		_ = c.Receive(b.now, data) // the client counts what is wrong with it
+	}
+	for due := c.Advance(b.now); due > 0; due-- {
+		c.Command(b.brains[i].Wish(b.see(c)))
+	}
+	if out, ok := c.Append(b.now, b.buf[:0]); ok && len(out) > 0 {
+		b.up[i].Push(b.now, out, 0)
+	}
+}
+
+// see gathers what a client's brain decides by.
+func (b *Bottle) see(c *client.Client) *swarm.Sight {
+	self, _ := c.Self()
+	s := &b.sight
+	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: b.cfg.Lobby.Arena}
+	if m, w, t, ok := c.Predicted(); ok {
+		s.Self.Motion, s.Self.Weapon, s.Tick = m, w, t+1
+	}
+	if slot := c.ID().Index(); slot < len(b.eyes) {
+		s.Team = b.eyes[slot].Team
+	}
+	return s
+}
+
+// look renews what everybody knows of everybody: the first client's view.
+func (b *Bottle) look() {
+	if b.eyes == nil {
+		b.eyes = make([]swarm.Enemy, len(b.Lobby.Match().Poses()))
+	}
+	clear(b.eyes)
+	c := b.Clients[0]
+	if c == nil {
+		return
+	}
+	for slot := range b.eyes {
+		if p, ok := c.Pose(slot); ok {
+			b.eyes[slot] = swarm.Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+		}
+	}
+}
+
+// Delivered counts the datagrams that the links have handed to the server, and to the clients.
+func (b *Bottle) Delivered() (toServer, toClients uint64) {
+	for i := range b.up {
+		toServer += b.up[i].Stats().Delivered
+		toClients += b.down[i].Stats().Delivered
+	}
+	return toServer, toClients
+}
+
+// line is the server's end of all links: a netio.Conn.
+type line struct {
+	b    *Bottle
+	next int // client whose link is emptied next
+}
+
+var _ netio.Conn = (*line)(nil)
+
+// place is the address of client i; its port says who it is.
+func place(i int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), uint16(i+1))
+}
+
+// Receive fills a batch with what has arrived by now, client after client.
+func (l *line) Receive(to *netio.Batch) (int, error) {
+	to.Reset()
+	for ; l.next < len(l.b.up); l.next++ {
+		for !to.Full() {
+			data, _, ok := l.b.up[l.next].Pop(l.b.now)
+			if !ok {
+				break
+			}
+			to.Add(data, place(l.next))
+		}
+		if to.Full() {
+			return to.Len(), nil
+		}
+	}
+	if to.Len() == 0 {
+		l.next = 0
+	}
+	return to.Len(), nil
+}
+
+// Send puts a batch on the clients' links.
+func (l *line) Send(from *netio.Batch) error {
+	for i := range from.Len() {
+		d := from.At(i)
+		n := int(d.Addr.Port()) - 1
+		if n < 0 || n >= len(l.b.down) {
+			return errors.New("bottle: a datagram for nobody")
+		}
+		l.b.down[n].Push(l.b.now, d.Data, 0)
+	}
+	return nil
+}
+
+// LocalAddr is the server's address.
+func (l *line) LocalAddr() netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 2}), 7913)
+}
+
+// Close does nothing.
+func (l *line) Close() error { return nil }
+
+// Stats are empty: the links count.
+func (l *line) Stats() netio.Stats { return netio.Stats{} }

@@ -1,0 +1,234 @@
+package bottle
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// bad is the link of the long runs.
+var bad = impair.Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.02, Delay: 30 * time.Millisecond, Jitter: 20 * time.Millisecond}
+
+func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Bottle {
+	t.Helper()
+	a, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Config{
+		Clients: clients, Seed: seed, Link: link, Judge: true,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
+			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The whole lobby over a bad network for ten virtual minutes, with players who come and go: every invariant after
+// every tick, and the same seed twice gives the same bits.
+func TestLobbyInABottle(t *testing.T) {
+	minutes := 10.0
+	switch {
+	case raceEnabled:
+		minutes = 0.2
+	case testing.Short():
+		minutes = 1
+	}
+	run := func(seed uint64) uint64 {
+		b := open(t, 32, seed, bad)
+		c := newChecker(t, b)
+		ticks := int(minutes * 60 * float64(b.rate))
+		hash := uint64(14695981039346656037)
+		for n := range ticks {
+			if n%600 == 599 { // every ten seconds somebody goes and somebody else comes in its place
+				i := 1 + n/600%31
+				c.leaves(i)
+				b.Leave(i)
+				if err := b.Connect(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			c.check()
+			hash = (hash ^ b.Lobby.Match().Hash()) * 1099511628211
+		}
+		c.done()
+		return hash
+	}
+	first, again, other := run(1), run(1), run(2)
+	if first != again {
+		t.Errorf("seed 1 gave %016x and then %016x", first, again)
+	}
+	if first == other {
+		t.Error("two seeds gave the same match")
+	}
+}
+
+// A clean link costs nobody anything: no input is lost, nothing is mispredicted, every shot is judged as its shooter
+// saw it.
+func TestCleanLinkIsExact(t *testing.T) {
+	b := open(t, 16, 3, impair.Profile{Delay: 20 * time.Millisecond})
+	for range 60 * 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used, missing := b.Lobby.Stats.Count[server.InputsUsed].Load(), b.Lobby.Stats.Count[server.InputsMissing].Load()
+	if missing > used/1000 { // the first ticks, while the clocks settle
+		t.Errorf("%d inputs used, %d missing", used, missing)
+	}
+	rows, shots := uint64(0), uint64(0)
+	for i, c := range b.Clients {
+		s := c.Stats()
+		if s.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d mispredicted %d of %d rows, first in tick %d", i, s.Prediction.Mispredictions, s.Prediction.Rows, s.Prediction.FirstMispredict)
+		}
+		rows += s.Prediction.Rows
+		shots += s.Shots
+	}
+	if rows < 16*19*50 || shots < 100 {
+		t.Errorf("only %d rows compared and %d rounds fired", rows, shots)
+	}
+	t.Logf("%d rows compared, %d rounds fired, %d inputs used, %d missing", rows, shots, used, missing)
+}
+
+// checker holds the invariants that must be true after every tick.
+type checker struct {
+	t       *testing.T
+	b       *Bottle
+	owner   map[ecs.NetID]string // which client a net id was given to
+	ids     map[int]ecs.NetID    // present id of each client
+	seen    map[int]tick.Tick    // newest decoded tick already compared
+	used    map[ecs.NetID]uint64 // inputs used of each player
+	rows    int
+	life    int
+	row, as [ghost.PublicFields]int32
+}
+
+func newChecker(t *testing.T, b *Bottle) *checker {
+	return &checker{t: t, b: b, owner: map[ecs.NetID]string{}, ids: map[int]ecs.NetID{}, seen: map[int]tick.Tick{}, used: map[ecs.NetID]uint64{}}
+}
+
+func (c *checker) leaves(i int) {
+	delete(c.ids, i)
+	delete(c.seen, i)
+	c.life++
+}
+
+func (c *checker) check() {
+	c.t.Helper()
+	c.accounts()
+	for i, cl := range c.b.Clients {
+		if st, why := cl.State(); st == client.Denied || st == client.Lost {
+			c.t.Fatalf("at %v client %d was %v: %v", c.b.Now(), i, st, why)
+		} else if st != client.Joined {
+			continue
+		}
+		c.identity(i, cl)
+		c.inputs(cl)
+		c.decoded(i, cl)
+	}
+}
+
+// accounts: every datagram that reached the server was accepted or dropped for one reason.
+func (c *checker) accounts() {
+	s := &c.b.Lobby.Stats
+	sum := s.Count[server.Accepted].Load()
+	for d := range wire.NumDrops {
+		sum += s.Drops[d].Load()
+	}
+	if rx := s.Count[server.Received].Load(); rx != sum {
+		c.t.Fatalf("at %v the server received %d datagrams and accounts for %d", c.b.Now(), rx, sum)
+	}
+	if reached, _ := c.b.Delivered(); reached != s.Count[server.Received].Load() {
+		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d", c.b.Now(), reached, s.Count[server.Received].Load())
+	}
+}
+
+// identity: no net id ever shows two entities.
+func (c *checker) identity(i int, cl *client.Client) {
+	id, who := cl.ID(), fmt.Sprintf("client %d, life %d", i, c.life)
+	if had, ok := c.ids[i]; ok {
+		if had != id {
+			c.t.Fatalf("client %d changed from %v to %v", i, had, id)
+		}
+		return
+	}
+	if other, taken := c.owner[id]; taken {
+		c.t.Fatalf("%v belongs to %s and to %s", id, other, who)
+	}
+	c.ids[i], c.owner[id] = id, who
+}
+
+// inputs: at most one is applied a tick.
+func (c *checker) inputs(cl *client.Client) {
+	inbox := c.b.Lobby.Match().Inbox(cl.ID())
+	if inbox == nil {
+		return
+	}
+	if n := inbox.Count.Used; n > c.used[cl.ID()]+1 {
+		c.t.Fatalf("%v had %d inputs applied in one tick", cl.ID(), n-c.used[cl.ID()])
+	}
+	c.used[cl.ID()] = inbox.Count.Used
+	if n := inbox.Count; n.Used > n.Accepted {
+		c.t.Fatalf("%v had %d inputs applied of %d that came", cl.ID(), n.Used, n.Accepted)
+	}
+}
+
+// decoded: what a client holds of a tick is what the server's frame of that tick says, slot by slot.
+func (c *checker) decoded(i int, cl *client.Client) {
+	newest := cl.Newest()
+	for t := max(c.seen[i]+1, newest-min(newest, 9)); t <= newest; t++ {
+		frame := c.b.Lobby.Frame(t)
+		if frame == nil {
+			continue
+		}
+		for slot := range frame.Slots() {
+			id, held := cl.Row(t, slot, c.row[:])
+			if !held {
+				continue
+			}
+			if want := frame.Row(slot, c.as[:]); id != want || id != 0 && c.row != c.as {
+				c.t.Fatalf("at %v client %d has %v %v in slot %d of tick %d, the server %v %v", c.b.Now(), i, id, c.row, slot, t, want, c.as)
+			}
+			c.rows++
+		}
+	}
+	c.seen[i] = newest - min(newest, 9) // groups of older ticks may still arrive
+}
+
+// done: the checks did see something, and the clients' own accounts balance.
+func (c *checker) done() {
+	if c.rows < 1000 {
+		c.t.Errorf("only %d rows were compared", c.rows)
+	}
+	s := &c.b.Lobby.Stats
+	if s.Count[server.Hits].Load() == 0 {
+		c.t.Error("nobody hit anybody")
+	}
+	for i, cl := range c.b.Clients {
+		st := cl.Stats()
+		if !st.Datagrams.Balanced() {
+			c.t.Errorf("client %d received %d datagrams and accounts for others", i, st.Datagrams.Received)
+		}
+		if st.Undecoded != 0 || st.Resyncs != 0 {
+			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)
+		}
+	}
+	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs", c.rows, s.Count[server.Kills].Load(),
+		s.Count[server.InputsUsed].Load(), s.Count[server.InputsMissing].Load(), s.Count[server.Resyncs].Load())
+}

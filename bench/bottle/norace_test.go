@@ -1,0 +1,5 @@
+//go:build !race
+
+package bottle
+
+const raceEnabled = false
