@@ -154,7 +154,7 @@ func (d *Decoder) Before(g int, t tick.Tick) *Frame {
 	}
 	for range Window {
 		f := d.slot(t)
-		if f.Tick != 0 && f.Tick <= t && f.Has(g) {
+		if f.Tick/d.interval == t/d.interval && f.Tick <= t && f.Has(g) { // else it is a window older
 			return f
 		}
 		if t <= d.interval {

@@ -20,6 +20,9 @@ func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 	if e.Tick() != k.now {
 		panic("snapshot: packer's tracker and encoder are at different ticks")
 	}
+	if e.ring.Span() < MaxAge*k.interval {
+		panic("snapshot: ring too short for the baselines that a tracker names")
+	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
 	p.runs = k.Runs(p.runs[:0], first, min(end, e.inUse, k.groups))
 }
