@@ -75,7 +75,7 @@ func (l *Lobby) self(g *guest, t tick.Tick) ghost.Self {
 // the truth: everything in an event can be seen in snapshots as well.
 func (l *Lobby) tell() {
 	out := l.match.Outcome()
-	l.Stats.Count[Shots].Add(uint64(out.Shots))
+	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()

@@ -13,18 +13,10 @@ import (
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
 	input []move.Input
-	shots []lagcomp.Shot
-	hits  []lagcomp.Hit
 	now   columns
 }
 
-func newScratch(slots int) *scratch {
-	return &scratch{
-		input: make([]move.Input, slots),
-		shots: make([]lagcomp.Shot, 0, slots),
-		hits:  make([]lagcomp.Hit, slots),
-	}
-}
+func newScratch(slots int) *scratch { return &scratch{input: make([]move.Input, slots)} }
 
 // columns is what systems work on: every player's components, one row a player, and the resources, for one tick.
 type columns struct {

@@ -31,10 +31,12 @@ type Clock struct{ Tick tick.Tick }
 // Score is the resource of the team deathmatch: kills and members by team.
 type Score struct{ Kills, Members [2]uint32 }
 
-// Outcome is the resource of what the last tick brought about, for those who pass it on.
+// Outcome is the resource of what the last tick brought about, for those who pass it on. Its memory is used again by
+// the next Step.
 type Outcome struct {
-	Events []Event // in the order they happened; valid until the next Step
-	Shots  int     // rounds fired
+	Events []Event        // in the order they happened
+	Shots  []lagcomp.Shot // rounds fired, their views clamped, their rays cut at the first wall
+	Hits   []lagcomp.Hit  // what each of them hit in its shooter's view, whatever became of the victim since
 }
 
 // inboxes is the resource of commands that wait, by slot.
@@ -58,7 +60,7 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	ecs.SetResource(w, a)
 	ecs.SetResource(w, &Clock{})
 	ecs.SetResource(w, &Score{})
-	ecs.SetResource(w, &Outcome{Events: make([]Event, 0, 4*slots)})
+	ecs.SetResource(w, &Outcome{Events: make([]Event, 0, 2*slots), Shots: make([]lagcomp.Shot, 0, slots), Hits: make([]lagcomp.Hit, slots)})
 	ecs.SetResource(w, lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4))
 	ecs.SetResource(w, &inboxes{make([]Inbox, slots)})
 	ecs.SetResource(w, &poses{make([]lagcomp.Pose, slots)})

@@ -39,7 +39,8 @@ func (m *Match) Step() {
 func (m *Match) Begin() {
 	c := m.open()
 	c.clock.Tick++
-	c.outcome.Events, c.outcome.Shots = c.outcome.Events[:0], 0
+	o := c.outcome
+	o.Events, o.Shots, o.Hits = o.Events[:0], o.Shots[:0], o.Hits[:0]
 }
 
 // Run runs system i of Systems.
@@ -86,7 +87,7 @@ func movePlayers(c *columns) {
 }
 
 func fire(c *columns) {
-	shots := c.scratch.shots[:0]
+	shots := c.outcome.Shots
 	for i := range c.weapon {
 		v := &c.vital[i]
 		if !v.Alive() {
@@ -105,23 +106,23 @@ func fire(c *columns) {
 		s.Ray.Max = c.rules.RangeMetres
 		shots = append(shots, s)
 	}
-	c.scratch.shots = shots
-	c.outcome.Shots = len(shots)
+	c.outcome.Shots = shots
 }
 
 func combat(c *columns) {
-	shots := c.scratch.shots
+	shots := c.outcome.Shots
 	for i := range shots {
 		if t, ok := c.arena.Raycast(shots[i].Ray); ok {
 			shots[i].Ray.Max = t
 		}
 	}
-	c.history.Cast(shots, c.scratch.hits[:len(shots)])
+	c.outcome.Hits = c.outcome.Hits[:len(shots)]
+	c.history.Cast(shots, c.outcome.Hits)
 }
 
 func damage(c *columns) {
-	shots := c.scratch.shots
-	for i, h := range c.scratch.hits[:len(shots)] {
+	shots := c.outcome.Shots
+	for i, h := range c.outcome.Hits {
 		if h.ID == 0 {
 			continue
 		}
