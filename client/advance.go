@@ -18,8 +18,11 @@ const (
 // client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
 // the caller's.
 func (c *Client) Advance(now time.Duration) int {
+	if !c.begun {
+		c.begun, c.now = true, now
+	}
 	dt := max(0, now-c.now)
-	c.now = max(now, c.now)
+	c.now, c.due = max(now, c.now), 0
 	if c.state != Joined {
 		return 0
 	}

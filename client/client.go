@@ -20,6 +20,7 @@ type Client struct {
 	state  State
 	reason wire.Reason
 	err    error
+	begun  bool
 	now    time.Duration // of the last Advance
 
 	dialer *session.Dialer

@@ -93,6 +93,47 @@ func TestClocksConverge(t *testing.T) {
 	}
 }
 
+// TestInputsSurviveLoss: at 20 % loss each way more than 999 of 1000 ticks run with the player's own command.
+func TestInputsSurviveLoss(t *testing.T) {
+	var used, missing uint64
+	for seed := range uint64(4) {
+		l := newLab(t, labConfig{seed: 100 + seed})
+		s := l.seat(l.config(), link{delay: 40 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.2})
+		l.run(3 * time.Second)
+		before := *l.inbox(s)
+		l.run(60 * time.Second)
+		in := l.inbox(s)
+		used, missing = used+in.Used-before.Used, missing+in.Missing-before.Missing
+		if in.Conflict != 0 || in.Future != 0 {
+			t.Errorf("seed %d: %+v", seed, *in)
+		}
+	}
+	if used < 14000 || missing*1000 > used+missing {
+		t.Errorf("%d ticks with the command, %d without", used, missing)
+	}
+	t.Logf("%d ticks with the command, %d without", used, missing)
+}
+
+// TestOwnClock: the client's clock began elsewhere and runs a thousandth too fast or too slow.
+func TestOwnClock(t *testing.T) {
+	for _, clock := range []func(time.Duration) time.Duration{
+		func(now time.Duration) time.Duration { return now + 500*time.Hour + now/1000 },
+		func(now time.Duration) time.Duration { return now - 500*time.Hour - now/1000 },
+	} {
+		l := newLab(t, labConfig{seed: 13, extras: 2})
+		s := l.seat(l.config(), link{delay: 30 * time.Millisecond, jitter: 3 * time.Millisecond})
+		s.clock = clock
+		l.run(30 * time.Second)
+		st, in := s.client.Stats(), l.inbox(s)
+		if in.Missing != 0 || in.Used < 29*60 || st.HardResets != 0 || st.RenderStalls != 0 || st.Prediction.Mispredictions != 0 {
+			t.Errorf("inbox %+v, %+v", *in, st)
+		}
+		if st.Lead < 1 || st.Lead > 4 || st.SnapshotAge > 150*time.Millisecond {
+			t.Errorf("lead %d, age %v", st.Lead, st.SnapshotAge)
+		}
+	}
+}
+
 func TestRoundTripStep(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4, extras: 3})
 	s := l.seat(l.config(), link{delay: 25 * time.Millisecond, jitter: 2 * time.Millisecond})

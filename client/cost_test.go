@@ -136,6 +136,9 @@ func BenchmarkTick(b *testing.B) {
 					b.StartTimer()
 				}
 			}
+			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 || st.Prediction.Rows < 20 {
+				b.Fatalf("the tape did not play: %+v", st)
+			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")
 		})
 	}

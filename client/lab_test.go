@@ -39,7 +39,6 @@ type lab struct {
 	now      time.Duration
 	rng      *rand.Rand
 	hits     []sim.Event // every EventHit of the match
-	joins    int
 }
 
 // guest is a client as the server knows it.
@@ -58,7 +57,8 @@ type seat struct {
 	client   *Client
 	addr     netip.AddrPort
 	up, down link
-	frame    time.Duration // from one Advance to the next
+	clock    func(time.Duration) time.Duration // the client's own, by the lab's
+	frame    time.Duration                     // from one Advance to the next
 	next     time.Duration
 	think    func(n int) Intent
 	commands int
@@ -166,7 +166,8 @@ func (l *lab) seat(cfg Config, path link) *seat {
 	}
 	s := &seat{
 		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.seats))*3*time.Millisecond,
-		addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.seats))}), 1000), think: wander(uint64(len(l.seats))),
+		clock: func(now time.Duration) time.Duration { return now },
+		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.seats))}), 1000), think: wander(uint64(len(l.seats))),
 	}
 	l.seats = append(l.seats, s)
 	return s
@@ -220,13 +221,13 @@ func (l *lab) frameOf(s *seat) {
 		if s.tap != nil {
 			s.tap(l.now, data)
 		}
-		s.client.Receive(l.now, data)
+		s.client.Receive(s.clock(l.now), data)
 	}
 	if l.now < s.next || s.stop {
 		return
 	}
 	s.next += s.frame
-	s.step(l.now, func(data []byte) { s.up.push(l.now, l.rng, data) })
+	s.step(s.clock(l.now), func(data []byte) { s.up.push(l.now, l.rng, data) })
 	l.check(s)
 	if s.each != nil {
 		s.each(l.now, s)

@@ -11,7 +11,7 @@ import (
 // Shot is a round that left our predicted rifle.
 type Shot struct {
 	Tick tick.Tick // of the command
-	Ray  geom.Ray  // as the server will compute it, if it agrees with our prediction; cut at the first wall
+	Ray  geom.Ray  // as the server will compute it, if it agrees with our prediction; with Config.Judge cut at the first wall
 	View tick.View // what we were looking at
 
 	// With Config.Judge, who in our own view is hit by it. Hit is 0 for nobody.

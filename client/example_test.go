@@ -1,0 +1,50 @@
+package client_test
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// A bot that runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
+func Example() {
+	ground, _ := arena.Open("arena-16")
+	lobby, _ := server.NewLobby(server.Config{Arena: ground, ArenaName: "arena-16"})
+	network := netio.NewMemory()
+	home, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:7777"), netio.Config{})
+	socket, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:0"), netio.Config{})
+
+	bot, _ := client.New(client.Config{
+		Name: "circler", Nonce: 1,
+		Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return arena.Open(name) },
+	})
+	intent := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
+	var in, out netio.Batch
+	for now := time.Duration(0); now < 10*time.Second; now += time.Second / 60 {
+		_ = lobby.Tick(now, home)
+		for n, _ := socket.Receive(&in); n > 0; n, _ = socket.Receive(&in) {
+			for i := range n {
+				_ = bot.Receive(now, in.At(i).Data)
+			}
+		}
+		for range bot.Advance(now) {
+			intent.Yaw += 400
+			bot.Command(intent)
+		}
+		if datagram, ok := bot.Append(now, out.Next()); ok {
+			out.Commit(len(datagram), home.LocalAddr())
+			_ = socket.Send(&out)
+			out.Reset()
+		}
+	}
+	state, _ := bot.State()
+	s := bot.Stats()
+	fmt.Println(state, "mispredictions:", s.Prediction.Mispredictions, "fired:", s.Shots > 50, "snapshots:", s.Snapshots > 190)
+	// Output: joined mispredictions: 0 fired: true snapshots: true
+}
