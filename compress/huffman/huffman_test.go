@@ -339,7 +339,7 @@ func BenchmarkTable(b *testing.B) {
 	}
 	syms := make([]int, 1024)
 	for i := range syms {
-		syms[i] = bits.TrailingZeros32(uint32(i*2654435761) | 1<<15)
+		syms[i] = bits.TrailingZeros32(uint32(i)*2654435761 | 1<<15)
 	}
 	var w bitio.Writer
 	buf := make([]byte, 0, 8192)

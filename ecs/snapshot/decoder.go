@@ -147,10 +147,12 @@ func (d *Decoder) Groups() int { return len(d.newest) }
 // Newest is the tick of the newest frame that holds group g, or 0.
 func (d *Decoder) Newest(g int) tick.Tick { return d.newest[g] }
 
-// Before returns the newest frame at or before tick t that holds group g, or nil.
+// Before returns the newest frame at or before tick t that holds group g, or nil. It looks back a Window.
 func (d *Decoder) Before(g int, t tick.Tick) *Frame {
 	if n := d.newest[g]; n <= t {
-		return d.holding(n, g)
+		if f := d.holding(n, g); f != nil {
+			return f
+		}
 	}
 	for range Window {
 		f := d.slot(t)

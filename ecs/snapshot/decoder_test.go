@@ -32,7 +32,7 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 			}
 			got[at][g] = true
 			for old := range got {
-				if old/interval+Window == at/interval {
+				if old < at && (at/interval-old/interval)%Window == 0 {
 					delete(got, old) // replaced in the same place
 				}
 			}
