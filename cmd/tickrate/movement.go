@@ -1,17 +1,37 @@
 package main
 
-import "github.com/tickrate/tickrate/bench/swarm"
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/bench/trace"
+)
 
 // movement is where the players' movement comes from.
 type movement struct {
-	name  string
+	name  string // for reports
 	brain func(n int) swarm.Brain
 }
 
-// openMovement reads traces, or takes the generator if there are none.
-func openMovement(traces []string, seed uint64) (movement, error) {
+// openMovement reads recordings, or takes the generator if there are none.
+func openMovement(paths []string, seed uint64) (movement, error) {
+	if len(paths) == 0 {
+		return movement{
+			name:  fmt.Sprintf("the seeded generator of plausible play (seed %d)", seed),
+			brain: func(n int) swarm.Brain { return swarm.NewWander(seed, n) },
+		}, nil
+	}
+	var all []*trace.Trace
+	for _, path := range paths {
+		t, err := trace.Open(path)
+		if err != nil {
+			return movement{}, badUse(err)
+		}
+		all = append(all, t)
+	}
+	joined := trace.Join(all...)
 	return movement{
-		name:  "the seeded generator",
-		brain: func(n int) swarm.Brain { return swarm.NewWander(seed, n) },
+		name:  fmt.Sprintf("recorded human play: %s (%d tracks; copies shifted in time and turned, seed %d)", joined.Name, len(joined.Tracks), seed),
+		brain: func(n int) swarm.Brain { return swarm.NewFollow(joined, seed, n) },
 	}, nil
 }

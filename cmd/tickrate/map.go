@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+func newMap() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "map",
+		Short: "Generate and check maps",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var players int
+	var seed uint64
+	var out string
+	gen := &cobra.Command{
+		Use:   "generate",
+		Short: "Generate a map for a number of players",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if out == "" || players < 1 || players > 4096 {
+				return badUse(fmt.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out))
+			}
+			return generate(c, players, seed, out)
+		},
+	}
+	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² each")
+	gen.Flags().Uint64Var(&seed, "seed", 1, "seed of the map")
+	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
+	check := &cobra.Command{
+		Use:   "check NAME|FILE",
+		Short: "Load a map and print its size and hash",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badUse(fmt.Errorf("expected one map, got %d; see %s --help", len(args), c.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := openArena(args[0])
+			if err != nil {
+				return err
+			}
+			describe(c, args[0], a)
+			return nil
+		},
+	}
+	c.AddCommand(gen, check)
+	return c
+}
+
+func generate(c *cobra.Command, players int, seed uint64, out string) error {
+	a := arena.Generate(players, seed)
+	f, err := os.Create(out)
+	if err != nil {
+		return fmt.Errorf("write the map: %w", err)
+	}
+	if err := a.Save(f); err != nil {
+		_ = f.Close() // the first error is the one to tell
+		return fmt.Errorf("write the map: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write the map: %w", err)
+	}
+	describe(c, out, a)
+	return nil
+}
+
+func describe(c *cobra.Command, name string, a *arena.Arena) {
+	size := a.Bounds.Max.Sub(a.Bounds.Min)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %g x %g m, %d solids, %d spawn points, hash %x\n",
+		name, size.X, size.Z, len(a.Solids), len(a.Spawns), a.Hash())
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// modelFlags are the flags of model train.
+type modelFlags struct {
+	out     string
+	players int
+	seconds float64
+	seed    uint64
+	traces  []string
+}
+
+func newModel() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "model",
+		Short: "Train compression models",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var f modelFlags
+	train := &cobra.Command{
+		Use:   "train",
+		Short: "Train the compression models on the traffic of a lobby in virtual time",
+		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol its snapshots are made of, and writes the Huffman
+tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
+	}
+	fl := train.Flags()
+	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
+	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
+	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, a .csv or .csv.gz `file`; may be repeated")
+	c.AddCommand(train)
+	return c
+}
+
+func train(c *cobra.Command, f modelFlags) error {
+	switch {
+	case f.out == "":
+		return badUse(fmt.Errorf("no file to write: give --out"))
+	case f.players < 2 || f.players > 256:
+		return badUse(fmt.Errorf("%d players: expected 2 to 256", f.players))
+	case !(f.seconds > 0 && f.seconds < 1e6):
+		return badUse(fmt.Errorf("%g seconds: expected more than 0, less than a million", f.seconds))
+	}
+	move, err := openMovement(f.traces, f.seed)
+	if err != nil {
+		return err
+	}
+	b, err := bottle.New(bottle.Config{
+		Clients: f.players, Seed: f.seed, Brain: move.brain,
+		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
+		Lobby: server.Config{
+			Arena: arena.Generate(f.players, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,
+			Rules: sim.Rules{Seed: f.seed}, Models: ghost.Untrained(),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	counts := b.Lobby.CountSymbols()
+	for end := seconds(f.seconds); b.Now() < end && c.Context().Err() == nil; {
+		if err := b.Step(); err != nil {
+			return err
+		}
+	}
+	if err := c.Context().Err(); err != nil {
+		return err
+	}
+	models := ghost.Train(counts)
+	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
+		return fmt.Errorf("write the models: %w", err)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %.0f virtual seconds of %d players moving by %s\n",
+		f.out, models.Hash(), f.seconds, f.players, move.name)
+	return nil
+}

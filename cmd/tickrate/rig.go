@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// rig measures one lobby size at a time: a server process, a swarm in this one, on processors of their own.
+type rig struct {
+	flags             planFlags
+	move              movement
+	models            ghost.Models
+	plan              *capacity.Plan
+	onServer, onSwarm []int
+}
+
+func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *rig {
+	r := &rig{flags: f, move: move, models: models, plan: p}
+	r.onServer, r.onSwarm = apart()
+	where := "not kept apart: one processor"
+	if r.onServer != nil {
+		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
+		if err := pace.Confine(r.onSwarm); err != nil {
+			where, r.onServer = "not kept apart: "+err.Error(), nil
+		}
+	}
+	set := func(name, format string, args ...any) {
+		p.Config = append(p.Config, capacity.Setting{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	set("simulation", "%d Hz", f.rate)
+	set("snapshots", "every %d ticks (%.1f Hz) to each client", f.every, float64(f.rate)/float64(f.every))
+	set("maps", "generated, 40 m² a player, everybody visible to everybody")
+	set("movement", "%s", move.name)
+	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
+	set("socket", "%s", f.socket)
+	set("step", "%g s measured after %g s of warm-up", f.measure, f.warm)
+	set("processors", "%s", where)
+	return r
+}
+
+// step measures a lobby of the given size.
+func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step, error) {
+	out.note("%d players: starting the server", players)
+	srv, err := r.start(ctx, players)
+	if err != nil {
+		return capacity.Step{}, err
+	}
+	defer srv.stop()
+	s, err := swarm.Open(swarm.Config{
+		Server: srv.udp, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
+		Models: r.models, Brain: r.move.brain,
+	})
+	if err != nil {
+		return capacity.Step{}, err
+	}
+	defer s.Close() // the figures are out by then
+	out.note("%d players: connecting", players)
+	if err := connect(ctx, s, players); err != nil {
+		if ctx.Err() != nil {
+			return capacity.Step{}, err
+		}
+		return void(players, err.Error()), nil
+	}
+	out.note("%d players: warming up", players)
+	if err := s.Run(ctx, seconds(r.flags.warm), nil); err != nil {
+		return void(players, err.Error()), nil
+	}
+	s.Reset()
+	resetDone := srv.reset(ctx)
+	begin := time.Now()
+	err = s.Run(ctx, seconds(r.flags.measure), func() bool {
+		out.note("%d players: measuring, %.0f s left", players, r.flags.measure-time.Since(begin).Seconds())
+		return false
+	})
+	if err = errors.Join(err, <-resetDone); err != nil {
+		return void(players, err.Error()), nil
+	}
+	rep, err := srv.stats(ctx)
+	if err != nil {
+		return capacity.Step{}, err
+	}
+	return r.measured(players, rep, &s.Figures), nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func void(players int, why string) capacity.Step {
+	return capacity.Step{Players: players, Void: true, VoidReason: why}
+}
+
+// measured joins what the server and the swarm say into a step.
+func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacity.Step {
+	ticks := max(rep.Seconds*float64(rep.Rate), 1)
+	sec := f.Elapsed.Seconds()
+	perClient := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(players) }
+	s := capacity.Step{
+		Players: players, Duration: f.Elapsed,
+		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
+		LatenessMicros: scaled(rep.Lateness, 1), ServerCores: rep.CPUSeconds / rep.Seconds,
+		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
+		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
+		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
+		InputsLost:     rep.Counts[server.InputsMissing.String()],
+		DatagramsLost:  rep.Socket.Lost(), AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		SwarmLate: f.LateSends + f.Missed, VoidReason: f.Void(),
+	}
+	for _, st := range rep.Stages {
+		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
+	}
+	s.Void = s.VoidReason != ""
+	return s
+}
+
+// child is a server process.
+type child struct {
+	cmd  *exec.Cmd
+	udp  netip.AddrPort
+	http string
+	errs *strings.Builder
+}
+
+// start runs this binary's serve on ports of the kernel's choice and waits until it is ready.
+func (r *rig) start(ctx context.Context, players int) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--arena", fmt.Sprintf("gen:%d:%d", players, r.flags.seed), "--players", fmt.Sprint(players),
+		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
+		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model}
+	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
+	c.cmd.Stderr = c.errs
+	// An interrupt of the terminal goes to the whole group; the server's end is ours to order.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	run := c.cmd.Start
+	if r.onServer != nil {
+		run = func() error { return pace.On(r.onServer, c.cmd.Start) }
+	}
+	if err := run(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	var said ready
+	if err == nil {
+		err = json.Unmarshal(line, &said)
+	}
+	if err == nil {
+		c.http = said.HTTP
+		c.udp, err = netip.ParseAddrPort(said.UDP)
+	}
+	if err != nil {
+		c.stop()
+		return nil, fmt.Errorf("the server did not start: %w: %s", err, strings.TrimSpace(c.errs.String()))
+	}
+	return c, nil
+}
+
+// stop ends the server, by force if need be, and waits for it.
+func (c *child) stop() {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	kill := time.AfterFunc(3*time.Second, func() { _ = c.cmd.Process.Kill() })
+	_ = c.cmd.Wait()
+	kill.Stop()
+}
+
+// reset begins new figures on the server, beside the swarm, which must not wait for it.
+func (c *child) reset(ctx context.Context) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		req, err := http.NewRequestWithContext(ctx, "POST", "http://"+c.http+"/stats/reset", nil)
+		if err == nil {
+			var resp *http.Response
+			if resp, err = http.DefaultClient.Do(req); err == nil {
+				err = resp.Body.Close()
+			}
+		}
+		done <- err
+	}()
+	return done
+}
+
+// stats asks the server for its figures.
+func (c *child) stats(ctx context.Context) (rep server.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+c.http+"/stats", nil)
+	if err != nil {
+		return rep, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return rep, fmt.Errorf("ask the server for its figures: %w", err)
+	}
+	defer resp.Body.Close()
+	return rep, json.NewDecoder(resp.Body).Decode(&rep)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// screen shows a plan's progress: in place on a terminal, plain lines elsewhere.
+type screen struct {
+	w     io.Writer
+	live  bool
+	shown time.Time
+	level capacity.Level
+}
+
+func newScreen(w io.Writer) *screen {
+	f, ok := w.(*os.File)
+	return &screen{w: w, live: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// note shows what is being done; it is overwritten by the next note or row.
+func (s *screen) note(format string, args ...any) {
+	if !s.live || time.Since(s.shown) < 200*time.Millisecond {
+		return
+	}
+	s.shown = time.Now()
+	fmt.Fprintf(s.w, "\r\x1b[K  "+format, args...)
+}
+
+func (s *screen) begin(p capacity.Plan) {
+	s.level = p.Level
+	fmt.Fprintf(s.w, "%s, %d processors; %s\n", p.Machine.CPU, p.Machine.Cores, p.Movement)
+	fmt.Fprintf(s.w, "service level: %s\n\n", p.Level.Words())
+	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n",
+		"players", "tick p50", "p99", "p99.9", "server", "down/client", "age p99", "")
+	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores", "kbit/s", "ms", "")
+}
+
+func (s *screen) row(p capacity.Step) {
+	if s.live {
+		fmt.Fprint(s.w, "\r\x1b[K")
+	}
+	verdict := "holds"
+	switch {
+	case p.Void:
+		verdict = "void: " + p.VoidReason
+	case !p.Pass:
+		verdict = "fails: " + p.Failed[0]
+	}
+	fmt.Fprintf(s.w, "%8d %10.2f %10.2f %10.2f %8.2f %12.1f %11.1f  %s\n", p.Players,
+		p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
+		p.SnapshotAgeMillis.P99, verdict)
+}
