@@ -148,6 +148,19 @@ func BenchmarkEntity(b *testing.B) {
 		b.ReportMetric(float64(bytes)*8/crowdSlots, "bit/entity")
 		b.ReportMetric(0, "ns/op")
 	}
+	b.Run("capture", func(b *testing.B) {
+		row := make([]int32, len(playerSchema.Fields))
+		f := NewFrame(playerSchema, crowdSlots)
+		for b.Loop() {
+			f.Reset(1)
+			for slot := range crowdSlots {
+				if id := c.now.ID(slot); id != 0 {
+					f.Set(slot, id, row)
+				}
+			}
+		}
+		perEntity(b, 0)
+	})
 	for _, base := range []tick.Tick{crowdTicks - age, 0} {
 		name := "delta"
 		if base == 0 {
@@ -161,19 +174,6 @@ func BenchmarkEntity(b *testing.B) {
 				n = len(c.encoder.Run(0, groups, base))
 			}
 			perEntity(b, n)
-		})
-		b.Run("capture/"+name, func(b *testing.B) {
-			row := make([]int32, len(playerSchema.Fields))
-			f := NewFrame(playerSchema, crowdSlots)
-			for b.Loop() {
-				f.Reset(1)
-				for slot := range crowdSlots {
-					if id := c.now.ID(slot); id != 0 {
-						f.Set(slot, id, row)
-					}
-				}
-			}
-			perEntity(b, 0)
 		})
 		b.Run("decode/"+name, func(b *testing.B) {
 			d := NewDecoder(c.model, crowdSlots, 1)

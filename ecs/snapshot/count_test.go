@@ -1,0 +1,89 @@
+package snapshot
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// symbolBits adds up what the counted symbols take, extra bits included.
+func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
+	for i, table := range n.Masks {
+		for sym, count := range table {
+			_, length := m.Masks()[i].Table.Code(sym)
+			bits += int(count) * int(length)
+		}
+	}
+	for f, table := range n.Fields {
+		for sym, count := range table {
+			_, extra := huffman.BucketRange(sym)
+			bits += int(count) * (fieldCode(m, f, sym) + int(extra))
+		}
+	}
+	return bits
+}
+
+// fieldCode measures a bucket's code by coding the bucket's first difference.
+func fieldCode(m *schema.Model, f, sym int) int {
+	first, extra := huffman.BucketRange(sym)
+	_, n := m.Coders()[f].Bits(huffman.Unzigzag(first+1), 0)
+	return int(n - extra)
+}
+
+// TestCountsAddUpToTheBits: every bit of a block is a counted symbol, a row without a baseline, a spawn's content or
+// padding.
+func TestCountsAddUpToTheBits(t *testing.T) {
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, 64, 6, newWorld(playerSchema, 64, 4, 0.7, 0.1, 0.1))
+	e := NewEncoder(m, 64)
+	spawn := schema.GenerationBits
+	for i := range m.Coders() {
+		spawn += int(m.Coders()[i].Width())
+	}
+	for base := range tick.Tick(6) {
+		for g := range ring.Groups() {
+			n := schema.NewCounts(playerSchema)
+			e.Count(n)
+			e.Begin(ring.At(6), ring)
+			got := len(e.Group(g, base)) * 8
+			want := symbolBits(m, n)
+			for r, id := range ring.At(6).ids[g] {
+				was := empty[r]
+				if base != 0 {
+					was = ring.At(base).ids[g][r]
+				}
+				if was == 0 {
+					want++
+				}
+				if id != 0 && id != was {
+					want += spawn
+				}
+			}
+			if got != (want+7)&^7 {
+				t.Errorf("group %d against %d: %d bits, symbols add up to %d", g, base, got, want)
+			}
+		}
+	}
+}
+
+func TestCountRowAddsUpToTheBits(t *testing.T) {
+	m := schema.DefaultModel(ownerSchema)
+	base, row := make([]int32, len(ownerSchema.Fields)), make([]int32, len(ownerSchema.Fields))
+	for f := range row {
+		row[f] = ownerSchema.Fields[f].Clamp(int32(f * f * f))
+	}
+	n := schema.NewCounts(ownerSchema)
+	CountRow(n, m, nil, row)
+	if got := symbolBits(m, n); got != 0 {
+		t.Errorf("a row without a base counts for %d bits", got)
+	}
+	CountRow(n, m, base, row)
+	var w bitio.Writer
+	EncodeRow(&w, m, base, row)
+	if got := symbolBits(m, n); got != w.Len() {
+		t.Errorf("counted %d bits, coded %d", got, w.Len())
+	}
+}
