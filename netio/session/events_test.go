@@ -171,6 +171,53 @@ func TestEventResend(t *testing.T) {
 	if server.out.events.at[0] != never {
 		t.Fatal("a lost package did not make its event due")
 	}
+
+	server, client = pair()
+	_ = server.Queue([]byte("x"))
+	carried = 0
+	send(0, false)
+	send(251*time.Millisecond, false) // overdue: a second copy, under way when the first is known to be lost
+	send(260*time.Millisecond, true)
+	answer, _ = client.Append(now, nil)
+	if _, err := server.Receive(265*time.Millisecond, answer); err != nil || server.InFlight() != 0 {
+		t.Fatal(err)
+	}
+	send(270*time.Millisecond, true)
+	if carried != 2 {
+		t.Fatalf("carried %d times while a copy was under way, want 2", carried)
+	}
+}
+
+// Events added to a package in two calls, with an ack between them that moves the oldest, are acked as what they are.
+func TestEventsAddedTwice(t *testing.T) {
+	server, client := pair()
+	deliver := func(now time.Duration, d []byte) {
+		payload, err := client.Receive(now, d)
+		for err == nil && len(payload) > 0 {
+			payload, err = client.ParseEvents(payload)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(now time.Duration) {
+		d, _ := client.Append(now, nil)
+		if _, err := server.Receive(now, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = server.Queue([]byte{0}), server.Queue([]byte{1})
+	first, _ := server.Append(0, nil)
+	deliver(0, server.AppendEvents(first, 100))
+	second, _ := server.Append(time.Second, nil)
+	second = server.AppendEvents(second, 100) // 0 and 1 again
+	answer(time.Second)
+	_ = server.Queue([]byte{2})
+	deliver(time.Second, server.AppendEvents(second, 100))
+	answer(time.Second)
+	if server.Queued() != 0 || server.out.events.acked != 0 {
+		t.Fatalf("%d events queued, acked bits %b", server.Queued(), server.out.events.acked)
+	}
 }
 
 func TestBadEvents(t *testing.T) {
@@ -263,6 +310,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte{1, 2, 1, 0, 0, 9, 63, 0, 0, 9, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Add([]byte{1, 2, 255, 255, 0, 9, 0, 0, 0, 9}, uint64(65535))
 	f.Add([]byte{1, 1, 64, 0, 0, 9}, uint64(0))
+	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0)) // the same id with other bytes
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
 		fast, slow := incoming{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {

@@ -87,7 +87,7 @@ func (o *outbox) expand(ack uint16, mask uint64) (uint64, bool) {
 
 // take applies an ack that expand gave and fills delivered and lost.
 func (o *outbox) take(a, mask uint64) {
-	if o.newest-a < outboxSize && a != 0 {
+	if a != 0 {
 		o.deliver(a, mask)
 	}
 	for o.oldest < o.acked {
@@ -127,7 +127,7 @@ func (o *outbox) deliver(a, mask uint64) {
 	}
 }
 
-// resolve notes that package s was delivered, unless it was lost before.
+// resolve notes that package s was delivered, unless it was lost before or is too old to be remembered.
 func (o *outbox) resolve(s uint64) {
 	r := &o.ring[s%outboxSize]
 	if o.newest-s >= outboxSize || !r.open {

@@ -153,3 +153,40 @@ func TestRTTMinAgreesWithList(t *testing.T) {
 		}
 	}
 }
+
+// A package that was overtaken does not set back what is echoed.
+func TestEchoOfTheNewest(t *testing.T) {
+	server, client := pair()
+	first, _ := client.Append(ms(1), nil)
+	second, _ := client.Append(ms(11), nil)
+	for i, d := range [][]byte{second, first} {
+		if _, err := server.Receive(ms(float64(20+10*i)), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, _ := server.Append(ms(40), nil)
+	if h, _, _ := wire.ParseHeader(d); h.Echo != stamp(ms(11+20)) {
+		t.Fatalf("echo %d, want %d", h.Echo, stamp(ms(31)))
+	}
+}
+
+// On a path of no length, clocks that round apart give a sample just below zero. It is zero, not eight seconds and not the hold.
+func TestRTTOfNothing(t *testing.T) {
+	server, client := pair()
+	now, rng := time.Duration(0), newLink(3).rng
+	for range 2000 {
+		now += time.Duration(rng.Int64N(int64(ms(20))))
+		d, _ := server.Append(now, nil)
+		if _, err := client.Receive(now+ms(.07), d); err != nil {
+			t.Fatal(err)
+		}
+		now += time.Duration(rng.Int64N(int64(ms(20))))
+		d, _ = client.Append(now+ms(.07), nil)
+		if _, err := server.Receive(now, d); err != nil {
+			t.Fatal(err)
+		}
+		if r := server.RTT(); r.Smoothed > ms(.2) || r.Var > ms(.2) {
+			t.Fatalf("at %v: %+v", now, r)
+		}
+	}
+}
