@@ -54,14 +54,15 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 	return h, slow, same, distinct
 }
 
-// BenchmarkCast judges the 64 shots of one tick among 1000 players, when all look at one instant and when each looks at
-// its own, beside the brute-force twin.
+// BenchmarkCast judges the 64 shots of one tick among 1000 players, beside the brute-force twin: all look at one instant;
+// each at its own, within four pairs of snapshots (a lobby) or within forty (the worst there is).
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
 	hits := make([]Hit, len(same))
-	onSnapshot := append([]Shot(nil), same...)
+	onSnapshot, lobby := append([]Shot(nil), same...), append([]Shot(nil), same...)
 	for i := range onSnapshot {
 		onSnapshot[i].View.Frac = 0
+		lobby[i].View = tick.View{From: 164 + tick.Tick(i%4)*6, To: 170 + tick.Tick(i%4)*6, Frac: uint8(i*4 + 1)}
 	}
 	for _, c := range []struct {
 		name  string
@@ -70,7 +71,8 @@ func BenchmarkCast(b *testing.B) {
 	}{
 		{"same-view", h.Cast, same},
 		{"same-view-on-a-tick", h.Cast, onSnapshot},
-		{"distinct-views", h.Cast, distinct},
+		{"distinct-views-4-pairs", h.Cast, lobby},
+		{"distinct-views-40-pairs", h.Cast, distinct},
 		{"one-shot", h.Cast, same[:1]},
 		{"brute-force-same", slow.Cast, same},
 		{"brute-force-distinct", slow.Cast, distinct},
@@ -113,12 +115,13 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// BenchmarkLerpColumns interpolates 1000 rows, which every distinct view costs once.
-func BenchmarkLerpColumns(b *testing.B) {
+// BenchmarkMoves measures 1000 rows between two ticks, which each pair of snapshots costs once.
+func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
 	from, to := h.between(tick.View{From: 170, To: 176})
+	var m move
 	for b.Loop() {
-		lerpColumns(h.cast.x, h.cast.y, h.cast.z, from, to, 0.4)
+		m.measure(from, to, limits[0])
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
 }

@@ -2,6 +2,7 @@ package lagcomp
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -179,23 +180,6 @@ func TestCastAndRecordAllocateNothing(t *testing.T) {
 	}
 }
 
-func TestLargeCastsAreSplit(t *testing.T) {
-	c, h := newCrowd(2, 4, 10), NewHistory(4, 0)
-	h.Record(1, c.poses)
-	h.Record(2, c.step(1.0/60))
-	shots := make([]Shot, 2*batch+100)
-	got, one := make([]Hit, len(shots)), make([]Hit, 1)
-	for i := range shots {
-		shots[i] = c.shot(h.At, 1, 2)
-	}
-	h.Cast(shots, got)
-	for i := range shots {
-		if h.Cast(shots[i:i+1], one); one[0] != got[i] {
-			t.Fatalf("shot %d: %+v in a crowd, %+v alone", i, got[i], one[0])
-		}
-	}
-}
-
 func TestMisusePanics(t *testing.T) {
 	h := NewHistory(2, 0)
 	h.Record(5, nil)
@@ -216,28 +200,66 @@ func TestMisusePanics(t *testing.T) {
 	}
 }
 
-func TestLerpColumnsAreLerpToTheBit(t *testing.T) {
-	for _, slots := range []int{1, 7, 8, 33, 250} {
-		c, h := newCrowd(uint64(slots), slots, 3000), NewHistory(slots, 0)
-		for now := tick.Tick(1); now <= 120; now++ {
-			poses := c.step(1.0 / 20)
-			h.Record(now, poses[:slots-c.rng.IntN(slots)/2])
+// TestNobodyNearIsLeftOut checks the promise of the broad phase itself, also for players who move tens of metres within
+// one view, all of them or a few: whoever test hits is listed.
+func TestNobodyNearIsLeftOut(t *testing.T) {
+	const slots = 120
+	paths := [3]int{} // how often nobody, somebody and too many flew
+	for n, speed := range []float32{0, 1, 20, 60, 200, 3000, 200, 3000} {
+		c, h := newCrowd(uint64(n), slots, 50), NewHistory(slots, 0)
+		for i := range c.vel {
+			if n < 6 || i%9 == 0 {
+				c.vel[i] = c.vel[i].Scale(speed / 8)
+			}
 		}
-		for n := range 2000 {
-			v := c.view(1, 120)
-			seen := h.look(v)
-			for slot := range seen.x {
-				p, ok := h.At(v, slot)
-				if !ok {
+		for now := tick.Tick(1); now <= 128; now++ {
+			h.Record(now, c.step(1.0/60))
+		}
+		hits, listed := 0, 0
+		for range 2000 {
+			s := c.shot(h.At, 1, 128)
+			a, b := h.between(s.View)
+			ray, ok := Aim(s.Ray)
+			if a == nil || !ok {
+				continue
+			}
+			near, flyers := h.near(ray, a, b, s.View.Frac)
+			listed += len(near)
+			paths[min(len(flyers), 1)+len(near)/(slots-10)*2]++
+			for slot := range slots {
+				p, ok := h.At(s.View, slot)
+				if !ok || !p.Alive() {
 					continue
 				}
-				if p.Pos.X != seen.x[slot] || p.Pos.Y != seen.y[slot] || p.Pos.Z != seen.z[slot] {
-					t.Fatalf("round %d, %+v slot %d: columns say %v %v %v, Lerp %v", n, v, slot, seen.x[slot], seen.y[slot], seen.z[slot], p.Pos)
-				}
-				if (seen.nr2[slot] == -BoundRadius*BoundRadius) != p.Alive() {
-					t.Fatalf("%+v slot %d: alive %v, but radius %v", v, slot, p.Alive(), seen.nr2[slot])
+				if _, _, hit := test(ray, p); hit {
+					if hits++; !slices.Contains(near, int32(slot)) && !slices.Contains(flyers, int32(slot)) {
+						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near, flyers)
+					}
 				}
 			}
+		}
+		if hits < 100 || speed < 50 && listed > 10*hits {
+			t.Fatalf("speed %v: %d hits among %d listed", speed, hits, listed)
+		}
+	}
+	if min(paths[0], paths[1], paths[2]) < 500 {
+		t.Fatalf("the three ways were taken %v times", paths)
+	}
+}
+
+func TestTiesGoToTheLowerSlotHoweverItWasFound(t *testing.T) {
+	for flyer := range 2 {
+		h := NewHistory(2, 0)
+		a := []Pose{{ID: 1, Flags: Flags(true, 0, 0)}, {ID: 2, Flags: Flags(true, 0, 0)}}
+		b := slices.Clone(a)
+		a[flyer].Pos.X, b[flyer].Pos.X = -32, 32 // halfway it stands where the other does
+		h.Record(1, a)
+		h.Record(2, b)
+		s := Shot{View: tick.View{From: 1, To: 2, Frac: 128}, Team: NoTeam}
+		s.Ray.Origin.Z, s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = -10, 1, 1, 100
+		hit := make([]Hit, 1)
+		if h.Cast([]Shot{s}, hit); hit[0].ID != 1 {
+			t.Fatalf("slot %d flew: %+v, want slot 0", flyer, hit[0])
 		}
 	}
 }

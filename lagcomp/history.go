@@ -13,10 +13,12 @@ const MinTicks = int(tick.MaxRate)
 
 // History is a ring of frames, one a tick, each a set of columns with one row a slot.
 type History struct {
-	slots  int
-	newest tick.Tick
-	frames []frame // tick t is in frames[t % len]
-	cast   scratch
+	slots      int
+	newest     tick.Tick
+	frames     []frame // tick t is in frames[t % len]
+	moves      moves
+	everyone   []int32 // 0, 1, 2, ...
+	candidates []int32 // of the shot at hand
 }
 
 // frame is everybody at one tick. What the broad phase reads is apart from what only candidates need.
@@ -40,9 +42,13 @@ func NewHistory(slots, ticks int) *History {
 	if slots < 1 {
 		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots", slots))
 	}
-	h := &History{slots: slots, frames: make([]frame, max(ticks, MinTicks)+1), cast: newScratch(slots)}
+	h := &History{slots: slots, frames: make([]frame, max(ticks, MinTicks)+1)}
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
+	}
+	h.everyone, h.candidates = make([]int32, slots), make([]int32, 0, slots)
+	for i := range h.everyone {
+		h.everyone[i] = int32(i)
 	}
 	return h
 }

@@ -7,8 +7,9 @@ package kernel
 
 import "math"
 
-// Ray is a half line cut at Max metres from its origin O along the unit direction D.
-type Ray struct{ OX, OY, OZ, DX, DY, DZ, Max float32 }
+// Ray is a half line cut at Max metres from its origin O along the unit direction D. Grow, in square metres and not
+// negative, is added to the squared radius of whatever it is tested against.
+type Ray struct{ OX, OY, OZ, DX, DY, DZ, Max, Grow float32 }
 
 // Never is the negated square of a radius for rows that nothing may hit: empty ones, the dead, padding.
 var Never = float32(math.Inf(1))
@@ -30,8 +31,8 @@ const (
 )
 
 // Candidates appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max.
-// Sphere i has its centre at (xs[i], ys[i], zs[i]) and the radius sqrt(-nr2[i]): the square is kept negated, so that it
-// adds to the squared distance, and Never there means a row that is never named. The columns are of one length, and out
+// Sphere i has its centre at (xs[i], ys[i], zs[i]) and the radius sqrt(r.Grow - nr2[i]): the square is kept negated, so that
+// it adds to the squared distance, and Never there means a row that is never named. The columns are of one length, and out
 // should have that capacity so that nothing is allocated.
 //
 // Guarantee: while r.D is of unit length within 1e-6 and everything lies within Reach, a sphere that the exact ray touches

@@ -11,19 +11,20 @@ func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 	n := len(xs)
 	ys, zs, nr2 = ys[:n], zs[:n], nr2[:n]
 	sx, sz := sideways(r.DX, r.DZ)
+	beside := sideSlack + r.Grow
 	for i := range n {
 		x, z := xs[i]-r.OX, zs[i]-r.OZ
 		side := float32(x*sx) + float32(z*sz)
-		if float32(side*side)+nr2[i] > sideSlack {
+		if float32(side*side)+nr2[i] > beside {
 			continue // left or right of the ray
 		}
-		y := ys[i] - r.OY
+		y, square := ys[i]-r.OY, nr2[i]-r.Grow
 		along := float32(x*r.DX) + float32(y*r.DY) + float32(z*r.DZ)
 		far := float32(x*x) + float32(y*y) + float32(z*z)
-		if float32(along*along) < float32(far*(1-slack))+nr2[i] {
+		if float32(along*along) < float32(far*(1-slack))+square {
 			continue // over, under or round the line
 		}
-		if nr2[i] == Never || behind(along, far, nr2[i]) || beyond(along, far, nr2[i], r.Max) {
+		if square == Never || behind(along, far, square) || beyond(along, far, square, r.Max) {
 			continue
 		}
 		out = append(out, int32(i))

@@ -17,7 +17,7 @@ func missedBy(r Ray, x, y, z, nr2 float32) float64 {
 	dx, dy, dz := float64(r.DX), float64(r.DY), float64(r.DZ)
 	t := (cx*dx + cy*dy + cz*dz) / (dx*dx + dy*dy + dz*dz)
 	t = min(max(t, 0), float64(r.Max))
-	return math.Hypot(math.Hypot(cx-t*dx, cy-t*dy), cz-t*dz) - math.Sqrt(-float64(nr2))
+	return math.Hypot(math.Hypot(cx-t*dx, cy-t*dy), cz-t*dz) - math.Sqrt(float64(r.Grow)-float64(nr2))
 }
 
 // scene makes a ray and n spheres around it, most of which it barely touches or barely misses.
@@ -29,11 +29,15 @@ func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float
 	}
 	unit := math.Sqrt(d[0]*d[0]+d[1]*d[1]+d[2]*d[2]) * (1 + between(-1e-6, 1e-6))
 	r = Ray{
-		OX: float32(between(-reach, reach)), OY: float32(between(-reach, reach)), OZ: float32(between(-reach, reach)),
+		Grow: float32(max(0, between(-4, 4))),
+		OX:   float32(between(-reach, reach)), OY: float32(between(-reach, reach)), OZ: float32(between(-reach, reach)),
 		DX: float32(d[0] / unit), DY: float32(d[1] / unit), DZ: float32(d[2] / unit), Max: float32(between(0, 2*reach)),
 	}
 	for range n {
 		radius := math.Pow(10, between(-1, 1.07))
+		if radius*radius < float64(r.Grow)+0.01 {
+			radius = math.Sqrt(float64(r.Grow) + 0.01)
+		}
 		p := [3]float64{between(-1, 1), between(-1, 1), between(-1, 1)} // made perpendicular to the ray, radius long
 		along := p[0]*d[0] + p[1]*d[1] + p[2]*d[2]
 		size := 0.0
@@ -52,7 +56,7 @@ func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float
 		xs = append(xs, float32(float64(r.OX)+t*d[0]/unit+p[0]*graze))
 		ys = append(ys, float32(float64(r.OY)+t*d[1]/unit+p[1]*graze))
 		zs = append(zs, float32(float64(r.OZ)+t*d[2]/unit+p[2]*graze))
-		nr2 = append(nr2, float32(-radius*radius))
+		nr2 = append(nr2, float32(float64(r.Grow)-radius*radius))
 	}
 	return r, xs, ys, zs, nr2
 }
@@ -80,7 +84,7 @@ func TestNoTouchedSphereIsLost(t *testing.T) {
 			case named:
 				extra++
 				far := math.Hypot(math.Hypot(float64(xs[i]-r.OX), float64(ys[i]-r.OY)), float64(zs[i]-r.OZ))
-				radius := math.Sqrt(-float64(nr2[i]))
+				radius := math.Sqrt(float64(r.Grow) - float64(nr2[i]))
 				// Beside the ray the widened radius; round its end a cylinder instead of a ball, 0.42 radii at the corner; at
 				// its origin a cone of the root of slack.
 				hair := math.Sqrt(radius*radius+4*slack*far*far) - radius
@@ -123,7 +127,7 @@ func FuzzCandidates(f *testing.F) {
 	f.Add(float32(1), float32(2), float32(3), float32(0), float32(1), float32(0), float32(50), float32(1), float32(20), float32(3), float32(1))
 	f.Fuzz(func(t *testing.T, ox, oy, oz, dx, dy, dz, limit, x, y, z, radius float32) {
 		n := math.Sqrt(float64(dx)*float64(dx) + float64(dy)*float64(dy) + float64(dz)*float64(dz))
-		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit}
+		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit, 0}
 		for _, v := range []float32{ox, oy, oz, x, y, z, limit} {
 			if !(math.Abs(float64(v)) <= Reach) {
 				t.Skip()
