@@ -10,8 +10,8 @@
 // functions round every product before it is added. So for every view the server does not clamp, its verdict is the
 // client's verdict, bit for bit: same target, same part, same distance.
 //
-// Cast is fast because most players are nowhere near a ray: bounding spheres are tested first, in columns, widened so
-// that rounding can add a candidate but never lose one. Which target is hit, and where, is decided by Test alone.
+// Cast is fast because most players are nowhere near a ray: bounding spheres are tested first, in columns, widened so far
+// that neither movement nor rounding loses a target. Which one is hit, and where, is decided by Test alone.
 //
 // # What is believed
 //
