@@ -258,7 +258,7 @@ func TestFlushAllocatesNothing(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	churn()                                                                      // not even the first time
+	churn()                                                                       // not even the first time
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<17 { // the columns would be 1 MB
 		t.Fatalf("the first spawns took %d bytes", after.TotalAlloc-before.TotalAlloc)
 	}
