@@ -39,7 +39,7 @@ var layers = []layer{
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio"},
 	{pkg: "netio/wire", may: "compress/bitio"},
-	{pkg: "netio/session", may: "netio/wire", tests: "netio/impair"},
+	{pkg: "netio/session", may: "netio/wire"},
 
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
@@ -51,18 +51,19 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena vek", tests: "ecs arche"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
-	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio vek",
-		tests: "sim/arena"},
+	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio vek"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio netio/impair"},
+		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
+	{pkg: "bench/bottle", may: "server client netio netio/impair bench/swarm sim/arena ecs/tick",
+		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
