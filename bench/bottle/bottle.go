@@ -1,9 +1,7 @@
 package bottle
 
 import (
-	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -23,6 +21,10 @@ type Config struct {
 	Link    impair.Profile          // each way, of every client; default a perfect one
 	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
 	Judge   bool                    // clients work out what their shots hit in their own view
+	Thin    bool                    // clients but the first decode their own state only
+
+	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
+	Around func(tick func() error) error
 }
 
 // parts is how many instants of a tick are played: clients act at different ones, as they do in life.
@@ -56,10 +58,12 @@ func New(cfg Config) (*Bottle, error) {
 	if cfg.Brain == nil {
 		cfg.Brain = func(n int) swarm.Brain { return swarm.NewWander(cfg.Seed, n) }
 	}
+	if cfg.Around == nil {
+		cfg.Around = func(tick func() error) error { return tick() }
+	}
 	n := cfg.Clients
 	b := &Bottle{Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
 		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n)}
-	b.line.b = b
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
 		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
@@ -74,7 +78,7 @@ func New(cfg Config) (*Bottle, error) {
 func (b *Bottle) Connect(i int) error {
 	b.life++
 	c, err := client.New(client.Config{
-		Name: fmt.Sprintf("bot-%d", i), Nonce: b.cfg.Seed<<20 + b.life, Judge: b.cfg.Judge, Models: b.cfg.Lobby.Models,
+		Name: fmt.Sprintf("bot-%d", i), Nonce: b.cfg.Seed<<20 + b.life, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	})
 	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)
@@ -98,9 +102,11 @@ func (b *Bottle) Step() error {
 		b.part++
 		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / parts)
 		if b.part%parts == 0 {
-			if err := b.Lobby.Tick(b.now, &b.line); err != nil {
+			b.line.gather(b.up, b.now)
+			if err := b.cfg.Around(b.tick); err != nil {
 				return err
 			}
+			b.line.spread(b.down, b.now)
 			b.look()
 		}
 		for i := int(b.part % parts); i < len(b.Clients); i += parts {
@@ -111,6 +117,8 @@ func (b *Bottle) Step() error {
 	}
 	return nil
 }
+
+func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, &b.line) }
 
 // play lets one client receive, decide and send.
 func (b *Bottle) play(i int) {
@@ -165,61 +173,3 @@ func (b *Bottle) Delivered() (toServer, toClients uint64) {
 	}
 	return toServer, toClients
 }
-
-// line is the server's end of all links: a netio.Conn.
-type line struct {
-	b    *Bottle
-	next int // client whose link is emptied next
-}
-
-var _ netio.Conn = (*line)(nil)
-
-// place is the address of client i; its port says who it is.
-func place(i int) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), uint16(i+1))
-}
-
-// Receive fills a batch with what has arrived by now, client after client.
-func (l *line) Receive(to *netio.Batch) (int, error) {
-	to.Reset()
-	for ; l.next < len(l.b.up); l.next++ {
-		for !to.Full() {
-			data, _, ok := l.b.up[l.next].Pop(l.b.now)
-			if !ok {
-				break
-			}
-			to.Add(data, place(l.next))
-		}
-		if to.Full() {
-			return to.Len(), nil
-		}
-	}
-	if to.Len() == 0 {
-		l.next = 0
-	}
-	return to.Len(), nil
-}
-
-// Send puts a batch on the clients' links.
-func (l *line) Send(from *netio.Batch) error {
-	for i := range from.Len() {
-		d := from.At(i)
-		n := int(d.Addr.Port()) - 1
-		if n < 0 || n >= len(l.b.down) {
-			return errors.New("bottle: a datagram for nobody")
-		}
-		l.b.down[n].Push(l.b.now, d.Data, 0)
-	}
-	return nil
-}
-
-// LocalAddr is the server's address.
-func (l *line) LocalAddr() netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 2}), 7913)
-}
-
-// Close does nothing.
-func (l *line) Close() error { return nil }
-
-// Stats are empty: the links count.
-func (l *line) Stats() netio.Stats { return netio.Stats{} }

@@ -1,0 +1,92 @@
+package bottle
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/impair"
+)
+
+// line is the server's end of all links, a netio.Conn. What the links deliver is gathered before a tick and what the
+// server sends is spread over them after it, so that a tick can be measured without the links.
+type line struct {
+	in, out []datagram
+	next    int // of in
+}
+
+type datagram struct {
+	client int
+	n      int
+	data   [netio.MaxDatagram]byte
+}
+
+var _ netio.Conn = (*line)(nil)
+
+// place is the address of client i; its port says who it is.
+func place(i int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), uint16(i+1))
+}
+
+// gather takes what has arrived by now from every link, client after client.
+func (l *line) gather(up []*impair.Link, now time.Duration) {
+	l.in, l.next = l.in[:0], 0
+	for i := range up {
+		for data, _, ok := up[i].Pop(now); ok; data, _, ok = up[i].Pop(now) {
+			l.in = push(l.in, i, data)
+		}
+	}
+	if cap(l.out) < 4096 { // a tick must not pay for our memory
+		l.out = append(l.out, make([]datagram, 4096)...)[:0]
+	}
+}
+
+// spread puts what the server has sent on the clients' links.
+func (l *line) spread(down []*impair.Link, now time.Duration) {
+	for i := range l.out {
+		d := &l.out[i]
+		down[d.client].Push(now, d.data[:d.n], 0)
+	}
+	l.out = l.out[:0]
+}
+
+func push(to []datagram, client int, data []byte) []datagram {
+	if len(to) < cap(to) {
+		to = to[:len(to)+1]
+	} else {
+		to = append(to, datagram{})
+	}
+	d := &to[len(to)-1]
+	d.client, d.n = client, copy(d.data[:], data)
+	return to
+}
+
+// Receive hands out what was gathered.
+func (l *line) Receive(to *netio.Batch) (int, error) {
+	to.Reset()
+	for ; l.next < len(l.in) && !to.Full(); l.next++ {
+		d := &l.in[l.next]
+		to.Add(d.data[:d.n], place(d.client))
+	}
+	return to.Len(), nil
+}
+
+// Send keeps a batch for spread.
+func (l *line) Send(from *netio.Batch) error {
+	for i := range from.Len() {
+		d := from.At(i)
+		l.out = push(l.out, int(d.Addr.Port())-1, d.Data)
+	}
+	return nil
+}
+
+// LocalAddr is the server's address.
+func (l *line) LocalAddr() netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 2}), 7913)
+}
+
+// Close does nothing.
+func (l *line) Close() error { return nil }
+
+// Stats are empty: the links count.
+func (l *line) Stats() netio.Stats { return netio.Stats{} }

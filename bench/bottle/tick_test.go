@@ -1,0 +1,101 @@
+package bottle
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
+func crowd(t testing.TB, n int, around func(func() error) error) *Bottle {
+	t.Helper()
+	measuring := false
+	b, err := New(Config{
+		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Lobby: server.Config{Arena: arena.Generate(n, 11), ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11},
+			CPU: pace.ThreadCPU},
+		Around: func(tick func() error) error {
+			if measuring {
+				return around(tick)
+			}
+			return tick()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 120 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+		t.Fatalf("%d of %d players are in", in, n)
+	}
+	measuring = true
+	return b
+}
+
+// A steady tick of 500 players, from the datagrams that come to those that go, allocates nothing.
+func TestSteadyTickAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	var before, after runtime.MemStats
+	ticks, allocs := 0, uint64(0)
+	b := crowd(t, 500, func(tick func() error) error {
+		runtime.ReadMemStats(&before)
+		err := tick()
+		runtime.ReadMemStats(&after)
+		allocs += after.Mallocs - before.Mallocs
+		ticks++
+		return err
+	})
+	for range 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := &b.Lobby.Stats; s.Count[server.Shots].Load() == 0 || s.Count[server.InputsUsed].Load() == 0 {
+		t.Fatal("nobody played")
+	}
+	if allocs != 0 {
+		t.Errorf("%d ticks made %d allocations", ticks, allocs)
+	}
+}
+
+// BenchmarkTick is a whole tick of a lobby where everybody sees everybody: CPU time from datagrams in to datagrams
+// out, without the system calls. The limit it stands beside is the tick's period.
+func BenchmarkTick(b *testing.B) {
+	for _, n := range []int{10, 100, 500, 1000} {
+		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
+			var spent time.Duration
+			c := crowd(b, n, func(tick func() error) error {
+				from := pace.ThreadCPU()
+				err := tick()
+				spent += pace.ThreadCPU() - from
+				return err
+			})
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			b.ResetTimer()
+			for range b.N {
+				if err := c.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			perTick := float64(spent) / float64(b.N)
+			b.ReportMetric(perTick, "cpu-ns/tick")
+			b.ReportMetric(perTick/float64(n), "cpu-ns/player")
+			b.ReportMetric(100*perTick*60/1e9, "%core@60Hz")
+		})
+	}
+}
