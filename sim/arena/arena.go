@@ -76,8 +76,8 @@ func (a *Arena) TeamSpawns(team uint8) []Spawn {
 
 // Errors of a map that is well formed but cannot be used.
 var (
-	ErrTooDense = errors.New("arena: more than 256 solids within a few metres of each other")
-	ErrTooLarge = errors.New("arena: the solids cover too much ground to be indexed")
+	ErrTooDense = errors.New("boxes and ramps: more than 256 within a few metres of each other")
+	ErrTooLarge = errors.New("boxes and ramps: together they cover too much ground to be indexed")
 )
 
 func (a *Arena) check() error {

@@ -27,8 +27,12 @@ type mover struct {
 // resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity that this amounts
 // to, and the state of locomotion it ends in.
 func (m *mover) resolve(b *Motion, in Input, delta geom.Vec3, rate uint16) {
+	bounds := &m.arena.Bounds
+	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X || p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
+		b.Pos = p.Max(bounds.Min).Min(bounds.Max)
+	}
 	m.origin = b.Pos
-	m.lo, m.hi = m.arena.Bounds.Min.Sub(b.Pos), m.arena.Bounds.Max.Sub(b.Pos)
+	m.lo, m.hi = bounds.Min.Sub(b.Pos), bounds.Max.Sub(b.Pos)
 	walks := b.Loco.Grounded()
 	var moved geom.Vec3
 	var free, ground bool
@@ -71,11 +75,17 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	m.count = 0
 	for i := range m.cell {
 		s := &m.cell[i]
-		if s.Min.X < x1 && s.Max.X > x0 && s.Min.Z < z1 && s.Max.Z > z0 && s.Min.Y < y1 && s.Max.Y > y0 {
-			m.near[m.count] = uint8(i)
-			m.count++
-		}
+		// No branches: which solids pass is anybody's guess, and a wrong guess costs more than all six comparisons.
+		m.near[m.count&(arena.MaxNear-1)] = uint8(i)
+		m.count += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
 	}
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // parts cuts a way into equal parts of at most a stride.
@@ -256,12 +266,13 @@ func (m *mover) glide(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 }
 
 // contain keeps q within the bounds, except below, where a floor is made of them, and reports whether it had to.
-func (m *mover) contain(q *geom.Vec3) bool {
-	c := q.Max(geom.Vec3{X: m.lo.X, Y: q.Y, Z: m.lo.Z}).Min(m.hi)
-	if c == *q {
+func (m *mover) contain(q *geom.Vec3) (had bool) {
+	if q.X >= m.lo.X && q.X <= m.hi.X && q.Z >= m.lo.Z && q.Z <= m.hi.Z && q.Y <= m.hi.Y {
 		return false
 	}
-	*q = c
+	q.X = min(max(q.X, m.lo.X), m.hi.X)
+	q.Z = min(max(q.Z, m.lo.Z), m.hi.Z)
+	q.Y = min(q.Y, m.hi.Y)
 	return true
 }
 

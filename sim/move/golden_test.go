@@ -222,3 +222,49 @@ func TestDead(t *testing.T) {
 		t.Errorf("the dead end as %+v", m)
 	}
 }
+
+// TestSprints is the reference's rule: moving, and less than a quarter turn from straight ahead.
+func TestSprints(t *testing.T) {
+	for _, c := range []struct {
+		in   Input
+		want bool
+	}{
+		{Input{MoveMag: 255, Buttons: Sprint}, true},
+		{Input{MoveMag: 1, Buttons: Sprint, MoveYaw: 63}, true},
+		{Input{MoveMag: 1, Buttons: Sprint, MoveYaw: 193}, true},
+		{Input{MoveMag: 1, Buttons: Sprint, MoveYaw: 64}, false},
+		{Input{MoveMag: 1, Buttons: Sprint, MoveYaw: 192}, false},
+		{Input{MoveMag: 1, Buttons: Sprint, MoveYaw: 128}, false},
+		{Input{MoveMag: 0, Buttons: Sprint}, false},
+		{Input{MoveMag: 255, Buttons: Jump}, false},
+	} {
+		if got := c.in.Sprints(); got != c.want {
+			t.Errorf("%+v sprints: %v", c.in, got)
+		}
+	}
+}
+
+// TestSpawns drops a body on every spawn of the committed maps: it stands there, and can walk away some metres whichever
+// of eight ways it takes first.
+func TestSpawns(t *testing.T) {
+	for _, name := range arena.Names() {
+		a, err := arena.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range a.Spawns {
+			m := Step(Motion{Pos: s.Pos}, Input{Yaw: s.Yaw}, a, 60)
+			if m.Pos != s.Pos || m.Loco != Stand || m.Vel != (geom.Vec3{}) {
+				t.Fatalf("%s: spawned at %v it is at %+v", name, s.Pos, m)
+			}
+			farthest := float32(0)
+			for way := range geom.Angle(8) {
+				to := walk(a, m, Input{Yaw: way << 13, MoveMag: 255}, 60, 60)
+				farthest = max(farthest, to.Pos.Sub(s.Pos).Len())
+			}
+			if farthest < 4 {
+				t.Errorf("%s: from spawn %d at %v one gets no further than %v m", name, i, s.Pos, farthest)
+			}
+		}
+	}
+}

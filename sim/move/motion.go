@@ -47,8 +47,8 @@ func (l Loco) String() string {
 // Grounded reports whether the feet stand on something.
 func (l Loco) Grounded() bool { return l <= GroundMove }
 
-// Motion is all that the next tick of a body depends on besides its input: 32 bytes. As Step leaves it, Pos holds
-// multiples of 1/4096 m and Vel of 1/1024 m/s up to TopSpeed, so 13 + 12 and 7 + 10 bits an axis carry it exactly.
+// Motion is all that the next tick of a body depends on besides its input: 32 bytes. As Step leaves it, Pos is whole
+// numbers of PosUnit, at most 8,192,000 either way, and Vel whole numbers of VelUnit, at most 65,536 either way.
 type Motion struct {
 	Pos, Vel geom.Vec3
 	Loco     Loco
