@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tickrate/tickrate/internal/meter"
@@ -14,8 +15,9 @@ type Figures struct {
 
 	Ticks          uint64 // command ticks of all players
 	Sends          uint64 // datagrams sent
-	LateSends      uint64 // sent later than Budget after their scheduled instant
-	Missed         uint64 // slots of the schedule that were given up
+	Slots          uint64 // of the schedule, given up ones included
+	LateSlots      uint64 // that began more than Budget late, or not at all
+	LateTicks      uint64 // command ticks made in late slots: if the server misses them, it is our fault
 	BytesUp        uint64
 	BytesDown      uint64
 	DatagramsDown  uint64
@@ -41,7 +43,7 @@ func (f *Figures) reset() {
 // Budget is the latest that a slot of the schedule may begin and still count as kept: half a tick at 60 Hz.
 const Budget = 8 * time.Millisecond
 
-// lateShare is the part of all sends that may break the budget before the figures are void.
+// lateShare is the part of all slots that may break the budget before the figures are void.
 const lateShare = 0.01
 
 // Void says why the figures are worth nothing, or "" if they are good: the generator proves itself.
@@ -49,10 +51,9 @@ func (f *Figures) Void() string {
 	switch {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
-	case f.Missed > 0:
-		return "the swarm gave up slots of its schedule"
-	case float64(f.LateSends) > lateShare*float64(f.Sends):
-		return "more than 1 % of the swarm's sends were over 8 ms late"
+	case float64(f.LateSlots) > lateShare*float64(f.Slots):
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots began over %v late",
+			100*float64(f.LateSlots)/float64(f.Slots), Budget)
 	}
 	return ""
 }

@@ -153,8 +153,13 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		s.now = s.pace.Until(due)
 		late := s.now - due
 		s.Figures.Late.Record(int64(late))
-		if behind := int64(late / period); behind > slots { // a whole tick: the slots in between cannot be made up for
-			s.Figures.Missed += uint64(behind)
+		s.Figures.Slots++
+		if late > Budget {
+			s.Figures.LateSlots++
+		}
+		if behind := int64(late / period); behind > slots { // over a tick: the slots in between cannot be made up for
+			s.Figures.Slots += uint64(behind)
+			s.Figures.LateSlots += uint64(behind)
 			s.slot += behind
 		}
 		s.fleet.Poll(s.receive)
@@ -182,6 +187,9 @@ func (s *Swarm) play(slot int, late time.Duration) {
 		for due := b.client.Advance(s.now); due > 0; due-- {
 			b.client.Command(b.brain.Wish(s.sight(b)))
 			s.Figures.Ticks++
+			if late > Budget {
+				s.Figures.LateTicks++
+			}
 		}
 		for { // events are for players with eyes
 			if _, ok := b.client.NextEvent(); !ok {
@@ -190,18 +198,15 @@ func (s *Swarm) play(slot int, late time.Duration) {
 		}
 		out, ok := b.client.Append(s.now, s.buf[:0])
 		if ok && len(out) > 0 {
-			s.send(i, out, late)
+			s.send(i, out)
 		}
 		s.sample(b)
 	}
 }
 
-func (s *Swarm) send(i int, data []byte, late time.Duration) {
+func (s *Swarm) send(i int, data []byte) {
 	s.Figures.Sends++
 	s.Figures.BytesUp += uint64(len(data))
-	if late > Budget {
-		s.Figures.LateSends++
-	}
 	if err := s.fleet.Send(i, data); err != nil && s.err == nil && s.Joined() > 0 {
 		s.err = fmt.Errorf("player %d: %w", i, err)
 	}

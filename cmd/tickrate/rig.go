@@ -117,9 +117,9 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
 		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
-		InputsLost:     rep.Counts[server.InputsMissing.String()],
+		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks),
 		DatagramsLost:  rep.Socket.Lost(), AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
-		SwarmLate: f.LateSends + f.Missed, VoidReason: f.Void(),
+		SwarmLate: f.LateSlots, VoidReason: f.Void(),
 	}
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
@@ -127,6 +127,9 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 	s.Void = s.VoidReason != ""
 	return s
 }
+
+// lost is how many inputs the server missed although the swarm sent them in time: those that it sent late are its own.
+func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 
 // child is a server process.
 type child struct {
