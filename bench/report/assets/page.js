@@ -30,7 +30,7 @@
     const layers = plan.fit.stages.map((stage, i) => {
       const raw = steps.map((s) => (s.stage_cpu_us.find((t) => t.name === stage.name)?.mean ?? 0) / 1000);
       raw.forEach((v, j) => { sums[j] += v; });
-      return { label: stage.name, data: [...sums], raw, fill: color("s" + (i % 10)), stroke: color("paper"), width: 1 };
+      return { label: stage.name, data: [...sums], raw, fill: color("s" + (i % 12)), stroke: color("paper"), width: 1 };
     });
     return layers.reverse(); // the tallest first: each lower layer is painted over it
   };
