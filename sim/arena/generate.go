@@ -105,7 +105,7 @@ func (b *builder) tile(x, z int) {
 	}
 }
 
-// crates are two to five boxes; one may stand on the first.
+// crates are two to four boxes; one more may stand on the last.
 func (b *builder) crates(x0, z0, x1, z1 int) {
 	for i := b.pick(2, 4); i > 0; i-- {
 		w, h := b.pick(4, 7), b.pick(2, 6)

@@ -1,0 +1,61 @@
+package move
+
+import "github.com/tickrate/tickrate/ecs/geom"
+
+// fly moves a body through the air along delta. free reports whether it touched nothing, ground whether it landed.
+func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
+	n, part := parts(delta)
+	free = true
+	for range n {
+		m.gather(p, part)
+		var ok bool
+		if ground { // walk the rest
+			along := geom.Vec3{X: part.X, Z: part.Z}
+			p, ok, ground = m.stride(p, along, -part.Y, max(-part.Y, stride))
+		} else {
+			p, ok, ground = m.glide(p, part)
+		}
+		free = free && ok && !ground
+	}
+	return p, free, ground
+}
+
+// glide is one part of a flight.
+func (m *mover) glide(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
+	q = p.Add(part)
+	free = true
+	falls := part.Y <= 0
+	held := false // from below, if only by an edge
+	for range tries {
+		if m.contain(&q) {
+			free = false
+		}
+		if q.Y <= m.lo.Y {
+			q.Y, free, landed = m.lo.Y, false, falls
+		}
+		touched := false
+		for _, i := range m.near[:m.count] {
+			t, ok := contact(&m.cell[i], m.origin, q)
+			if !ok {
+				continue
+			}
+			touched = true
+			held = held || t.n.Y > 0.1
+			if falls && t.n.Y >= cosLimit && t.raise <= radius {
+				q.Y += t.raise
+				landed = true
+			} else {
+				q = q.Mad(t.n, t.depth)
+			}
+		}
+		if !touched {
+			// Wedged between edges, none of which is a floor: where gravity moves nothing more, one can stand.
+			if falls && held && q.Sub(p).LenSq() < 0.01*part.LenSq() {
+				landed = true
+			}
+			return q, free, landed
+		}
+		free = false
+	}
+	return m.stay(p), false, falls && held
+}

@@ -1,0 +1,145 @@
+package move
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Implementation constants of the collision.
+const (
+	stride = 0.36 // longest way between two tests; below the radius, so that no wall however thin is ever jumped
+	slack  = 0.4  // a push may lead so far from the way itself
+	tries  = 6    // rounds of pushing before a part of the way is given up
+
+	nowhere = 1e9 // metres
+)
+
+// mover is one body in one tick. Positions are measured from origin.
+type mover struct {
+	arena  *arena.Arena
+	origin geom.Vec3
+	lo, hi geom.Vec3 // the arena's bounds
+	cell   []arena.Solid
+	near   [arena.MaxNear]uint8 // of cell, those within reach of this part of the way
+	count  int
+}
+
+// resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity that this amounts
+// to, and the state of locomotion it ends in.
+func (m *mover) resolve(b *Motion, in Input, delta geom.Vec3, rate uint16) {
+	bounds := &m.arena.Bounds
+	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X || p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
+		b.Pos = p.Max(bounds.Min).Min(bounds.Max)
+	}
+	m.origin = b.Pos
+	m.lo, m.hi = bounds.Min.Sub(b.Pos), bounds.Max.Sub(b.Pos)
+	walks := b.Loco.Grounded()
+	var moved geom.Vec3
+	var free, ground bool
+	if walks {
+		moved, free, ground = m.walk(delta)
+	} else {
+		moved, free, ground = m.fly(delta)
+	}
+	hz := float32(rate)
+	if !free {
+		b.Vel.X, b.Vel.Z = moved.X*hz, moved.Z*hz
+	}
+	if !free || walks {
+		b.Vel.Y = moved.Y * hz
+	}
+	b.Pos = moved
+	switch {
+	case b.Loco == Dead, ground == walks:
+		if b.Since < 1<<16-1 {
+			b.Since++
+		}
+	case !ground:
+		b.Loco, b.Since = InAir, 0
+	default:
+		b.Loco, b.Since = Stand, 0
+		if in.MoveMag > 0 {
+			b.Loco = GroundMove
+		}
+	}
+}
+
+// gather lists the solids that a body may meet on the way from p by delta.
+func (m *mover) gather(p, delta geom.Vec3) {
+	const wide = radius + slack
+	at := m.origin.Add(p)
+	m.cell = m.arena.Near(at.X, at.Z)
+	x0, x1 := at.X+min(delta.X, 0)-wide, at.X+max(delta.X, 0)+wide
+	z0, z1 := at.Z+min(delta.Z, 0)-wide, at.Z+max(delta.Z, 0)+wide
+	y0, y1 := at.Y-(StepHeight+slack), at.Y+(height+StepHeight+slack)
+	m.count = 0
+	for i := range m.cell {
+		s := &m.cell[i]
+		// No branches: which solids pass is anybody's guess, and a wrong guess costs more than all six comparisons.
+		m.near[m.count&(arena.MaxNear-1)] = uint8(i)
+		m.count += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
+	}
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// parts cuts a way into equal parts of at most a stride.
+func parts(delta geom.Vec3) (n int, part geom.Vec3) {
+	sq := delta.LenSq()
+	if sq <= stride*stride {
+		return 1, delta
+	}
+	n = int(geom.Sqrt(sq)*(1/stride)) + 1
+	return n, delta.Scale(1 / float32(n))
+}
+
+// contain keeps q within the bounds, except below, where a floor is made of them, and reports whether it had to.
+func (m *mover) contain(q *geom.Vec3) (had bool) {
+	if q.X >= m.lo.X && q.X <= m.hi.X && q.Z >= m.lo.Z && q.Z <= m.hi.Z && q.Y <= m.hi.Y {
+		return false
+	}
+	q.X = min(max(q.X, m.lo.X), m.hi.X)
+	q.Z = min(max(q.Z, m.lo.Z), m.hi.Z)
+	q.Y = min(q.Y, m.hi.Y)
+	return true
+}
+
+// stay is for a part of the way that was given up. p was free when the tick began, unless someone put it into a
+// solid: then it takes the shortest way out of one solid that leads into no other, or else climbs to the top of all.
+func (m *mover) stay(p geom.Vec3) geom.Vec3 {
+	if m.deepest(p) < 4*skin {
+		return p
+	}
+	for _, i := range m.near[:m.count] {
+		if t, ok := contact(&m.cell[i], m.origin, p); ok {
+			q := p.Mad(t.n, t.depth)
+			if !m.contain(&q) && m.deepest(q) == 0 {
+				return q
+			}
+		}
+	}
+	for range tries {
+		for _, i := range m.near[:m.count] {
+			if _, ok := contact(&m.cell[i], m.origin, p); ok {
+				p.Y = max(p.Y, m.cell[i].Max.Y-m.origin.Y)
+			}
+		}
+	}
+	m.contain(&p)
+	return p
+}
+
+// deepest is how deep a body at p is in the solid it is deepest in.
+func (m *mover) deepest(p geom.Vec3) (depth float32) {
+	for _, i := range m.near[:m.count] {
+		if t, ok := contact(&m.cell[i], m.origin, p); ok && t.depth > depth {
+			depth = t.depth
+		}
+	}
+	return depth
+}
