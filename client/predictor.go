@@ -54,8 +54,11 @@ type Prediction struct {
 
 func (p *predictor) at(t tick.Tick) *moment { return &p.ring[t%ringTicks] }
 
-// holds reports whether the ring still remembers tick t.
-func (p *predictor) holds(t tick.Tick) bool { return t != 0 && t <= p.newest && p.at(t).cmd.Tick == t }
+// holds reports whether the ring still remembers tick t. After a long skip it still contains ticks of before, which do
+// not count: nothing leads from there to the newest.
+func (p *predictor) holds(t tick.Tick) bool {
+	return t != 0 && t <= p.newest && p.newest-t < ringTicks && p.at(t).cmd.Tick == t
+}
 
 // gave reports whether the command for tick t was really given.
 func (p *predictor) gave(t tick.Tick) bool { return p.holds(t) && p.at(t).made }

@@ -112,8 +112,15 @@ func TestRowsOutOfReach(t *testing.T) {
 	if got := *p.at(p.newest); got != before || p.count.Beyond != 1 || p.count.Mispredictions != 0 {
 		t.Errorf("%+v", p.count)
 	}
+	old := p.newest
+	p.skip(old + 5000)
+	row.Motion.Vel.X++
+	p.correct(old, &row) // still in the ring's memory, but nothing leads from there to the newest
+	if p.count.Beyond != 2 || p.count.Replayed != 0 || p.at(p.newest).state.known {
+		t.Errorf("%+v", p.count)
+	}
 	p.correct(p.newest+1000, &row) // far ahead: there is nothing to be carried over
-	if got := p.at(p.newest); p.newest != 5+300+1000 || got.state != stateOf(&row) || got.made {
+	if got := p.at(p.newest); p.newest != 5+300+5000+1000 || got.state != stateOf(&row) || got.made {
 		t.Errorf("newest %d: %+v", p.newest, *got)
 	}
 }
