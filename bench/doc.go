@@ -6,5 +6,6 @@
 //	Write    results in, page out
 //
 // A ratio in one run says more than a time: machines differ and are noisy, and both sides of a ratio had the same one.
-// So a benchmark that claims speed runs its rival beside it, as a sub-benchmark (see rival.go for how it is found).
+// So a benchmark that claims speed runs its rival beside it, as a sub-benchmark named for what it is: naive, plain,
+// scalar, brute and the like (rivalWords).
 package bench

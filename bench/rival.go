@@ -13,11 +13,11 @@ import (
 //	Table/decode, Table/encode     operations: each is a job of its own, without a rival
 //
 // The rival of a line is the line of the same benchmark, sizes and operations whose variant says so in a word of
-// rivalWords; of several, the one that shares most words with it. Without such a word it is the first variant. A rival
-// without sizes is everybody's.
+// rivalWords; of several, the one that shares most words with it. A rival without sizes is everybody's. A benchmark
+// that names no rival has none: its variants may well be different jobs, and a ratio between jobs claims nothing.
 
 // rivalWords name what the others are measured against.
-var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "plain", "rival", "scalar", "slow", "std"}
+var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "net", "plain", "rival", "scalar", "slow", "std"}
 
 // operations are parts of a name that say which job it is, not by which means.
 var operations = []string{"append", "decode", "encode", "hit", "join", "leave", "miss", "parse", "pop", "push", "read", "receive", "recv", "send", "write"}
@@ -56,21 +56,19 @@ func rival(s *series, all []*series) *series {
 	if len(variant) == 0 {
 		return nil
 	}
-	var first, named, common *series
-	kin, same := 0, 0
+	var named, common *series
+	kin := 0
 	for _, o := range all {
 		j, v := o.job()
 		if o.pkg != s.pkg || o.base != s.base || len(v) == 0 {
 			continue
 		}
 		kin++
-		if slices.Equal(j, job) {
-			same++
-			first = before(first, o)
-			if o.isRival() {
-				named = closer(s, named, o)
-			}
-		} else if len(j) == 0 && o.isRival() {
+		switch {
+		case !o.isRival():
+		case slices.Equal(j, job):
+			named = closer(s, named, o)
+		case len(j) == 0:
 			common = closer(s, common, o)
 		}
 	}
@@ -81,12 +79,8 @@ func rival(s *series, all []*series) *series {
 		return s
 	case named != nil:
 		return named
-	case common != nil:
-		return common
-	case same > 1:
-		return first
 	}
-	return nil
+	return common
 }
 
 // closer returns whichever rival shares more words with s, found if that is even.
@@ -107,12 +101,4 @@ func shared(a, b *series) (n int) {
 		}
 	}
 	return n
-}
-
-// before keeps the one that was found earlier.
-func before(found, o *series) *series {
-	if found != nil {
-		return found
-	}
-	return o
 }

@@ -92,17 +92,23 @@ func split(name benchfmt.Name) (base string, parts []string) {
 
 func (s *series) name() string { return strings.Join(append([]string{s.base}, s.parts...), "/") }
 
-// main is the unit that the page compares by: time per thing if the benchmark reports one, time per operation otherwise.
+// main is the unit that the page compares by: time per thing if the benchmark reports one, else time per operation, else,
+// for one that reports neither, whatever it reports first.
 func (s *series) main() string {
 	for _, u := range s.units {
 		if isTime(u) && u != "ns/op" {
 			return u
 		}
 	}
+	if s.runs["ns/op"] == nil {
+		return s.units[0]
+	}
 	return "ns/op"
 }
 
+// isTime knows ns/player, and by the format's custom cpu-ns/player as a kind of it.
 func isTime(unit string) bool {
-	what, _, _ := strings.Cut(unit, "/")
-	return slices.Contains([]string{"ns", "us", "µs", "ms", "s"}, what)
+	what, _, per := strings.Cut(unit, "/")
+	what = what[strings.LastIndexByte(what, '-')+1:]
+	return per && slices.Contains([]string{"ns", "us", "µs", "ms", "s"}, what)
 }

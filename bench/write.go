@@ -67,8 +67,11 @@ func against(s, r *series) string {
 		return "rival"
 	}
 	unit := s.main()
-	if r.runs[unit] == nil {
+	if r.runs[unit] == nil && isTime(unit) {
 		unit = "ns/op"
+	}
+	if !isTime(unit) { // more of it may be better or worse
+		return ""
 	}
 	a, b := sample(r, unit), sample(s, unit)
 	if len(a.Values) == 0 || len(b.Values) == 0 {
