@@ -52,7 +52,7 @@ var paths = []struct {
 	{"50 ms", link{delay: 50 * time.Millisecond}, 1, 0},
 	{"150 ms", link{delay: 150 * time.Millisecond}, 1, 0},
 	{"jitter 10", link{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond}, 0.999, 0},
-	{"jitter 50", link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond}, 0.995, 0.01},
+	{"jitter 50", link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond}, 0.999, 0.01},
 	{"loss 5, dup 2, reorder 5", link{delay: 30 * time.Millisecond, jitter: 5 * time.Millisecond, loss: 0.05, dup: 0.02, swap: 0.05}, 0.999, 0.02},
 	{"loss 20", link{delay: 30 * time.Millisecond, loss: 0.20}, 0.999, 0.04},
 }

@@ -116,7 +116,8 @@ func (c *predictedClock) advance(now, dt, ideal time.Duration) {
 	if c.bump > 0 && now-c.eased > easeEvery {
 		c.bump, c.eased = max(0, c.bump-c.rate.Period()), now
 	}
-	c.at += dt + c.steer(now, dt, ideal)
+	c.at += dt
+	c.at += c.steer(now, dt, ideal)
 	if (c.at - ideal).Abs() <= hardLimit {
 		c.astray = 0
 		return

@@ -1,0 +1,101 @@
+package client
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the same, more is wanted,
+// but not for ever; where the lead is known to be too small, it is being mended already.
+func TestStarvedRaisesLead(t *testing.T) {
+	c := predictedClock{rate: 60}
+	c.advance(0, 0, time.Second)
+	c.known, c.margin = true, c.want()-c.at
+	before, now := c.want(), 10*time.Second
+	c.margin += now // the lead is as wanted at now, too
+	c.starved(now)
+	if got := c.want() - before; got != c.rate.Period() {
+		t.Errorf("want %v more after starving", got)
+	}
+	c.margin -= 3 * c.rate.Period()
+	c.starved(now)
+	if got := c.want() - before; got != c.rate.Period() {
+		t.Errorf("want %v more although the lead was too small", got)
+	}
+	for range 20 {
+		now += time.Second
+		c.advance(now, time.Second, c.at+time.Second)
+	}
+	if got := c.want(); got != before {
+		t.Errorf("still want %v more after 20 s", got-before)
+	}
+}
+
+// TestOutageIsNotChased: reports of commands that never came do not drive the clock away from where the path says it
+// belongs.
+func TestOutageIsNotChased(t *testing.T) {
+	c := predictedClock{rate: 60}
+	dt, ideal := c.rate.Period(), time.Second
+	c.advance(0, 0, ideal)
+	c.known, c.margin = true, -time.Hour
+	for n := range time.Duration(60 * 20) {
+		ideal += dt
+		c.advance(n*dt, dt, ideal)
+		if off := (c.at - ideal).Abs(); off > hardLimit/2+dt/steerMost || c.resets != 0 {
+			t.Fatalf("after %v: off by %v, %d resets", n*dt, off, c.resets)
+		}
+	}
+}
+
+// TestSteering: never more than 5 %, never past the mark.
+func TestSteering(t *testing.T) {
+	const dt = 16 * time.Millisecond
+	for err := -time.Second; err <= time.Second; err += 777 * time.Microsecond {
+		by := steer(err, dt)
+		if by.Abs() > dt/20 || by != 0 && (by < 0) != (err < 0) || by.Abs() > err.Abs() {
+			t.Fatalf("error %v: %v of %v", err, by, dt)
+		}
+	}
+}
+
+// TestScatterRaisesLead: the more reports scatter, the more lead is wanted, up to six ticks more.
+func TestScatterRaisesLead(t *testing.T) {
+	last := time.Duration(0)
+	for scatter := range int8(8) {
+		c := predictedClock{rate: 60}
+		for n := range tick.Tick(400) {
+			c.made(time.Duration(n)*c.rate.Period(), n+20)
+			lead := int8(10) + scatter*int8(n%2*2-1)
+			if n > 40 {
+				c.made(0, tick.Tick(int(n)+int(lead)))
+				c.report(n, lead)
+			}
+		}
+		got := c.want()
+		if got < last || scatter >= 2 && got < 2*c.rate.Period()+time.Duration(scatter)*c.rate.Period()/2 || got > 8*c.rate.Period() {
+			t.Errorf("scatter of %d ticks: want %v, before %v", scatter, got, last)
+		}
+		last = got
+	}
+}
+
+func TestEventsOverrun(t *testing.T) {
+	var c Client
+	for i := range 300 {
+		c.events.add(sim.Event{Kind: sim.EventHit, Tick: tick.Tick(i + 1)})
+	}
+	if s := c.events; s.overrun != 300-eventRing || s.received != 300 {
+		t.Errorf("overrun %d of %d", s.overrun, s.received)
+	}
+	for want := tick.Tick(300 - eventRing + 1); want <= 300; want++ {
+		if e, ok := c.NextEvent(); !ok || e.Tick != want {
+			t.Fatalf("%+v, want tick %d", e, want)
+		}
+	}
+	if _, ok := c.NextEvent(); ok {
+		t.Error("one too many")
+	}
+}
