@@ -3,27 +3,25 @@ package move
 import (
 	"unsafe"
 
-	"github.com/viterin/vek/vek32"
-
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// chunk is how many float32 a pass takes at a time: both passes over them stay in the first cache.
-const chunk = 1024
+//go:generate go run -C _gen . -out ../integrate_amd64.s -stubs ../integrate_amd64_gen.go -pkg move
 
 // Integrate adds vel*dt to pos, row by row; the slices have one length. It moves what meets nothing, such as ghosts
-// and spectators, and has the bits of p + float32(v*dt). It allocates nothing.
+// and spectators, and has the bits of p + float32(v*dt). It allocates nothing. With AVX it is one pass of eight
+// floats at a time; the tag noasm turns that off.
 func Integrate(pos, vel []geom.Vec3, dt float32) {
-	if len(pos) == 0 {
-		return
+	if len(pos) > 0 {
+		integrate(flat(pos), flat(vel[:len(pos)]), dt)
 	}
-	p, v := flat(pos), flat(vel[:len(pos)])
-	var way [chunk]float32
-	for len(p) > 0 {
-		n := min(len(p), chunk)
-		d := vek32.MulNumber_Into(way[:n], v[:n], dt)
-		vek32.Add_Inplace(p[:n], d)
-		p, v = p[n:], v[n:]
+}
+
+// integrateGeneric is the truth: what every kernel must equal, bit for bit.
+func integrateGeneric(p, v []float32, dt float32) {
+	v = v[:len(p)]
+	for i := range p {
+		p[i] += float32(v[i] * dt)
 	}
 }
 
