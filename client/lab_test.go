@@ -432,7 +432,7 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 			var row [ghost.OwnerFields]int32
 			ghost.OwnerRow(row[:], &self)
 			buf = ghost.Head{Tick: t, Owner: true}.Append(buf)
-			buf = g.owner.Append(buf[:len(buf)-1], t, row[:])
+			buf = g.owner.Append(buf, t, row[:])
 		} else {
 			buf = ghost.Head{Tick: t}.Append(buf)
 		}

@@ -86,12 +86,8 @@ func (p *predictor) play(s *state, c sim.Command) (fired bool, cone int32) {
 	if !s.known || s.dead {
 		return false, 0
 	}
-	s.motion = move.Step(s.motion, inputOf(c), p.arena, uint16(p.rules.Rate))
+	s.motion = move.Step(s.motion, c.Input(), p.arena, uint16(p.rules.Rate))
 	return s.weapon.Step(c.Buttons, p.rules)
-}
-
-func inputOf(c sim.Command) move.Input {
-	return move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Buttons: uint16(c.Buttons) & (move.Jump | move.Sprint)}
 }
 
 // skip moves on to tick to without commands: each tick in between is played with what the server substitutes, the last

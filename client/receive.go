@@ -99,9 +99,6 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 // lastTick is the newest tick that is believed: arithmetic beyond it might wrap.
 const lastTick = 1<<32 - 1<<16
 
-// ageAt is where the age of the owner row's baseline lies, the last byte of the head and the first that the reader wants.
-const ageAt = 5
-
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
 	h, rest, err := ghost.ParseHead(src)
@@ -111,7 +108,7 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 	c.server.arrive(now, h.Tick)
 	if h.Owner {
 		var row []int32
-		if row, rest, err = c.owner.Parse(h.Tick, src[ageAt:]); err != nil {
+		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
 			return c.undecoded(now, err)
 		}
 		c.owned(now, h.Tick, row)

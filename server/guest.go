@@ -15,11 +15,11 @@ type guest struct {
 	addr    netip.AddrPort
 	nonce   uint64
 	peer    *session.Peer
-	tracker *snapshot.Tracker // which public rows it holds, by group
-	selves  selves            // which owner rows it holds
-	sent    tick.Tick         // newest tick it was sent a snapshot of
-	acked   tick.Tick         // newest tick of which it acknowledged anything
-	used    uint64            // of its inbox's counts, as far as they are in the lobby's
+	tracker *snapshot.Tracker     // which public rows it holds, by group
+	owner   *snapshot.OwnerWriter // its own rows, and which of them it holds
+	sent    tick.Tick             // newest tick it was sent a snapshot of
+	acked   tick.Tick             // newest tick of which it acknowledged anything
+	used    uint64                // of its inbox's counts, as far as they are in the lobby's
 	missing uint64
 }
 
@@ -27,6 +27,7 @@ type guest struct {
 func (g *guest) forget(l *Lobby) {
 	groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
 	g.tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
-	g.selves = selves{}
+	g.owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
+	g.owner.Count(l.ownerCounts)
 	g.acked = 0
 }

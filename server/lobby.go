@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
@@ -87,7 +88,9 @@ type Lobby struct {
 	frames  *snapshot.Ring
 	encoder *snapshot.Encoder
 	packer  snapshot.Packer
-	owner   ownerCodec
+
+	ownerCounts *schema.Counts // nil unless somebody counts
+	ownerRow    [ghost.OwnerFields]int32
 
 	in, out netio.Batch
 	window  [sim.MaxWindow]sim.Command
@@ -124,7 +127,10 @@ func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 func (l *Lobby) CountSymbols() *ghost.Counts {
 	n := ghost.NewCounts()
 	l.encoder.Count(n.Public)
-	l.owner.counts = n.Owner
+	l.ownerCounts = n.Owner
+	for _, slot := range l.live {
+		l.guests[slot].owner.Count(n.Owner)
+	}
 	return n
 }
 

@@ -3,7 +3,7 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -67,7 +67,7 @@ func (l *Lobby) payload(now time.Duration, g *guest, data []byte) error {
 		return nil
 	}
 	for _, c := range g.peer.Delivered() {
-		g.delivered(cookie(c))
+		g.delivered(snapshot.Cookie(c))
 	}
 	if wire.SectionOf(rest) == wire.SectionEvents {
 		if rest, err = g.peer.ParseEvents(rest); err != nil {
@@ -111,28 +111,12 @@ func (l *Lobby) asked(g *guest, event []byte) {
 }
 
 // delivered notes that a package with a snapshot has arrived.
-func (g *guest) delivered(c cookie) {
-	t, first, count, owner := c.unpack()
-	if count > 0 {
-		g.tracker.Acked(t, first, count)
+func (g *guest) delivered(c snapshot.Cookie) {
+	if first, count := c.Groups(); count > 0 {
+		g.tracker.Acked(c.Tick(), first, count)
 	}
-	if owner {
-		g.selves.ack(t)
+	if c.Owner() {
+		g.owner.Acked(c.Tick())
 	}
-	g.acked = max(g.acked, t)
-}
-
-// cookie is what a package of ours carried, as it comes back with its ack: 32 tick, 15 first group, 15 groups, 1 owner.
-type cookie uint64
-
-func packCookie(t tick.Tick, first, count int, owner bool) cookie {
-	c := cookie(t)<<32 | cookie(first)<<16 | cookie(count)<<1
-	if owner {
-		c |= 1
-	}
-	return c
-}
-
-func (c cookie) unpack() (t tick.Tick, first, count int, owner bool) {
-	return tick.Tick(c >> 32), int(c >> 16 & 0x7fff), int(c >> 1 & 0x7fff), c&1 != 0
+	g.acked = max(g.acked, c.Tick())
 }

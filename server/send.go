@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -49,14 +50,14 @@ func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool)
 	buf, seq := g.peer.Append(now, l.out.Next())
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	buf = append(buf, byte(wire.SectionSnapshot))
+	buf = ghost.Head{Tick: t, Owner: first}.Append(buf)
 	if first {
 		self := l.self(g, t)
-		buf = l.owner.append(buf, l.cfg.Models.Owner, &g.selves, t, &self)
-	} else {
-		buf = ghost.Head{Tick: t}.Append(buf)
+		ghost.OwnerRow(l.ownerRow[:], &self)
+		buf = g.owner.Append(buf, t, l.ownerRow[:])
 	}
 	buf, group, count := l.packer.Next(buf, netio.MaxDatagram-len(buf))
-	g.peer.Sent(seq, uint64(packCookie(t, group, count, first)))
+	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
 	l.commit(len(buf), g.addr)
 }
 

@@ -50,7 +50,8 @@ func (c Command) Clean() (clean Command, changed bool) {
 	return clean, clean != c
 }
 
-func (c Command) input() move.Input {
+// Input is what package move takes of a command.
+func (c Command) Input() move.Input {
 	return move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Buttons: uint16(c.Buttons) & (move.Jump | move.Sprint)}
 }
 

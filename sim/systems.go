@@ -81,7 +81,7 @@ func respawn(c *columns) {
 func movePlayers(c *columns) {
 	in := c.scratch.input[:len(c.id)]
 	for i := range c.command {
-		in[i] = c.command[i].input()
+		in[i] = c.command[i].Input()
 	}
 	move.StepColumns(move.Columns{Pos: c.pos, Vel: c.vel, State: c.state}, in, c.arena, uint16(c.rules.Rate))
 }

@@ -89,8 +89,9 @@ func (o *rows) at(t tick.Tick) (i int, row []int32, held bool) {
 
 // OwnerWriter sends one client its own row, against the newest one that it has acknowledged.
 type OwnerWriter struct {
-	sent  rows
-	acked uint64 // bit n: what was sent in the interval with index n is held by the client
+	sent   rows
+	acked  uint64 // bit n: what was sent in the interval with index n is held by the client
+	counts *schema.Counts
 }
 
 // NewOwnerWriter returns a writer for a single-row model and a client that gets a row every interval ticks.
@@ -115,8 +116,14 @@ func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
 	var w bitio.Writer
 	w.Reset(append(dst, age))
 	EncodeRow(&w, o.sent.model, base, kept)
+	if o.counts != nil {
+		CountRow(o.counts, o.sent.model, base, kept)
+	}
 	return w.Bytes()
 }
+
+// Count makes the writer count the symbols of every row it codes, for schema.Train; nil stops it.
+func (o *OwnerWriter) Count(n *schema.Counts) { o.counts = n }
 
 func (o *OwnerWriter) base(t tick.Tick) (age uint8, base []int32) {
 	for age := uint8(1); age < Window && tick.Tick(age)*o.sent.interval < t; age++ {

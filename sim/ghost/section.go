@@ -7,16 +7,15 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Head opens the snapshot part of a datagram. What follows it is, if Owner is set, the owner row, and then runs of
-// groups to the end of the datagram (package snapshot). Every datagram stands alone.
+// Head opens the snapshot section of a datagram. What follows it is, if Owner is set, the owner's row
+// (snapshot.OwnerWriter), and then runs of groups to the end of the datagram (snapshot.Packer). Every datagram stands
+// alone.
 //
-//	4  tick       the server tick that the rows describe
-//	1  flags      1 owner row follows
-//	1  ownerAge   only with an owner row: send intervals back to its baseline, 0 = none
+//	4  tick   the server tick that the rows describe
+//	1  flags  1: the owner's row follows
 type Head struct {
-	Tick     tick.Tick
-	Owner    bool
-	OwnerAge uint8
+	Tick  tick.Tick
+	Owner bool
 }
 
 // ErrHead is returned for a snapshot section that ends within its head, or whose head makes no sense.
@@ -25,24 +24,20 @@ var ErrHead = errors.New("snapshot head is short, of tick 0 or has unknown flags
 // Append appends the head.
 func (h Head) Append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.Tick))
-	if !h.Owner {
-		return append(dst, 0)
+	if h.Owner {
+		return append(dst, 1)
 	}
-	return append(dst, 1, h.OwnerAge)
+	return append(dst, 0)
 }
 
 // ParseHead reads what Append wrote and returns what follows it.
 func ParseHead(src []byte) (h Head, rest []byte, err error) {
-	if len(src) < 5 || src[4] > 1 || len(src) < 5+int(src[4]) {
+	if len(src) < 5 || src[4] > 1 {
 		return h, nil, ErrHead
 	}
-	h.Tick = tick.Tick(binary.LittleEndian.Uint32(src))
+	h = Head{Tick: tick.Tick(binary.LittleEndian.Uint32(src)), Owner: src[4] == 1}
 	if h.Tick == 0 {
-		return h, nil, ErrHead
-	}
-	if src[4] == 1 {
-		h.Owner, h.OwnerAge = true, src[5]
-		return h, src[6:], nil
+		return Head{}, nil, ErrHead
 	}
 	return h, src[5:], nil
 }
