@@ -22,7 +22,7 @@ func (m *Match) Hash() uint64 {
 		if w.Reloading {
 			reloading = 1
 		}
-		put(h.Write, []uint32{uint32(s.Loco), uint32(s.Jumps), uint32(s.Since), uint32(v.Health), uint32(v.Team), uint32(v.Shots),
+		put(h.Write, []uint32{uint32(s.Loco), uint32(s.Jumps), uint32(s.Since), uint32(s.Held), uint32(v.Health), uint32(v.Team), uint32(v.Shots),
 			uint32(v.Kills), uint32(v.Deaths), uint32(v.Respawn), uint32(w.Ammo), reloading, uint32(w.Cool), uint32(w.Cone),
 			uint32(c.look[i].Yaw), uint32(c.look[i].Pitch)})
 	}

@@ -1,0 +1,320 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// script plays a match by itself: every input is drawn from (seed, tick, player), in integers, so it is the same on
+// every machine. Players come and go, walk, jump, and shoot at whom they see.
+type script struct {
+	m    *Match
+	seed uint64
+	ids  []ecs.NetID
+}
+
+func newScript(t testing.TB, players int, rules Rules, arenaName string) *script {
+	a, err := arena.Open(arenaName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{m: New(players, rules, a), seed: rules.Seed}
+	for range players {
+		s.ids = append(s.ids, s.m.Join())
+	}
+	return s
+}
+
+func (s *script) step() {
+	now := s.m.Tick()
+	for i, id := range s.ids {
+		r := draw(s.seed, uint64(now), uint64(i))
+		if r%1024 == 0 { // somebody leaves, and somebody comes
+			s.m.Leave(id)
+			s.ids[i] = 0
+			continue
+		}
+		if id == 0 {
+			s.ids[i] = s.m.Join()
+			continue
+		}
+		if r>>10%16 == 0 { // a command is lost
+			continue
+		}
+		s.m.Know(id, lagcomp.Knowledge{Rate: s.m.Rules().Rate, RTTTicks: float32(i), InterpTicks: 6, Newest: now, Oldest: s.m.History().Oldest()})
+		s.m.Inbox(id).Offer(s.command(i, r))
+	}
+	s.m.Step()
+}
+
+// command keeps a direction for two thirds of a second, and aims at the next enemy every few ticks.
+func (s *script) command(i int, r uint64) Command {
+	now := s.m.Tick()
+	d := draw(s.seed, uint64(now/40), uint64(i)|1<<32)
+	c := Command{
+		Tick: now + 1 + tick.Tick(r>>20%3), Yaw: geom.Angle(d), Pitch: geom.Angle(d >> 16 & 0x0fff), MoveYaw: uint8(d >> 32), MoveMag: uint8(d >> 40),
+	}
+	c.Buttons = Buttons(d>>48)&Sprint | Buttons((r>>24)&(r>>25)&(r>>26))&Jump
+	if r>>30%8 == 0 {
+		c.Buttons |= Reload & Buttons(r>>34)
+	}
+	if target := s.target(i); target.ID != 0 && d>>60 < 8 {
+		c.Buttons |= Fire
+		c.Yaw, c.Pitch = aimAt(s.m.Poses()[s.ids[i].Index()].Pos, target.Pos)
+		c.View = tick.View{From: now - 2, To: now, Frac: uint8(r >> 40)}
+	}
+	return c
+}
+
+// target is the nearest living enemy.
+func (s *script) target(i int) (best lagcomp.Pose) {
+	all := s.m.Poses()
+	self := all[s.ids[i].Index()]
+	if self.ID != uint32(s.ids[i]) {
+		return best
+	}
+	nearest := float32(1e9)
+	for _, p := range all {
+		if d := p.Pos.Sub(self.Pos).LenSq(); p.ID != 0 && p.Alive() && p.Team() != self.Team() && d < nearest {
+			best, nearest = p, d
+		}
+	}
+	return best
+}
+
+// aimAt looks about in ever smaller steps for the direction nearest to that of a target's chest.
+func aimAt(from, to geom.Vec3) (yaw, pitch geom.Angle) {
+	d := to.Sub(from).Add(geom.Vec3{Y: chest - 1.65})
+	for step := geom.Angle(0x2000); step > 0; step /= 2 {
+		for range 4 {
+			for _, try := range [][2]geom.Angle{{yaw + step, pitch}, {yaw - step, pitch}, {yaw, pitch + step}, {yaw, pitch - step}} {
+				if geom.Forward(try[0], try[1]).Dot(d) > geom.Forward(yaw, pitch).Dot(d) {
+					yaw, pitch = try[0], try[1]
+				}
+			}
+		}
+	}
+	return yaw, pitch
+}
+
+// TestMatchIsPinned: a minute of sixteen players gives these bits, on every machine, until the rules change.
+func TestMatchIsPinned(t *testing.T) {
+	s := newScript(t, 16, Rules{Seed: 1, RespawnMillis: 3000}, "arena-16")
+	var b strings.Builder
+	for s.m.Tick() < 3600 {
+		s.step()
+		if s.m.Tick()%360 == 0 {
+			fmt.Fprintf(&b, "tick %4d  hash %016x  kills %d:%d  members %d:%d\n", s.m.Tick(), s.m.Hash(),
+				s.m.Score().Kills[0], s.m.Score().Kills[1], s.m.Score().Members[0], s.m.Score().Members[1])
+		}
+	}
+	if k := s.m.Score().Kills; k[0]+k[1] < 10 {
+		t.Errorf("only %v kills: the script hardly plays", k)
+	}
+	file := filepath.Join("testdata", "match.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("the match went\n%s\nit used to go\n%s", &b, want)
+	}
+}
+
+// Two matches in one process, tick by tick in turns, go as each would alone; and so does one at another rate.
+func TestMatchesDoNotInterfere(t *testing.T) {
+	open := func(i int) *script {
+		return newScript(t, 8, Rules{Seed: uint64(i), Rate: rates[i%3], Health: 30, RespawnMillis: 500}, "arena-16")
+	}
+	run := func(s *script, n int) (hashes []uint64) {
+		for range n {
+			s.step()
+			hashes = append(hashes, s.m.Hash())
+		}
+		return hashes
+	}
+	const ticks = 400
+	var alone, inTurns [3][]uint64
+	for i := range alone {
+		alone[i] = run(open(i), ticks)
+	}
+	three := [3]*script{open(0), open(1), open(2)}
+	for range ticks {
+		for i, s := range three {
+			inTurns[i] = append(inTurns[i], run(s, 1)...)
+		}
+	}
+	for i := range alone {
+		if !slices.Equal(alone[i], inTurns[i]) {
+			t.Errorf("match %d went another way beside the others", i)
+		}
+		if i > 0 && slices.Equal(alone[i], alone[0]) {
+			t.Errorf("matches 0 and %d are the same", i)
+		}
+	}
+}
+
+// The hash sees every number that lasts: a change of any of them changes it.
+func TestHashSeesEverything(t *testing.T) {
+	for i, c := range []struct {
+		name   string
+		change func(m *Match, id ecs.NetID)
+	}{
+		{"nothing", func(*Match, ecs.NetID) {}},
+		{"the tick", func(m *Match, _ ecs.NetID) { ecs.Resource[Clock](m.World).Tick++ }},
+		{"kills", func(m *Match, _ ecs.NetID) { m.Score().Kills[1]++ }},
+		{"members", func(m *Match, _ ecs.NetID) { m.Score().Members[0]++ }},
+		{"position", func(m *Match, id ecs.NetID) { m.pos.Get(id).Z += 1. / 4096 }},
+		{"velocity", func(m *Match, id ecs.NetID) { m.vel.Get(id).Y += 1. / 1024 }},
+		{"loco", func(m *Match, id ecs.NetID) { m.state.Get(id).Loco++ }},
+		{"jumps", func(m *Match, id ecs.NetID) { m.state.Get(id).Jumps++ }},
+		{"since", func(m *Match, id ecs.NetID) { m.state.Get(id).Since++ }},
+		{"held", func(m *Match, id ecs.NetID) { m.state.Get(id).Held++ }},
+		{"yaw", func(m *Match, id ecs.NetID) { m.look.Get(id).Yaw++ }},
+		{"pitch", func(m *Match, id ecs.NetID) { m.look.Get(id).Pitch++ }},
+		{"health", func(m *Match, id ecs.NetID) { m.vital.Get(id).Health-- }},
+		{"team", func(m *Match, id ecs.NetID) { m.vital.Get(id).Team ^= 1 }},
+		{"shots", func(m *Match, id ecs.NetID) { m.vital.Get(id).Shots++ }},
+		{"kills of one", func(m *Match, id ecs.NetID) { m.vital.Get(id).Kills++ }},
+		{"deaths", func(m *Match, id ecs.NetID) { m.vital.Get(id).Deaths++ }},
+		{"respawn", func(m *Match, id ecs.NetID) { m.vital.Get(id).Respawn = 9 }},
+		{"ammo", func(m *Match, id ecs.NetID) { m.weapon.Get(id).Ammo-- }},
+		{"reloading", func(m *Match, id ecs.NetID) { m.weapon.Get(id).Reloading = true }},
+		{"cool", func(m *Match, id ecs.NetID) { m.weapon.Get(id).Cool-- }},
+		{"cone", func(m *Match, id ecs.NetID) { m.weapon.Get(id).Cone++ }},
+		{"who is there", func(m *Match, id ecs.NetID) { m.Leave(id); m.Score().Members[m.vital.Get(id).Team]++; m.World.Flush() }},
+	} {
+		m := New(3, Rules{}, plain(t))
+		id := m.Join()
+		m.Join()
+		m.Step()
+		before := m.Hash()
+		c.change(m, id)
+		if same := m.Hash() == before; same != (i == 0) {
+			t.Errorf("%d %s: the hash is the same: %v", i, c.name, same)
+		}
+	}
+}
+
+// The order of the systems is part of the rules: it decides who dies first.
+func TestSystemsInOrder(t *testing.T) {
+	var names []string
+	for _, s := range Systems() {
+		names = append(names, s.Name)
+		if s.Does == "" || s.run == nil {
+			t.Errorf("system %q does nothing, or does not say what", s.Name)
+		}
+	}
+	if want := []string{"commands", "respawn", "move", "fire", "combat", "damage", "record"}; !slices.Equal(names, want) {
+		t.Errorf("systems %v, want %v", names, want)
+	}
+	whole, parts := newScript(t, 8, Rules{Seed: 3}, "arena-16"), newScript(t, 8, Rules{Seed: 3}, "arena-16")
+	for range 200 {
+		whole.step()
+		at := parts.m.Tick()
+		parts.step()
+		if whole.m.Hash() != parts.m.Hash() {
+			t.Fatalf("tick %d: two matches from one script differ", at+1)
+		}
+	}
+	for range 200 { // Step is Begin, each system once in this order, End
+		whole.m.Step()
+		parts.m.Begin()
+		for i := range Systems() {
+			parts.m.Run(i)
+		}
+		parts.m.End()
+		if whole.m.Hash() != parts.m.Hash() {
+			t.Fatalf("tick %d: Step is not its parts", whole.m.Tick())
+		}
+	}
+}
+
+// An empty match ticks on, and everybody may leave.
+func TestEmptyMatch(t *testing.T) {
+	m := New(4, Rules{}, plain(t))
+	m.Step()
+	id := m.Join()
+	m.Step()
+	m.Leave(id)
+	m.Step()
+	m.Step()
+	if m.Tick() != 4 || *m.Score() != (Score{}) || m.World.Len() != 0 || m.Poses()[0].ID != 0 {
+		t.Errorf("tick %d, score %+v, %d players, %+v", m.Tick(), *m.Score(), m.World.Len(), m.Poses()[0])
+	}
+}
+
+func TestStepAllocatesNothing(t *testing.T) {
+	s := newScene(t, 64, Rules{Clip: 255}, plain(t))
+	for i := range s.ids {
+		s.put(i, uint8(i&1), geom.Vec3{X: float32(i%8) * 4, Z: float32(i/8) * 4})
+	}
+	yaw, shots := geom.Angle(0), 0
+	tick := func() {
+		yaw += 500
+		for i := range s.ids {
+			s.order(i, Command{Yaw: yaw + geom.Angle(i*977), MoveMag: 255, Buttons: Fire | Jump})
+		}
+		s.step()
+		shots += len(s.Outcome().Shots)
+	}
+	if n := testing.AllocsPerRun(200, tick); n != 0 || shots < 1000 {
+		t.Errorf("%g allocations a tick, %d shots", n, shots)
+	}
+}
+
+// Seen is the nearest point of the grid, halves up, for every position that move leaves; poses are idempotent.
+func TestSeen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		axis := func(name string) float32 { return float32(rapid.Int32Range(-8192000, 8192000).Draw(t, name)) / 4096 }
+		pos := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}
+		look := Look{geom.Angle(rapid.Uint16().Draw(t, "yaw")), geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
+		v := Vital{Team: rapid.Uint8Range(0, 1).Draw(t, "team"), Deaths: rapid.Uint16().Draw(t, "deaths"), Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn"))}
+		p := Seen(77, pos, look, v)
+		near := func(got, want float32) bool { d := want - got; return d >= -0.5/SeenPerMetre && d < 0.5/SeenPerMetre }
+		if !near(p.Pos.X, pos.X) || !near(p.Pos.Y, pos.Y) || !near(p.Pos.Z, pos.Z) {
+			t.Fatalf("%v is seen at %v", pos, p.Pos)
+		}
+		if d := (p.Yaw - look.Yaw).Signed(); d < -7 || d > 8 || p.Yaw&15 != 0 {
+			t.Fatalf("yaw %#x is seen as %#x", look.Yaw, p.Yaw)
+		}
+		if d := (p.Pitch - look.Pitch).Signed(); d < -7 || d > 8 || p.Pitch&15 != 0 || p.Pitch.Signed() < -0x4000 || p.Pitch.Signed() > 0x4000 {
+			t.Fatalf("pitch %#x is seen as %#x", look.Pitch, p.Pitch)
+		}
+		if p.ID != 77 || p.Flags != lagcomp.Flags(v.Respawn == 0, v.Team, uint8(v.Deaths)) {
+			t.Fatalf("%+v is seen as %+v", v, p)
+		}
+		if again := Seen(77, p.Pos, Look{p.Yaw, p.Pitch}, v); again != p {
+			t.Fatalf("%+v seen again is %+v", p, again)
+		}
+	})
+}
+
+func TestRulesTicks(t *testing.T) {
+	for i, c := range []struct {
+		rate   tick.Rate
+		millis int32
+		want   tick.Tick
+	}{{60, 1500, 90}, {128, 1500, 192}, {20, 1500, 30}, {60, 10000, 600}, {60, 1, 1}, {60, 17, 2}, {128, 10000, 1280}, {20, 0, 1}, {128, 1 << 30, 137438954}} {
+		if got := (Rules{Rate: c.rate}).ticks(c.millis); got != c.want {
+			t.Errorf("%d: %d ms at %d Hz are %d ticks, want %d", i, c.millis, c.rate, got, c.want)
+		}
+	}
+}
