@@ -79,14 +79,14 @@ func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []in
 		if m.count == tooMany {
 			return h.everyone[:a.used], nil
 		}
-		radius += fraction(frac)*m.metres*(1+1e-5) + 2e-3 // 2 mm: positions at Reach are rounded to 1
+		radius += float32(fraction(frac)*m.metres*(1+1e-5)) + 2e-3 // 2 mm: positions at Reach are rounded to 1
 		flyers = m.flyers[:m.count]
 	}
 	// The columns hold feet; the bounds' centres are boundHigh above, so the ray goes down instead.
 	k := kernel.Ray{
 		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
 		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
-		Grow: radius*radius - BoundRadius*BoundRadius,
+		Grow: float32(radius*radius) - BoundRadius*BoundRadius,
 	}
 	n := a.used
 	return kernel.Candidates(k, a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], h.candidates), flyers

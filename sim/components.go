@@ -45,7 +45,7 @@ func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
 
 // grid rounds to the nearest 1/128 m, halves upwards; both the product and the floor are exact in float32 here.
 func grid(x float32) float32 {
-	n := int32(x*SeenPerMetre + 0.5)
+	n := int32(float32(x*SeenPerMetre) + 0.5)
 	if float32(n) > float32(x*SeenPerMetre)+0.5 {
 		n--
 	}

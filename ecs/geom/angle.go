@@ -16,7 +16,7 @@ func Degrees(deg float64) Angle {
 	if !(turns >= 0 && turns <= 1) {
 		return 0
 	}
-	return Angle(uint32(math.Floor(turns*Turn + 0.5)))
+	return Angle(uint32(math.Floor(float64(turns*Turn) + 0.5)))
 }
 
 // Degrees returns the angle in (-180, 180].
@@ -43,7 +43,7 @@ func Atan2(x, z float32) Angle {
 // fused operations, over an eighth of a turn, and exact at the quarter turns.
 func (a Angle) SinCos() (sin, cos float32) {
 	octant := (uint32(a) + 0x2000) >> 14 // nearest quarter turn
-	x := float64(int32(uint32(a)-octant<<14)) * (2 * math.Pi / Turn)
+	x := float64(float64(int32(uint32(a)-octant<<14)) * (2 * math.Pi / Turn))
 	q := float64(x * x)
 	// Taylor terms up to x^11 and x^12: the remainder on |x| <= pi/4 is below 1e-12.
 	s := q * -2.5052108385441720e-08

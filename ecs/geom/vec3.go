@@ -13,7 +13,9 @@ func (a Vec3) Add(b Vec3) Vec3 { return Vec3{a.X + b.X, a.Y + b.Y, a.Z + b.Z} }
 func (a Vec3) Sub(b Vec3) Vec3 { return Vec3{a.X - b.X, a.Y - b.Y, a.Z - b.Z} }
 
 // Scale returns a * s.
-func (a Vec3) Scale(s float32) Vec3 { return Vec3{a.X * s, a.Y * s, a.Z * s} }
+func (a Vec3) Scale(s float32) Vec3 {
+	return Vec3{float32(a.X * s), float32(a.Y * s), float32(a.Z * s)}
+}
 
 // Mad returns a + b*s, each product rounded before it is added.
 func (a Vec3) Mad(b Vec3, s float32) Vec3 {

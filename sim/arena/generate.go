@@ -62,7 +62,7 @@ func (b *builder) next() uint64 {
 func (b *builder) pick(lo, hi int) int { return lo + int(b.next()>>33)%(hi-lo+1) }
 
 func quarters(x, y, z int) geom.Vec3 {
-	return geom.Vec3{X: float32(x) / 4, Y: float32(y) / 4, Z: float32(z) / 4}
+	return geom.Vec3{X: float32(float32(x) / 4), Y: float32(float32(y) / 4), Z: float32(float32(z) / 4)}
 }
 
 func (b *builder) solid(shape Shape, x0, y0, z0, x1, y1, z1 int) {

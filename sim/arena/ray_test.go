@@ -92,7 +92,7 @@ func TestRaycast(t *testing.T) {
 			}
 		}
 	})
-	if hits < 1000 {
+	if want := 1000; hits < want && !testing.Short() { // rapid draws a fraction of the cases then
 		t.Errorf("only %d hits: nothing tested", hits)
 	}
 }

@@ -34,7 +34,7 @@ func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 
 // sideways is a level unit vector across the direction; any will do for one straight up or down.
 func sideways(dx, dz float32) (x, z float32) {
-	across := math.Sqrt(float64(dx)*float64(dx) + float64(dz)*float64(dz))
+	across := math.Sqrt(float64(float64(dx)*float64(dx)) + float64(float64(dz)*float64(dz)))
 	if across < 1e-9 {
 		return 1, 0
 	}
