@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
-	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -23,8 +20,15 @@ func (l *Lobby) openDoor() {
 		binary.LittleEndian.Uint64(l.cfg.Secret[:]), binary.LittleEndian.Uint64(l.cfg.Secret[8:])})
 }
 
+// strangersPerTick bounds what strangers may cost: a handshake is a hash, and players are worth more. Honest strangers
+// repeat themselves.
+const strangersPerTick = 512
+
 // stranger takes a datagram that belongs to no session: a step of the handshake, or nothing.
 func (l *Lobby) stranger(now time.Duration, d netio.Datagram) error {
+	if l.strangers++; l.strangers > strangersPerTick {
+		return wire.DropBudget
+	}
 	reply, join, err := l.door.Handle(now, d.Addr, d.Data, l.out.Next())
 	if join != nil {
 		reply, err = l.join(now, join, reply)
@@ -48,6 +52,9 @@ func (l *Lobby) join(now time.Duration, j *session.Join, dst []byte) ([]byte, er
 		l.remove(g, TimedOut)
 	}
 	id := l.match.Join()
+	if id == 0 && l.leaving > 0 { // a place is free from the end of this tick; the client repeats its Response
+		return dst, wire.DropState
+	}
 	if id == 0 {
 		return session.Deny(dst, j.Nonce, wire.ReasonFull), wire.DropFull
 	}
@@ -57,16 +64,6 @@ func (l *Lobby) join(now time.Duration, j *session.Join, dst []byte) ([]byte, er
 	l.seat(int32(id.Index()))
 	l.Stats.Count[Joined].Inc()
 	return l.accept(g, dst), nil
-}
-
-// open sets a guest up; what its slot held before is forgotten.
-func (g *guest) open(id ecs.NetID, j *session.Join, now time.Duration, l *Lobby) {
-	if g.peer == nil {
-		g.peer = new(session.Peer)
-	}
-	g.peer.Reset(now, session.Config{Token: j.Token, Server: true, Timeout: l.cfg.Silence})
-	*g = guest{id: id, addr: j.From, nonce: j.Nonce, peer: g.peer}
-	g.forget(l)
 }
 
 func (l *Lobby) accept(g *guest, dst []byte) []byte {
@@ -94,6 +91,7 @@ func (l *Lobby) remove(g *guest, why Count) {
 	l.addrs.Delete(g.addr)
 	l.unseat(int32(g.id.Index()))
 	l.match.Leave(g.id)
+	l.leaving++
 }
 
 // seat keeps the list of live slots ascending, so that every run visits guests in one order.
@@ -114,26 +112,6 @@ func (l *Lobby) unseat(slot int32) {
 		}
 	}
 }
-
-// brief tells the match what the server itself has measured of this connection, for the shots of the coming tick.
-func (g *guest) brief(l *Lobby) {
-	rate := l.cfg.Rules.Rate
-	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
-	rtt := g.peer.RTT()
-	l.match.Know(g.id, lagcomp.Knowledge{
-		Rate:        rate,
-		RTTTicks:    ticks(rtt.Min),
-		InterpTicks: float32(2 * l.cfg.Interval),
-		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
-		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
-		NewestAcked: g.acked,
-		Newest:      g.sent,
-		Oldest:      l.match.History().Oldest(),
-	})
-}
-
-// bufferTicks is what an honest client's commands may wait in its inbox, and a tick for each end's quantised clock.
-const bufferTicks = 6
 
 // Close tells every guest that the lobby ends, often enough that the loss of a few datagrams does not matter, and
 // admits nobody any more.

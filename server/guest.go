@@ -2,32 +2,92 @@ package server
 
 import (
 	"net/netip"
+	"time"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/session"
 )
 
 // guest is one player's connection: who it is, and what it is known to hold.
 type guest struct {
-	id      ecs.NetID
-	addr    netip.AddrPort
-	nonce   uint64
-	peer    *session.Peer
-	tracker *snapshot.Tracker     // which public rows it holds, by group
-	owner   *snapshot.OwnerWriter // its own rows, and which of them it holds
-	sent    tick.Tick             // newest tick it was sent a snapshot of
-	acked   tick.Tick             // newest tick of which it acknowledged anything
-	used    uint64                // of its inbox's counts, as far as they are in the lobby's
-	missing uint64
+	id       ecs.NetID
+	addr     netip.AddrPort
+	nonce    uint64
+	peer     *session.Peer
+	tracker  *snapshot.Tracker     // which public rows it holds, by group
+	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
+	sent     tick.Tick             // newest tick it was sent a snapshot of
+	acked    tick.Tick             // newest tick of which it acknowledged anything
+	asked    bool                  // it cannot decode what it gets and wants to begin anew
+	resynced tick.Tick             // when it last did
+	used     uint64                // of its inbox's counts, as far as they are in the lobby's
+	missing  uint64
+}
+
+// open sets a guest up, in the memory of the one who had its slot before.
+func (g *guest) open(id ecs.NetID, j *session.Join, now time.Duration, l *Lobby) {
+	peer, tracker, owner := g.peer, g.tracker, g.owner
+	if peer == nil {
+		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
+		peer = new(session.Peer)
+		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
+		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
+	}
+	peer.Reset(now, session.Config{Token: j.Token, Server: true, Timeout: l.cfg.Silence})
+	*g = guest{id: id, addr: j.From, nonce: j.Nonce, peer: peer, tracker: tracker, owner: owner}
+	g.owner.Count(l.ownerCounts)
+	g.forget()
 }
 
 // forget takes the guest to hold nothing: snapshots begin anew without baselines.
-func (g *guest) forget(l *Lobby) {
-	groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
-	g.tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
-	g.owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
-	g.owner.Count(l.ownerCounts)
-	g.acked = 0
+func (g *guest) forget() {
+	g.tracker.Reset()
+	g.owner.Reset()
 }
+
+// delivered notes that a package with a snapshot has arrived.
+func (g *guest) delivered(c snapshot.Cookie) {
+	if first, count := c.Groups(); count > 0 {
+		g.tracker.Acked(c.Tick(), first, count)
+	}
+	if c.Owner() {
+		g.owner.Acked(c.Tick())
+	}
+	g.acked = max(g.acked, c.Tick())
+}
+
+// resync begins anew without baselines if the guest has asked for it, at most once in resyncEvery: it costs bytes.
+func (g *guest) resync(l *Lobby, t tick.Tick) {
+	if !g.asked || t < g.resynced+tick.Tick(int64(resyncEvery)*int64(l.cfg.Rules.Rate)/int64(time.Second)) {
+		return
+	}
+	g.asked, g.resynced = false, t
+	g.forget()
+	l.Stats.Count[Resyncs].Inc()
+}
+
+// resyncEvery is the least time between two fresh starts of one guest.
+const resyncEvery = 250 * time.Millisecond
+
+// brief tells the match what the server itself has measured of this connection, for the shots of the coming tick.
+func (g *guest) brief(l *Lobby) {
+	rate := l.cfg.Rules.Rate
+	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
+	rtt := g.peer.RTT()
+	l.match.Know(g.id, lagcomp.Knowledge{
+		Rate:        rate,
+		RTTTicks:    ticks(rtt.Min),
+		InterpTicks: float32(2 * l.cfg.Interval),
+		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
+		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
+		NewestAcked: g.acked,
+		Newest:      g.sent,
+		Oldest:      l.match.History().Oldest(),
+	})
+}
+
+// bufferTicks is what an honest client's commands may wait in its inbox, and a tick for each end's quantised clock.
+const bufferTicks = 6

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -22,7 +23,7 @@ type Config struct {
 	Arena     *arena.Arena // required
 	ArenaName string       // what clients are told to load; required
 	Players   int          // most at a time, 1 to 4096; default 64
-	Interval  int          // ticks between two snapshots to one client, 1 to 60; default what comes nearest to 20 Hz
+	Interval  int          // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
 	Silence   time.Duration
 	Secret    [32]byte             // of the handshake's cookies and of session tokens; random for each start
 	Models    ghost.Models         // compression; default ghost.Trained
@@ -33,14 +34,8 @@ type Config struct {
 // MaxPlayers is the most players that one lobby takes.
 const MaxPlayers = 4096
 
-// frames is how many ticks of frames are kept, so that every baseline a tracker may name is among them.
-func frames(interval int) int {
-	n := 128
-	for n < snapshot.Window*interval {
-		n *= 2
-	}
-	return n
-}
+// MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
+const MaxInterval = 20
 
 // withDefaults fills and checks a configuration.
 func (c Config) withDefaults() (Config, error) {
@@ -68,10 +63,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Rules.Rate, tick.MinRate, tick.MaxRate)
 	case c.Players < 1 || c.Players > MaxPlayers:
 		return c, fmt.Errorf("%d players: expected 1 to %d", c.Players, MaxPlayers)
-	case c.Interval < 1 || c.Interval > 60:
-		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to 60", c.Interval)
+	case c.Interval < 1 || c.Interval > MaxInterval:
+		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
+	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
+		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, wire.MaxArenaName)
+	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
+		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
 	return c, nil
 }
@@ -92,6 +91,9 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
+	strangers int // datagrams of strangers looked at in this tick
+	leaving   int // players who leave with the end of this tick
+
 	in, out netio.Batch
 	window  [sim.MaxWindow]sim.Command
 	event   [32]byte
@@ -109,7 +111,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		match:   sim.New(cfg.Players, cfg.Rules, cfg.Arena),
 		guests:  make([]guest, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
-		frames:  snapshot.NewRing(ghost.Public, cfg.Players, frames(cfg.Interval), 1),
+		frames:  snapshot.NewRing(ghost.Public, cfg.Players, snapshot.Window*cfg.Interval+1, 1),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 	}
 	l.openDoor()
@@ -160,6 +162,7 @@ func (l *Lobby) play(lap *lap) {
 	}
 	lap.enter(StageCapture)
 	l.match.End()
+	l.leaving = 0
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.

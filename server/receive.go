@@ -16,6 +16,7 @@ const receiveBatches = 256
 // receive takes in everything that has arrived, and drops the guests who are gone.
 func (l *Lobby) receive(now time.Duration, conn netio.Conn) error {
 	l.expire(now)
+	l.strangers = 0
 	for range receiveBatches {
 		n, err := conn.Receive(&l.in)
 		if n == 0 || err != nil {
@@ -74,7 +75,7 @@ func (l *Lobby) payload(now time.Duration, g *guest, data []byte) error {
 			return err
 		}
 		for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
-			l.asked(g, e)
+			l.request(g, e)
 		}
 	}
 	if wire.SectionOf(rest) == wire.SectionCommands {
@@ -101,22 +102,10 @@ func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// asked handles a reliable event from a client. The only one is the request to start anew without baselines; others
+// request handles a reliable event from a client. The only one is the request to start anew without baselines; others
 // are of a newer client and ignored.
-func (l *Lobby) asked(g *guest, event []byte) {
+func (l *Lobby) request(g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
-		g.forget(l)
-		l.Stats.Count[Resyncs].Inc()
+		g.asked = true
 	}
-}
-
-// delivered notes that a package with a snapshot has arrived.
-func (g *guest) delivered(c snapshot.Cookie) {
-	if first, count := c.Groups(); count > 0 {
-		g.tracker.Acked(c.Tick(), first, count)
-	}
-	if c.Owner() {
-		g.owner.Acked(c.Tick())
-	}
-	g.acked = max(g.acked, c.Tick())
 }

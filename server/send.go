@@ -27,6 +27,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		if (uint32(t)+uint32(slot))%uint32(l.cfg.Interval) != 0 || !g.peer.Ready(now) {
 			continue
 		}
+		g.resync(l, t)
 		g.sent = t
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
@@ -77,6 +78,7 @@ func (l *Lobby) self(g *guest, t tick.Tick) ghost.Self {
 func (l *Lobby) tell() {
 	out := l.match.Outcome()
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
+	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()

@@ -55,6 +55,7 @@ const (
 	InputsUsed                 // player ticks that ran with the player's own command
 	InputsMissing              // player ticks that ran without
 	Shots
+	Clamped // shots whose claimed view was moved into what the server knows to be possible
 	Hits
 	Kills
 	EventsRefused // events that a peer's full queue did not take
@@ -66,7 +67,7 @@ const (
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
-	"inputs_missing", "shots", "hits", "kills", "events_refused", "joined", "left", "timed_out", "resyncs"}
+	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "resyncs"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }

@@ -31,7 +31,7 @@ type Command struct {
 	Buttons    Buttons
 }
 
-// wishes is what is compared and delta-coded: everything but the stamps.
+// sameWish compares what is delta-coded: everything but the stamps.
 func (c Command) sameWish(o Command) bool {
 	return c.Yaw == o.Yaw && c.Pitch == o.Pitch && c.MoveYaw == o.MoveYaw && c.MoveMag == o.MoveMag && c.Buttons == o.Buttons
 }

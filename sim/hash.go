@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Hash returns a fingerprint of all state that a tick leaves behind: FNV-1a over the columns, row by row, and the
-// resources that count. Two matches that were fed the same commands agree in it after every tick.
+// Hash returns a fingerprint of the players' state, the clock and the score after a tick: FNV-1a over the columns, row
+// by row. Commands that wait and what is known of connections are inputs of later ticks and not in it. Two matches that were fed the same commands agree in it after every tick.
 func (m *Match) Hash() uint64 {
 	c := m.open()
 	defer c.close()

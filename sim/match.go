@@ -34,9 +34,10 @@ type Score struct{ Kills, Members [2]uint32 }
 // Outcome is the resource of what the last tick brought about, for those who pass it on. Its memory is used again by
 // the next Step.
 type Outcome struct {
-	Events []Event        // in the order they happened
-	Shots  []lagcomp.Shot // rounds fired, their views clamped, their rays cut at the first wall
-	Hits   []lagcomp.Hit  // what each of them hit in its shooter's view, whatever became of the victim since
+	Events  []Event        // in the order they happened
+	Shots   []lagcomp.Shot // rounds fired, their views clamped, their rays cut at the first wall
+	Clamped int            // shots whose claimed view was moved
+	Hits    []lagcomp.Hit  // what each of them hit in its shooter's view, whatever became of the victim since
 }
 
 // inboxes is the resource of commands that wait, by slot.
@@ -45,7 +46,7 @@ type inboxes struct{ of []Inbox }
 // poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
 type poses struct{ of []lagcomp.Pose }
 
-// New makes an empty match for at most slots players. history must remember at least RewindMillis.
+// New makes an empty match for at most slots players.
 func New(slots int, rules Rules, a *arena.Arena) *Match {
 	rules = rules.WithDefaults()
 	w := ecs.New(slots)
@@ -110,9 +111,11 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, weapon Weapon, vital Vit
 	return motion, weapon, vital
 }
 
-// Know notes what the server has measured of a player's connection, for the shots of the coming tick.
+// Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
+// match's own business and kept.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
+		k.Last = at.Last
 		at.Knowledge = k
 	}
 }

@@ -18,7 +18,7 @@ type Rules struct {
 	ConePerShot    float32   // degrees a shot adds; default 0.5
 	ConePerSecond  float32   // degrees a second takes away; default 16
 	RespawnMillis  int32     // default 10000
-	RewindMillis   int32     // the furthest a shot may look back; default 250
+	RewindMillis   int32     // the furthest a shot may look back; default 400: a round trip of 200 ms and the view's delay
 }
 
 // WithDefaults returns r with every zero field set to its default.
@@ -35,7 +35,7 @@ func (r Rules) WithDefaults() Rules {
 	set(&r.ConePerShot, 0.5)
 	set(&r.ConePerSecond, 16)
 	set(&r.RespawnMillis, 10000)
-	set(&r.RewindMillis, 250)
+	set(&r.RewindMillis, 400)
 	return r
 }
 

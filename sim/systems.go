@@ -40,7 +40,7 @@ func (m *Match) Begin() {
 	c := m.open()
 	c.clock.Tick++
 	o := c.outcome
-	o.Events, o.Shots, o.Hits = o.Events[:0], o.Shots[:0], o.Hits[:0]
+	o.Events, o.Shots, o.Hits, o.Clamped = o.Events[:0], o.Shots[:0], o.Hits[:0], 0
 }
 
 // Run runs system i of Systems.
@@ -99,7 +99,13 @@ func fire(c *columns) {
 			continue
 		}
 		v.Shots++
-		view, _ := lagcomp.ClampView(cmd.View, c.clock.Tick, c.know[i].Knowledge)
+		view, clamped := lagcomp.ClampView(cmd.View, c.clock.Tick, c.know[i].Knowledge)
+		if clamped {
+			c.outcome.Clamped++
+		}
+		if view.Valid() {
+			c.know[i].Last = lagcomp.Instant(view)
+		}
 		s := lagcomp.Shot{View: view, Shooter: uint32(c.id[i]), Team: v.Team}
 		s.Ray.Origin = Eye(c.pos[i])
 		s.Ray.Dir = Aim(c.rules.Seed, s.Shooter, c.clock.Tick, cmd.Yaw, cmd.Pitch, cone)

@@ -81,8 +81,8 @@ func (f planFlags) withDefaults() (planFlags, error) {
 	switch {
 	case f.rate > 1000 || !tick.Rate(f.rate).Valid():
 		return f, fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate)
-	case f.every < 1 || f.every > 60:
-		return f, fmt.Errorf("interval of %d ticks: expected 1 to 60", f.every)
+	case f.every < 1 || f.every > server.MaxInterval:
+		return f, fmt.Errorf("interval of %d ticks: expected 1 to %d", f.every, server.MaxInterval)
 	case f.start < 1 || f.max < f.start || f.max > server.MaxPlayers:
 		return f, fmt.Errorf("lobbies of %d to %d players: expected 1 to %d, the smaller first", f.start, f.max, server.MaxPlayers)
 	case f.measure < 0.5 || f.warm < 0:

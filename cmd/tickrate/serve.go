@@ -48,7 +48,7 @@ func newServe() *cobra.Command {
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d", server.MaxPlayers))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 60; 0 for what comes nearest to 20 Hz")
+	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	return c

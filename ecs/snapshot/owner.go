@@ -100,6 +100,12 @@ func NewOwnerWriter(m *schema.Model, interval tick.Tick) *OwnerWriter {
 	return &OwnerWriter{sent: newRows(m, interval)}
 }
 
+// Reset takes the client to hold nothing: what it acknowledges later of rows sent before counts for nothing.
+func (o *OwnerWriter) Reset() {
+	o.acked = 0
+	clear(o.sent.ticks[:])
+}
+
 // Append writes the row of tick t, later than the one before; values out of range are clamped. It is never longer than
 // OwnerBytes.
 //

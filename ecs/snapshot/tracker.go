@@ -38,6 +38,12 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 	return &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words), rest: make([]uint64, words)}
 }
 
+// Reset takes the client to hold nothing: what it acknowledges later of snapshots sent before counts for nothing.
+func (k *Tracker) Reset() {
+	clear(k.acked)
+	clear(k.sent[:])
+}
+
 func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1) }
 
 func (k *Tracker) bits(row int) []uint64 { return k.acked[row*k.words : (row+1)*k.words] }

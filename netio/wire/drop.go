@@ -33,6 +33,7 @@ const (
 	DropEvents         // malformed events
 	DropCommands       // malformed commands
 	DropSnapshot       // a malformed snapshot
+	DropBudget         // a stranger's, beyond what a tick has time for
 	NumDrops           // how many reasons there are, none included
 )
 
@@ -42,6 +43,7 @@ var dropNames = [NumDrops]string{
 	DropText: "text", DropCookie: "cookie", DropFull: "full", DropNonce: "nonce", DropState: "state", DropValue: "value",
 	DropToken: "token", DropClosed: "closed", DropFuture: "future", DropStale: "stale", DropDuplicate: "duplicate",
 	DropAck: "ack", DropSection: "section", DropEvents: "events", DropCommands: "commands", DropSnapshot: "snapshot",
+	DropBudget: "budget",
 }
 
 var dropTexts = [NumDrops]string{
@@ -72,6 +74,7 @@ var dropTexts = [NumDrops]string{
 	DropEvents:    "events: malformed",
 	DropCommands:  "commands: malformed",
 	DropSnapshot:  "snapshot: malformed",
+	DropBudget:    "too many strangers at once",
 }
 
 // String is the reason's name as counters show it: one lower-case word.

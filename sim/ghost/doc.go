@@ -1,5 +1,5 @@
 // Package ghost says which of a player's state the network carries, and at what precision. State of the simulation goes
-// in and rows of integers come out (Public, Owner), and back again on the other end (PoseOf, MotionOf). It also draws
+// in and rows of integers come out (PublicRow, OwnerRow), and back again on the other end (PoseOf, SelfOf). It also draws
 // the head of a snapshot section.
 //
 // Ghost is the field's word for an entity as its network image (Netcode for Entities). Two rows exist for a player:

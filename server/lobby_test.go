@@ -1,0 +1,298 @@
+package server
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// What cannot be is refused by a line that names the thing and says what was expected.
+func TestConfigIsChecked(t *testing.T) {
+	for i, c := range []struct {
+		cfg  Config
+		want string // "" = no error
+	}{
+		0:  {Config{}, ""},
+		1:  {Config{Rules: sim.Rules{Rate: 19}}, "tick rate 19 Hz: expected 20 to 128"},
+		2:  {Config{Rules: sim.Rules{Rate: 129}}, "tick rate 129 Hz: expected 20 to 128"},
+		3:  {Config{Players: -1}, "-1 players: expected 1 to 4096"},
+		4:  {Config{Players: 4097}, "4097 players: expected 1 to 4096"},
+		5:  {Config{Interval: -1}, "snapshot interval of -1 ticks: expected 1 to 60"},
+		6:  {Config{Interval: 61}, "snapshot interval of 61 ticks: expected 1 to 60"},
+		7:  {Config{Interval: 60, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
+		8:  {Config{ArenaName: strings.Repeat("x", 64)}, ""},
+		9:  {Config{ArenaName: strings.Repeat("x", 65)}, "expected printable text of at most 64 bytes; use a shorter path"},
+		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
+	} {
+		c.cfg.Arena = ground()
+		l, err := NewLobby(c.cfg)
+		switch {
+		case c.want == "" && (err != nil || l == nil):
+			t.Errorf("%d: %v", i, err)
+		case c.want != "" && (err == nil || l != nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%d: %v, want %q", i, err, c.want)
+		}
+		if check := (HostConfig{Lobby: c.cfg}).Check(); (check == nil) != (err == nil) {
+			t.Errorf("%d: Check says %v, NewLobby %v", i, check, err)
+		}
+	}
+	if _, err := NewLobby(Config{}); err == nil || err.Error() != "lobby without an arena" {
+		t.Errorf("no arena: %v", err)
+	}
+	if err := (HostConfig{Socket: "tcp", Lobby: Config{Arena: ground()}}).Check(); err == nil || !strings.Contains(err.Error(), `"tcp": expected gnet or mmsg`) {
+		t.Errorf("socket: %v", err)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	for i, c := range []struct {
+		rate     tick.Rate
+		interval int
+	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
+		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground()}.withDefaults()
+		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Silence != 10*time.Second || cfg.Models.Public == nil {
+			t.Errorf("%d: %+v, %v", i, cfg, err)
+		}
+	}
+}
+
+// A full server says so; whoever asks again once somebody has left comes in with the same Response.
+func TestFull(t *testing.T) {
+	l := newLab(t, Config{Players: 2})
+	a, b := l.guest(), l.guest()
+	c := l.caller("")
+	c.prove()
+	c.send(c.response)
+	l.tick()
+	d, err := wire.ParseDeny(c.kind(wire.KindDeny))
+	if err != nil || d.Reason != wire.ReasonFull || d.Nonce != c.nonce || l.drops()[wire.DropFull] != 1 || l.count(Joined) != 2 {
+		t.Fatalf("deny %+v, %v; drops %v, %d joined", d, err, l.drops(), l.count(Joined))
+	}
+	b.send(b.peer.AppendDisconnect(nil, wire.ReasonLeft))
+	l.tick()
+	if !c.knock() || c.accept.NetID == b.accept.NetID || c.accept.Slot != b.accept.Slot || l.count(Left) != 1 {
+		t.Fatalf("after a leave: %+v; the slot was %d", c.accept, b.accept.Slot)
+	}
+	a.unharmed()
+	c.unharmed()
+}
+
+// A lost Accept costs nothing: every copy of a Response is answered with the same session.
+func TestResponseRepeated(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.caller("")
+	c.prove()
+	for range 3 {
+		c.send(c.response)
+	}
+	l.tick()
+	var first wire.Accept
+	for i, d := range c.received() {
+		a, err := wire.ParseAccept(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = a
+		}
+		if a != first {
+			t.Errorf("answer %d: %+v, the first was %+v", i, a, first)
+		}
+	}
+	want := wire.Accept{Nonce: c.nonce, Token: first.Token, Slot: 0, NetID: 0x001, TickRate: 60, SendInterval: 3, Tick: first.Tick,
+		MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
+	if first != want {
+		t.Errorf("accept %+v, want %+v", first, want)
+	}
+	l.ticks(30)
+	if !c.knock() || c.accept.Token != first.Token || c.accept.NetID != first.NetID || c.accept.Tick <= first.Tick || l.count(Joined) != 1 {
+		t.Errorf("half a second later: %+v, %d joined", c.accept, l.count(Joined))
+	}
+	c.unharmed()
+}
+
+// The same address with another attempt: while the old session lives the Response may be a stray copy and is ignored;
+// after a second of silence the new one takes its place.
+func TestReconnectFromTheSameAddress(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	old, player := c.accept, c.peer
+	l.tick()
+	c.play()
+	c.prove()
+	if c.knock() || l.drops()[wire.DropState] != 1 || l.count(Joined) != 1 {
+		t.Fatalf("let in beside itself: %+v, drops %v", c.accept, l.drops())
+	}
+	l.ticks(58) // less than a second since it was heard
+	if c.knock(); l.drops()[wire.DropState] != 2 {
+		t.Fatalf("within a second: drops %v", l.drops())
+	}
+	l.ticks(3)
+	if !c.knock() || c.accept.Token == old.Token || c.accept.NetID == old.NetID || l.count(Joined) != 2 || l.count(TimedOut) != 1 {
+		t.Fatalf("after a second: %+v, was %+v", c.accept, old)
+	}
+	l.tick()
+	if len(l.lobby.live) != 1 || l.lobby.match.World.Len() != 1 {
+		t.Errorf("%d guests, %d players", len(l.lobby.live), l.lobby.match.World.Len())
+	}
+	d, _ := player.Append(l.now, nil)
+	c.send(d) // of the old session
+	l.tick()
+	if l.drops()[wire.DropToken] != 1 {
+		t.Errorf("drops %v", l.drops())
+	}
+	c.unharmed()
+}
+
+// Leaving, coming back with the same Response and playing, all between two ticks: the token is the same, the player
+// another, and its commands wait for its first tick.
+func TestLeaveJoinAndPlayWithinOneTick(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	l.tick()
+	c.play()
+	l.tick()
+	old := c.accept
+	c.send(c.peer.AppendDisconnect(nil, wire.ReasonLeft))
+	c.send(c.response)
+	c.peer = session.NewPeer(l.now, session.Config{Token: old.Token})
+	c.send(c.pack(c.commands(1)...))
+	c.send(c.pack(c.commands(3)...))
+	l.tick()
+	a, err := wire.ParseAccept(c.kind(wire.KindAccept))
+	if err != nil || a.Token != old.Token || a.NetID == old.NetID {
+		t.Fatalf("%+v, %v; was %+v", a, err, old)
+	}
+	if l.count(Accepted) != l.count(Received) {
+		t.Errorf("drops %v", l.drops())
+	}
+	c.accept = a
+	l.tick()
+	c.unharmed()
+	if l.lobby.match.World.Len() != 1 {
+		t.Errorf("%d players", l.lobby.match.World.Len())
+	}
+}
+
+// Ten seconds of silence end a session; a word keeps it.
+func TestSilence(t *testing.T) {
+	for _, silence := range []time.Duration{0, 2 * time.Second} {
+		l := newLab(t, Config{Silence: silence})
+		silent, quiet := l.guest(), l.guest()
+		limit := 10 * 60
+		if silence != 0 {
+			limit = 2 * 60
+		}
+		heard := int(l.lobby.match.Tick()) - 1 // the tick before, in which silent joined
+		for int(l.lobby.match.Tick()) < heard+limit {
+			if l.lobby.match.Tick()%60 == 0 {
+				quiet.play()
+			}
+			l.tick()
+			if l.count(TimedOut) != 0 {
+				t.Fatalf("silence %v: gone after %d ticks of %d", silence, int(l.lobby.match.Tick())-heard, limit)
+			}
+		}
+		l.ticks(2)
+		if l.count(TimedOut) != 1 || l.lobby.match.Vital(silent.id()) != nil || l.lobby.match.Vital(quiet.id()) == nil {
+			t.Errorf("silence %v: %d timed out after %d ticks", silence, l.count(TimedOut), limit+2)
+		}
+		silent.send(silent.pack())
+		l.tick()
+		if l.drops()[wire.DropUnknown] != 1 {
+			t.Errorf("its late package: drops %v", l.drops())
+		}
+		quiet.unharmed()
+	}
+}
+
+// A closing lobby tells everybody, often enough, and admits nobody.
+func TestClose(t *testing.T) {
+	l := newLab(t, Config{})
+	a, b, c := l.guest(), l.guest(), l.caller("")
+	c.prove()
+	a.received()
+	if err := l.lobby.Close(l.now, l.conn); err != nil {
+		t.Fatal(err)
+	}
+	for i, who := range []*caller{a, b} {
+		n := 0
+		for _, d := range who.received() {
+			if wire.KindOf(d) != wire.KindDisconnect {
+				continue
+			}
+			if n++; n == 1 {
+				if _, err := who.peer.Receive(l.now, d); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if why, closed := who.peer.Closed(); n != wire.DisconnectRepeats || !closed || why != wire.ReasonClosing {
+			t.Errorf("%d heard %d goodbyes, %v", i, n, why)
+		}
+	}
+	if c.knock() || l.drops()[wire.DropClosing] != 1 {
+		t.Errorf("a closing lobby let somebody in: %+v, drops %v", c.accept, l.drops())
+	}
+}
+
+// Real clients play three seconds at every rate: no command is missed once they are in, nothing is mispredicted.
+func TestRates(t *testing.T) {
+	for i, c := range []struct {
+		rate     tick.Rate
+		interval int
+	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 60}} {
+		l := newLab(t, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
+		var players [4]*client.Client
+		var ends [4]*caller
+		for n := range players {
+			var err error
+			players[n], err = client.New(client.Config{Nonce: uint64(n + 1), Rules: sim.Rules{Seed: 5},
+				Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends[n] = l.caller("")
+		}
+		play := func(seconds int) {
+			for range seconds * int(c.rate) {
+				l.tick()
+				for n, p := range players {
+					for _, d := range ends[n].received() {
+						if err := p.Receive(l.now, d); err != nil {
+							t.Fatalf("%d: client %d: %v", i, n, err)
+						}
+					}
+					for due := p.Advance(l.now); due > 0; due-- {
+						p.Command(client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(l.lobby.match.Tick() >> 5)})
+					}
+					var buf [netio.MaxDatagram]byte
+					if out, ok := p.Append(l.now, buf[:0]); ok {
+						ends[n].send(out)
+					}
+				}
+			}
+		}
+		play(2)
+		used, missing := l.count(InputsUsed), l.count(InputsMissing)
+		play(3)
+		want := uint64(3*4*int(c.rate)) - 4
+		if got := l.count(InputsUsed) - used; got < want || l.count(InputsMissing) != missing {
+			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, l.count(InputsMissing)-missing)
+		}
+		for n, p := range players {
+			s := p.Stats()
+			if state, _ := p.State(); state != client.Joined || s.Prediction.Mispredictions != 0 || s.Undecoded != 0 || s.Prediction.Rows == 0 {
+				t.Errorf("%d: %d Hz, client %d is %v: %+v", i, c.rate, n, state, s)
+			}
+		}
+	}
+}
