@@ -87,13 +87,22 @@ func TestLobbyInABottle(t *testing.T) {
 // A clean link costs nobody anything: no input is lost, nothing is mispredicted, and every shot is judged as its
 // shooter saw it, to the bit.
 func TestCleanLinkIsExact(t *testing.T) {
-	b := open(t, 16, 3, impair.Profile{Delay: 20 * time.Millisecond})
+	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond} {
+		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
+	}
+}
+
+func cleanLink(t *testing.T, link impair.Profile) {
+	b := open(t, 16, 3, link)
 	v := verdicts{t: t, b: b, server: map[shotKey]lagcomp.Hit{}, from: make([]uint64, 16)}
 	for range 60 * 60 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
 		v.collect()
+	}
+	if n := b.Lobby.Stats.Count[server.Clamped].Load(); n > 0 {
+		t.Errorf("%d shots were clamped", n)
 	}
 	used, missing := b.Lobby.Stats.Count[server.InputsUsed].Load(), b.Lobby.Stats.Count[server.InputsMissing].Load()
 	if missing != 0 {
@@ -166,6 +175,35 @@ func (v *verdicts) compare() {
 	}
 }
 
+// A link so slow and a crowd so large that packages outrun their acks: the server falls silent now and then, and what it
+// sends after is still decoded against the right rows.
+func TestChokedLinkStaysInStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("150 players take seconds")
+	}
+	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
+	c := newChecker(t, b)
+	for range 15 * 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		c.check()
+	}
+	sent := 0
+	for _, cl := range b.Clients {
+		sent += int(cl.Stats().Snapshots)
+		if n := cl.Stats().Undecoded; n > 0 {
+			t.Errorf("%d sections could not be decoded", n)
+		}
+	}
+	if every := 150 * 20 * 13; sent > every*9/10 {
+		t.Errorf("%d of %d snapshots came: nobody was choked", sent, every)
+	}
+	if c.selves < 1000 {
+		t.Errorf("only %d owner rows were compared", c.selves)
+	}
+}
+
 // checker holds the invariants that must be true after every tick.
 type checker struct {
 	t       *testing.T
@@ -174,13 +212,20 @@ type checker struct {
 	ids     map[int]ecs.NetID    // present id of each client
 	seen    map[int]tick.Tick    // newest decoded tick already compared
 	used    map[ecs.NetID]uint64 // inputs used of each player
+	self    map[selfKey]ghost.Self // what the server knew of each player after each tick
 	rows    int
+	selves  int
 	life    int
 	row, as [ghost.PublicFields]int32
 }
 
 func newChecker(t *testing.T, b *Bottle) *checker {
-	return &checker{t: t, b: b, owner: map[ecs.NetID]string{}, ids: map[int]ecs.NetID{}, seen: map[int]tick.Tick{}, used: map[ecs.NetID]uint64{}}
+	return &checker{t: t, b: b, owner: map[ecs.NetID]string{}, ids: map[int]ecs.NetID{}, seen: map[int]tick.Tick{}, used: map[ecs.NetID]uint64{}, self: map[selfKey]ghost.Self{}}
+}
+
+type selfKey struct {
+	id ecs.NetID
+	at tick.Tick
 }
 
 func (c *checker) leaves(i int) {
@@ -201,7 +246,25 @@ func (c *checker) check() {
 		c.identity(i, cl)
 		c.inputs(cl)
 		c.decoded(i, cl)
+		c.owned(i, cl)
 	}
+}
+
+// owned: what a client holds of itself is what the server knew of it at the tick it names.
+func (c *checker) owned(i int, cl *client.Client) {
+	m, id := c.b.Lobby.Match(), cl.ID()
+	motion, weapon, _ := m.Self(id)
+	c.self[selfKey{id, m.Tick()}] = ghost.Self{Motion: motion, Weapon: weapon}
+	got, at := cl.Self()
+	want, known := c.self[selfKey{id, at}]
+	if !known {
+		return
+	}
+	if got.Motion != want.Motion || got.Weapon != want.Weapon {
+		c.t.Fatalf("at %v client %d holds of itself in tick %d %+v, the server knew %+v", c.b.Now(), i, at, got, want)
+	}
+	c.selves++
+	delete(c.self, selfKey{id, at - 120})
 }
 
 // accounts: every datagram that reached the server was accepted or dropped for one reason.
@@ -273,8 +336,8 @@ func (c *checker) decoded(i int, cl *client.Client) {
 
 // done: the checks did see something, and the clients' own accounts balance.
 func (c *checker) done() {
-	if c.rows < 1000 {
-		c.t.Errorf("only %d rows were compared", c.rows)
+	if c.rows < 1000 || c.selves < 1000 {
+		c.t.Errorf("only %d rows and %d owner rows were compared", c.rows, c.selves)
 	}
 	s := &c.b.Lobby.Stats
 	if s.Count[server.Hits].Load() == 0 {
