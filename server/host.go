@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Log == nil {
 		cfg.Log = io.Discard
 	}
+	if cfg.Lobby.Secret == [32]byte{} {
+		_, _ = rand.Read(cfg.Lobby.Secret[:]) // does not fail: it stops the program
+	}
 	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
 	lobby, err := NewLobby(cfg.Lobby)
 	if err != nil {
@@ -75,7 +79,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 // labels returns a function that marks the calling goroutine with the stage it is in, for profiles
 // (go tool pprof -tagfocus stage=snapshot). The label sets are made once: marking allocates nothing.
 func labels() func(Stage) {
-	sets := make([]context.Context, Stages)
+	sets := make([]context.Context, Stages+1)
 	for i := range sets {
 		sets[i] = pprof.WithLabels(context.Background(), pprof.Labels("lobby", "0", "stage", Stage(i).String()))
 	}
@@ -101,14 +105,24 @@ func (h *Host) Run(ctx context.Context) error {
 		h.lateness.Record(int64(now - due))
 		err = h.lobby.Tick(now, h.conn)
 		h.wall.Record(int64(pacer.Now() - now))
-		if behind := pacer.Now() - due - catchUp*rate.Period(); behind > 0 {
-			ticks := uint64(behind/rate.Period()) + 1
-			skipped += time.Duration(ticks) * rate.Period()
-			h.stalls.Add(ticks)
-			fmt.Fprintf(h.log, "stalled %.0f ms, gave up %d ticks\n", float64(pacer.Now()-due)/1e6, ticks)
+		if late := pacer.Now() - due; late > catchUp*rate.Period() {
+			skipped += h.giveUp(late)
 		}
 	}
 	return errors.Join(err, h.lobby.Close(pacer.Now(), h.conn), h.close())
+}
+
+// giveUp abandons the ticks that lie further back than can be made up for, and returns the time they would have taken.
+// Each counts in the lateness: a schedule that moved must not hide why.
+func (h *Host) giveUp(late time.Duration) time.Duration {
+	period := h.lobby.cfg.Rules.Rate.Period()
+	ticks := (late-catchUp*period)/period + 1
+	for i := range ticks {
+		h.lateness.Record(int64(late - i*period))
+	}
+	h.stalls.Add(uint64(ticks))
+	fmt.Fprintf(h.log, "stalled %.0f ms, gave up %d ticks\n", float64(late)/1e6, ticks)
+	return ticks * period
 }
 
 func (h *Host) close() error {

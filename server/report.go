@@ -27,7 +27,8 @@ type Report struct {
 	HeapBytes  uint64            `json:"heap_bytes"`
 	Counts     map[string]uint64 `json:"counts"`
 	Drops      map[string]uint64 `json:"drops"`
-	Socket     netio.Stats       `json:"socket"` // since the start
+	SocketLost uint64            `json:"socket_lost"` // datagrams lost on this side of the network
+	Socket     netio.Stats       `json:"socket"`      // since the start
 }
 
 // Spread sums up a distribution.
@@ -58,6 +59,7 @@ type mark struct {
 	at, cpu time.Duration
 	count   [NumCounts]uint64
 	drops   [wire.NumDrops]uint64
+	socket  netio.Stats
 	mallocs uint64
 	gcs     uint32
 	stalls  uint64
@@ -66,8 +68,9 @@ type mark struct {
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
 	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
-	for i := range m.count {
-		m.count[i] = h.lobby.Stats.Count[i].Load()
+	m.socket = h.conn.Stats()
+	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment
+		m.count[NumCounts-1-Count(i)] = h.lobby.Stats.Count[NumCounts-1-Count(i)].Load()
 	}
 	for i := range m.drops {
 		m.drops[i] = h.lobby.Stats.Drops[i].Load()
@@ -99,7 +102,7 @@ func (h *Host) report() Report {
 		Lateness: spread(h.lateness, time.Microsecond),
 		GivenUp:  now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
 		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
-		Counts: map[string]uint64{}, Drops: map[string]uint64{}, Socket: h.conn.Stats(),
+		Counts: map[string]uint64{}, Drops: map[string]uint64{}, SocketLost: now.socket.Lost() - h.since.socket.Lost(), Socket: now.socket,
 	}
 	for i, st := range s.Stage {
 		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})

@@ -22,6 +22,7 @@ var (
 	StageCapture  = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
 	StageSnapshot = StageCapture + 1                         // delta, compression, packets
 	StageSend     = StageCapture + 2                         // system calls
+	StageIdle     = StageCapture + 3                         // between ticks; not measured
 	Stages        = int(StageSend) + 1
 )
 
@@ -38,6 +39,8 @@ func (s Stage) String() string {
 		return "snapshot"
 	case s == StageSend:
 		return "send"
+	case s == StageIdle:
+		return "idle"
 	}
 	return "?"
 }
@@ -101,6 +104,7 @@ type lap struct {
 
 func (l *Lobby) lap() lap {
 	at := l.cfg.CPU()
+	l.cfg.Enter(StageReceive)
 	return lap{cfg: &l.cfg, begin: at, last: at}
 }
 
@@ -113,7 +117,7 @@ func (p *lap) enter(s Stage) {
 }
 
 func (p *lap) done(s *Stats) {
-	p.enter(StageReceive)
+	p.enter(StageIdle)
 	for i, h := range s.Stage {
 		h.Record(int64(p.stage[i]))
 	}

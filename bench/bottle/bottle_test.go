@@ -208,10 +208,10 @@ func TestChokedLinkStaysInStep(t *testing.T) {
 type checker struct {
 	t       *testing.T
 	b       *Bottle
-	owner   map[ecs.NetID]string // which client a net id was given to
-	ids     map[int]ecs.NetID    // present id of each client
-	seen    map[int]tick.Tick    // newest decoded tick already compared
-	used    map[ecs.NetID]uint64 // inputs used of each player
+	owner   map[ecs.NetID]string   // which client a net id was given to
+	ids     map[int]ecs.NetID      // present id of each client
+	seen    map[int]tick.Tick      // newest decoded tick already compared
+	used    map[ecs.NetID]uint64   // inputs used of each player
 	self    map[selfKey]ghost.Self // what the server knew of each player after each tick
 	rows    int
 	selves  int

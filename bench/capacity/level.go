@@ -88,6 +88,9 @@ func (l Level) Words() string {
 // not measured (zero, or not a number) is not held: a planner that lost its evidence must not pass.
 func (l Level) Check(s Step) []string {
 	l = l.WithDefaults()
+	if s.Fault != "" {
+		return []string{s.Fault}
+	}
 	var failed []string
 	most := func(name string, got, limit float64, why string) {
 		switch {
@@ -107,6 +110,9 @@ func (l Level) Check(s Step) []string {
 		failed = append(failed, "inputs were not measured")
 	case s.InputsLost > l.MaxInputsLost:
 		failed = append(failed, fmt.Sprintf("%d of %d inputs lost, over %d", s.InputsLost, s.InputsExpected, l.MaxInputsLost))
+	}
+	if ticks := s.Duration.Seconds() * float64(l.TickHz); float64(s.TicksGivenUp) > ticks/100 {
+		failed = append(failed, fmt.Sprintf("%d ticks given up after stalls, over 1 %% of %.0f", s.TicksGivenUp, ticks))
 	}
 	most("p99 snapshot age", s.SnapshotAgeMillis.P99, l.AgeLimitMillis(), fmt.Sprintf("%g send intervals", l.AgeIntervals))
 	return failed

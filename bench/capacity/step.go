@@ -41,10 +41,12 @@ type Step struct {
 	InputsLost     uint64 `json:"inputs_lost"`
 	DatagramsLost  uint64 `json:"datagrams_lost"`
 
+	TicksGivenUp  uint64  `json:"ticks_given_up"`  // abandoned after stalls too long to make up for
+	Fault         string  `json:"fault,omitempty"` // why nothing could be measured, where the server was at fault
 	AllocsPerTick float64 `json:"allocs_per_tick"`
 	GCs           uint64  `json:"gcs"` // collections begun while measuring
 
-	SwarmLate  uint64   `json:"swarm_late"` // client sends missed, or late beyond the swarm's own budget
+	SwarmLate  uint64   `json:"swarm_late"` // slots of the swarm's schedule that began over half a tick late, or not at all
 	Void       bool     `json:"void"`       // the swarm or the machine, not the server, was found wanting
 	VoidReason string   `json:"void_reason,omitempty"`
 	Pass       bool     `json:"pass"`

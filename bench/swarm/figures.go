@@ -16,12 +16,11 @@ type Figures struct {
 	Ticks          uint64 // command ticks of all players
 	Sends          uint64 // datagrams sent
 	Slots          uint64 // of the schedule, given up ones included
-	LateSlots      uint64 // that began more than Budget late, or not at all
-	LateTicks      uint64 // command ticks made in late slots: if the server misses them, it is our fault
+	LateSlots      uint64 // that began more than half a tick late, or not at all
+	LateTicks      uint64 // command ticks made too late for the server: later than the client's lead. Our fault.
 	BytesUp        uint64
 	BytesDown      uint64
 	DatagramsDown  uint64
-	Lost           uint64 // packages of the server that never came
 	Mispredictions uint64
 	Resets         uint64 // clocks that had to jump
 	Shots          uint64
@@ -40,9 +39,6 @@ func (f *Figures) reset() {
 	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late}
 }
 
-// Budget is the latest that a slot of the schedule may begin and still count as kept: half a tick at 60 Hz.
-const Budget = 8 * time.Millisecond
-
 // lateShare is the part of all slots that may break the budget before the figures are void.
 const lateShare = 0.01
 
@@ -52,8 +48,8 @@ func (f *Figures) Void() string {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
 	case float64(f.LateSlots) > lateShare*float64(f.Slots):
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots began over %v late",
-			100*float64(f.LateSlots)/float64(f.Slots), Budget)
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots began over half a tick late",
+			100*float64(f.LateSlots)/float64(f.Slots))
 	}
 	return ""
 }

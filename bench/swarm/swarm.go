@@ -53,6 +53,7 @@ type bot struct {
 	client *client.Client
 	brain  Brain
 	last   client.Stats // as far as it is in the figures
+	played time.Duration
 }
 
 // Open makes the players and their sockets; they begin to connect with the first Run. It binds the calling goroutine
@@ -154,16 +155,19 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		late := s.now - due
 		s.Figures.Late.Record(int64(late))
 		s.Figures.Slots++
-		if late > Budget {
+		if late > s.cfg.Rate.Period()/2 {
 			s.Figures.LateSlots++
 		}
 		if behind := int64(late / period); behind > slots { // over a tick: the slots in between cannot be made up for
+			for i := range behind {
+				s.Figures.Late.Record(int64(late) - i*int64(period))
+			}
 			s.Figures.Slots += uint64(behind)
 			s.Figures.LateSlots += uint64(behind)
 			s.slot += behind
 		}
 		s.fleet.Poll(s.receive)
-		s.play(int(s.slot%slots), late)
+		s.play(int(s.slot % slots))
 		if s.slot%slots == 0 {
 			s.look()
 			if until != nil && until() {
@@ -181,13 +185,15 @@ func (s *Swarm) receive(i int, data []byte) {
 }
 
 // play lets every player of a slot decide and send.
-func (s *Swarm) play(slot int, late time.Duration) {
+func (s *Swarm) play(slot int) {
 	for i := slot; i < len(s.bots); i += slots {
 		b := &s.bots[i]
+		late := s.now - b.played - s.cfg.Rate.Period() // than a tick after the last time
+		b.played = s.now
 		for due := b.client.Advance(s.now); due > 0; due-- {
 			b.client.Command(b.brain.Wish(s.sight(b)))
 			s.Figures.Ticks++
-			if late > Budget {
+			if b.last.LeadWanted > 0 && late > b.last.LeadWanted {
 				s.Figures.LateTicks++
 			}
 		}

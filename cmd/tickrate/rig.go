@@ -73,14 +73,11 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	defer s.Close() // the figures are out by then
 	out.note("%d players: connecting", players)
 	if err := connect(ctx, s, players); err != nil {
-		if ctx.Err() != nil {
-			return capacity.Step{}, err
-		}
-		return void(players, err.Error()), nil
+		return failed(players, s, err), nil
 	}
 	out.note("%d players: warming up", players)
 	if err := s.Run(ctx, seconds(r.flags.warm), nil); err != nil {
-		return void(players, err.Error()), nil
+		return failed(players, s, err), nil
 	}
 	s.Reset()
 	resetDone := srv.reset(ctx)
@@ -90,7 +87,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 		return false
 	})
 	if err = errors.Join(err, <-resetDone); err != nil {
-		return void(players, err.Error()), nil
+		return failed(players, s, err), nil
 	}
 	rep, err := srv.stats(ctx)
 	if err != nil {
@@ -101,8 +98,11 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func void(players int, why string) capacity.Step {
-	return capacity.Step{Players: players, Void: true, VoidReason: why}
+// failed is a step that could not be measured: void if the swarm was at fault, else the server's failure.
+func failed(players int, s *swarm.Swarm, err error) capacity.Step {
+	step := capacity.Step{Players: players, Fault: err.Error(), VoidReason: s.Figures.Void()}
+	step.Void = step.VoidReason != ""
+	return step
 }
 
 // measured joins what the server and the swarm say into a step.
@@ -118,7 +118,7 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
 		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks),
-		DatagramsLost:  rep.Socket.Lost(), AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		DatagramsLost:  rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateSlots, VoidReason: f.Void(),
 	}
 	for _, st := range rep.Stages {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -76,7 +75,6 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if err := cfg.Check(); err != nil {
 		return badUse(err)
 	}
-	_, _ = rand.Read(cfg.Lobby.Secret[:]) // crypto/rand does not fail; it stops the program
 	host, err := server.NewHost(cfg)
 	if err != nil {
 		return err
@@ -84,8 +82,11 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if f.ready {
 		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{host.Addr().String(), host.HTTPAddr(), os.Getpid()})
 	} else {
-		fmt.Fprintf(c.OutOrStdout(), "lobby of %d on udp %v, map %s, %d Hz; figures on http://%s/stats\n",
-			f.players, host.Addr(), f.arena, f.rate, host.HTTPAddr())
+		figures := "no HTTP port"
+		if f.http != "" {
+			figures = fmt.Sprintf("figures on http://%s/stats", host.HTTPAddr())
+		}
+		fmt.Fprintf(c.OutOrStdout(), "lobby of %d on udp %v, map %s, %d Hz; %s\n", f.players, host.Addr(), f.arena, f.rate, figures)
 	}
 	return host.Run(c.Context())
 }

@@ -59,20 +59,26 @@ func Confine(cpus []int) error {
 	for _, c := range cpus {
 		set.Set(c)
 	}
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
+	for done := map[int]bool{}; ; { // until a pass finds no thread that started meanwhile
+		tasks, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			continue
-		}
-		if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH { // the thread may have ended
 			return err
 		}
+		before := len(done)
+		for _, t := range tasks {
+			tid, err := strconv.Atoi(t.Name())
+			if err != nil || done[tid] {
+				continue
+			}
+			if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH { // the thread may have ended
+				return err
+			}
+			done[tid] = true
+		}
+		if len(done) == before {
+			return nil
+		}
 	}
-	return nil
 }
 
 // On runs do with the calling thread kept to the given processors, which a process that do starts inherits.
