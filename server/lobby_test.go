@@ -251,55 +251,127 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// table is a lobby with real clients.
+type table struct {
+	*lab
+	players []*client.Client
+	ends    []*caller
+	mute    bool // nothing that the clients send arrives
+}
+
+func newTable(t *testing.T, players int, cfg Config) *table {
+	b := &table{lab: newLab(t, cfg)}
+	for n := range players {
+		p, err := client.New(client.Config{Nonce: uint64(n + 1), Rules: cfg.Rules,
+			Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.players, b.ends = append(b.players, p), append(b.ends, b.caller(""))
+	}
+	return b
+}
+
+func (b *table) play(seconds int) {
+	for range seconds * int(b.lobby.cfg.Rules.Rate) {
+		b.tick()
+		for n, p := range b.players {
+			for _, d := range b.ends[n].received() {
+				if err := p.Receive(b.now, d); err != nil {
+					b.t.Fatalf("client %d: %v", n, err)
+				}
+			}
+			for due := p.Advance(b.now); due > 0; due-- {
+				p.Command(client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)})
+			}
+			var buf [netio.MaxDatagram]byte
+			if out, ok := p.Append(b.now, buf[:0]); ok && !b.mute {
+				b.ends[n].send(out)
+			}
+		}
+	}
+}
+
 // Real clients play three seconds at every rate: no command is missed once they are in, nothing is mispredicted.
 func TestRates(t *testing.T) {
 	for i, c := range []struct {
 		rate     tick.Rate
 		interval int
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
-		l := newLab(t, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
-		var players [4]*client.Client
-		var ends [4]*caller
-		for n := range players {
-			var err error
-			players[n], err = client.New(client.Config{Nonce: uint64(n + 1), Rules: sim.Rules{Seed: 5},
-				Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends[n] = l.caller("")
-		}
-		play := func(seconds int) {
-			for range seconds * int(c.rate) {
-				l.tick()
-				for n, p := range players {
-					for _, d := range ends[n].received() {
-						if err := p.Receive(l.now, d); err != nil {
-							t.Fatalf("%d: client %d: %v", i, n, err)
-						}
-					}
-					for due := p.Advance(l.now); due > 0; due-- {
-						p.Command(client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(l.lobby.match.Tick() >> 5)})
-					}
-					var buf [netio.MaxDatagram]byte
-					if out, ok := p.Append(l.now, buf[:0]); ok {
-						ends[n].send(out)
-					}
-				}
-			}
-		}
-		play(2)
-		used, missing := l.count(InputsUsed), l.count(InputsMissing)
-		play(3)
+		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
+		b.play(2)
+		used, missing := b.count(InputsUsed), b.count(InputsMissing)
+		b.play(3)
 		want := uint64(3*4*int(c.rate)) - 4
-		if got := l.count(InputsUsed) - used; got < want || l.count(InputsMissing) != missing {
-			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, l.count(InputsMissing)-missing)
+		if got := b.count(InputsUsed) - used; got < want || b.count(InputsMissing) != missing {
+			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, b.count(InputsMissing)-missing)
 		}
-		for n, p := range players {
+		for n, p := range b.players {
 			s := p.Stats()
 			if state, _ := p.State(); state != client.Joined || s.Prediction.Mispredictions != 0 || s.Undecoded != 0 || s.Prediction.Rows == 0 {
 				t.Errorf("%d: %d Hz, client %d is %v: %+v", i, c.rate, n, state, s)
 			}
 		}
+	}
+}
+
+// Clients whose way up is dead for five seconds get probes only; once they are heard again they decode everything:
+// baselines count send intervals, also those in which nothing was sent.
+func TestChoke(t *testing.T) {
+	b := newTable(t, 3, Config{})
+	b.play(2)
+	sent := b.count(Sent)
+	b.mute = true
+	b.play(5)
+	if n := b.count(Sent) - sent; n > 3*(2*20+4*5+20) {
+		t.Errorf("%d datagrams to three who are not heard", n)
+	}
+	b.mute = false
+	sent = b.count(Sent)
+	b.play(2)
+	if n := b.count(Sent) - sent; n < 3*35 {
+		t.Errorf("only %d datagrams once they are heard again", n)
+	}
+	for n, p := range b.players {
+		s := p.Stats()
+		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 || s.Resyncs != 0 {
+			t.Errorf("client %d is %v: %+v", n, state, s)
+		}
+	}
+}
+
+// Strangers may cost only so much of a tick; players beside the flood lose nothing.
+func TestStrangersHaveABudget(t *testing.T) {
+	l := newLab(t, Config{})
+	control, flood := l.guest(), l.caller("")
+	used := l.lobby.match.Inbox(control.id()).Count.Used
+	hello := flood.hello()
+	for range 60 {
+		control.play()
+		for range 300 {
+			flood.send(hello.Append(nil))
+		}
+		l.tick()
+	}
+	if n := l.drops(); n[wire.DropBudget] != 0 {
+		t.Errorf("300 a tick: drops %v", n)
+	}
+	flood.received()
+	if err := l.lobby.receive(l.now, l.conn); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 700 {
+		l.lobby.datagram(l.now, netio.Datagram{Addr: flood.conn.LocalAddr(), Data: hello.Append(nil)})
+		if l.lobby.out.Full() {
+			if err := l.lobby.flush(l.conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := l.drops(); n[wire.DropBudget] != uint64(max(0, i+1-strangersPerTick)) {
+			t.Fatalf("after %d in one tick %d were over budget", i+1, n[wire.DropBudget])
+		}
+	}
+	if n := l.lobby.match.Inbox(control.id()).Count.Used - used; n != 60 {
+		t.Errorf("of 60 commands beside the flood %d were used", n)
 	}
 }
