@@ -9,7 +9,7 @@ import (
 
 // When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes on at once. Events queued
 // meanwhile arrive.
-func TestChokeAndRecovery(t *testing.T) {
+func TestRow28ChokeAndRecovery(t *testing.T) {
 	server, client := pair()
 	const tick = 10 * time.Millisecond
 	var sent, before, during, after int

@@ -19,7 +19,7 @@ func testDialer(t testing.TB, nonce uint64) *Dialer {
 }
 
 // With 30 % loss, duplicates and reordering every client gets in, and both ends agree on the token.
-func TestDialersAlwaysConnect(t *testing.T) {
+func TestRow27HandshakeAtThirtyPercentLoss(t *testing.T) {
 	const clients = 2000
 	var slowest, sum time.Duration
 	for i := range uint64(clients) {

@@ -12,7 +12,11 @@
 //	otherwise:                              reply, join, err = door.Handle(now, from, datagram, reply[:0])
 //	always, once:                           counters.Count(err)
 //
-// and for what leaves: if p.Ready(now), then Append, AppendEvents, the owner's own section, Sent.
+// and then, of a payload:               rest, err = peers[slot].Sections(payload), NextEvent, NextNote, NextBlob; rest is the owner's
+//
+// and for what leaves: if p.Ready(now), then Append, AppendEvents, AppendNotes, AppendBlob, the owner's own section, Sent.
+// Three kinds of cargo ride along. Events are reliable and in order. Notes are sent once. Blobs are what no package has
+// room for; they alone are ever cut into fragments, and a lost fragment costs the resending of that fragment.
 //
 // The seam for the signed, encrypted handshake: Door and Dialer may be replaced whole, as they only hand over a token
 // or a denial; Peer's datagrams may be sealed and opened around it, as it takes and gives whole datagrams.

@@ -1,6 +1,10 @@
 package session
 
-import "time"
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/netio/wire"
+)
 
 // Queue takes an event of 1 to MaxEventSize bytes, which is copied. The peer gets every event once and in this order, or the
 // session ends. The error is ErrQueueFull or ErrEventSize.
@@ -27,6 +31,27 @@ func (p *Peer) resendAfter() time.Duration {
 	}
 	r := p.path.rtt
 	return min(r.Smoothed+4*r.Var+50*time.Millisecond, time.Second)
+}
+
+// Sections reads the sections of a payload that are the peer's own, as Receive returned it: events, notes, a fragment. It
+// returns what follows them. The error is a wire.Drop; then the section that it names was not taken. Drain NextEvent,
+// NextNote and NextBlob after every call.
+func (p *Peer) Sections(payload []byte) (rest []byte, err error) {
+	rest = payload
+	p.notes.at, p.notes.nIn, p.blob.done = 0, 0, 0
+	if wire.SectionOf(rest) == wire.SectionEvents {
+		rest, err = p.inc.parse(rest)
+	}
+	if err == nil && wire.SectionOf(rest) == wire.SectionNotes {
+		rest, err = p.notes.parse(rest)
+	}
+	if err == nil && wire.SectionOf(rest) == wire.SectionFragment {
+		rest, err = p.blob.parse(p.heard, rest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rest, nil
 }
 
 // ParseEvents reads the Events section at the front of a payload, its section byte included, and returns what follows

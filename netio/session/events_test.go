@@ -19,7 +19,7 @@ func drain(p *Peer, take func([]byte)) {
 }
 
 // Every event arrives exactly once and in order over bad links, both ways, through more than one wrap of the 16-bit id.
-func TestEventsExactlyOnceInOrder(t *testing.T) {
+func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64

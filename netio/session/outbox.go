@@ -17,6 +17,8 @@ type sent struct {
 	cookie uint64
 	events uint64 // bit id&63 set: carried event id
 	base   uint64 // oldest event unacked then; events lie in [base, base+64)
+	blob   uint16 // low bits of the id of the blob of which it carried a fragment
+	piece  uint16 // 1 + the fragment's index; 0 none
 	open   bool   // not yet resolved
 	marked bool   // has a cookie
 }
@@ -34,6 +36,7 @@ type outbox struct {
 	held   int    // cookies taken and not yet shown
 	ring   [outboxSize]sent
 	events outgoing
+	blobs  *blobsOut // nil until there was one
 
 	delivered  [ackWindow + 1]uint64
 	lost       [2 * outboxSize]uint64 // first those being shown, then those that wait for the next receipt
@@ -135,6 +138,9 @@ func (o *outbox) resolve(s uint64) {
 	}
 	r.open = false
 	o.events.delivered(r)
+	if r.piece != 0 {
+		o.blobs.delivered(r)
+	}
 	if r.marked {
 		o.delivered[o.nDelivered] = r.cookie
 		o.nDelivered++
@@ -148,6 +154,9 @@ func (o *outbox) lose(r *sent) {
 	}
 	r.open = false
 	o.events.lost(r)
+	if r.piece != 0 {
+		o.blobs.lost(r)
+	}
 	if r.marked {
 		o.lost[o.nLost] = r.cookie
 		o.nLost++

@@ -47,7 +47,7 @@ func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 
 // Over a bad link and more than one wrap of 16 bits, every cookie comes back once, delivered or lost, exactly when the twin says;
 // and none is called delivered that the other end did not get.
-func TestCookiesAgreeWithMap(t *testing.T) {
+func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64
@@ -141,7 +141,7 @@ func TestCookiesAgreeWithMap(t *testing.T) {
 }
 
 // Who ignores Ready while nobody answers is told that his cookies are not taken, and gets those that were taken once.
-func TestCookiesWithoutAnswer(t *testing.T) {
+func TestRow20PackageInfoOverwritten(t *testing.T) {
 	server, client := pair()
 	hello, _ := client.Append(0, nil)
 	taken, back := map[uint64]bool{}, map[uint64]bool{}
@@ -195,7 +195,7 @@ func TestCookiesWithoutAnswer(t *testing.T) {
 func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 
 // An ack of a package that the ring has forgotten says nothing about the one in its place.
-func TestAncientAck(t *testing.T) {
+func TestRow20PackageInfoAncientAck(t *testing.T) {
 	server, _ := pair()
 	for n := range uint64(300) {
 		if _, seq := server.Append(0, nil); n >= 200 && !server.Sent(seq, n) {

@@ -38,7 +38,7 @@ func ms(n float64) time.Duration { return time.Duration(n * float64(time.Millise
 
 // At 80 ms and a jitter of 10 ms 95 readings of a hundred are within 2 ms at the rates that are played at; and
 // the mean is right however seldom either end sends, as what the other holds is not counted.
-func TestRTTWithinTwoMillis(t *testing.T) {
+func TestRow25RTTWithinTwoMillis(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		every, answer time.Duration
@@ -188,5 +188,87 @@ func TestRTTOfNothing(t *testing.T) {
 		if r := server.RTT(); r.Smoothed > ms(.2) || r.Var > ms(.2) {
 			t.Fatalf("at %v: %+v", now, r)
 		}
+	}
+}
+
+// The server holds its echoes for up to 300 ms, and stalls for two seconds at a time in which it neither reads nor sends; its
+// clients' round trips do not know.
+func TestRow25RTTIgnoresStalls(t *testing.T) {
+	server, client := pair()
+	down, up := newLink(4), newLink(5)
+	down.delay, up.delay, down.jitter, up.jitter = ms(40), ms(40), ms(5), ms(5)
+	var n, far int
+	var sum time.Duration
+	for now := time.Duration(0); now < 60*time.Second; now += ms(1) {
+		stalled := now%(5*time.Second) > 3*time.Second
+		if now%ms(16) == 0 {
+			d, _ := client.Append(now, nil)
+			up.push(now, d)
+		}
+		for !stalled { // what waited longest is not what is echoed
+			f, ok := up.pop(now)
+			if !ok {
+				break
+			}
+			_, _ = server.Receive(now, f.data)
+		}
+		if !stalled && now%ms(300) == 0 || !stalled && now%(5*time.Second) > ms(1500) && now%ms(50) == 0 {
+			d, _ := server.Append(now, nil)
+			down.push(now, d)
+		}
+		for f, ok := down.pop(now); ok; f, ok = down.pop(now) {
+			if _, err := client.Receive(now, f.data); err != nil || now < 5*time.Second {
+				continue
+			}
+			n, sum = n+1, sum+client.RTT().Smoothed
+			if (client.RTT().Smoothed - ms(80)).Abs() > ms(5) {
+				far++
+			}
+		}
+	}
+	if mean := sum / time.Duration(max(n, 1)); n < 300 || far*50 > n || (mean-ms(80)).Abs() > ms(2) {
+		t.Fatalf("%d of %d readings are more than 5 ms off, the mean is %v", far, n, mean)
+	}
+	if j := client.RTTJitter(); j.P50 > ms(14) || j.P99 > ms(21) {
+		t.Fatalf("round trips scatter by %+v", j)
+	}
+}
+
+// Percentiles of a jitter whose distribution is known: 0 to 20 ms evenly one way, over wraps of the stamp and clocks that are
+// seconds apart; a tail of one in thirty shows in P99 and not in P95; and without jitter they are nothing.
+func TestRow25JitterPercentiles(t *testing.T) {
+	for i, c := range []struct {
+		name          string
+		delay         func(l *link) time.Duration
+		p50, p95, p99 time.Duration
+	}{
+		0: {"none", func(*link) time.Duration { return ms(40) }, 0, 0, 0},
+		1: {"even", func(l *link) time.Duration { return ms(40 + 20*l.rng.Float64()) }, ms(10), ms(19), ms(19.8)},
+		2: {"tail", func(l *link) time.Duration {
+			if l.rng.IntN(30) == 0 {
+				return ms(140)
+			}
+			return ms(40)
+		}, 0, 0, ms(100)},
+	} {
+		server, client := pair()
+		l := newLink(uint64(i))
+		const apart = 7 * time.Second
+		for now := time.Duration(0); now < 30*time.Second; now += ms(10) {
+			d, _ := server.Append(now, nil)
+			if _, err := client.Receive(now+apart+c.delay(l), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := client.Jitter()
+		for k, v := range []struct{ got, want time.Duration }{{j.P50, c.p50}, {j.P95, c.p95}, {j.P99, c.p99}} {
+			if (v.got - v.want).Abs() > ms(.3)+v.want/8 {
+				t.Errorf("%s: percentile %d is %v, want about %v", c.name, k, v.got, v.want)
+			}
+		}
+	}
+	var p Peer
+	if p.Jitter() != (Jitter{}) || testing.AllocsPerRun(10, func() { p.oneWay.add(7); p.Jitter() }) != 0 {
+		t.Error("a jitter of nothing, or it allocates")
 	}
 }

@@ -21,16 +21,20 @@ type Config struct {
 	Token   uint64        // from the Accept
 	Server  bool          // true on the server's end, false on the client's
 	Timeout time.Duration // 0: DefaultTimeout
+	Blobs   int           // largest blob taken from the other end, in bytes up to MaxBlobSize; 0: none is
 }
 
-// Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries reliable
-// events. It is about 50 KB, all inside, and allocates nothing after NewPeer.
+// Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries events, reliable
+// and not, and now and then a blob. It is about 60 KB, all inside, and allocates nothing after NewPeer but for blobs:
+// 2 KB with the first one sent, and as much as Config.Blobs while one is received.
 type Peer struct {
 	cfg    Config
 	mine   uint64 // token in what we send
 	theirs uint64 // token in what we receive
 	in     window
 	path   path
+	round  spread // of round trips
+	oneWay spread // of the way here: differences of two clocks, so only their spread means anything
 
 	heard    time.Duration // when the last datagram was accepted
 	lastSent time.Duration // when the last package was written
@@ -38,8 +42,10 @@ type Peer struct {
 	echo     uint16        // and its SentAt
 	closed   wire.Reason   // why the session is over; 0: it is not
 
-	out outbox
-	inc incoming
+	out   outbox
+	inc   incoming
+	notes notes
+	blob  blobIn
 }
 
 // NewPeer returns a peer whose session begins now.
@@ -61,6 +67,7 @@ func (p *Peer) Reset(now time.Duration, c Config) {
 		p.mine, p.theirs = p.theirs, p.mine
 	}
 	p.out.oldest = 1
+	p.blob.limit = min(c.Blobs, MaxBlobSize)
 }
 
 // Token returns the session's token, as in Config.
@@ -123,6 +130,8 @@ func (p *Peer) Receive(now time.Duration, datagram []byte) (payload []byte, err 
 	}
 	p.in.mark(seq)
 	p.heard = now
+	p.oneWay.add(stamp(now) - h.SentAt)
+	p.blob.expire(now)
 	p.measure(now, ack, h.Echo)
 	p.out.take(ack, h.AckBits)
 	return payload, nil
@@ -139,7 +148,9 @@ func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
 		d = 0
 	}
 	sample := time.Duration(d) * wire.Stamp
-	p.path.add(now, min(sample, now-p.out.ring[ack%outboxSize].at))
+	sample = min(sample, now-p.out.ring[ack%outboxSize].at)
+	p.path.add(now, sample)
+	p.round.add(stamp(sample))
 }
 
 func (p *Peer) disconnected(now time.Duration, datagram []byte) error {
@@ -167,6 +178,13 @@ func (p *Peer) Lost() []uint64 { return p.out.lost[:p.out.nShown] }
 
 // RTT returns the state of the path.
 func (p *Peer) RTT() RTT { return p.path.rtt }
+
+// Jitter returns by how much the newest 256 packages received were slower than the fastest of them: one way, to here,
+// by the times at which the other end says it sent them. It sorts, so it is for reports, not for every package.
+func (p *Peer) Jitter() Jitter { return p.oneWay.jitter() }
+
+// RTTJitter is Jitter of the newest 256 round trips, from the echoes of our own send times.
+func (p *Peer) RTTJitter() Jitter { return p.round.jitter() }
 
 // InFlight returns how many packages are beyond the peer's newest ack.
 func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }

@@ -86,7 +86,7 @@ func TestBadPackages(t *testing.T) {
 }
 
 // A disconnect is sent ten times; the first that arrives ends the session with its reason, the rest are counted.
-func TestDisconnect(t *testing.T) {
+func TestRow28DisconnectWithReason(t *testing.T) {
 	server, client := pair()
 	last, _ := server.Append(0, nil)
 	for n := range wire.DisconnectRepeats {
@@ -121,8 +121,9 @@ func FuzzPeer(f *testing.F) {
 	f.Add(packet(wire.Header{Sequence: 1})[9:], packet(wire.Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8})[9:])
 	f.Add(append(packet(wire.Header{Sequence: 1})[9:], 1, 1, 0, 0, 0, 9), packet(wire.Header{Sequence: 16384})[9:])
 	f.Add(packet(wire.Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63})[9:], []byte{})
+	f.Add(append(packet(wire.Header{Sequence: 1})[9:], 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), packet(wire.Header{Sequence: 2})[9:])
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		p, _ := pair()
+		p := NewPeer(0, Config{Token: testToken, Server: true, Blobs: 2000})
 		for i, body := range [][]byte{a, b, a} {
 			now := time.Duration(i) * 20 * time.Millisecond
 			_, seq := p.Append(now, nil)
@@ -139,13 +140,27 @@ func FuzzPeer(f *testing.F) {
 			if err != nil && (p.in != before.in || p.path != before.path || p.heard != before.heard) {
 				t.Fatalf("%x: %v, but it changed the peer", datagram, err)
 			}
-			for err == nil && wire.SectionOf(payload) == wire.SectionEvents {
-				payload, err = p.ParseEvents(payload)
+			for err == nil && len(payload) > 0 {
+				left := len(payload)
+				if payload, err = p.Sections(payload); len(payload) == left {
+					break
+				}
 				drain(p, func(e []byte) {
 					if len(e) == 0 || len(e) > MaxEventSize {
 						t.Fatalf("event of %d bytes", len(e))
 					}
 				})
+				for note, ok := p.NextNote(); ok; note, ok = p.NextNote() {
+					if len(note) == 0 || len(note) > MaxNoteSize {
+						t.Fatalf("note of %d bytes", len(note))
+					}
+				}
+				if blob, ok := p.NextBlob(); ok && (len(blob) == 0 || len(blob) > 2000) {
+					t.Fatalf("blob of %d bytes", len(blob))
+				}
+			}
+			if j := p.Jitter(); j.P50 < 0 || j.P95 < j.P50 || j.P99 < j.P95 {
+				t.Fatalf("jitter %+v", j)
 			}
 			if r := p.RTT(); r.Smoothed < 0 || r.Smoothed > now || r.Min < 0 || r.Min > now || r.Var < 0 {
 				t.Fatalf("path %+v after %v", r, now)

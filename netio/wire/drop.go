@@ -31,6 +31,8 @@ const (
 	DropAck            // an ack of something never sent
 	DropSection        // a section that does not exist, comes twice or out of order
 	DropEvents         // malformed events
+	DropNotes          // malformed unreliable events
+	DropFragment       // a malformed fragment, or of a blob that this end does not take
 	DropCommands       // malformed commands
 	DropSnapshot       // a malformed snapshot
 	DropBudget         // a stranger's, beyond what a tick has time for
@@ -42,7 +44,8 @@ var dropNames = [NumDrops]string{
 	DropPadding: "padding", DropSchema: "schema", DropModel: "model", DropArena: "arena", DropClosing: "closing",
 	DropText: "text", DropCookie: "cookie", DropFull: "full", DropNonce: "nonce", DropState: "state", DropValue: "value",
 	DropToken: "token", DropClosed: "closed", DropFuture: "future", DropStale: "stale", DropDuplicate: "duplicate",
-	DropAck: "ack", DropSection: "section", DropEvents: "events", DropCommands: "commands", DropSnapshot: "snapshot",
+	DropAck: "ack", DropSection: "section", DropEvents: "events", DropNotes: "notes", DropFragment: "fragment",
+	DropCommands: "commands", DropSnapshot: "snapshot",
 	DropBudget: "budget",
 }
 
@@ -72,6 +75,8 @@ var dropTexts = [NumDrops]string{
 	DropAck:       "payload: ack of something never sent",
 	DropSection:   "payload: section unknown, repeated or out of order",
 	DropEvents:    "events: malformed",
+	DropNotes:     "notes: malformed",
+	DropFragment:  "fragment: malformed, or of a blob not taken here",
 	DropCommands:  "commands: malformed",
 	DropSnapshot:  "snapshot: malformed",
 	DropBudget:    "too many strangers at once",

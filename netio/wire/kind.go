@@ -30,13 +30,15 @@ func KindOf(datagram []byte) Kind {
 }
 
 // Section is the byte that opens a part of a payload. After its Header a payload is a row of sections, each at most
-// once and in the order of their ids. Events know their own end; Commands and Snapshot are read by their owners, who say
-// what remains.
+// once and in the order below. The first three know their own end; Commands and Snapshot are read by their owners, who
+// say what remains.
 type Section uint8
 
-// The sections of a payload. Zero is none.
+// The sections of a payload, in the order in which they stand. Zero is none.
 const (
 	SectionEvents   Section = 1 // both ways: reliable ordered events
+	SectionNotes    Section = 4 // both ways: unreliable events
+	SectionFragment Section = 5 // both ways: a part of a blob
 	SectionCommands Section = 2 // client to server: a window of inputs
 	SectionSnapshot Section = 3 // server to client: a part of a frame
 )
