@@ -72,7 +72,7 @@ func (c *Client) look(dt time.Duration) {
 // delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
 // and the jitter; more where so many are lost that the render clock would often have to wait.
 func (c *Client) delay() time.Duration {
-	two := c.rate.At(2 * tick.Tick(c.accept.SendInterval))
+	two := c.rate.At(2 * tick.Tick(c.accept.SendInterval) * tick.Tick(c.cfg.Every))
 	return min(max(two+c.server.jitter, c.server.gap), two+maxJitter)
 }
 

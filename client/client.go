@@ -97,6 +97,10 @@ func (c *Client) join(now time.Duration) {
 	}
 	c.peer = session.NewPeer(now, session.Config{Token: c.accept.Token, Timeout: c.cfg.Timeout})
 	c.state, c.sentAt = Joined, now-keepAlive
+	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
+		var pace [4]byte
+		_ = c.peer.Queue(sim.AppendPace(pace[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps))) // the queue is empty
+	}
 }
 
 // prepare makes everything whose size the Accept tells.

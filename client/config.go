@@ -23,6 +23,9 @@ type Config struct {
 	// Rules must be the server's, or the rifle is predicted wrongly. Rate is taken from the server.
 	Rules sim.Rules
 
+	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
+	Kbps  int // most kilobits a second that the server shall send, 16 to 65535; default as many as it likes
+
 	Thin    bool          // do not decode what others do: no poses, a tenth of the memory
 	Judge   bool          // work out what each predicted shot hits in our own view, see Shots
 	Timeout time.Duration // of the handshake and of silence; default session.DefaultTimeout
@@ -32,6 +35,7 @@ type Config struct {
 var (
 	ErrNoArena = errors.New("client: no function to find the arena")
 	ErrNoNonce = errors.New("client: nonce 0: expected a random number")
+	ErrPace    = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
 )
 
 func (c Config) withDefaults() (Config, error) {
@@ -42,7 +46,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Timeout == 0 {
 		c.Timeout = session.DefaultTimeout
 	}
+	if c.Every == 0 {
+		c.Every = 1
+	}
 	switch {
+	case c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)):
+		return c, ErrPace
 	case c.Arena == nil:
 		return c, ErrNoArena
 	case c.Nonce == 0:

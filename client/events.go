@@ -37,18 +37,22 @@ func (q *events) add(e sim.Event) {
 	q.received++
 }
 
-// drainEvents takes over what the peer has put in order. An event that makes no sense is left out; the error is for the
-// datagram that completed it.
+// drainEvents takes over what the peer has put in order, and then the notes that the last datagram brought. An event that makes
+// no sense is left out; the error is for the datagram that completed it.
 func (c *Client) drainEvents() (err error) {
-	for {
-		raw, ok := c.peer.NextEvent()
-		if !ok {
-			return err
-		}
+	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
 			err = wire.DropEvents
 		}
 	}
+	for raw, ok := c.peer.NextNote(); ok; raw, ok = c.peer.NextNote() {
+		if e, bad := sim.ParseEvent(raw); bad == nil {
+			c.events.add(e)
+		} else {
+			err = wire.DropNotes
+		}
+	}
+	return err
 }

@@ -77,12 +77,10 @@ func (c *Client) resolve() {
 
 // sections reads a payload.
 func (c *Client) sections(now time.Duration, p []byte) (err error) {
-	var bad error
-	if wire.SectionOf(p) == wire.SectionEvents {
-		if p, err = c.peer.ParseEvents(p); err != nil {
-			return err
-		}
-		bad = c.drainEvents()
+	p, err = c.peer.Sections(p)
+	bad := c.drainEvents()
+	if err != nil {
+		return err
 	}
 	if wire.SectionOf(p) == wire.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {

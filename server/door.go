@@ -75,14 +75,25 @@ func (l *Lobby) accept(g *guest, dst []byte) []byte {
 	return a.Append(dst)
 }
 
-// expire removes the guests who have been silent for too long.
-func (l *Lobby) expire(now time.Duration) {
+// expire removes the guests who have been silent for too long, and tells them: perhaps they can hear.
+func (l *Lobby) expire(now time.Duration, conn netio.Conn) error {
 	for i := 0; i < len(l.live); i++ {
-		if g := &l.guests[l.live[i]]; g.peer.TimedOut(now) {
-			l.remove(g, TimedOut)
-			i--
+		g := &l.guests[l.live[i]]
+		if !g.peer.TimedOut(now) {
+			continue
 		}
+		for range wire.DisconnectRepeats {
+			l.commit(len(g.peer.AppendDisconnect(l.out.Next(), wire.ReasonTimeout)), g.addr)
+			if l.out.Full() {
+				if err := l.flush(conn); err != nil {
+					return err
+				}
+			}
+		}
+		l.remove(g, TimedOut)
+		i--
 	}
+	return nil
 }
 
 // remove ends a guest's session on this side and takes its player out of the match.

@@ -21,6 +21,11 @@ type guest struct {
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
+	paced    tick.Tick             // ticks from one of its snapshots to the next
+	every    uint8                 // the pace it asked for, in intervals
+	late     bool                  // its bucket was empty when its last snapshot was due
+	spoke    tick.Tick             // when it was last sent anything
+	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
 	used     uint64                // of its inbox's counts, as far as they are in the lobby's
@@ -37,7 +42,8 @@ func (g *guest) open(id ecs.NetID, j *session.Join, now time.Duration, l *Lobby)
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 	}
 	peer.Reset(now, session.Config{Token: j.Token, Server: true, Timeout: l.cfg.Silence})
-	*g = guest{id: id, addr: j.From, nonce: j.Nonce, peer: peer, tracker: tracker, owner: owner}
+	*g = guest{id: id, addr: j.From, nonce: j.Nonce, peer: peer, tracker: tracker, owner: owner,
+		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
 	g.owner.Count(l.ownerCounts)
 	g.forget()
 }
@@ -80,7 +86,7 @@ func (g *guest) brief(l *Lobby) {
 	l.match.Know(g.id, lagcomp.Knowledge{
 		Rate:        rate,
 		RTTTicks:    ticks(rtt.Min),
-		InterpTicks: float32(2 * l.cfg.Interval),
+		InterpTicks: float32(2 * g.paced),
 		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
 		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
 		NewestAcked: g.acked,

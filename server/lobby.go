@@ -24,6 +24,7 @@ type Config struct {
 	ArenaName string       // what clients are told to load; required
 	Players   int          // most at a time, 1 to 4096; default 64
 	Interval  int          // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
+	Kbps      int          // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
 	Silence   time.Duration
 	Secret    [32]byte             // of the handshake's cookies and of session tokens; random for each start
 	Models    ghost.Models         // compression; default ghost.Trained
@@ -36,6 +37,9 @@ const MaxPlayers = 4096
 
 // MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
 const MaxInterval = 20
+
+// maxKbps is a gigabit: more than all of a lobby needs.
+const maxKbps = 1_000_000
 
 // withDefaults fills and checks a configuration.
 func (c Config) withDefaults() (Config, error) {
@@ -65,6 +69,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%d players: expected 1 to %d", c.Players, MaxPlayers)
 	case c.Interval < 1 || c.Interval > MaxInterval:
 		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
+	case c.Kbps != 0 && (c.Kbps < sim.MinKbps || c.Kbps > maxKbps):
+		return c, fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinKbps, maxKbps)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):

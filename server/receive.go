@@ -15,7 +15,9 @@ const receiveBatches = 256
 
 // receive takes in everything that has arrived, and drops the guests who are gone.
 func (l *Lobby) receive(now time.Duration, conn netio.Conn) error {
-	l.expire(now)
+	if err := l.expire(now, conn); err != nil {
+		return err
+	}
 	l.strangers = 0
 	for range receiveBatches {
 		n, err := conn.Receive(&l.in)
@@ -70,13 +72,12 @@ func (l *Lobby) payload(now time.Duration, g *guest, data []byte) error {
 	for _, c := range g.peer.Delivered() {
 		g.delivered(snapshot.Cookie(c))
 	}
-	if wire.SectionOf(rest) == wire.SectionEvents {
-		if rest, err = g.peer.ParseEvents(rest); err != nil {
-			return err
-		}
-		for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
-			l.request(g, e)
-		}
+	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
+	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
+		l.request(g, e)
+	}
+	if err != nil {
+		return err
 	}
 	if wire.SectionOf(rest) == wire.SectionCommands {
 		if rest, err = l.commands(g, rest[1:]); err != nil {
@@ -102,10 +103,13 @@ func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// request handles a reliable event from a client. The only one is the request to start anew without baselines; others
-// are of a newer client and ignored.
+// request handles a reliable event from a client: the request to start anew without baselines, or for another pace;
+// others are of a newer client and ignored.
 func (l *Lobby) request(g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
+	}
+	if every, kbps, ok := sim.ParsePace(event); ok {
+		g.pace(every, int(kbps), l)
 	}
 }

@@ -16,7 +16,7 @@ import (
 const eventBudget = 256
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
-// ticks, an equal part of them in each tick.
+// ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
 	l.tell()
@@ -24,20 +24,20 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.tally(g)
-		if (uint32(t)+uint32(slot))%uint32(l.cfg.Interval) != 0 || !g.peer.Ready(now) {
+		if err := l.room(conn, lap); err != nil {
+			return err
+		}
+		if !l.due(now, g, t) {
 			continue
 		}
 		g.resync(l, t)
-		g.sent = t
+		g.turn(t, tick.Tick(l.cfg.Interval))
+		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		for first := true; first || !l.packer.Done(); first = false {
-			if l.out.Full() {
-				lap.enter(StageSend)
-				if err := l.flush(conn); err != nil {
-					return err
-				}
-				lap.enter(StageSnapshot)
+			if err := l.room(conn, lap); err != nil {
+				return err
 			}
 			l.datagramTo(now, g, t, first)
 		}
@@ -59,6 +59,7 @@ func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool)
 	}
 	buf, group, count := l.packer.Next(buf, netio.MaxDatagram-len(buf))
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
+	g.bucket.Take(now, len(buf))
 	l.commit(len(buf), g.addr)
 }
 
@@ -112,6 +113,17 @@ func (l *Lobby) commit(n int, to netip.AddrPort) {
 	l.Stats.Count[Sent].Inc()
 	l.Stats.Count[BytesOut].Add(uint64(n))
 	l.out.Commit(n, to)
+}
+
+// room makes room for a datagram.
+func (l *Lobby) room(conn netio.Conn, lap *lap) error {
+	if !l.out.Full() {
+		return nil
+	}
+	lap.enter(StageSend)
+	err := l.flush(conn)
+	lap.enter(StageSnapshot)
+	return err
 }
 
 // flush hands what was written to the network.

@@ -66,11 +66,15 @@ const (
 	Left
 	TimedOut
 	Resyncs   // clients that lost their baselines and start anew
+	Snapshots // snapshots sent; with the next two, all that were due
+	Throttled // snapshots not sent because the client's bucket was empty: a later one tells what they would have
+	Choked    // likewise because the client is not heard
 	NumCounts // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
-	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "resyncs"}
+	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "resyncs",
+	"snapshots", "snapshots_throttled", "snapshots_choked"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }

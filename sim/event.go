@@ -22,6 +22,38 @@ const (
 // server to begin anew without baselines.
 const AskResync byte = 0x80
 
+// AskPace is the first byte of the reliable event by which a client asks for fewer snapshots or bytes.
+//
+//	1  0x81
+//	1  every  1: a snapshot each interval of the server; 2, 3, 4, 6 or 8: each so many intervals
+//	2  kbps   most kilobits a second; 0: as many as the server allows
+const AskPace byte = 0x81
+
+// Limits of what a client may ask for.
+const (
+	MaxEvery = 8
+	MinKbps  = 16
+)
+
+// AppendPace writes the event that asks for a pace.
+func AppendPace(dst []byte, every uint8, kbps uint16) []byte {
+	return binary.LittleEndian.AppendUint16(append(dst, AskPace, every), kbps)
+}
+
+// ParsePace reads what AppendPace wrote. False for what is none, or out of range.
+func ParsePace(src []byte) (every uint8, kbps uint16, ok bool) {
+	if len(src) != 4 || src[0] != AskPace {
+		return 0, 0, false
+	}
+	every, kbps = src[1], binary.LittleEndian.Uint16(src[2:])
+	return every, kbps, ValidPace(every, kbps)
+}
+
+// ValidPace reports whether a pace may be asked for.
+func ValidPace(every uint8, kbps uint16) bool {
+	return every >= 1 && every <= MaxEvery && every != 5 && every != 7 && (kbps == 0 || kbps >= MinKbps)
+}
+
 // Event is something that happened in a tick and that players are told of, reliably and in order.
 type Event struct {
 	Kind   EventKind

@@ -15,7 +15,7 @@ import (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, socket, http, arena, model string
-	players, rate, interval            int
+	players, rate, interval, kbps      int
 	seed                               uint64
 	ready                              bool
 }
@@ -48,6 +48,7 @@ func newServe() *cobra.Command {
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d", server.MaxPlayers))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
+	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	return c
@@ -69,7 +70,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr,
 		Lobby: server.Config{
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, Arena: a, ArenaName: f.arena,
-			Players: f.players, Interval: f.interval, Models: models,
+			Players: f.players, Interval: f.interval, Kbps: f.kbps, Models: models,
 		},
 	}
 	if err := cfg.Check(); err != nil {

@@ -14,6 +14,17 @@ var ages = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
 // leaves of the Window is how far datagrams may overtake each other before a client has dropped a baseline in use.
 const MaxAge = 48
 
+// AgeInUse reports whether a snapshot may be the baseline of one that is sent so many intervals later. Who sends less often
+// than each interval should leave such gaps, or he sends without baselines.
+func AgeInUse(intervals int) bool {
+	for _, age := range ages {
+		if int(age) == intervals {
+			return true
+		}
+	}
+	return false
+}
+
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096
 

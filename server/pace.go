@@ -1,0 +1,68 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// bytesPerSecond turns a limit in kilobits a second into bytes; 0 is none in both.
+func bytesPerSecond(kbps int) int { return kbps * 1000 / 8 }
+
+// pace takes a guest's wish for fewer snapshots or bytes. It cannot have more than the lobby gives.
+func (g *guest) pace(every uint8, kbps int, l *Lobby) {
+	if most := l.cfg.Kbps; kbps == 0 || most != 0 && most < kbps {
+		kbps = most
+	}
+	g.every = every
+	g.bucket.SetRate(bytesPerSecond(kbps))
+}
+
+// due reports whether a guest gets a snapshot in tick t. One that is due and cannot go is counted; nothing is lost with
+// it, as the next tells all that has changed since the guest's baseline.
+func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
+	interval := uint32(l.cfg.Interval)
+	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(g.every)) != 0 {
+		return false
+	}
+	if !g.peer.Ready(now) {
+		l.Stats.Count[Choked].Inc()
+		return false
+	}
+	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
+	// as large and the next one later still.
+	gap := int(uint32(t-g.sent) / interval)
+	if g.bucket.Ready(now) && (!g.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge) {
+		return true
+	}
+	l.Stats.Count[Throttled].Inc()
+	g.late = true
+	if t-g.spoke >= tick.Tick(l.cfg.Rules.Rate)/wordsPerSecond {
+		l.wordTo(now, g, t)
+	}
+	return false
+}
+
+// wordsPerSecond is how often a guest whose bucket is empty hears from us all the same: it must know that we are here, and
+// what of its commands has arrived.
+const wordsPerSecond = 4
+
+// wordTo sends a guest acks and events only. It is paid for like anything else.
+func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
+	buf, _ := g.peer.Append(now, l.out.Next())
+	buf = g.peer.AppendEvents(buf, eventBudget)
+	g.spoke = t
+	g.bucket.Take(now, len(buf))
+	l.commit(len(buf), g.addr)
+}
+
+// turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much
+// later.
+func (g *guest) turn(t, interval tick.Tick) {
+	g.paced = interval * tick.Tick(g.every)
+	if g.late {
+		g.paced = max(g.paced, t-g.sent)
+	}
+	g.sent, g.spoke, g.late = t, t, false
+}
