@@ -189,8 +189,8 @@ func TestLeaveJoinAndPlayWithinOneTick(t *testing.T) {
 	}
 }
 
-// Ten seconds of silence end a session; a word keeps it.
-func TestSilence(t *testing.T) {
+// Ten seconds of silence end a session, to the tick, and its player is told so ten times; a word keeps it.
+func TestRow28SilentPeerRemoved(t *testing.T) {
 	for _, silence := range []time.Duration{0, 2 * time.Second} {
 		l := newLab(t, Config{Silence: silence})
 		silent, quiet := l.guest(), l.guest()
@@ -211,6 +211,15 @@ func TestSilence(t *testing.T) {
 		l.ticks(2)
 		if l.count(TimedOut) != 1 || l.lobby.match.Vital(silent.id()) != nil || l.lobby.match.Vital(quiet.id()) == nil {
 			t.Errorf("silence %v: %d timed out after %d ticks", silence, l.count(TimedOut), limit+2)
+		}
+		told := 0
+		for _, d := range silent.received() {
+			if g, err := wire.ParseDisconnect(d); err == nil && g.Reason == wire.ReasonTimeout {
+				told++
+			}
+		}
+		if told != wire.DisconnectRepeats {
+			t.Errorf("told %d times", told)
 		}
 		silent.send(silent.pack())
 		l.tick()
