@@ -51,7 +51,7 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
-	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio vek"},
+	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
