@@ -98,6 +98,7 @@ func (c *gnetConn) boot(bufferBytes int) error {
 		return err
 	}
 	c.local, c.out = local, newMmsg(family)
+	c.out.trains.probe(c.fd)
 	return nil
 }
 
