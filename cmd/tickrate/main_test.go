@@ -176,7 +176,7 @@ func TestFilesFit(t *testing.T) {
 			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
 		}
 	}
-	code, out, errs := result(t, "model", "train", "--players", "4", "--seconds", "3", "--out", models)
+	code, out, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models)
 	if code != 0 || !strings.Contains(out, models) {
 		t.Fatalf("train: %d, %q, %s", code, out, errs)
 	}
@@ -187,7 +187,7 @@ func TestFilesFit(t *testing.T) {
 	if _, err := ghost.ParseModels(first); err != nil {
 		t.Error(err)
 	}
-	if code, _, errs := result(t, "model", "train", "--players", "4", "--seconds", "3", "--out", models); code != 0 {
+	if code, _, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models); code != 0 {
 		t.Fatalf("train again: %d, %s", code, errs)
 	}
 	if again, err := os.ReadFile(models); err != nil || !bytes.Equal(first, again) {
