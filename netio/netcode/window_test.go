@@ -82,23 +82,25 @@ type windows struct {
 	all   mapWindow
 }
 
-func (w *windows) agree(t *testing.T, s uint64) {
+func (w *windows) agree(t *testing.T, s uint64) Drop {
 	own, array, rfc, all := receive(&w.own, s), w.array.receive(s), w.rfc.receive(s), w.all.receive(s)
 	if own != all || own != array || own != rfc || w.own.Newest() != w.all.newest {
 		t.Fatalf("sequence %d, newest %d: %v; map %v, reference %v, RFC 6479 %v", s, w.all.newest, own, all, array, rfc)
 	}
+	return own
 }
 
 func TestWindowAgreesWithItsTwins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
+	counts := [NumDrops]int{}
 	for round := range 100 {
 		w := &windows{all: mapWindow{seen: map[uint64]bool{}}}
 		at := uint64(0)
 		if round%4 == 1 {
-			at = ^uint64(0) - 5000
+			at = ^uint64(0) - 9000 // goes round the end in some rounds
 		}
 		for range 10_000 {
-			switch rng.IntN(8) {
+			switch rng.IntN(400) {
 			case 0:
 				at += rng.Uint64N(2 * windowSize)
 			case 1:
@@ -108,8 +110,11 @@ func TestWindowAgreesWithItsTwins(t *testing.T) {
 			default:
 				at++
 			}
-			w.agree(t, at-rng.Uint64N(windowSize*5/4)) // and what is below 0 is far above
+			counts[w.agree(t, at-min(at, rng.Uint64N(windowSize*5/4)))]++
 		}
+	}
+	if counts[DropNone] < 200_000 || counts[DropReplay] < 100_000 || counts[DropTooOld] < 50_000 {
+		t.Errorf("too few of a kind: %d taken, %d replayed, %d too old", counts[DropNone], counts[DropReplay], counts[DropTooOld])
 	}
 }
 
