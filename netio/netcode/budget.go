@@ -43,8 +43,8 @@ func (b *bucket) take(burst int) bool {
 // budget decides how many tokens are opened for strangers.
 //
 // Above half of the burst it refuses at random, ever more, so that a flood takes no client's chance away for good. Once it
-// has refused for a second, only hosts that have answered a challenge in the last minutes are served, until the debt is
-// nearly paid; then strangers have their chance again.
+// has refused for a second, three quarters of the burst are kept for hosts that have answered a challenge in the last
+// minutes; strangers share what is paid off.
 type budget struct {
 	rate, burst             int
 	prefixRate, prefixBurst int
@@ -66,10 +66,10 @@ func (b *budget) admit(now time.Duration, from name, dice *rand.ChaCha8) Drop {
 	}
 	b.all.settle(now, b.rate)
 	half := int64(b.burst) * millionths / 2
-	if b.over && b.all.debt < half/2 {
+	if b.over && b.all.debt < half/4 {
 		b.over = false
 	}
-	if b.over && now-b.since > deferAfter && !b.known(now, from) {
+	if b.over && now-b.since > deferAfter && b.all.debt >= half/2 && !b.known(now, from) {
 		return DropReqDeferred
 	}
 	excess := b.all.debt - half
