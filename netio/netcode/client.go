@@ -46,7 +46,7 @@ func NewClient(token []byte, cfg ClientConfig) *Client {
 	}
 	c := &Client{cfg: cfg, state: SendingRequest}
 	if c.token.Parse(token) != nil {
-		c.state = InvalidToken
+		c.token, c.state = PublicToken{}, InvalidToken
 		return c
 	}
 	c.sealer = newSealer(c.token.ProtocolID)

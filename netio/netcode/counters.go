@@ -9,6 +9,7 @@ type Counters struct {
 
 	Takeovers     uint64 // sessions ended by a fresh token of the same client (conn_takeover)
 	Migrations    uint64 // sessions moved to another address (migrations_ok)
+	Kicks         uint64 // sessions ended because they sent far too much (kick_flood)
 	Amplification uint64 // answers withheld because they were too long (assert_amplification); anything but 0 is a bug
 }
 

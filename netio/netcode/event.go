@@ -12,6 +12,7 @@ const (
 	EventMoved                       // Client has another address
 	EventDisconnect                  // Client has left; its slot is free
 	EventTimeout                     // Client was silent for too long; its slot is free
+	EventKick                        // Client sent far too much; its slot is free
 	EventExhausted                   // Client's sequences were used up; its slot is free
 )
 
@@ -20,7 +21,7 @@ func (k EventKind) String() string {
 	if k > EventExhausted {
 		return "invalid"
 	}
-	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "exhausted"}[k]
+	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "kick", "exhausted"}[k]
 }
 
 // Event is what a datagram, or the passing of time, means to the owner of a Server.

@@ -96,11 +96,29 @@ type hell struct {
 	received int
 	bytes    map[netip.AddrPort][2]int // from and to an address before it is in
 	quiet    bool                      // the server sends nothing but handshakes
+	nonces   map[nonce]bool
 	t        *testing.T
 }
 
+// nonce is what must never seal twice: a client's key, one way, and a sequence.
+type nonce struct {
+	client   int
+	down     bool
+	sequence uint64
+}
+
+func (h *hell) once(client int, down bool, d []byte) {
+	if f, why := parseHeader(d); why == DropNone {
+		n := nonce{client, down, f.sequence}
+		if h.nonces[n] {
+			h.t.Fatalf("%+v seals twice", n)
+		}
+		h.nonces[n] = true
+	}
+}
+
 func newHell(t *testing.T, n int, loss float64, change func(*ServerConfig)) *hell {
-	h := &hell{t: t, slots: map[int]int{}, entered: make([]time.Duration, n), bytes: map[netip.AddrPort][2]int{}}
+	h := &hell{t: t, slots: map[int]int{}, entered: make([]time.Duration, n), bytes: map[netip.AddrPort][2]int{}, nonces: map[nonce]bool{}}
 	h.s = newServer(t, func(c *ServerConfig) {
 		c.Clients = n
 		if change != nil {
@@ -125,6 +143,7 @@ func (h *hell) emit(out *Outbox) {
 	for i := range out.Len() {
 		to, d := out.At(i)
 		h.count(to, 1, len(d))
+		h.once(h.clientOf(to), true, d)
 		h.down.send(h.now, h.clientOf(to), d)
 	}
 }
@@ -150,6 +169,7 @@ func (h *hell) step() {
 		}
 		for j := range out.Len() {
 			_, d := out.At(j)
+			h.once(i, false, d)
 			h.up.send(h.now, i, d)
 		}
 	}
@@ -191,6 +211,7 @@ func (h *hell) step() {
 		}
 		for j := range out.Len() {
 			_, d := out.At(j)
+			h.once(f.client, false, d)
 			h.up.send(h.now, f.client, d)
 		}
 	}
@@ -198,7 +219,7 @@ func (h *hell) step() {
 }
 
 // A thousand clients come at once through hell. All are in within three seconds, nothing damaged is delivered, nobody gets what
-// is another's, and no unproven address gets more than its share.
+// is another's, no unproven address gets more than its share, and no key seals two datagrams with one sequence.
 func TestThousandClientsThroughHell(t *testing.T) {
 	n := 1000
 	if testing.Short() {

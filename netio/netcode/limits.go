@@ -27,6 +27,8 @@ const (
 	takeoverAfter = time.Second            // a session heard more recently than that is not taken over
 	challengeGap  = 250 * time.Millisecond // between two path challenges of a session
 	challengeLife = time.Second            // of a path challenge
+	packetBurst   = 64                     // a session may send at once, beyond its rate
+	kickAfter     = 5 * time.Second        // of ten times its rate
 	probeSize     = 192                    // the least size of a probe, so that its answer of 50 B stays small beside it
 )
 

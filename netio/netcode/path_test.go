@@ -55,7 +55,7 @@ func (p *wanderer) run(d time.Duration) {
 	}
 }
 
-func TestMigration(t *testing.T) {
+func TestThreat17Migration(t *testing.T) {
 	s := newServer(t, nil)
 	p := roamer(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
@@ -76,7 +76,7 @@ func TestMigration(t *testing.T) {
 }
 
 // Servers and clients of the standard notice nothing.
-func TestMigrationWithOthers(t *testing.T) {
+func TestThreat17MigrationWithOthers(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
 	p.run(10 * time.Second)
@@ -94,7 +94,7 @@ func TestMigrationWithOthers(t *testing.T) {
 	}
 }
 
-func TestMigrationRefused(t *testing.T) {
+func TestThreat17MigrationRefused(t *testing.T) {
 	s := newServer(t, nil)
 	p := roamer(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
@@ -163,7 +163,7 @@ func TestMigrationRefused(t *testing.T) {
 }
 
 // Openings for addresses that are not on file are paid from the budget of strangers.
-func TestMigrationIsBudgeted(t *testing.T) {
+func TestThreat17MigrationIsBudgeted(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 100, 1 })
 	p := roamer(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)

@@ -127,7 +127,7 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	if !known {
 		return Event{}, s.stranger(from)
 	}
-	return s.session(now, i, h, datagram)
+	return s.session(now, i, h, datagram, out)
 }
 
 // stranger says why a sealed datagram is of no use.
@@ -139,13 +139,14 @@ func (s *Server) stranger(from netip.AddrPort) Drop {
 }
 
 // session takes a keep-alive, payload or disconnect from the address of slot i.
-func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (Event, Drop) {
+func (s *Server) session(now time.Duration, i int, h header, datagram []byte, out *Outbox) (Event, Drop) {
 	c := &s.slots[i]
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
 	}
 	body, ok := s.sealer.open(c.open, h, datagram)
 	if !ok {
+		c.forged++
 		return Event{}, DropAuth
 	}
 	c.window.Record(h.sequence)
@@ -158,7 +159,12 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	}
 	c.heard = now
 	if s.cfg.PacketsPerSecond > 0 {
-		if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(64) {
+		if s.flood(now, c) {
+			s.counters.Kicks++
+			s.Disconnect(now, i, out)
+			return Event{Kind: EventKick, Client: i}, DropNone
+		}
+		if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
 			return Event{}, DropRate
 		}
 	}
@@ -167,6 +173,15 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 		return Event{}, DropNone
 	}
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
+}
+
+// flood says whether a session has sent ten times what it may for five seconds.
+func (s *Server) flood(now time.Duration, c *slot) bool {
+	if now-c.since >= kickAfter {
+		c.since, c.flooded = now, 0
+	}
+	c.flooded++
+	return c.flooded > 10*int(kickAfter/time.Second)*s.cfg.PacketsPerSecond
 }
 
 // Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The payload must not overlap the room
@@ -271,7 +286,7 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 	}
 	c := &s.slots[client]
 	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, Heard: c.heard,
-		Token: c.tag, Expire: c.expire}, true
+		Token: c.tag, Expire: c.expire, Forged: c.forged}, true
 }
 
 // Find returns the slot of a client id.

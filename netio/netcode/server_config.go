@@ -24,10 +24,10 @@ type ServerConfig struct {
 	TokenLifetime time.Duration // whole seconds; 0: take tokens of any age
 	Started       int64         // Unix seconds
 
-	OpensPerSecond    int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
-	NetworkPerSecond  int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
-	PacketsPerSecond  int  // a session may send, 64 more at once; 0: no limit
-	AllowPublicSecret bool // take a PrivateKey that everybody knows, for tests
+	OpensPerSecond   int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
+	NetworkPerSecond int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
+	PacketsPerSecond int  // a session may send, 64 more at once; 0: no limit
+	AllowTestKey     bool // take a PrivateKey that everybody knows, for tests
 }
 
 var (
@@ -44,7 +44,7 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 	c.OpensPerSecond = or(c.OpensPerSecond, 20_000)
 	c.NetworkPerSecond = or(c.NetworkPerSecond, max(1, c.OpensPerSecond/4))
 	switch {
-	case c.PrivateKey.Public() && !c.AllowPublicSecret:
+	case c.PrivateKey.Public() && !c.AllowTestKey:
 		return c, errPublicKey
 	case c.Entropy == [32]byte{}:
 		return c, errEntropy

@@ -18,6 +18,9 @@ type slot struct {
 	timeout   time.Duration // of silence; 0 never
 	next      uint64        // sequence
 	rate      bucket
+	flooded   int           // datagrams since
+	since     time.Duration // the beginning of a measure of five seconds
+	forged    uint64        // datagrams from its address that did not open
 	address   netip.AddrPort
 	clientID  uint64
 	tag       Tag // of its token
@@ -43,6 +46,7 @@ type Session struct {
 	Heard     time.Duration       // when
 	Token     Tag                 // of the token it came with, for a journal; see Server.Spend
 	Expire    uint64              // of that token
+	Forged    uint64              // datagrams from its address that did not open; anybody can send those
 }
 
 // pending is a handshake: the keys for an address that has shown a token and not yet answered its challenge.

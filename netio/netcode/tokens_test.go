@@ -10,18 +10,18 @@ import (
 )
 
 // ask sends a request and says what became of it and how many answers there were.
-func ask(s *Server, now time.Duration, from netip.AddrPort, token []byte) (error, int) {
+func ask(s *Server, now time.Duration, from netip.AddrPort, token []byte) (answers int, err error) {
 	var out Outbox
-	_, err := s.Receive(now, testUnix+int64(now/time.Second), from, request(token), &out)
-	return err, out.Len()
+	_, err = s.Receive(now, testUnix+int64(now/time.Second), from, request(token), &out)
+	return out.Len(), err
 }
 
-func TestTokenFirstAddressWins(t *testing.T) {
+func TestThreat06FirstAddressWins(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 9)
 	token := mint(t, 1, nil)
 	for range 3 { // clients repeat requests
-		if err, n := ask(s, 0, host(1), token); err != nil || n != 1 {
+		if n, err := ask(s, 0, host(1), token); err != nil || n != 1 {
 			t.Fatalf("%v, %d answers", err, n)
 		}
 	}
@@ -29,7 +29,7 @@ func TestTokenFirstAddressWins(t *testing.T) {
 	// Also when the handshake is long over: the entry stays until the token expires.
 	p.run(20 * time.Second)
 	p.refuse(host(2), request(token), DropReqTokenUsed)
-	if err, n := ask(s, p.now, host(1), token); err != nil || n != 1 {
+	if n, err := ask(s, p.now, host(1), token); err != nil || n != 1 {
 		t.Errorf("first address: %v, %d answers", err, n)
 	}
 	p.run(30 * time.Second)
@@ -40,7 +40,7 @@ func TestTokenFirstAddressWins(t *testing.T) {
 }
 
 // The address that had the session cannot use its token again either: the keys would seal the same sequences.
-func TestTokenIsSpentWithItsSession(t *testing.T) {
+func TestThreat06TokenIsSpentWithItsSession(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
 	p := &pair{t: t, s: s, c: NewClient(token, ClientConfig{}), at: host(1)}
@@ -58,7 +58,7 @@ func TestTokenIsSpentWithItsSession(t *testing.T) {
 }
 
 // Full: new tokens are refused, none that is known is forgotten.
-func TestTokenTableFull(t *testing.T) {
+func TestThreat06TokenTableFull(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.Tokens = 3 })
 	p := connected(t, s, 9)
 	one, two := mint(t, 1, nil), mint(t, 2, nil)
@@ -66,7 +66,7 @@ func TestTokenTableFull(t *testing.T) {
 	ask(s, 0, host(2), two)
 	p.refuse(host(3), request(mint(t, 3, nil)), DropTokenTable)
 	p.refuse(host(3), request(one), DropReqTokenUsed)
-	if err, n := ask(s, 0, host(2), two); err != nil || n != 1 {
+	if n, err := ask(s, 0, host(2), two); err != nil || n != 1 {
 		t.Errorf("a known token: %v, %d answers", err, n)
 	}
 }
@@ -77,20 +77,20 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 	ask(s, p.now, host(1), mint(t, 1, nil))
 	ask(s, p.now, host(2), mint(t, 2, nil))
 	p.refuse(host(3), request(mint(t, 3, nil)), DropPending)
-	if err, n := ask(s, p.now, host(2), mint(t, 4, nil)); err != nil || n != 1 { // another token in the place of the first
+	if n, err := ask(s, p.now, host(2), mint(t, 4, nil)); err != nil || n != 1 { // another token in the place of the first
 		t.Errorf("replacement: %v, %d", err, n)
 	}
 	p.run(7 * time.Second)
 	if s.Waiting() != 0 {
 		t.Errorf("%d still wait", s.Waiting())
 	}
-	if err, n := ask(s, p.now, host(3), mint(t, 3, nil)); err != nil || n != 1 {
+	if n, err := ask(s, p.now, host(3), mint(t, 3, nil)); err != nil || n != 1 {
 		t.Errorf("later: %v, %d", err, n)
 	}
 }
 
 // After kill -9 the server remembers nothing, yet refuses whatever may have been used before.
-func TestTokensOfBeforeTheStart(t *testing.T) {
+func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix })
 	p := connected(t, s, 9)
 	at := func(create, expire uint64) []byte {
@@ -100,20 +100,22 @@ func TestTokensOfBeforeTheStart(t *testing.T) {
 	p.refuse(host(1), at(0, 44), DropReqExpired)
 	p.refuse(host(1), at(testUnix-100, testUnix+100), DropReqLifetime) // else a long one would look young
 	p.refuse(host(1), at(testUnix, 1<<64-1), DropReqLifetime)
-	if err, n := ask(s, 0, host(1), mint(t, 1, nil)); err != nil || n != 1 {
+	if n, err := ask(s, 0, host(1), mint(t, 1, nil)); err != nil || n != 1 {
 		t.Errorf("issued since: %v, %d answers", err, n)
 	}
 }
 
-func TestJournal(t *testing.T) {
+func TestThreat06Journal(t *testing.T) {
 	before := newServer(t, nil)
 	token := mint(t, 1, nil)
 	p := &pair{t: t, s: before, c: NewClient(token, ClientConfig{}), at: host(1)}
 	p.step(time.Millisecond)
 	v, _ := before.Session(0)
 	after := newServer(t, func(c *ServerConfig) { c.Entropy[0], c.Tokens = 77, 2 })
-	if !after.Spend(v.Token, v.Expire) || !after.Spend(v.Token, v.Expire) {
-		t.Fatal("not taken")
+	for range 2 {
+		if !after.Spend(v.Token, v.Expire) {
+			t.Fatal("not taken")
+		}
 	}
 	q := connected(t, after, 9)
 	q.refuse(host(1), request(token), DropReqTokenUsed)
@@ -125,7 +127,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-func TestGlobalSequenceIsInTheUpperHalf(t *testing.T) {
+func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
 		s := newServer(t, func(c *ServerConfig) { c.Entropy = [32]byte{byte(i), 1}; c.Clients, c.Tokens = 1, 1 })
 		if s.global < 1<<63 || s.global >= 1<<63+1<<62 {
@@ -135,7 +137,7 @@ func TestGlobalSequenceIsInTheUpperHalf(t *testing.T) {
 }
 
 // A player whose machine died comes back with a new token: not at once, and then to the same slot.
-func TestTakeover(t *testing.T) {
+func TestThreat12Takeover(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		from netip.AddrPort
@@ -168,7 +170,7 @@ func TestTakeover(t *testing.T) {
 }
 
 // A recorded handshake opens no second session under the keys of a living one, though its client is silent and has moved.
-func TestRecordedHandshakeTakesNothingOver(t *testing.T) {
+func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
 	p := roamer(t, s, token, host(1))
@@ -194,7 +196,7 @@ func TestRecordedHandshakeTakesNothingOver(t *testing.T) {
 }
 
 // A player may not answer with the challenge of another token.
-func TestChallengeOfAnotherToken(t *testing.T) {
+func TestThreat10Challenge(t *testing.T) {
 	s := newServer(t, nil)
 	control := connected(t, s, 9)
 	var clients [2]*Client
@@ -225,7 +227,7 @@ func TestChallengeOfAnotherToken(t *testing.T) {
 	control.refuse(host(0), forged, DropAuth)
 }
 
-func TestBudget(t *testing.T) {
+func TestThreat08Budget(t *testing.T) {
 	dice := rand.NewChaCha8([32]byte{1})
 	b := &budget{rate: 1000, burst: 500, prefixRate: 250, prefixBurst: 250, seed: [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9}}
 	anywhere := func() name {
@@ -276,7 +278,7 @@ func TestBudget(t *testing.T) {
 }
 
 // A flood of good requests with spoofed sources costs a bounded number of openings.
-func TestRequestsAreBudgeted(t *testing.T) {
+func TestThreat07RequestsAreBudgeted(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond = 100; c.NetworkPerSecond = 1000 })
 	p := connected(t, s, 9)
 	junk := request(mint(t, 1, nil))
@@ -294,7 +296,7 @@ func TestRequestsAreBudgeted(t *testing.T) {
 	p.refuse(host(1), make([]byte, 20), DropReqSize)
 }
 
-func TestSessionRate(t *testing.T) {
+func TestThreat18SessionRate(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 100 })
 	p := connected(t, s, 9)
 	taken := 0
@@ -306,5 +308,135 @@ func TestSessionRate(t *testing.T) {
 	}
 	if taken < 300+60 || taken > 300+66 || s.counters.Drops[DropRate] != uint64(3000-taken) {
 		t.Errorf("%d taken in 3 s", taken)
+	}
+}
+
+func TestThreat18FloodIsKicked(t *testing.T) {
+	s := newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 20 })
+	p, control := connected(t, s, 9), connected(t, s, 8)
+	var out Outbox
+	var kicked time.Duration
+	start := p.now
+	for kicked == 0 && p.now < start+20*time.Second {
+		e, _ := s.Receive(p.now, testUnix, p.at, p.grab(KindPayload, []byte("x")), &out)
+		if e.Kind == EventKick {
+			kicked = p.now - start
+		}
+		p.now += 4 * time.Millisecond // 250 a second, at most 200 are forgiven
+	}
+	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || out.Len() != farewells || s.Connected() != 1 {
+		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
+	}
+	control.now = p.now
+	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropUnknown)
+}
+
+// respond brings a new client to the point where its response is made, and not yet sent.
+func respond(t *testing.T, s *Server, now time.Duration, from int, clientID uint64) []byte {
+	t.Helper()
+	c := NewClient(mint(t, clientID, nil), ClientConfig{})
+	var out, back Outbox
+	c.Update(now, &out)
+	_, d := out.At(0)
+	if _, err := s.Receive(now, testUnix, host(from), d, &back); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	_, d = back.At(0)
+	if _, err := c.Receive(now, testServer, d, &out); err != nil {
+		t.Fatal(err)
+	}
+	_, d = out.At(0)
+	return d
+}
+
+// Whatever has happened since the challenge is looked at again.
+func TestResponsesRefused(t *testing.T) {
+	s := newServer(t, nil)
+	control := connected(t, s, 9)
+	late := respond(t, s, 0, 1, 1)
+	first, second := respond(t, s, 0, 2, 2), respond(t, s, 0, 3, 2)
+	if e, err := s.Receive(0, testUnix, host(2), first, &Outbox{}); err != nil || e.Kind != EventConnected {
+		t.Fatal(err)
+	}
+	control.refuse(host(3), second, DropRespClient)
+	control.now = 5 * time.Second
+	control.refuse(host(1), late, DropUnknown) // its handshake is over, though Update was not there to end it
+	if s.Waiting() != 1 {
+		t.Errorf("%d wait", s.Waiting())
+	}
+	// A player who is silent asks again from the same address; before he answers he is heard.
+	control.run(time.Second)
+	q := connected(t, s, 20)
+	q.now = control.now
+	again := respond(t, s, q.now+2*time.Second, 20, 1020)
+	q.now += 2 * time.Second
+	var out Outbox
+	q.c.Send(q.now, []byte("here"), &out)
+	q.up(&out)
+	q.refuse(q.at, again, DropRespConnected)
+	// The server closes between challenge and response.
+	last := respond(t, s, q.now, 30, 30)
+	s.Refuse()
+	out.Reset()
+	if _, err := s.Receive(q.now, testUnix, host(30), last, &out); err != DropClosing || out.Len() != 1 {
+		t.Errorf("%v, %d answers", err, out.Len())
+	}
+}
+
+// What would be too long for an unproven address is withheld and counted.
+func TestThreat09Amplification(t *testing.T) {
+	s := newServer(t, nil)
+	for _, c := range []struct{ received, answer, out int }{{1078, 333, 1}, {1078, 335, 0}, {80, 25, 0}, {192, 50, 1}} {
+		var out Outbox
+		before := s.counters.Amplification
+		if s.answer(KindChallenge, make([]byte, c.answer), c.received, host(1), &out); out.Len() != c.out || s.counters.Amplification-before != uint64(1-c.out) {
+			t.Errorf("%d bytes for %d: %d sent", c.answer, c.received, out.Len())
+		}
+	}
+	s.counters.Amplification = 0 // as newServer checks
+}
+
+func TestMintRefuses(t *testing.T) {
+	good := func() Mint {
+		return Mint{Create: 1, Expire: 2, TimeoutSeconds: 5, Servers: []netip.AddrPort{testServer}}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Mint)
+	}{
+		{"no server", func(m *Mint) { m.Servers = nil }},
+		{"33 servers", func(m *Mint) { m.Servers = make([]netip.AddrPort, 33) }},
+		{"an invalid one", func(m *Mint) { m.Servers = []netip.AddrPort{{}} }},
+		{"an invalid internal one", func(m *Mint) { m.Internal = []netip.AddrPort{{}} }},
+		{"expires before it begins", func(m *Mint) { m.Create = 3 }},
+		{"timeout of 0", func(m *Mint) { m.TimeoutSeconds = 0 }},
+		{"expires beyond all clocks", func(m *Mint) { m.Expire = 1 << 63 }},
+	} {
+		m := good()
+		if b, err := m.Append(nil, &testKey, testRandom); err != nil || len(b) != TokenSize {
+			t.Fatal(err)
+		}
+		c.change(&m)
+		if b, err := m.Append(nil, &testKey, testRandom); err == nil || len(b) != 0 {
+			t.Errorf("%s: no error", c.name)
+		}
+	}
+	m := good()
+	if _, err := m.Append(nil, &testKey, bytes.NewReader(make([]byte, 10))); err == nil {
+		t.Error("no randomness: no error")
+	}
+}
+
+// Behind a load balancer servers and clients know different addresses.
+func TestInternalAddresses(t *testing.T) {
+	public := netip.MustParseAddrPort("198.51.100.1:1")
+	s := newServer(t, nil)
+	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers, m.Internal = []netip.AddrPort{public}, []netip.AddrPort{testServer} }), ClientConfig{})
+	var out, back Outbox
+	c.Update(0, &out)
+	to, d := out.At(0)
+	if _, err := s.Receive(0, testUnix, host(1), d, &back); err != nil || to != public {
+		t.Errorf("%v, sent to %v", err, to)
 	}
 }
