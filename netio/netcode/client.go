@@ -200,7 +200,7 @@ func (c *Client) Err() error {
 // Server is the address being dialled or connected to; not valid without a valid token.
 func (c *Client) Server() netip.AddrPort { return c.token.Servers[c.server] }
 
-// Index is our slot at the server, once Connected, and Slots how many it has.
+// Index is our slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }
 
 // Slots is how many slots the server has.

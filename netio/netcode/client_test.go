@@ -228,3 +228,20 @@ func TestStatesAndNames(t *testing.T) {
 		t.Error("names of what does not exist")
 	}
 }
+
+// What the first server sealed does not shut out the second, whose sequences begin at 0 as well.
+func TestClientForgetsTheFirstServer(t *testing.T) {
+	c := challenged(t, mint(t, 1, func(m *Mint) { m.Servers = testServers[:2] }))
+	s := newSealer(testProtocol)
+	var out Outbox
+	seal := func(body []byte) []byte {
+		return s.seal(packetAEAD(&c.token.ServerToClient), nil, KindKeepAlive, 2000, body)
+	}
+	if _, err := c.Receive(0, testServer, seal(make([]byte, 7)), &out); err != DropBody {
+		t.Fatal(err)
+	}
+	c.Update(6*time.Second, &out)
+	if c.Server() != testServers[1] || c.window.Newest() != 0 {
+		t.Errorf("%v, newest %d", c.Server(), c.window.Newest())
+	}
+}

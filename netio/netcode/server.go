@@ -292,7 +292,7 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 // Find returns the slot of a client id.
 func (s *Server) Find(clientID uint64) (client int, ok bool) { return s.client.get(byNumber(clientID)) }
 
-// Clients is the number of slots, Connected of those that are used, Waiting of handshakes under way.
+// Clients is the number of slots.
 func (s *Server) Clients() int { return len(s.slots) }
 
 // Connected is the number of sessions.

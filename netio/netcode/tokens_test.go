@@ -440,3 +440,18 @@ func TestInternalAddresses(t *testing.T) {
 		t.Errorf("%v, sent to %v", err, to)
 	}
 }
+
+// Another token from the same address takes the place of the first, keys and all.
+func TestSecondTokenOfAnAddress(t *testing.T) {
+	s := newServer(t, nil)
+	control := connected(t, s, 9)
+	first := respond(t, s, 0, 1, 1)
+	second := respond(t, s, 0, 1, 2)
+	control.refuse(host(1), first, DropAuth)
+	if e, err := s.Receive(0, testUnix, host(1), second, &Outbox{}); err != nil || e.Kind != EventConnected {
+		t.Errorf("%v, %v", err, e.Kind)
+	}
+	if i, ok := s.Find(2); !ok || s.Waiting() != 0 {
+		t.Errorf("slot %d, %v", i, ok)
+	}
+}
