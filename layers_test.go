@@ -38,6 +38,7 @@ var layers = []layer{
 	{pkg: "compress/huffman", may: "compress/bitio"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio"},
+	{pkg: "netio/netcode", may: "crypto"},
 	{pkg: "netio/wire", may: "compress/bitio"},
 	{pkg: "netio/session", may: "netio/wire"},
 
@@ -77,6 +78,7 @@ var outside = map[string]string{
 	"chromedp":     "github.com/chromedp",
 	"cmp":          "github.com/google/go-cmp",
 	"cobra":        "github.com/spf13/cobra",
+	"crypto":       "golang.org/x/crypto",
 	"gnet":         "github.com/panjf2000/gnet/v2",
 	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",
