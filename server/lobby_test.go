@@ -266,10 +266,14 @@ type table struct {
 	players []*client.Client
 	ends    []*caller
 	mute    bool // nothing that the clients send arrives
+	think   func(n int) client.Intent
 }
 
 func newTable(t *testing.T, players int, cfg Config) *table {
 	b := &table{lab: newLab(t, cfg)}
+	b.think = func(n int) client.Intent {
+		return client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)}
+	}
 	for n := range players {
 		p, err := client.New(client.Config{Nonce: uint64(n + 1), Rules: cfg.Rules,
 			Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
@@ -291,7 +295,7 @@ func (b *table) play(seconds int) {
 				}
 			}
 			for due := p.Advance(b.now); due > 0; due-- {
-				p.Command(client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)})
+				p.Command(b.think(n))
 			}
 			var buf [netio.MaxDatagram]byte
 			if out, ok := p.Append(b.now, buf[:0]); ok && !b.mute {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -146,14 +147,14 @@ func (b *table) lossy(k *link) {
 	b.tick()
 	for n, p := range b.players {
 		for _, d := range b.ends[n].received() {
-			if !k.lost() {
-				if err := p.Receive(b.now, d); err != nil && err != wire.DropState {
+			if !k.lost() { // a package may overtake an Accept that was lost, and a repeated Accept comes too late
+				if err := p.Receive(b.now, d); err != nil && err != wire.DropState && err != wire.DropKind {
 					b.t.Fatalf("client %d: %v", n, err)
 				}
 			}
 		}
 		for due := p.Advance(b.now); due > 0; due-- {
-			p.Command(client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)})
+			p.Command(b.think(n))
 		}
 		var buf [netio.MaxDatagram]byte
 		if out, ok := p.Append(b.now, buf[:0]); ok && !k.lost() {
@@ -162,7 +163,7 @@ func (b *table) lossy(k *link) {
 	}
 }
 
-// pacer is a client that counts what the server sends it.
+// paced adds a client that asks for a pace.
 func paced(t *testing.T, b *table, every, kbps int) *client.Client {
 	p, err := client.New(client.Config{Nonce: uint64(1000 + len(b.players)), Rules: b.lobby.cfg.Rules, Every: every, Kbps: kbps,
 		Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
@@ -184,10 +185,14 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		4: {200, 24, 24},
 		5: {16, 16, 16},
 	} {
-		b := newTable(t, 40, Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		b := newTable(t, 60, Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		rng := rand.New(rand.NewPCG(uint64(i), 3))
+		b.think = func(n int) client.Intent { // all run and look about, which is the most that there is to tell
+			return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.IntN(4))}
+		}
 		p := paced(t, b, 0, c.wish)
 		b.play(4)
-		const seconds = 20
+		const seconds = 12
 		before, s0 := p.Stats(), b.counted()
 		b.play(seconds)
 		after, s1 := p.Stats(), b.counted()
@@ -197,7 +202,7 @@ func TestRow26ByteRateHolds(t *testing.T) {
 			if s1[1] != 0 || after.Snapshots-before.Snapshots != seconds*20 || kbps < 70 {
 				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s", i, s1[1], after.Snapshots-before.Snapshots, kbps)
 			}
-		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.6 {
+		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.9 {
 			t.Errorf("%d: %.1f kbit/s, the cap is %d", i, kbps, c.cap)
 		}
 		if state, _ := p.State(); state != client.Joined || after.Undecoded != 0 || after.Resyncs != 0 || after.Prediction.Mispredictions != 0 {

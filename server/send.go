@@ -35,12 +35,18 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+		from := l.out.Len()
 		for first := true; first || !l.packer.Done(); first = false {
-			if err := l.room(conn, lap); err != nil {
-				return err
+			if l.out.Full() {
+				l.level(now, g, from)
+				if err := l.room(conn, lap); err != nil {
+					return err
+				}
+				from = 0
 			}
 			l.datagramTo(now, g, t, first)
 		}
+		l.level(now, g, from)
 	}
 	lap.enter(StageSend)
 	return l.flush(conn)
@@ -59,8 +65,31 @@ func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool)
 	}
 	buf, group, count := l.packer.Next(buf, netio.MaxDatagram-len(buf))
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
-	g.bucket.Take(now, len(buf))
 	l.commit(len(buf), g.addr)
+}
+
+// levelBytes is the most padding that a datagram gets for the sake of one length.
+const levelBytes = 64
+
+// level pads the datagrams of one guest, those from index from on, to the length of the longest, but for the last, which
+// may be shorter: the kernel then sends them as one. The guest pays for all of it.
+func (l *Lobby) level(now time.Duration, g *guest, from int) {
+	longest := 0
+	for i := from; i < l.out.Len(); i++ {
+		longest = max(longest, len(l.out.At(i).Data))
+	}
+	for i := from; i < l.out.Len()-1; i++ {
+		if short := longest - len(l.out.At(i).Data); short > 0 && short <= levelBytes {
+			pad := l.out.Extend(i, short)
+			for k := range pad {
+				pad[k] = snapshot.Padding
+			}
+			l.Stats.Count[BytesOut].Add(uint64(short))
+		}
+	}
+	for i := from; i < l.out.Len(); i++ {
+		g.bucket.Take(now, len(l.out.At(i).Data))
+	}
 }
 
 // self gathers what a guest is told of itself.
