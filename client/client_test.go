@@ -93,8 +93,8 @@ func TestClocksConverge(t *testing.T) {
 	}
 }
 
-// TestInputsSurviveLoss: at 20 % loss each way more than 999 of 1000 ticks run with the player's own command.
-func TestInputsSurviveLoss(t *testing.T) {
+// TestRow23CommandsSurviveLoss: at 20 % loss each way more than 999 of 1000 ticks run with the player's own command.
+func TestRow23CommandsSurviveLoss(t *testing.T) {
 	var used, missing uint64
 	for seed := range uint64(4) {
 		l := newLab(t, labConfig{seed: 100 + seed})

@@ -24,11 +24,11 @@ type Stats struct {
 	Overrun   uint64 // events overwritten because NextEvent was not called
 	Shots     uint64 // rounds fired, as predicted
 
-	RTT, RTTMin time.Duration  // smoothed, and the least of two seconds
-	Jitter      time.Duration  // how late the latest twentieth of the snapshots are
-	Loss        float32        // share of our packages that is lost, smoothed
-	SnapshotAge time.Duration  // at the last Advance: the server's clock less the newest snapshot's instant
-	InterpDelay time.Duration  // from the newest snapshot that could be here to what is looked at
+	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
+	Jitter      time.Duration // how late the latest twentieth of the snapshots are
+	Loss        float32       // share of our packages that is lost, smoothed
+	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
+	InterpDelay time.Duration // from the newest snapshot that could be here to what is looked at
 
 	Lead       int8          // commands that waited on the server, in the newest owner row
 	LeadWanted time.Duration // what the predicted clock steers for

@@ -242,6 +242,8 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(guest), []byte{7, 1, 2, 3, 4, 5, 6, 7, 8, 7})
 	f.Add(uint8(wrapped), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(wrapped), []byte{1, 2, 0, 0, 0, sim.AskResync, 1, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
+	f.Add(uint8(wrapped), append([]byte{1, 1, 0, 0, 3}, sim.AppendPace(nil, 8, 16)...))
+	f.Add(uint8(wrapped), []byte{1, 1, 0, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(wrapped), sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
 	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
 		src = src[:min(len(src), 1100)]

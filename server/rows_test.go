@@ -304,3 +304,21 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 		t.Errorf("%d timed out, %d joined", b.count(TimedOut), b.count(Joined))
 	}
 }
+
+// A tick in which most guests wait for their buckets allocates nothing.
+func TestThrottledTickAllocatesNothing(t *testing.T) {
+	b := newTable(t, 20, Config{Players: 32, Kbps: 16})
+	b.play(5)
+	before := b.counted()
+	if n := testing.AllocsPerRun(120, func() {
+		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
+		if err := b.lobby.Tick(b.now, b.conn); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if after := b.counted(); after[0] == before[0] {
+		t.Errorf("%v snapshots sent, throttled and choked, was %v", after, before)
+	}
+}

@@ -73,7 +73,13 @@ func TestPage(t *testing.T) {
 	if !bytes.Equal(doc["resync"], []byte{AskResync}) {
 		t.Errorf("resync: the page says %x", doc["resync"])
 	}
-	if len(doc) != 2+len(events) {
-		t.Errorf("the page has %d examples, want %d", len(doc), 2+len(events))
+	if got := AppendPace(nil, 2, 200); !bytes.Equal(got, doc["pace"]) {
+		t.Errorf("pace: wrote %x, the page says %x", got, doc["pace"])
+	}
+	if every, kbps, ok := ParsePace(doc["pace"]); !ok || every != 2 || kbps != 200 {
+		t.Errorf("pace: read %d, %d, %v", every, kbps, ok)
+	}
+	if len(doc) != 3+len(events) {
+		t.Errorf("the page has %d examples, want %d", len(doc), 3+len(events))
 	}
 }

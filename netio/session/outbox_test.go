@@ -194,6 +194,86 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 
 func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 
+// Three times round the 16 bits and a thousand times round the ring, with every seventh package lost and stalls of 100
+// packages: each cookie comes back once, by the name of what happened to it.
+func TestRow20PackageInfoWraps(t *testing.T) {
+	server, client := pair()
+	const packages = 200_000
+	var fate [packages]byte
+	var now time.Duration
+	for n := range packages {
+		now += 16 * time.Millisecond
+		d, seq := server.Append(now, nil)
+		if !server.Sent(seq, uint64(n)) {
+			t.Fatalf("cookie %d was not taken", n)
+		}
+		if n%7 != 3 {
+			if _, err := client.Receive(now, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n%1000 < 100 && n < packages-1000 { // stalled: nobody acks
+			continue
+		}
+		a, _ := client.Append(now, nil)
+		if _, err := server.Receive(now, a); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range server.Delivered() {
+			if fate[k] != 0 || k%7 == 3 {
+				t.Fatalf("cookie %d delivered, before %q", k, fate[k])
+			}
+			fate[k] = 'd'
+		}
+		for _, k := range server.Lost() {
+			if fate[k] != 0 {
+				t.Fatalf("cookie %d lost, before %q", k, fate[k])
+			}
+			fate[k] = 'l'
+		}
+	}
+	arrived := 0
+	for n, f := range fate[:packages-64] {
+		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
+			t.Fatalf("cookie %d: %q", n, f)
+		}
+		if f == 'd' {
+			arrived++
+		}
+	}
+	if arrived < packages*8/10 {
+		t.Errorf("only %d of %d delivered", arrived, packages)
+	}
+}
+
+// A package is lost by acks when the newest is 65 ahead, however fast they came, and by time when what was sent more than
+// 250 ms after it arrived, however few they are; not a package or a millisecond sooner.
+func TestRow18LossByAcksAndByTime(t *testing.T) {
+	for i, c := range []struct {
+		every time.Duration
+		want  int // packages after the lost one, when it is known
+	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51}, {50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
+		server, client := pair()
+		_, seq := server.Append(0, nil)
+		server.Sent(seq, 77)
+		after := 0
+		for now := c.every; len(server.Lost()) == 0 && after < 200; now += c.every {
+			d, _ := server.Append(now, nil)
+			after++
+			if _, err := client.Receive(now, d); err != nil {
+				t.Fatal(err)
+			}
+			a, _ := client.Append(now, nil)
+			if _, err := server.Receive(now, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if after != c.want || server.Lost()[0] != 77 {
+			t.Errorf("%d: a package each %v: lost after %d, want %d", i, c.every, after, c.want)
+		}
+	}
+}
+
 // An ack of a package that the ring has forgotten says nothing about the one in its place.
 func TestRow20PackageInfoAncientAck(t *testing.T) {
 	server, _ := pair()
