@@ -286,21 +286,28 @@ func newTable(t *testing.T, players int, cfg Config) *table {
 }
 
 func (b *table) play(seconds int) {
+	b.t.Helper()
 	for range seconds * int(b.lobby.cfg.Rules.Rate) {
-		b.tick()
-		for n, p := range b.players {
-			for _, d := range b.ends[n].received() {
-				if err := p.Receive(b.now, d); err != nil {
-					b.t.Fatalf("client %d: %v", n, err)
-				}
+		b.turn()
+	}
+}
+
+// turn is a tick of the lobby and of all clients.
+func (b *table) turn() {
+	b.t.Helper()
+	b.tick()
+	for n, p := range b.players {
+		for _, d := range b.ends[n].received() {
+			if err := p.Receive(b.now, d); err != nil {
+				b.t.Fatalf("client %d: %v", n, err)
 			}
-			for due := p.Advance(b.now); due > 0; due-- {
-				p.Command(b.think(n))
-			}
-			var buf [netio.MaxDatagram]byte
-			if out, ok := p.Append(b.now, buf[:0]); ok && !b.mute {
-				b.ends[n].send(out)
-			}
+		}
+		for due := p.Advance(b.now); due > 0; due-- {
+			p.Command(b.think(n))
+		}
+		var buf [netio.MaxDatagram]byte
+		if out, ok := p.Append(b.now, buf[:0]); ok && !b.mute {
+			b.ends[n].send(out)
 		}
 	}
 }

@@ -225,6 +225,54 @@ func (b *table) counted() [3]uint64 {
 	return [3]uint64{b.count(Snapshots), b.count(Throttled), b.count(Choked)}
 }
 
+// A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
+func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
+	b := newTable(t, 60, Config{Players: 64, Kbps: 16})
+	b.turning(4)
+	c := b.guest()
+	longest, quiet, words := 0, 0, 0
+	for range 6 {
+		for range 60 {
+			b.turn()
+			quiet++
+			for _, d := range c.received() {
+				rest, err := c.peer.Receive(b.now, d)
+				if err == nil {
+					rest, err = c.peer.Sections(rest)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(rest) == 0 {
+					words++
+				}
+				longest, quiet = max(longest, quiet), 0
+			}
+			c.send(c.pack(c.commands(1)...))
+		}
+	}
+	if longest > 60/wordsPerSecond+3 || words == 0 {
+		t.Errorf("%d ticks without a word, %d words", longest, words)
+	}
+}
+
+// Who gets fewer snapshots looks further back, and its shots are judged there: no view is clamped.
+func TestRow26PacedViewsAreBelieved(t *testing.T) {
+	for _, every := range []int{1, 2, 4} {
+		b := newTable(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})
+		for range 4 {
+			paced(t, b, every, 0)
+		}
+		b.think = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
+		b.play(3)
+		shots, clamped := b.count(Shots), b.count(Clamped)
+		b.play(3)
+		if shots, clamped = b.count(Shots)-shots, b.count(Clamped)-clamped; shots < 40 || clamped != 0 {
+			t.Errorf("every %d: %d of %d views clamped", every, clamped, shots)
+		}
+	}
+}
+
 // Each client gets its snapshots at the interval it asked for, evenly, beside others with another.
 func TestRow26IntervalsHonoured(t *testing.T) {
 	b := newTable(t, 0, Config{Players: 16})
@@ -287,8 +335,11 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	}
 	run(3)
 	k.loss = 1
-	sent := b.count(Sent)
+	sent, s0 := b.count(Sent), b.counted()
 	run(10)
+	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
+		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
+	}
 	if n := b.count(Sent) - sent; n > 4*(2*20+8*4+4) {
 		t.Errorf("%d datagrams into ten seconds of silence", n)
 	}

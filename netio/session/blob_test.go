@@ -289,6 +289,59 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 	}
 }
 
+// A slow blob is not given up while it moves, however long it takes.
+func TestRow24SlowBlobArrives(t *testing.T) {
+	server, client := blobPair(MaxBlobSize)
+	blob, got := noise(1, MaxBlobSize), false
+	if err := server.SendBlob(blob); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Duration(0)
+	for ; now < time.Minute && !got; now += 100 * time.Millisecond {
+		d, _ := server.Append(now, nil)
+		payload, err := client.Receive(now, server.AppendBlob(d, FragmentRoom))
+		if _, err2 := client.Sections(payload); err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		b, done := client.NextBlob()
+		got = done && bytes.Equal(b, blob)
+		d, _ = client.Append(now, nil)
+		if _, err := server.Receive(now, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !got || now < 25*time.Second || server.Blobs() != (Blobs{Delivered: 1}) {
+		t.Fatalf("after %v: came %v, %+v", now, got, server.Blobs())
+	}
+}
+
+// A fragment whose package is lost is due at once, but not if a later package carries it already.
+func TestLostFragmentIsDue(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		server, client := blobPair(1000)
+		if err := server.SendBlob(noise(1, 100)); err != nil {
+			t.Fatal(err)
+		}
+		server.Append(0, nil)
+		server.AppendBlob(nil, FragmentRoom) // lost
+		second := 251 * time.Millisecond
+		d, _ := server.Append(second, nil)
+		if again && len(server.AppendBlob(nil, FragmentRoom)) == 0 {
+			t.Fatal("not due when the ack is overdue")
+		}
+		if _, err := client.Receive(second, d); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := client.Append(second, nil)
+		if _, err := server.Receive(second, a); err != nil {
+			t.Fatal(err)
+		}
+		if at := server.out.blobs.at[0]; again != (at == second) && !again != (at == never) {
+			t.Errorf("sent again %v: due at %v", again, at)
+		}
+	}
+}
+
 func TestSendBlobBounds(t *testing.T) {
 	p, _ := pair()
 	if p.Blobs() != (Blobs{}) || p.AppendBlob(nil, 2000) != nil {
@@ -399,6 +452,7 @@ func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 2, 184, 11, 0, 0, 1, 0, 0, 5, 0, 0, 0, 0, 0, 0, 184, 11, 0, 0})
 	f.Add(uint16(9000), []byte{0, 0, 1, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 1, 4, 0, 0})
+	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
 	f.Add(uint16(0), []byte{0, 0, 0, 1, 0, 0, 0})
 	f.Add(uint16(9000), []byte{255, 127, 0, 1, 0, 0, 0, 255, 255, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, limit uint16, heads []byte) {

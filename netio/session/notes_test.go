@@ -97,6 +97,23 @@ func TestNoteBounds(t *testing.T) {
 	}
 }
 
+// The notes of a package are gone with the next, taken or not.
+func TestNotesAreOfOnePackage(t *testing.T) {
+	p, _ := pair()
+	if _, err := p.Sections([]byte{4, 2, 0, 9, 0, 8}); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := p.NextNote(); !ok || n[0] != 9 {
+		t.Fatalf("%x, %v", n, ok)
+	}
+	if _, err := p.Sections(nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := p.NextNote(); ok {
+		t.Fatalf("%x came from the package before", n)
+	}
+}
+
 // Any bytes as a Notes section: refused whole, or what was read writes back to the same bytes.
 func FuzzNotes(f *testing.F) {
 	f.Add([]byte{4, 1, 0, 9})
