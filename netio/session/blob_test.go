@@ -336,7 +336,7 @@ func TestLostFragmentIsDue(t *testing.T) {
 		if _, err := server.Receive(second, a); err != nil {
 			t.Fatal(err)
 		}
-		if at := server.out.blobs.at[0]; again != (at == second) && !again != (at == never) {
+		if at := server.out.blobs.at[0]; again && at != second || !again && at != never {
 			t.Errorf("sent again %v: due at %v", again, at)
 		}
 	}

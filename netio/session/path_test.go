@@ -253,7 +253,7 @@ func TestRow25JitterPercentiles(t *testing.T) {
 	} {
 		server, client := pair()
 		l := newLink(uint64(i))
-		const apart = 7 * time.Second
+		const apart = 4046 * time.Millisecond // so that delays lie around half the stamp's circle
 		for now := time.Duration(0); now < 30*time.Second; now += ms(10) {
 			d, _ := server.Append(now, nil)
 			if _, err := client.Receive(now+apart+c.delay(l), d); err != nil {
