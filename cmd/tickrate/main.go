@@ -73,6 +73,18 @@ measures how many players this machine carries and why.
 	return root
 }
 
+// moreTraces takes what follows the flags as further files of --trace, so that a shell's wildcard works, and refuses
+// it without that flag.
+func moreTraces(traces *[]string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(*traces) == 0 {
+			return noArgs(c, args)
+		}
+		*traces = append(*traces, args...)
+		return nil
+	}
+}
+
 // noArgs refuses arguments that no flag owns.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
