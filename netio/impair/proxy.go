@@ -89,8 +89,19 @@ func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("impair: %w", err) // names the address
 	}
+	p := &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(), guests: map[netip.AddrPort]*guest{}}
+	if p.circular() {
+		_ = udp.Close()
+		return nil, fmt.Errorf("impair: %v would pass datagrams to itself", p.Addr())
+	}
 	_ = udp.SetReadBuffer(4 << 20) // as much of it as the system allows
-	return &Proxy{cfg: cfg, to: to.AddrPort(), udp: udp, start: time.Now(), guests: map[netip.AddrPort]*guest{}}, nil
+	return p, nil
+}
+
+// circular reports whether the server is the proxy.
+func (p *Proxy) circular() bool {
+	at, to := p.Addr(), netip.AddrPortFrom(p.to.Addr().Unmap(), p.to.Port())
+	return at == to || at.Port() == to.Port() && at.Addr().IsUnspecified() && (to.Addr().IsLoopback() || to.Addr().IsUnspecified())
 }
 
 // Addr is where clients send to.

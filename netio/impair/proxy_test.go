@@ -322,7 +322,9 @@ func TestProxyUnderLoad(t *testing.T) {
 }
 
 func TestProxyRefusesBadConfigurations(t *testing.T) {
-	taken := socket(t)
+	taken, free := socket(t), socket(t)
+	self := free.LocalAddr().String()
+	_ = free.Close()
 	for _, c := range []struct {
 		cfg  ProxyConfig
 		word string
@@ -331,6 +333,8 @@ func TestProxyRefusesBadConfigurations(t *testing.T) {
 		{ProxyConfig{To: "nowhere"}, "server address"},
 		{ProxyConfig{To: "127.0.0.1:1", Listen: "127.0.0.1:http3"}, "listen"},
 		{ProxyConfig{To: "127.0.0.1:1", Listen: taken.LocalAddr().String()}, taken.LocalAddr().String()},
+		{ProxyConfig{To: self, Listen: self}, "to itself"},
+		{ProxyConfig{To: "localhost" + self[len("127.0.0.1"):], Listen: "0.0.0.0" + self[len("127.0.0.1"):]}, "to itself"},
 		{ProxyConfig{To: "127.0.0.1:1", Up: Profile{Loss: 2}}, "to the server"},
 		{ProxyConfig{To: "127.0.0.1:1", Down: Profile{Loss: 2}}, "to the clients"},
 		{ProxyConfig{To: "127.0.0.1:1", Clients: -1}, "clients"},
