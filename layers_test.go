@@ -38,6 +38,7 @@ var layers = []layer{
 	{pkg: "compress/huffman", may: "compress/bitio"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
+	{pkg: "netio/netcode", may: "crypto"},
 	{pkg: "netio/wire", may: "compress/bitio"},
 	{pkg: "netio/session", may: "netio/wire"},
 
@@ -51,7 +52,7 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
-	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio vek"},
+	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
@@ -77,6 +78,7 @@ var outside = map[string]string{
 	"chromedp":     "github.com/chromedp",
 	"cmp":          "github.com/google/go-cmp",
 	"cobra":        "github.com/spf13/cobra",
+	"crypto":       "golang.org/x/crypto",
 	"gnet":         "github.com/panjf2000/gnet/v2",
 	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",

@@ -87,7 +87,7 @@ func (p *predictor) play(s *state, c sim.Command) (fired bool, cone int32) {
 		return false, 0
 	}
 	s.motion = move.Step(s.motion, c.Input(), p.arena, uint16(p.rules.Rate))
-	return s.weapon.Step(c.Buttons, p.rules)
+	return s.weapon.Step(c.Tick, c.Buttons, p.rules)
 }
 
 // skip moves on to tick to without commands: each tick in between is played with what the server substitutes, the last

@@ -88,6 +88,16 @@ func (b *Batch) Commit(n int, to netip.AddrPort) {
 	b.n++
 }
 
+// Extend makes datagram i of Len n bytes longer, within MaxDatagram, and returns the memory that is new in it.
+func (b *Batch) Extend(i, n int) []byte {
+	s := &b.slots[i]
+	if uint(i) >= uint(b.n) || n < 0 || int(s.n)+n > MaxDatagram {
+		panic(fmt.Sprintf("netio: datagram %d of %d extended by %d bytes", i, b.n, n))
+	}
+	s.n += int32(n)
+	return s.buf[int(s.n)-n : s.n]
+}
+
 // Add copies data into one more datagram to the given peer. It reports false, and does nothing, if the batch is full.
 func (b *Batch) Add(data []byte, to netip.AddrPort) bool {
 	if b.Full() {

@@ -47,13 +47,20 @@ func listenGnet(addr string, cfg Config, wrap func(gnet.EventHandler) gnet.Event
 	return c, nil
 }
 
-// probe binds at for a moment, to see that nobody has the port, and returns what gnet shall listen on.
+// probe binds at for a moment, to see that nobody has the port, and returns what gnet shall listen on. Port 0 becomes
+// the one that the kernel chose for the probe: asked by two sockets that share ports, as gnet's do, it may give both
+// the same.
 func probe(at netip.AddrPort) (url string, err error) {
 	fd, family, err := bindUDP(at)
 	if err != nil {
 		return "", err
 	}
+	local, _, err := localAddr(fd)
 	unix.Close(fd)
+	if err != nil {
+		return "", err
+	}
+	at = netip.AddrPortFrom(at.Addr(), local.Port())
 	switch {
 	case at.Addr() != netip.IPv6Unspecified():
 		return "udp://" + at.String(), nil
@@ -98,6 +105,7 @@ func (c *gnetConn) boot(bufferBytes int) error {
 		return err
 	}
 	c.local, c.out = local, newMmsg(family)
+	c.out.trains.probe(c.fd)
 	return nil
 }
 

@@ -27,7 +27,9 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 		unix.Close(fd)
 		return nil, listenError(at, err)
 	}
-	return &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), gauge: gauge{fd: fd}}, nil
+	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), gauge: gauge{fd: fd}}
+	c.out.trains.probe(fd)
+	return c, nil
 }
 
 type mmsgConn struct {

@@ -3,6 +3,7 @@
 package netio
 
 import (
+	"net/netip"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,8 @@ type mmsg struct {
 	iovs   [BatchSize]unix.Iovec
 	names  [BatchSize]sockaddr
 	family uint16 // of the socket, for sending
+
+	trains trains // for sending
 }
 
 func newMmsg(family uint16) *mmsg {
@@ -60,38 +63,50 @@ func (m *mmsg) send(fd int, slots []slot, count *counters) {
 	for from := 0; from < ready; {
 		n, errno := call(unix.SYS_SENDMMSG, fd, m.hdrs[from:ready], unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 		count.sends.Inc()
-		var sum uint64
+		var bytes uint64
 		for i := from; i < from+n; i++ {
-			sum += uint64(m.hdrs[i].n)
+			bytes += uint64(m.hdrs[i].n)
 		}
-		count.out.Add(uint64(n))
-		count.bytesOut.Add(sum)
+		count.out.Add(m.trains.datagrams(from, from+n))
+		count.bytesOut.Add(bytes)
 		from += n
 		switch {
 		case n > 0: // a short count hides why: ask again from there
 		case errno == 0 || errno == unix.ENOBUFS: // no room now, and none for those behind it
-			count.sendAgain.Add(uint64(ready - from))
+			count.sendAgain.Add(m.trains.datagrams(from, ready))
 			return
 		default: // this one cannot be sent; the next may go elsewhere
-			count.sendFailed.Inc()
+			m.trains.refused(from)
+			count.sendFailed.Add(m.trains.datagrams(from, from+1))
 			from++
 		}
 	}
 }
 
-// address points the headers at the slots that this socket can reach and returns how many those are.
+// address points the headers at the slots that this socket can reach, a train of datagrams to one peer at one header,
+// and returns how many headers that takes.
 func (m *mmsg) address(slots []slot, count *counters) int {
-	n := 0
+	n, vectors := 0, 0
+	var peer netip.AddrPort // of header n-1
 	for i := range slots {
 		s := &slots[i]
+		iov := &m.iovs[vectors]
+		iov.Base = &s.buf[0]
+		iov.SetLen(int(s.n))
+		if n > 0 && s.addr == peer && m.trains.couple(n-1, &m.hdrs[n-1].hdr, s.n) {
+			vectors++
+			continue
+		}
 		size := putSockaddr(&m.names[n], s.addr, m.family)
 		if size == 0 {
 			count.sendFailed.Inc()
 			continue
 		}
-		m.iovs[n].Base = &s.buf[0]
-		m.iovs[n].SetLen(int(s.n))
-		m.hdrs[n].hdr.Namelen = size
+		peer = s.addr
+		h := &m.hdrs[n].hdr
+		h.Iov, h.Namelen = iov, size
+		m.trains.begin(n, h, s.n)
+		vectors++
 		n++
 	}
 	return n

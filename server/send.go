@@ -31,16 +31,20 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.sent = t
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+		from := l.out.Len()
 		for first := true; first || !l.packer.Done(); first = false {
 			if l.out.Full() {
+				l.level(from)
 				lap.enter(StageSend)
 				if err := l.flush(conn); err != nil {
 					return err
 				}
 				lap.enter(StageSnapshot)
+				from = 0
 			}
 			l.datagramTo(now, g, t, first)
 		}
+		l.level(from)
 	}
 	lap.enter(StageSend)
 	return l.flush(conn)
@@ -60,6 +64,27 @@ func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool)
 	buf, group, count := l.packer.Next(buf, netio.MaxDatagram-len(buf))
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
 	l.commit(len(buf), g.addr)
+}
+
+// levelBytes is the most padding that a datagram gets for the sake of one length.
+const levelBytes = 64
+
+// level pads the datagrams of one guest, those from index from on, to the length of the longest, but for the last, which
+// may be shorter: the kernel then sends them as one.
+func (l *Lobby) level(from int) {
+	longest := 0
+	for i := from; i < l.out.Len(); i++ {
+		longest = max(longest, len(l.out.At(i).Data))
+	}
+	for i := from; i < l.out.Len()-1; i++ {
+		if short := longest - len(l.out.At(i).Data); short > 0 && short <= levelBytes {
+			pad := l.out.Extend(i, short)
+			for k := range pad {
+				pad[k] = snapshot.Padding
+			}
+			l.Stats.Count[BytesOut].Add(uint64(short))
+		}
+	}
 }
 
 // self gathers what a guest is told of itself.

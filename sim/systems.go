@@ -94,7 +94,7 @@ func fire(c *columns) {
 			continue
 		}
 		cmd := &c.command[i]
-		fired, cone := c.weapon[i].Step(cmd.Buttons, c.rules)
+		fired, cone := c.weapon[i].Step(c.clock.Tick, cmd.Buttons, c.rules)
 		if !fired {
 			continue
 		}

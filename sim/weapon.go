@@ -18,10 +18,10 @@ type Weapon struct {
 	Cone int32 // half angle of the cone, 1/256 degree
 }
 
-// Step advances the rifle by one tick under the keys held and reports whether a round leaves it, and the half angle of
+// Step advances the rifle by tick t under the keys held and reports whether a round leaves it, and the half angle of
 // the cone it leaves in, in 1/256 degree.
-func (w *Weapon) Step(keys Buttons, r *Rules) (fired bool, cone int32) {
-	w.Cone = max(0, w.Cone-int32(r.ConePerSecond*256)/int32(r.Rate))
+func (w *Weapon) Step(t tick.Tick, keys Buttons, r *Rules) (fired bool, cone int32) {
+	w.Cone = max(0, w.Cone-r.narrows(t))
 	if w.Reloading {
 		if w.Cool--; w.Cool > 0 {
 			return false, 0
@@ -50,20 +50,26 @@ func (w *Weapon) Step(keys Buttons, r *Rules) (fired bool, cone int32) {
 // fresh is a rifle as a player spawns with it.
 func fresh(r *Rules) Weapon { return Weapon{Ammo: r.Clip} }
 
+// narrows is what the cone loses in tick t, in 1/256 degree: whole units whose sum over a second is exact.
+func (r *Rules) narrows(t tick.Tick) int32 {
+	perSecond, rate := uint64(r.ConePerSecond*256), uint64(r.Rate)
+	return int32(uint64(t)*perSecond/rate - uint64(t-1)*perSecond/rate)
+}
+
 // Aim returns the direction of the round that player id fires in tick t: within the cone around its view, evenly over
-// the disc. It depends on nothing else, so clients compute the same.
+// the disc. It depends on nothing else, so clients that know the seed compute the same.
 func Aim(seed uint64, id uint32, t tick.Tick, yaw, pitch geom.Angle, cone int32) geom.Vec3 {
+	ahead := geom.Forward(yaw, pitch)
 	if cone <= 0 {
-		return geom.Forward(yaw, pitch)
+		return ahead
 	}
 	bits := draw(seed, uint64(t), uint64(id))
-	around := geom.Angle(bits)
 	unit := float64(bits>>40) / (1 << 24) // [0, 1)
-	out := math.Sqrt(unit) * float64(cone) * (geom.Turn / (360.0 * 256))
-	sin, cos := around.SinCos()
-	dy := int32(float64(sin) * out)
-	dp := int32(float64(cos) * out)
-	return geom.Forward(yaw+geom.Angle(dy), pitch+geom.Angle(dp))
+	out := geom.Angle(int32(math.Sqrt(unit) * float64(cone) * (geom.Turn / (360.0 * 256))))
+	up, right := geom.Angle(bits).SinCos() // which way out
+	sin, cos := out.SinCos()
+	d := ahead.Scale(cos).Mad(geom.Forward(yaw+0x4000, 0), float32(right*sin)).Mad(geom.Forward(yaw, pitch+0x4000), float32(up*sin))
+	return d.Normalize()
 }
 
 // Eye returns where a player standing at pos looks from.

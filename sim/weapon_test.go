@@ -16,7 +16,7 @@ func TestRateOfFire(t *testing.T) {
 		r := Rules{Rate: rate, Clip: 255}.WithDefaults()
 		w, fired := fresh(&r), 0
 		for i := range 10 * int(rate) {
-			shot, _ := w.Step(Fire, &r)
+			shot, _ := w.Step(1, Fire, &r)
 			if due := (fired*int(rate) + 13) / 14; shot != (i == due) {
 				t.Fatalf("%d Hz: tick %d fired %v, round %d is due in tick %d", rate, i, shot, fired, due)
 			}
@@ -36,10 +36,10 @@ func TestTappingGainsNothing(t *testing.T) {
 	held, tapped := fresh(&r), fresh(&r)
 	nHeld, nTapped := 0, 0
 	for i := range 600 {
-		if f, _ := held.Step(Fire, &r); f {
+		if f, _ := held.Step(1, Fire, &r); f {
 			nHeld++
 		}
-		if f, _ := tapped.Step(Fire*Buttons(i&1), &r); f {
+		if f, _ := tapped.Step(1, Fire*Buttons(i&1), &r); f {
 			nTapped++
 		}
 	}
@@ -47,9 +47,9 @@ func TestTappingGainsNothing(t *testing.T) {
 		t.Errorf("held %d, tapped %d", nHeld, nTapped)
 	}
 	rested := fresh(&r)
-	rested.Step(Fire, &r)
+	rested.Step(1, Fire, &r)
 	for range 100 {
-		rested.Step(0, &r)
+		rested.Step(1, 0, &r)
 	}
 	if rested.Cool != 0 {
 		t.Errorf("a rest left %d", rested.Cool)
@@ -62,7 +62,7 @@ func TestReload(t *testing.T) {
 		r := Rules{Rate: rate}.WithDefaults()
 		w, shots := fresh(&r), []int{}
 		for i := range 10 * int(rate) {
-			if fired, _ := w.Step(Fire, &r); fired {
+			if fired, _ := w.Step(1, Fire, &r); fired {
 				shots = append(shots, i)
 			}
 			if w.Reloading != (w.Ammo == 0 && len(shots)%25 == 0 && shots[len(shots)-1] != i) {
@@ -75,15 +75,15 @@ func TestReload(t *testing.T) {
 	}
 	r := Rules{}.WithDefaults()
 	w := fresh(&r)
-	if w.Step(Reload, &r); w.Reloading {
+	if w.Step(1, Reload, &r); w.Reloading {
 		t.Error("a full clip is reloaded")
 	}
-	w.Step(Fire, &r)
-	if fired, _ := w.Step(Fire|Reload, &r); fired || !w.Reloading || w.Ammo != 24 {
+	w.Step(1, Fire, &r)
+	if fired, _ := w.Step(1, Fire|Reload, &r); fired || !w.Reloading || w.Ammo != 24 {
 		t.Errorf("asked to reload: fired %v, %+v", fired, w)
 	}
 	for i := 1; w.Reloading; i++ {
-		if w.Step(0, &r); w.Reloading != (i < 90) || !w.Reloading && w.Ammo != 25 {
+		if w.Step(1, 0, &r); w.Reloading != (i < 90) || !w.Reloading && w.Ammo != 25 {
 			t.Fatalf("%d ticks later: %+v", i, w)
 		}
 	}
@@ -92,9 +92,10 @@ func TestReload(t *testing.T) {
 func TestCone(t *testing.T) {
 	for _, rate := range rates {
 		r := Rules{Rate: rate, Clip: 255, RoundsPerSec: int32(rate), ConePerSecond: 1, ConePerShot: 0.5}.WithDefaults()
-		w, loss, want := fresh(&r), 256/int32(rate), int32(0)
+		w, want := fresh(&r), int32(0)
 		for i := range 60 {
-			fired, cone := w.Step(Fire, &r)
+			fired, cone := w.Step(tick.Tick(i+1), Fire, &r)
+			loss := int32(256*(i+1)/int(rate) - 256*i/int(rate)) // one degree a second, and no remainder is lost
 			if want = max(0, want-loss); !fired || cone != want {
 				t.Fatalf("%d Hz, shot %d: fired %v in a cone of %d, want %d", rate, i, fired, cone, want)
 			}
@@ -104,16 +105,16 @@ func TestCone(t *testing.T) {
 			t.Errorf("%d Hz: the widest cone is %d", rate, w.Cone)
 		}
 	}
-	for _, rate := range rates { // with the reference's 16 degrees a second, within a tick's rounding of 1/256 degree
+	for _, rate := range rates { // with the reference's 16 degrees a second, to the tick
 		r := Rules{Rate: rate}.WithDefaults()
 		w := fresh(&r)
 		w.Cone = 8 * 256
 		ticks := 0
 		for ; w.Cone > 0; ticks++ {
-			w.Step(0, &r)
+			w.Step(tick.Tick(1000*int(rate)+ticks+1), 0, &r)
 		}
-		if half := float64(ticks) / float64(rate); half < 0.5 || half > 0.5+1/float64(rate)+0.005 {
-			t.Errorf("%d Hz: 8 degrees are gone after %.3f s, want 0.5", rate, half)
+		if want := int(rate+1) / 2; ticks != want {
+			t.Errorf("%d Hz: 8 degrees are gone after %d ticks, want %d", rate, ticks, want)
 		}
 	}
 	r := Rules{}.WithDefaults()
@@ -167,11 +168,11 @@ func TestAimIsPinned(t *testing.T) {
 		want       [3]uint32
 	}{
 		0: {1, 0x101, 1, 0, 0, 0, [3]uint32{0x0, 0x0, 0x3f800000}},
-		1: {1, 0x101, 1, 0, 0, 2048, [3]uint32{0x3c87dd11, 0x3bfe7769, 0x3f7ff502}},
-		2: {1, 0x101, 2, 0, 0, 2048, [3]uint32{0xbd93b23f, 0x3d6082e5, 0x3f7ef293}},
-		3: {1, 0x201, 1, 0, 0, 2048, [3]uint32{0x3d660104, 0x3d6dd77f, 0x3f7f29d8}},
-		4: {2, 0x101, 1, 0, 0, 2048, [3]uint32{0xbe099aad, 0x3c573162, 0x3f7da7e2}},
-		5: {1, 0x101, 1, 0x1234, 0xf000, 512, [3]uint32{0x3ece4b5d, 0xbec306cb, 0x3f550b4f}},
+		1: {1, 0x101, 1, 0, 0, 2048, [3]uint32{0x3bfe1748, 0x3c87e371, 0x3f7ff505}},
+		2: {1, 0x101, 2, 0, 0, 2048, [3]uint32{0x3d606b10, 0xbd93f30b, 0x3f7ef212}},
+		3: {1, 0x201, 1, 0, 0, 2048, [3]uint32{0x3d6dd8ba, 0x3d664e35, 0x3f7f2990}},
+		4: {2, 0x101, 1, 0, 0, 2048, [3]uint32{0x3c56fccf, 0xbe09a48c, 0x3f7da791}},
+		5: {1, 0x101, 1, 0x1234, 0xf000, 512, [3]uint32{0x3ecd9945, 0xbec20042, 0x3f55722d}},
 	} {
 		d := Aim(c.seed, c.id, c.at, c.yaw, c.pitch, c.cone)
 		if got := [3]uint32{bits(d.X), bits(d.Y), bits(d.Z)}; got != c.want {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,9 +84,11 @@ func (f planFlags) withDefaults() (planFlags, error) {
 		return f, fmt.Errorf("interval of %d ticks: expected 1 to %d", f.every, server.MaxInterval)
 	case f.start < 1 || f.max < f.start || f.max > server.MaxPlayers:
 		return f, fmt.Errorf("lobbies of %d to %d players: expected 1 to %d, the smaller first", f.start, f.max, server.MaxPlayers)
-	case f.measure < 0.5 || f.warm < 0:
-		return f, fmt.Errorf("measuring %g s after %g s: expected at least 0.5 s after at least 0", f.measure, f.warm)
-	case f.share <= 0 || f.share > 1:
+	case !(f.measure >= 0.5 && f.measure <= 3600 && f.warm >= 0 && f.warm <= 3600): // NaN is neither
+		return f, fmt.Errorf("measuring %g s after %g s: expected 0.5 to 3600 s after 0 to 3600", f.measure, f.warm)
+	case !(f.limit > 0 && f.limit <= 1e6):
+		return f, fmt.Errorf("a limit of %g s: expected more than 0, at most a million", f.limit)
+	case !(f.share > 0 && f.share <= 1):
 		return f, fmt.Errorf("tick share %g: expected more than 0, at most 1", f.share)
 	case f.socket != "gnet" && f.socket != "mmsg":
 		return f, fmt.Errorf("socket back end %q: expected gnet or mmsg", f.socket)
@@ -127,7 +128,10 @@ func plan(c *cobra.Command, f planFlags) error {
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)
-	return errors.Join(err, finish(c.OutOrStdout(), f.out, p))
+	if unwritten := finish(c.OutOrStdout(), f.out, p); err == nil { // else the first error is the one to tell
+		err = unwritten
+	}
+	return err
 }
 
 // search measures one size after another until the knee is known. An interrupt ends it without an error.

@@ -146,7 +146,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 		return nil, err
 	}
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--arena", fmt.Sprintf("gen:%d:%d", players, r.flags.seed), "--players", fmt.Sprint(players),
+		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}

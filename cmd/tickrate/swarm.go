@@ -57,6 +57,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
 	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
+	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
+		return badUse(fmt.Errorf("%g seconds: expected 0 to a million", f.seconds))
 	}
 	models, err := openModels(f.model)
 	if err != nil {

@@ -43,13 +43,13 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 	return d
 }
 
-// Section decodes the runs that fill src, of the snapshot of tick t: all of them or, on an error, none. Groups that
-// are held already are read and ignored.
+// Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them or, on an error,
+// none. Groups that are held already are read and ignored.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
-	for len(src) > 0 {
+	for !padded(src) {
 		run, rest, err := ParseRun(src, t, d.interval)
 		if err != nil {
 			return err

@@ -37,6 +37,15 @@ func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	return append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
 }
 
+// Padding is the byte that may fill a section behind its last run, so that datagrams to one client have one length and
+// the kernel can send them as one (netio's trains). A run cannot begin with two of them: there is no such group.
+const Padding = 0xff
+
+// padded reports whether nothing but padding follows.
+func padded(src []byte) bool {
+	return len(src) == 0 || src[0] == Padding && (len(src) == 1 || src[1] == Padding)
+}
+
 // ParseRun reads what AppendRun wrote and returns what follows.
 func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err error) {
 	if len(src) < RunBytes {

@@ -71,7 +71,7 @@ func TestOwnerRowIsExact(t *testing.T) {
 					keys = sim.Buttons(rapid.SampledFrom([]uint16{0, uint16(sim.Fire), uint16(sim.Reload)}).Draw(t, "trigger"))
 				}
 				s.Motion = move.Step(s.Motion, in, a, uint16(rate))
-				s.Weapon.Step(keys, &rules)
+				s.Weapon.Step(1, keys, &rules)
 				s.Lead, s.Starved = rapid.Int8().Draw(t, "lead"), s.Starved+1
 				s.RespawnTicks = rapid.Int32Range(0, 1280).Draw(t, "respawn")
 				var row [OwnerFields]int32

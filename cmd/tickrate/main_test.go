@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// asCommand makes this test binary the command itself, so that exit codes, signals and the server process that plan
+// starts are the real ones.
+const asCommand = "TICKRATE_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) == "1" {
+		os.Exit(run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// command is tickrate with these arguments, in a folder of its own, killed after a minute.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), self, args...)
+	c.Env = append(os.Environ(), asCommand+"=1")
+	c.Dir = t.TempDir()
+	c.WaitDelay = 5 * time.Second
+	return c
+}
+
+// result runs a command to its end.
+func result(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	c := command(t, args...)
+	var o, e bytes.Buffer
+	c.Stdout, c.Stderr = &o, &e
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+// Whatever is wrong is said in one line that names it; 2 means that what was asked for cannot be, 1 that it went wrong.
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	damaged := ghost.Trained().Append(nil)
+	damaged[100] ^= 1
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	var (
+		badMap   = file("bad.json", []byte(`{"format": "tickrate arena", "boxes": [[`))
+		badModel = file("bad.tkm", damaged)
+		badTrace = file("bad.csv", []byte("x,y\n1"))
+		badZip   = file("bad.csv.gz", []byte("no gzip"))
+		noBench  = file("bench.txt", []byte("nothing here\n"))
+		missing  = filepath.Join(dir, "missing")
+	)
+	for i, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		0:  {"--nonsense", 2, "--nonsense"},
+		1:  {"nonsense", 2, "nonsense"},
+		2:  {"serve --nonsense", 2, "unknown flag: --nonsense; see tickrate serve --help"},
+		3:  {"serve extra", 2, `unexpected argument "extra"; see tickrate serve --help`},
+		4:  {"serve --rate fast", 2, "fast"},
+		5:  {"serve --rate 19", 2, "tick rate 19 Hz: expected 20 to 128"},
+		6:  {"serve --rate -60", 2, "tick rate -60 Hz: expected 20 to 128"},
+		7:  {"serve --rate 65596", 2, "tick rate 65596 Hz: expected 20 to 128"},
+		8:  {"serve --players 4097", 2, "4097 players: expected 1 to 4096"},
+		9:  {"serve --interval 99", 2, "99 ticks: expected 1 to"},
+		10: {"serve --socket tcp", 2, `"tcp": expected gnet or mmsg`},
+		11: {"serve --arena " + missing, 2, "arena " + missing},
+		12: {"serve --arena " + badMap, 2, "arena " + badMap},
+		13: {"serve --arena gen:1:1", 2, "gen:1:1"},
+		14: {"serve --model " + missing, 2, missing},
+		15: {"serve --model " + badModel, 2, badModel},
+		16: {"serve --http= --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		17: {"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
+		18: {"serve --http= --listen nowhere", 1, "nowhere"},
+		19: {"swarm --players 0", 2, "0 players: expected 1 to 4096"},
+		20: {"swarm --rate 500", 2, "rate 500 Hz: expected 20 to 128"},
+		21: {"swarm --server nowhere", 2, "nowhere"},
+		22: {"swarm --trace " + missing, 2, missing},
+		23: {"swarm --trace " + badTrace, 2, badTrace},
+		24: {"swarm --trace " + badZip, 2, badZip},
+		25: {"swarm --model " + badModel, 2, badModel},
+		26: {"plan --trace " + missing, 2, missing},
+		27: {"plan --trace " + badTrace, 2, badTrace},
+		28: {"plan --model " + badModel, 2, badModel},
+		29: {"plan --rate 10", 2, "rate 10 Hz: expected 20 to 128"},
+		30: {"plan --start 9 --max 8", 2, "lobbies of 9 to 8 players"},
+		31: {"plan --max 5000", 2, "5000 players: expected 1 to 4096"},
+		32: {"plan --measure 0.1", 2, "measuring 0.1 s"},
+		33: {"plan --measure NaN", 2, "measuring NaN s"},
+		34: {"plan --measure 1 --warm NaN", 2, "measuring 1 s after NaN s"},
+		35: {"plan --limit NaN", 2, "limit of NaN s"},
+		36: {"plan --interval 61", 2, "interval of 61 ticks"},
+		37: {"plan --interval 21", 2, "interval of 21 ticks"},
+		38: {"swarm --seconds NaN", 2, "NaN seconds"},
+		39: {"swarm --seconds -1", 2, "-1 seconds"},
+		40: {"plan --tick-share 2", 2, "tick share 2: expected more than 0, at most 1"},
+		41: {"plan --socket tcp", 2, `"tcp": expected gnet or mmsg`},
+		42: {"map check", 2, "expected one map, got 0"},
+		43: {"map check " + badMap, 2, badMap},
+		44: {"map generate", 2, "--out"},
+		45: {"map generate --players 0 --out x", 2, "expected 1 to 4096 players"},
+		46: {"map generate --out " + missing + "/x", 1, missing},
+		47: {"model train", 2, "--out"},
+		48: {"model train --out x --players 1", 2, "1 players: expected 2 to 256"},
+		49: {"model train --out x --seconds NaN", 2, "NaN seconds"},
+		50: {"bench-report", 2, "--in and --out"},
+		51: {"bench-report --in " + missing + " --out x", 2, missing},
+		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
+	} {
+		code, out, errs := result(t, strings.Fields(c.args)...)
+		line := strings.TrimSuffix(errs, "\n")
+		if code != c.code || !strings.HasPrefix(line, "tickrate: ") || !strings.Contains(line, c.want) || strings.Contains(line, "\n") || out != "" {
+			t.Errorf("%d %s: code %d, said %q and printed %q; want code %d and one line with %q", i, c.args, code, errs, out, c.code, c.want)
+		}
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for i, c := range []struct{ args, want string }{
+		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"}, {"serve --help", "--listen"}, {"plan --help", "--measure"}, {"--version", "dev"},
+		{"map", "generate"}, {"model", "train"},
+	} {
+		code, out, errs := result(t, strings.Fields(c.args)...)
+		if code != 0 || !strings.Contains(out, c.want) || errs != "" {
+			t.Errorf("%d %q: code %d, %q, %q", i, c.args, code, out, errs)
+		}
+	}
+}
+
+// What one command writes another reads.
+func TestFilesFit(t *testing.T) {
+	dir := t.TempDir()
+	ground, models := filepath.Join(dir, "map.json"), filepath.Join(dir, "models.tkm")
+	code, made, errs := result(t, "map", "generate", "--players", "8", "--seed", "3", "--out", ground)
+	if code != 0 {
+		t.Fatalf("generate: %d, %s", code, errs)
+	}
+	if code, checked, errs := result(t, "map", "check", ground); code != 0 || checked != made {
+		t.Errorf("check: %d, %q %s; generate said %q", code, checked, errs, made)
+	}
+	for _, name := range arena.Names() {
+		if code, out, errs := result(t, "map", "check", name); code != 0 || !strings.HasPrefix(out, name+": ") {
+			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
+		}
+	}
+	code, out, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models)
+	if code != 0 || !strings.Contains(out, models) {
+		t.Fatalf("train: %d, %q, %s", code, out, errs)
+	}
+	first, err := os.ReadFile(models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ghost.ParseModels(first); err != nil {
+		t.Error(err)
+	}
+	if code, _, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models); code != 0 {
+		t.Fatalf("train again: %d, %s", code, errs)
+	}
+	if again, err := os.ReadFile(models); err != nil || !bytes.Equal(first, again) {
+		t.Errorf("the same training gave another file (%v)", err)
+	}
+}

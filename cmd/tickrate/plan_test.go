@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tiny are the flags of the smallest plan there is, into dir.
+func tiny(dir string, players int) []string {
+	return []string{"plan", "--start", fmt.Sprint(players), "--max", fmt.Sprint(players), "--measure", "0.5", "--warm", "0.2", "--out", dir}
+}
+
+// readPlan reads a plan.json as a stranger would: by the names of the issue.
+func readPlan(t *testing.T, dir string) map[string]any {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p map[string]any
+	if err := json.Unmarshal(raw, &p); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	return p
+}
+
+// field walks down a path of names.
+func field[T any](t *testing.T, in any, path string) (v T) {
+	t.Helper()
+	for name := range strings.SplitSeq(path, ".") {
+		m, ok := in.(map[string]any)
+		if !ok {
+			t.Fatalf("%s: nothing holds %s", path, name)
+		}
+		if in, ok = m[name]; !ok {
+			t.Fatalf("%s: there is no %s", path, name)
+		}
+	}
+	v, ok := in.(T)
+	if !ok {
+		t.Fatalf("%s is %v, a %T", path, in, in)
+	}
+	return v
+}
+
+func TestPlan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real sockets")
+	}
+	dir := filepath.Join(t.TempDir(), "made", "on", "the", "way")
+	code, out, errs := result(t, tiny(dir, 4)...)
+	if code != 0 {
+		t.Fatalf("code %d, %s\n%s", code, errs, out)
+	}
+	p := readPlan(t, dir)
+	steps := field[[]any](t, p, "steps")
+	if len(steps) == 0 || field[bool](t, p, "partial") {
+		t.Fatalf("%d steps, partial %v", len(steps), field[bool](t, p, "partial"))
+	}
+	knee := field[float64](t, p, "knee.players")
+	for i, s := range steps {
+		if n := field[float64](t, s, "players"); n != 4 {
+			t.Errorf("step %d: %v players", i, n)
+		}
+		void := field[bool](t, s, "void")
+		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99", "tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
+			if v := field[float64](t, s, path); v <= 0 && !void {
+				t.Errorf("step %d: %s is %v", i, path, v)
+			}
+		}
+		if field[bool](t, s, "pass") && knee != 4 {
+			t.Errorf("step %d passes, and the knee is %v", i, knee)
+		}
+	}
+	for _, name := range []string{"index.html", "bench.txt"} {
+		if f, err := os.Stat(filepath.Join(dir, name)); err != nil || f.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, want := range []string{"service level: ", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it printed no %q:\n%s", want, out)
+		}
+	}
+}
+
+// An interrupt at any time leaves a report that can be read, says that it is partial, and exits with 0: before the
+// first step is over, and after.
+func TestPlanInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several seconds of real sockets")
+	}
+	for i, c := range []struct {
+		until string // the line of the table after which the interrupt comes
+		steps int
+	}{{"ms CPU", 0}, {"       2 ", 1}} {
+		dir := filepath.Join(t.TempDir(), "report")
+		cmd := command(t, append(tiny(dir, 2), "--max", "64")...)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		seen, lines := false, bufio.NewScanner(stdout)
+		var said strings.Builder
+		for lines.Scan() {
+			said.WriteString(lines.Text() + "\n")
+			if !seen && strings.Contains(lines.Text(), c.until) {
+				seen = true
+				if c.steps == 0 {
+					time.Sleep(300 * time.Millisecond) // into the first step
+				}
+				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		begin := time.Now()
+		if err := cmd.Wait(); err != nil || !seen || time.Since(begin) > 5*time.Second {
+			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &said)
+		}
+		p := readPlan(t, dir)
+		if n := len(field[[]any](t, p, "steps")); n < c.steps || c.steps == 0 && n != 0 || !field[bool](t, p, "partial") {
+			t.Errorf("%d: %d steps, partial %v", i, n, field[bool](t, p, "partial"))
+		}
+		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(said.String(), "partial") {
+			t.Errorf("%d: it said\n%s", i, &said)
+		}
+		if f, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || f.Size() == 0 {
+			t.Errorf("%d: page: %v", i, err)
+		}
+	}
+}
+
+// A lobby of one is the smallest there is.
+func TestPlanForOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real sockets")
+	}
+	dir := t.TempDir()
+	if code, out, errs := result(t, tiny(dir, 1)...); code != 0 || errs != "" {
+		t.Fatalf("code %d, %q\n%s", code, errs, out)
+	}
+	if s := field[[]any](t, readPlan(t, dir), "steps"); len(s) == 0 || field[float64](t, s[0], "players") != 1 {
+		t.Errorf("steps %v", s)
+	}
+}
+
+// A folder that cannot be written to is said in one line.
+func TestPlanCannotWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real sockets")
+	}
+	file := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := result(t, tiny(filepath.Join(file, "report"), 2)...)
+	if code == 0 || !strings.Contains(errs, file) || strings.Count(errs, "\n") != 1 {
+		t.Errorf("code %d, %q", code, errs)
+	}
+}
+
+// serving starts serve and reads its first line.
+func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
+	t.Helper()
+	cmd := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...)...)
+	errs := &bytes.Buffer{}
+	cmd.Stderr = errs
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: %s", err, errs)
+	}
+	return cmd, errs, line
+}
+
+// serve ends with 0 within two seconds of either signal, and tells programs where it listens.
+func TestServeAndSwarm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three seconds of real sockets")
+	}
+	for i, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		cmd, errs, line := serving(t, "--ready", "--arena", "gen:4:1", "--players", "4", "--socket", []string{"gnet", "mmsg"}[i])
+		var r ready
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.PID != cmd.Process.Pid {
+			t.Fatalf("%q: %v", line, err)
+		}
+		resp, err := http.Get("http://" + r.HTTP + "/healthz")
+		if err != nil || resp.StatusCode != 200 {
+			t.Fatalf("health: %v", err)
+		}
+		resp.Body.Close()
+		code, out, swarmErrs := result(t, "swarm", "--server", r.UDP, "--players", "3", "--seconds", "0.5", "--json")
+		var s summary
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
+			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)
+		}
+		begin := time.Now()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || time.Since(begin) > 2*time.Second || errs.Len() != 0 {
+			t.Errorf("%v: %v after %v, %q", sig, err, time.Since(begin), errs)
+		}
+	}
+	cmd, _, line := serving(t, "--arena", "arena-16", "--players", "16", "--rate", "128")
+	for _, want := range []string{"lobby of 16", "127.0.0.1:", "arena-16", "128 Hz", "/stats"} {
+		if !strings.Contains(line, want) {
+			t.Errorf("it says %q, without %q", line, want)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

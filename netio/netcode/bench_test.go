@@ -1,0 +1,150 @@
+package netcode
+
+import (
+	"testing"
+	"time"
+)
+
+var sinkBytes []byte
+
+// benchReceive gives the server datagrams that it opens, rejects or ignores; each is made anew, outside the clock's view, as
+// opening destroys it.
+func benchReceive(b *testing.B, players, size int) {
+	const batch = 256
+	s := newServer(b, func(c *ServerConfig) { c.Clients = players })
+	ps := make([]*pair, players)
+	for i := range ps {
+		ps[i] = connected(b, s, i)
+	}
+	payload := make([]byte, size)
+	var memory [batch][]byte
+	var out Outbox
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += batch {
+		b.StopTimer()
+		for i := range memory {
+			memory[i] = ps[(n+i)%players].c.make(0, KindPayload, payload, memory[i][:0])
+		}
+		b.StartTimer()
+		for i := range min(batch, b.N-n) {
+			e, err := s.Receive(time.Second, testUnix, ps[(n+i)%players].at, memory[i], &out)
+			if err != nil || e.Kind != EventPayload {
+				b.Fatal(err, e.Kind)
+			}
+		}
+	}
+}
+
+// What arrives: opened and dispatched, beside the cipher alone.
+func BenchmarkReceive(b *testing.B) {
+	b.Run("64B/players=1", func(b *testing.B) { benchReceive(b, 1, 64) })
+	b.Run("64B/players=1000", func(b *testing.B) { benchReceive(b, 1000, 64) })
+	b.Run("64B/aead-alone", func(b *testing.B) { benchOpen(b, 64, false) })
+	b.Run("1200B/players=1", func(b *testing.B) { benchReceive(b, 1, 1200) })
+	b.Run("1200B/aead-alone", func(b *testing.B) { benchOpen(b, 1200, false) })
+}
+
+func benchOpen(b *testing.B, size int, forged bool) {
+	const batch = 256
+	s := newSealer(testProtocol)
+	aead := packetAEAD(&testKey)
+	payload := make([]byte, size)
+	var memory [batch][]byte
+	nonce, data := s.number(1), s.data[:dataSize]
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += batch {
+		b.StopTimer()
+		for i := range memory {
+			memory[i] = aead.Seal(memory[i][:0], nonce, payload, data)
+			if forged {
+				memory[i][size] ^= 1
+			}
+		}
+		b.StartTimer()
+		for i := range min(batch, b.N-n) {
+			if _, err := aead.Open(memory[i][:0], nonce, memory[i], data); (err != nil) != forged {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// What is sent, beside the cipher alone.
+func BenchmarkSeal(b *testing.B) {
+	for _, size := range []int{64, 300, 1200} {
+		name := map[int]string{64: "64B", 300: "300B", 1200: "1200B"}[size]
+		payload, dst := make([]byte, size), make([]byte, 0, 2048)
+		b.Run(name+"/server", func(b *testing.B) {
+			s := newServer(b, nil)
+			connected(b, s, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				sinkBytes, _ = s.Seal(0, 0, payload, dst)
+			}
+		})
+		b.Run(name+"/aead-alone", func(b *testing.B) {
+			s := newSealer(testProtocol)
+			aead := packetAEAD(&testKey)
+			nonce, data := s.number(1), s.data[:dataSize]
+			b.ReportAllocs()
+			for b.Loop() {
+				sinkBytes = aead.Seal(dst, nonce, payload, data)
+			}
+		})
+	}
+}
+
+// What is refused: a forgery costs its cipher, a stranger none.
+func BenchmarkReject(b *testing.B) {
+	s := newServer(b, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 1<<24, 1<<24 })
+	p := connected(b, s, 1)
+	payload := p.grab(KindPayload, make([]byte, 64))
+	payload[len(payload)-1] ^= 1
+	replayed := p.grab(KindPayload, make([]byte, 64))
+	var out Outbox
+	s.Receive(p.now, testUnix, p.at, append([]byte(nil), replayed...), &out)
+	junk := request(mint(b, 2, nil))
+	junk[99] ^= 1
+	now := p.now
+	give := func(b *testing.B, n int, d []byte, want Drop) {
+		b.ReportAllocs()
+		for b.Loop() {
+			now += time.Microsecond
+			if _, err := s.Receive(now, testUnix, host(n), d, &out); err != want {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("unknown-source", func(b *testing.B) { give(b, 2, payload, DropUnknown) })
+	b.Run("replay", func(b *testing.B) { give(b, 1, replayed, DropReplay) })
+	b.Run("forged-64B", func(b *testing.B) { give(b, 1, payload, DropAuth) })
+	b.Run("forged-64B/aead-alone", func(b *testing.B) { benchOpen(b, 64, true) })
+	b.Run("forged-token", func(b *testing.B) { give(b, 2, junk, DropReqToken) })
+	b.Run("forged-token/aead-alone", func(b *testing.B) {
+		aead := privateAEAD(&testKey)
+		data := privateData(nil, testProtocol, testUnix+45)
+		dst := make([]byte, 0, privateSize)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := aead.Open(dst, junk[30:54], junk[54:], data); err == nil {
+				b.Fatal("opened")
+			}
+		}
+	})
+}
+
+// A tick of a full server in which nothing is due.
+func BenchmarkUpdate(b *testing.B) {
+	s := newServer(b, func(c *ServerConfig) { c.Clients = MaxClients })
+	for i := range 100 {
+		connected(b, s, i)
+	}
+	var out Outbox
+	b.ReportAllocs()
+	for b.Loop() {
+		out.Reset()
+		s.Update(10*time.Millisecond, testUnix, &out)
+	}
+}

@@ -1,0 +1,210 @@
+package netcode
+
+import (
+	"crypto/cipher"
+	"encoding/binary"
+	"math"
+	"net/netip"
+	"time"
+)
+
+// ClientConfig of a Client.
+type ClientConfig struct {
+	Roam       bool          // keep the session when our address changes, if the server knows how; others do not notice
+	ProbeAfter time.Duration // of silence; 0: 250 ms. About two intervals of what the server sends, at least
+}
+
+// Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
+// A Client is good for one attempt and a token for one Client, because the same keys must not seal twice.
+type Client struct {
+	cfg    ClientConfig
+	token  PublicToken
+	sealer sealer
+	open   cipher.AEAD
+	seal   cipher.AEAD
+
+	state    State
+	begun    bool
+	start    time.Duration // of the attempt
+	heard    time.Duration
+	due      time.Duration // of the next request or response
+	sent     time.Duration
+	next     uint64 // sequence
+	server   int    // being dialled, of the token's list
+	window   Window
+	answer   [bodySize]byte // the challenge, to be sent back
+	index    uint32
+	slots    uint32
+	roaming  roaming
+	counters Counters
+}
+
+// NewClient takes a token of TokenSize bytes. If it is malformed, the client's state says so.
+func NewClient(token []byte, cfg ClientConfig) *Client {
+	if cfg.ProbeAfter == 0 {
+		cfg.ProbeAfter = 250 * time.Millisecond
+	}
+	c := &Client{cfg: cfg, state: SendingRequest}
+	if c.token.Parse(token) != nil {
+		c.token, c.state = PublicToken{}, InvalidToken
+		return c
+	}
+	c.sealer = newSealer(c.token.ProtocolID)
+	c.open, c.seal = packetAEAD(&c.token.ServerToClient), packetAEAD(&c.token.ClientToServer)
+	return c
+}
+
+// Update sends what is due and notices when time is up.
+func (c *Client) Update(now time.Duration, out *Outbox) {
+	if c.state <= Disconnected {
+		return
+	}
+	if !c.begun {
+		c.begun, c.start = true, now
+		c.dial(now, 0)
+	}
+	timeout := silence(c.token.TimeoutSeconds)
+	silent := timeout > 0 && c.heard+timeout < now
+	switch {
+	case c.state == Connected && silent:
+		c.state = ConnectionTimedOut
+	case c.state != Connected && now-c.start >= c.life():
+		c.state = TokenExpired
+	case c.state == SendingResponse && silent:
+		c.fail(now, ResponseTimedOut)
+	case c.state == SendingRequest && silent:
+		c.fail(now, RequestTimedOut)
+	}
+	c.send(now, out)
+}
+
+// life is how long the whole attempt may take by the client's own clock.
+func (c *Client) life() time.Duration {
+	const longest = uint64(math.MaxInt64 / int64(time.Second))
+	return time.Duration(min(c.token.Expire-c.token.Create, longest)) * time.Second
+}
+
+// dial begins with a server. Sequences go on: all servers of a token share its keys.
+func (c *Client) dial(now time.Duration, server int) {
+	c.server = server
+	c.state = SendingRequest
+	c.heard, c.due = now, now
+	c.window = Window{}
+}
+
+// fail goes to the next server, or into an error.
+func (c *Client) fail(now time.Duration, s State) {
+	if c.server+1 < c.token.NumServers {
+		c.dial(now, c.server+1)
+		return
+	}
+	c.state = s
+}
+
+func (c *Client) send(now time.Duration, out *Outbox) {
+	switch c.state {
+	case SendingRequest:
+		if now >= c.due {
+			c.request(now, out)
+		}
+	case SendingResponse:
+		if now >= c.due {
+			c.emit(now, KindResponse, c.answer[:], out)
+			c.due = now + sendEvery
+		}
+	case Connected:
+		if c.next >= sequenceLimit-2*farewells {
+			c.Disconnect(now, out)
+			return
+		}
+		if c.cfg.Roam {
+			c.roam(now, out)
+		}
+		if now-c.sent >= sendEvery {
+			c.emit(now, KindKeepAlive, zeros[:8], out)
+		}
+	}
+}
+
+// request sends what Server.request draws. It takes a sequence, though it is not sealed.
+func (c *Client) request(now time.Duration, out *Outbox) {
+	b := append(out.bytes, byte(KindRequest))
+	b = append(b, version...)
+	b = binary.LittleEndian.AppendUint64(b, c.token.ProtocolID)
+	b = binary.LittleEndian.AppendUint64(b, c.token.Expire)
+	b = append(b, c.token.Nonce[:]...)
+	b = append(b, c.token.Private[:]...)
+	out.commit(b, c.Server())
+	c.counters.Sent[KindRequest]++
+	c.next++
+	c.sent, c.due = now, now+sendEvery
+}
+
+func (c *Client) emit(now time.Duration, kind Kind, body []byte, out *Outbox) {
+	out.commit(c.make(now, kind, body, out.bytes), c.Server())
+}
+
+// make appends the next datagram to dst.
+func (c *Client) make(now time.Duration, kind Kind, body, dst []byte) []byte {
+	dst = c.sealer.seal(c.seal, dst, kind, c.next, body)
+	c.next++
+	c.sent = now
+	c.counters.Sent[kind]++
+	return dst
+}
+
+// Seal appends a payload to dst as one datagram for Server, at most MaxDatagram bytes. The payload must not overlap the
+// room behind dst.
+func (c *Client) Seal(now time.Duration, payload, dst []byte) ([]byte, error) {
+	switch {
+	case c.state != Connected:
+		return dst, ErrNoSession
+	case len(payload) < 1 || len(payload) > MaxPayload:
+		return dst, ErrPayload
+	case c.next >= sequenceLimit-2*farewells:
+		return dst, ErrExhausted
+	}
+	return c.make(now, KindPayload, payload, dst), nil
+}
+
+// Send appends a payload to out.
+func (c *Client) Send(now time.Duration, payload []byte, out *Outbox) error {
+	b, err := c.Seal(now, payload, out.bytes)
+	if err == nil {
+		out.commit(b, c.Server())
+	}
+	return err
+}
+
+// Disconnect ends the session, or the attempt, and tells the server if it may know of us: ten times.
+func (c *Client) Disconnect(now time.Duration, out *Outbox) {
+	if c.state == Connected || c.state == SendingResponse {
+		for range farewells {
+			c.emit(now, KindDisconnect, nil, out)
+		}
+	}
+	c.state = min(c.state, Disconnected)
+}
+
+// State is how far the client has come.
+func (c *Client) State() State { return c.state }
+
+// Err is why the client failed, a StateError; nil while it has not, and after a disconnect.
+func (c *Client) Err() error {
+	if c.state < Disconnected {
+		return StateError(c.state)
+	}
+	return nil
+}
+
+// Server is the address being dialled or connected to; not valid without a valid token.
+func (c *Client) Server() netip.AddrPort { return c.token.Servers[c.server] }
+
+// Index is our slot at the server, once Connected.
+func (c *Client) Index() uint32 { return c.index }
+
+// Slots is how many slots the server has.
+func (c *Client) Slots() uint32 { return c.slots }
+
+// Counters are the client's own; read them between calls.
+func (c *Client) Counters() *Counters { return &c.counters }

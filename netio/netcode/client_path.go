@@ -1,0 +1,68 @@
+package netcode
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+const (
+	hellos     = 5 // and no more: a server of the standard never answers
+	helloEvery = time.Second
+)
+
+// roaming is what a client knows about keeping its session at another address.
+type roaming struct {
+	id     uint64 // of the session; 0: none granted
+	hellos int
+	at     time.Duration // of the newest hello or probe
+}
+
+// roam asks for a session id, and when the server has been silent, probes: our address may be another by now.
+func (c *Client) roam(now time.Duration, out *Outbox) {
+	r := &c.roaming
+	switch {
+	case r.id == 0 && r.hellos < hellos && (r.hellos == 0 || now-r.at >= helloEvery):
+		r.hellos++
+		r.at = now
+		c.emitPath(now, append(c.sealer.plain[:0], pathHello), out)
+	case r.id != 0 && now-c.heard >= c.cfg.ProbeAfter && now-r.at >= sendEvery:
+		r.at = now
+		body := append(c.sealer.plain[:0], pathProbe)
+		header := len(appendHeader(out.bytes, KindPath, c.next)) - len(out.bytes)
+		c.emitPath(now, append(body, zeros[:probeBody(header)-1]...), out)
+	}
+}
+
+func (c *Client) emitPath(now time.Duration, body []byte, out *Outbox) {
+	out.commit(c.sealer.sealPath(c.seal, out.bytes, c.next, c.roaming.id, body), c.Server())
+	c.next++
+	c.sent = now
+	c.counters.Sent[KindPath]++
+}
+
+// path takes a grant, or echoes a challenge.
+func (c *Client) path(now time.Duration, h header, datagram []byte, out *Outbox) Drop {
+	id, fits := pathID(h, datagram)
+	if !fits {
+		return DropSize
+	}
+	body, ok := c.sealer.openPath(c.open, h, id, datagram)
+	if !ok {
+		return DropAuth
+	}
+	c.window.Record(h.sequence)
+	if !pathFits(body[0], len(body)) {
+		return DropBody
+	}
+	switch {
+	case body[0] == pathGrant && id == 0:
+		c.roaming.id = binary.LittleEndian.Uint64(body[1:])
+	case body[0] == pathChallenge && id == c.roaming.id && id != 0:
+		echo := append(append(c.sealer.plain[:0], pathEcho), body[1:]...)
+		c.emitPath(now, echo, out)
+	default:
+		return DropMigration
+	}
+	c.heard = now
+	return DropNone
+}

@@ -1,0 +1,90 @@
+package netcode
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"time"
+)
+
+// Receive takes a datagram, decrypts it in place and appends what is to be answered to out. A payload, in the datagram's
+// memory, is nil unless there is one. The error is a Drop.
+func (c *Client) Receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) (payload []byte, err error) {
+	payload, why := c.receive(now, from, datagram, out)
+	c.counters.count(KindOf(datagram), why)
+	if why != DropNone {
+		return nil, why
+	}
+	return payload, nil
+}
+
+func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) ([]byte, Drop) {
+	h, why := parseHeader(datagram)
+	switch {
+	case why != DropNone:
+		return nil, why
+	case h.kind == KindResponse || h.kind == KindPath && !c.cfg.Roam:
+		return nil, DropType
+	case !c.begun || !c.expects(h.kind):
+		return nil, DropState
+	case plain(from) != plain(c.Server()):
+		return nil, DropSource
+	}
+	if h.kind.replayed() {
+		if why := c.window.Check(h.sequence); why != DropNone {
+			return nil, why
+		}
+	}
+	if h.kind == KindPath {
+		return nil, c.path(now, h, datagram, out)
+	}
+	body, ok := c.sealer.open(c.open, h, datagram)
+	if !ok {
+		return nil, DropAuth
+	}
+	if h.kind.replayed() {
+		c.window.Record(h.sequence)
+	}
+	if !bodyFits(h.kind, len(body)) {
+		return nil, DropBody
+	}
+	return c.take(now, h.kind, body, out), DropNone
+}
+
+// expects says whether a kind means anything now.
+func (c *Client) expects(k Kind) bool {
+	switch c.state {
+	case SendingRequest:
+		return k == KindDenied || k == KindChallenge
+	case SendingResponse:
+		return k == KindDenied || k == KindKeepAlive
+	case Connected:
+		return k >= KindKeepAlive
+	}
+	return false
+}
+
+// take does what a datagram says that has passed every check.
+func (c *Client) take(now time.Duration, kind Kind, body []byte, out *Outbox) (payload []byte) {
+	if c.state == Connected && kind != KindDisconnect {
+		c.heard = now
+	}
+	switch kind {
+	case KindDenied:
+		c.fail(now, ConnectionDenied)
+		c.send(now, out)
+	case KindChallenge:
+		copy(c.answer[:], body)
+		c.state, c.heard, c.due = SendingResponse, now, now
+		c.send(now, out)
+	case KindKeepAlive:
+		if c.state == SendingResponse {
+			c.index, c.slots = binary.LittleEndian.Uint32(body), binary.LittleEndian.Uint32(body[4:])
+			c.state, c.heard = Connected, now
+		}
+	case KindDisconnect:
+		c.state = Disconnected
+	case KindPayload:
+		return body
+	}
+	return nil
+}

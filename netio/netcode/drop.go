@@ -1,0 +1,99 @@
+package netcode
+
+// Drop is a reason for which a datagram was refused: an error and an index of counters at once, so that no reason can be
+// returned that nobody counts. Zero is none.
+type Drop uint8
+
+// The reasons, in the order in which a datagram meets them.
+const (
+	DropNone          Drop = iota
+	DropSize               // empty, too long, or shorter than its header and tag
+	DropType               // a kind that does not exist or that this end does not take
+	DropSequence           // a sequence of 0 or of 9 to 15 bytes
+	DropReqSize            // a request that is not 1078 B
+	DropReqVersion         // a request of another version
+	DropReqProtocol        // a request of another protocol
+	DropReqExpired         // its token has expired
+	DropReqStart           // its token was issued before this server started
+	DropReqLifetime        // its token lives longer than this server's tokens do
+	DropReqPrefix          // too many requests from this network
+	DropReqBudget          // too many requests in all
+	DropReqDeferred        // too many requests for too long, and this source never answered a challenge
+	DropReqToken           // its token is forged
+	DropReqContent         // its token opens but cannot be read
+	DropReqAddress         // its token is for another server
+	DropReqConnected       // its source is connected
+	DropReqClient          // its client is connected
+	DropReqTokenUsed       // its token was used from another address or for another session
+	DropTokenTable         // no room to remember its token
+	DropPending            // no room to remember its keys
+	DropFull               // denied: no free slot
+	DropClosing            // denied: the server is closing
+	DropUnknown            // sealed, from a source without session
+	DropState              // a kind that nobody waits for now
+	DropRespConnected      // a response from a source that is connected
+	DropTooOld             // a sequence behind the replay window
+	DropReplay             // a sequence received before
+	DropAuth               // does not open
+	DropBody               // opens, but has a length that its kind cannot have
+	DropRespToken          // a response whose challenge is forged, from another start or for another client
+	DropRespClient         // a response for a client that is connected
+	DropRate               // more datagrams than a session may send
+	DropMigration          // a path datagram that moves nobody
+	DropSource             // client: not from the server being dialled
+	NumDrops               // how many reasons there are, none included
+)
+
+var drops = [NumDrops]struct{ name, text string }{
+	DropNone:          {"none", "datagram accepted"},
+	DropSize:          {"drop_size", "datagram: size not allowed"},
+	DropType:          {"drop_type", "datagram: type not taken here"},
+	DropSequence:      {"drop_sequence", "datagram: length of sequence not allowed"},
+	DropReqSize:       {"drop_req_size", "request: not 1078 bytes"},
+	DropReqVersion:    {"drop_req_version", "request: another version"},
+	DropReqProtocol:   {"drop_req_protocol", "request: another protocol"},
+	DropReqExpired:    {"drop_req_expired", "request: connect token has expired"},
+	DropReqStart:      {"drop_req_start", "request: connect token issued before the server started"},
+	DropReqLifetime:   {"drop_req_lifetime", "request: connect token lives longer than allowed"},
+	DropReqPrefix:     {"drop_req_prefix", "request: too many from one network"},
+	DropReqBudget:     {"drop_req_budget", "request: too many"},
+	DropReqDeferred:   {"req_deferred", "request: deferred under load"},
+	DropReqToken:      {"drop_req_token", "request: connect token is forged"},
+	DropReqContent:    {"drop_req_content", "request: connect token cannot be read"},
+	DropReqAddress:    {"drop_req_address", "request: connect token is for another server"},
+	DropReqConnected:  {"drop_req_connected", "request: address is connected"},
+	DropReqClient:     {"drop_req_client", "request: client is connected"},
+	DropReqTokenUsed:  {"drop_req_token_used", "request: connect token was used"},
+	DropTokenTable:    {"drop_token_table_full", "request: table of used connect tokens is full"},
+	DropPending:       {"drop_pending_full", "request: table of handshakes is full"},
+	DropFull:          {"conn_denied_full", "denied: server full"},
+	DropClosing:       {"conn_denied_closing", "denied: server is closing"},
+	DropUnknown:       {"drop_unknown", "datagram: no session at this address"},
+	DropState:         {"drop_state", "datagram: nobody waits for it"},
+	DropRespConnected: {"drop_resp_connected", "response: address is connected"},
+	DropTooOld:        {"drop_too_old", "datagram: sequence behind the replay window"},
+	DropReplay:        {"drop_replay", "datagram: sequence received before"},
+	DropAuth:          {"drop_auth", "datagram: does not open"},
+	DropBody:          {"drop_body", "datagram: length of body not allowed"},
+	DropRespToken:     {"drop_resp_token", "response: challenge is not ours"},
+	DropRespClient:    {"drop_resp_client", "response: client is connected"},
+	DropRate:          {"drop_session_rate", "datagram: session sends too many"},
+	DropMigration:     {"migrations_refused", "path: session stays where it is"},
+	DropSource:        {"drop_source", "datagram: not from our server"},
+}
+
+// String is the counter's name.
+func (d Drop) String() string {
+	if d >= NumDrops {
+		return "invalid"
+	}
+	return drops[d].name
+}
+
+// Error says in a few words what was wrong. It never quotes the datagram.
+func (d Drop) Error() string {
+	if d >= NumDrops {
+		return "invalid drop reason"
+	}
+	return drops[d].text
+}

@@ -1,0 +1,32 @@
+package netcode
+
+// EventKind says what an Event is.
+type EventKind uint8
+
+// The events of a Server.
+const (
+	EventNone       EventKind = iota // nothing to be done: a handshake goes on, a keep-alive came
+	EventConnected                   // Client has a new session
+	EventTakeover                    // Client has a new session in the place of a silent one of the same client id
+	EventPayload                     // Client sent Payload
+	EventMoved                       // Client has another address
+	EventDisconnect                  // Client has left; its slot is free
+	EventTimeout                     // Client was silent for too long; its slot is free
+	EventKick                        // Client sent far too much; its slot is free
+	EventExhausted                   // Client's sequences were used up; its slot is free
+)
+
+// String names the event.
+func (k EventKind) String() string {
+	if k > EventExhausted {
+		return "invalid"
+	}
+	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "kick", "exhausted"}[k]
+}
+
+// Event is what a datagram, or the passing of time, means to the owner of a Server.
+type Event struct {
+	Kind    EventKind
+	Client  int    // its slot, 0 to Clients-1
+	Payload []byte // 1 to MaxPayload bytes, in the datagram's own memory
+}

@@ -1,0 +1,132 @@
+package netcode
+
+import (
+	"crypto/cipher"
+	"encoding/binary"
+	"math/bits"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// minSealed is an empty body behind the shortest header.
+const minSealed = 2 + tagSize
+
+// header is what stands open before a sealed body.
+type header struct {
+	prefix   byte
+	kind     Kind
+	sequence uint64
+	size     int // of prefix and sequence
+}
+
+// parseHeader reads the header of a sealed datagram and makes sure that a tag fits behind it. Sequences written longer
+// than needed are taken.
+func parseHeader(datagram []byte) (h header, why Drop) {
+	if len(datagram) < minSealed || len(datagram) > maxReceived {
+		return h, DropSize
+	}
+	h.prefix = datagram[0]
+	h.kind = Kind(h.prefix & 15)
+	n := int(h.prefix >> 4)
+	if h.kind == KindRequest || h.kind >= numKinds {
+		return h, DropType
+	}
+	if n < 1 || n > 8 {
+		return h, DropSequence
+	}
+	h.size = 1 + n
+	if len(datagram) < h.size+tagSize {
+		return h, DropSize
+	}
+	h.sequence = binary.LittleEndian.Uint64(datagram[1:]) & (^uint64(0) >> (64 - 8*n)) // minSealed covers the eight bytes
+	return h, DropNone
+}
+
+// appendHeader writes prefix and sequence.
+func appendHeader(dst []byte, kind Kind, sequence uint64) []byte {
+	n := max(1, (bits.Len64(sequence)+7)/8)
+	var b [9]byte
+	b[0] = byte(n)<<4 | byte(kind)
+	binary.LittleEndian.PutUint64(b[1:], sequence)
+	return append(dst, b[:1+n]...)
+}
+
+// sealer holds what goes beside a body into the cipher. It is memory to be used again: arguments of a cipher.AEAD
+// escape, and here they have escaped already.
+type sealer struct {
+	nonce [chacha20poly1305.NonceSize]byte
+	data  [13 + 8 + 1 + 8]byte // version, protocol id, prefix; of a path datagram also the session id
+	plain [bodySize]byte       // a small body in the making
+}
+
+const dataSize = 13 + 8 + 1 // without session id
+
+func newSealer(protocolID uint64) (s sealer) {
+	copy(s.data[:], version)
+	binary.LittleEndian.PutUint64(s.data[13:], protocolID)
+	return s
+}
+
+// number makes the nonce of a sequence: four zero bytes, then the sequence.
+func (s *sealer) number(sequence uint64) []byte {
+	binary.LittleEndian.PutUint64(s.nonce[4:], sequence)
+	return s.nonce[:]
+}
+
+// seal appends a datagram to dst. The body must not overlap it.
+func (s *sealer) seal(aead cipher.AEAD, dst []byte, kind Kind, sequence uint64, body []byte) []byte {
+	start := len(dst)
+	dst = appendHeader(dst, kind, sequence)
+	s.data[dataSize-1] = dst[start]
+	return aead.Seal(dst, s.number(sequence), body, s.data[:dataSize])
+}
+
+// open decrypts a datagram in place. If it does not open, its body is wiped.
+func (s *sealer) open(aead cipher.AEAD, h header, datagram []byte) (body []byte, ok bool) {
+	s.data[dataSize-1] = h.prefix
+	sealed := datagram[h.size:]
+	body, err := aead.Open(sealed[:0], s.number(h.sequence), sealed, s.data[:dataSize])
+	return body, err == nil
+}
+
+// sealPath appends a path datagram, which has a session id before its body.
+func (s *sealer) sealPath(aead cipher.AEAD, dst []byte, sequence, id uint64, body []byte) []byte {
+	start := len(dst)
+	dst = appendHeader(dst, KindPath, sequence)
+	s.data[dataSize-1] = dst[start]
+	dst = binary.LittleEndian.AppendUint64(dst, id)
+	binary.LittleEndian.PutUint64(s.data[dataSize:], id)
+	return aead.Seal(dst, s.number(sequence), body, s.data[:])
+}
+
+// openPath decrypts a path datagram in place; pathID has said that it is long enough.
+func (s *sealer) openPath(aead cipher.AEAD, h header, id uint64, datagram []byte) (body []byte, ok bool) {
+	s.data[dataSize-1] = h.prefix
+	binary.LittleEndian.PutUint64(s.data[dataSize:], id)
+	sealed := datagram[h.size+8:]
+	body, err := aead.Open(sealed[:0], s.number(h.sequence), sealed, s.data[:])
+	return body, err == nil
+}
+
+// pathID reads the session id behind the header of a path datagram.
+func pathID(h header, datagram []byte) (id uint64, ok bool) {
+	if len(datagram) < h.size+8+1+tagSize {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(datagram[h.size:]), true
+}
+
+// bodyFits says whether a body of n bytes is what a kind carries.
+func bodyFits(kind Kind, n int) bool {
+	switch kind {
+	case KindDenied, KindDisconnect:
+		return n == 0
+	case KindChallenge, KindResponse:
+		return n == bodySize
+	case KindKeepAlive:
+		return n == 8
+	case KindPayload:
+		return n >= 1 && n <= MaxPayload
+	}
+	return false
+}

@@ -1,0 +1,308 @@
+package netcode
+
+import (
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+)
+
+// ErrNoSession: nobody is connected there.
+var ErrNoSession = errors.New("netcode: no session")
+
+// ErrPayload: a payload has 1 to MaxPayload bytes.
+var ErrPayload = errors.New("netcode: payload of 0 or more than 1200 bytes")
+
+// ErrExhausted: the session has used up its sequences and is about to end.
+var ErrExhausted = errors.New("netcode: sequences used up")
+
+// Server lets clients in and keeps their sessions. Every datagram goes to Receive, and Update is called at least every 50 ms.
+// Nothing on these paths allocates, but for a token seen for the first time: its two ciphers.
+//
+// Times are durations since any instant that stays the same; unix is the wall clock, which only tokens are compared with.
+type Server struct {
+	cfg     ServerConfig
+	dice    *rand.ChaCha8
+	sealer  sealer
+	private cipher.AEAD
+	secret  cipher.AEAD // for challenges
+
+	slots   []slot
+	paths   []path
+	users   [][UserDataSize]byte
+	wake    []time.Duration // when a slot must be looked at, or earlier; free ones never
+	free    []int32
+	address table // to slot
+	client  table // client id to slot
+	ids     table // session id of a path to slot
+
+	waiting  []pending
+	vacant   []int32 // places in waiting
+	knocking table   // address to place in waiting
+	stale    sweep
+	tokens   usedTokens
+	budget   budget
+
+	challenges uint64 // sequence of the next challenge
+	global     uint64 // sequence of the next datagram without a slot
+	closing    bool
+	counters   Counters
+	events     []Event
+
+	token  PrivateToken // memory to be used again
+	opened [privateSize]byte
+	data   [29]byte
+	asked  challenge
+}
+
+// NewServer returns a server without clients.
+func NewServer(c ServerConfig) (*Server, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: c, dice: rand.NewChaCha8(c.Entropy), sealer: newSealer(c.ProtocolID), private: privateAEAD(&c.PrivateKey)}
+	seed := [2]uint64{s.dice.Uint64(), s.dice.Uint64()}
+	var challengeKey Key
+	s.dice.Read(challengeKey[:]) // never fails
+	s.secret = packetAEAD(&challengeKey)
+	s.global = globalBase + s.dice.Uint64()>>2
+
+	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
+	for i, a := range c.Addresses {
+		s.cfg.Addresses[i] = plain(a)
+	}
+	s.slots = make([]slot, c.Clients)
+	s.paths = make([]path, c.Clients)
+	s.users = make([][UserDataSize]byte, c.Clients)
+	s.wake = make([]time.Duration, c.Clients)
+	for i := range s.wake {
+		s.wake[i] = never
+	}
+	s.free = numbers(c.Clients)
+	s.address, s.client, s.ids = newTable(c.Clients, seed), newTable(c.Clients, seed), newTable(c.Clients, seed)
+	s.waiting, s.vacant, s.knocking = make([]pending, c.Pending), numbers(c.Pending), newTable(c.Pending, seed)
+	s.tokens = newUsedTokens(c.Tokens, seed)
+	s.budget = budget{rate: c.OpensPerSecond, burst: c.OpensPerSecond / 2, prefixRate: c.NetworkPerSecond, prefixBurst: c.NetworkPerSecond, seed: seed}
+	s.events = make([]Event, 0, c.Clients)
+	return s, nil
+}
+
+const never = time.Duration(math.MaxInt64)
+
+// Receive takes a datagram that came from an address. It decrypts it in place, appends what is to be answered to out, and
+// says what happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed.
+func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
+	e, why := s.receive(now, unix, from, datagram, out)
+	s.counters.count(KindOf(datagram), why)
+	if why != DropNone {
+		return Event{}, why
+	}
+	return e, nil
+}
+
+func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, Drop) {
+	if len(datagram) == 0 || len(datagram) > maxReceived || !from.IsValid() {
+		return Event{}, DropSize
+	}
+	if datagram[0] == byte(KindRequest) {
+		return Event{}, s.request(now, unix, from, datagram, out)
+	}
+	h, why := parseHeader(datagram)
+	if why != DropNone {
+		return Event{}, why
+	}
+	switch h.kind {
+	case KindDenied, KindChallenge:
+		return Event{}, DropType
+	case KindResponse:
+		return s.response(now, from, h, datagram, out)
+	case KindPath:
+		return s.path(now, from, h, datagram, out)
+	}
+	i, known := s.address.get(byAddress(from))
+	if !known {
+		return Event{}, s.stranger(from)
+	}
+	return s.session(now, i, h, datagram, out)
+}
+
+// stranger says why a sealed datagram is of no use.
+func (s *Server) stranger(from netip.AddrPort) Drop {
+	if _, knocking := s.knocking.get(byAddress(from)); knocking {
+		return DropState
+	}
+	return DropUnknown
+}
+
+// session takes a keep-alive, payload or disconnect from the address of slot i.
+func (s *Server) session(now time.Duration, i int, h header, datagram []byte, out *Outbox) (Event, Drop) {
+	c := &s.slots[i]
+	if why := c.window.Check(h.sequence); why != DropNone {
+		return Event{}, why
+	}
+	body, ok := s.sealer.open(c.open, h, datagram)
+	if !ok {
+		c.forged++
+		return Event{}, DropAuth
+	}
+	c.window.Record(h.sequence)
+	if !bodyFits(h.kind, len(body)) {
+		return Event{}, DropBody
+	}
+	if h.kind == KindDisconnect { // never too many
+		s.end(i)
+		return Event{Kind: EventDisconnect, Client: i}, DropNone
+	}
+	c.heard = now
+	if s.cfg.PacketsPerSecond > 0 {
+		if s.flood(now, c) {
+			s.counters.Kicks++
+			s.Disconnect(now, i, out)
+			return Event{Kind: EventKick, Client: i}, DropNone
+		}
+		if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
+			return Event{}, DropRate
+		}
+	}
+	c.confirmed = true
+	if h.kind == KindKeepAlive {
+		return Event{}, DropNone
+	}
+	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
+}
+
+// flood says whether a session has sent ten times what it may for five seconds.
+func (s *Server) flood(now time.Duration, c *slot) bool {
+	if now-c.since >= kickAfter {
+		c.since, c.flooded = now, 0
+	}
+	c.flooded++
+	return c.flooded > 10*int(kickAfter/time.Second)*s.cfg.PacketsPerSecond
+}
+
+// Seal appends a payload for a client to dst as one datagram, at most MaxDatagram bytes. The payload must not overlap the room
+// behind dst. While the client's session is not Confirmed, use Send.
+func (s *Server) Seal(now time.Duration, client int, payload, dst []byte) ([]byte, error) {
+	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
+		return dst, ErrNoSession
+	}
+	if len(payload) < 1 || len(payload) > MaxPayload {
+		return dst, ErrPayload
+	}
+	c := &s.slots[client]
+	if c.next >= sequenceLimit-farewells {
+		return dst, ErrExhausted
+	}
+	return s.seal(now, c, KindPayload, payload, dst), nil
+}
+
+// Send appends a payload for a client to out. Until the client has been heard, which proves that it knows of its
+// session, a keep-alive goes before every payload.
+func (s *Server) Send(now time.Duration, client int, payload []byte, out *Outbox) error {
+	if client >= 0 && client < len(s.slots) && s.slots[client].used && !s.slots[client].confirmed &&
+		len(payload) >= 1 && len(payload) <= MaxPayload {
+		s.keepAlive(now, client, out)
+	}
+	b, err := s.Seal(now, client, payload, out.bytes)
+	if err == nil {
+		out.commit(b, s.slots[client].address)
+	}
+	return err
+}
+
+// seal makes the next datagram of a session.
+func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) []byte {
+	dst = s.sealer.seal(c.seal, dst, kind, c.next, body)
+	c.next++
+	c.sent = now
+	s.counters.Sent[kind]++
+	return dst
+}
+
+// keepAlive tells a client its index and how many there may be.
+func (s *Server) keepAlive(now time.Duration, i int, out *Outbox) {
+	body := binary.LittleEndian.AppendUint32(s.sealer.plain[:0], uint32(i))
+	body = binary.LittleEndian.AppendUint32(body, uint32(len(s.slots)))
+	c := &s.slots[i]
+	out.commit(s.seal(now, c, KindKeepAlive, body, out.bytes), c.address)
+}
+
+// Disconnect ends a session and tells its client, ten times.
+func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
+	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
+		return ErrNoSession
+	}
+	c := &s.slots[client]
+	for range farewells {
+		out.commit(s.seal(now, c, KindDisconnect, nil, out.bytes), c.address)
+	}
+	s.end(client)
+	return nil
+}
+
+// end frees a slot. Its token is not good for another session: the same keys would seal the same sequences again.
+func (s *Server) end(i int) {
+	c := &s.slots[i]
+	s.forget(i)
+	s.client.remove(byNumber(c.clientID))
+	*c = slot{}
+	s.wake[i] = never
+	s.free = append(s.free, int32(i))
+}
+
+// forget removes what leads to the session in a slot, but for its client id.
+func (s *Server) forget(i int) {
+	s.address.remove(byAddress(s.slots[i].address))
+	if id := s.paths[i].id; id != 0 {
+		s.ids.remove(byNumber(id))
+	}
+	s.paths[i] = path{}
+}
+
+// Refuse makes the server deny everybody who comes from now on, with a good token; sessions go on.
+func (s *Server) Refuse() { s.closing = true }
+
+// Spend marks a token as used until it expires, as a journal tells it after a restart. False: no room.
+func (s *Server) Spend(tag Tag, expire uint64) bool {
+	e := s.tokens.find(tag)
+	if e == nil {
+		e = s.tokens.add(tag, netip.AddrPort{}, expire)
+	}
+	if e == nil {
+		return false
+	}
+	e.spent = true
+	return true
+}
+
+// Session shows who is connected in a slot.
+func (s *Server) Session(client int) (v Session, ok bool) {
+	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
+		return v, false
+	}
+	c := &s.slots[client]
+	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, Heard: c.heard,
+		Token: c.tag, Expire: c.expire, Forged: c.forged}, true
+}
+
+// Find returns the slot of a client id.
+func (s *Server) Find(clientID uint64) (client int, ok bool) { return s.client.get(byNumber(clientID)) }
+
+// Clients is the number of slots.
+func (s *Server) Clients() int { return len(s.slots) }
+
+// Connected is the number of sessions.
+func (s *Server) Connected() int { return len(s.slots) - len(s.free) }
+
+// Waiting is the number of handshakes under way.
+func (s *Server) Waiting() int { return len(s.waiting) - len(s.vacant) }
+
+// Pressure is the part of the handshake budget that is spent, 0 to 1 (handshake_pressure).
+func (s *Server) Pressure() float64 { return s.budget.pressure() }
+
+// Counters are the server's own; read them between calls.
+func (s *Server) Counters() *Counters { return &s.counters }

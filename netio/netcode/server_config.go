@@ -1,0 +1,68 @@
+package netcode
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// ServerConfig of a Server.
+type ServerConfig struct {
+	PrivateKey Key
+	ProtocolID uint64
+	Addresses  []netip.AddrPort // as tokens name this server: its public addresses, never 0.0.0.0
+	Entropy    [32]byte         // random, secret, new at every start: all the server's randomness comes from it
+
+	Clients int // slots, up to MaxClients; 0: 256
+	Pending int // handshakes at a time; 0: four a slot
+	Tokens  int // tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at least 16,384
+
+	// A token is good for one session, also when a server is killed and starts again: with TokenLifetime set, tokens issued
+	// before Started are refused, and tokens that live longer than that. All tokens must then be minted with Expire - Create =
+	// TokenLifetime. Otherwise keep a journal, see Spend.
+	TokenLifetime time.Duration // whole seconds; 0: take tokens of any age
+	Started       int64         // Unix seconds
+
+	OpensPerSecond   int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
+	NetworkPerSecond int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
+	PacketsPerSecond int  // a session may send, 64 more at once; 0: no limit
+	AllowTestKey     bool // take a PrivateKey that everybody knows, for tests
+}
+
+var (
+	errPublicKey = errors.New("netcode: refusing the well-known test key or a key of zeros")
+	errEntropy   = errors.New("netcode: server without entropy")
+	errAddresses = fmt.Errorf("netcode: server needs 1 to %d valid public addresses", MaxServers)
+)
+
+// withDefaults checks the configuration and fills in what was left open.
+func (c ServerConfig) withDefaults() (ServerConfig, error) {
+	c.Clients = or(c.Clients, 256)
+	c.Pending = or(c.Pending, 4*c.Clients)
+	c.Tokens = or(c.Tokens, max(8*c.Clients, 16_384))
+	c.OpensPerSecond = or(c.OpensPerSecond, 20_000)
+	c.NetworkPerSecond = or(c.NetworkPerSecond, max(1, c.OpensPerSecond/4))
+	switch {
+	case c.PrivateKey.Public() && !c.AllowTestKey:
+		return c, errPublicKey
+	case c.Entropy == [32]byte{}:
+		return c, errEntropy
+	case !validServers(c.Addresses):
+		return c, errAddresses
+	case c.Clients < 1 || c.Clients > MaxClients:
+		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
+	case c.Pending < 1 || c.Tokens < 1 || c.OpensPerSecond < 2 || c.NetworkPerSecond < 1 || c.PacketsPerSecond < 0:
+		return c, fmt.Errorf("netcode: a limit that lets nobody in")
+	case c.TokenLifetime < 0 || c.TokenLifetime%time.Second != 0:
+		return c, fmt.Errorf("netcode: token lifetime of %v: whole seconds needed", c.TokenLifetime)
+	}
+	return c, nil
+}
+
+func or(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,188 @@
+package netcode
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// request takes a connection request:
+//
+//	1     0
+//	13    version
+//	8     protocol id
+//	8     expire time of the token
+//	24    nonce of the token
+//	1024  sealed private token
+//
+// The order of the checks is the standard's; what only costs a comparison comes before what costs cryptography.
+func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) Drop {
+	if len(datagram) != requestSize {
+		return DropReqSize
+	}
+	if string(datagram[1:14]) != version {
+		return DropReqVersion
+	}
+	if binary.LittleEndian.Uint64(datagram[14:]) != s.cfg.ProtocolID {
+		return DropReqProtocol
+	}
+	clock, expire := uint64(max(0, unix)), binary.LittleEndian.Uint64(datagram[22:])
+	if why := s.timely(clock, expire); why != DropNone {
+		return why
+	}
+	if why := s.budget.admit(now, byAddress(from), s.dice); why != DropNone {
+		return why
+	}
+	if why := s.openToken(datagram, expire); why != DropNone {
+		return why
+	}
+	tag := Tag(datagram[requestSize-tagSize:])
+	taken, why := s.admissible(now, from, tag, expire)
+	if why != DropNone {
+		return why
+	}
+	if s.closing || !taken && len(s.free) == 0 {
+		s.deny(from, datagram, out)
+		if s.closing {
+			return DropClosing
+		}
+		return DropFull
+	}
+	p := s.remember(now, from, tag, expire)
+	if p == nil {
+		return DropPending
+	}
+	s.challenge(p, datagram, out)
+	return DropNone
+}
+
+// timely compares a token's expire time with the wall clock. A request does not carry the time at which its token was
+// issued, so that follows from the lifetime that all tokens share.
+func (s *Server) timely(clock, expire uint64) Drop {
+	if expire <= clock {
+		return DropReqExpired
+	}
+	if s.cfg.TokenLifetime == 0 {
+		return DropNone
+	}
+	lifetime := uint64(s.cfg.TokenLifetime / time.Second)
+	if expire < lifetime || expire-lifetime < uint64(max(0, s.cfg.Started)) {
+		return DropReqStart
+	}
+	if expire-clock > lifetime+clockSkew {
+		return DropReqLifetime
+	}
+	return DropNone
+}
+
+const clockSkew = 5 // seconds that a backend's clock may be ahead of ours
+
+// openToken decrypts the private token of a request into s.token and makes sure that it is for this server.
+func (s *Server) openToken(datagram []byte, expire uint64) Drop {
+	data := privateData(s.data[:0], s.cfg.ProtocolID, expire)
+	plaintext, err := s.private.Open(s.opened[:0], datagram[30:54], datagram[54:], data)
+	if err != nil {
+		return DropReqToken
+	}
+	if s.token.Parse(plaintext) != nil {
+		return DropReqContent
+	}
+	for _, a := range s.token.Servers[:s.token.NumServers] {
+		if slices.Contains(s.cfg.Addresses, plain(a)) {
+			return DropNone
+		}
+	}
+	return DropReqAddress
+}
+
+// admissible says whether the client of an opened token may go on from an address, and whether it has a slot that it may
+// take over. A token that has been seen from here is remembered.
+func (s *Server) admissible(now time.Duration, from netip.AddrPort, tag Tag, expire uint64) (taken bool, why Drop) {
+	if i, connected := s.address.get(byAddress(from)); connected && !s.replaceable(now, i, s.token.ClientID) {
+		return false, DropReqConnected
+	}
+	i, taken := s.client.get(byNumber(s.token.ClientID))
+	if taken && !s.replaceable(now, i, s.token.ClientID) {
+		return false, DropReqClient
+	}
+	e := s.tokens.find(tag)
+	if e == nil {
+		e = s.tokens.add(tag, plain(from), expire)
+	}
+	if e == nil {
+		return false, DropTokenTable
+	}
+	if e.spent || e.from != plain(from) {
+		return false, DropReqTokenUsed
+	}
+	return taken, DropNone
+}
+
+// replaceable says whether a fresh token of a client may end the session in a slot: it is the client's own and silent.
+func (s *Server) replaceable(now time.Duration, i int, clientID uint64) bool {
+	c := &s.slots[i]
+	return c.clientID == clientID && now-c.heard >= takeoverAfter
+}
+
+// remember keeps the keys of s.token for an address, in the place of older ones. A repeated token keeps its ciphers.
+func (s *Server) remember(now time.Duration, from netip.AddrPort, tag Tag, expire uint64) *pending {
+	i, knocking := s.knocking.get(byAddress(from))
+	if !knocking {
+		if len(s.vacant) == 0 {
+			return nil
+		}
+		i = int(s.vacant[len(s.vacant)-1])
+		s.vacant = s.vacant[:len(s.vacant)-1]
+		s.knocking.put(byAddress(from), i)
+	}
+	p := &s.waiting[i]
+	if p.tag != tag || p.open == nil {
+		p.open, p.seal = packetAEAD(&s.token.ClientToServer), packetAEAD(&s.token.ServerToClient)
+	}
+	timeout := silence(s.token.TimeoutSeconds)
+	life := pendingLife
+	if timeout > 0 {
+		life = min(life, timeout)
+	}
+	*p = pending{used: true, address: from, open: p.open, seal: p.seal, clientID: s.token.ClientID, timeout: timeout,
+		until: now + life, tag: tag, expire: expire}
+	return p
+}
+
+// drop forgets a handshake.
+func (s *Server) drop(i int) {
+	s.knocking.remove(byAddress(s.waiting[i].address))
+	s.waiting[i] = pending{}
+	s.vacant = append(s.vacant, int32(i))
+}
+
+// challenge asks an address to prove that it hears us. Body: 8 sequence of the challenge, 300 sealed challenge token.
+func (s *Server) challenge(p *pending, request []byte, out *Outbox) {
+	s.asked.clientID, s.asked.userData = s.token.ClientID, s.token.UserData
+	plaintext := s.asked.append(s.opened[:0])
+	body := binary.LittleEndian.AppendUint64(s.sealer.plain[:0], s.challenges)
+	body = s.secret.Seal(body, s.sealer.number(s.challenges), plaintext, nil)
+	s.challenges++
+	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.global, body)
+	s.global++
+	s.answer(KindChallenge, b, len(request), p.address, out)
+}
+
+// deny tells the client of s.token that there is no place.
+func (s *Server) deny(from netip.AddrPort, request []byte, out *Outbox) {
+	b := s.sealer.seal(packetAEAD(&s.token.ServerToClient), out.bytes, KindDenied, s.global, nil)
+	s.global++
+	s.answer(KindDenied, b, len(request), from, out)
+}
+
+// answer sends what was appended to out.bytes to an address that has proved nothing yet, unless it is too long beside what
+// came from there.
+func (s *Server) answer(kind Kind, b []byte, received int, to netip.AddrPort, out *Outbox) {
+	if float64(len(b)-len(out.bytes)) > amplification*float64(received) {
+		s.counters.Amplification++
+		return
+	}
+	out.commit(b, to)
+	s.counters.Sent[kind]++
+}

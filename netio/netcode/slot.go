@@ -1,0 +1,68 @@
+package netcode
+
+import (
+	"crypto/cipher"
+	"net/netip"
+	"time"
+)
+
+// slot is the place of one session. Its number is the client's index on the wire.
+type slot struct {
+	used      bool
+	confirmed bool // the client knows that it is connected
+	open      cipher.AEAD
+	seal      cipher.AEAD
+	window    Window
+	heard     time.Duration
+	sent      time.Duration
+	timeout   time.Duration // of silence; 0 never
+	next      uint64        // sequence
+	rate      bucket
+	flooded   int           // datagrams since
+	since     time.Duration // the beginning of a measure of five seconds
+	forged    uint64        // datagrams from its address that did not open
+	address   netip.AddrPort
+	clientID  uint64
+	tag       Tag // of its token
+	expire    uint64
+}
+
+// path is what a slot knows about addresses its client may move to.
+type path struct {
+	id        uint64 // 0: the client knows nothing of this
+	to        netip.AddrPort
+	proof     [proofSize]byte
+	at        time.Duration // of the newest challenge
+	asked     bool          // there was one
+	answering bool          // and it is open
+}
+
+// Session is a view of a slot.
+type Session struct {
+	ClientID  uint64
+	Address   netip.AddrPort
+	UserData  *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
+	Confirmed bool                // the client has been heard since it was let in
+	Heard     time.Duration       // when
+	Token     Tag                 // of the token it came with, for a journal; see Server.Spend
+	Expire    uint64              // of that token
+	Forged    uint64              // datagrams from its address that did not open; anybody can send those
+}
+
+// pending is a handshake: the keys for an address that has shown a token and not yet answered its challenge.
+type pending struct {
+	used     bool
+	address  netip.AddrPort
+	open     cipher.AEAD
+	seal     cipher.AEAD
+	clientID uint64
+	timeout  time.Duration // for the slot; 0 never
+	until    time.Duration
+	tag      Tag
+	expire   uint64 // of the token
+}
+
+const pendingLife = 30 * time.Second // at most: a token may ask for years
+
+// silence is a token's timeout as a duration; 0 never.
+func silence(seconds int32) time.Duration { return max(0, time.Duration(seconds)*time.Second) }

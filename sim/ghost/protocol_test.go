@@ -1,0 +1,162 @@
+package ghost
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// page reads a block of PROTOCOL.md: a name at the margin, what belongs to it below, indented.
+func page(t *testing.T, fence string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../../PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```"+fence+"\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatalf("PROTOCOL.md has no block %s", fence)
+	}
+	all, name := map[string]string{}, ""
+	for line := range strings.Lines(block) {
+		if line[0] != ' ' {
+			name = strings.TrimSpace(line)
+			continue
+		}
+		all[name] += strings.ReplaceAll(strings.TrimSpace(line), " ", "")
+	}
+	return all
+}
+
+// The players of the worked example at both ticks: one in slot 2, and its own client. Interval 3.
+var (
+	exampleTicks  = [2]tick.Tick{300, 303}
+	examplePublic = [2][]int32{
+		{1000, 0, -256, 1024, -5, 3, 100, 0, 0, 0},
+		{1013, 0, -256, 1020, -5, 3, 100, 0, 0, 0},
+	}
+	exampleOwner = [2][]int32{
+		{32000, 0, -8192, 6144, 0, 0, 1, 40, 25, 0, 0, 2, 0, 0},
+		{32307, 0, -8192, 6144, 0, 0, 1, 43, 24, 46, 128, 2, 0, 0},
+	}
+)
+
+const exampleID = ecs.NetID(2<<8 | 1)
+
+// TestSnapshotExample writes the sections of PROTOCOL.md and reads them: both must agree with the page, byte by byte.
+func TestSnapshotExample(t *testing.T) {
+	doc := page(t, "golden-snapshots")
+	m := Untrained()
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	own, self, others := snapshot.NewOwnerWriter(m.Owner, 3), snapshot.NewOwnerReader(m.Owner, 3), snapshot.NewDecoder(m.Public, 16, 3)
+	var p snapshot.Packer
+	for i, name := range []string{"first", "second"} {
+		at := exampleTicks[i]
+		frame := ring.Begin(at)
+		frame.Set(exampleID.Index(), exampleID, examplePublic[i])
+		e.Begin(frame, ring)
+		k.Advance(at)
+		p.Begin(e, k, 0, 1)
+		got := own.Append(Head{Tick: at, Owner: true}.Append([]byte{3}), at, exampleOwner[i])
+		got, first, count := p.Next(got, 1000)
+		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: wrote\n%x, the page says\n%s (%v)", name, got, doc[name], err)
+		}
+		k.Acked(at, first, count)
+		own.Acked(at)
+
+		src, err := hex.DecodeString(doc[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, rest, err := ParseHead(src[1:])
+		if err != nil || h != (Head{Tick: at, Owner: true}) || src[0] != 3 {
+			t.Fatalf("%s: head %+v, %v", name, h, err)
+		}
+		row, rest, err := self.Parse(at, rest)
+		if err != nil || fmt.Sprint(row) != fmt.Sprint(exampleOwner[i]) {
+			t.Errorf("%s: owner row %v, %v; want %v", name, row, err, exampleOwner[i])
+		}
+		if err := others.Section(at, rest); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var public [PublicFields]int32
+		for slot := range 16 {
+			id := others.At(at).Row(slot, public[:])
+			if slot != exampleID.Index() && id != 0 || slot == exampleID.Index() && (id != exampleID || fmt.Sprint(public) != fmt.Sprint(examplePublic[i])) {
+				t.Errorf("%s: slot %d holds %v %v", name, slot, id, public)
+			}
+		}
+	}
+}
+
+// TestSnapshotCodes holds the codes and hashes that PROTOCOL.md quotes to those of the untrained models.
+func TestSnapshotCodes(t *testing.T) {
+	m, doc := Untrained(), page(t, "golden-codes")
+	first := func(code uint32, n uint8) (s string) { // the first bit first
+		for i := range n {
+			s += fmt.Sprint(code >> i & 1)
+		}
+		return s
+	}
+	mask := func(table schema.Mask, sym int) string { return first(table.Table.Code(sym)) }
+	field := func(c *schema.Coder, v, base int32) string {
+		code, n := c.Bits(v, base)
+		return first(uint32(code), uint8(n))
+	}
+	pub, own := m.Public.Coders(), m.Owner.Coders()
+	want := map[string]string{
+		"player, despawned":                         mask(m.Public.Masks()[0], schema.Gone),
+		"player, replaced":                          mask(m.Public.Masks()[0], schema.Replace),
+		"player, update, nothing changed":           mask(m.Public.Masks()[0], schema.Update),
+		"player, update, x and yaw changed":         mask(m.Public.Masks()[0], schema.Update+1<<X+1<<Yaw),
+		"player, x, +13":                            field(&pub[X], 1013, 1000),
+		"player, yaw, -4":                           field(&pub[Yaw], 1020, 1024),
+		"owner, pos.x changed":                      mask(m.Owner.Masks()[0], 1<<PosX),
+		"owner, pos.x, +307":                        field(&own[PosX], 32307, 32000),
+		"owner, since, ammo, cool and cone changed": mask(m.Owner.Masks()[1], 15),
+		"owner, since, +3":                          field(&own[Since], 43, 40),
+		"owner, ammo, -1":                           field(&own[Ammo], 24, 25),
+		"owner, cool, +46":                          field(&own[Cool], 46, 0),
+		"owner, cone, +128":                         field(&own[Cone], 128, 0),
+		"schema hash":                               fmt.Sprintf("%016x", SchemaHash()),
+		"model hash, untrained":                     fmt.Sprintf("%016x", m.Hash()),
+	}
+	for name, code := range want {
+		if doc[name] != code {
+			t.Errorf("%s: %s, the page says %q", name, code, doc[name])
+		}
+	}
+	if len(doc) != len(want) {
+		t.Errorf("the page quotes %d codes, want %d", len(doc), len(want))
+	}
+}
+
+// TestPageListsEveryField holds the two tables of fields to the schemas.
+func TestPageListsEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		schema.Schema
+		m *schema.Model
+	}{{Public, Untrained().Public}, {Owner, Untrained().Owner}} {
+		for i, f := range s.Fields {
+			lo, hi := f.Range()
+			row := fmt.Sprintf("| %d | %s | %d | %d | %d |", i, f.Name, s.m.Coders()[i].Width(), lo, hi)
+			if !strings.Contains(string(text), row) {
+				t.Errorf("%s: the page has no row %q", s.Name, row)
+			}
+		}
+	}
+}
