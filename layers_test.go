@@ -37,7 +37,7 @@ var layers = []layer{
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
-	{pkg: "netio/impair", may: "netio"},
+	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "crypto"},
 	{pkg: "netio/wire", may: "compress/bitio"},
 	{pkg: "netio/session", may: "netio/wire"},

@@ -69,8 +69,20 @@ measures how many players this machine carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newModel(), newMap(), newBenchReport())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newModel(), newMap(), newImpair(), newBenchReport())
 	return root
+}
+
+// moreTraces takes what follows the flags as further files of --trace, so that a shell's wildcard works, and refuses
+// it without that flag.
+func moreTraces(traces *[]string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(*traces) == 0 {
+			return noArgs(c, args)
+		}
+		*traces = append(*traces, args...)
+		return nil
+	}
 }
 
 // noArgs refuses arguments that no flag owns.

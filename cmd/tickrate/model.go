@@ -37,7 +37,7 @@ func newModel() *cobra.Command {
 		Short: "Train the compression models on the traffic of a lobby in virtual time",
 		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol its snapshots are made of, and writes the Huffman
 tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.`,
-		Args: noArgs,
+		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
 	}
 	fl := train.Flags()
@@ -45,7 +45,7 @@ tables that code them in the fewest bits. Server and clients must load the same 
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, a .csv or .csv.gz `file`; may be repeated")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	c.AddCommand(train)
 	return c
 }

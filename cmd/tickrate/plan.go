@@ -39,7 +39,7 @@ level no longer holds, and writes a report: index.html, plan.json and bench.txt.
 what it has.
 
 Where there are two processors or more, server and swarm are kept apart: the server has one, the swarm the others.`,
-		Args: noArgs,
+		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
 	fl := c.Flags()
@@ -57,7 +57,7 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.StringVar(&f.socket, "socket", "gnet", "the server's socket back `end`: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, a .csv or .csv.gz `file`; may be repeated")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	return c
 }
 

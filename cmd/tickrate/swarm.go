@@ -31,7 +31,7 @@ func newSwarm() *cobra.Command {
 		Short: "Send headless players to a lobby over real UDP",
 		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
 human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.`,
-		Args: noArgs,
+		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
 	fl := c.Flags()
@@ -41,7 +41,7 @@ human movement (--trace). It ends with what the players experienced, and says so
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, a .csv or .csv.gz `file`; may be repeated")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	fl.StringVar(&f.model, "model", "", "compression model `file`, as the server's; default the one of this build")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	return c

@@ -2,18 +2,29 @@ package impair
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
 )
+
+// MaxDatagram is the longest datagram a link carries, in bytes: what one Ethernet frame holds over IPv4, so that links
+// also carry what others than us send. It is an odd number of cache lines, see netio's slots.
+const MaxDatagram = 1472
+
+const _ = uint(MaxDatagram - netio.MaxDatagram) // a Conn's datagrams fit
+
+type packet = [MaxDatagram]byte
 
 // Link carries datagrams one way. One goroutine owns it. It keeps copies, in memory that is used again: once it has
 // held as many at a time as it ever will, it allocates nothing.
 type Link struct {
 	fate   fate
 	heap   []entry
-	free   []*[netio.MaxDatagram]byte
-	popped *[netio.MaxDatagram]byte // what the last Pop returned
+	free   []*packet
+	keep   int     // most buffers that wait in free
+	popped *packet // what the last Pop returned
+	bound  uint32  // the binding it was sent under
 	order  uint64
 }
 
@@ -22,17 +33,9 @@ type entry struct {
 	due   time.Duration
 	order uint64
 	tag   uint64
-	buf   *[netio.MaxDatagram]byte
-	n     int
-}
-
-// Stats counts what a link did. Pushed + Duplicated == Lost + Delivered + Link.Len().
-type Stats struct {
-	Pushed     uint64
-	Lost       uint64
-	Duplicated uint64
-	Reordered  uint64 // arrivals held back
-	Delivered  uint64
+	buf   *packet
+	n     int32
+	bound uint32
 }
 
 // New returns an empty link. A profile that does not pass Check panics.
@@ -40,34 +43,43 @@ func New(p Profile, seed uint64) *Link {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
 	}
-	if p.ReorderBy == 0 {
-		p.ReorderBy = DefaultReorderBy
-	}
-	return &Link{fate: fate{profile: p, dice: dice(seed)}}
+	return &Link{fate: newFate(p, seed), keep: math.MaxInt}
 }
 
-// Push sends a datagram of at most netio.MaxDatagram bytes at the instant now. The tag comes out with it, and means
-// what the caller likes: an address's number, for instance.
+// Change gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
+// dice roll on. A profile that does not pass Check panics.
+func (l *Link) Change(p Profile) {
+	if err := p.Check(); err != nil {
+		panic(err.Error())
+	}
+	l.fate.set(p)
+}
+
+// Push sends a datagram of at most MaxDatagram bytes at the instant now. The tag comes out with it, and means what the
+// caller likes: an address's number, for instance.
 func (l *Link) Push(now time.Duration, data []byte, tag uint64) {
-	if len(data) > netio.MaxDatagram {
+	if len(data) > MaxDatagram {
 		panic(fmt.Sprintf("impair: a datagram of %d bytes", len(data)))
 	}
-	due, arrivals := l.fate.decide(now)
+	f := &l.fate
+	f.count.PushedBytes += uint64(len(data))
+	due, arrivals := f.decide(now, len(data))
 	for _, at := range due[:arrivals] {
 		buf := l.buffer()
+		n := f.harm.do(buf[:copy(buf[:], data)], &f.profile, &f.count)
 		l.order++
-		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: copy(buf[:], data)})
+		l.heap = append(l.heap, entry{due: at, order: l.order, tag: tag, buf: buf, n: int32(n), bound: f.binding})
 		l.up(len(l.heap) - 1)
 	}
 }
 
 // Pop returns the next datagram that has arrived by now, in the order of arrival. data is the link's memory: valid
-// until the next Push or Pop.
+// until the next Pop.
 func (l *Link) Pop(now time.Duration) (data []byte, tag uint64, ok bool) {
-	if l.popped != nil {
+	if l.popped != nil && len(l.free) < l.keep {
 		l.free = append(l.free, l.popped)
-		l.popped = nil
 	}
+	l.popped = nil
 	if len(l.heap) == 0 || l.heap[0].due > now {
 		return nil, 0, false
 	}
@@ -77,10 +89,15 @@ func (l *Link) Pop(now time.Duration) (data []byte, tag uint64, ok bool) {
 	l.heap[last] = entry{}
 	l.heap = l.heap[:last]
 	l.down(0)
-	l.popped = e.buf
+	l.popped, l.bound = e.buf, e.bound
 	l.fate.count.Delivered++
+	l.fate.count.DeliveredBytes += uint64(e.n)
 	return e.buf[:e.n:e.n], e.tag, true
 }
+
+// Binding numbers the address from which the datagram of the last Pop was sent: it grows by one with every Rebind that
+// had passed by then. A receiver that keeps senders apart by address takes another number for another port.
+func (l *Link) Binding() uint32 { return l.bound }
 
 // Next is the instant at which the next datagram arrives; not ok if none is on its way.
 func (l *Link) Next() (at time.Duration, ok bool) {
@@ -96,10 +113,10 @@ func (l *Link) Len() int { return len(l.heap) }
 // Stats counts what happened since New.
 func (l *Link) Stats() Stats { return l.fate.count }
 
-func (l *Link) buffer() *[netio.MaxDatagram]byte {
+func (l *Link) buffer() *packet {
 	n := len(l.free)
 	if n == 0 {
-		return new([netio.MaxDatagram]byte)
+		return new(packet)
 	}
 	buf := l.free[n-1]
 	l.free = l.free[:n-1]

@@ -24,12 +24,15 @@ type slowEntry struct {
 	due  time.Duration
 	data string
 	tag  uint64
+	from uint32
 }
 
 func (l *slowLink) push(now time.Duration, data string, tag uint64) {
-	due, n := l.fate.decide(now)
+	due, n := l.fate.decide(now, len(data))
 	for _, at := range due[:n] {
-		l.list = append(l.list, slowEntry{at, data, tag})
+		harmed := []byte(data)
+		harmed = harmed[:l.fate.harm.do(harmed, &l.fate.profile, &l.fate.count)]
+		l.list = append(l.list, slowEntry{at, string(harmed), tag, l.fate.binding})
 	}
 }
 
@@ -48,11 +51,41 @@ func (l *slowLink) pop(now time.Duration) (slowEntry, bool) {
 	return e, true
 }
 
+// drawProfile draws any profile that passes Check, with half of its knobs at zero.
+func drawProfile(t *rapid.T) Profile {
+	share, span := rapid.Float64Range(0, 1), rapid.Int64Range(0, int64(40*ms))
+	var p Profile
+	for i := range knobs {
+		k := &knobs[i]
+		if rapid.Bool().Draw(t, k.name) || k.needs != "" && find(k.needs).zero(&p) {
+			continue
+		}
+		switch {
+		case k.mean():
+			*k.float(&p) = 1 + 20*share.Draw(t, k.name)
+		case k.float != nil:
+			*k.float(&p) = share.Draw(t, k.name)
+		case k.time != nil:
+			*k.time(&p) = time.Duration(span.Draw(t, k.name))
+		default:
+			*k.bytes(&p) = rapid.IntRange(1000, 20_000).Draw(t, k.name)
+		}
+	}
+	p.Corrupt, p.CorruptBytes, p.Truncate = p.Corrupt/3, p.CorruptBytes/3, p.Truncate/3
+	p.BlackholeEvery = max(p.BlackholeEvery, p.Blackhole)
+	if p.Rebind > 0 {
+		p.Rebind += 10 * ms
+	}
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestLinkAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		share := rapid.Float64Range(0, 1)
 		span := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 40).Draw(t, "ms")) * ms })
-		p := Profile{share.Draw(t, "loss"), share.Draw(t, "dup"), share.Draw(t, "reorder"), span.Draw(t, "delay"), span.Draw(t, "jitter"), span.Draw(t, "by")}
+		p := drawProfile(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := New(p, seed)
 		twin := &slowLink{fate: l.fate}
@@ -67,14 +100,19 @@ func TestLinkAgreesWithAList(t *testing.T) {
 			now += span.Draw(t, "step")
 			data, tag, ok := l.Pop(now)
 			want, wantOk := twin.pop(now)
-			if ok != wantOk || string(data) != want.data || tag != want.tag {
+			if ok != wantOk || string(data) != want.data || tag != want.tag || ok && l.Binding() != want.from {
 				t.Fatalf("popped %q %d %v, want %q %d %v", data, tag, ok, want.data, want.tag, wantOk)
 			}
-			if s := l.Stats(); s.Pushed+s.Duplicated != s.Lost+s.Delivered+uint64(l.Len()) {
+			if s := l.Stats(); !conserved(s, l.Len()) {
 				t.Fatalf("a datagram is missing: %+v and %d on their way", s, l.Len())
 			}
 		}
 	})
+}
+
+// conserved is the identity of Stats.
+func conserved(s Stats, flying int) bool {
+	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.Choked+s.Delivered+uint64(flying)
 }
 
 // The shares are what the profile asks for, and the times within its bounds.
@@ -166,8 +204,15 @@ func TestDiceArePinned(t *testing.T) {
 	}
 }
 
+// everything turns every knob.
+var everything = Profile{
+	Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Delay: 30 * ms, Jitter: 10 * ms, Burst: 0.01, BurstMax: 100 * ms, BurstLoss: 0.9,
+	Corrupt: 0.1, CorruptBytes: 0.1, Truncate: 0.1, Rate: 900_000, Queue: 20_000, Blackhole: 100 * ms, BlackholeEvery: 2 * time.Second,
+	Rebind: time.Second,
+}
+
 func TestSteadyLinkAllocatesNothing(t *testing.T) {
-	l := New(Profile{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Delay: 30 * ms, Jitter: 10 * ms}, 3)
+	l := New(everything, 3)
 	data := make([]byte, 100)
 	now := time.Duration(0)
 	step := func() {
@@ -185,7 +230,7 @@ func TestSteadyLinkAllocatesNothing(t *testing.T) {
 		step()
 	}
 	for range 400 {
-		l.free = append(l.free, new([netio.MaxDatagram]byte)) // a rare crowd must not fail the test
+		l.free = append(l.free, new(packet)) // a rare crowd must not fail the test
 	}
 	if cap(l.heap) < 1000 {
 		l.heap = append(make([]entry, 0, 1000), l.heap...)
@@ -206,6 +251,18 @@ func TestBadProfilesAreNamed(t *testing.T) {
 		{Profile{Delay: -1}, "delay"},
 		{Profile{Jitter: 2 * time.Minute}, "jitter"},
 		{Profile{ReorderBy: -1}, "reorder-by"},
+		{Profile{Burst: 2}, "burst is"},
+		{Profile{BurstLength: 5}, "without burst"},
+		{Profile{Burst: 0.1, BurstLength: 0.5}, "burst-length"},
+		{Profile{Burst: 0.1, BurstLength: math.NaN()}, "burst-length"},
+		{Profile{Corrupt: 0.5, CorruptBytes: 0.3, Truncate: 0.3}, "together"},
+		{Profile{Rate: 10}, "rate"},
+		{Profile{Rate: -1}, "rate"},
+		{Profile{Queue: 1000}, "without rate"},
+		{Profile{Rate: 1000, Queue: 100_000}, "less than a minute"},
+		{Profile{Blackhole: 31 * time.Second}, "blackhole"},
+		{Profile{BlackholeEvery: time.Second}, "without blackhole"},
+		{Profile{Rebind: 1}, "rebind"},
 	} {
 		if err := c.p.Check(); err == nil || !strings.Contains(err.Error(), c.word) {
 			t.Fatalf("%+v: %v, want an error about %s", c.p, err, c.word)

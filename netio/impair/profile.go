@@ -1,41 +1,59 @@
 package impair
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
-// Profile says how bad a link is. The zero value is a perfect one.
+// Profile says how bad a link is, one way. The zero value is a perfect one. Shares are from 0 to 1, times from 0 to a
+// minute; ParseProfile reads it from text, with the names given in the comments.
 type Profile struct {
-	Loss      float64 // share of datagrams that vanish, 0 to 1
-	Duplicate float64 // share of the others that arrive twice
-	Reorder   float64 // share of all arrivals that are held back for ReorderBy, so that later ones pass
+	Loss      float64 // loss: share of datagrams that vanish, each by itself
+	Duplicate float64 // duplicate: share of the others that arrive twice
+	Reorder   float64 // reorder: share of all arrivals that are held back for ReorderBy, so that later ones pass
 
-	Delay     time.Duration // one way, of every datagram
-	Jitter    time.Duration // up to this much more, uniformly; it alone never changes the order, as in a queue
-	ReorderBy time.Duration // 0 means DefaultReorderBy
+	Delay     time.Duration // delay: one way, of every datagram
+	Jitter    time.Duration // jitter: up to this much more, uniformly; it alone never changes the order, as in a queue
+	ReorderBy time.Duration // reorder-by: 0 means DefaultReorderBy
+
+	// Bursts, after Gilbert and Elliott. Between bursts the loss is Loss.
+	Burst       float64       // burst: chance of every datagram to begin a burst
+	BurstLength float64       // burst-length: mean datagrams in a burst, at least 1; 0 means 10
+	BurstLoss   float64       // burst-loss: share lost within a burst; 0 means all
+	BurstMax    time.Duration // burst-max: no burst lasts longer; 0 means no such bound
+
+	// Damage. At most one of these befalls an arrival: their sum is at most 1.
+	Corrupt      float64 // corrupt: share of arrivals with one bit flipped
+	CorruptBytes float64 // corrupt-bytes: share of arrivals with 1 to 8 neighbouring bytes altered
+	Truncate     float64 // truncate: share of arrivals cut to a random shorter length, also 0
+
+	Rate  int // rate: bytes of payload a second that pass, 1000 to 10^10; 0 means no bound
+	Queue int // queue: bytes that wait for the rate, more are dropped; 0 means a quarter of a second's, but two datagrams at least
+
+	// Nothing passes for the last Blackhole of every BlackholeEvery of the clock: both ways of a path go dark together.
+	Blackhole      time.Duration // blackhole: 0 means never
+	BlackholeEvery time.Duration // blackhole-every: up to an hour; 0 means 30 s
+
+	Rebind time.Duration // rebind: the sender's address changes this often, at least 10 ms; 0 means never
 }
 
-// DefaultReorderBy is longer than the gap between two datagrams at 60 or 50 Hz, so a held one is really overtaken.
-const DefaultReorderBy = 25 * time.Millisecond
+// What zero means where it does not mean none. DefaultReorderBy is longer than the gap between two datagrams at 60 or
+// 50 Hz, so a held one is really overtaken.
+const (
+	DefaultReorderBy      = 25 * time.Millisecond
+	DefaultBurstLength    = 10
+	DefaultBlackholeEvery = 30 * time.Second
+)
 
-// Check says what of a profile is out of range, if anything.
-func (p Profile) Check() error {
-	for _, share := range []struct {
-		name string
-		v    float64
-	}{{"loss", p.Loss}, {"duplicate", p.Duplicate}, {"reorder", p.Reorder}} {
-		if !(share.v >= 0 && share.v <= 1) { // also catches NaN
-			return fmt.Errorf("impair: %s is %v, want a share from 0 to 1", share.name, share.v)
-		}
+func (p Profile) withDefaults() Profile {
+	setZero(&p.ReorderBy, DefaultReorderBy)
+	setZero(&p.BurstLength, DefaultBurstLength)
+	setZero(&p.BurstLoss, 1)
+	setZero(&p.BlackholeEvery, DefaultBlackholeEvery)
+	setZero(&p.Queue, max(p.Rate/4, 2*MaxDatagram))
+	return p
+}
+
+func setZero[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
 	}
-	for _, d := range []struct {
-		name string
-		v    time.Duration
-	}{{"delay", p.Delay}, {"jitter", p.Jitter}, {"reorder-by", p.ReorderBy}} {
-		if d.v < 0 || d.v > time.Minute {
-			return fmt.Errorf("impair: %s is %v, want 0 to 1m", d.name, d.v)
-		}
-	}
-	return nil
 }

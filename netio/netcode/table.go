@@ -97,9 +97,11 @@ func (t *table) find(n name) (i int, found bool) {
 // home is where the search begins, to be taken modulo the size.
 func (t *table) home(n name) int { return int(n.hash(t.seed)) }
 
-// hash is the folded 128-bit product of wyhash.
+// hash is the folded 128-bit product of wyhash, twice: one fold leaves rows of neighbouring addresses in rows under an
+// unlucky seed.
 func (n name) hash(seed [2]uint64) uint64 {
 	h, l := bits.Mul64(n.low^seed[0], n.high^uint64(n.port)<<32^seed[1])
+	h, l = bits.Mul64(h^l, 0x9e3779b97f4a7c15)
 	return h ^ l
 }
 

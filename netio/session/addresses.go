@@ -104,9 +104,11 @@ func (t *Addresses) find(a netip.AddrPort) (i int, found bool) {
 	return i, false
 }
 
-// home is where the search for an address begins, to be taken modulo the size: the folded 128-bit product of wyhash.
+// home is where the search for an address begins, to be taken modulo the size: the folded 128-bit product of wyhash,
+// twice, as one fold leaves rows of neighbouring addresses in rows under an unlucky seed.
 func (t *Addresses) home(high, low uint64, port uint16) int {
 	h, l := bits.Mul64(low^t.seed[0], high^uint64(port)<<32^t.seed[1])
+	h, l = bits.Mul64(h^l, 0x9e3779b97f4a7c15)
 	return int(h ^ l)
 }
 

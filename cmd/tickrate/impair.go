@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/netio/impair"
+)
+
+// impairFlags are the flags of impair.
+type impairFlags struct {
+	listen, to, up, down string
+	clients              int
+	seconds              float64
+	seed                 uint64
+	list                 bool
+}
+
+func newImpair() *cobra.Command {
+	var f impairFlags
+	c := &cobra.Command{
+		Use:   "impair",
+		Short: "Put a bad network in front of a UDP server",
+		Long: `impair passes datagrams between clients and a server, and impairs them on the way: late, lost, doubled, damaged, as a
+profile asks and a seed decides. The server sees every client at a port of its own. It ends with the counts.
+
+  tickrate impair --list
+  tickrate impair --listen 127.0.0.1:7920 --to 127.0.0.1:7913 --profile mobile
+  tickrate impair --to 127.0.0.1:7913 --profile mobile,rebind=10s --down rate=64k,delay=40ms
+
+A profile is a name of --list, settings, or a name and settings that change it. Settings: loss, burst, burst-length,
+burst-loss, burst-max, delay, jitter, duplicate, reorder, reorder-by, corrupt, corrupt-bytes, truncate, rate, queue,
+blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, rates bytes a second, such as 125k.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.list {
+				return listProfiles(c.OutOrStdout())
+			}
+			return runImpair(c, f)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:0", "UDP `host:port` for clients; port 0 for any")
+	fl.StringVar(&f.to, "to", "", "UDP `host:port` of the server (required)")
+	fl.StringVar(&f.up, "profile", "mobile", "`profile` of each way")
+	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another")
+	fl.IntVar(&f.clients, "clients", 1024, "most `clients` at a time, 1 to 65536; each costs a socket")
+	fl.Float64Var(&f.seconds, "seconds", 0, "`seconds` to run; 0 until interrupted")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of every link")
+	fl.BoolVar(&f.list, "list", false, "print the named profiles and exit")
+	return c
+}
+
+// listProfiles prints a table.
+func listProfiles(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PROFILE\tEACH WAY\tABOUT")
+	for _, n := range impair.Profiles() {
+		settings := n.Profile.String()
+		if settings == n.Name {
+			settings = "-"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", n.Name, settings, n.About)
+	}
+	return t.Flush()
+}
+
+// config turns flags into a configuration. All its errors are of use.
+func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
+	switch {
+	case f.to == "":
+		return cfg, fmt.Errorf("no server to pass datagrams to: give --to")
+	case f.clients < 1 || f.clients > 1<<16:
+		return cfg, fmt.Errorf("%d clients: expected 1 to %d", f.clients, 1<<16)
+	case !(f.seconds >= 0 && f.seconds < 1e9):
+		return cfg, fmt.Errorf("%g seconds: expected 0 or more, less than 1e9", f.seconds)
+	}
+	if _, err := net.ResolveUDPAddr("udp", f.to); err != nil {
+		return cfg, fmt.Errorf("server address: %w", err)
+	}
+	if _, err := net.ResolveUDPAddr("udp", f.listen); err != nil {
+		return cfg, fmt.Errorf("address to listen on: %w", err)
+	}
+	cfg = impair.ProxyConfig{Listen: f.listen, To: f.to, Seed: f.seed, Clients: f.clients}
+	if cfg.Up, err = impair.ParseProfile(f.up); err != nil {
+		return cfg, err
+	}
+	cfg.Down = cfg.Up
+	if f.down != "" {
+		cfg.Down, err = impair.ParseProfile(f.down)
+	}
+	return cfg, err
+}
+
+func runImpair(c *cobra.Command, f impairFlags) error {
+	cfg, err := f.config()
+	if err != nil {
+		return badUse(err)
+	}
+	p, err := impair.NewProxy(cfg)
+	if err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n", p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
+	ctx := c.Context()
+	if f.seconds > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, seconds(f.seconds))
+		defer stop()
+	}
+	if err := p.Run(ctx); err != nil {
+		return err
+	}
+	return printCounts(w, p.Stats())
+}
+
+// printCounts prints what was counted, one line a kind; kinds that did not occur are left out.
+func printCounts(w io.Writer, s impair.ProxyStats) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "datagrams\tup\tdown\t")
+	for i, row := range []struct {
+		name     string
+		up, down uint64
+	}{
+		{"received", s.Up.Received, s.Down.Received},
+		{"delivered", s.Up.Delivered, s.Down.Delivered},
+		{"lost", s.Up.Lost, s.Down.Lost},
+		{"bursts", s.Up.Bursts, s.Down.Bursts},
+		{"blackholed", s.Up.Blackholed, s.Down.Blackholed},
+		{"choked", s.Up.Choked, s.Down.Choked},
+		{"duplicated", s.Up.Duplicated, s.Down.Duplicated},
+		{"reordered", s.Up.Reordered, s.Down.Reordered},
+		{"corrupted", s.Up.Corrupted, s.Down.Corrupted},
+		{"truncated", s.Up.Truncated, s.Down.Truncated},
+		{"rebound", s.Up.Rebound, s.Down.Rebound},
+		{"oversize", s.Up.Oversize, s.Down.Oversize},
+		{"overflow", s.Up.Overflow, s.Down.Overflow},
+		{"stranded", s.Up.Stranded, s.Down.Stranded},
+		{"send failed", s.Up.SendFailed, s.Down.SendFailed},
+		{"bytes delivered", s.Up.DeliveredBytes, s.Down.DeliveredBytes},
+	} {
+		if i < 2 || row.up+row.down > 0 {
+			fmt.Fprintf(t, "%s\t%d\t%d\t\n", row.name, row.up, row.down)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%d clients came; %d datagrams of others were refused\n", s.Joined, s.Refused)
+	return err
+}

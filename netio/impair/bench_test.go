@@ -1,0 +1,36 @@
+package impair
+
+import (
+	"testing"
+	"time"
+)
+
+// One datagram of 100 bytes pushed and one popped with 64 on their way, by profile; list is the heap's honest twin
+// under mobile.
+func BenchmarkPushPop(b *testing.B) {
+	data := make([]byte, 100)
+	cases := append(Profiles(), Named{Name: "everything", Profile: everything})
+	const gap = 80 * ms / 64
+	for _, c := range cases {
+		b.Run(c.Name, func(b *testing.B) {
+			l, now := New(c.Profile, 1), time.Duration(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				now += gap
+				l.Push(now, data, 0)
+				for _, _, ok := l.Pop(now); ok; _, _, ok = l.Pop(now) {
+				}
+			}
+		})
+	}
+	b.Run("list", func(b *testing.B) {
+		l, now := slowLink{fate: newFate(Profiles()[2].Profile, 1)}, time.Duration(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			now += gap
+			l.push(now, string(data), 0)
+			for _, ok := l.pop(now); ok; _, ok = l.pop(now) {
+			}
+		}
+	})
+}
