@@ -405,7 +405,6 @@ func TestBlobAllocatesNothing(t *testing.T) {
 type slowBlobs struct {
 	limit, id, size int
 	seen            map[int][]byte
-	memory          int // what it would need at once
 }
 
 func (q *slowBlobs) parse(src []byte) (rest, blob []byte, ok bool) {
