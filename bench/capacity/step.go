@@ -38,7 +38,8 @@ type Step struct {
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
 	InputsExpected uint64 `json:"inputs_expected"`
-	InputsLost     uint64 `json:"inputs_lost"`
+	InputsLost     uint64 `json:"inputs_lost"` // missed by the server, less those that the swarm made too late
+	InputsLate     uint64 `json:"inputs_late"` // made so late by the swarm that the server may have missed them
 	DatagramsLost  uint64 `json:"datagrams_lost"`
 
 	TicksGivenUp  uint64  `json:"ticks_given_up"`  // abandoned after stalls too long to make up for

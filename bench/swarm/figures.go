@@ -17,7 +17,7 @@ type Figures struct {
 	Sends          uint64 // datagrams sent
 	Slots          uint64 // of the schedule, given up ones included
 	LateSlots      uint64 // that began more than half a tick late, or not at all
-	LateTicks      uint64 // command ticks made too late for the server: later than the client's lead. Our fault.
+	LateTicks      uint64 // command ticks made so late that the server may have missed them: our fault, not its
 	BytesUp        uint64
 	BytesDown      uint64
 	DatagramsDown  uint64

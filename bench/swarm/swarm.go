@@ -193,7 +193,7 @@ func (s *Swarm) play(slot int) {
 		for due := b.client.Advance(s.now); due > 0; due-- {
 			b.client.Command(b.brain.Wish(s.sight(b)))
 			s.Figures.Ticks++
-			if b.last.LeadWanted > 0 && late > b.last.LeadWanted {
+			if late > s.slack(b) {
 				s.Figures.LateTicks++
 			}
 		}
@@ -208,6 +208,13 @@ func (s *Swarm) play(slot int) {
 		}
 		s.sample(b)
 	}
+}
+
+// slack is how late a bot's commands may be made and still be in time for sure: the whole ticks that they were last seen
+// to wait on the server, and a quarter for clocks that are not read at one instant.
+func (s *Swarm) slack(b *bot) time.Duration {
+	period := s.cfg.Rate.Period()
+	return time.Duration(max(b.last.Lead, 0))*period + period/4
 }
 
 func (s *Swarm) send(i int, data []byte) {

@@ -117,8 +117,8 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
 		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
-		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks),
-		DatagramsLost:  rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
+		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateSlots, VoidReason: f.Void(),
 	}
 	for _, st := range rep.Stages {
