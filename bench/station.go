@@ -9,15 +9,15 @@ import (
 // or, with a trailing slash, a directory above it.
 var stations = []struct{ name, packages string }{
 	{"Socket", "netio netio/impair"},
-	{"Packet", "netio/wire netio/session"},
+	{"Packet", "netio/wire netio/session netio/netcode"},
 	{"Commands and the match", "sim sim/arena sim/move"},
 	{"World", "ecs ecs/geom ecs/tick"},
 	{"History and lag compensation", "lagcomp lagcomp/"},
 	{"Snapshots", "ecs/snapshot ecs/schema sim/ghost"},
 	{"Compression", "compress/"},
-	{"Lobby", "server server/"},
+	{"Lobby", "bench/bottle server server/"},
 	{"Client", "client client/"},
-	{"Measuring", "internal/meter bench/"},
+	{"Measuring", "internal/meter internal/pace bench/"},
 	{"Elsewhere", "/"},
 }
 

@@ -41,6 +41,7 @@ type Bottle struct {
 	up     []*impair.Link
 	down   []*impair.Link
 	line   line
+	played func() error // tick, made a value once
 	eyes   []swarm.Enemy
 	sight  swarm.Sight
 	part   uint64 // instants played
@@ -64,6 +65,7 @@ func New(cfg Config) (*Bottle, error) {
 	n := cfg.Clients
 	b := &Bottle{Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
 		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n)}
+	b.played = b.tick
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
 		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
@@ -103,7 +105,7 @@ func (b *Bottle) Step() error {
 		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / parts)
 		if b.part%parts == 0 {
 			b.line.gather(b.up, b.now)
-			if err := b.cfg.Around(b.tick); err != nil {
+			if err := b.cfg.Around(b.played); err != nil {
 				return err
 			}
 			b.line.spread(b.down, b.now)
