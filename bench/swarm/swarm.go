@@ -128,7 +128,11 @@ func (s *Swarm) Joined() (n int) {
 func (s *Swarm) Err() error {
 	for i := range s.bots {
 		if st, why := s.bots[i].client.State(); st > client.Joined {
-			return fmt.Errorf("player %d of %d: %v: %v", i, len(s.bots), st, errors.Join(s.bots[i].client.Err(), fmt.Errorf("%v", why)))
+			err := s.bots[i].client.Err()
+			if err == nil {
+				err = errors.New(why.String())
+			}
+			return fmt.Errorf("player %d of %d: %v: %w", i, len(s.bots), st, err)
 		}
 	}
 	return s.err

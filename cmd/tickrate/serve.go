@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +79,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 		return badUse(err)
 	}
 	host, err := server.NewHost(cfg)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; stop the other server, or choose ports with --listen and --http", err)
+	}
 	if err != nil {
 		return err
 	}

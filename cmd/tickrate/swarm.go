@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -77,7 +78,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	defer s.Close() // the figures are out by then
 	if err := connect(c.Context(), s, f.players); err != nil {
-		return err
+		return fmt.Errorf("%w; is tickrate serve running at %s with room for %d?", err, f.server, f.players)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s\n", f.players, move.name)
 	s.Reset()
@@ -91,16 +92,20 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	return printFigures(c.OutOrStdout(), s, f)
 }
 
-// connect plays until everybody is in, for 15 seconds at most.
+// connect plays until everybody is in, for 15 seconds at most, or 3 if nobody answers at all.
 func connect(ctx context.Context, s *swarm.Swarm, players int) error {
-	err := s.Run(ctx, 15*time.Second, func() bool { return s.Joined() == players })
+	begin := time.Now()
+	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
+	err := s.Run(ctx, 15*time.Second, func() bool { return s.Joined() == players || silent() })
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case silent():
+		return errors.New("not a single answer within 3 s")
 	case s.Joined() < players:
-		return fmt.Errorf("%d of %d players got in within 15 s; is a server with room there?", s.Joined(), players)
+		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}
 	return nil
 }
