@@ -125,6 +125,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		search.Tolerance = 0.15
 	}
 	err = r.search(c.Context(), &search, out)
+	out.clear()
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)

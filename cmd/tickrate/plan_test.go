@@ -87,7 +87,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, want := range []string{"service level: ", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")} {
+	for _, want := range []string{"service level:", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it printed no %q:\n%s", want, out)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -36,16 +37,26 @@ func (s *screen) note(format string, args ...any) {
 func (s *screen) begin(p capacity.Plan) {
 	s.level = p.Level
 	fmt.Fprintf(s.w, "%s, %d processors; %s\n", p.Machine.CPU, p.Machine.Cores, p.Movement)
-	fmt.Fprintf(s.w, "service level: %s\n\n", p.Level.Words())
+	fmt.Fprintln(s.w, "service level:")
+	for term := range strings.SplitSeq(p.Level.Words(), "; ") {
+		fmt.Fprintf(s.w, "  %s\n", term)
+	}
+	fmt.Fprintln(s.w)
 	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n",
 		"players", "tick p50", "p99", "p99.9", "server", "down/client", "age p99", "")
 	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores", "kbit/s", "ms", "")
 }
 
-func (s *screen) row(p capacity.Step) {
+// clear takes the last note off a terminal.
+func (s *screen) clear() {
 	if s.live {
 		fmt.Fprint(s.w, "\r\x1b[K")
 	}
+}
+
+// row shows a measured step.
+func (s *screen) row(p capacity.Step) {
+	s.clear()
 	verdict := "holds"
 	switch {
 	case p.Void:
