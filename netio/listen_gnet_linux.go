@@ -76,7 +76,6 @@ type gnetConn struct {
 	done   chan error // what gnet.Run returned
 	fd     int
 	local  netip.AddrPort
-	in     *mmsg // the owner's, as the drainer has its own
 	out    *mmsg
 	count  counters
 	gauge  gauge
@@ -105,29 +104,17 @@ func (c *gnetConn) boot(bufferBytes int) error {
 		c.stop()
 		return err
 	}
-	c.local, c.in, c.out = local, newMmsg(family), newMmsg(family)
+	c.local, c.out = local, newMmsg(family)
 	c.out.trains.probe(c.fd)
 	return nil
 }
 
-// Receive takes what the loop has put into the ring and then looks into the socket itself: what the loop's thread had no
-// time to fetch yet, because the owner's tick kept the processor, would be a tick late.
 func (c *gnetConn) Receive(b *Batch) (int, error) {
 	if c.closed {
 		b.Reset()
 		return 0, net.ErrClosed
 	}
 	n := c.drain.ring.take(b)
-	for n == 0 && !c.drain.closing.Load() {
-		came, errno := c.in.recv(c.fd, b.slots[:])
-		c.count.receives.Inc()
-		if came == 0 || errno != 0 {
-			return 0, nil // an error of the socket is the loop's to find
-		}
-		c.count.arrived(b.slots[:came])
-		b.compact(came)
-		n = b.n
-	}
 	c.count.delivered.Add(uint64(n))
 	return n, nil
 }

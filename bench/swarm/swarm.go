@@ -28,8 +28,12 @@ type Config struct {
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
 }
 
-// slots is how many parts of a tick the players are spread over, so that they do not all send at once.
-const slots = 8
+// slots is how many parts of a tick the players are spread over, so that they do not all send at once; looks is how often
+// in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
+const (
+	slots = 8
+	looks = 2
+)
 
 // Swarm is a number of players on one server. One goroutine owns it.
 type Swarm struct {
@@ -190,9 +194,9 @@ func (s *Swarm) receive(i int, data []byte) {
 
 // play lets every player of a slot decide and send.
 func (s *Swarm) play(slot int) {
-	for i := slot; i < len(s.bots); i += slots {
+	for i := slot % (slots / looks); i < len(s.bots); i += slots / looks {
 		b := &s.bots[i]
-		late := s.now - b.played - s.cfg.Rate.Period() // than a tick after the last time
+		late := s.now - b.played - s.cfg.Rate.Period()/looks // than it should have been after the last time
 		b.played = s.now
 		for due := b.client.Advance(s.now); due > 0; due-- {
 			b.client.Command(b.brain.Wish(s.sight(b)))
@@ -210,7 +214,9 @@ func (s *Swarm) play(slot int) {
 		if ok && len(out) > 0 {
 			s.send(i, out)
 		}
-		s.sample(b)
+		if i%slots == slot {
+			s.sample(b)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -77,6 +78,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if err := cfg.Check(); err != nil {
 		return badUse(err)
+	}
+	if runtime.GOMAXPROCS(0) == 1 { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
+		runtime.GOMAXPROCS(2)
 	}
 	host, err := server.NewHost(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
