@@ -178,9 +178,6 @@ func (v *verdicts) compare() {
 // A link so slow and a crowd so large that packages outrun their acks: the server falls silent now and then, and what it
 // sends after is still decoded against the right rows.
 func TestChokedLinkStaysInStep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("150 players take seconds")
-	}
 	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
 	c := newChecker(t, b)
 	for range 15 * 60 {
