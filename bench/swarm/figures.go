@@ -22,7 +22,6 @@ type Figures struct {
 	BytesDown      uint64
 	DatagramsDown  uint64
 	Mispredictions uint64
-	Resets         uint64 // clocks that had to jump
 	Shots          uint64
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread

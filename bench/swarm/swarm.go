@@ -280,7 +280,6 @@ func (s *Swarm) sample(b *bot) {
 		f.RTT.Record(int64(now.RTT))
 	}
 	f.Mispredictions += now.Prediction.Mispredictions - b.last.Prediction.Mispredictions
-	f.Resets += now.HardResets - b.last.HardResets
 	f.Shots += now.Shots - b.last.Shots
 	b.last = now
 }
