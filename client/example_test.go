@@ -27,7 +27,7 @@ func Example() {
 	intent := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
 	var in, out netio.Batch
 	for now := time.Duration(0); now < 10*time.Second; now += time.Second / 60 {
-		_ = lobby.Tick(now, home)
+		_ = lobby.Tick(now, 0, home)
 		for n, _ := socket.Receive(&in); n > 0; n, _ = socket.Receive(&in) {
 			for i := range n {
 				_ = bot.Receive(now, in.At(i).Data)

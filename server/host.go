@@ -103,7 +103,7 @@ func (h *Host) Run(ctx context.Context) error {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
-		err = h.lobby.Tick(now, h.conn)
+		err = h.lobby.Tick(now, time.Now().Unix(), h.conn)
 		h.wall.Record(int64(pacer.Now() - now))
 		if late := pacer.Now() - due; late > catchUp*rate.Period() {
 			skipped += h.giveUp(late)

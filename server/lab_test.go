@@ -61,7 +61,7 @@ func newLab(t testing.TB, cfg Config) *lab {
 func (l *lab) tick() {
 	l.t.Helper()
 	l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
-	if err := l.lobby.Tick(l.now, l.conn); err != nil {
+	if err := l.lobby.Tick(l.now, 0, l.conn); err != nil {
 		l.t.Fatal(err)
 	}
 	rx, accepted, dropped := l.count(Received), l.count(Accepted), uint64(0)

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -27,6 +28,7 @@ type Config struct {
 	Kbps      int          // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
 	Silence   time.Duration
 	Secret    [32]byte             // of the handshake's cookies and of session tokens; random for each start
+	Gate      netcode.ServerConfig // who may come in: key, addresses, journal; its Clients are Players
 	Models    ghost.Models         // compression; default ghost.Trained
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
@@ -144,8 +146,9 @@ func (l *Lobby) CountSymbols() *ghost.Counts {
 
 // Tick is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands
 // move the match by one tick, the match becomes history and a frame, the frame is coded against what each client is
-// known to hold, and leaves in datagrams. Errors are conn's.
-func (l *Lobby) Tick(now time.Duration, conn netio.Conn) error {
+// known to hold, and leaves in datagrams. unix is the wall clock in seconds, which only tokens are compared with. Errors are
+// conn's.
+func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
 	errIn := l.receive(now, conn)     // socket -> packet -> command
 	l.play(&lap)                      // command -> sim -> history

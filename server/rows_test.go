@@ -367,7 +367,7 @@ func TestThrottledTickAllocatesNothing(t *testing.T) {
 	before := b.counted()
 	if n := testing.AllocsPerRun(120, func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
-		if err := b.lobby.Tick(b.now, b.conn); err != nil {
+		if err := b.lobby.Tick(b.now, 0, b.conn); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

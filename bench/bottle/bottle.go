@@ -120,7 +120,7 @@ func (b *Bottle) Step() error {
 	return nil
 }
 
-func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, &b.line) }
+func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, 0, &b.line) }
 
 // play lets one client receive, decide and send.
 func (b *Bottle) play(i int) {
