@@ -2,18 +2,18 @@ package session
 
 import "github.com/tickrate/tickrate/netio/wire"
 
-// Counters account for every datagram that arrived: each is accepted or dropped for exactly one reason. They are plain
+// Counters account for every package that arrived: each is accepted or dropped for exactly one reason. They are plain
 // numbers for one goroutine; the zero value is ready.
 type Counters struct {
-	Received uint64                // datagrams that came in
-	Accepted uint64                // datagrams that did something, a repeated Hello included
+	Received uint64                // packages that came in
+	Accepted uint64                
 	Drops    [wire.NumDrops]uint64 // refused ones by reason; Drops[DropNone] stays 0
 }
 
-// Arrived counts a datagram before anybody looks at it.
+// Arrived counts a package before anybody looks at it.
 func (c *Counters) Arrived() { c.Received++ }
 
-// Count says what became of the datagram: nil is accepted, a wire.Drop is its reason. Call it once a datagram, with the
+// Count says what became of the package: nil is accepted, a wire.Drop is its reason. Call it once a package, with the
 // last error that any parser of it gave. Any other error is a bug of the caller and panics.
 func (c *Counters) Count(err error) {
 	if err == nil {
@@ -22,7 +22,7 @@ func (c *Counters) Count(err error) {
 	}
 	d, ok := err.(wire.Drop)
 	if !ok || d == wire.DropNone || d >= wire.NumDrops {
-		panic("session: datagram counted for a reason that is no wire.Drop")
+		panic("session: package counted for a reason that is no wire.Drop")
 	}
 	c.Drops[d]++
 }
@@ -36,5 +36,5 @@ func (c *Counters) Dropped() uint64 {
 	return n
 }
 
-// Balanced reports whether every datagram that arrived was counted once.
+// Balanced reports whether every package that arrived was counted once.
 func (c *Counters) Balanced() bool { return c.Received == c.Accepted+c.Dropped() }

@@ -10,6 +10,9 @@ import (
 // session ends. The error is ErrQueueFull or ErrEventSize.
 func (p *Peer) Queue(event []byte) error { return p.out.events.queue(event) }
 
+// Due reports whether AppendEvents would write something now, given room.
+func (p *Peer) Due(now time.Duration) bool { return p.out.events.due(now, p.resendAfter()) }
+
 // Queued returns how many events are not acked yet.
 func (p *Peer) Queued() int { return int(p.out.events.next - p.out.events.base) }
 
@@ -47,6 +50,9 @@ func (p *Peer) Sections(payload []byte) (rest []byte, err error) {
 	}
 	if err == nil && wire.SectionOf(rest) == wire.SectionFragment {
 		rest, err = p.blob.parse(p.heard, rest)
+	}
+	if err == nil && wire.SectionOf(rest) == wire.SectionClose {
+		rest, err = p.parseClose(rest)
 	}
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ var (
 type notes struct {
 	out  [noteRoom]byte
 	nOut int
-	in   [wire.MaxPayload]byte // of the last package, without its head
-	at   int                   // next one to hand out
+	in   [wire.MaxSections]byte // of the last package, without its head
+	at   int                    // next one to hand out
 	nIn  int
 }
 

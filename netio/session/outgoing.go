@@ -46,6 +46,16 @@ func (q *outgoing) queue(event []byte) error {
 	return nil
 }
 
+// due reports whether any event is.
+func (q *outgoing) due(now, resendAfter time.Duration) bool {
+	for id := q.base; id != q.next; id++ {
+		if i := id % MaxEvents; q.acked>>i&1 == 0 && now-q.at[i] >= resendAfter {
+			return true
+		}
+	}
+	return false
+}
+
 // append writes a section of the events that are due into at most budget bytes and notes them in r. Nothing when none
 // is due or fits.
 func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Duration) []byte {

@@ -6,9 +6,6 @@ import (
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
-// DefaultTimeout is how long a peer may be silent, unless the Config says otherwise.
-const DefaultTimeout = 10 * time.Second
-
 // Choke: when so many packages, or packages of so long, are beyond the peer's newest ack, only probes are sent.
 const (
 	chokeAfter = 128
@@ -18,19 +15,13 @@ const (
 
 // Config of a Peer.
 type Config struct {
-	Token   uint64        // from the Accept
-	Server  bool          // true on the server's end, false on the client's
-	Timeout time.Duration // 0: DefaultTimeout
-	Blobs   int           // largest blob taken from the other end, in bytes up to MaxBlobSize; 0: none is
+	Blobs int // largest blob taken from the other end, in bytes up to MaxBlobSize; 0: none is
 }
 
 // Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries events, reliable
 // and not, and now and then a blob. It is about 60 KB, all inside, and allocates nothing after NewPeer but for blobs:
 // 2 KB with the first one sent, and as much as Config.Blobs while one is received.
 type Peer struct {
-	cfg    Config
-	mine   uint64 // token in what we send
-	theirs uint64 // token in what we receive
 	in     window
 	path   path
 	round  spread // of round trips
@@ -57,28 +48,17 @@ func NewPeer(now time.Duration, c Config) *Peer {
 
 // Reset begins another session in the same memory. What earlier calls returned is no longer valid.
 func (p *Peer) Reset(now time.Duration, c Config) {
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
 	*p = Peer{} // apart from the fields below, or it would be built on the stack and copied
-	p.cfg, p.heard, p.lastSent = c, now, now
-	p.mine, p.theirs = c.Token, ^c.Token
-	if c.Server {
-		p.mine, p.theirs = p.theirs, p.mine
-	}
+	p.heard, p.lastSent = now, now
 	p.out.oldest = 1
 	p.blob.limit = min(c.Blobs, MaxBlobSize)
 }
 
-// Token returns the session's token, as in Config.
-func (p *Peer) Token() uint64 { return p.cfg.Token }
-
 // Append begins a package: it writes its header at the end of dst and returns the package's sequence. The caller adds
-// sections, up to wire.MaxPayload bytes of them, and sends the datagram; if it cannot, the package is lost like any other.
-func (p *Peer) Append(now time.Duration, dst []byte) (datagram []byte, seq uint16) {
+// sections, up to wire.MaxSections bytes of them, and sends it, sealed; if it cannot, the package is lost like any other.
+func (p *Peer) Append(now time.Duration, dst []byte) (pack []byte, seq uint16) {
 	p.lastSent = now
 	h := wire.Header{
-		Token:    p.mine,
 		Sequence: uint16(p.out.open(now)),
 		Ack:      uint16(p.in.newest),
 		AckBits:  p.in.bits,
@@ -95,24 +75,15 @@ func (p *Peer) Append(now time.Duration, dst []byte) (datagram []byte, seq uint1
 // of packages, and should count this one as lost.
 func (p *Peer) Sent(seq uint16, cookie uint64) bool { return p.out.mark(seq, cookie) }
 
-// Receive takes a datagram of this session and returns the sections of its payload, which lie in datagram. An error is
-// a wire.Drop and means that nothing changed. Both are nil for a Disconnect: ask Closed.
+// Receive takes a package of this session and returns its sections, which lie in it. An error is a wire.Drop and means
+// that nothing changed.
 //
 // Packages may come out of order and with gaps, but none comes twice.
-func (p *Peer) Receive(now time.Duration, datagram []byte) (payload []byte, err error) {
+func (p *Peer) Receive(now time.Duration, pack []byte) (sections []byte, err error) {
 	p.out.begin()
-	if len(datagram) == 0 {
-		return nil, wire.DropSize
-	}
-	if wire.KindOf(datagram) == wire.KindDisconnect {
-		return nil, p.disconnected(now, datagram)
-	}
-	h, payload, err := wire.ParseHeader(datagram)
+	h, sections, err := wire.ParseHeader(pack)
 	if err != nil {
 		return nil, err
-	}
-	if h.Token != p.theirs {
-		return nil, wire.DropToken
 	}
 	if p.closed != 0 {
 		return nil, wire.DropClosed
@@ -134,7 +105,7 @@ func (p *Peer) Receive(now time.Duration, datagram []byte) (payload []byte, err 
 	p.blob.expire(now)
 	p.measure(now, ack, h.Echo)
 	p.out.take(ack, h.AckBits)
-	return payload, nil
+	return sections, nil
 }
 
 // measure takes an RTT sample from an echo. The peer may lie about how long it held it, but not by more than the time since
@@ -151,21 +122,6 @@ func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
 	sample = min(sample, now-p.out.ring[ack%outboxSize].at)
 	p.path.add(now, sample)
 	p.round.add(stamp(sample))
-}
-
-func (p *Peer) disconnected(now time.Duration, datagram []byte) error {
-	d, err := wire.ParseDisconnect(datagram)
-	if err != nil {
-		return err
-	}
-	if d.Token != p.theirs {
-		return wire.DropToken
-	}
-	if p.closed != 0 {
-		return wire.DropClosed
-	}
-	p.heard, p.closed = now, d.Reason
-	return nil
 }
 
 // Delivered returns the cookies of packages that the last Receive proved to have arrived. It is the peer's memory, valid
@@ -203,18 +159,6 @@ func (p *Peer) Ready(now time.Duration) bool {
 
 // Silent returns for how long nothing was heard.
 func (p *Peer) Silent(now time.Duration) time.Duration { return now - p.heard }
-
-// TimedOut reports whether nothing was heard for longer than the timeout.
-func (p *Peer) TimedOut(now time.Duration) bool { return p.Silent(now) > p.cfg.Timeout }
-
-// Closed returns why the other end closed the session, if it did.
-func (p *Peer) Closed() (wire.Reason, bool) { return p.closed, p.closed != 0 }
-
-// AppendDisconnect writes a datagram at the end of dst that ends the session. Send it wire.DisconnectRepeats times
-// and forget the peer.
-func (p *Peer) AppendDisconnect(dst []byte, why wire.Reason) []byte {
-	return (&wire.Disconnect{Token: p.mine, Reason: why}).Append(dst)
-}
 
 // stamp is an instant in 1/8 ms, modulo 8.192 s.
 func stamp(now time.Duration) uint16 { return uint16(now / wire.Stamp) }

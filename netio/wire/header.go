@@ -1,27 +1,29 @@
 package wire
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
-// HeaderSize is the length of a payload's header.
-const HeaderSize = 1 + 8 + 2 + 2 + 8 + 2 + 2
+var le = binary.LittleEndian
 
-// MaxPayload is the room for sections behind a header, in bytes.
-const MaxPayload = MaxDatagram - HeaderSize
+// HeaderSize is the length of a package's header.
+const HeaderSize = 2 + 2 + 8 + 2 + 2
+
+// MaxSections is the room for sections behind a header, in bytes.
+const MaxSections = MaxPackage - HeaderSize
 
 // Stamp is the unit of SentAt and Echo: they wrap every 8.192 s.
 const Stamp = time.Second / 8000
 
-// Header opens every payload.
+// Header opens every package.
 //
-//	1  kind      6
-//	8  token     of the session; a server sends its complement, so a reflected datagram is nobody's
 //	2  sequence  grows by one per package, from 1; the low 16 bits
 //	2  ack       newest sequence received; the low 16 bits, 0 for none
 //	8  ackBits   bit n set: ack-1-n received
 //	2  sentAt    the sender's clock in 1/8 ms
 //	2  echo      sentAt of the package named by ack, plus how long ago it came, in 1/8 ms
 type Header struct {
-	Token    uint64
 	Sequence uint16
 	Ack      uint16
 	AckBits  uint64
@@ -31,8 +33,6 @@ type Header struct {
 
 // Append writes h at the end of dst: HeaderSize bytes.
 func (h *Header) Append(dst []byte) []byte {
-	dst = append(dst, byte(KindPayload))
-	dst = le.AppendUint64(dst, h.Token)
 	dst = le.AppendUint16(dst, h.Sequence)
 	dst = le.AppendUint16(dst, h.Ack)
 	dst = le.AppendUint64(dst, h.AckBits)
@@ -42,17 +42,13 @@ func (h *Header) Append(dst []byte) []byte {
 
 // ParseHeader reads a header and returns the sections behind it, which lie in src. The error is a Drop.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
-	if len(src) < HeaderSize || len(src) > MaxDatagram {
+	if len(src) < HeaderSize || len(src) > MaxPackage {
 		return h, nil, DropSize
 	}
-	if Kind(src[0]) != KindPayload {
-		return h, nil, DropKind
-	}
-	h.Token = le.Uint64(src[1:])
-	h.Sequence = le.Uint16(src[9:])
-	h.Ack = le.Uint16(src[11:])
-	h.AckBits = le.Uint64(src[13:])
-	h.SentAt = le.Uint16(src[21:])
-	h.Echo = le.Uint16(src[23:])
+	h.Sequence = le.Uint16(src)
+	h.Ack = le.Uint16(src[2:])
+	h.AckBits = le.Uint64(src[4:])
+	h.SentAt = le.Uint16(src[12:])
+	h.Echo = le.Uint16(src[14:])
 	return h, src[HeaderSize:], nil
 }

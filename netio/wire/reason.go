@@ -3,13 +3,14 @@ package wire
 // Reason says why a session was denied or ended. Zero is none and is never sent.
 type Reason uint8
 
-// The reasons. 1 to 6 deny entry, the others end a session; Closing does both.
+// The reasons. Only a client's own State ever shows Full and Left: netcode has no room for a reason where it denies, and a
+// client that leaves needs none.
 const (
-	ReasonFull     Reason = 1  // no place is free
+	ReasonFull     Reason = 1  // no place is free, or the server closes
 	ReasonVersion  Reason = 2  // another protocol version
 	ReasonSchema   Reason = 3  // other schemas: another build of the game
 	ReasonModel    Reason = 4  // another compression model
-	ReasonArena    Reason = 5  // another arena
+	ReasonArena    Reason = 5  // an arena that the client does not have
 	ReasonClosing  Reason = 6  // the server closes
 	ReasonLeft     Reason = 7  // the player left
 	ReasonTimeout  Reason = 8  // nothing was heard for too long
@@ -21,11 +22,11 @@ const (
 
 var reasonTexts = [lastReason + 1]string{
 	0:              "no reason",
-	ReasonFull:     "server full",
+	ReasonFull:     "server full or closing",
 	ReasonVersion:  "server speaks another protocol version",
 	ReasonSchema:   "server has other schemas (another build)",
 	ReasonModel:    "server has another compression model",
-	ReasonArena:    "server plays another arena",
+	ReasonArena:    "server plays an arena that is not here",
 	ReasonClosing:  "server is closing",
 	ReasonLeft:     "player left",
 	ReasonTimeout:  "timed out",
@@ -34,7 +35,7 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonFault:    "lobby closed by an internal fault",
 }
 
-// Valid reports whether r may stand in a datagram.
+// Valid reports whether r may stand in a Close.
 func (r Reason) Valid() bool { return r >= ReasonFull && r <= lastReason }
 
 // String says the reason in words meant for a player.
@@ -43,23 +44,4 @@ func (r Reason) String() string {
 		return "unknown reason"
 	}
 	return reasonTexts[r]
-}
-
-// Drop is the counter of a Hello or Response that was denied for reason r; DropNone when r denies nothing.
-func (r Reason) Drop() Drop {
-	switch r {
-	case ReasonFull:
-		return DropFull
-	case ReasonVersion:
-		return DropVersion
-	case ReasonSchema:
-		return DropSchema
-	case ReasonModel:
-		return DropModel
-	case ReasonArena:
-		return DropArena
-	case ReasonClosing:
-		return DropClosing
-	}
-	return DropNone
 }

@@ -5,11 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of the two texts on the wire, in bytes.
-const (
-	MaxName      = 32 // a player's name, in Response
-	MaxArenaName = 64 // an arena's name, in Accept
-)
+// MaxArenaName is the longest name of an arena, in bytes.
+const MaxArenaName = 64
 
 // ValidText reports whether s is UTF-8 made of printable runes only and at most limit bytes long. Control characters and those that
 // turn the direction of writing (U+202E) are not printable, so a name cannot disguise the line of a log it stands in.

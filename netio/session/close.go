@@ -1,0 +1,27 @@
+package session
+
+import "github.com/tickrate/tickrate/netio/wire"
+
+// CloseRepeats is how often a package that closes a session is sent, each a package of its own, as nothing acknowledges it.
+const CloseRepeats = 10
+
+// AppendClose adds the section that ends the session to a package of which nothing but events, notes and a fragment has
+// been written. Send CloseRepeats such packages, then let go of the peer.
+//
+//	1  section 6
+//	1  reason
+func (p *Peer) AppendClose(dst []byte, why wire.Reason) []byte {
+	return append(dst, byte(wire.SectionClose), byte(why))
+}
+
+// Closed returns why the other end closed the session, if it did. From then on packages are refused.
+func (p *Peer) Closed() (wire.Reason, bool) { return p.closed, p.closed != 0 }
+
+// parseClose reads the section at the front of src.
+func (p *Peer) parseClose(src []byte) (rest []byte, err error) {
+	if len(src) < 2 || !wire.Reason(src[1]).Valid() {
+		return nil, wire.DropReason
+	}
+	p.closed = wire.Reason(src[1])
+	return src[2:], nil
+}

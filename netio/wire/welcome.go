@@ -1,0 +1,83 @@
+package wire
+
+// Tags of the two events that begin a session. They lie apart from those of the game.
+const (
+	TagWelcome byte = 0xf1 // server to client
+	TagReady   byte = 0xf2 // client to server
+)
+
+// Sizes of a Welcome: without an arena name, and with the longest.
+const (
+	MinWelcome = 1 + 1 + 8 + 8 + 4 + 1 + 1 + 4 + 2 + 32 + 1
+	MaxWelcome = MinWelcome + MaxArenaName
+)
+
+// Welcome is the first event from a server: who the client is, and what it must have to play.
+//
+//	 1  tag        0xf1
+//	 1  version    the layout up to here never changes
+//	 8  schema     hash of all schemas
+//	 8  model      hash of the compression model
+//	 4  net id     of the client's player entity; from its index, the client's slot
+//	 1  tick rate  simulation steps a second, never 0
+//	 1  interval   ticks from one snapshot to the next, never 0
+//	 4  tick       of the server when this was written
+//	 2  players    how many the lobby takes
+//	32  arena hash
+//	 1  length of the arena's name, 0 to 64
+//	 n  arena name printable UTF-8
+type Welcome struct {
+	Version      uint8
+	Schema       uint64
+	Model        uint64
+	NetID        uint32
+	TickRate     uint8
+	SendInterval uint8
+	Tick         uint32
+	MaxPlayers   uint16
+	ArenaHash    [32]byte
+	ArenaName    string
+}
+
+// Append writes w at the end of dst. The arena's name must pass ValidText.
+func (w *Welcome) Append(dst []byte) []byte {
+	if !ValidText([]byte(w.ArenaName), MaxArenaName) {
+		panic("wire: welcome with an arena name that is not valid")
+	}
+	dst = append(dst, TagWelcome, w.Version)
+	dst = le.AppendUint64(dst, w.Schema)
+	dst = le.AppendUint64(dst, w.Model)
+	dst = le.AppendUint32(dst, w.NetID)
+	dst = append(dst, w.TickRate, w.SendInterval)
+	dst = le.AppendUint32(dst, w.Tick)
+	dst = le.AppendUint16(dst, w.MaxPlayers)
+	dst = append(dst, w.ArenaHash[:]...)
+	dst = append(dst, byte(len(w.ArenaName)))
+	return append(dst, w.ArenaName...)
+}
+
+// ParseWelcome reads a Welcome. The error is a Drop: DropVersion if it is of another version, and then only Version is set.
+func ParseWelcome(src []byte) (w Welcome, err error) {
+	if len(src) < 2 || src[0] != TagWelcome {
+		return w, DropEvents
+	}
+	if w.Version = src[1]; w.Version != Version {
+		return w, DropVersion
+	}
+	if len(src) < MinWelcome || len(src) != MinWelcome+int(src[MinWelcome-1]) {
+		return w, DropEvents
+	}
+	w.Schema = le.Uint64(src[2:])
+	w.Model = le.Uint64(src[10:])
+	w.NetID = le.Uint32(src[18:])
+	w.TickRate, w.SendInterval = src[22], src[23]
+	w.Tick = le.Uint32(src[24:])
+	w.MaxPlayers = le.Uint16(src[28:])
+	w.ArenaHash = [32]byte(src[30:62])
+	name := src[MinWelcome:]
+	if w.TickRate == 0 || w.SendInterval == 0 || !ValidText(name, MaxArenaName) {
+		return w, DropEvents
+	}
+	w.ArenaName = string(name)
+	return w, nil
+}
