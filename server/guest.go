@@ -8,14 +8,20 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 )
 
-// guest is one player's connection: who it is, and what it is known to hold.
+// guest is one player and its connection: who it is, and what it is known to hold.
 type guest struct {
 	id       ecs.NetID
-	addr     netip.AddrPort
-	nonce    uint64
+	user     uint64         // its client id, which tokens name
+	client   int32          // of the gate
+	addr     netip.AddrPort // where it is now
+	tag      netcode.Tag    // of the token that its session began with
+	since    time.Duration  // when that was
+	away     time.Duration  // when it timed out, if it is absent
+	ready    bool           // it has what the Welcome named
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds, by group
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
@@ -32,8 +38,8 @@ type guest struct {
 	missing  uint64
 }
 
-// open sets a guest up, in the memory of the one who had its slot before.
-func (g *guest) open(id ecs.NetID, j *session.Join, now time.Duration, l *Lobby) {
+// open begins a session for the player of a guest, in the memory of the one before.
+func (g *guest) open(now time.Duration, l *Lobby) {
 	peer, tracker, owner := g.peer, g.tracker, g.owner
 	if peer == nil {
 		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
@@ -41,8 +47,8 @@ func (g *guest) open(id ecs.NetID, j *session.Join, now time.Duration, l *Lobby)
 		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 	}
-	peer.Reset(now, session.Config{Token: j.Token, Server: true, Timeout: l.cfg.Silence})
-	*g = guest{id: id, addr: j.From, nonce: j.Nonce, peer: peer, tracker: tracker, owner: owner,
+	peer.Reset(now, session.Config{})
+	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, used: g.used, missing: g.missing,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
 	g.owner.Count(l.ownerCounts)
 	g.forget()

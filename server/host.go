@@ -47,8 +47,8 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Log == nil {
 		cfg.Log = io.Discard
 	}
-	if cfg.Lobby.Secret == [32]byte{} {
-		_, _ = rand.Read(cfg.Lobby.Secret[:]) // does not fail: it stops the program
+	if cfg.Lobby.Gate.Entropy == [32]byte{} {
+		_, _ = rand.Read(cfg.Lobby.Gate.Entropy[:]) // does not fail: it stops the program
 	}
 	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
 	lobby, err := NewLobby(cfg.Lobby)

@@ -11,7 +11,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -21,14 +20,12 @@ import (
 // Config describes a lobby. Zero fields mean the defaults named.
 type Config struct {
 	Rules     sim.Rules
-	Arena     *arena.Arena // required
-	ArenaName string       // what clients are told to load; required
-	Players   int          // most at a time, 1 to 4096; default 64
-	Interval  int          // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
-	Kbps      int          // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
-	Silence   time.Duration
-	Secret    [32]byte             // of the handshake's cookies and of session tokens; random for each start
-	Gate      netcode.ServerConfig // who may come in: key, addresses, journal; its Clients are Players
+	Arena     *arena.Arena         // required
+	ArenaName string               // what clients are told to load; required
+	Players   int                  // most at a time, 1 to 4096; default 64
+	Interval  int                  // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
+	Kbps      int                  // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
+	Gate      netcode.ServerConfig // who may come in: key, addresses, entropy, journal. Its Clients are set to Players
 	Models    ghost.Models         // compression; default ghost.Trained
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
@@ -52,8 +49,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Interval == 0 {
 		c.Interval = max(1, (int(c.Rules.Rate)+10)/20)
 	}
-	if c.Silence == 0 {
-		c.Silence = 10 * time.Second
+	c.Gate.Clients = c.Players
+	if c.Gate.ProtocolID == 0 {
+		c.Gate.ProtocolID = wire.ProtocolID
+	}
+	if c.Gate.PacketsPerSecond == 0 {
+		c.Gate.PacketsPerSecond = 2 * int(c.Rules.Rate) // a client sends a datagram a tick
 	}
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
@@ -87,10 +88,13 @@ func (c Config) withDefaults() (Config, error) {
 type Lobby struct {
 	cfg    Config
 	match  *sim.Match
-	door   *session.Door
-	addrs  *session.Addresses
-	guests []guest // by slot
-	live   []int32 // slots in use, ascending
+	gate   *netcode.Server
+	guests []guest // by slot of the match
+	live   []int32 // slots whose players have a session, ascending
+	away   []int32 // slots whose players have none and may still come back, longest away first
+	seats  []int32 // by client of the gate: slot, or -1
+
+	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
 
 	frames  *snapshot.Ring
 	encoder *snapshot.Encoder
@@ -99,12 +103,14 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
-	strangers int // datagrams of strangers looked at in this tick
-	leaving   int // players who leave with the end of this tick
+	leaving int // players who leave with the end of this tick
 
 	in, out netio.Batch
+	opened  []netcode.Event // of the batch in hand
+	drafts  drafts
+	post    netcode.Outbox // what the gate has to say
 	window  [sim.MaxWindow]sim.Command
-	event   [32]byte
+	event   [wire.MaxWelcome]byte
 	Stats   Stats
 }
 
@@ -114,18 +120,32 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if err != nil {
 		return nil, err
 	}
+	gate, err := netcode.NewServer(cfg.Gate)
+	if err != nil {
+		return nil, err
+	}
 	l := &Lobby{
 		cfg:     cfg,
+		gate:    gate,
 		match:   sim.New(cfg.Players, cfg.Rules, cfg.Arena),
 		guests:  make([]guest, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
+		away:    make([]int32, 0, cfg.Players),
+		seats:   make([]int32, cfg.Players),
+		opened:  make([]netcode.Event, 0, netio.BatchSize),
 		frames:  snapshot.NewRing(ghost.Public, cfg.Players, snapshot.Window*cfg.Interval+1, 1),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 	}
-	l.openDoor()
+	for i := range l.seats {
+		l.seats[i] = -1
+	}
+	l.arrivals = make([]int32, 0, cfg.Players)
 	l.Stats.init()
 	return l, nil
 }
+
+// Gate is what lets clients in: for looking, between ticks.
+func (l *Lobby) Gate() *netcode.Server { return l.gate }
 
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
@@ -150,12 +170,13 @@ func (l *Lobby) CountSymbols() *ghost.Counts {
 // conn's.
 func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
-	errIn := l.receive(now, conn)     // socket -> packet -> command
-	l.play(&lap)                      // command -> sim -> history
-	frame := l.capture(&lap)          // history -> snapshot
-	l.encoder.Begin(frame, l.frames)  // snapshot -> delta
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
+	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
+	l.play(&lap)                              // command -> sim -> history
+	frame := l.capture(&lap)                  // history -> snapshot
+	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
+	errOut := l.send(now, conn, &lap)         // delta -> compress -> packet -> socket
 	lap.done(&l.Stats)
+	l.audit()
 	return errors.Join(errIn, errOut)
 }
 

@@ -50,11 +50,9 @@ const wordsPerSecond = 4
 
 // wordTo sends a guest acks and events only. It is paid for like anything else.
 func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
-	buf, _ := g.peer.Append(now, l.out.Next())
-	buf = g.peer.AppendEvents(buf, eventBudget)
+	buf, _ := g.peer.Append(now, l.drafts.next())
 	g.spoke = t
-	g.bucket.Take(now, len(buf))
-	l.commit(len(buf), g.addr)
+	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index())
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much

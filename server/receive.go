@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -13,40 +14,81 @@ import (
 // hold is dropped there, counted.
 const receiveBatches = 256
 
-// receive takes in everything that has arrived, and drops the guests who are gone.
-func (l *Lobby) receive(now time.Duration, conn netio.Conn) error {
-	if err := l.expire(now, conn); err != nil {
+// receive takes in everything that has arrived, and lets go of the guests who are gone.
+func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap) error {
+	for _, e := range l.gate.Update(now, unix, &l.post) {
+		l.happened(now, e)
+	}
+	l.expire(now)
+	l.admit(now)
+	if err := l.mail(now, conn); err != nil {
 		return err
 	}
-	l.strangers = 0
 	for range receiveBatches {
 		n, err := conn.Receive(&l.in)
 		if n == 0 || err != nil {
 			return err
 		}
-		for i := range n {
-			l.datagram(now, l.in.At(i))
-			if l.out.Full() {
-				if err := l.flush(conn); err != nil {
-					return err
-				}
-			}
+		lap.enter(StageOpen)
+		l.open(now, unix)
+		lap.enter(StageReceive)
+		for i := range l.opened {
+			l.take(now, l.opened[i])
+		}
+		l.admit(now)
+		if err := l.mail(now, conn); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// datagram takes one datagram and counts it once, as accepted or by the reason for which it was dropped. What is
-// accepted in part before an error is found, acks and events, stays: both are idempotent.
-func (l *Lobby) datagram(now time.Duration, d netio.Datagram) {
-	l.Stats.Count[Received].Inc()
-	l.Stats.Count[BytesIn].Add(uint64(len(d.Data)))
-	var err error
-	kind := wire.KindOf(d.Data)
-	if slot, known := l.addrs.Get(d.Addr); known && (kind == wire.KindPayload || kind == wire.KindDisconnect) {
-		err = l.payload(now, &l.guests[slot], d.Data)
-	} else {
-		err = l.stranger(now, d)
+// open hands a batch to the gate and keeps what it says: sessions first, then handshakes, so that strangers never stand in
+// a player's way. Every datagram is counted once: accepted, or refused for a reason, or it holds a package, which take
+// accepts or drops.
+func (l *Lobby) open(now time.Duration, unix int64) {
+	l.opened = l.opened[:0]
+	strangers := false
+	for i := range l.in.Len() {
+		d := l.in.At(i)
+		l.Stats.Count[Received].Inc()
+		l.Stats.Count[BytesIn].Add(uint64(len(d.Data)))
+		if netcode.Handshake(d.Data) {
+			strangers = true
+			continue
+		}
+		l.unseal(now, unix, d)
+	}
+	for i := 0; strangers && i < l.in.Len(); i++ {
+		if d := l.in.At(i); netcode.Handshake(d.Data) {
+			l.unseal(now, unix, d)
+		}
+	}
+}
+
+func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
+	e, err := l.gate.Receive(now, unix, d.Addr, d.Data, &l.post)
+	if err != nil {
+		l.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
+		return
+	}
+	if e.Kind != netcode.EventPayload {
+		l.Stats.Count[Accepted].Inc()
+	}
+	if e.Kind != netcode.EventNone {
+		l.opened = append(l.opened, e)
+	}
+}
+
+// take does what one opened datagram says.
+func (l *Lobby) take(now time.Duration, e netcode.Event) {
+	if e.Kind != netcode.EventPayload {
+		l.happened(now, e)
+		return
+	}
+	err := error(wire.DropState)
+	if g := l.guestOf(e.Client); g != nil {
+		err = l.pack(now, g, e.Payload)
 	}
 	if err == nil {
 		l.Stats.Count[Accepted].Inc()
@@ -54,30 +96,31 @@ func (l *Lobby) datagram(now time.Duration, d netio.Datagram) {
 	}
 	drop, ok := err.(wire.Drop)
 	if !ok {
-		panic("server: a datagram was refused without a reason: " + err.Error())
+		panic("server: a package was refused without a reason: " + err.Error())
 	}
 	l.Stats.Drops[drop].Inc()
 }
 
-// payload takes a datagram of a guest: acks, events, commands.
-func (l *Lobby) payload(now time.Duration, g *guest, data []byte) error {
+// pack takes a guest's package: acks, events, commands. What is accepted in part before an error is found, acks and
+// events, stays: both are idempotent.
+func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	rest, err := g.peer.Receive(now, data)
 	if err != nil {
 		return err
-	}
-	if _, closed := g.peer.Closed(); closed {
-		l.remove(g, Left)
-		return nil
 	}
 	for _, c := range g.peer.Delivered() {
 		g.delivered(snapshot.Cookie(c))
 	}
 	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
+	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
-		l.request(g, e)
+		l.request(now, g, e)
 	}
 	if err != nil {
 		return err
+	}
+	if l.seats[client] != int32(g.id.Index()) { // an event of it has ended the session
+		return nil
 	}
 	if wire.SectionOf(rest) == wire.SectionCommands {
 		if rest, err = l.commands(g, rest[1:]); err != nil {
@@ -103,13 +146,16 @@ func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// request handles a reliable event from a client: the request to start anew without baselines, or for another pace;
-// others are of a newer client and ignored.
-func (l *Lobby) request(g *guest, event []byte) {
+// request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, or another
+// pace; others are of a newer client and ignored.
+func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
 	}
 	if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
+	}
+	if r, err := wire.ParseReady(event); err == nil && !g.ready {
+		l.ready(now, g, r)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
@@ -58,6 +59,7 @@ func spread(h *meter.Histogram, unit time.Duration) Spread {
 type mark struct {
 	at, cpu time.Duration
 	count   [NumCounts]uint64
+	refused [netcode.NumDrops]uint64
 	drops   [wire.NumDrops]uint64
 	socket  netio.Stats
 	mallocs uint64
@@ -71,6 +73,9 @@ func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	m.socket = h.conn.Stats()
 	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment
 		m.count[NumCounts-1-Count(i)] = h.lobby.Stats.Count[NumCounts-1-Count(i)].Load()
+	}
+	for i := range m.refused {
+		m.refused[i] = h.lobby.Stats.Refused[i].Load()
 	}
 	for i := range m.drops {
 		m.drops[i] = h.lobby.Stats.Drops[i].Load()
@@ -97,7 +102,7 @@ func (h *Host) report() Report {
 	r := Report{
 		Seconds: (now.at - h.since.at).Seconds(), CPUSeconds: (now.cpu - h.since.cpu).Seconds(),
 		Rate: int(h.lobby.cfg.Rules.Rate), Interval: h.lobby.cfg.Interval,
-		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut]),
+		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
 		Lateness: spread(h.lateness, time.Microsecond),
 		GivenUp:  now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
@@ -109,6 +114,11 @@ func (h *Host) report() Report {
 	}
 	for i := range now.count {
 		r.Counts[Count(i).String()] = now.count[i] - h.since.count[i]
+	}
+	for i := netcode.DropNone + 1; i < netcode.NumDrops; i++ {
+		if n := now.refused[i] - h.since.refused[i]; n > 0 {
+			r.Drops[i.String()] = n
+		}
 	}
 	for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
 		if n := now.drops[i] - h.since.drops[i]; n > 0 {

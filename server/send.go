@@ -24,8 +24,14 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.tally(g)
-		if err := l.room(conn, lap); err != nil {
-			return err
+		if l.drafts.full() {
+			if err := l.deliver(now, conn, lap); err != nil {
+				return err
+			}
+		}
+		if !g.ready {
+			l.greet(now, g)
+			continue
 		}
 		if !l.due(now, g, t) {
 			continue
@@ -35,26 +41,28 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
-		from := l.out.Len()
+		from := l.drafts.len()
 		for first := true; first || !l.packer.Done(); first = false {
-			if l.out.Full() {
-				l.level(now, g, from)
-				if err := l.room(conn, lap); err != nil {
+			if l.drafts.full() {
+				l.drafts.level(from)
+				if err := l.deliver(now, conn, lap); err != nil {
 					return err
 				}
 				from = 0
 			}
-			l.datagramTo(now, g, t, first)
+			l.draft(now, g, t, first)
 		}
-		l.level(now, g, from)
+		l.drafts.level(from)
 	}
-	lap.enter(StageSend)
-	return l.flush(conn)
+	if err := l.mail(now, conn); err != nil {
+		return err
+	}
+	return l.deliver(now, conn, lap)
 }
 
-// datagramTo writes one datagram of a guest's snapshot of tick t. It stands alone: what it says needs no other.
-func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool) {
-	buf, seq := g.peer.Append(now, l.out.Next())
+// draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other.
+func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
+	buf, seq := g.peer.Append(now, l.drafts.next())
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	buf = append(buf, byte(wire.SectionSnapshot))
 	buf = ghost.Head{Tick: t, Owner: first}.Append(buf)
@@ -63,33 +71,19 @@ func (l *Lobby) datagramTo(now time.Duration, g *guest, t tick.Tick, first bool)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
 	}
-	buf, group, count := l.packer.Next(buf, netio.MaxDatagram-len(buf))
+	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
-	l.commit(len(buf), g.addr)
+	l.drafts.commit(len(buf), g.id.Index())
 }
 
-// levelBytes is the most padding that a datagram gets for the sake of one length.
-const levelBytes = 64
-
-// level pads the datagrams of one guest, those from index from on, to the length of the longest, but for the last, which
-// may be shorter: the kernel then sends them as one. The guest pays for all of it.
-func (l *Lobby) level(now time.Duration, g *guest, from int) {
-	longest := 0
-	for i := from; i < l.out.Len(); i++ {
-		longest = max(longest, len(l.out.At(i).Data))
+// greet sends a guest that is not ready yet the events that are due: its Welcome. While the guest has not been heard, the
+// gate's own word that it is in goes before.
+func (l *Lobby) greet(now time.Duration, g *guest) {
+	if !g.peer.Due(now) || !g.peer.Ready(now) {
+		return
 	}
-	for i := from; i < l.out.Len()-1; i++ {
-		if short := longest - len(l.out.At(i).Data); short > 0 && short <= levelBytes {
-			pad := l.out.Extend(i, short)
-			for k := range pad {
-				pad[k] = snapshot.Padding
-			}
-			l.Stats.Count[BytesOut].Add(uint64(short))
-		}
-	}
-	for i := from; i < l.out.Len(); i++ {
-		g.bucket.Take(now, len(l.out.At(i).Data))
-	}
+	buf, _ := g.peer.Append(now, l.drafts.next())
+	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, eventBudget), &l.post) // the event is due again if this fails
 }
 
 // self gathers what a guest is told of itself.
@@ -138,21 +132,51 @@ func (l *Lobby) tally(g *guest) {
 	g.used, g.missing = c.Used, c.Missing
 }
 
-func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.Stats.Count[Sent].Inc()
-	l.Stats.Count[BytesOut].Add(uint64(n))
-	l.out.Commit(n, to)
-}
-
-// room makes room for a datagram.
-func (l *Lobby) room(conn netio.Conn, lap *lap) error {
-	if !l.out.Full() {
-		return nil
+// deliver seals the drafts and sends them.
+func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
+	lap.enter(StageSeal)
+	for i := range l.drafts.len() {
+		slot, pack := l.drafts.at(i)
+		g := &l.guests[slot]
+		sealed, err := l.gate.Seal(now, int(g.client), pack, l.out.Next())
+		if err != nil { // its sequences are used up: the gate is about to end it
+			l.Stats.Count[Unsent].Inc()
+			continue
+		}
+		g.bucket.Take(now, len(sealed))
+		l.commit(len(sealed), g.addr)
 	}
+	l.drafts.reset()
 	lap.enter(StageSend)
 	err := l.flush(conn)
 	lap.enter(StageSnapshot)
 	return err
+}
+
+// mail sends what the gate has to say. Guests pay for their part.
+func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
+	for i := range l.post.Len() {
+		to, data := l.post.At(i)
+		if client, ok := l.gate.At(to); ok {
+			if g := l.guestOf(client); g != nil {
+				g.bucket.Take(now, len(data))
+			}
+		}
+		if l.out.Full() {
+			if err := l.flush(conn); err != nil {
+				return err
+			}
+		}
+		l.commit(len(append(l.out.Next(), data...)), to)
+	}
+	l.post.Reset()
+	return l.flush(conn)
+}
+
+func (l *Lobby) commit(n int, to netip.AddrPort) {
+	l.Stats.Count[Sent].Inc()
+	l.Stats.Count[BytesOut].Add(uint64(n))
+	l.out.Commit(n, to)
 }
 
 // flush hands what was written to the network.

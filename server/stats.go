@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -14,6 +15,7 @@ type Stage int
 // The stages, in the order of the tick.
 const (
 	StageReceive Stage = iota // socket -> packet -> command
+	StageOpen                 // of it: what sealed datagrams, and handshakes, cost
 	StageSystems              // the first of sim.Systems; the others follow
 )
 
@@ -21,8 +23,9 @@ const (
 var (
 	StageCapture  = StageSystems + Stage(len(sim.Systems())) // structural changes and the frame
 	StageSnapshot = StageCapture + 1                         // delta, compression, packets
-	StageSend     = StageCapture + 2                         // system calls
-	StageIdle     = StageCapture + 3                         // between ticks; not measured
+	StageSeal     = StageCapture + 2                         // encryption of what leaves
+	StageSend     = StageCapture + 3                         // system calls
+	StageIdle     = StageCapture + 4                         // between ticks; not measured
 	Stages        = int(StageSend) + 1
 )
 
@@ -31,12 +34,16 @@ func (s Stage) String() string {
 	switch {
 	case s == StageReceive:
 		return "receive"
+	case s == StageOpen:
+		return "open"
 	case s >= StageSystems && s < StageCapture:
 		return sim.Systems()[s-StageSystems].Name
 	case s == StageCapture:
 		return "capture"
 	case s == StageSnapshot:
 		return "snapshot"
+	case s == StageSeal:
+		return "seal"
 	case s == StageSend:
 		return "send"
 	case s == StageIdle:
@@ -48,7 +55,7 @@ func (s Stage) String() string {
 // Count names one of a lobby's counters. Counters only grow.
 type Count int
 
-// The counters. Received is Accepted plus the sum of all drops, always.
+// The counters. Received is Accepted plus the sums of Refused and Drops, always.
 const (
 	Received      Count = iota // datagrams in
 	Accepted                   // datagrams in that were not dropped
@@ -65,15 +72,19 @@ const (
 	Joined
 	Left
 	TimedOut
-	Resyncs   // clients that lost their baselines and start anew
-	Snapshots // snapshots sent; with the next two, all that were due
-	Throttled // snapshots not sent because the client's bucket was empty: a later one tells what they would have
-	Choked    // likewise because the client is not heard
-	NumCounts // how many there are
+	Dismissed  // sessions that the lobby ended, with a reason
+	Returned   // sessions that found the player of an earlier one, which are in Joined unless they took over a living one
+	Unsent     // packages that could not be sealed
+	Unbalanced // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug
+	Resyncs    // clients that lost their baselines and start anew
+	Snapshots  // snapshots sent; with the next two, all that were due
+	Throttled  // snapshots not sent because the client's bucket was empty: a later one tells what they would have
+	Choked     // likewise because the client is not heard
+	NumCounts  // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
-	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "resyncs",
+	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "dismissed", "returned", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked"}
 
 // String is the counter's name in reports.
@@ -84,7 +95,24 @@ type Stats struct {
 	Tick  *meter.Histogram   // CPU time of a tick, ns
 	Stage []*meter.Histogram // CPU time by stage, ns
 	Count [NumCounts]meter.Counter
-	Drops [wire.NumDrops]meter.Counter // datagrams in that were dropped, by reason
+
+	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
+	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason
+}
+
+// audit checks the accounts after a tick: every datagram is in them once.
+func (l *Lobby) audit() {
+	s := &l.Stats
+	sum := s.Count[Accepted].Load()
+	for i := range s.Refused {
+		sum += s.Refused[i].Load()
+	}
+	for i := range s.Drops {
+		sum += s.Drops[i].Load()
+	}
+	if s.Count[Received].Load() != sum || !l.gate.Counters().Balanced() {
+		s.Count[Unbalanced].Inc()
+	}
 }
 
 // tickHighest is the longest tick that the histograms tell apart: a second.

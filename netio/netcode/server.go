@@ -292,6 +292,11 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 // Find returns the slot of a client id.
 func (s *Server) Find(clientID uint64) (client int, ok bool) { return s.client.get(byNumber(clientID)) }
 
+// At returns the slot whose session is at an address.
+func (s *Server) At(address netip.AddrPort) (client int, ok bool) {
+	return s.address.get(byAddress(address))
+}
+
 // Clients is the number of slots.
 func (s *Server) Clients() int { return len(s.slots) }
 

@@ -1,0 +1,219 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Grace is how long a player stays in the match after its session timed out: whoever comes back with a fresh token of the
+// same client id within it finds the same entity.
+const Grace = 30 * time.Second
+
+// readyWithin is how long a client may take from the beginning of its session to its Ready. Maps are loaded in it.
+const readyWithin = 10 * time.Second
+
+// happened does what the gate says has become of a session. Payloads are not for it.
+func (l *Lobby) happened(now time.Duration, e netcode.Event) {
+	switch e.Kind {
+	case netcode.EventConnected:
+		l.arrivals = append(l.arrivals, int32(e.Client))
+	case netcode.EventTakeover: // the silent session is gone, its player goes on
+		if g := l.guestOf(e.Client); g != nil {
+			l.begin(now, g, e.Client)
+			l.Stats.Count[Returned].Inc()
+		}
+	case netcode.EventMoved:
+		if g := l.guestOf(e.Client); g != nil {
+			s, _ := l.gate.Session(e.Client)
+			g.addr = s.Address
+		}
+	case netcode.EventTimeout:
+		if g := l.guestOf(e.Client); g != nil {
+			l.part(g)
+			g.away = now
+			l.away = append(l.away, int32(g.id.Index()))
+			l.Stats.Count[TimedOut].Inc()
+		}
+	case netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
+		if g := l.guestOf(e.Client); g != nil {
+			l.remove(g)
+			l.Stats.Count[Left].Inc()
+		}
+	}
+	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
+		l.forgetArrival(e.Client)
+	}
+}
+
+// guestOf is the guest of a gate's client, nil while it has none.
+func (l *Lobby) guestOf(client int) *guest {
+	if slot := l.seats[client]; slot >= 0 {
+		return &l.guests[slot]
+	}
+	return nil
+}
+
+// admit gives players to those who have arrived: the one they had, if they were away, or a new one. The gate has as many
+// slots as the match, so whoever finds no player free waits for the end of a tick, at which one is.
+func (l *Lobby) admit(now time.Duration) {
+	for len(l.arrivals) > 0 {
+		client := int(l.arrivals[0])
+		s, ok := l.gate.Session(client)
+		if !ok { // gone before it got a player
+			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
+			continue
+		}
+		g := l.returning(s.ClientID)
+		if g != nil {
+			l.Stats.Count[Returned].Inc()
+		} else if id := l.match.Join(); id != 0 {
+			g = &l.guests[id.Index()]
+			*g = guest{id: id, user: s.ClientID, peer: g.peer, tracker: g.tracker, owner: g.owner}
+		} else {
+			if l.leaving == 0 && len(l.away) > 0 { // the players of the absent keep nobody out
+				l.forsake(0)
+			}
+			return
+		}
+		l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
+		l.begin(now, g, client)
+		l.seat(int32(g.id.Index()))
+		l.Stats.Count[Joined].Inc()
+	}
+}
+
+// returning takes the guest with this client id from the absent.
+func (l *Lobby) returning(user uint64) *guest {
+	for i, slot := range l.away {
+		if g := &l.guests[slot]; g.user == user {
+			l.away = append(l.away[:i], l.away[i+1:]...)
+			return g
+		}
+	}
+	return nil
+}
+
+// begin starts a session for a guest's player and tells it who it is.
+func (l *Lobby) begin(now time.Duration, g *guest, client int) {
+	s, _ := l.gate.Session(client)
+	g.open(now, l)
+	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
+	l.seats[client] = int32(g.id.Index())
+	w := wire.Welcome{
+		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
+		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
+		MaxPlayers: uint16(l.cfg.Players), ArenaHash: l.cfg.Arena.Hash(), ArenaName: l.cfg.ArenaName,
+	}
+	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
+}
+
+// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is sent away.
+func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
+	switch {
+	case r.Version != wire.Version:
+		l.dismiss(now, g, wire.ReasonVersion)
+	case r.Schema != ghost.SchemaHash():
+		l.dismiss(now, g, wire.ReasonSchema)
+	case r.Model != l.cfg.Models.Hash():
+		l.dismiss(now, g, wire.ReasonModel)
+	default:
+		g.ready = true
+	}
+}
+
+// expire lets go of those who were away for too long, and of those who do not get ready.
+func (l *Lobby) expire(now time.Duration) {
+	for len(l.away) > 0 && now-l.guests[l.away[0]].away >= Grace {
+		l.forsake(0)
+	}
+	for i := 0; i < len(l.live); i++ {
+		if g := &l.guests[l.live[i]]; !g.ready && now-g.since >= readyWithin {
+			l.dismiss(now, g, wire.ReasonTimeout)
+			i--
+		}
+	}
+}
+
+// dismiss ends a guest's session and tells it why, often enough that the loss of a few datagrams does not matter.
+func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
+	// In the batch in hand the guest may have left already, and another may have its place at the gate.
+	if s, ok := l.gate.Session(int(g.client)); ok && s.Token == g.tag {
+		var pack [wire.HeaderSize + 2]byte
+		for range session.CloseRepeats {
+			p, _ := g.peer.Append(now, pack[:0])
+			_ = l.gate.Send(now, int(g.client), g.peer.AppendClose(p, why), &l.post) // its sequences end before a session's do
+		}
+		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
+	}
+	l.remove(g)
+	l.Stats.Count[Dismissed].Inc()
+}
+
+// part separates a guest from its session. Its player stays.
+func (l *Lobby) part(g *guest) {
+	l.seats[g.client] = -1
+	l.unseat(int32(g.id.Index()))
+}
+
+// remove separates a guest from its session and takes its player out of the match.
+func (l *Lobby) remove(g *guest) {
+	l.part(g)
+	l.leave(g)
+}
+
+func (l *Lobby) leave(g *guest) {
+	l.match.Leave(g.id)
+	l.leaving++
+}
+
+// forsake takes the player of the i-th of the absent out of the match.
+func (l *Lobby) forsake(i int) {
+	l.leave(&l.guests[l.away[i]])
+	l.away = append(l.away[:i], l.away[i+1:]...)
+}
+
+// forgetArrival strikes a client off the list of those who wait for a player.
+func (l *Lobby) forgetArrival(client int) {
+	for i, c := range l.arrivals {
+		if int(c) == client {
+			l.arrivals = append(l.arrivals[:i], l.arrivals[i+1:]...)
+			return
+		}
+	}
+}
+
+// seat keeps the list of live slots ascending, so that every run visits guests in one order.
+func (l *Lobby) seat(slot int32) {
+	i := len(l.live)
+	l.live = append(l.live, slot)
+	for ; i > 0 && l.live[i-1] > slot; i-- {
+		l.live[i] = l.live[i-1]
+	}
+	l.live[i] = slot
+}
+
+func (l *Lobby) unseat(slot int32) {
+	for i, s := range l.live {
+		if s == slot {
+			l.live = append(l.live[:i], l.live[i+1:]...)
+			return
+		}
+	}
+}
+
+// Close tells every guest that the lobby ends and admits nobody any more.
+func (l *Lobby) Close(now time.Duration, conn netio.Conn) error {
+	l.gate.Refuse()
+	for len(l.live) > 0 {
+		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], wire.ReasonClosing)
+		if err := l.mail(now, conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
