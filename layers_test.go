@@ -56,14 +56,14 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
-	{pkg: "client", may: "netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
+	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
-	{pkg: "bench/bottle", may: "server client netio netio/impair bench/swarm sim/arena ecs/tick",
+	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -23,14 +22,7 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	dt := max(0, now-c.now)
 	c.now, c.due = max(now, c.now), 0
-	if c.state != Joined {
-		return 0
-	}
-	if c.peer.TimedOut(now) {
-		c.end(Lost, wire.ReasonTimeout, errSilent)
-		return 0
-	}
-	if c.held.n == 0 {
+	if c.state != Joined || c.held.n == 0 {
 		return 0
 	}
 	c.look(dt)
@@ -72,7 +64,7 @@ func (c *Client) look(dt time.Duration) {
 // delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
 // and the jitter; more where so many are lost that the render clock would often have to wait.
 func (c *Client) delay() time.Duration {
-	two := c.rate.At(2 * tick.Tick(c.accept.SendInterval) * tick.Tick(c.cfg.Every))
+	two := c.rate.At(2 * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every))
 	return min(max(two+c.server.jitter, c.server.gap), two+maxJitter)
 }
 

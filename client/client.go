@@ -3,11 +3,13 @@ package client
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -23,10 +25,13 @@ type Client struct {
 	begun  bool
 	now    time.Duration // of the last Advance
 
-	dialer *session.Dialer
-	peer   *session.Peer
-	accept wire.Accept
-	rate   tick.Rate
+	dial    *netcode.Client
+	out     netcode.Outbox // what is to be sent
+	given   bool           // the caller has seen what is in it
+	draft   [wire.MaxPackage]byte
+	peer    *session.Peer // nil until the server lets us in
+	welcome wire.Welcome
+	rate    tick.Rate
 
 	server    serverClock
 	predicted predictedClock
@@ -54,21 +59,21 @@ type Client struct {
 	resyncAt time.Duration
 }
 
-// New returns a client that begins to shake hands with its first Append. The error says what in cfg cannot be used.
+// New returns a client that begins to connect with its first Outgoing. The error says what in cfg cannot be used.
 func New(cfg Config) (*Client, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	d, err := session.NewDialer(session.DialConfig{
-		Nonce: cfg.Nonce, Name: cfg.Name, Timeout: cfg.Timeout,
-		Schema: ghost.SchemaHash(), Model: cfg.Models.Hash(),
-	})
-	if err != nil {
-		return nil, err
+	dial := netcode.NewClient(cfg.Token, netcode.ClientConfig{Roam: true})
+	if dial.State() == netcode.InvalidToken {
+		return nil, ErrToken
 	}
-	return &Client{cfg: cfg, dialer: d}, nil
+	return &Client{cfg: cfg, dial: dial}, nil
 }
+
+// Server is where Outgoing's datagrams go and Receive's come from, of the addresses that the token names.
+func (c *Client) Server() netip.AddrPort { return c.dial.Server() }
 
 // State returns how far the client has come, and for a final state why the server ended it: 0 if it was not the
 // server's doing.
@@ -78,47 +83,74 @@ func (c *Client) State() (State, wire.Reason) { return c.state, c.reason }
 func (c *Client) Err() error { return c.err }
 
 // ID is our entity, once joined. Its index is our slot.
-func (c *Client) ID() ecs.NetID { return ecs.NetID(c.accept.NetID) }
+func (c *Client) ID() ecs.NetID { return ecs.NetID(c.welcome.NetID) }
 
-// Accepted is what the server said when it let us in: rates, places, the arena.
-func (c *Client) Accepted() wire.Accept { return c.accept }
+// Welcome is what the server said when it let us in: rates, places, the arena.
+func (c *Client) Welcome() wire.Welcome { return c.welcome }
 
-// errSilent is Err of a session that ended in silence.
-var errSilent = errors.New("client: the server fell silent")
+// errEnded is Err of a session that the server ended without a reason.
+var errEnded = errors.New("client: the server ended the session")
 
 func (c *Client) end(s State, why wire.Reason, err error) { c.state, c.reason, c.err = s, why, err }
 
-// join turns an Accept into a session.
-func (c *Client) join(now time.Duration) {
-	c.accept = c.dialer.Accept()
-	if err := c.prepare(); err != nil {
-		c.end(Denied, 0, err)
+// dialled follows what has become of the connection.
+func (c *Client) dialled(now time.Duration) {
+	if c.state > Joined {
 		return
 	}
-	c.peer = session.NewPeer(now, session.Config{Token: c.accept.Token, Timeout: c.cfg.Timeout})
-	c.state, c.sentAt = Joined, now-keepAlive
-	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
-		var pace [4]byte
-		_ = c.peer.Queue(sim.AppendPace(pace[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps))) // the queue is empty
+	switch s := c.dial.State(); {
+	case s == netcode.Connected && c.peer == nil:
+		c.peer = session.NewPeer(now, session.Config{})
+		c.sentAt = now - keepAlive
+	case s == netcode.Disconnected:
+		c.end(Lost, 0, errEnded)
+	case s == netcode.ConnectionTimedOut:
+		c.end(Lost, wire.ReasonTimeout, c.dial.Err())
+	case s == netcode.ConnectionDenied:
+		c.end(Denied, wire.ReasonFull, c.dial.Err())
+	case s < netcode.Disconnected:
+		c.end(Lost, 0, c.dial.Err())
 	}
 }
 
-// prepare makes everything whose size the Accept tells.
-func (c *Client) prepare() error {
-	a := &c.accept
+// join takes the Welcome. Whatever we lack for the match, we are not in and say goodbye.
+func (c *Client) join(now time.Duration, w wire.Welcome) {
+	c.welcome = w
+	if why, err := c.prepare(); err != nil {
+		c.end(Denied, why, err)
+		c.dial.Disconnect(now, &c.out)
+		return
+	}
+	c.state = Joined
+	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
+	var event [wire.ReadySize]byte
+	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
+	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
+		_ = c.peer.Queue(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
+	}
+}
+
+// prepare makes everything whose size the Welcome tells, or says why it cannot.
+func (c *Client) prepare() (wire.Reason, error) {
+	a := &c.welcome
 	c.rate = tick.Rate(a.TickRate)
+	slot := ecs.NetID(a.NetID).Index()
 	switch {
+	case a.Schema != ghost.SchemaHash():
+		return wire.ReasonSchema, fmt.Errorf("client: server has schemas %x, we have %x: another build", a.Schema, ghost.SchemaHash())
+	case a.Model != c.cfg.Models.Hash():
+		return wire.ReasonModel, fmt.Errorf("client: server has compression model %x, we have %x", a.Model, c.cfg.Models.Hash())
 	case !c.rate.Valid():
-		return fmt.Errorf("client: server runs at %d Hz: expected %d to %d", a.TickRate, tick.MinRate, tick.MaxRate)
-	case a.MaxPlayers == 0 || int(a.MaxPlayers) > snapshot.MaxGroups*snapshot.GroupRows || a.Slot >= a.MaxPlayers:
-		return fmt.Errorf("client: server gave place %d of %d", a.Slot, a.MaxPlayers)
+		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", a.TickRate, tick.MinRate, tick.MaxRate)
+	case a.MaxPlayers == 0 || int(a.MaxPlayers) > snapshot.MaxGroups*snapshot.GroupRows || slot >= int(a.MaxPlayers):
+		return 0, fmt.Errorf("client: server gave place %d of %d", slot, a.MaxPlayers)
 	}
 	ground, err := c.cfg.Arena(a.ArenaName, a.ArenaHash)
 	if err != nil {
-		return fmt.Errorf("client: load arena: %w", err)
+		return wire.ReasonArena, fmt.Errorf("client: load arena: %w", err)
 	}
 	if got := ground.Hash(); got != a.ArenaHash {
-		return fmt.Errorf("client: arena %s has hash %x, the server's has %x", a.ArenaName, got[:4], a.ArenaHash[:4])
+		return wire.ReasonArena, fmt.Errorf("client: arena %s has hash %x, the server's has %x", a.ArenaName, got[:4], a.ArenaHash[:4])
 	}
 	interval := tick.Tick(a.SendInterval)
 	c.cfg.Rules.Rate = c.rate
@@ -128,5 +160,5 @@ func (c *Client) prepare() error {
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(a.MaxPlayers), interval)
 	}
-	return nil
+	return 0, nil
 }

@@ -2,9 +2,7 @@ package client
 
 import (
 	"errors"
-	"time"
 
-	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -12,8 +10,7 @@ import (
 
 // Config describes a client. Zero fields mean the defaults named.
 type Config struct {
-	Name  string // printable, at most 32 bytes
-	Nonce uint64 // random, another for every attempt; required
+	Token []byte // a netcode connect token, of TokenSize bytes, for this attempt alone; required
 
 	// Arena finds the map that the server names; required. The client checks the hash of what it returns.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
@@ -26,15 +23,14 @@ type Config struct {
 	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
 	Kbps  int // most kilobits a second that the server shall send, 16 to 65535; default as many as it likes
 
-	Thin    bool          // do not decode what others do: no poses, a tenth of the memory
-	Judge   bool          // work out what each predicted shot hits in our own view, see Shots
-	Timeout time.Duration // of the handshake and of silence; default session.DefaultTimeout
+	Thin  bool // do not decode what others do: no poses, a tenth of the memory
+	Judge bool // work out what each predicted shot hits in our own view, see Shots
 }
 
 // Errors of New.
 var (
 	ErrNoArena = errors.New("client: no function to find the arena")
-	ErrNoNonce = errors.New("client: nonce 0: expected a random number")
+	ErrToken   = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
 	ErrPace    = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
 )
 
@@ -42,9 +38,6 @@ func (c Config) withDefaults() (Config, error) {
 	c.Rules = c.Rules.WithDefaults()
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
-	}
-	if c.Timeout == 0 {
-		c.Timeout = session.DefaultTimeout
 	}
 	if c.Every == 0 {
 		c.Every = 1
@@ -54,8 +47,6 @@ func (c Config) withDefaults() (Config, error) {
 		return c, ErrPace
 	case c.Arena == nil:
 		return c, ErrNoArena
-	case c.Nonce == 0:
-		return c, ErrNoNonce
 	}
 	return c, nil
 }

@@ -1,6 +1,10 @@
 package client
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -39,9 +43,13 @@ func (q *events) add(e sim.Event) {
 
 // drainEvents takes over what the peer has put in order, and then the notes that the last datagram brought. An event that makes
 // no sense is left out; the error is for the datagram that completed it.
-func (c *Client) drainEvents() (err error) {
+func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
-		if e, bad := sim.ParseEvent(raw); bad == nil {
+		if c.state == Connecting {
+			if bad := c.welcomed(now, raw); bad != nil {
+				err = bad
+			}
+		} else if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
 			err = wire.DropEvents
@@ -56,3 +64,21 @@ func (c *Client) drainEvents() (err error) {
 	}
 	return err
 }
+
+// welcomed takes the first event, which is the Welcome, or the server is none of ours.
+func (c *Client) welcomed(now time.Duration, raw []byte) error {
+	w, err := wire.ParseWelcome(raw)
+	switch err {
+	case nil:
+		c.join(now, w)
+		return nil
+	case wire.DropVersion:
+		c.end(Denied, wire.ReasonVersion, fmt.Errorf("client: server speaks version %d, we speak %d", w.Version, wire.Version))
+	default:
+		c.end(Lost, 0, errNoWelcome)
+	}
+	c.dial.Disconnect(now, &c.out)
+	return err
+}
+
+var errNoWelcome = errors.New("client: the server's first event is no welcome")

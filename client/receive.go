@@ -6,63 +6,46 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// Receive takes a datagram that arrived now. The error is a wire.Drop and says why it was refused; every datagram is
-// counted once, as accepted or by that reason. The datagram is not kept.
+// Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a netcode.Drop or, of what is
+// inside, a wire.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
+// that reason. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
-	c.count.Arrived()
 	c.stats.BytesIn += uint64(len(datagram))
-	err := c.receive(now, datagram)
+	c.fresh()
+	pack, err := c.dial.Receive(now, c.dial.Server(), datagram, &c.out)
+	if err != nil {
+		return err
+	}
+	c.dialled(now)
+	if pack == nil {
+		return nil
+	}
+	c.count.Arrived()
+	err = c.open(now, pack)
 	c.count.Count(err)
 	return err
 }
 
-func (c *Client) receive(now time.Duration, datagram []byte) error {
-	switch kind := wire.KindOf(datagram); {
-	case c.state > Joined:
+// open takes a package.
+func (c *Client) open(now time.Duration, pack []byte) error {
+	if c.state > Joined {
 		return wire.DropClosed
-	case c.state == Connecting:
-		return c.shake(now, datagram)
-	case kind == wire.KindChallenge || kind == wire.KindAccept || kind == wire.KindDeny:
-		return c.dialer.Receive(now, datagram) // a repetition, too late
 	}
-	payload, err := c.peer.Receive(now, datagram)
+	rest, err := c.peer.Receive(now, pack)
 	if err != nil {
 		return err
 	}
-	if why, closed := c.peer.Closed(); closed {
-		c.end(Lost, why, errors.New("client: server ended the session: "+why.String()))
-		return nil
-	}
 	c.resolve()
-	return c.sections(now, payload)
-}
-
-func (c *Client) shake(now time.Duration, datagram []byte) error {
-	if err := c.dialer.Receive(now, datagram); err != nil {
-		return err
+	err = c.sections(now, rest)
+	if why, closed := c.peer.Closed(); closed && c.state <= Joined {
+		c.end(Lost, why, errors.New("client: the server ended the session: "+why.String()))
 	}
-	switch c.dialer.State() {
-	case session.Connected:
-		c.join(now)
-	case session.Denied:
-		c.deny()
-	}
-	return nil
-}
-
-func (c *Client) deny() {
-	err := c.dialer.Err()
-	if denied, ok := err.(session.DeniedError); ok {
-		c.end(Denied, denied.Reason, err)
-		return
-	}
-	c.end(Lost, 0, err)
+	return err
 }
 
 // resolve learns from the acks which commands the server has.
@@ -78,11 +61,11 @@ func (c *Client) resolve() {
 // sections reads a payload.
 func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	p, err = c.peer.Sections(p)
-	bad := c.drainEvents()
+	bad := c.drainEvents(now)
 	if err != nil {
 		return err
 	}
-	if wire.SectionOf(p) == wire.SectionSnapshot {
+	if c.state == Joined && wire.SectionOf(p) == wire.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (c *Client) shoot(cmd *sim.Command, cone int32) {
 	c.shots.fired++
 	*s = Shot{Tick: cmd.Tick, View: cmd.View}
 	s.Ray.Origin = sim.Eye(c.predict.at(cmd.Tick).state.motion.Pos)
-	s.Ray.Dir = sim.Aim(c.cfg.Rules.Seed, c.accept.NetID, cmd.Tick, cmd.Yaw, cmd.Pitch, cone)
+	s.Ray.Dir = sim.Aim(c.cfg.Rules.Seed, c.welcome.NetID, cmd.Tick, cmd.Yaw, cmd.Pitch, cone)
 	s.Ray.Max = c.cfg.Rules.RangeMetres
 	if !c.cfg.Judge || c.cfg.Thin {
 		return
@@ -63,10 +63,10 @@ func (c *Client) shoot(cmd *sim.Command, cone int32) {
 // judge finds who is hit, by the rules of lagcomp.History.Cast: the nearest living player of another team, the lowest
 // slot where two are equally near.
 func (c *Client) judge(s *Shot) {
-	me, seen := c.Pose(int(c.accept.Slot))
-	for slot := range int(c.accept.MaxPlayers) {
+	me, seen := c.Pose(c.ID().Index())
+	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
-		if !ok || !p.Alive() || p.ID == c.accept.NetID || seen && p.Team() == me.Team() {
+		if !ok || !p.Alive() || p.ID == c.welcome.NetID || seen && p.Team() == me.Team() {
 			continue
 		}
 		if part, t, hit := lagcomp.Test(s.Ray, p); hit && (s.Hit == 0 || t < s.Distance) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/move"
@@ -11,7 +12,8 @@ import (
 
 // Stats is what a client knows of its connection and of itself. Counters only grow.
 type Stats struct {
-	Datagrams    session.Counters // Received = Accepted + the sum of Drops
+	Datagrams    netcode.Counters // Received = the sum of Accepted + that of Drops
+	Packages     session.Counters // what was in those of kind payload: Received = Accepted + the sum of Drops
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
@@ -44,7 +46,7 @@ type Stats struct {
 // Stats returns the numbers as they are now. It allocates nothing.
 func (c *Client) Stats() Stats {
 	s := c.stats
-	s.Datagrams = c.count
+	s.Datagrams, s.Packages = *c.dial.Counters(), c.count
 	s.Events, s.Overrun = c.events.received, c.events.overrun
 	s.Shots = c.shots.fired
 	s.Jitter = c.server.jitter

@@ -1,13 +1,11 @@
 package bottle
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -17,7 +15,7 @@ import (
 type Config struct {
 	Lobby   server.Config
 	Clients int
-	Seed    uint64                  // of links, nonces and brains
+	Seed    uint64                  // of links, tokens and brains
 	Link    impair.Profile          // each way, of every client; default a perfect one
 	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
 	Judge   bool                    // clients work out what their shots hit in their own view
@@ -46,12 +44,12 @@ type Bottle struct {
 	sight  swarm.Sight
 	part   uint64 // instants played
 	now    time.Duration
-	life   uint64 // clients made
-	buf    [netio.MaxDatagram]byte
+	mint   mint
 }
 
 // New makes the lobby and its clients, who begin to connect with the first Step.
 func New(cfg Config) (*Bottle, error) {
+	m := newMint(&cfg)
 	lobby, err := server.NewLobby(cfg.Lobby)
 	if err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func New(cfg Config) (*Bottle, error) {
 		cfg.Around = func(tick func() error) error { return tick() }
 	}
 	n := cfg.Clients
-	b := &Bottle{Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
+	b := &Bottle{Lobby: lobby, mint: m, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
 		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n)}
 	b.played = b.tick
 	for i := range n {
@@ -76,11 +74,14 @@ func New(cfg Config) (*Bottle, error) {
 	return b, nil
 }
 
-// Connect puts a new client in place i.
+// Connect puts a new client in place i, with a fresh token of the same client id as the one before it.
 func (b *Bottle) Connect(i int) error {
-	b.life++
+	token, err := b.mint.token(uint64(i), b.unix())
+	if err != nil {
+		return err
+	}
 	c, err := client.New(client.Config{
-		Name: fmt.Sprintf("bot-%d", i), Nonce: b.cfg.Seed<<20 + b.life, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
+		Token: token, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	})
 	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)
@@ -89,10 +90,21 @@ func (b *Bottle) Connect(i int) error {
 
 // Leave lets client i say goodbye and go.
 func (b *Bottle) Leave(i int) {
-	if out := b.Clients[i].Leave(b.now, b.buf[:0]); len(out) > 0 {
-		b.up[i].Push(b.now, out, 0)
-	}
+	b.Clients[i].Leave(b.now)
+	b.send(i)
 	b.Clients[i] = nil
+}
+
+// Vanish takes client i away without a word.
+func (b *Bottle) Vanish(i int) { b.Clients[i] = nil }
+
+// send puts what client i has to say on its link.
+func (b *Bottle) send(i int) {
+	out := b.Clients[i].Outgoing(b.now)
+	for k := range out.Len() {
+		_, data := out.At(k)
+		b.up[i].Push(b.now, data, 0)
+	}
 }
 
 // Now is the virtual time.
@@ -120,7 +132,7 @@ func (b *Bottle) Step() error {
 	return nil
 }
 
-func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, 0, &b.line) }
+func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, b.unix(), &b.line) }
 
 // play lets one client receive, decide and send.
 func (b *Bottle) play(i int) {
@@ -131,9 +143,7 @@ func (b *Bottle) play(i int) {
 	for due := c.Advance(b.now); due > 0; due-- {
 		c.Command(b.brains[i].Wish(b.see(c)))
 	}
-	if out, ok := c.Append(b.now, b.buf[:0]); ok && len(out) > 0 {
-		b.up[i].Push(b.now, out, 0)
-	}
+	b.send(i)
 }
 
 // see gathers what a client's brain decides by.

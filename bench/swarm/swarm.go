@@ -24,6 +24,7 @@ type Config struct {
 	Seed    uint64 // of everything the players do
 	Rate    tick.Rate
 	Models  ghost.Models                                           // as the server has them; default ghost.Trained
+	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
 	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default arena.Open
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
 }
@@ -47,7 +48,6 @@ type Swarm struct {
 	view  Sight
 	pace  *pace.Pacer
 	slot  int64 // next slot of the schedule
-	buf   [netio.MaxDatagram]byte
 	now   time.Duration
 	err   error
 }
@@ -90,11 +90,12 @@ func Open(cfg Config) (*Swarm, error) {
 }
 
 func (s *Swarm) bot(n int) (bot, error) {
-	nonce := dice(s.cfg.Seed + uint64(n)<<20)
+	token, err := s.cfg.Token(n)
+	if err != nil {
+		return bot{}, fmt.Errorf("token for player %d: %w", n, err)
+	}
 	c, err := client.New(client.Config{
-		Name: fmt.Sprintf("bot-%d", n), Nonce: nonce.next() | 1, Arena: s.arena,
-		Models: s.cfg.Models,
-		Rules:  sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+		Token: token, Arena: s.arena, Models: s.cfg.Models, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
 	})
 	return bot{client: c, brain: s.cfg.Brain(n)}, err
 }
@@ -210,10 +211,7 @@ func (s *Swarm) play(slot int) {
 				break
 			}
 		}
-		out, ok := b.client.Append(s.now, s.buf[:0])
-		if ok && len(out) > 0 {
-			s.send(i, out)
-		}
+		s.send(i)
 		if i%slots == slot {
 			s.sample(b)
 		}
@@ -227,11 +225,16 @@ func (s *Swarm) slack(b *bot) time.Duration {
 	return time.Duration(max(b.last.Lead, 0))*period + period/4
 }
 
-func (s *Swarm) send(i int, data []byte) {
-	s.Figures.Sends++
-	s.Figures.BytesUp += uint64(len(data))
-	if err := s.fleet.Send(i, data); err != nil && s.err == nil && s.Joined() > 0 {
-		s.err = fmt.Errorf("player %d: %w", i, err)
+// send sends what player i has to say.
+func (s *Swarm) send(i int) {
+	out := s.bots[i].client.Outgoing(s.now)
+	for k := range out.Len() {
+		_, data := out.At(k)
+		s.Figures.Sends++
+		s.Figures.BytesUp += uint64(len(data))
+		if err := s.fleet.Send(i, data); err != nil && s.err == nil && s.Joined() > 0 {
+			s.err = fmt.Errorf("player %d: %w", i, err)
+		}
 	}
 }
 
@@ -243,9 +246,8 @@ func (s *Swarm) sight(b *bot) *Sight {
 	if m, w, t, ok := b.client.Predicted(); ok {
 		view.Self.Motion, view.Self.Weapon, view.Tick = m, w, t+1
 	}
-	a := b.client.Accepted()
-	view.Arena = s.maps[a.ArenaHash]
-	if slot := int(a.Slot); slot < len(s.eyes) {
+	view.Arena = s.maps[b.client.Welcome().ArenaHash]
+	if slot := b.client.ID().Index(); slot < len(s.eyes) {
 		view.Team = s.eyes[slot].Team
 	}
 	return view
@@ -258,7 +260,7 @@ func (s *Swarm) look() {
 		return
 	}
 	if s.eyes == nil {
-		s.eyes = make([]Enemy, c.Accepted().MaxPlayers)
+		s.eyes = make([]Enemy, c.Welcome().MaxPlayers)
 	}
 	for slot := range s.eyes {
 		s.eyes[slot] = Enemy{}
@@ -287,8 +289,11 @@ func (s *Swarm) sample(b *bot) {
 // Close lets every player leave and closes the sockets.
 func (s *Swarm) Close() error {
 	for i := range s.bots {
-		if out := s.bots[i].client.Leave(s.now, s.buf[:0]); len(out) > 0 {
-			_ = s.fleet.Send(i, out) // a server that has gone needs no goodbye
+		s.bots[i].client.Leave(s.now)
+		out := s.bots[i].client.Outgoing(s.now)
+		for k := range out.Len() {
+			_, data := out.At(k)
+			_ = s.fleet.Send(i, data) // a server that has gone needs no goodbye
 		}
 	}
 	return s.fleet.Close()
