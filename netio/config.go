@@ -11,7 +11,7 @@ import (
 // Config adjusts a Conn. The zero value of each field is a good default.
 type Config struct {
 	// RingDatagrams is how many datagrams may wait for the owner, rounded up to a power of two; default 4096.
-	// What arrives beyond is dropped and counted. A slot takes 1.2 kB. ListenMmsg has no ring.
+	// What arrives beyond is dropped and counted. A slot takes 1.4 kB. ListenMmsg has no ring.
 	RingDatagrams int
 
 	// SocketBuffer is the size asked for of the kernel's receive and send buffers, in bytes; default 8 MiB.

@@ -190,7 +190,7 @@ func TestOversizeIsDroppedAndCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		sizes := []int{1201, 10, slotBytes, MaxDatagram, 9000, 0, slotBytes + 1, 1300, 11, 65507}
+		sizes := []int{MaxDatagram + 1, 10, slotBytes, MaxDatagram, 9000, 0, slotBytes + 1, 1300, 11, 65507}
 		for range 30 { // 300: more than a batch, more than the gap between two wake-ups
 			for _, n := range sizes {
 				if _, err := client.Write(make([]byte, n)); err != nil {

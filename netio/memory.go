@@ -20,7 +20,7 @@ func NewMemory() *Memory { return &Memory{ends: make(map[netip.AddrPort]*memoryC
 // ErrAddrInUse says that another endpoint of a Memory network has the address.
 var ErrAddrInUse = errors.New("address already in use")
 
-// memoryRing is the default queue of an endpoint: 620 kB, since a test may hold dozens.
+// memoryRing is the default queue of an endpoint: 720 kB, since a test may hold dozens.
 const memoryRing = 512
 
 // Listen opens an endpoint. Port 0 takes the next free port from 49152 up. Of cfg only RingDatagrams counts, by
