@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -268,6 +269,9 @@ func (c *checker) owned(i int, cl *client.Client) {
 func (c *checker) accounts() {
 	s := &c.b.Lobby.Stats
 	sum := s.Count[server.Accepted].Load()
+	for d := range netcode.NumDrops {
+		sum += s.Refused[d].Load()
+	}
 	for d := range wire.NumDrops {
 		sum += s.Drops[d].Load()
 	}
@@ -340,10 +344,13 @@ func (c *checker) done() {
 	if s.Count[server.Hits].Load() == 0 {
 		c.t.Error("nobody hit anybody")
 	}
+	if n := s.Count[server.Unbalanced].Load(); n != 0 {
+		c.t.Errorf("the lobby's own accounts were wrong after %d ticks", n)
+	}
 	for i, cl := range c.b.Clients {
 		st := cl.Stats()
-		if !st.Datagrams.Balanced() {
-			c.t.Errorf("client %d received %d datagrams and accounts for others", i, st.Datagrams.Received)
+		if !st.Datagrams.Balanced() || !st.Packages.Balanced() || st.Packages.Received != st.Datagrams.Accepted[netcode.KindPayload] {
+			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packages.Received)
 		}
 		if st.Undecoded != 0 || st.Resyncs != 0 {
 			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)
