@@ -32,6 +32,9 @@ type Step struct {
 	LatenessMicros Quantiles `json:"lateness_us"`  // a tick's begin, from its scheduled time
 	ServerCores    float64   `json:"server_cores"` // CPU seconds a second of the whole server process
 
+	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
+	DatagramsOutPerTick float64 `json:"datagrams_out_per_tick"`
+
 	KbpsDownPerClient float64   `json:"kbps_down_per_client"` // UDP payload, 1000 bit/s
 	KbpsUpPerClient   float64   `json:"kbps_up_per_client"`
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
@@ -74,6 +77,8 @@ func (s Step) Finite() Step {
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")
+	mend(&s.DatagramsInPerTick, "datagrams_in_per_tick")
+	mend(&s.DatagramsOutPerTick, "datagrams_out_per_tick")
 	mend(&s.KbpsDownPerClient, "kbps_down_per_client")
 	mend(&s.KbpsUpPerClient, "kbps_up_per_client")
 	mend(&s.AllocsPerTick, "allocs_per_tick")

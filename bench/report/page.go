@@ -129,7 +129,7 @@ func facts(p capacity.Plan) []fact {
 	if !ok {
 		return nil
 	}
-	return []fact{
+	all := []fact{
 		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.Level.TickLimitMillis()) + " ms"},
 		{"Server CPU", number(s.ServerCores), "cores"},
 		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
@@ -137,6 +137,10 @@ func facts(p capacity.Plan) []fact {
 		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.Level.AgeLimitMillis()) + " ms"},
 		{"One more player", number(p.Fit.Total.Marginal(s.Players)), "µs a tick"},
 	}
+	if e, ok := s.Encryption(); ok {
+		all = append(all, fact{"Encryption", number(e.Percent), "% of the tick"})
+	}
+	return all
 }
 
 func notes(p capacity.Plan) []fact {
@@ -145,6 +149,13 @@ func notes(p capacity.Plan) []fact {
 		movement = "not recorded"
 	}
 	n := []fact{{"Service level", p.Level.Words(), ""}, {"Movement", movement, ""}}
+	if s, ok := kneeStep(p); ok {
+		if e, ok := s.Encryption(); ok {
+			n = append(n, fact{"Encryption", fmt.Sprintf("every datagram, both ways, netcode 1.02 (ChaCha20-Poly1305): at the knee %s µs a tick, %s %% of it; "+
+				"%s datagrams opened at %s ns, %s sealed at %s ns", number(e.TickMicros), number(e.Percent), number(e.Opened), number(e.OpenNanos),
+				number(e.Sealed), number(e.SealNanos)), ""})
+		}
+	}
 	switch voids := p.Voids(); {
 	case voids > 0:
 		n = append(n, fact{"Void steps", fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})

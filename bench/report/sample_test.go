@@ -12,8 +12,9 @@ func samplePlan(most int) capacity.Plan {
 	rng := rand.New(rand.NewPCG(7, 7))
 	jitter := func() float64 { return 1 + 0.04*(2*rng.Float64()-1) }
 	curves := []capacity.Curve{
-		{Name: "receive", A: 20, B: 0.71}, {Name: "commands", A: 5, B: 0.15}, {Name: "move", A: 8, B: 0.28}, {Name: "shots", A: 3, B: 0.12},
-		{Name: "capture", A: 4, B: 0.05}, {Name: "delta", A: 10, B: 0.2, C: 0.0003}, {Name: "send", A: 15, B: 0.82, C: 0.0011},
+		{Name: "receive", A: 20, B: 0.71}, {Name: "open", A: 4, B: 0.26}, {Name: "commands", A: 5, B: 0.15}, {Name: "move", A: 8, B: 0.28}, {Name: "shots", A: 3, B: 0.12},
+		{Name: "capture", A: 4, B: 0.05}, {Name: "delta", A: 10, B: 0.2, C: 0.0003},
+		{Name: "seal", A: 6, B: 0.11, C: 0.0002}, {Name: "send", A: 15, B: 0.82, C: 0.0011},
 	}
 	search := &capacity.Search{}
 	p := capacity.Plan{
@@ -39,6 +40,7 @@ func samplePlan(most int) capacity.Plan {
 			s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: c.Name, Mean: us, P99: 1.7 * us})
 			s.TickCPUMillis.Mean += us / 1000
 		}
+		s.DatagramsInPerTick, s.DatagramsOutPerTick = float64(players)*jitter(), float64(players)*(0.33+float64(players)/1500)*jitter()
 		m := s.TickCPUMillis.Mean
 		s.TickCPUMillis = capacity.Quantiles{P50: 0.72 * m, P99: 2.1 * m * jitter(), P999: 2.6 * m, Max: 3.1 * m, Mean: m}
 		s.TickWallMillis = capacity.Quantiles{P50: 0.74 * m, P99: 2.2 * m * jitter(), P999: 3.6 * m, Max: 6 * m, Mean: 1.02 * m}
