@@ -114,11 +114,19 @@ func (h *Host) giveUp(late time.Duration) time.Duration {
 	return ticks * period
 }
 
-// Check reports what is wrong with a configuration, before anything is opened.
+// Check reports what is wrong with a lobby's configuration, before anything is opened.
 func (c HostConfig) Check() error {
-	if c.Socket != "" && c.Socket != "gnet" && c.Socket != "mmsg" {
-		return errSocket(c.Socket)
+	if err := c.CheckSocket(); err != nil {
+		return err
 	}
 	_, err := c.Lobby.withDefaults()
 	return err
+}
+
+// CheckSocket reports a socket back end that does not exist.
+func (c HostConfig) CheckSocket() error {
+	if c.Socket != "" && c.Socket != "gnet" && c.Socket != "mmsg" {
+		return errSocket(c.Socket)
+	}
+	return nil
 }

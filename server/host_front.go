@@ -106,7 +106,9 @@ func (f *front) openHTTP(cfg HostConfig, mux *http.ServeMux) (err error) {
 		// In the lifetime of a token these are no more than the server can remember.
 		Burst: f.gate.Tokens / 2, PerSecond: max(1, f.gate.Tokens/2/lifetime),
 	}))
-	f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"
+	if private || cfg.HTTPToken != "" {
+		f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"
+	}
 	f.web.serve(mux)
 	return nil
 }

@@ -201,7 +201,7 @@ func (c *Connect) take() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.cfg.Now()
-	c.spent = max(0, c.spent-now.Sub(c.at).Seconds()*float64(c.cfg.PerSecond))
+	c.spent = max(0, c.spent-max(0, now.Sub(c.at).Seconds())*float64(c.cfg.PerSecond))
 	c.at = now
 	if c.spent+1 > float64(c.cfg.Burst) {
 		return false

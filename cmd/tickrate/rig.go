@@ -3,11 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -63,8 +65,12 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 		return capacity.Step{}, err
 	}
 	defer srv.stop()
+	t, err := httpTickets(ctx, srv.http, "")
+	if err != nil {
+		return capacity.Step{}, err
+	}
 	s, err := swarm.Open(swarm.Config{
-		Server: srv.udp, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
+		Server: t.at, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
 		Models: r.models, Brain: r.move.brain,
 	})
 	if err != nil {
@@ -134,7 +140,6 @@ func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 // child is a server process.
 type child struct {
 	cmd  *exec.Cmd
-	udp  netip.AddrPort
 	http string
 	errs *strings.Builder
 }
@@ -148,8 +153,12 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
-		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model}
+		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none"}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
+	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.
+	var key [netcode.KeySize]byte
+	_, _ = rand.Read(key[:]) // does not fail: it stops the program
+	c.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(key[:]), tokenVariable+"=")
 	c.cmd.Stderr = c.errs
 	// An interrupt of the terminal goes to the whole group; the server's end is ours to order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -171,7 +180,6 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	}
 	if err == nil {
 		c.http = said.HTTP
-		c.udp, err = netip.ParseAddrPort(said.UDP)
 	}
 	if err != nil {
 		c.stop()
