@@ -43,7 +43,7 @@ func NewEchoHost(cfg HostConfig) (*EchoHost, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &EchoHost{front: f, names: make([]guestName, max(0, f.gate.Clients))}
+	h := &EchoHost{front: f, names: make([]guestName, f.gate.Clients)}
 	if h.echo, err = NewEcho(f.gate); err == nil {
 		h.echo.Told = h.told
 		mux := newMux()

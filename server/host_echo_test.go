@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -222,5 +223,49 @@ func TestHostName(t *testing.T) {
 			t.Errorf("%d: %v", i, g.Addresses)
 		}
 		stop()
+	}
+}
+
+// A host that cannot be leaves nothing open behind it: neither the port nor the journal.
+func TestEchoHostRefuses(t *testing.T) {
+	good := hostConfig("mmsg")
+	good.Lobby = Config{Gate: good.Lobby.Gate, Players: 2}
+	if HasJournal {
+		good.Journal = filepath.Join(t.TempDir(), "echo.tokens")
+	}
+	first, err := NewEchoHost(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good.Listen, good.HTTP = first.Addr().String(), first.HTTPAddr() // the last one wants these very ports
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		change func(*HostConfig)
+		want   string
+	}{
+		{func(c *HostConfig) { c.Lobby.Gate.PrivateKey = netcode.Key{} }, "refusing the well-known test key"},
+		{func(c *HostConfig) { c.Lobby.Players = netcode.MaxClients + 1 }, "10001 players: expected 1 to 10000"},
+		{func(c *HostConfig) { c.Lobby.Players = -1 }, "-1 players"},
+		{func(c *HostConfig) { c.Socket = "tcp" }, `"tcp": expected gnet or mmsg`},
+		{func(c *HostConfig) { c.HTTP = "no port" }, "no port"},
+		{func(c *HostConfig) { c.Listen = "no port" }, "no port"},
+		{func(*HostConfig) {}, ""},
+	} {
+		cfg := good
+		c.change(&cfg)
+		h, err := NewEchoHost(cfg)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%d: %v", i, err)
+		case c.want == "":
+			err = h.close()
+			if err != nil {
+				t.Error(err)
+			}
+		case err == nil || h != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"):
+			t.Errorf("%d: %v, want one line with %q", i, err, c.want)
+		}
 	}
 }

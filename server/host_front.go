@@ -30,6 +30,9 @@ type front struct {
 
 // openFront opens the socket first, since tokens name the port that it got.
 func openFront(cfg HostConfig, clients int) (f *front, err error) {
+	if clients < 1 || clients > netcode.MaxClients { // before anything is sized by it
+		return nil, fmt.Errorf("%d players: expected 1 to %d", clients, netcode.MaxClients)
+	}
 	f = &front{log: newLogbook(cfg.Log), start: time.Now()}
 	switch cfg.Socket {
 	case "", "gnet":
@@ -137,12 +140,12 @@ func (f *front) HTTPAddr() string {
 // ConnectURL is where a POST gets a token, "" if nowhere.
 func (f *front) ConnectURL() string { return f.connect }
 
-// close closes everything that is open.
+// close closes everything that is open; the journal last, since nobody must reach into it any more.
 func (f *front) close() error {
-	err := errors.Join(f.conn.Close(), f.journal.close())
+	err := f.conn.Close()
 	if f.web != nil {
 		err = errors.Join(err, f.web.close())
 	}
 	f.log.flush(f.clock(), true)
-	return err
+	return errors.Join(err, f.journal.close())
 }
