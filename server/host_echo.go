@@ -71,7 +71,7 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 		}
 		if now-watched >= time.Second {
 			watched = now
-			h.watch(now, wall)
+			h.watch(now, wall.Round(0).Sub(h.start.Round(0))-wall.Sub(h.start))
 		}
 		period := echoPeriod
 		if now-heard > echoAwake {
@@ -105,10 +105,10 @@ func (h *EchoHost) told(kind netcode.EventKind, client int) {
 	h.log.say(h.clock(), kind.String(), "client %d at %v, slot %d: %v", h.names[client].id, h.names[client].at, client, kind)
 }
 
-// watch writes once a second what was refused, and whether the wall clock has jumped: tokens are compared with it.
-func (h *EchoHost) watch(now time.Duration, wall time.Time) {
+// watch writes once a second what was refused, and whether the wall clock was set: tokens are compared with it. drift is how
+// far it is ahead of the monotonic clock since the start.
+func (h *EchoHost) watch(now, drift time.Duration) {
 	h.logDrops(now)
-	drift := wall.Round(0).Sub(h.start.Round(0)) - wall.Sub(h.start)
 	if d := drift - h.drift; d > maxDrift || d < -maxDrift {
 		h.drift = drift
 		h.log.say(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong time", d.Seconds())
@@ -123,7 +123,7 @@ func (h *EchoHost) logDrops(now time.Duration) {
 	drops := h.echo.server.Counters().Drops
 	for i, n := range drops {
 		why := netcode.Drop(i)
-		h.log.sayMany(now, why.String(), int(n-h.drops[i]), "refused: %v [%s]", why.Error(), why)
+		h.log.sayMany(now, why.String(), int(n-h.drops[i]), "refused: %s [%s]", why.Error(), why.String())
 	}
 	h.drops = drops
 }

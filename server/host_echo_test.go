@@ -269,3 +269,45 @@ func TestEchoHostRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What is refused is in the log: at once, then no more than a line in ten seconds. So is a wall clock that was set (row 3).
+func TestEchoHostLog(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	log := &safeLog{}
+	cfg.HTTP, cfg.Log, cfg.Lobby = "", log, Config{Gate: cfg.Lobby.Gate, Players: 2}
+	h, err := NewEchoHost(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	var out netcode.Outbox
+	refuse := func(n int) {
+		for range n {
+			if _, err := h.echo.server.Receive(0, echoUnix, connectAt[0], make([]byte, 1078), &out); err != netcode.DropReqVersion {
+				t.Fatal(err)
+			}
+		}
+	}
+	const line = "refused: request: another version [drop_req_version]"
+	for i, c := range []struct {
+		refused int
+		at      time.Duration
+		drift   time.Duration
+		want    string
+	}{
+		{0, 1, 0, ""},
+		{3, 2, time.Second, line + " (3 times)\n"},
+		{5, 3, -time.Second, ""},
+		{0, 12, 0, line + " (and 4 more like it in 10 s)\n"},
+		{0, 13, 3 * time.Second, "the wall clock was set by 3.0 s: tokens may expire at the wrong time\n"},
+		{0, 14, 3 * time.Second, ""},
+		{0, 30, 0, "the wall clock was set by -3.0 s: tokens may expire at the wrong time\n"},
+	} {
+		before := len(log.String())
+		refuse(c.refused)
+		h.watch(c.at*time.Second, c.drift)
+		if got := log.String()[before:]; got != c.want {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}

@@ -62,7 +62,7 @@ func (h *Host) pages() *http.ServeMux {
 func (w *web) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	defer w.listener.Close() // a server that has hardly begun may not know of it yet; a second time does nothing
+	defer w.listener.Close()                       // a server that has hardly begun may not know of it yet; a second time does nothing
 	if err := w.server.Shutdown(ctx); err != nil { // a profile may still be running
 		return w.server.Close()
 	}
