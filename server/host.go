@@ -2,36 +2,37 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
-	"net/netip"
 	"runtime/pprof"
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio"
 )
 
-// HostConfig describes a server process.
+// HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config
+	Lobby  Config // of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
-	HTTP   string // host:port for health, figures and profiles; "" = none
-	Log    io.Writer
+
+	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
+
+	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
+	HTTPToken      string // secret for tokens over HTTP; "" = none, then tokens are for this machine only
+	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
+	TimeoutSeconds int    // of silence that end a session, as those tokens say; negative never; default DefaultTimeoutSeconds
+
+	Log io.Writer // default none
 }
 
 // Host is the shell around a lobby: its socket, its clock and its HTTP port.
 type Host struct {
+	*front
 	lobby *Lobby
-	conn  netio.Conn
-	web   *web
-	log   io.Writer
-	start time.Time
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -42,39 +43,26 @@ type Host struct {
 // catchUp is how many late ticks are made up for at once; what lies further back is given up, and said.
 const catchUp = 4
 
-// NewHost opens the socket and, if asked for, the HTTP port. Both are open when it returns.
+// NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
-	if cfg.Log == nil {
-		cfg.Log = io.Discard
-	}
-	if cfg.Lobby.Gate.Entropy == [32]byte{} {
-		_, _ = rand.Read(cfg.Lobby.Gate.Entropy[:]) // does not fail: it stops the program
-	}
 	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
-	lobby, err := NewLobby(cfg.Lobby)
+	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers))
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{lobby: lobby, log: cfg.Log, start: time.Now(),
-		lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
-	switch cfg.Socket {
-	case "", "gnet":
-		h.conn, err = netio.ListenGnet(cfg.Listen, netio.Config{})
-	case "mmsg":
-		h.conn, err = netio.ListenMmsg(cfg.Listen, netio.Config{})
-	default:
-		err = fmt.Errorf("socket back end %q: expected gnet or mmsg", cfg.Socket)
+	cfg.Lobby.Gate = f.gate
+	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
+		err = f.openHTTP(cfg, h.pages())
 	}
 	if err != nil {
-		return nil, err
-	}
-	if cfg.HTTP != "" {
-		if h.web, err = h.openWeb(cfg.HTTP); err != nil {
-			return nil, errors.Join(err, h.conn.Close())
-		}
+		return nil, errors.Join(err, f.close())
 	}
 	return h, nil
 }
+
+// defaultPlayers is that of Config.
+const defaultPlayers = 64
 
 // labels returns a function that marks the calling goroutine with the stage it is in, for profiles
 // (go tool pprof -tagfocus stage=snapshot). The label sets are made once: marking allocates nothing.
@@ -85,12 +73,6 @@ func labels() func(Stage) {
 	}
 	return func(s Stage) { pprof.SetGoroutineLabels(sets[s]) }
 }
-
-// clock is the time since the host was made.
-func (h *Host) clock() time.Duration { return time.Since(h.start) }
-
-// Addr is the UDP address that players connect to.
-func (h *Host) Addr() netip.AddrPort { return h.conn.LocalAddr() }
 
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
@@ -105,6 +87,9 @@ func (h *Host) Run(ctx context.Context) error {
 		h.lateness.Record(int64(now - due))
 		err = h.lobby.Tick(now, time.Now().Unix(), h.conn)
 		h.wall.Record(int64(pacer.Now() - now))
+		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
+			h.log.flush(h.clock(), false)
+		}
 		if late := pacer.Now() - due; late > catchUp*rate.Period() {
 			skipped += h.giveUp(late)
 		}
@@ -121,23 +106,23 @@ func (h *Host) giveUp(late time.Duration) time.Duration {
 		h.lateness.Record(int64(late - i*period))
 	}
 	h.stalls.Add(uint64(ticks))
-	fmt.Fprintf(h.log, "stalled %.0f ms, gave up %d ticks\n", float64(late)/1e6, ticks)
+	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late)/1e6, ticks)
 	return ticks * period
 }
 
-func (h *Host) close() error {
-	err := h.conn.Close()
-	if h.web != nil {
-		err = errors.Join(err, h.web.close())
-	}
-	return err
-}
-
-// Check reports what is wrong with a configuration, before anything is opened.
+// Check reports what is wrong with a lobby's configuration, before anything is opened.
 func (c HostConfig) Check() error {
-	if c.Socket != "" && c.Socket != "gnet" && c.Socket != "mmsg" {
-		return fmt.Errorf("socket back end %q: expected gnet or mmsg", c.Socket)
+	if err := c.CheckSocket(); err != nil {
+		return err
 	}
 	_, err := c.Lobby.withDefaults()
 	return err
+}
+
+// CheckSocket reports a socket back end that does not exist.
+func (c HostConfig) CheckSocket() error {
+	if c.Socket != "" && c.Socket != "gnet" && c.Socket != "mmsg" {
+		return errSocket(c.Socket)
+	}
+	return nil
 }

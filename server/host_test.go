@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -23,7 +24,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) HostConfig {
-	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
+	gate := netcode.ServerConfig{PrivateKey: netcode.Key{1, 2, 3}}
+	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Gate: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
 }
 
 // running starts a host and returns what ends it: like an interrupt, and within two seconds.
@@ -33,10 +35,16 @@ func running(t *testing.T, cfg HostConfig) (h *Host, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return h, runningOf(t, h.Run)
+}
+
+// runningOf starts a host's Run.
+func runningOf(t *testing.T, run func(context.Context) error) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	return h, func() {
+	go func() { done <- run(ctx) }()
+	return func() {
 		t.Helper()
 		cancel()
 		select {
@@ -99,7 +107,8 @@ func TestHost(t *testing.T) {
 			for _, c := range []struct {
 				method, path string
 				status       int
-			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405}, {"GET", "/nothing", 404}, {"GET", "/debug/pprof/cmdline", 200}} {
+			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405}, {"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
+				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405}, {"POST", "/v1/connect", 200}} {
 				if status, _ := ask(t, c.method, at+c.path); status != c.status {
 					t.Errorf("%s: %s %s gave %d, want %d", socket, c.method, c.path, status, c.status)
 				}

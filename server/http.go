@@ -4,49 +4,65 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"time"
 )
 
-// web is the host's HTTP port: health, figures, profiles.
+// web is the host's HTTP port: health, figures, profiles, tokens.
 type web struct {
 	listener net.Listener
 	server   http.Server
 }
 
-// openWeb listens on addr and serves until close.
-func (h *Host) openWeb(addr string) (*web, error) {
+// listenWeb opens the port; serve begins to answer.
+func listenWeb(addr string) (*web, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("http port: %w", err)
 	}
+	return &web{listener: l}, nil
+}
+
+// loopback says whether only this machine can reach the port.
+func (w *web) loopback() bool {
+	at, ok := w.listener.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
+}
+
+// serve answers until close.
+func (w *web) serve(h http.Handler) {
+	w.server = http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0)} // what strangers do wrong is theirs to read
+	go func() { _ = w.server.Serve(w.listener) }() // ends with close; there is nobody to tell
+}
+
+// newMux returns the pages that every host has. There is no /debug/pprof/cmdline: a command line may hold the private key.
+func newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /stats", h.serveStats)
-	mux.HandleFunc("POST /stats/reset", h.serveReset)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	w := &web{listener: l, server: http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}
-	go func() { _ = w.server.Serve(l) }() // ends with close; there is nobody to tell
-	return w, nil
+	return mux
 }
 
-// HTTPAddr is the address of the HTTP port, "" if there is none.
-func (h *Host) HTTPAddr() string {
-	if h.web == nil {
-		return ""
-	}
-	return h.web.listener.Addr().String()
+// pages are those of a lobby.
+func (h *Host) pages() *http.ServeMux {
+	mux := newMux()
+	mux.HandleFunc("GET /stats", h.serveStats)
+	mux.HandleFunc("POST /stats/reset", h.serveReset)
+	return mux
 }
 
 func (w *web) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
+	defer w.listener.Close()                       // a server that has hardly begun may not know of it yet; a second time does nothing
 	if err := w.server.Shutdown(ctx); err != nil { // a profile may still be running
 		return w.server.Close()
 	}
@@ -57,8 +73,7 @@ func (h *Host) serveStats(w http.ResponseWriter, _ *http.Request) {
 	h.reading.Lock()
 	r := h.report()
 	h.reading.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(r) // the reader has gone: nothing to do
+	writeJSON(w, r)
 }
 
 func (h *Host) serveReset(w http.ResponseWriter, _ *http.Request) {
@@ -66,4 +81,9 @@ func (h *Host) serveReset(w http.ResponseWriter, _ *http.Request) {
 	h.reset()
 	h.reading.Unlock()
 	w.WriteHeader(http.StatusNoContent)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the reader has gone: nothing to do
 }

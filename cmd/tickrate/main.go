@@ -59,7 +59,8 @@ measures how many players this machine carries and why.
 
   tickrate plan --quick      find out, within a minute; then open report/index.html
   tickrate serve             run a lobby
-  tickrate swarm             send players to it`,
+  tickrate swarm             send players to it
+  tickrate token             make the token that lets one player in`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -69,7 +70,7 @@ measures how many players this machine carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newModel(), newMap(), newImpair(), newBenchReport())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newToken(), newModel(), newMap(), newImpair(), newBenchReport())
 	return root
 }
 

@@ -25,7 +25,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command is tickrate with these arguments, in a folder of its own, killed after a minute.
+// testKey is the private key of all commands of these tests.
+var testKey = strings.Repeat("0123456789abcdef", 4)
+
+// command is tickrate with these arguments and the private key, in a folder of its own, killed with the test.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -33,7 +36,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), self, args...)
-	c.Env = append(os.Environ(), asCommand+"=1")
+	c.Env = append(os.Environ(), asCommand+"=1", keyVariable+"="+testKey, tokenVariable+"=")
 	c.Dir = t.TempDir()
 	c.WaitDelay = 5 * time.Second
 	return c
@@ -138,8 +141,32 @@ func TestExitCodes(t *testing.T) {
 		49: {"model train --out x --seconds NaN", 2, "NaN seconds"},
 		50: {"bench-report", 2, "--in and --out"},
 		51: {"bench-report --in " + missing + " --out x", 2, missing},
+		53: {"serve --public-addr nowhere", 2, "--public-addr"},
+		54: {"serve --public-addr 0.0.0.0:7913", 2, `--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
+		55: {"serve --protocol-id 0", 2, "--protocol-id"},
+		56: {"serve --protocol-id 0x1_0", 2, "--protocol-id"},
+		57: {"serve --token-seconds 0", 2, "--token-seconds 0: expected 1 to 86400"},
+		58: {"serve --timeout-seconds 0", 2, "--timeout-seconds 0: expected 1 to 86400, or -1"},
+		59: {"serve --http-token sécret", 2, "--http-token"},
+		60: {"serve --echo --players 10001", 2, "10001 players: expected 1 to 10000"},
+		61: {"serve --echo --socket tcp", 2, `"tcp": expected gnet or mmsg`},
+		62: {"serve --listen 127.0.0.1:0 --http= --journal " + noBench, 1, noBench + ": this is not a journal"},
+		63: {"serve --listen 127.0.0.1:0 --http= --journal " + missing + "/x", 1, missing},
+		64: {"swarm --http nonsense:x", 2, "nonsense:x"},
+		65: {"swarm --http 127.0.0.1:1", 1, "nobody answers at http://127.0.0.1:1; is tickrate serve running?"},
+		66: {"swarm --http 127.0.0.1:1 --key-file x", 2, "--http and a private key"},
+		67: {"token --server nowhere", 2, "--server"},
+		68: {"token --seconds 0", 2, "--seconds 0"},
+		69: {"token --timeout-seconds 0", 2, "--timeout-seconds 0"},
+		70: {"token --client-id x", 2, "--client-id"},
+		71: {"token --protocol-id x", 2, "--protocol-id"},
+		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
+		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
+		if c.args == "" {
+			t.Fatalf("%d: no case", i)
+		}
 		code, out, errs := result(t, strings.Fields(c.args)...)
 		line := strings.TrimSuffix(errs, "\n")
 		if code != c.code || !strings.HasPrefix(line, "tickrate: ") || !strings.Contains(line, c.want) || strings.Contains(line, "\n") || out != "" {

@@ -211,7 +211,8 @@ func TestServeAndSwarm(t *testing.T) {
 			t.Fatalf("health: %v", err)
 		}
 		resp.Body.Close()
-		code, out, swarmErrs := result(t, "swarm", "--server", r.UDP, "--players", "3", "--seconds", "0.5", "--json")
+		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i] // tokens made with the key, or asked for
+		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--seconds", "0.5", "--json")
 		var s summary
 		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
 			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)

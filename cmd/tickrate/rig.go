@@ -3,11 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -50,6 +52,7 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 	set("movement", "%s", move.name)
 	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
 	set("socket", "%s", f.socket)
+	set("sessions", "netcode 1.02: every datagram sealed, both ways")
 	set("step", "%g s measured after %g s of warm-up", f.measure, f.warm)
 	set("processors", "%s", where)
 	return r
@@ -63,9 +66,13 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 		return capacity.Step{}, err
 	}
 	defer srv.stop()
+	t, err := httpTickets(ctx, srv.http, "")
+	if err != nil {
+		return capacity.Step{}, err
+	}
 	s, err := swarm.Open(swarm.Config{
-		Server: srv.udp, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
-		Models: r.models, Brain: r.move.brain,
+		Server: t.at, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
+		Models: r.models, Brain: r.move.brain, Token: t.Token,
 	})
 	if err != nil {
 		return capacity.Step{}, err
@@ -116,6 +123,7 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 		LatenessMicros: scaled(rep.Lateness, 1), ServerCores: rep.CPUSeconds / rep.Seconds,
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
+		DatagramsInPerTick: float64(rep.Counts[server.Received.String()]) / ticks, DatagramsOutPerTick: float64(rep.Counts[server.Sent.String()]) / ticks,
 		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
 		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
@@ -134,7 +142,6 @@ func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 // child is a server process.
 type child struct {
 	cmd  *exec.Cmd
-	udp  netip.AddrPort
 	http string
 	errs *strings.Builder
 }
@@ -148,8 +155,12 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
-		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model}
+		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none"}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
+	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.
+	var key [netcode.KeySize]byte
+	_, _ = rand.Read(key[:]) // does not fail: it stops the program
+	c.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(key[:]), tokenVariable+"=")
 	c.cmd.Stderr = c.errs
 	// An interrupt of the terminal goes to the whole group; the server's end is ours to order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -171,7 +182,6 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	}
 	if err == nil {
 		c.http = said.HTTP
-		c.udp, err = netip.ParseAddrPort(said.UDP)
 	}
 	if err != nil {
 		c.stop()

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -20,83 +27,198 @@ type serveFlags struct {
 	listen, socket, http, arena, model string
 	players, rate, interval, kbps      int
 	seed                               uint64
-	ready                              bool
+	ready, echo                        bool
+
+	key              keyFlags
+	protocol         protocolID
+	public           []string
+	journal          string
+	httpToken        string
+	seconds, timeout int
 }
 
 // ready is the line that serve --ready prints for programs that start it.
 type ready struct {
-	UDP  string `json:"udp"`
-	HTTP string `json:"http"`
-	PID  int    `json:"pid"`
+	UDP     string `json:"udp"`
+	HTTP    string `json:"http"`
+	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
+	PID     int    `json:"pid"`
+}
+
+// host is what serve runs.
+type host interface {
+	Addr() netip.AddrPort
+	HTTPAddr() string
+	ConnectURL() string
+	Run(context.Context) error
 }
 
 func newServe() *cobra.Command {
-	var f serveFlags
+	f := serveFlags{protocol: defaultProtocol}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a lobby",
 		Long: `serve runs one lobby until it is interrupted. Players come in over UDP; figures, health and profiles go out over HTTP:
 
   curl http://127.0.0.1:7914/stats
-  go tool pprof http://127.0.0.1:7914/debug/pprof/profile?seconds=10`,
+  go tool pprof http://127.0.0.1:7914/debug/pprof/profile?seconds=10
+
+A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
+TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
+
+  curl -X POST http://127.0.0.1:7914/v1/connect
+
+To be played on from elsewhere, it must know its name, and for tokens over HTTP a secret:
+
+  tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
+  curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serve(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats and /debug/pprof; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, or a file")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
-	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d", server.MaxPlayers))
+	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
+	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
+	f.key.register(c, "made by the first run")
+	fl.Var(&f.protocol, "protocol-id", protocolUsage)
+	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
+	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
+	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; also "+tokenVariable)
+	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
+	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
 }
 
 func serve(c *cobra.Command, f serveFlags) error {
-	if f.rate < 0 || f.rate > 1000 {
-		return badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
-	}
-	a, err := openArena(f.arena)
+	cfg, err := f.config(c)
 	if err != nil {
 		return err
 	}
-	models, err := openModels(f.model)
-	if err != nil {
+	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
-	}
-	cfg := server.HostConfig{
-		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr,
-		Lobby: server.Config{
-			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, Arena: a, ArenaName: f.arena,
-			Players: f.players, Interval: f.interval, Kbps: f.kbps, Models: models,
-		},
-	}
-	if err := cfg.Check(); err != nil {
-		return badUse(err)
 	}
 	if runtime.GOMAXPROCS(0) == 1 { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
 		runtime.GOMAXPROCS(2)
 	}
-	host, err := server.NewHost(cfg)
+	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen and --http", err)
 	}
 	if err != nil {
 		return err
 	}
-	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{host.Addr().String(), host.HTTPAddr(), os.Getpid()})
-	} else {
-		figures := "no HTTP port"
-		if f.http != "" {
-			figures = fmt.Sprintf("figures on http://%s/stats", host.HTTPAddr())
-		}
-		fmt.Fprintf(c.OutOrStdout(), "lobby of %d on udp %v, map %s, %d Hz; %s\n", f.players, host.Addr(), f.arena, f.rate, figures)
+	f.announce(c, h)
+	return h.Run(c.Context())
+}
+
+// config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.
+func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error) {
+	if f.rate < 0 || f.rate > 1000 {
+		return cfg, badUse(fmt.Errorf("tick rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	}
-	return host.Run(c.Context())
+	if err := f.key.check(c); err != nil {
+		return cfg, err
+	}
+	if err := checkLives("--token-seconds", f.seconds, "--timeout-seconds", f.timeout); err != nil {
+		return cfg, err
+	}
+	secret, err := httpSecret(f.httpToken)
+	if err != nil {
+		return cfg, err
+	}
+	public, err := publicAddrs("--public-addr", f.public)
+	if err != nil {
+		return cfg, err
+	}
+	cfg = server.HostConfig{
+		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(),
+		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
+	}
+	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
+	cfg.Lobby.Players = f.players
+	if f.echo {
+		if f.players < 1 || f.players > netcode.MaxClients {
+			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
+		}
+		return cfg, badUse(cfg.CheckSocket())
+	}
+	if cfg.Lobby.Arena, err = openArena(f.arena); err != nil {
+		return cfg, err
+	}
+	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
+		return cfg, err
+	}
+	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, f.arena
+	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps
+	return cfg, badUse(cfg.Check())
+}
+
+// httpSecret is a flag's secret, or the environment's.
+func httpSecret(flag string) (string, error) {
+	secret := cmp.Or(flag, os.Getenv(tokenVariable))
+	for _, r := range secret {
+		if r <= ' ' || r > '~' {
+			return "", badUse(errors.New("--http-token: expected ASCII without spaces"))
+		}
+	}
+	return secret, nil
+}
+
+// journalFile is where used tokens are remembered: "" for nowhere. Ports that the kernel chooses have no restart.
+func (f *serveFlags) journalFile() string {
+	const unsafe = "warning: no journal of used tokens: after a restart they can be used again until they expire"
+	_, port, err := net.SplitHostPort(f.listen)
+	switch {
+	case f.journal == "none":
+		fmt.Fprintln(os.Stderr, unsafe)
+		return ""
+	case f.journal != "":
+		return f.journal
+	case err != nil || port == "0": // the socket will say what is wrong with the address
+		return ""
+	case !server.HasJournal:
+		fmt.Fprintln(os.Stderr, unsafe)
+		return ""
+	}
+	dir := "."
+	if f.key.fromFile() {
+		dir = filepath.Dir(f.key.file)
+	}
+	return filepath.Join(dir, "tickrate-"+port+".tokens")
+}
+
+func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
+	if f.echo {
+		return server.NewEchoHost(cfg)
+	}
+	return server.NewHost(cfg)
+}
+
+// announce says where the host is.
+func (f *serveFlags) announce(c *cobra.Command, h host) {
+	if f.ready {
+		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), os.Getpid()})
+		return
+	}
+	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	if f.echo {
+		what = []string{fmt.Sprintf("echo for %d on udp %v", f.players, h.Addr()), "protocol id " + f.protocol.String()}
+	}
+	web := "no HTTP port"
+	if f.http != "" {
+		web = fmt.Sprintf("figures on http://%s/stats", h.HTTPAddr())
+	}
+	if url := h.ConnectURL(); url != "" {
+		web += ", tokens by POST to " + url
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s; %s\n", strings.Join(what, ", "), web)
 }

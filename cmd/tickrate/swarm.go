@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
 )
 
 // swarmFlags are the flags of swarm.
@@ -23,20 +25,33 @@ type swarmFlags struct {
 	seed                uint64
 	traces              []string
 	json                bool
+	http, httpToken     string
+	key                 keyFlags
+	protocol            protocolID
 }
 
 func newSwarm() *cobra.Command {
-	var f swarmFlags
+	f := swarmFlags{protocol: defaultProtocol}
 	c := &cobra.Command{
 		Use:   "swarm",
 		Short: "Send headless players to a lobby over real UDP",
 		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
-human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.`,
+human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.
+
+Every player needs a connect token. The server's HTTP port gives them, and says where the lobby is; with the server's
+private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
+
+  tickrate swarm --players 64
+  tickrate swarm --http 203.0.113.5:7914 --http-token SECRET`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.server, "server", "127.0.0.1:7913", "UDP `host:port` of the lobby")
+	fl.StringVar(&f.server, "server", "", "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` of the server, which gives tokens")
+	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+tokenVariable)
+	f.key.register(c, "as the server has it, to make tokens here")
+	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 	fl.IntVar(&f.players, "players", 32, "`number` of players, 1 to 4096")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
@@ -49,10 +64,6 @@ human movement (--trace). It ends with what the players experienced, and says so
 }
 
 func runSwarm(c *cobra.Command, f swarmFlags) error {
-	addr, err := net.ResolveUDPAddr("udp", f.server)
-	if err != nil {
-		return badUse(fmt.Errorf("server address: %w", err))
-	}
 	switch {
 	case f.players < 1 || f.players > 4096:
 		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
@@ -69,16 +80,20 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
+	t, err := f.tickets(c)
+	if err != nil {
+		return err
+	}
 	s, err := swarm.Open(swarm.Config{
-		Server: addr.AddrPort(), Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models,
-		Brain: move.brain,
+		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models,
+		Brain: move.brain, Token: t.Token,
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
 	if err := connect(c.Context(), s, f.players); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %s with room for %d?", err, f.server, f.players)
+		return fmt.Errorf("%w; is tickrate serve running at %v with room for %d?", err, t.at, f.players)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s\n", f.players, move.name)
 	s.Reset()
@@ -90,6 +105,48 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	return printFigures(c.OutOrStdout(), s, f)
+}
+
+// tickets decides where tokens come from, and whom the swarm sends to.
+func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
+	if err := f.key.check(c); err != nil {
+		return nil, err
+	}
+	asked := c.Flags().Changed("http")
+	if asked && (f.key.fileSet || f.key.hexSet) {
+		return nil, badUse(errors.New("--http and a private key: tokens come from one of them"))
+	}
+	secret, err := httpSecret(f.httpToken)
+	if err != nil {
+		return nil, err
+	}
+	var server []netip.AddrPort
+	if f.server != "" {
+		if server, err = publicAddrs("--server", []string{f.server}); err != nil {
+			return nil, err
+		}
+	}
+	if f.key.given() && !asked {
+		t, err = f.minted(c, server)
+	} else {
+		t, err = httpTickets(c.Context(), f.http, secret)
+	}
+	if err == nil && server != nil {
+		t.at = server[0] // through a proxy, say
+	}
+	return t, err
+}
+
+// minted are tokens made here.
+func (f *swarmFlags) minted(c *cobra.Command, at []netip.AddrPort) (*tickets, error) {
+	key, err := f.key.read(false, c.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	if at == nil {
+		at = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
+	}
+	return mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: at})
 }
 
 // connect plays until everybody is in, for 15 seconds at most, or 3 if nobody answers at all.

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// publicAddrs reads the addresses that a token may name. Errors name the flag.
+func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
+	if len(list) > netcode.MaxServers {
+		return nil, badUse(fmt.Errorf("%s: %d addresses, expected at most %d", flag, len(list), netcode.MaxServers))
+	}
+	for _, text := range list {
+		udp, err := net.ResolveUDPAddr("udp", text)
+		if err != nil {
+			return nil, badUse(fmt.Errorf("%s: %w", flag, err))
+		}
+		at := udp.AddrPort()
+		at = netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port())
+		if !at.Addr().IsValid() || at.Addr().IsUnspecified() || at.Port() == 0 {
+			return nil, badUse(fmt.Errorf("%s %q: expected host:port as players dial it", flag, text))
+		}
+		all = append(all, at)
+	}
+	return all, nil
+}
+
+// protocolID is a flag: decimal, or hexadecimal behind 0x.
+type protocolID uint64
+
+func (p *protocolID) String() string { return "0x" + strconv.FormatUint(uint64(*p), 16) }
+func (p *protocolID) Type() string   { return "number" }
+
+// Set reads the flag. 0 is refused: a server takes it for "the default".
+func (p *protocolID) Set(text string) error {
+	digits, base := text, 10
+	if rest, ok := strings.CutPrefix(strings.ToLower(text), "0x"); ok {
+		digits, base = rest, 16
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil || n == 0 {
+		return errors.New("expected 1 to 2^64-1, decimal or 0x and hexadecimal")
+	}
+	*p = protocolID(n)
+	return nil
+}
+
+// defaultProtocol is the game's own.
+const defaultProtocol = protocolID(wire.ProtocolID)
+
+const protocolUsage = "protocol id as clients and tokens have it, decimal or 0x..."

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+)
+
+const (
+	keyVariable    = "TICKRATE_PRIVATE_KEY"
+	defaultKeyFile = "tickrate.key"
+	keyFlag        = "private-key-hex"
+)
+
+// keyFlags say where the private key comes from: the flag, else the environment, else the file.
+type keyFlags struct {
+	file, hex string
+	fileSet   bool // by a flag
+	hexSet    bool
+	insecure  bool
+}
+
+// register gives a command the flags of a key; serve makes the file if there is none.
+func (k *keyFlags) register(c *cobra.Command, about string) {
+	fl := c.Flags()
+	fl.StringVar(&k.file, "key-file", defaultKeyFile, "`file` with the private key, 64 hexadecimal digits; "+about)
+	fl.StringVar(&k.hex, keyFlag, "", "the private key itself, 64 hexadecimal `digits`; every process of this machine can see it: rather use "+keyVariable)
+	fl.BoolVar(&k.insecure, "insecure-test-key", false, "allow the key that netcode's examples share, and a key of zeros; for tests")
+}
+
+// check notes which flags were given and refuses two of them.
+func (k *keyFlags) check(c *cobra.Command) error {
+	k.fileSet, k.hexSet = c.Flags().Changed("key-file"), c.Flags().Changed(keyFlag)
+	if k.fileSet && k.hexSet {
+		return badUse(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
+	}
+	return nil
+}
+
+// fromFile says whether the key is read from the file.
+func (k *keyFlags) fromFile() bool { return !k.hexSet && os.Getenv(keyVariable) == "" }
+
+// given says whether a key was given on purpose, by a flag or by the environment.
+func (k *keyFlags) given() bool { return k.fileSet || !k.fromFile() }
+
+// read returns the key. A file that does not exist is made if create is set. What the user should know goes to say.
+func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error) {
+	var text, source string
+	switch {
+	case k.hexSet:
+		text, source = k.hex, "--"+keyFlag
+	case !k.fromFile():
+		text, source = os.Getenv(keyVariable), keyVariable
+		if k.fileSet {
+			fmt.Fprintf(say, "--key-file %s is not read: %s comes before it\n", k.file, keyVariable)
+		}
+	default:
+		source = "key file " + k.file
+		if text, err = readKeyFile(k.file, create, say); err != nil {
+			return key, err
+		}
+	}
+	if key, err = netcode.ParseKey(text); err != nil {
+		return key, badUse(fmt.Errorf("%s: expected 64 hexadecimal digits", source))
+	}
+	if key.Public() && !k.insecure {
+		return netcode.Key{}, badUse(fmt.Errorf("%s: refusing the well-known test key; --insecure-test-key allows it", source))
+	}
+	return key, nil
+}
+
+// readKeyFile returns what a key file holds, without the end of its line.
+func readKeyFile(path string, create bool, say io.Writer) (string, error) {
+	raw, err := openKeyFile(path, say)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !create {
+			return "", badUse(fmt.Errorf("no private key: %w; tickrate serve makes one, or set %s", err, keyVariable))
+		}
+		if err := makeKeyFile(path, say); err != nil {
+			return "", fmt.Errorf("make a key file: %w", err)
+		}
+		raw, err = openKeyFile(path, say)
+	}
+	if err != nil {
+		return "", badUse(fmt.Errorf("key file: %w", err))
+	}
+	return string(bytes.TrimRight(raw, "\r\n")), nil
+}
+
+// openKeyFile reads a little more than a key file holds, so that one that is too long is noticed.
+func openKeyFile(path string, say io.Writer) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		fmt.Fprintf(say, "warning: others on this machine can read or change the private key; chmod 600 %s\n", path)
+	}
+	return io.ReadAll(io.LimitReader(f, 256))
+}
+
+// makeKeyFile writes a new key, unless somebody else has just done so.
+func makeKeyFile(path string, say io.Writer) error {
+	var key netcode.Key
+	_, _ = rand.Read(key[:]) // does not fail: it stops the program
+	err := writeSecret(path, append(hex.AppendEncode(nil, key[:]), '\n'), os.Link)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		at, errAbs := filepath.Abs(path)
+		if errAbs != nil {
+			at = path
+		}
+		fmt.Fprintf(say, "made a new private key: %s; who has it can let players in\n", at)
+	}
+	return err
+}
+
+// writeSecret writes a file that only its owner can read, in one piece: place, which is os.Link or os.Rename, gives it its
+// name when it is complete.
+func writeSecret(path string, data []byte, place func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after a rename there is nothing to remove
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return place(f.Name(), path)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+)
+
+// tokenVariable holds the secret of --http-token.
+const tokenVariable = "TICKRATE_HTTP_TOKEN"
+
+// tickets are connect tokens for a swarm's players, each for one session.
+type tickets struct {
+	next  func() ([]byte, error)
+	first []byte         // made already, to learn the server
+	at    netip.AddrPort // the server that tokens name
+}
+
+// Token returns a fresh token for player n.
+func (t *tickets) Token(n int) ([]byte, error) {
+	if raw := t.first; raw != nil {
+		t.first = nil
+		return raw, nil
+	}
+	raw, err := t.next()
+	if err != nil {
+		return nil, fmt.Errorf("player %d: %w", n, err)
+	}
+	return raw, nil
+}
+
+// newTickets takes the first token and learns from it where the server is.
+func newTickets(next func() ([]byte, error)) (*tickets, error) {
+	raw, err := next()
+	if err != nil {
+		return nil, err
+	}
+	var p netcode.PublicToken
+	if err := p.Parse(raw); err != nil {
+		return nil, fmt.Errorf("the token that came: %w", err)
+	}
+	return &tickets{next: next, first: raw, at: p.Servers[0]}, nil
+}
+
+// mintedTickets are made here, with the server's key.
+func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
+	return newTickets(func() ([]byte, error) {
+		m.ClientID = randomID()
+		return mintNow(&m, &key, server.DefaultTokenSeconds)
+	})
+}
+
+// httpTickets are asked for at a server's HTTP port, one after another over one connection.
+func httpTickets(ctx context.Context, addr, secret string) (*tickets, error) {
+	c := http.Client{
+		Timeout:       5 * time.Second,
+		Transport:     &http.Transport{MaxConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return newTickets(func() (raw []byte, err error) {
+		for try := 0; ; try++ {
+			var again bool
+			raw, again, err = askTicket(ctx, &c, addr, secret)
+			if err == nil || !again || try == 10 {
+				return raw, err
+			}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Second): // as the server asks
+			}
+		}
+	})
+}
+
+// maxReply is more than any answer has, in bytes.
+const maxReply = 16 << 10
+
+// askTicket asks once. again says that a second later it may go well.
+func askTicket(ctx context.Context, c *http.Client, addr, secret string) (raw []byte, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", nil)
+	if err != nil {
+		return nil, false, badUse(fmt.Errorf("--http %s: expected host:port", addr))
+	}
+	if secret != "" {
+		req.Header.Set("Authorization", "Bearer "+secret)
+	}
+	resp, err := c.Do(req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, false, fmt.Errorf("nobody answers at http://%s; is tickrate serve running? --http says where", addr)
+	case err != nil:
+		return nil, false, fmt.Errorf("ask for a token: %w", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, false, fmt.Errorf("ask for a token: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(addr, resp.StatusCode, body)
+	}
+	var reply server.ConnectReply
+	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
+		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this tickrate serve?", addr)
+	}
+	return reply.Token, false, nil
+}
+
+// refused says why there was no token, in the server's words.
+func refused(addr string, status int, body []byte) error {
+	var said struct {
+		Error string `json:"error"`
+	}
+	_ = json.Unmarshal(body, &said) // another server's answer: the status must do
+	switch {
+	case status == http.StatusUnauthorized:
+		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or %s", addr, tokenVariable)
+	case said.Error != "":
+		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
+	}
+	return fmt.Errorf("http://%s/v1/connect: status %d; is this tickrate serve?", addr, status)
+}

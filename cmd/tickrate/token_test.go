@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+)
+
+// A token says what its flags say, in base64 and in a file that only its owner reads, whoever could read that before.
+func TestToken(t *testing.T) {
+	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000", "--client-id", "0x10", "--protocol-id", "77",
+		"--seconds", "9", "--timeout-seconds", "-1", "--user-data-hex", "0aFF"}
+	code, out, errs := result(t, flags...)
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(out, "\n"))
+	if code != 0 || err != nil || errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9 s\n" {
+		t.Fatalf("code %d, %v, %q", code, err, errs)
+	}
+	path := filepath.Join(t.TempDir(), "a.token")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := result(t, append(flags, "--out", path)...); code != 0 || errs != "" || !strings.HasPrefix(out, path+": client 16,") {
+		t.Fatalf("code %d, %q, %q", code, out, errs)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for i, b := range [][]byte{raw, file} {
+		var p netcode.PublicToken
+		if err := p.Parse(b); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if p.ProtocolID != 77 || p.Expire-p.Create != 9 || p.TimeoutSeconds != -1 || p.NumServers != 2 || p.Servers[1].String() != "[::1]:2000" {
+			t.Errorf("%d: %+v", i, p)
+		}
+	}
+	if bytes.Equal(raw, file) {
+		t.Error("two tokens are one")
+	}
+	var p netcode.PublicToken
+	_, out, _ = result(t, "token")
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != wire.ProtocolID ||
+		p.Expire-p.Create != server.DefaultTokenSeconds || p.TimeoutSeconds != server.DefaultTimeoutSeconds || p.Servers[0].String() != "127.0.0.1:7913" {
+		t.Errorf("defaults: %+v, %v", p, err)
+	}
+}
+
+// What a swarm is told when there is no token to be had is what the server said, or what to do about it.
+func TestTicketsRefused(t *testing.T) {
+	var status int
+	var body string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer s.Close()
+	at := s.Listener.Addr().String()
+	for i, c := range []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{401, "{}", "--http-token"},
+		{403, `{"error":"start the server with x"}`, "start the server with x"},
+		{404, "<html>", "status 404; is this tickrate serve?"},
+		{302, "", "status 302"},
+		{200, "{}", "holds no token"},
+		{200, "ok", "holds no token"},
+		{200, `{"token":"AAAA"}`, "holds no token"},
+		{200, `{"token":"` + base64.StdEncoding.EncodeToString(make([]byte, netcode.TokenSize)) + `"}`, "malformed token"},
+		{200, strings.Repeat("x", 1<<20), "holds no token"},
+	} {
+		status, body = c.status, c.body
+		if k, err := httpTickets(t.Context(), at, ""); err == nil || k != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d: %v, want %q", i, err, c.want)
+		}
+	}
+}
+
+// Tokens come one a player, each for itself, over one connection, with the secret that is asked for; the first names the server.
+func TestTickets(t *testing.T) {
+	connections := 0
+	key := netcode.Key{4}
+	servers, err := publicAddrs("", []string{"127.0.0.1:4567"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Bearer: "s"}))
+	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
+		if st == http.StateNew {
+			connections++
+		}
+	}
+	s.Start()
+	defer s.Close()
+	over, err := httpTickets(t.Context(), s.Listener.Addr().String(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := mintedTickets(key, netcode.Mint{ProtocolID: 3, TimeoutSeconds: 1, Servers: servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i, k := range []*tickets{over, here} {
+		if k.at != servers[0] {
+			t.Errorf("%d: server %v", i, k.at)
+		}
+		for n := range 20 {
+			raw, err := k.Token(n)
+			var p netcode.PublicToken
+			if err != nil || p.Parse(raw) != nil || p.ProtocolID != 3 || seen[string(p.Nonce[:])] {
+				t.Fatalf("%d: token %d: %v, or a second time", i, n, err)
+			}
+			seen[string(p.Nonce[:])] = true
+		}
+	}
+	if connections != 1 {
+		t.Errorf("%d connections", connections)
+	}
+}
+
+// Row 39: a port in use and a flag that cannot be end with an exit code and one line that names them.
+func TestThreat39PortsAndFlags(t *testing.T) {
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	for i, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"serve --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		{"serve --echo --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		{"serve --echo --socket mmsg --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		{"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
+		{"serve --echo --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
+		{"serve --echo --players many", 2, "--players"},
+		{"serve --echoes", 2, "--echoes"},
+		{"serve --protocol-id tickrate", 2, "--protocol-id"},
+		{"serve --public-addr :7913", 2, "--public-addr"},
+		{"token --server 127.0.0.1", 2, "--server"},
+	} {
+		code, out, errs := result(t, strings.Fields(c.args)...)
+		errs = strings.TrimPrefix(errs, "warning: no journal of used tokens: after a restart they can be used again until they expire\n")
+		line := strings.TrimSuffix(errs, "\n")
+		if code != c.code || out != "" || !strings.Contains(line, c.want) || strings.Contains(line, "\n") {
+			t.Errorf("%d %s: code %d, %q, %q", i, c.args, code, out, errs)
+		}
+	}
+}
+
+// Row 40: SIGTERM ends an echo server with 0 and in bounded time, and every client is told.
+func TestThreat40Echo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a process and its sockets")
+	}
+	for i, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		cmd, errs, line := serving(t, "--echo", "--ready", "--players", "10", "--socket", []string{"gnet", "mmsg"}[i])
+		var r ready
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Connect != "http://"+r.HTTP+"/v1/connect" {
+			t.Fatalf("%q: %v", line, err)
+		}
+		k, err := httpTickets(t.Context(), r.HTTP, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []*wanderer
+		for n := range 10 {
+			all = append(all, newWanderer(t, k, n))
+		}
+		alive(t, all, netcode.Connected)
+		begin := time.Now()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		alive(t, all, netcode.Disconnected)
+		if err := cmd.Wait(); err != nil || time.Since(begin) > 2*time.Second {
+			t.Errorf("%v: %v after %v: %s", sig, err, time.Since(begin), errs)
+		}
+		for n, w := range all {
+			if w.client.Err() != nil {
+				t.Errorf("%v: client %d: %v", sig, n, w.client.Err())
+			}
+		}
+	}
+}
+
+// wanderer is a netcode client on a real socket.
+type wanderer struct {
+	client *netcode.Client
+	udp    *net.UDPConn
+	out    netcode.Outbox
+}
+
+func newWanderer(t *testing.T, k *tickets, n int) *wanderer {
+	t.Helper()
+	raw, err := k.Token(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wanderer{client: netcode.NewClient(raw, netcode.ClientConfig{})}
+	if w.udp, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(k.at)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.udp.Close() })
+	return w
+}
+
+var wanderersBegan = time.Now()
+
+// alive lets all live until they are in a state; five seconds at most.
+func alive(t *testing.T, all []*wanderer, want netcode.State) {
+	t.Helper()
+	buf := make([]byte, 2000)
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+		there := 0
+		for _, w := range all {
+			now := time.Since(wanderersBegan)
+			w.client.Update(now, &w.out)
+			for i := range w.out.Len() {
+				_, d := w.out.At(i)
+				_, _ = w.udp.Write(d) // a server that has gone refuses
+			}
+			w.out.Reset()
+			if err := w.udp.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := w.udp.Read(buf); err == nil {
+				_, _ = w.client.Receive(now, w.client.Server(), buf[:n], &w.out)
+			}
+			if w.client.State() == want {
+				there++
+			}
+		}
+		if there == len(all) {
+			return
+		}
+	}
+	t.Fatalf("not all of %d are %v after five seconds", len(all), want)
+}

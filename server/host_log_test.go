@@ -1,0 +1,49 @@
+package server
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The first of a kind is written at once; a flood of a kind is one line in ten seconds, with its count; other kinds are not
+// kept waiting by it.
+func TestLogbook(t *testing.T) {
+	var w bytes.Buffer
+	l := newLogbook(&w)
+	check := func(at time.Duration, want ...string) {
+		t.Helper()
+		if got := strings.TrimSuffix(w.String(), "\n"); got != strings.Join(want, "\n") {
+			t.Errorf("at %v: %q, want %q", at, got, want)
+		}
+		w.Reset()
+	}
+	s := time.Second
+	l.say(0, "a", "a %d", 1)
+	l.say(1*s, "b", "b %d", 1)
+	check(1*s, "a 1", "b 1")
+	for i := range 1000 {
+		l.say(2*s, "a", "a %d", i+2)
+	}
+	l.flush(9*s, false)
+	check(9 * s)
+	l.flush(10*s, false)
+	check(10*s, "a 1001 (and 999 more like it in 10 s)")
+	l.say(15*s, "a", "a %d", 2000)
+	check(15 * s) // still quiet: the summary was five seconds ago
+	l.say(15*s, "b", "b %d", 2)
+	check(15*s, "b 2")
+	l.flush(21*s, false)
+	check(21*s, "a 2000")
+	l.flush(31*s, false)
+	l.say(31*s, "a", "a %d", 2001) // the flood is over: at once again
+	check(31*s, "a 2001")
+	l.sayMany(32*s, "c", 7, "c")
+	l.sayMany(32*s, "c", 0, "never")
+	l.sayMany(33*s, "c", 5, "c")
+	check(33*s, "c (7 times)")
+	l.say(34*s, "a", "a %d", 2002)
+	l.flush(34*s, true)
+	check(34*s, "a 2002", "c (and 4 more like it in 2 s)")
+}
