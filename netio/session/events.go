@@ -36,7 +36,7 @@ func (p *Peer) resendAfter() time.Duration {
 	return min(r.Smoothed+4*r.Var+50*time.Millisecond, time.Second)
 }
 
-// Sections reads the sections of a payload that are the peer's own, as Receive returned it: events, notes, a fragment. It
+// Sections reads the sections of a package that are the peer's own, as Receive returned them: events, notes, a fragment, a close. It
 // returns what follows them. The error is a wire.Drop; then the section that it names was not taken. Drain NextEvent,
 // NextNote and NextBlob after every call.
 func (p *Peer) Sections(payload []byte) (rest []byte, err error) {
