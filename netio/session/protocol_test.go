@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/netio/wire"
 )
 
 // page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it, indented.
