@@ -95,11 +95,11 @@ type cutter struct {
 }
 
 func (c cutter) aead(key []byte, extended bool) cipher.AEAD {
-	make := chacha20poly1305.New
+	cipherOf := chacha20poly1305.New
 	if extended {
-		make = chacha20poly1305.NewX
+		cipherOf = chacha20poly1305.NewX
 	}
-	a, err := make(key)
+	a, err := cipherOf(key)
 	if err != nil {
 		c.t.Fatal(err)
 	}
