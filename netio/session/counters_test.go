@@ -41,7 +41,7 @@ func TestEveryPackageIsCountedOnce(t *testing.T) {
 	recorded := [][]byte{attacker.AppendClose(nil, wire.ReasonLeft)}
 	for n := range 200_000 {
 		now += 100 * time.Microsecond
-		if n%2000 == 0 { // its own garbage ruins the attacker's session
+		if n%100 == 0 { // its own garbage ruins the attacker's session
 			theirs.peer.Reset(now, Config{Blobs: 2000})
 			attacker.Reset(now, Config{})
 		}
