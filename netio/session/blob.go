@@ -25,7 +25,7 @@ const (
 	blobForget = 20 * time.Second
 )
 
-// Errors of Peer.SendBlob. They are about the caller, not about a datagram.
+// Errors of Peer.SendBlob. They are about the caller, not about a package.
 var (
 	ErrBlobsFull = errors.New("session: 4 blobs are not delivered yet")
 	ErrBlobSize  = errors.New("session: a blob has 1 to 262144 bytes")

@@ -13,7 +13,7 @@ import (
 // blobPair is a pair whose client takes blobs of up to limit bytes.
 func blobPair(limit int) (server, client *Peer) {
 	server, _ = pair()
-	return server, NewPeer(0, Config{Token: testToken, Blobs: limit})
+	return server, NewPeer(0, Config{Blobs: limit})
 }
 
 func noise(seed uint64, n int) []byte {
@@ -53,7 +53,7 @@ func (c *carrier) step() {
 		if d = c.server.AppendBlob(d, FragmentRoom); len(d) > n {
 			c.fragments++
 		}
-		if len(d) > wire.MaxDatagram || len(d)-n > FragmentRoom {
+		if len(d) > wire.MaxPackage || len(d)-n > FragmentRoom {
 			c.t.Fatalf("a package of %d bytes, %d of a fragment", len(d), len(d)-n)
 		}
 		c.down.push(c.now, d)
@@ -162,7 +162,7 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 	now, seq := time.Duration(0), uint16(0)
 	say := func(section ...byte) error {
 		now, seq = now+time.Second, seq+1
-		h := wire.Header{Token: ^uint64(testToken), Sequence: seq}
+		h := wire.Header{Sequence: seq}
 		payload, err := client.Receive(now, append(h.Append(nil), section...))
 		if err == nil && len(payload) > 0 {
 			_, err = client.Sections(payload)
@@ -372,7 +372,7 @@ func TestSendBlobBounds(t *testing.T) {
 func TestBlobAllocatesNothing(t *testing.T) {
 	server, client := blobPair(MaxBlobSize)
 	blob := noise(1, 40_000)
-	up, down := make([]byte, 0, wire.MaxDatagram), make([]byte, 0, wire.MaxDatagram)
+	up, down := make([]byte, 0, wire.MaxPackage), make([]byte, 0, wire.MaxPackage)
 	now, got := time.Duration(0), 0
 	round := func() {
 		now += 16 * time.Millisecond

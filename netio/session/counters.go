@@ -5,8 +5,8 @@ import "github.com/tickrate/tickrate/netio/wire"
 // Counters account for every package that arrived: each is accepted or dropped for exactly one reason. They are plain
 // numbers for one goroutine; the zero value is ready.
 type Counters struct {
-	Received uint64 // packages that came in
-	Accepted uint64
+	Received uint64                // packages that came in
+	Accepted uint64                // of these, taken
 	Drops    [wire.NumDrops]uint64 // refused ones by reason; Drops[DropNone] stays 0
 }
 

@@ -36,11 +36,11 @@ func (p *Peer) resendAfter() time.Duration {
 	return min(r.Smoothed+4*r.Var+50*time.Millisecond, time.Second)
 }
 
-// Sections reads the sections of a payload that are the peer's own, as Receive returned it: events, notes, a fragment. It
-// returns what follows them. The error is a wire.Drop; then the section that it names was not taken. Drain NextEvent,
-// NextNote and NextBlob after every call.
-func (p *Peer) Sections(payload []byte) (rest []byte, err error) {
-	rest = payload
+// Sections reads the sections of a package that are the peer's own, as Receive returned them: events, notes, a fragment, a
+// close. It returns what follows them. The error is a wire.Drop; then the section that it names was not taken, but those
+// before it were. Drain NextEvent, NextNote and NextBlob after every call, and then ask Closed.
+func (p *Peer) Sections(sections []byte) (rest []byte, err error) {
+	rest = sections
 	p.notes.at, p.notes.nIn, p.blob.done = 0, 0, 0
 	if wire.SectionOf(rest) == wire.SectionEvents {
 		rest, err = p.inc.parse(rest)
@@ -60,7 +60,7 @@ func (p *Peer) Sections(payload []byte) (rest []byte, err error) {
 	return rest, nil
 }
 
-// ParseEvents reads the Events section at the front of a payload, its section byte included, and returns what follows
+// ParseEvents reads the Events section at the front of a package's sections, its section byte included, and returns what follows
 // it. The error is wire.DropEvents; then no event of the section was taken. Drain NextEvent after every call: the queue has
 // no room for more than the peer may have under way.
 func (p *Peer) ParseEvents(section []byte) (rest []byte, err error) { return p.inc.parse(section) }

@@ -27,10 +27,10 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 		budget        int
 		events        int
 	}{
-		0: {"30 % loss", .3, .1, 30e6, 20e6, wire.MaxPayload, 70_000},
+		0: {"30 % loss", .3, .1, 30e6, 20e6, wire.MaxSections, 70_000},
 		1: {"clean, small budget", 0, 0, 10e6, 0, 300, 10_000},
 		2: {"heavy reordering", .1, .5, 100e6, 100e6, 600, 10_000},
-		3: {"60 % loss", .6, 0, 5e6, 5e6, wire.MaxPayload, 10_000},
+		3: {"60 % loss", .6, 0, 5e6, 5e6, wire.MaxSections, 10_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, client := pair()
@@ -58,7 +58,7 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 						d, _ := p.Append(now, nil)
 						before := len(d)
 						d = p.AppendEvents(d, c.budget)
-						if len(d)-before > c.budget || len(d) > wire.MaxDatagram {
+						if len(d)-before > c.budget || len(d) > wire.MaxPackage {
 							t.Fatalf("%d bytes of events, the budget is %d", len(d)-before, c.budget)
 						}
 						links[k].push(now, d)
@@ -84,7 +84,7 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 			if queued != taken {
 				t.Fatalf("%v queued, %v taken", queued, taken)
 			}
-			t.Logf("lost %d of the datagrams", links[0].dropped+links[1].dropped)
+			t.Logf("lost %d of the packages", links[0].dropped+links[1].dropped)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 type link struct {
 	rng             *rand.Rand
 	loss, dup       float64
-	delay, jitter   time.Duration // arrival after delay +- jitter, so datagrams overtake one another
+	delay, jitter   time.Duration // arrival after delay +- jitter, so packages overtake one another
 	flight          []flying
 	dropped, copied int
 }
@@ -53,9 +53,7 @@ func (l *link) pop(now time.Duration) (flying, bool) {
 	return f, true
 }
 
-const testToken = 0x1122334455667788
-
 // pair returns both ends of a session.
 func pair() (server, client *Peer) {
-	return NewPeer(0, Config{Token: testToken, Server: true}), NewPeer(0, Config{Token: testToken})
+	return NewPeer(0, Config{}), NewPeer(0, Config{})
 }

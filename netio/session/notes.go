@@ -13,7 +13,7 @@ const (
 	noteRoom    = 1024 // bytes of those that wait for the next package, and one more for each
 )
 
-// Errors of Peer.Note. They are about the caller, not about a datagram.
+// Errors of Peer.Note. They are about the caller, not about a package.
 var (
 	ErrNotesFull = errors.New("session: more notes than the next package takes")
 	ErrNoteSize  = errors.New("session: a note has 1 to 256 bytes")
@@ -83,7 +83,7 @@ func (q *notes) parse(src []byte) (rest []byte, err error) {
 		}
 		body = body[2+int(body[0]):]
 	}
-	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any datagram
+	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any package
 		return nil, wire.DropNotes
 	} else {
 		q.at, q.nIn = 0, copy(q.in[:], src[2:2+n])

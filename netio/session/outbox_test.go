@@ -99,7 +99,7 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 					h, _, _ := wire.ParseHeader(f.data)
 					if _, err := server.Receive(now, f.data); err != nil {
 						if len(server.Delivered())+len(server.Lost()) != 0 {
-							t.Fatal("a refused datagram resolved cookies")
+							t.Fatal("a refused package resolved cookies")
 						}
 						continue
 					}
@@ -282,7 +282,7 @@ func TestRow20PackageInfoAncientAck(t *testing.T) {
 			t.Fatal("a cookie was not taken")
 		}
 	}
-	h := wire.Header{Token: testToken, Sequence: 1, Ack: 20, AckBits: 1<<19 - 1}
+	h := wire.Header{Sequence: 1, Ack: 20, AckBits: 1<<19 - 1}
 	if _, err := server.Receive(0, h.Append(nil)); err != nil || len(server.Delivered())+len(server.Lost()) != 0 {
 		t.Fatalf("%v, delivered %v, lost %v", err, server.Delivered(), server.Lost())
 	}
@@ -314,22 +314,22 @@ func TestForgedAcks(t *testing.T) {
 		8: {0, 0, nil},
 		9: {10, 1<<9 - 1, nil},
 	} {
-		h := wire.Header{Token: testToken, Sequence: uint16(i + 1), Ack: c.ack, AckBits: c.bits}
+		h := wire.Header{Sequence: uint16(i + 1), Ack: c.ack, AckBits: c.bits}
 		before := server.in
 		_, err := server.Receive(0, h.Append(nil))
 		if err != c.want {
 			t.Errorf("%d: ack %d bits %b: %v, want %v", i, c.ack, c.bits, err, c.want)
 		}
 		if err != nil && (server.in != before || server.InFlight() != 10) {
-			t.Errorf("%d: a refused datagram left a trace", i)
+			t.Errorf("%d: a refused package left a trace", i)
 		}
 	}
-	old := NewPeer(0, Config{Token: testToken, Server: true})
+	old := NewPeer(0, Config{})
 	for range 70_000 {
 		old.Append(0, nil)
 	}
 	for _, ahead := range []uint16{1, 2, 20_000, 32_000} {
-		h := wire.Header{Token: testToken, Sequence: 1, Ack: uint16(70_000%65536) + ahead}
+		h := wire.Header{Sequence: 1, Ack: uint16(70_000%65536) + ahead}
 		if _, err := old.Receive(0, h.Append(nil)); err != wire.DropAck {
 			t.Errorf("after 70,000 packages, ack of the next %d: %v", ahead, err)
 		}

@@ -13,7 +13,7 @@ const (
 	MaxEventSize = 256 // bytes; the least is 1
 )
 
-// Errors of Peer.Queue. They are about the caller, not about a datagram.
+// Errors of Peer.Queue. They are about the caller, not about a package.
 var (
 	ErrQueueFull = errors.New("session: 64 events are not acked yet")
 	ErrEventSize = errors.New("session: an event has 1 to 256 bytes")

@@ -116,7 +116,7 @@ func TestRTTLies(t *testing.T) {
 	for n := range 50 {
 		now += 16 * time.Millisecond
 		_, seq := server.Append(now, nil)
-		h := wire.Header{Token: testToken, Sequence: uint16(n + 1), Ack: seq, Echo: uint16(n) * 1234}
+		h := wire.Header{Sequence: uint16(n + 1), Ack: seq, Echo: uint16(n) * 1234}
 		if _, err := server.Receive(now+ms(10), h.Append(nil)); err != nil {
 			t.Fatal(err)
 		}

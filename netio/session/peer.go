@@ -27,7 +27,7 @@ type Peer struct {
 	round  spread // of round trips
 	oneWay spread // of the way here: differences of two clocks, so only their spread means anything
 
-	heard    time.Duration // when the last datagram was accepted
+	heard    time.Duration // when the last package was accepted
 	lastSent time.Duration // when the last package was written
 	echoAt   time.Duration // when the newest sequence came
 	echo     uint16        // and its SentAt

@@ -8,53 +8,38 @@ import (
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
-// packet writes a header with these fields from the client of a test session.
-func packet(h wire.Header) []byte { h.Token = testToken; return h.Append(nil) }
-
-// What a server that has received sequences 1 to 70 but for 60, and sent three packages, does with one datagram more.
+// What a server that has received sequences 1 to 70 but for 60, and sent three packages, does with one package more.
 func TestBadPackages(t *testing.T) {
-	good := wire.Header{Sequence: 71}
-	whole := packet(good)
-	_, other := pair()
+	header := func(h wire.Header) []byte { return h.Append(nil) }
+	whole := header(wire.Header{Sequence: 71})
 	for i, c := range []struct {
-		name     string
-		datagram []byte
-		want     error
+		name string
+		pack []byte
+		want error
 	}{
 		0:  {"nothing", nil, wire.DropSize},
 		1:  {"one byte", whole[:1], wire.DropSize},
-		2:  {"a byte short of a header", whole[:24], wire.DropSize},
+		2:  {"a byte short of a header", whole[:15], wire.DropSize},
 		3:  {"a header", whole, nil},
-		4:  {"1200 bytes", append(bytes.Clone(whole), make([]byte, 1175)...), nil},
-		5:  {"1201 bytes", append(bytes.Clone(whole), make([]byte, 1176)...), wire.DropSize},
-		6:  {"65507 bytes", append(bytes.Clone(whole), make([]byte, 65482)...), wire.DropSize},
-		7:  {"kind 0", append([]byte{0}, whole[1:]...), wire.DropKind},
-		8:  {"kind 5", append([]byte{5}, whole[1:]...), wire.DropKind},
-		9:  {"kind 8", append([]byte{8}, whole[1:]...), wire.DropKind},
-		10: {"token 0", (&wire.Header{Sequence: 71}).Append(nil), wire.DropToken},
-		11: {"token off by a bit", (&wire.Header{Token: testToken ^ 1<<63, Sequence: 71}).Append(nil), wire.DropToken},
-		12: {"our own, reflected", (&wire.Header{Token: ^uint64(testToken), Sequence: 71}).Append(nil), wire.DropToken},
-		13: {"replay of the newest", packet(wire.Header{Sequence: 70}), wire.DropDuplicate},
-		14: {"replay of an older one", packet(wire.Header{Sequence: 50}), wire.DropDuplicate},
-		15: {"late but new", packet(wire.Header{Sequence: 60}), nil},
-		16: {"oldest in the window", packet(wire.Header{Sequence: 6}), wire.DropDuplicate},
-		17: {"behind the window", packet(wire.Header{Sequence: 5}), wire.DropStale},
-		18: {"sequence 0", packet(wire.Header{Sequence: 0}), wire.DropStale},
-		19: {"before the first", packet(wire.Header{Sequence: 65535}), wire.DropStale},
-		20: {"a jump of 16383", packet(wire.Header{Sequence: 70 + 16383}), nil},
-		21: {"a jump of 16384", packet(wire.Header{Sequence: 70 + 16384}), wire.DropFuture},
-		22: {"half the circle ahead", packet(wire.Header{Sequence: 70 + 32767}), wire.DropFuture},
-		23: {"half the circle behind", packet(wire.Header{Sequence: 70 + 32768}), wire.DropStale},
-		24: {"ack of the last", packet(wire.Header{Sequence: 71, Ack: 3, AckBits: 3}), nil},
-		25: {"ack of the next", packet(wire.Header{Sequence: 71, Ack: 4}), wire.DropAck},
-		26: {"acks all ones", packet(wire.Header{Sequence: 71, Ack: 65535, AckBits: ^uint64(0)}), wire.DropAck},
-		27: {"ack bits of nothing", packet(wire.Header{Sequence: 71, Ack: 3, AckBits: 4}), wire.DropAck},
-		28: {"a replay with a forged ack", packet(wire.Header{Sequence: 70, Ack: 9}), wire.DropDuplicate},
-		29: {"disconnect", other.AppendDisconnect(nil, wire.ReasonLeft), nil},
-		30: {"disconnect, short", other.AppendDisconnect(nil, wire.ReasonLeft)[:9], wire.DropSize},
-		31: {"disconnect, long", append(other.AppendDisconnect(nil, wire.ReasonLeft), 0), wire.DropSize},
-		32: {"disconnect, no reason", other.AppendDisconnect(nil, 0), wire.DropValue},
-		33: {"disconnect of another", (&wire.Disconnect{Token: 1, Reason: wire.ReasonLeft}).Append(nil), wire.DropToken},
+		4:  {"1200 bytes", append(bytes.Clone(whole), make([]byte, 1184)...), nil},
+		5:  {"1201 bytes", append(bytes.Clone(whole), make([]byte, 1185)...), wire.DropSize},
+		6:  {"65507 bytes", append(bytes.Clone(whole), make([]byte, 65491)...), wire.DropSize},
+		7:  {"replay of the newest", header(wire.Header{Sequence: 70}), wire.DropDuplicate},
+		8:  {"replay of an older one", header(wire.Header{Sequence: 50}), wire.DropDuplicate},
+		9:  {"late but new", header(wire.Header{Sequence: 60}), nil},
+		10: {"oldest in the window", header(wire.Header{Sequence: 6}), wire.DropDuplicate},
+		11: {"behind the window", header(wire.Header{Sequence: 5}), wire.DropStale},
+		12: {"sequence 0", header(wire.Header{Sequence: 0}), wire.DropStale},
+		13: {"before the first", header(wire.Header{Sequence: 65535}), wire.DropStale},
+		14: {"a jump of 16383", header(wire.Header{Sequence: 70 + 16383}), nil},
+		15: {"a jump of 16384", header(wire.Header{Sequence: 70 + 16384}), wire.DropFuture},
+		16: {"half the circle ahead", header(wire.Header{Sequence: 70 + 32767}), wire.DropFuture},
+		17: {"half the circle behind", header(wire.Header{Sequence: 70 + 32768}), wire.DropStale},
+		18: {"ack of the last", header(wire.Header{Sequence: 71, Ack: 3, AckBits: 3}), nil},
+		19: {"ack of the next", header(wire.Header{Sequence: 71, Ack: 4}), wire.DropAck},
+		20: {"acks all ones", header(wire.Header{Sequence: 71, Ack: 65535, AckBits: ^uint64(0)}), wire.DropAck},
+		21: {"ack bits of nothing", header(wire.Header{Sequence: 71, Ack: 3, AckBits: 4}), wire.DropAck},
+		22: {"a replay with a forged ack", header(wire.Header{Sequence: 70, Ack: 9}), wire.DropDuplicate},
 	} {
 		server, _ := pair()
 		for range 3 {
@@ -64,20 +49,20 @@ func TestBadPackages(t *testing.T) {
 			if n == 60 {
 				continue
 			}
-			if _, err := server.Receive(0, packet(wire.Header{Sequence: n})); err != nil {
+			if _, err := server.Receive(0, header(wire.Header{Sequence: n})); err != nil {
 				t.Fatal(err)
 			}
 		}
 		before := *server
-		payload, err := server.Receive(time.Second, c.datagram)
+		rest, err := server.Receive(time.Second, c.pack)
 		if err != c.want {
 			t.Errorf("%d %s: %v, want %v", i, c.name, err, c.want)
 		}
-		if err != nil && (payload != nil || *server != before) {
+		if err != nil && (rest != nil || *server != before) {
 			t.Errorf("%d %s: refused, but it changed the peer", i, c.name)
 		}
-		if err == nil && len(c.datagram) >= wire.HeaderSize && len(payload) != len(c.datagram)-wire.HeaderSize {
-			t.Errorf("%d %s: payload of %d bytes", i, c.name, len(payload))
+		if err == nil && len(rest) != len(c.pack)-wire.HeaderSize {
+			t.Errorf("%d %s: sections of %d bytes", i, c.name, len(rest))
 		}
 		if err == nil && server.Silent(time.Second) != 0 {
 			t.Errorf("%d %s: accepted, but not heard", i, c.name)
@@ -85,65 +70,41 @@ func TestBadPackages(t *testing.T) {
 	}
 }
 
-// A disconnect is sent ten times; the first that arrives ends the session with its reason, the rest are counted.
-func TestRow28DisconnectWithReason(t *testing.T) {
-	server, client := pair()
-	last, _ := server.Append(0, nil)
-	for n := range wire.DisconnectRepeats {
-		want := error(wire.DropClosed)
-		if n == 0 {
-			want = nil
-			if _, closed := client.Closed(); closed {
-				t.Fatal("closed before the disconnect")
-			}
-		}
-		if payload, err := client.Receive(0, server.AppendDisconnect(nil, wire.ReasonKicked)); err != want || payload != nil {
-			t.Fatalf("copy %d: %v, want %v", n, err, want)
-		}
-	}
-	if why, closed := client.Closed(); !closed || why != wire.ReasonKicked {
-		t.Fatalf("closed %v, %v", closed, why)
-	}
-	if _, err := client.Receive(0, last); err != wire.DropClosed {
-		t.Fatalf("a package after the end: %v", err)
-	}
-	client.Reset(0, Config{Token: 5})
-	if _, closed := client.Closed(); closed || client.Token() != 5 || client.InFlight() != 0 {
-		t.Fatal("a reset peer remembers")
-	}
-	if _, err := client.Receive(0, last); err != wire.DropToken {
-		t.Fatalf("a package of the session before: %v", err)
-	}
-}
-
-// Any datagrams that pass the token: a wire.Drop or a payload, and what Append writes is well formed ever after.
+// Any packages: a wire.Drop or sections, each package counted once, and what Append writes is well formed ever after. The first
+// comes twice.
 func FuzzPeer(f *testing.F) {
-	f.Add(packet(wire.Header{Sequence: 1})[9:], packet(wire.Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8})[9:])
-	f.Add(append(packet(wire.Header{Sequence: 1})[9:], 1, 1, 0, 0, 0, 9), packet(wire.Header{Sequence: 16384})[9:])
-	f.Add(packet(wire.Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63})[9:], []byte{})
-	f.Add(append(packet(wire.Header{Sequence: 1})[9:], 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), packet(wire.Header{Sequence: 2})[9:])
+	header := func(h wire.Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
+	f.Add(header(wire.Header{Sequence: 1}), header(wire.Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
+	f.Add(header(wire.Header{Sequence: 1}, 1, 1, 0, 0, 0, 9), header(wire.Header{Sequence: 16384}))
+	f.Add(header(wire.Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63}), []byte{})
+	f.Add(header(wire.Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), header(wire.Header{Sequence: 2}))
+	f.Add(header(wire.Header{Sequence: 1}, 4, 1, 0, 9, 6, 10, 3, 1), header(wire.Header{Sequence: 2}))
+	f.Add(header(wire.Header{Sequence: 1}, 6, 12), header(wire.Header{Sequence: 2}, 6))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		p := NewPeer(0, Config{Token: testToken, Server: true, Blobs: 2000})
-		for i, body := range [][]byte{a, b, a} {
+		p, counters := NewPeer(0, Config{Blobs: 2000}), Counters{}
+		for i, pack := range [][]byte{a, b, a} {
 			now := time.Duration(i) * 20 * time.Millisecond
-			_, seq := p.Append(now, nil)
+			d, seq := p.Append(now, nil)
 			p.Sent(seq, uint64(i))
-			before := *p
-			datagram := append(packet(wire.Header{})[:9:9], body...)
-			payload, err := p.Receive(now, datagram)
-			if _, ok := err.(wire.Drop); err != nil && !ok {
-				t.Fatalf("%x: %v is no reason", datagram, err)
+			if h, _, err := wire.ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 && h.AckBits != 0 {
+				t.Fatalf("wrote %+v, %v", h, err)
 			}
+			before := *p
+			counters.Arrived()
+			rest, err := p.Receive(now, pack)
 			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
 				t.Fatalf("%d cookies, %v and %v came back", i+1, p.Delivered(), p.Lost())
 			}
 			if err != nil && (p.in != before.in || p.path != before.path || p.heard != before.heard) {
-				t.Fatalf("%x: %v, but it changed the peer", datagram, err)
+				t.Fatalf("%x: %v, but it changed the peer", pack, err)
 			}
-			for err == nil && len(payload) > 0 {
-				left := len(payload)
-				if payload, err = p.Sections(payload); len(payload) == left {
-					break
+			if _, over := p.Closed(); err == nil && over {
+				t.Fatalf("%x was taken after the end", pack)
+			}
+			for err == nil && len(rest) > 0 {
+				left := len(rest)
+				if rest, err = p.Sections(rest); err == nil && len(rest) == left {
+					err = wire.DropSection // the owner of these is not here
 				}
 				drain(p, func(e []byte) {
 					if len(e) == 0 || len(e) > MaxEventSize {
@@ -159,6 +120,10 @@ func FuzzPeer(f *testing.F) {
 					t.Fatalf("blob of %d bytes", len(blob))
 				}
 			}
+			counters.Count(err) // panics unless it is a wire.Drop
+			if why, over := p.Closed(); over != why.Valid() {
+				t.Fatalf("closed %v for reason %d", over, why)
+			}
 			if j := p.Jitter(); j.P50 < 0 || j.P95 < j.P50 || j.P99 < j.P95 {
 				t.Fatalf("jitter %+v", j)
 			}
@@ -166,13 +131,16 @@ func FuzzPeer(f *testing.F) {
 				t.Fatalf("path %+v after %v", r, now)
 			}
 		}
+		if !counters.Balanced() || counters.Received != 3 {
+			t.Fatalf("%+v", counters)
+		}
 	})
 }
 
 func TestPeerAllocatesNothing(t *testing.T) {
 	server, client := pair()
 	now, event, got := time.Duration(0), []byte("boom"), 0
-	up, down := make([]byte, 0, wire.MaxDatagram), make([]byte, 0, wire.MaxDatagram)
+	up, down := make([]byte, 0, wire.MaxPackage), make([]byte, 0, wire.MaxPackage)
 	garbage := make([]byte, 300)
 	if n := testing.AllocsPerRun(1000, func() {
 		now += 16 * time.Millisecond
@@ -198,7 +166,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	if got < 1000 {
 		t.Errorf("only %d events arrived", got)
 	}
-	if n := testing.AllocsPerRun(10, func() { server.Reset(0, Config{Token: 1}) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { server.Reset(0, Config{}) }); n != 0 {
 		t.Errorf("Reset: %v allocations", n)
 	}
 }
@@ -212,7 +180,7 @@ func BenchmarkPeer(b *testing.B) {
 	}{{"clean", 0, false}, {"loss=1/8", 8, false}, {"events", 0, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			server, client := pair()
-			up, down := make([]byte, 0, wire.MaxDatagram), make([]byte, 0, wire.MaxDatagram)
+			up, down := make([]byte, 0, wire.MaxPackage), make([]byte, 0, wire.MaxPackage)
 			event := make([]byte, 16)
 			b.ReportAllocs()
 			for i := range b.N {
@@ -267,22 +235,4 @@ func BenchmarkPeer(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")
 	})
-}
-
-func BenchmarkDoor(b *testing.B) {
-	d := testDoor()
-	h := testHello()
-	hello, reply := h.Append(nil), make([]byte, 0, wire.MaxDatagram)
-	good := respond(b, d, time.Minute, alice)
-	for _, c := range []struct {
-		name     string
-		datagram []byte
-	}{{"hello", hello}, {"response", good}, {"garbage", make([]byte, 300)}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for range b.N {
-				reply, _, _ = d.Handle(time.Minute, alice, c.datagram, reply[:0])
-			}
-		})
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/netio/wire"
 )
 
 // page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it, indented.
@@ -80,7 +82,62 @@ func TestPage(t *testing.T) {
 	if b, ok := client.NextBlob(); !ok || !bytes.Equal(b, blob) {
 		t.Errorf("read a blob of %d bytes, %v", len(b), ok)
 	}
-	if len(doc) != 3 {
-		t.Errorf("the page has %d examples, want 3", len(doc))
+	if got := server.AppendClose(nil, wire.ReasonClosing); !bytes.Equal(got, doc["close"]) {
+		t.Errorf("wrote the close %x, the page says %x", got, doc["close"])
+	}
+	if rest, err := client.Sections(doc["close"]); err != nil || len(rest) != 0 {
+		t.Errorf("close: rest %x, %v", rest, err)
+	}
+	if why, over := client.Closed(); !over || why != wire.ReasonClosing {
+		t.Errorf("closed %v, %v", over, why)
+	}
+	if len(doc) != 4 {
+		t.Errorf("the page has %d examples, want 4", len(doc))
+	}
+}
+
+// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them together again.
+func TestPageByHand(t *testing.T) {
+	doc := page(t)
+	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)
+	var again []byte
+	next := func(size int) (n int) { // the next number, little-endian
+		for i := range size {
+			n |= int(src[i]) << (8 * i)
+		}
+		again, src = append(again, src[:size]...), src[size:]
+		return n
+	}
+	take := func(size int) string {
+		b := src[:size]
+		again, src = append(again, b...), src[size:]
+		return string(b)
+	}
+	want := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	want("events", next(1), 1)
+	want("count", next(1), 2)
+	want("id", next(2), 0)
+	want("event", take(next(1)+1), "\x80")
+	want("id", next(2), 1)
+	want("event", take(next(1)+1), "\x0a\x0b\x0c")
+	want("notes", next(1), 4)
+	want("count", next(1), 2)
+	want("note", take(next(1)+1), "\x07\x08")
+	want("note", take(next(1)+1), "\x09")
+	want("fragment", next(1), 5)
+	want("blob", next(2), 0)
+	index := next(1)
+	size := next(4)
+	want("size", size, 1029)
+	want("bytes", take(min(1024, size-1024*index)), "\xa0\xa1\xa2\xa3\xa4")
+	want("close", next(1), 6)
+	want("reason", next(1), 6)
+	if len(src) != 0 || !bytes.Equal(again, bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
+		t.Errorf("%x remains", src)
 	}
 }

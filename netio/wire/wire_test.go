@@ -8,32 +8,32 @@ import (
 	"testing"
 )
 
-// golden says what the golden datagrams of PROTOCOL.md mean; their bytes are read from there.
+// golden says what the golden packages of PROTOCOL.md mean; their bytes are read from there.
 var golden = []struct {
 	name  string
 	value interface{ Append([]byte) []byte }
 }{
-	{"hello", &Hello{Version: 1, Nonce: 0x0102030405060708, Schema: 0x1112131415161718, Model: 0x2122232425262728, Arena: count(0xa0)}},
-	{"challenge", &Challenge{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
-	{"response", &Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0), Name: []byte("Adá")}},
-	{"response without a name", &Response{Nonce: 0x0102030405060708, Cookie: cookie(0xc0)}},
-	{"accept", &Accept{Nonce: 0x0102030405060708, Token: 0x3132333435363738, Slot: 0x0102, NetID: 0x41424344, TickRate: 60,
-		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: "arena-64"}},
-	{"deny", &Deny{Nonce: 0x0102030405060708, Reason: ReasonFull}},
-	{"payload", &Header{Token: 0x3132333435363738, Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
-	{"disconnect", &Disconnect{Token: 0x3132333435363738, Reason: ReasonLeft}},
+	{"header", &Header{Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
+	{"welcome", goldenWelcome("arena-64")},
+	{"welcome without a name", goldenWelcome("")},
+	{"ready", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 }
 
-// document reads the golden datagrams of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+func goldenWelcome(arena string) *Welcome {
+	return &Welcome{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344, TickRate: 60,
+		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
+}
+
+// document reads the golden packages of PROTOCOL.md: a name at the margin, its bytes below it, indented.
 func document(t testing.TB) map[string][]byte {
 	text, err := os.ReadFile("../../PROTOCOL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```golden\n")
+	_, block, _ := strings.Cut(string(text), "```golden-packages\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
-		t.Fatal("PROTOCOL.md has no block of golden datagrams")
+		t.Fatal("PROTOCOL.md has no block golden-packages")
 	}
 	all, name := map[string][]byte{}, ""
 	for line := range strings.Lines(block) {
@@ -44,7 +44,7 @@ func document(t testing.TB) map[string][]byte {
 		all[name] = append(all[name], unhex(t, strings.TrimSpace(line))...)
 	}
 	if len(all) != len(golden) {
-		t.Fatalf("PROTOCOL.md has %d golden datagrams, want %d", len(all), len(golden))
+		t.Fatalf("PROTOCOL.md has %d golden packages, want %d", len(all), len(golden))
 	}
 	return all
 }
@@ -56,8 +56,6 @@ func count(first byte) (a [32]byte) {
 	return a
 }
 
-func cookie(first byte) (c Cookie) { a := count(first); copy(c[:], a[:]); return c }
-
 func unhex(t testing.TB, s string) []byte {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
 	if err != nil {
@@ -66,56 +64,27 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// rewrite parses a datagram by its kind and writes it again.
-func rewrite(src []byte) ([]byte, error) {
-	switch KindOf(src) {
-	case KindHello:
-		v, err := ParseHello(src)
-		if err != nil {
-			return nil, err
-		}
-		return v.Append(nil), nil
-	case KindChallenge:
-		v, err := ParseChallenge(src)
-		if err != nil {
-			return nil, err
-		}
-		return v.Append(nil), nil
-	case KindResponse:
-		v, err := ParseResponse(src)
-		if err != nil {
-			return nil, err
-		}
-		return v.Append(nil), nil
-	case KindAccept:
-		v, err := ParseAccept(src)
-		if err != nil {
-			return nil, err
-		}
-		return v.Append(nil), nil
-	case KindDeny:
-		v, err := ParseDeny(src)
-		if err != nil {
-			return nil, err
-		}
-		return v.Append(nil), nil
-	case KindPayload:
+// rewrite parses what stands under a name in the document and writes it again.
+func rewrite(name string, src []byte) ([]byte, error) {
+	switch {
+	case name == "header":
 		v, rest, err := ParseHeader(src)
 		if err != nil {
 			return nil, err
 		}
 		return append(v.Append(nil), rest...), nil
-	case KindDisconnect:
-		v, err := ParseDisconnect(src)
+	case name == "ready":
+		v, err := ParseReady(src)
 		if err != nil {
 			return nil, err
 		}
 		return v.Append(nil), nil
 	}
-	if len(src) == 0 {
-		return nil, DropSize
+	v, err := ParseWelcome(src)
+	if err != nil {
+		return nil, err
 	}
-	return nil, DropKind
+	return v.Append(nil), nil
 }
 
 func TestGolden(t *testing.T) {
@@ -125,113 +94,200 @@ func TestGolden(t *testing.T) {
 		if got := g.value.Append([]byte("before")); !bytes.Equal(got, append([]byte("before"), want...)) {
 			t.Errorf("%s: wrote\n%x, the document says\n%x", g.name, got[6:], want)
 		}
-		if got, err := rewrite(want); err != nil || !bytes.Equal(got, want) {
+		if got, err := rewrite(g.name, want); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: read and written again %x (%v), want %x", g.name, got, err, want)
 		}
 	}
 }
 
-// Every length but the right one is refused, and so is every other first byte.
-func TestLengthsAndKinds(t *testing.T) {
+// A decoder that was written from the drawings of the document alone, offset by offset, finds the fields that the table
+// above names.
+func TestGoldenByHand(t *testing.T) {
 	doc := document(t)
-	for _, g := range golden {
-		whole := doc[g.name]
-		for n := range len(whole) {
-			if got, err := rewrite(whole[:n]); err == nil {
-				t.Errorf("%s cut to %d bytes was read as %x", g.name, n, got)
-			} else if err != DropSize {
-				t.Errorf("%s cut to %d bytes: %v, want size", g.name, n, err)
-			}
+	number := func(b []byte, at, size int) (n uint64) {
+		for i := range size {
+			n |= uint64(b[at+i]) << (8 * i)
 		}
-		if _, err := rewrite(append(bytes.Clone(whole), 0)); err != DropSize && KindOf(whole) != KindPayload {
-			t.Errorf("%s with a byte more: %v, want size", g.name, err)
+		return n
+	}
+	for i, c := range []struct {
+		name     string
+		at, size int
+		want     uint64
+	}{
+		0:  {"header", 0, 2, 0x0102},
+		1:  {"header", 2, 2, 0x0304},
+		2:  {"header", 4, 8, 0x1112131415161718},
+		3:  {"header", 12, 2, 0x0506},
+		4:  {"header", 14, 2, 0x0708},
+		5:  {"welcome", 0, 1, 0xf1},
+		6:  {"welcome", 1, 1, 2},
+		7:  {"welcome", 2, 8, 0x1112131415161718},
+		8:  {"welcome", 10, 8, 0x2122232425262728},
+		9:  {"welcome", 18, 4, 0x41424344},
+		10: {"welcome", 22, 1, 60},
+		11: {"welcome", 23, 1, 3},
+		12: {"welcome", 24, 4, 0x51525354},
+		13: {"welcome", 28, 2, 1000},
+		14: {"welcome", 30, 8, 0xa7a6a5a4a3a2a1a0},
+		15: {"welcome", 54, 8, 0xbfbebdbcbbbab9b8},
+		16: {"welcome", 62, 1, 8},
+		17: {"welcome", 63, 8, 0x34362d616e657261}, // "arena-64"
+		18: {"welcome without a name", 62, 1, 0},
+		19: {"ready", 0, 1, 0xf2},
+		20: {"ready", 1, 1, 2},
+		21: {"ready", 2, 8, 0x1112131415161718},
+		22: {"ready", 10, 8, 0x2122232425262728},
+	} {
+		if got := number(doc[c.name], c.at, c.size); got != c.want {
+			t.Errorf("%d %s: %d bytes at %d are %x, want %x", i, c.name, c.size, c.at, got, c.want)
 		}
 	}
-	if _, err := rewrite(append(bytes.Clone(doc["payload"]), make([]byte, MaxPayload)...)); err != nil {
-		t.Errorf("a full payload: %v", err)
-	}
-	if _, err := rewrite(append(bytes.Clone(doc["payload"]), make([]byte, MaxPayload+1)...)); err != DropSize {
-		t.Errorf("a payload of 1201 bytes: %v, want size", err)
-	}
-	parsers := map[Kind]func([]byte) error{
-		KindHello:      func(b []byte) error { _, err := ParseHello(b); return err },
-		KindChallenge:  func(b []byte) error { _, err := ParseChallenge(b); return err },
-		KindResponse:   func(b []byte) error { _, err := ParseResponse(b); return err },
-		KindAccept:     func(b []byte) error { _, err := ParseAccept(b); return err },
-		KindDeny:       func(b []byte) error { _, err := ParseDeny(b); return err },
-		KindPayload:    func(b []byte) error { _, _, err := ParseHeader(b); return err },
-		KindDisconnect: func(b []byte) error { _, err := ParseDisconnect(b); return err },
-	}
-	for _, g := range golden {
-		b := bytes.Clone(doc[g.name])
-		want := KindOf(b)
-		parse := parsers[want]
-		for k := range 256 {
-			b[0] = byte(k)
-			if Kind(k) != want && parse(b) != DropKind {
-				t.Errorf("%s as kind %d: %v, want kind", g.name, k, parse(b))
-			}
+	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18} {
+		if len(doc[name]) != size {
+			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
 	}
 }
 
+// Every length but the right one is refused, and so is every other tag; a header takes any sections that fit.
+func TestLengthsAndTags(t *testing.T) {
+	doc := document(t)
+	for _, g := range golden {
+		whole, want := doc[g.name], DropEvents
+		if g.name == "header" {
+			want = DropSize
+		}
+		for n := range len(whole) {
+			if got, err := rewrite(g.name, whole[:n]); err != want {
+				t.Errorf("%s cut to %d bytes: %x, %v, want %v", g.name, n, got, err, want)
+			}
+		}
+		if g.name == "header" {
+			continue
+		}
+		for n := 1; n < 300; n++ {
+			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != DropEvents {
+				t.Errorf("%s with %d bytes more: %x, %v, want events", g.name, n, got, err)
+			}
+		}
+		for tag := range 256 {
+			b := bytes.Clone(whole)
+			b[0] = byte(tag)
+			if _, err := rewrite(g.name, b); byte(tag) != whole[0] && err != DropEvents {
+				t.Errorf("%s with tag %d: %v, want events", g.name, tag, err)
+			}
+		}
+	}
+	for i, c := range []struct {
+		sections int
+		want     error
+	}{{0, nil}, {MaxSections, nil}, {MaxSections + 1, DropSize}, {65_507, DropSize}} {
+		_, rest, err := ParseHeader(append(bytes.Clone(doc["header"]), make([]byte, c.sections)...))
+		if err != c.want || err == nil && len(rest) != c.sections {
+			t.Errorf("%d: header and %d bytes: %d remain, %v, want %v", i, c.sections, len(rest), err, c.want)
+		}
+	}
+}
+
+// A Welcome carries arenas' names of every length that fits, and no other.
+func TestWelcomeOfEveryLength(t *testing.T) {
+	for n := range MaxArenaName + 1 {
+		w := *goldenWelcome(strings.Repeat("x", n))
+		b := w.Append(nil)
+		if got, err := ParseWelcome(b); err != nil || got != w || len(b) != MinWelcome+n || len(b) > MaxWelcome {
+			t.Errorf("name of %d bytes: %d bytes, read as %+v, %v", n, len(b), got, err)
+		}
+	}
+	for i, name := range []string{strings.Repeat("x", MaxArenaName+1), "a\nb", "\xff"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d: a Welcome to %q was written", i, name)
+				}
+			}()
+			goldenWelcome(name).Append(nil)
+		}()
+	}
+}
+
+// Whoever has another version is told apart from one who sends garbage, whatever follows the version; a server reads a Ready
+// of any version, as it must say which one it wants.
+func TestOtherVersions(t *testing.T) {
+	doc := document(t)
+	for v := range 256 {
+		b := bytes.Clone(doc["welcome"])
+		b[1] = byte(v)
+		for _, n := range []int{2, 3, 18, len(b) - 1, len(b)} {
+			w, err := ParseWelcome(b[:n])
+			if v != Version && (err != DropVersion || w != Welcome{Version: byte(v)}) {
+				t.Fatalf("version %d in %d bytes: %+v, %v", v, n, w, err)
+			}
+		}
+		r := bytes.Clone(doc["ready"])
+		r[1] = byte(v)
+		if got, err := ParseReady(r); err != nil || got.Version != byte(v) || got.Schema != 0x1112131415161718 {
+			t.Fatalf("ready of version %d: %+v, %v", v, got, err)
+		}
+	}
+	if ProtocolID != 0x7469636b72617402 || ProtocolID&0xff != Version {
+		t.Errorf("protocol id %x does not name version %d", uint64(ProtocolID), Version)
+	}
+}
+
 func TestBadFields(t *testing.T) {
-	const accept = "04 0807060504030201 3837363534333231 0201 44434241 3c 03 54535251 e803" +
+	const welcome = "f1 02 1817161514131211 2827262524232221 44434241 3c 03 54535251 e803" +
 		"0000000000000000000000000000000000000000000000000000000000000000"
-	const hello = "01 544b5231 01 0807060504030201"
-	const response = "03 0807060504030201 c0c1c2c3c4c5c6c7c8c9cacbcccdcecf"
 	zeros := func(n int) string { return strings.Repeat("00", n) }
 	for i, c := range []struct {
 		name, bytes string
 		want        Drop
 	}{
-		0:  {"hello, magic", "01 544b5232 01" + zeros(122), DropMagic},
-		1:  {"hello, version 0", "01 544b5231 00" + zeros(122), DropVersion},
-		2:  {"hello, version 255", "01 544b5231 ff" + zeros(122), DropVersion},
-		3:  {"hello, first byte of padding", hello + zeros(48) + "01" + zeros(65), DropPadding},
-		4:  {"hello, last byte of padding", hello + zeros(48) + zeros(65) + "01", DropPadding},
-		5:  {"response, name longer than it says", response + "00 41", DropSize},
-		6:  {"response, name shorter than it says", response + "02 41", DropSize},
-		7:  {"response, name of 33", response + "21" + strings.Repeat("41", 33), DropSize},
-		8:  {"response, NUL", response + "01 00", DropText},
-		9:  {"response, not UTF-8", response + "01 ff", DropText},
-		10: {"response, half a rune", response + "01 c3", DropText},
-		11: {"response, U+202E turns the line round", response + "03 e280ae", DropText},
-		12: {"response, newline", response + "01 0a", DropText},
-		13: {"response, DEL", response + "01 7f", DropText},
-		14: {"response, U+0085 next line", response + "02 c285", DropText},
-		15: {"response, surrogate", response + "03 eda080", DropText},
-		16: {"accept, token 0", "04" + zeros(16) + "0201 44434241 3c 03 54535251 e803" + zeros(33), DropValue},
-		17: {"accept, tick rate 0", "04" + zeros(8) + "3837363534333231 0201 44434241 00 03 54535251 e803" + zeros(33), DropValue},
-		18: {"accept, interval 0", "04" + zeros(8) + "3837363534333231 0201 44434241 3c 00 54535251 e803" + zeros(33), DropValue},
-		19: {"accept, arena of 65", accept + "41" + strings.Repeat("41", 65), DropSize},
-		20: {"accept, arena longer than it says", accept + "01 4141", DropSize},
-		21: {"accept, arena not text", accept + "01 1b", DropText},
-		22: {"deny, reason 0", "05 0807060504030201 00", DropValue},
-		23: {"deny, reason 255", "05 0807060504030201 ff", DropValue},
-		24: {"disconnect, reason 0", "07 0807060504030201 00", DropValue},
-		25: {"disconnect, reason 12", "07 0807060504030201 0c", DropValue},
-		26: {"kind 0", "00" + zeros(127), DropKind},
-		27: {"kind 8", "08" + zeros(127), DropKind},
-		28: {"kind 255", "ff" + zeros(127), DropKind},
-		29: {"nothing", "", DropSize},
+		0:  {"nothing", "", DropEvents},
+		1:  {"a tag", "f1", DropEvents},
+		2:  {"tag of a Ready", "f2 02" + zeros(61), DropEvents},
+		3:  {"version 1", "f1 01" + zeros(61), DropVersion},
+		4:  {"version 255 and no more", "f1 ff", DropVersion},
+		5:  {"tick rate 0", "f1 02" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), DropEvents},
+		6:  {"interval 0", "f1 02" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), DropEvents},
+		7:  {"zeros but for the rates", "f1 02" + zeros(20) + "01 01" + zeros(39), DropNone},
+		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), DropEvents},
+		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), DropEvents},
+		10: {"arena longer than it says", welcome + "01 4141", DropEvents},
+		11: {"arena shorter than it says", welcome + "02 41", DropEvents},
+		12: {"NUL", welcome + "01 00", DropEvents},
+		13: {"escape", welcome + "01 1b", DropEvents},
+		14: {"not UTF-8", welcome + "01 ff", DropEvents},
+		15: {"half a rune", welcome + "01 c3", DropEvents},
+		16: {"U+202E turns the line round", welcome + "03 e280ae", DropEvents},
+		17: {"newline", welcome + "01 0a", DropEvents},
+		18: {"DEL", welcome + "01 7f", DropEvents},
+		19: {"U+0085 next line", welcome + "02 c285", DropEvents},
+		20: {"surrogate", welcome + "03 eda080", DropEvents},
+		21: {"good", welcome + "04 4164c3a1", DropNone},
 	} {
-		if _, err := rewrite(unhex(t, c.bytes)); err != c.want {
+		_, err := ParseWelcome(unhex(t, c.bytes))
+		if err == nil && c.want != DropNone || err != nil && err != c.want {
 			t.Errorf("%d %s: %v, want %v", i, c.name, err, c.want)
 		}
-	}
-	if h, err := ParseHello(unhex(t, "01 544b5231 02 0807060504030201"+strings.Repeat("ff", 114))); err != DropVersion || h.Nonce != 0x0102030405060708 {
-		t.Errorf("hello of version 2: nonce %x, %v: its sender cannot be told", h.Nonce, err)
 	}
 }
 
 // Names that look bad but are a matter of taste for whoever shows them.
 func TestGoodText(t *testing.T) {
-	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxName)} {
-		r := Response{Name: []byte(s)}
-		if got, err := ParseResponse(r.Append(nil)); err != nil || string(got.Name) != s {
-			t.Errorf("name %q: %q, %v", s, got.Name, err)
+	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxArenaName)} {
+		if got, err := ParseWelcome(goldenWelcome(s).Append(nil)); err != nil || got.ArenaName != s {
+			t.Errorf("name %q: %q, %v", s, got.ArenaName, err)
 		}
+	}
+	if ValidText([]byte("four"), 3) || !ValidText([]byte("four"), 4) {
+		t.Error("the limit does not hold")
+	}
+}
+
+func TestSectionOf(t *testing.T) {
+	if SectionOf(nil) != 0 || SectionOf([]byte{6, 1}) != SectionClose || SectionOf([]byte{200}) != 200 {
+		t.Error("the first byte names the section")
 	}
 }
 
@@ -246,31 +302,29 @@ func TestDropsAreNamed(t *testing.T) {
 		}
 		names[d.String()], texts[d.Error()] = d, d
 	}
-	if Drop(200).String() != "invalid" || Reason(200).String() != "unknown reason" {
+	if Drop(200).String() != "invalid" || Drop(200).Error() != "invalid drop reason" || Reason(200).String() != "unknown reason" {
 		t.Error("a number out of range has no name")
 	}
-	for r := Reason(0); r <= lastReason; r++ {
-		if (r.Drop() != DropNone) != (r >= ReasonFull && r <= ReasonClosing) || r.String() == "" {
-			t.Errorf("reason %d %q counts as %v", r, r, r.Drop())
+	said := map[string]Reason{}
+	for r := Reason(0); ; r++ {
+		if r.Valid() != (r >= 1 && r <= 11) {
+			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
-	}
-}
-
-// The answer to an unproven address is at most 0.31 of what it sent (the goal of netcode 1.02's 333 to 1078 bytes).
-func TestNoAmplification(t *testing.T) {
-	for _, answer := range []int{ChallengeSize, DenySize} {
-		if answer*100 > HelloSize*31 {
-			t.Errorf("%d bytes answer %d", answer, HelloSize)
+		if other, ok := said[r.String()]; r <= lastReason && (ok || r.String() == "") {
+			t.Errorf("reason %d %q, as %d", r, r, other)
+		}
+		if said[r.String()] = r; r == 255 {
+			break
 		}
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
-	buf, doc := make([]byte, 0, MaxDatagram), document(t)
+	buf, doc := make([]byte, 0, MaxPackage), document(t)
 	for _, g := range golden {
 		b := doc[g.name]
 		want := 0.0
-		if KindOf(b) == KindAccept {
+		if g.name == "welcome" {
 			want = 1 // the arena's name, once a session
 		}
 		if n := testing.AllocsPerRun(100, func() { buf = g.value.Append(buf[:0]) }); n != 0 {
@@ -282,43 +336,46 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// parseSink reads b with every parser; all but one refuse it.
+// parseSink reads b with every parser of an event.
 func parseSink(b []byte) (n int) {
-	for _, err := range [...]error{
-		sinkErr(ParseHello(b)), sinkErr(ParseChallenge(b)), sinkErr(ParseResponse(b)), sinkErr(ParseAccept(b)),
-		sinkErr(ParseDeny(b)), sinkErr(ParseDisconnect(b)),
-	} {
+	_, welcome := ParseWelcome(b)
+	_, ready := ParseReady(b)
+	_, _, _ = ParseHeader(b)
+	for _, err := range [...]error{welcome, ready} {
 		if err == nil {
 			n++
 		}
 	}
-	if _, _, err := ParseHeader(b); err == nil {
-		n++
-	}
 	return n
 }
 
-func sinkErr[T any](_ T, err error) error { return err }
+// checked fails unless an error is a reason that can be counted.
+func checked(t *testing.T, src []byte, err error) {
+	if d, ok := err.(Drop); err != nil && (!ok || d == DropNone || d >= NumDrops) {
+		t.Fatalf("%x: %v is no reason", src, err)
+	}
+}
 
-// What parses writes back to the same bytes, whatever it is; and nothing panics.
-func FuzzRewrite(f *testing.F) {
+// fuzzed tries any bytes as what the document calls name: what parses, writes back to the same bytes, is nothing else at the
+// same time, and nothing panics.
+func fuzzed(f *testing.F, name string) {
 	for _, b := range document(f) {
 		f.Add(b)
 		f.Add(b[:len(b)-1])
 		f.Add(append(bytes.Clone(b), 0))
 	}
-	f.Add([]byte{})
-	f.Add(bytes.Repeat([]byte{0xff}, MaxDatagram+1))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		got, err := rewrite(src)
+		got, err := rewrite(name, src)
+		checked(t, src, err)
 		if err == nil && !bytes.Equal(got, src) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
-		if d, ok := err.(Drop); err != nil && (!ok || d == DropNone || d >= NumDrops) {
-			t.Fatalf("%x: %v is no reason", src, err)
-		}
-		if err == nil && parseSink(src) != 1 {
-			t.Fatalf("%x is of %d kinds", src, parseSink(src))
+		if err == nil && name != "header" && parseSink(src) != 1 {
+			t.Fatalf("%x is two events", src)
 		}
 	})
 }
+
+func FuzzHeader(f *testing.F)  { fuzzed(f, "header") }
+func FuzzWelcome(f *testing.F) { fuzzed(f, "welcome") }
+func FuzzReady(f *testing.F)   { fuzzed(f, "ready") }
