@@ -11,6 +11,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
@@ -38,6 +40,10 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	stalls         meter.Counter    // ticks given up after a stall
+
+	refused    [netcode.NumDrops]uint64 // as far as they were logged
+	dropped    [wire.NumDrops]uint64
+	unbalanced uint64
 }
 
 // catchUp is how many late ticks are made up for at once; what lies further back is given up, and said.
@@ -85,16 +91,39 @@ func (h *Host) Run(ctx context.Context) error {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
-		err = h.lobby.Tick(now, time.Now().Unix(), h.conn)
+		wall := time.Now()
+		err = h.lobby.Tick(now, wall.Unix(), h.conn)
 		h.wall.Record(int64(pacer.Now() - now))
 		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
-			h.log.flush(h.clock(), false)
+			h.watch(wall)
 		}
 		if late := pacer.Now() - due; late > catchUp*rate.Period() {
 			skipped += h.giveUp(late)
 		}
 	}
 	return errors.Join(err, h.lobby.Close(pacer.Now(), h.conn), h.close())
+}
+
+// watch writes once a second what was refused and dropped, and whether the wall clock was set.
+func (h *Host) watch(wall time.Time) {
+	now := h.clock()
+	s := &h.lobby.Stats
+	for i := range s.Refused {
+		why, n := netcode.Drop(i), s.Refused[i].Load()
+		h.log.sayMany(now, why.String(), int(n-h.refused[i]), "refused: %s [%s]", why.Error(), why.String())
+		h.refused[i] = n
+	}
+	for i := range s.Drops {
+		why, n := wire.Drop(i), s.Drops[i].Load()
+		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
+		h.dropped[i] = n
+	}
+	if n := s.Count[Unbalanced].Load(); n != h.unbalanced {
+		h.log.say(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
+		h.unbalanced = n
+	}
+	h.watchClock(now, h.ahead(wall))
+	h.log.flush(now, false)
 }
 
 // giveUp abandons the ticks that lie further back than can be made up for, and returns the time they would have taken.

@@ -20,7 +20,6 @@ type EchoHost struct {
 	echo  *Echo
 	names []guestName // by slot
 	drops [netcode.NumDrops]uint64
-	drift time.Duration // the wall clock ahead of ours, when last said
 }
 
 // guestName is who a session is with, for the log: netcode forgets it with the session.
@@ -71,7 +70,7 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 		}
 		if now-watched >= time.Second {
 			watched = now
-			h.watch(now, wall.Round(0).Sub(h.start.Round(0))-wall.Sub(h.start))
+			h.watch(now, h.ahead(wall))
 		}
 		period := echoPeriod
 		if now-heard > echoAwake {
@@ -105,19 +104,12 @@ func (h *EchoHost) told(kind netcode.EventKind, client int) {
 	h.log.say(h.clock(), kind.String(), "client %d at %v, slot %d: %v", h.names[client].id, h.names[client].at, client, kind)
 }
 
-// watch writes once a second what was refused, and whether the wall clock was set: tokens are compared with it. drift is how
-// far it is ahead of the monotonic clock since the start.
+// watch writes once a second what was refused, and whether the wall clock was set.
 func (h *EchoHost) watch(now, drift time.Duration) {
 	h.logDrops(now)
-	if d := drift - h.drift; d > maxDrift || d < -maxDrift {
-		h.drift = drift
-		h.log.say(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong time", d.Seconds())
-	}
+	h.watchClock(now, drift)
 	h.log.flush(now, false)
 }
-
-// maxDrift is how far the wall clock may go from the monotonic one before it is said.
-const maxDrift = 2 * time.Second
 
 func (h *EchoHost) logDrops(now time.Duration) {
 	drops := h.echo.server.Counters().Drops

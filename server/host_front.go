@@ -22,6 +22,23 @@ type front struct {
 	connect string               // URL at which tokens are handed out; "": nowhere
 	log     *logbook
 	start   time.Time
+	drift   time.Duration // of the wall clock from the monotonic one since the start, as far as it was said
+}
+
+// maxDrift is how far the wall clock may go from the monotonic one before it is said.
+const maxDrift = 2 * time.Second
+
+// ahead is how far the wall clock is ahead of the monotonic one since the start.
+func (f *front) ahead(wall time.Time) time.Duration {
+	return wall.Round(0).Sub(f.start.Round(0)) - wall.Sub(f.start)
+}
+
+// watchClock says when somebody has set the wall clock, which tokens are compared with. Nothing else reads it.
+func (f *front) watchClock(now, drift time.Duration) {
+	if d := drift - f.drift; d > maxDrift || d < -maxDrift {
+		f.drift = drift
+		f.log.say(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong time", d.Seconds())
+	}
 }
 
 // openFront opens the socket first, since tokens name the port that it got.
