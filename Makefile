@@ -12,7 +12,7 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz bench bench-report gen lint vet nofma clean
+.PHONY: help build run test race fuzz blast bench bench-report gen lint vet nofma clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each
 		echo "== $$pkg $$target"; \
 		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
 	done
+
+blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_BLAST: how many)
+	TICKRATE_BLAST=$${TICKRATE_BLAST:-100000000} $(GO) test -run '^TestBlast$$' -count 1 -timeout 30m -v ./netio/netcode
 
 bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)

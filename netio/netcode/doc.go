@@ -22,7 +22,7 @@
 //	16   tag
 //
 // What goes beyond the standard is invisible to its other implementations: a token is good for one session in its
-// whole life, openings of tokens are budgeted, a fresh token takes over the slot of a silent session of the same
+// whole life, also when the server is killed if it keeps a journal, openings of tokens are budgeted, a fresh token takes over the slot of a silent session of the same
 // client, replays are refused over 1024 sequences, and a client that knows datagram kind 7 keeps its session when its
 // address changes.
 package netcode

@@ -104,9 +104,9 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-// FuzzPacket throws raw bytes at a server and a client, from a stranger and from a player's address: one counter moves, nothing is sent,
+// FuzzDatagram throws raw bytes at a server and a client, from a stranger and from a player's address: one counter moves, nothing is sent,
 // nobody comes or goes.
-func FuzzPacket(f *testing.F) {
+func FuzzDatagram(f *testing.F) {
 	s := newServer(f, nil)
 	p := connected(f, s, 1)
 	f.Add(p.grab(KindPayload, []byte("payload")))

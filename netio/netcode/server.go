@@ -43,6 +43,7 @@ type Server struct {
 	vacant   []int32 // places in waiting
 	knocking table   // address to place in waiting
 	stale    sweep
+	clock    clock
 	tokens   usedTokens
 	budget   budget
 
@@ -85,7 +86,9 @@ func NewServer(c ServerConfig) (*Server, error) {
 	s.free = numbers(c.Clients)
 	s.address, s.client, s.ids = newTable(c.Clients, seed), newTable(c.Clients, seed), newTable(c.Clients, seed)
 	s.waiting, s.vacant, s.knocking = make([]pending, c.Pending), numbers(c.Pending), newTable(c.Pending, seed)
-	s.tokens = newUsedTokens(c.Tokens, seed)
+	if s.tokens, err = newUsedTokens(c.Tokens, seed, c.Journal, uint64(max(0, c.Started))); err != nil {
+		return nil, err
+	}
 	s.budget = budget{rate: c.OpensPerSecond, burst: c.OpensPerSecond / 2, prefixRate: c.NetworkPerSecond, prefixBurst: c.NetworkPerSecond, seed: seed}
 	s.events = make([]Event, 0, c.Clients)
 	return s, nil
@@ -93,9 +96,10 @@ func NewServer(c ServerConfig) (*Server, error) {
 
 const never = time.Duration(math.MaxInt64)
 
-// Receive takes a datagram that came from an address. It decrypts it in place, appends what is to be answered to out, and
+// Receive takes a datagram that came from an address. Of a batch, give it those first for which Handshake is false. It decrypts it in place, appends what is to be answered to out, and
 // says what happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed.
 func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
+	s.clock.tell(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
 	s.counters.count(KindOf(datagram), why)
 	if why != DropNone {
@@ -146,7 +150,7 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte, ou
 	}
 	body, ok := s.sealer.open(c.open, h, datagram)
 	if !ok {
-		c.forged++
+		s.forged(now, c)
 		return Event{}, DropAuth
 	}
 	c.window.Record(h.sequence)
@@ -266,16 +270,13 @@ func (s *Server) forget(i int) {
 // Refuse makes the server deny everybody who comes from now on, with a good token; sessions go on.
 func (s *Server) Refuse() { s.closing = true }
 
-// Spend marks a token as used until it expires, as a journal tells it after a restart. False: no room.
+// Spend marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
+// False: no room.
 func (s *Server) Spend(tag Tag, expire uint64) bool {
-	e := s.tokens.find(tag)
-	if e == nil {
-		e = s.tokens.add(tag, netip.AddrPort{}, expire)
-	}
-	if e == nil {
+	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire, uint64(max(0, s.clock.unix))) == nil {
 		return false
 	}
-	e.spent = true
+	s.tokens.spend(tag)
 	return true
 }
 
@@ -286,7 +287,7 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 	}
 	c := &s.slots[client]
 	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, Heard: c.heard,
-		Token: c.tag, Expire: c.expire, Forged: c.forged}, true
+		Token: c.tag, Expire: c.expire, Forged: c.forged.all, Attacked: c.forged.attacked}, true
 }
 
 // Find returns the slot of a client id.

@@ -18,11 +18,18 @@ type ServerConfig struct {
 	Pending int // handshakes at a time; 0: four a slot
 	Tokens  int // tokens remembered until they expire: joins a second times lifetime; 0: eight a slot, at least 16,384
 
-	// A token is good for one session, also when a server is killed and starts again: with TokenLifetime set, tokens issued
-	// before Started are refused, and tokens that live longer than that. All tokens must then be minted with Expire - Create =
-	// TokenLifetime. Otherwise keep a journal, see Spend.
+	// A token is good for one session, also when a server is killed and starts again, if the server either keeps a journal or
+	// refuses all tokens of before its start.
+	//
+	// Journal is the server's while it lives, and of one server at a time: at least Tokens records of JournalRecord bytes, in
+	// memory that the next start is given again, such as a mapped file. The server reads it once, in NewServer, and from then on
+	// writes 32 bytes for each session, with no system call. It refuses tokens while all records are of tokens that have not expired.
+	//
+	// With TokenLifetime set, tokens issued before Started are refused, and tokens that live longer than that. All
+	// tokens must then be minted with Expire - Create = TokenLifetime.
+	Journal       []byte        // nil: none
 	TokenLifetime time.Duration // whole seconds; 0: take tokens of any age
-	Started       int64         // Unix seconds
+	Started       int64         // Unix seconds; needed with a journal or a lifetime
 
 	OpensPerSecond   int  // tokens opened for strangers; 0: 20,000. Half of it may come at once
 	NetworkPerSecond int  // of these, from one /24 or /48, all of which may come at once; 0: a quarter
@@ -54,8 +61,12 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
 	case c.Pending < 1 || c.Tokens < 1 || c.OpensPerSecond < 2 || c.NetworkPerSecond < 1 || c.PacketsPerSecond < 0:
 		return c, fmt.Errorf("netcode: a limit that lets nobody in")
+	case c.Started <= 0 && c.Journal != nil:
+		return c, fmt.Errorf("netcode: a journal needs the time of the start")
 	case c.TokenLifetime < 0 || c.TokenLifetime%time.Second != 0:
 		return c, fmt.Errorf("netcode: token lifetime of %v: whole seconds needed", c.TokenLifetime)
+	case c.Journal != nil:
+		return c, checkJournal(c.Journal, c.Tokens)
 	}
 	return c, nil
 }

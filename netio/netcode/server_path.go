@@ -29,6 +29,9 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 	}
 	body, ok := s.sealer.openPath(c.open, h, id, datagram)
 	if !ok {
+		if home {
+			s.forged(now, c)
+		}
 		return Event{}, DropAuth
 	}
 	newest := h.sequence > c.window.Newest()

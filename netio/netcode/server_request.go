@@ -38,7 +38,7 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 		return why
 	}
 	tag := Tag(datagram[requestSize-tagSize:])
-	taken, why := s.admissible(now, from, tag, expire)
+	taken, why := s.admissible(now, clock, from, tag, expire)
 	if why != DropNone {
 		return why
 	}
@@ -98,7 +98,7 @@ func (s *Server) openToken(datagram []byte, expire uint64) Drop {
 
 // admissible says whether the client of an opened token may go on from an address, and whether it has a slot that it may
 // take over. A token that has been seen from here is remembered.
-func (s *Server) admissible(now time.Duration, from netip.AddrPort, tag Tag, expire uint64) (taken bool, why Drop) {
+func (s *Server) admissible(now time.Duration, clock uint64, from netip.AddrPort, tag Tag, expire uint64) (taken bool, why Drop) {
 	if i, connected := s.address.get(byAddress(from)); connected && !s.replaceable(now, i, s.token.ClientID) {
 		return false, DropReqConnected
 	}
@@ -108,7 +108,7 @@ func (s *Server) admissible(now time.Duration, from netip.AddrPort, tag Tag, exp
 	}
 	e := s.tokens.find(tag)
 	if e == nil {
-		e = s.tokens.add(tag, plain(from), expire)
+		e = s.tokens.add(tag, plain(from), expire, clock)
 	}
 	if e == nil {
 		return false, DropTokenTable

@@ -47,6 +47,10 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 		}
 		return Event{}, DropFull
 	}
+	if s.tokens.find(p.tag) == nil { // it has expired since, and its place was needed
+		s.drop(w)
+		return Event{}, DropTokenTable
+	}
 	return s.connect(now, w, i, taken, out), DropNone
 }
 
@@ -75,9 +79,7 @@ func (s *Server) connect(now time.Duration, w, i int, taken bool, out *Outbox) E
 		clientID: p.clientID, tag: p.tag, expire: p.expire}
 	s.users[i] = s.asked.userData
 	s.address.put(byAddress(p.address), i)
-	if t := s.tokens.find(p.tag); t != nil {
-		t.spent = true // from now on, so that no recorded handshake can open a second session under the same keys
-	}
+	s.tokens.spend(p.tag) // from now on, so that no recorded handshake can open a second session under the same keys
 	s.drop(w)
 	s.keepAlive(now, i, out)
 	s.wake[i] = now

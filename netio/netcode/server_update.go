@@ -4,6 +4,7 @@ import "time"
 
 // Update sends what is due and ends what is over. Its events are valid until the next call.
 func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
+	s.clock.tell(now, unix, &s.counters)
 	s.events = s.events[:0]
 	for i, at := range s.wake {
 		if at <= now {

@@ -20,7 +20,7 @@ type slot struct {
 	rate      bucket
 	flooded   int           // datagrams since
 	since     time.Duration // the beginning of a measure of five seconds
-	forged    uint64        // datagrams from its address that did not open
+	forged    forgeries
 	address   netip.AddrPort
 	clientID  uint64
 	tag       Tag // of its token
@@ -44,9 +44,10 @@ type Session struct {
 	UserData  *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
 	Confirmed bool                // the client has been heard since it was let in
 	Heard     time.Duration       // when
-	Token     Tag                 // of the token it came with, for a journal; see Server.Spend
+	Token     Tag                 // of the token it came with
 	Expire    uint64              // of that token
 	Forged    uint64              // datagrams from its address that did not open; anybody can send those
+	Attacked  bool                // there were more than 100 of those a second for five seconds; no reason to end it
 }
 
 // pending is a handshake: the keys for an address that has shown a token and not yet answered its challenge.

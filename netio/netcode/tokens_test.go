@@ -34,8 +34,8 @@ func TestThreat06FirstAddressWins(t *testing.T) {
 	}
 	p.run(30 * time.Second)
 	p.refuse(host(2), request(token), DropReqExpired)
-	if s.tokens.index.length != 0 {
-		t.Errorf("%d tokens after the last has expired", s.tokens.index.length)
+	if s.tokens.kept() != 0 {
+		t.Errorf("%d tokens after the last has expired", s.tokens.kept())
 	}
 }
 
@@ -105,7 +105,7 @@ func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestThreat06Journal(t *testing.T) {
+func TestThreat06SpentByOthers(t *testing.T) {
 	before := newServer(t, nil)
 	token := mint(t, 1, nil)
 	p := &pair{t: t, s: before, c: NewClient(token, ClientConfig{}), at: host(1)}

@@ -1,0 +1,112 @@
+package netcode
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// storming is a client of the storm, or a player; its datagrams arrive a tick later.
+type storming struct {
+	c   *Client
+	out Outbox
+}
+
+// Two hundred play when 9,800 come within a second. All are in within three, no player's datagram waits for a newcomer's, no tick
+// opens more tokens than the budget lets it, and what the server has afterwards is the ciphers of its sessions.
+func TestStormBesidePlayers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of work")
+	}
+	const players, tick = 200, 16 * time.Millisecond
+	s := newServer(t, func(c *ServerConfig) { c.Clients = MaxClients })
+	list := make([]*storming, MaxClients)
+	for i := range list {
+		list[i] = &storming{c: NewClient(mint(t, uint64(i), nil), ClientConfig{})}
+	}
+	var out Outbox
+	played, earlier, tokens, longest, in := 0, 0, uint64(0), 0, 0
+	deliver := func(now time.Duration, i int, d []byte) {
+		e, err := s.Receive(now, testUnix+int64(now/time.Second), host(i), d, &out)
+		if e.Kind == EventPayload {
+			played++
+		} else if !Handshake(d) && err != nil {
+			t.Fatalf("client %d at %v: %v", i, now, err)
+		}
+	}
+	count := func() uint64 { return s.counters.Accepted[KindRequest] + s.counters.Drops[DropReqToken] }
+	var before, after runtime.MemStats
+	start := time.Second
+	for now := time.Duration(0); now < 4*time.Second && in < MaxClients; now += tick {
+		coming := players
+		if now >= start {
+			if now < start+tick {
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+			}
+			coming = min(MaxClients, players+int(float64(MaxClients-players)*(now-start).Seconds()))
+		}
+		tokens, earlier = count(), played
+		for i, p := range list[:coming] { // a batch: first the players
+			for j := range p.out.Len() {
+				if _, d := p.out.At(j); !Handshake(d) {
+					deliver(now, i, d)
+				}
+			}
+		}
+		if now > start && played-earlier < players {
+			t.Fatalf("at %v %d players were heard", now, played-earlier)
+		}
+		for i, p := range list[:coming] {
+			for j := range p.out.Len() {
+				if _, d := p.out.At(j); Handshake(d) {
+					deliver(now, i, d)
+				}
+			}
+			p.out.Reset()
+		}
+		longest = max(longest, int(count()-tokens))
+		s.Update(now, testUnix+int64(now/time.Second), &out)
+		if out.Len() > 3*MaxClients {
+			t.Fatalf("%d datagrams to send in a tick", out.Len())
+		}
+		for j := range out.Len() {
+			to, d := out.At(j)
+			b := to.Addr().As4()
+			i := int(b[1])<<16 | int(b[2])<<8 | int(b[3])
+			was := list[i].c.State()
+			list[i].c.Receive(now, testServer, d, &list[i].out)
+			if was != Connected && list[i].c.State() == Connected {
+				in++
+			}
+		}
+		out.Reset()
+		for i, p := range list[:coming] {
+			p.c.Update(now, &p.out)
+			if i < players && p.c.State() == Connected {
+				p.c.Send(now, []byte("command"), &p.out)
+			}
+		}
+		if in == MaxClients {
+			t.Logf("all in %v after the first; at most %d tokens opened in a tick", now-start, longest)
+			if now-start > 3*time.Second {
+				t.Errorf("all in only after %v", now-start)
+			}
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if in != MaxClients || s.Connected() != MaxClients || s.Waiting() != 0 {
+		t.Errorf("%d in, %d connected, %d waiting", in, s.Connected(), s.Waiting())
+	}
+	if limit := 20_000/2 + 20_000*int(tick)/int(time.Second); longest > limit {
+		t.Errorf("%d tokens opened in a tick, the budget allows %d", longest, limit)
+	}
+	// Two ciphers of 32 B each for a session, and both ends' outboxes: a request and a response for a client.
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > MaxClients*6<<10 {
+		t.Errorf("%d bytes more for each", grown/MaxClients)
+	} else {
+		t.Logf("%d bytes more for each client, both ends", grown/MaxClients)
+	}
+	runtime.KeepAlive(list)
+}
