@@ -99,6 +99,7 @@ func (c *gnetConn) boot(bufferBytes int) error {
 	}
 	c.engine, c.fd, c.gauge.fd = b.engine, b.fd, b.fd
 	enlarge(c.fd, bufferBytes)
+	whole(c.fd)
 	local, family, err := localAddr(c.fd)
 	if err != nil {
 		c.stop()

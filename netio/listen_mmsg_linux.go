@@ -22,6 +22,7 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 		return nil, listenError(at, err)
 	}
 	enlarge(fd, cfg.withDefaults().SocketBuffer)
+	whole(fd)
 	local, _, err := localAddr(fd)
 	if err != nil {
 		unix.Close(fd)
