@@ -22,18 +22,25 @@ const (
 	// idleTime is how long a drainer looks in vain before it gives the socket back to gnet's poller. It is longer
 	// than the gap between two datagrams of a single player at 20 Hz.
 	idleTime = 60 * time.Millisecond
+
+	// fullPause is the least time to wait for the owner to make room.
+	fullPause = 500 * time.Microsecond
 )
 
 // drainer is what gnet calls. gnet reads one datagram a wake-up and allocates five times for it; the drainer takes
 // that one, then reads all others from the same socket with recvmmsg, lets new ones gather for a moment, and goes on
 // until none has come for idleTime. So under traffic gnet's own path is not walked at all.
+//
+// When the ring is full it stops reading, and waits for the owner: the socket's buffer holds more for less, and what
+// that has no room for costs a flooded server the least if it never leaves the kernel.
 type drainer struct {
 	gnet.BuiltinEventEngine
 	booted  chan booted
 	ring    *ring
 	in      *mmsg
-	scrap   [BatchSize]slot // where datagrams go that the ring has no room for; all in one buffer
+	scrap   [1]slot // where gnet's datagram goes if the ring has no room for it
 	count   *counters
+	keep    func([]byte) bool
 	pause   time.Duration // negative: give the socket back after each drain
 	idle    int           // empty drains before the socket is given back
 	closing atomic.Bool
@@ -52,13 +59,11 @@ func newDrainer(cfg Config, count *counters) *drainer {
 		ring:   newRing(cfg.RingDatagrams),
 		in:     newMmsg(unix.AF_UNSPEC),
 		count:  count,
+		keep:   cfg.Keep,
 		pause:  cfg.Moderation,
 		idle:   int(idleTime/max(cfg.Moderation, 1)) + 1,
 	}
-	waste := new(packet)
-	for i := range d.scrap {
-		d.scrap[i].buf = waste
-	}
+	d.scrap[0].buf = new(packet)
 	return d
 }
 
@@ -81,9 +86,15 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	data, _ := c.Next(-1)
 	d.first(data, c.RemoteAddr())
 	for idle := 0; !d.closing.Load(); {
-		if d.drain(c.Fd()) > 0 {
+		n, full := d.drain(c.Fd())
+		switch {
+		case full: // gnet's poller would call again at once, to no purpose
 			idle = 0
-		} else {
+			time.Sleep(max(d.pause, fullPause))
+			continue
+		case n > 0:
+			idle = 0
+		default:
 			idle++
 		}
 		if d.pause < 0 || idle > d.idle {
@@ -98,50 +109,41 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 func (d *drainer) first(data []byte, from net.Addr) {
 	free := d.ring.run()
 	full := len(free) == 0
-	if full {
-		free = d.scrap[:1]
+	if full { // only if the loop was called although the ring is full: not while it waits for the owner
+		free = d.scrap[:]
 	}
 	free[0].n = int32(len(data))
 	copy(free[0].buf[:], data)
 	if u, ok := from.(*net.UDPAddr); ok {
 		free[0].addr = numericZone(short(u.AddrPort()))
 	}
-	d.settle(free[:1], full)
+	kept := d.count.arrived(free[:1], d.keep)
+	if full {
+		d.count.ringFull.Add(uint64(kept))
+	} else {
+		d.ring.publish(kept)
+	}
 }
 
-// drain empties the socket and returns how many datagrams that were.
-func (d *drainer) drain(fd int) (total int) {
+// drain empties the socket, for as long as the ring has room, and returns how many datagrams that were and whether the
+// ring is full.
+func (d *drainer) drain(fd int) (total int, full bool) {
 	for range drainRounds {
 		free := d.ring.run()
-		full := len(free) == 0
-		if full {
-			free = d.scrap[:]
+		if len(free) == 0 {
+			return total, true
 		}
 		n, _ := d.in.recv(fd, free) // an error is the socket's end, which gnet will notice
 		d.count.receives.Inc()
 		if n > 0 {
-			d.settle(free[:n], full)
+			d.ring.publish(d.count.arrived(free[:n], d.keep))
 		}
 		total += n
 		if n < len(free) {
 			break
 		}
 	}
-	return total
-}
-
-// settle counts what has arrived and shows it to the owner, or drops it if the ring was full.
-func (d *drainer) settle(slots []slot, full bool) {
-	d.count.arrived(slots)
-	if !full {
-		d.ring.publish(len(slots))
-		return
-	}
-	for i := range slots {
-		if slots[i].n != hole {
-			d.count.ringFull.Inc()
-		}
-	}
+	return total, false
 }
 
 // numericZone writes the zone of a link-local address as a number, as getSockaddr does: a peer has one address.

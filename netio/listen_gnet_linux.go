@@ -97,7 +97,8 @@ func (c *gnetConn) boot(bufferBytes int) error {
 		<-c.done
 		return b.err
 	}
-	c.engine, c.fd, c.gauge.fd = b.engine, b.fd, b.fd
+	c.engine, c.fd = b.engine, b.fd
+	c.gauge.open(c.fd, bufferBytes)
 	enlarge(c.fd, bufferBytes)
 	whole(c.fd)
 	local, family, err := localAddr(c.fd)
