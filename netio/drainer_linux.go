@@ -31,6 +31,9 @@ const (
 // that one, then reads all others from the same socket with recvmmsg, lets new ones gather for a moment, and goes on
 // until none has come for idleTime. So under traffic gnet's own path is not walked at all.
 //
+// Between drains the socket is anybody's who takes turn: the owner, having emptied the ring, reads what has gathered since
+// (see gnetConn.Receive), so a datagram waits for the owner only, never for the loop.
+//
 // When the ring is full it stops reading, and waits for the owner: the socket's buffer holds more for less, and what
 // that has no room for costs a flooded server the least if it never leaves the kernel.
 type drainer struct {
@@ -44,7 +47,18 @@ type drainer struct {
 	pause   time.Duration // negative: give the socket back after each drain
 	idle    int           // empty drains before the socket is given back
 	closing atomic.Bool
+	turn    atomic.Int32 // whose the socket is
+	heard   atomic.Bool  // the owner has read datagrams from the socket
 }
+
+// Values of turn. The owner may read only while the loop stays in its callback: before that, gnet holds a datagram that
+// must come first.
+const (
+	turnGnet  = iota // gnet polls the socket, or has just read from it
+	turnFree         // the loop sleeps
+	turnLoop         // the loop reads
+	turnOwner        // the owner reads
+)
 
 // booted is what the engine's start has brought to light.
 type booted struct {
@@ -85,14 +99,15 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	d.count.wakes.Inc()
 	data, _ := c.Next(-1)
 	d.first(data, c.RemoteAddr())
+	d.turn.Store(turnLoop)
 	for idle := 0; !d.closing.Load(); {
 		n, full := d.drain(c.Fd())
 		switch {
 		case full: // gnet's poller would call again at once, to no purpose
 			idle = 0
-			time.Sleep(max(d.pause, fullPause))
+			d.rest(max(d.pause, fullPause))
 			continue
-		case n > 0:
+		case n > 0 || d.heard.Swap(false):
 			idle = 0
 		default:
 			idle++
@@ -100,9 +115,17 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 		if d.pause < 0 || idle > d.idle {
 			break // a readable socket calls again at once
 		}
-		time.Sleep(d.pause)
+		d.rest(d.pause)
 	}
+	d.turn.Store(turnGnet)
 	return gnet.None
+}
+
+// rest lets go of the socket for a while.
+func (d *drainer) rest(pause time.Duration) {
+	d.turn.Store(turnFree)
+	for time.Sleep(pause); !d.turn.CompareAndSwap(turnFree, turnLoop); time.Sleep(pause) {
+	}
 }
 
 // first takes the datagram that gnet has read into a buffer of its own.

@@ -307,3 +307,28 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 		t.Fatalf("gone: counted %+v", s)
 	}
 }
+
+// While the loop rests, the owner reads for itself: a datagram does not wait for the loop, and counts as heard by it.
+func TestOwnerReadsPastARestingLoop(t *testing.T) {
+	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
+	f := mustFleet(t, c.LocalAddr(), 1)
+	var b Batch
+	for k := range 2 { // the first one wakes the loop, which then rests
+		if err := f.Send(0, []byte{byte(k)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := receive(t, c, &b, 1, func(d Datagram) {
+			if d.Data[0] != byte(k) {
+				t.Fatalf("datagram %d, want %d", d.Data[0], k)
+			}
+		}); got != 1 {
+			t.Fatalf("%d datagrams", got)
+		}
+		for end := time.Now().Add(patience); c.drain.turn.Load() != turnFree && time.Now().Before(end); {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	if s := c.Stats(); !c.drain.heard.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakes != 1 {
+		t.Fatalf("heard %v, counted %+v", c.drain.heard.Load(), s)
+	}
+}
