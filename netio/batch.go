@@ -23,10 +23,8 @@ type packet = [slotBytes]byte
 type slot struct {
 	addr netip.AddrPort
 	buf  *packet
-	n    int32 // bytes; hole: nothing to deliver
+	n    int32 // bytes, as on the wire: more than buf holds if it was cut
 }
-
-const hole = -1
 
 // Batch is up to BatchSize datagrams in memory that is used again and again (90 kB, allocated at first use).
 // The zero value is ready. A batch must not be copied, nor be used by two goroutines at once.
@@ -106,19 +104,4 @@ func (b *Batch) Add(data []byte, to netip.AddrPort) bool {
 	}
 	b.Commit(len(append(b.Next(), data...)), to)
 	return true
-}
-
-// compact takes the first n slots as received, and drops the holes among them.
-func (b *Batch) compact(n int) {
-	kept := 0
-	for i := range n {
-		if b.slots[i].n == hole {
-			continue
-		}
-		if i != kept {
-			b.slots[i], b.slots[kept] = b.slots[kept], b.slots[i]
-		}
-		kept++
-	}
-	b.n = kept
 }

@@ -10,13 +10,25 @@ import (
 
 // Config adjusts a Conn. The zero value of each field is a good default.
 type Config struct {
-	// RingDatagrams is how many datagrams may wait for the owner, rounded up to a power of two; default 4096.
-	// What arrives beyond is dropped and counted. A slot takes 1.4 kB. ListenMmsg has no ring.
+	// RingDatagrams is how many datagrams may wait for the owner, rounded up to a power of two; default 4096, which
+	// is 5.7 MB. What arrives beyond waits in the socket's receive buffer, and what that cannot hold the kernel
+	// drops and counts (Stats.KernelDrops). ListenNet drops what the ring cannot hold (Stats.RingFull). ListenMmsg
+	// has no ring.
 	RingDatagrams int
 
-	// SocketBuffer is the size asked for of the kernel's receive and send buffers, in bytes; default 8 MiB.
-	// The kernel may give less, see Stats.
+	// SocketBuffer is the size asked for of the kernel's receive and send buffers, in bytes; default 8 MiB, which
+	// holds some 20,000 short datagrams, since the kernel charges 768 bytes for the least of them. A process that
+	// may administrate the network (CAP_NET_ADMIN) gets that much. Any other gets no more than the system's limit,
+	// on many 208 KiB, and Stats tells how much: raise the limit with
+	//
+	//	sysctl -w net.core.rmem_max=8388608 net.core.wmem_max=8388608
 	SocketBuffer int
+
+	// Keep, if any, looks at each datagram as it comes out of the socket, before it takes a place in the ring, and
+	// reports whether the owner shall see it; the others are counted (Stats.Refused). It is for what is cheap to
+	// tell: a length or a first byte that the protocol does not know. ListenGnet and ListenNet call it on their own
+	// goroutine, so it must not touch what the owner changes; it may not keep the slice nor write to it.
+	Keep func(datagram []byte) bool
 
 	// Moderation is how long ListenGnet's loop lets datagrams gather in the socket before it drains them again, as
 	// a network card moderates its interrupts; default 500 microseconds, negative for none. Without it, every

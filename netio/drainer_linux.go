@@ -22,22 +22,43 @@ const (
 	// idleTime is how long a drainer looks in vain before it gives the socket back to gnet's poller. It is longer
 	// than the gap between two datagrams of a single player at 20 Hz.
 	idleTime = 60 * time.Millisecond
+
+	// fullPause is the least time to wait for the owner to make room.
+	fullPause = 500 * time.Microsecond
 )
 
 // drainer is what gnet calls. gnet reads one datagram a wake-up and allocates five times for it; the drainer takes
 // that one, then reads all others from the same socket with recvmmsg, lets new ones gather for a moment, and goes on
 // until none has come for idleTime. So under traffic gnet's own path is not walked at all.
+//
+// Between drains the socket is anybody's who takes turn: the owner, having emptied the ring, reads what has gathered since
+// (see gnetConn.Receive), so a datagram waits for the owner only, never for the loop.
+//
+// When the ring is full it stops reading, and waits for the owner: the socket's buffer holds more for less, and what
+// that has no room for costs a flooded server the least if it never leaves the kernel.
 type drainer struct {
 	gnet.BuiltinEventEngine
 	booted  chan booted
 	ring    *ring
 	in      *mmsg
-	scrap   [BatchSize]slot // where datagrams go that the ring has no room for; all in one buffer
+	scrap   [1]slot // where gnet's datagram goes if the ring has no room for it
 	count   *counters
+	keep    func([]byte) bool
 	pause   time.Duration // negative: give the socket back after each drain
 	idle    int           // empty drains before the socket is given back
 	closing atomic.Bool
+	turn    atomic.Int32 // whose the socket is
+	heard   atomic.Bool  // the owner has read datagrams from the socket
 }
+
+// Values of turn. The owner may read only while the loop stays in its callback: before that, gnet holds a datagram that
+// must come first.
+const (
+	turnGnet  = iota // gnet polls the socket, or has just read from it
+	turnFree         // the loop sleeps
+	turnLoop         // the loop reads
+	turnOwner        // the owner reads
+)
 
 // booted is what the engine's start has brought to light.
 type booted struct {
@@ -52,13 +73,11 @@ func newDrainer(cfg Config, count *counters) *drainer {
 		ring:   newRing(cfg.RingDatagrams),
 		in:     newMmsg(unix.AF_UNSPEC),
 		count:  count,
+		keep:   cfg.Keep,
 		pause:  cfg.Moderation,
 		idle:   int(idleTime/max(cfg.Moderation, 1)) + 1,
 	}
-	waste := new(packet)
-	for i := range d.scrap {
-		d.scrap[i].buf = waste
-	}
+	d.scrap[0].buf = new(packet)
 	return d
 }
 
@@ -80,68 +99,74 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	d.count.wakes.Inc()
 	data, _ := c.Next(-1)
 	d.first(data, c.RemoteAddr())
+	d.turn.Store(turnLoop)
 	for idle := 0; !d.closing.Load(); {
-		if d.drain(c.Fd()) > 0 {
+		n, full := d.drain(c.Fd())
+		switch {
+		case full: // gnet's poller would call again at once, to no purpose
 			idle = 0
-		} else {
+			d.rest(max(d.pause, fullPause))
+			continue
+		case n > 0 || d.heard.Swap(false):
+			idle = 0
+		default:
 			idle++
 		}
 		if d.pause < 0 || idle > d.idle {
 			break // a readable socket calls again at once
 		}
-		time.Sleep(d.pause)
+		d.rest(d.pause)
 	}
+	d.turn.Store(turnGnet)
 	return gnet.None
+}
+
+// rest lets go of the socket for a while.
+func (d *drainer) rest(pause time.Duration) {
+	d.turn.Store(turnFree)
+	for time.Sleep(pause); !d.turn.CompareAndSwap(turnFree, turnLoop); time.Sleep(pause) {
+	}
 }
 
 // first takes the datagram that gnet has read into a buffer of its own.
 func (d *drainer) first(data []byte, from net.Addr) {
 	free := d.ring.run()
 	full := len(free) == 0
-	if full {
-		free = d.scrap[:1]
+	if full { // only if the loop was called although the ring is full: not while it waits for the owner
+		free = d.scrap[:]
 	}
 	free[0].n = int32(len(data))
 	copy(free[0].buf[:], data)
 	if u, ok := from.(*net.UDPAddr); ok {
 		free[0].addr = numericZone(short(u.AddrPort()))
 	}
-	d.settle(free[:1], full)
+	kept := d.count.arrived(free[:1], d.keep)
+	if full {
+		d.count.ringFull.Add(uint64(kept))
+	} else {
+		d.ring.publish(kept)
+	}
 }
 
-// drain empties the socket and returns how many datagrams that were.
-func (d *drainer) drain(fd int) (total int) {
+// drain empties the socket, for as long as the ring has room, and returns how many datagrams that were and whether the
+// ring is full.
+func (d *drainer) drain(fd int) (total int, full bool) {
 	for range drainRounds {
 		free := d.ring.run()
-		full := len(free) == 0
-		if full {
-			free = d.scrap[:]
+		if len(free) == 0 {
+			return total, true
 		}
 		n, _ := d.in.recv(fd, free) // an error is the socket's end, which gnet will notice
 		d.count.receives.Inc()
 		if n > 0 {
-			d.settle(free[:n], full)
+			d.ring.publish(d.count.arrived(free[:n], d.keep))
 		}
 		total += n
 		if n < len(free) {
 			break
 		}
 	}
-	return total
-}
-
-// settle counts what has arrived and shows it to the owner, or drops it if the ring was full.
-func (d *drainer) settle(slots []slot, full bool) {
-	d.count.arrived(slots)
-	if !full {
-		d.ring.publish(len(slots))
-		return
-	}
-	for i := range slots {
-		if slots[i].n != hole {
-			d.count.ringFull.Inc()
-		}
-	}
+	return total, false
 }
 
 // numericZone writes the zone of a link-local address as a number, as getSockaddr does: a peer has one address.

@@ -179,10 +179,9 @@ func (f *Fleet) empty(i int, generation int32, fn func(i int, data []byte)) (del
 			refusals++
 			continue
 		}
-		f.count.arrived(f.slots[:n])
-		for k := range n {
+		for k := range f.count.arrived(f.slots[:n], nil) {
 			s := &f.slots[k]
-			if s.n != hole && f.members[i] == m {
+			if f.members[i] == m {
 				delivered++
 				fn(i, s.buf[:s.n:s.n])
 			}

@@ -4,7 +4,10 @@ package netio
 
 import (
 	"net/netip"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,7 +90,7 @@ func TestDrainAllocatesNothing(t *testing.T) {
 	var b Batch
 	if n := testing.AllocsPerRun(200, func() {
 		from.send(t, 2*BatchSize)
-		if d.drain(fd) != 2*BatchSize || d.ring.take(&b) != BatchSize || d.ring.take(&b) != BatchSize {
+		if n, _ := d.drain(fd); n != 2*BatchSize || d.ring.take(&b) != BatchSize || d.ring.take(&b) != BatchSize {
 			t.Fatal("not all arrived")
 		}
 	}); n != 0 {
@@ -194,15 +197,138 @@ func TestCloseUnderTraffic(t *testing.T) {
 		}
 	}
 }
-func TestSocketBuffersAreReported(t *testing.T) {
+
+// A server that may administrate the network gets the buffers it asks for; one that may not gets the system's limit,
+// and can tell. The right is the thread's: it is laid down for the length of a test.
+func TestSocketBuffersAsLargeAsMayBe(t *testing.T) {
+	const asked = 1 << 28 // beyond any limit that is set
 	for _, b := range backEnds[:3] {
 		t.Run(b.name, func(t *testing.T) {
-			c := mustListen(t, b.listen, "127.0.0.1:0", Config{SocketBuffer: 1 << 18})
-			small := c.Stats().ReceiveBuffer
-			d := mustListen(t, b.listen, "127.0.0.1:0", Config{})
-			if large := d.Stats().ReceiveBuffer; small < 1<<17 || large <= small {
-				t.Fatalf("receive buffers of %d and %d bytes reported", small, large)
+			check := func(limited bool) {
+				c := mustListen(t, b.listen, "127.0.0.1:0", Config{SocketBuffer: asked})
+				defer c.Close()
+				receive, send := asked, asked
+				if limited {
+					receive, send = limit(t, "rmem_max"), limit(t, "wmem_max")
+				}
+				s := c.Stats()
+				if s.BufferAsked != asked || s.ReceiveBuffer != receive || s.SendBuffer != send || s.SmallBuffers() != limited {
+					t.Fatalf("limited %v: asked for %d, got %d and %d of %d and %d", limited, s.BufferAsked, s.ReceiveBuffer, s.SendBuffer, receive, send)
+				}
+			}
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			who := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+			var had [2]unix.CapUserData
+			if err := unix.Capget(&who, &had[0]); err != nil {
+				t.Skip(err)
+			}
+			without := had
+			without[0].Effective &^= 1 << unix.CAP_NET_ADMIN
+			if err := unix.Capset(&who, &without[0]); err != nil {
+				t.Skip(err)
+			}
+			defer func() {
+				if err := unix.Capset(&who, &had[0]); err != nil {
+					t.Error(err)
+				}
+			}()
+			check(true)
+			if had != without {
+				if err := unix.Capset(&who, &had[0]); err != nil {
+					t.Fatal(err)
+				}
+				check(false)
 			}
 		})
+	}
+}
+
+func limit(t *testing.T, name string) (bytes int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/net/core/" + name)
+	if err != nil {
+		t.Skip(err)
+	}
+	bytes, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+func TestSmallBuffers(t *testing.T) {
+	for i, c := range []struct {
+		asked, receive, send int
+		small                bool
+	}{
+		0: {8, 8, 8, false},
+		1: {8, 7, 8, true},
+		2: {8, 8, 7, true},
+		3: {8, 9, 9, false},
+		4: {8, 0, 0, false}, // unknown
+	} {
+		if got := (Stats{BufferAsked: c.asked, ReceiveBuffer: c.receive, SendBuffer: c.send}).SmallBuffers(); got != c.small {
+			t.Errorf("%d: small: %v", i, got)
+		}
+	}
+}
+
+// A socket with no room, and one whose peer is gone, as sendmmsg sees them: each datagram is counted once, none is tried
+// again, and the number of calls is bounded. A pair of local sockets stands for a network that is full.
+func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) // blocking: send must not rely on it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	if err := unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1); err != nil { // as small as can be
+		t.Fatal(err)
+	}
+	m := newMmsg(unix.AF_INET)
+	for i := range m.hdrs {
+		m.hdrs[i].hdr.Name = nil
+	}
+	var b Batch
+	for b.Add([]byte("x"), somewhere) {
+	}
+	var full counters
+	m.send(pair[0], b.slots[:], &full)
+	m.send(pair[0], b.slots[:], &full)
+	s := full.stats()
+	if s.DatagramsOut == 0 || s.SendAgain == 0 || s.DatagramsOut+s.SendAgain != 2*BatchSize || s.SendFailed != 0 || s.Sends > 5 {
+		t.Fatalf("full: counted %+v", s)
+	}
+	unix.Close(pair[1])
+	var gone counters
+	m.send(pair[0], b.slots[:], &gone)
+	s = gone.stats()
+	if s.SendFailed != BatchSize || s.DatagramsOut+s.SendAgain != 0 || s.Sends != BatchSize {
+		t.Fatalf("gone: counted %+v", s)
+	}
+}
+
+// While the loop rests, the owner reads for itself: a datagram does not wait for the loop, and counts as heard by it.
+func TestOwnerReadsPastARestingLoop(t *testing.T) {
+	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
+	f := mustFleet(t, c.LocalAddr(), 1)
+	var b Batch
+	for k := range 2 { // the first one wakes the loop, which then rests
+		if err := f.Send(0, []byte{byte(k)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := receive(t, c, &b, 1, func(d Datagram) {
+			if d.Data[0] != byte(k) {
+				t.Fatalf("datagram %d, want %d", d.Data[0], k)
+			}
+		}); got != 1 {
+			t.Fatalf("%d datagrams", got)
+		}
+		for end := time.Now().Add(patience); c.drain.turn.Load() != turnFree && time.Now().Before(end); {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	if s := c.Stats(); !c.drain.heard.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakes != 1 {
+		t.Fatalf("heard %v, counted %+v", c.drain.heard.Load(), s)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // ListenGnet binds addr ("host:port"; an empty host is every address, port 0 any port) to a gnet event loop that
-// gathers datagrams in a ring while the owner does other things. Receive takes them from the ring; Send goes straight
-// to the loop's socket with sendmmsg.
+// gathers datagrams in a ring while the owner does other things. Receive takes them from the ring, and when that is empty
+// from the socket itself; Send goes straight to the loop's socket with sendmmsg.
 //
 // gnet binds with SO_REUSEPORT, under which two servers can share a port without knowing and each gets half of the
 // datagrams. So the port is first bound for a moment without it, and if that fails the error names the address. Two
@@ -76,6 +76,7 @@ type gnetConn struct {
 	done   chan error // what gnet.Run returned
 	fd     int
 	local  netip.AddrPort
+	in     *mmsg // for reading past the loop
 	out    *mmsg
 	count  counters
 	gauge  gauge
@@ -97,14 +98,16 @@ func (c *gnetConn) boot(bufferBytes int) error {
 		<-c.done
 		return b.err
 	}
-	c.engine, c.fd, c.gauge.fd = b.engine, b.fd, b.fd
+	c.engine, c.fd = b.engine, b.fd
+	c.gauge.open(c.fd, bufferBytes)
 	enlarge(c.fd, bufferBytes)
+	whole(c.fd)
 	local, family, err := localAddr(c.fd)
 	if err != nil {
 		c.stop()
 		return err
 	}
-	c.local, c.out = local, newMmsg(family)
+	c.local, c.in, c.out = local, newMmsg(family), newMmsg(family)
 	c.out.trains.probe(c.fd)
 	return nil
 }
@@ -115,8 +118,33 @@ func (c *gnetConn) Receive(b *Batch) (int, error) {
 		return 0, net.ErrClosed
 	}
 	n := c.drain.ring.take(b)
+	if n == 0 {
+		n = c.read(b)
+	}
 	c.count.delivered.Add(uint64(n))
 	return n, nil
+}
+
+// read takes what the loop has not fetched yet, if it is resting. The ring is looked at once more, now that nothing can
+// be added to it: what lies there is older.
+func (c *gnetConn) read(b *Batch) int {
+	d := c.drain
+	if d.closing.Load() || !d.turn.CompareAndSwap(turnFree, turnOwner) {
+		return 0
+	}
+	defer d.turn.Store(turnFree)
+	n := d.ring.take(b)
+	for n == 0 {
+		came, _ := c.in.recv(c.fd, b.slots[:]) // an error is the socket's end, which gnet will notice
+		c.count.receives.Inc()
+		if came == 0 {
+			break
+		}
+		d.heard.Store(true)
+		n = c.count.arrived(b.slots[:came], d.keep) // 0: all were dropped, there may be more behind them
+	}
+	b.n = n
+	return n
 }
 
 func (c *gnetConn) Send(b *Batch) error {

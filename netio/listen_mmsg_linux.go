@@ -21,13 +21,16 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 	if err != nil {
 		return nil, listenError(at, err)
 	}
-	enlarge(fd, cfg.withDefaults().SocketBuffer)
+	cfg = cfg.withDefaults()
+	enlarge(fd, cfg.SocketBuffer)
+	whole(fd)
 	local, _, err := localAddr(fd)
 	if err != nil {
 		unix.Close(fd)
 		return nil, listenError(at, err)
 	}
-	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), gauge: gauge{fd: fd}}
+	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), keep: cfg.Keep}
+	c.gauge.open(fd, cfg.SocketBuffer)
 	c.out.trains.probe(fd)
 	return c, nil
 }
@@ -37,6 +40,7 @@ type mmsgConn struct {
 	local   netip.AddrPort
 	in, out *mmsg
 	count   counters
+	keep    func([]byte) bool
 	gauge   gauge
 	closed  bool
 }
@@ -56,9 +60,8 @@ func (c *mmsgConn) Receive(b *Batch) (int, error) {
 		if n == 0 {
 			return 0, nil
 		}
-		c.count.arrived(b.slots[:n])
-		b.compact(n)
-		if b.n > 0 { // else all were too long: there may be more behind them
+		b.n = c.count.arrived(b.slots[:n], c.keep)
+		if b.n > 0 { // else all were dropped: there may be more behind them
 			c.count.delivered.Add(uint64(b.n))
 			return b.n, nil
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 // ListenNet binds addr ("host:port"; an empty host is every address, port 0 any port) with package net and a goroutine
-// that reads into a ring. It works wherever Go does, at one system call a datagram.
+// that reads into a ring. It works wherever Go does, at one system call a datagram. What the ring cannot hold is dropped
+// here, where it is counted, and not left to a kernel that may not tell.
 func ListenNet(addr string, cfg Config) (Conn, error) {
 	at, err := resolve(addr)
 	if err != nil {
@@ -25,7 +26,7 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	cfg = cfg.withDefaults()
 	_ = udp.SetReadBuffer(cfg.SocketBuffer)
 	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
-	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), done: make(chan struct{})}
+	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), keep: cfg.Keep, asked: cfg.SocketBuffer, done: make(chan struct{})}
 	c.local = short(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	go c.read()
 	return c, nil
@@ -45,6 +46,8 @@ type netConn struct {
 	local  netip.AddrPort
 	ring   *ring
 	count  counters
+	keep   func([]byte) bool
+	asked  int           // SocketBuffer
 	done   chan struct{} // closed when the reader has gone
 	closed bool
 }
@@ -70,12 +73,11 @@ func (c *netConn) read() {
 			continue
 		}
 		free[0].addr, free[0].n = short(from), int32(n)
-		c.count.arrived(free[:1])
-		switch {
-		case !full:
-			c.ring.publish(1)
-		case free[0].n != hole:
-			c.count.ringFull.Inc()
+		kept := c.count.arrived(free[:1], c.keep)
+		if full {
+			c.count.ringFull.Add(uint64(kept))
+		} else {
+			c.ring.publish(kept)
 		}
 	}
 }
@@ -109,7 +111,12 @@ func (c *netConn) Send(b *Batch) error {
 }
 
 func (c *netConn) LocalAddr() netip.AddrPort { return c.local }
-func (c *netConn) Stats() Stats              { return c.count.stats() }
+
+func (c *netConn) Stats() Stats {
+	s := c.count.stats()
+	s.BufferAsked = c.asked
+	return s
+}
 
 func (c *netConn) Close() error {
 	if c.closed {

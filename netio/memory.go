@@ -24,7 +24,7 @@ var ErrAddrInUse = errors.New("address already in use")
 const memoryRing = 512
 
 // Listen opens an endpoint. Port 0 takes the next free port from 49152 up. Of cfg only RingDatagrams counts, by
-// default 512.
+// default 512; what a full ring cannot hold is dropped (Stats.RingFull).
 func (m *Memory) Listen(addr netip.AddrPort, cfg Config) (Conn, error) {
 	addr = short(addr)
 	for auto := addr.Port() == 0; auto; {

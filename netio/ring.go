@@ -41,7 +41,7 @@ func (r *ring) run() []slot {
 // publish shows the first n slots of the last run to the owner.
 func (r *ring) publish(n int) { r.head.Store(r.head.Load() + uint64(n)) }
 
-// take fills b with what has arrived, holes left out.
+// take fills b with what has arrived.
 func (r *ring) take(b *Batch) int {
 	b.ready()
 	b.n = 0
@@ -49,9 +49,6 @@ func (r *ring) take(b *Batch) int {
 	for tail != head && b.n < BatchSize {
 		from, to := &r.slots[tail&r.mask], &b.slots[b.n]
 		tail++
-		if from.n == hole {
-			continue
-		}
 		to.addr, to.n = from.addr, from.n
 		to.buf, from.buf = from.buf, to.buf
 		b.n++

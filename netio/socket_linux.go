@@ -85,14 +85,24 @@ func enlarge(fd, bytes int) {
 	}
 }
 
+// whole sets the don't-fragment bit on all that is sent and makes the kernel keep no path MTU: a datagram fits any path
+// there should be, and a forged report that one does not must change nothing. It also spares the kernel the drawing of a
+// fragment identification for every IPv4 datagram.
+func whole(fd int) {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
+}
+
 // gauge reads what only the kernel knows about a socket, until the socket is closed and from then on what it was.
 // Its lock keeps a reader from asking about a descriptor that meanwhile belongs to something else.
 type gauge struct {
 	mu   sync.Mutex
 	fd   int
-	last Stats // only the three fields fill sets
+	last Stats // only the fields that fill sets
 	shut bool
 }
+
+func (g *gauge) open(fd, bufferAsked int) { g.fd, g.last.BufferAsked = fd, bufferAsked }
 
 func (g *gauge) fill(s *Stats) {
 	g.mu.Lock()
@@ -100,7 +110,8 @@ func (g *gauge) fill(s *Stats) {
 	if !g.shut {
 		g.read()
 	}
-	s.KernelDrops, s.ReceiveBuffer, s.SendBuffer = g.last.KernelDrops, g.last.ReceiveBuffer, g.last.SendBuffer
+	s.KernelDrops, s.BufferAsked = g.last.KernelDrops, g.last.BufferAsked
+	s.ReceiveBuffer, s.SendBuffer = g.last.ReceiveBuffer, g.last.SendBuffer
 }
 
 // shutdown reads for the last time; the descriptor may be closed afterwards.
@@ -112,9 +123,10 @@ func (g *gauge) shutdown() {
 }
 
 func (g *gauge) read() {
-	g.last.ReceiveBuffer, _ = unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
-	g.last.SendBuffer, _ = unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
-	var info [16]uint32 // SO_MEMINFO; drops are its ninth word since Linux 4.12
+	received, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	sent, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
+	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles what it is asked for
+	var info [16]uint32                                          // SO_MEMINFO; drops are its ninth word since Linux 4.12
 	size := uint32(unsafe.Sizeof(info))
 	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(g.fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
 		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
