@@ -63,6 +63,11 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 		if f.journal, err = openJournal(cfg.Journal, f.gate.Tokens); err != nil {
 			return nil, errors.Join(err, f.conn.Close())
 		}
+		f.gate.Journal = f.journal.bytes
+	}
+	if s := f.conn.Stats(); s.SmallBuffers() {
+		fmt.Fprintf(f.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n",
+			s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferAsked>>10)
 	}
 	return f, nil
 }

@@ -2,10 +2,8 @@ package server
 
 import "errors"
 
-const (
-	journalRecord = 32      // bytes of a used token
-	maxJournal    = 1 << 30 // bytes; whatever is larger is another file
-)
+// maxJournal bounds a journal, in bytes: whatever is larger is another file.
+const maxJournal = 1 << 30
 
 var (
 	errJournalShared = errors.New("another server is using it; give each its own with --journal")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/netio/netcode"
 )
 
 // What is written into a journal is in the file, also if nobody closes it; what another process finds there is what was
@@ -19,14 +21,14 @@ func TestJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(j.bytes) != 10*journalRecord || !bytes.Equal(j.bytes, make([]byte, len(j.bytes))) {
+	if len(j.bytes) != 10*netcode.JournalRecord || !bytes.Equal(j.bytes, make([]byte, len(j.bytes))) {
 		t.Fatalf("%d bytes, or not zeros", len(j.bytes))
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 || info.Size() != 10*journalRecord {
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 || info.Size() != 10*netcode.JournalRecord {
 		t.Fatalf("%v, %v", info, err)
 	}
-	copy(j.bytes[journalRecord:], "used")
-	if raw, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(raw[journalRecord:], []byte("used")) {
+	copy(j.bytes[netcode.JournalRecord:], "used")
+	if raw, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(raw[netcode.JournalRecord:], []byte("used")) {
 		t.Errorf("%.40q, %v: what was written is not in the file", raw, err)
 	}
 	if other, err := openJournal(path, 10); err == nil || other != nil || !strings.Contains(err.Error(), path+": another server is using it") {
@@ -40,7 +42,7 @@ func TestJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(again.bytes) != c.want*journalRecord || !bytes.HasPrefix(again.bytes[journalRecord:], []byte("used")) {
+		if len(again.bytes) != c.want*netcode.JournalRecord || !bytes.HasPrefix(again.bytes[netcode.JournalRecord:], []byte("used")) {
 			t.Errorf("%d: %d bytes, %.40q", i, len(again.bytes), again.bytes)
 		}
 		if err := again.close(); err != nil {
@@ -63,7 +65,7 @@ func TestJournalRefuses(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, maxJournal+journalRecord); err != nil {
+	if err := os.Truncate(large, maxJournal+netcode.JournalRecord); err != nil {
 		t.Fatal(err)
 	}
 	for i, path := range []string{text, large, dir, filepath.Join(dir, "no", "folder")} {
@@ -94,7 +96,7 @@ func TestHostJournal(t *testing.T) {
 		}
 		stop()
 	}
-	if info, err := os.Stat(cfg.Journal); err != nil || info.Size() != (1<<16)*journalRecord {
+	if info, err := os.Stat(cfg.Journal); err != nil || info.Size() != (1<<16)*netcode.JournalRecord {
 		t.Errorf("%v, %v", info, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tickrate/tickrate/netio/netcode"
 )
 
 // HasJournal says whether this system can keep a journal of used tokens.
@@ -16,7 +18,7 @@ const HasJournal = true
 // journal is a file of records in memory. What is written there is the kernel's at once: it survives the end of the process,
 // however sudden, and is lost only with the machine.
 type journal struct {
-	bytes []byte // journalRecord bytes a record; a record of zeros is free
+	bytes []byte // netcode.JournalRecord bytes a record; a record of zeros is free
 	file  *os.File
 }
 
@@ -28,7 +30,7 @@ func openJournal(path string, records int) (*journal, error) {
 		return nil, fmt.Errorf("journal of used tokens: %w", err)
 	}
 	j := &journal{file: f}
-	if err := j.open(records * journalRecord); err != nil {
+	if err := j.open(records * netcode.JournalRecord); err != nil {
 		_ = f.Close() // the first error is the one to tell
 		return nil, fmt.Errorf("journal of used tokens %s: %w", path, err)
 	}
@@ -49,7 +51,7 @@ func (j *journal) open(size int) error {
 		return err
 	}
 	have := info.Size()
-	if !info.Mode().IsRegular() || have%journalRecord != 0 || have > maxJournal {
+	if !info.Mode().IsRegular() || have%netcode.JournalRecord != 0 || have > maxJournal {
 		return errJournalForm
 	}
 	if err := j.grow(have, int64(size)); err != nil {

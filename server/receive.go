@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// receiveBatches bounds how much of a flood one tick looks at; the rest waits in the ring, and what the ring cannot
-// hold is dropped there, counted.
+// receiveBatches bounds how much of a flood one tick looks at; the rest waits in the socket, and what that cannot hold
+// the kernel drops and counts.
 const receiveBatches = 256
 
 // receive takes in everything that has arrived, and lets go of the guests who are gone.
