@@ -180,7 +180,7 @@ func BenchmarkEntity(b *testing.B) {
 			if base != 0 {
 				mustSection(b, d, c.ring.At(base), nil, c.model)
 			}
-			src := append(AppendRun(nil, Run{0, groups, base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
+			src := append(AppendRun(nil, Run{First: 0, Count: groups, Base: base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
 			for b.Loop() {
 				d.slot(crowdTicks).claim(0) // forget it, or it would be read and not kept
 				if err := d.Section(crowdTicks, src); err != nil {

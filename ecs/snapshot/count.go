@@ -13,6 +13,13 @@ func (c *codec) count(n *schema.Counts, ids *idLane, lanes []lane, baseIDs *idLa
 	if baseIDs != &empty {
 		compare(&masks, lanes, base)
 	}
+	changed := *ids != *baseIDs
+	for r, id := range ids {
+		changed = changed || id != 0 && masks[r] != 0
+	}
+	if !changed {
+		return // an idle block has no symbols
+	}
 	for r := range GroupRows {
 		switch id, was := ids[r], baseIDs[r]; {
 		case was == 0:

@@ -19,12 +19,20 @@ func (c *codec) decode(src []byte, g int, ids *idLane, lanes []lane, baseIDs *id
 	if baseIDs != &empty {
 		copy(lanes, base)
 	}
-	off, bad := 0, false
+	head := bitio.Peek(src, 0)
+	off, bad := 2, false
+	if head&1 == 0 {
+		if len(src) == 0 || src[0] != 0 {
+			return 0, ErrBlock
+		}
+		return 1, nil
+	}
+	slotBit := head >> 1 & 1
 	for r := range GroupRows {
 		window := bitio.Peek(src, off)
 		if baseIDs[r] == 0 {
-			off++
-			if window&1 != 0 {
+			off += int(slotBit)
+			if window&slotBit != 0 {
 				off, bad = c.decodeSpawn(src, off, bad, g, r, ids, lanes)
 			}
 			continue

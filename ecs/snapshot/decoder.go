@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"errors"
+	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -18,14 +19,20 @@ var (
 // Decoder rebuilds frames from blocks and remembers the last Window intervals of them, as baselines and for a client
 // to look at. Datagrams may be lost, doubled, late or hostile: what is refused leaves no trace. What is refused must
 // not be acknowledged, or the server would go on to use as a baseline what is not there.
-// It takes (Window+1) * slots * (4*fields+4) bytes.
+// It takes (Window+1) * slots * (4*fields+4.25) + 4 * slots bytes.
 type Decoder struct {
 	codec    codec
 	interval tick.Tick
 	frames   [Window]*Frame
-	newest   []tick.Tick // by group
-	stage    *Frame      // where groups wait until their section is known to be good
-	staged   []int
+	newest   []tick.Tick // by slot
+	stage    *Frame      // where rows wait until their section is known to be good
+	staged   []staged    // ascending: no group twice
+}
+
+// staged names rows of a group that wait.
+type staged struct {
+	group int
+	rows  uint16
 }
 
 // NewDecoder returns a decoder for frames of up to slots slots that come every interval ticks.
@@ -38,13 +45,13 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 		d.frames[i] = NewFrame(m.Schema(), slots)
 		d.frames[i].claim(0)
 	}
-	d.newest = make([]tick.Tick, len(d.stage.ids))
-	d.staged = make([]int, 0, len(d.stage.ids))
+	d.newest = make([]tick.Tick, d.stage.Slots())
+	d.staged = make([]staged, 0, len(d.stage.ids))
 	return d
 }
 
 // Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them or, on an error,
-// none. Groups that are held already are read and ignored.
+// none. Its groups ascend. Rows that are held already are read and ignored.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
 	if err := d.begin(t); err != nil {
 		return err
@@ -53,6 +60,14 @@ func (d *Decoder) Section(t tick.Tick, src []byte) error {
 		run, rest, err := ParseRun(src, t, d.interval)
 		if err != nil {
 			return err
+		}
+		if run.Rows {
+			n, err := d.rows(t, run, rest)
+			if err != nil {
+				return err
+			}
+			src = rest[n:]
+			continue
 		}
 		for g := run.First; g < run.First+run.Count; g++ {
 			n, err := d.decode(t, g, run.Base, rest)
@@ -92,9 +107,15 @@ func (d *Decoder) begin(t tick.Tick) error {
 	return nil
 }
 
+// open reports whether group g exists and stands behind those that are staged.
+func (d *Decoder) open(g int) bool {
+	n := len(d.staged)
+	return uint(g) < uint(len(d.stage.ids)) && (n == 0 || d.staged[n-1].group < g)
+}
+
 // decode reads one block into the stage.
 func (d *Decoder) decode(t tick.Tick, g int, base tick.Tick, src []byte) (n int, err error) {
-	if uint(g) >= uint(len(d.stage.ids)) || len(d.staged) == cap(d.staged) {
+	if !d.open(g) {
 		return 0, ErrGroup
 	}
 	lanes := d.stage.group(g)
@@ -107,7 +128,7 @@ func (d *Decoder) decode(t tick.Tick, g int, base tick.Tick, src []byte) (n int,
 		baseIDs, baseLanes = &f.ids[g], f.group(g)
 	}
 	if n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, baseLanes); err == nil {
-		d.staged = append(d.staged, g)
+		d.staged = append(d.staged, staged{g, allRows})
 	}
 	return n, err
 }
@@ -121,15 +142,28 @@ func (d *Decoder) commit(t tick.Tick) {
 	if f.Tick != t {
 		f.claim(t)
 	}
-	for _, g := range d.staged {
-		if f.Has(g) {
+	for _, s := range d.staged {
+		g, rows := s.group, s.rows&^rowsOf(f.have, s.group)
+		f.groups = max(f.groups, g+1)
+		f.have[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
+		newest := (*[GroupRows]tick.Tick)(d.newest[g*GroupRows:])
+		if rows == allRows {
+			f.ids[g] = d.stage.ids[g]
+			copy(f.group(g), d.stage.group(g))
+			for r := range newest {
+				newest[r] = max(newest[r], t)
+			}
 			continue
 		}
-		f.ids[g] = d.stage.ids[g]
-		copy(f.group(g), d.stage.group(g))
-		f.have[g>>6] |= 1 << (g & 63)
-		f.groups = max(f.groups, g+1)
-		d.newest[g] = max(d.newest[g], t)
+		from, to := d.stage.group(g), f.group(g)
+		for ; rows != 0; rows &= rows - 1 {
+			r := bits.TrailingZeros16(rows)
+			f.ids[g][r] = d.stage.ids[g][r]
+			newest[r] = max(newest[r], t)
+			for i := range to {
+				to[i][r] = from[i][r]
+			}
+		}
 	}
 }
 
@@ -142,21 +176,30 @@ func (d *Decoder) At(t tick.Tick) *Frame {
 }
 
 // Groups is the number of groups that can be held.
-func (d *Decoder) Groups() int { return len(d.newest) }
+func (d *Decoder) Groups() int { return len(d.stage.ids) }
 
-// Newest is the tick of the newest frame that holds group g, or 0.
-func (d *Decoder) Newest(g int) tick.Tick { return d.newest[g] }
+// Newest is the tick of the newest frame that knows a slot, 0 if none does.
+func (d *Decoder) Newest(slot int) tick.Tick {
+	if uint(slot) >= uint(len(d.newest)) {
+		return 0
+	}
+	return d.newest[slot]
+}
 
-// Before returns the newest frame at or before tick t that holds group g, or nil. It looks back a Window.
-func (d *Decoder) Before(g int, t tick.Tick) *Frame {
-	if n := d.newest[g]; n <= t {
-		if f := d.holding(n, g); f != nil {
+// Before returns the newest frame at or before tick t that knows a slot, or nil. It looks back a Window.
+func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
+	n := d.Newest(slot)
+	if n == 0 {
+		return nil
+	}
+	if n <= t {
+		if f := d.knowing(n, slot); f != nil {
 			return f
 		}
 	}
 	for range Window {
 		f := d.slot(t)
-		if f.Tick/d.interval == t/d.interval && f.Tick <= t && f.Has(g) { // else it is a window older
+		if f.Tick/d.interval == t/d.interval && f.Tick <= t && f.HasRow(slot) { // else it is a window older
 			return f
 		}
 		if t <= d.interval {
@@ -167,9 +210,9 @@ func (d *Decoder) Before(g int, t tick.Tick) *Frame {
 	return nil
 }
 
-// After returns the oldest frame behind tick t that holds group g, or nil.
-func (d *Decoder) After(g int, t tick.Tick) *Frame {
-	newest := d.newest[g]
+// After returns the oldest frame behind tick t that knows a slot, or nil.
+func (d *Decoder) After(slot int, t tick.Tick) *Frame {
+	newest := d.Newest(slot)
 	if newest <= t {
 		return nil
 	}
@@ -177,17 +220,17 @@ func (d *Decoder) After(g int, t tick.Tick) *Frame {
 		t = oldest
 	}
 	for at := t; ; at += d.interval {
-		if f := d.slot(at); f.Tick > t && f.Tick <= newest && f.Has(g) && f.Tick/d.interval == at/d.interval {
+		if f := d.slot(at); f.Tick > t && f.Tick <= newest && f.HasRow(slot) && f.Tick/d.interval == at/d.interval {
 			return f
 		}
 		if at/d.interval >= newest/d.interval {
-			return d.holding(newest, g)
+			return d.knowing(newest, slot)
 		}
 	}
 }
 
-func (d *Decoder) holding(t tick.Tick, g int) *Frame {
-	if f := d.At(t); f != nil && f.Has(g) {
+func (d *Decoder) knowing(t tick.Tick, slot int) *Frame {
+	if f := d.At(t); f != nil && f.HasRow(slot) {
 		return f
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 				at -= back
 			}
 			g := rapid.IntRange(0, 2).Draw(t, "group")
-			if err := d.Section(at, append(AppendRun(nil, Run{First: g, Count: 1}, at, interval), 0, 0)); err != nil {
+			if err := d.Section(at, append(AppendRun(nil, Run{First: g, Count: 1}, at, interval), 0)); err != nil {
 				t.Fatal(err) // 16 rows of nobody
 			}
 			if got[at] == nil {
@@ -49,16 +49,16 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 					after = at
 				}
 			}
-			if before+Window*interval <= ask && before < d.Newest(g) {
+			if before+Window*interval <= ask && before < d.Newest(g*GroupRows+3) {
 				before = 0 // farther back than Before looks
 			}
-			if f := d.Before(g, ask); (f == nil) != (before == 0) || f != nil && f.Tick != before {
+			if f := d.Before(g*GroupRows, ask); (f == nil) != (before == 0) || f != nil && f.Tick != before {
 				t.Fatalf("before %d: %v, want %d", ask, f, before)
 			}
-			if oldest := d.Newest(g); after != 0 && after+Window*interval <= oldest {
+			if oldest := d.Newest(g*GroupRows + 3); after != 0 && after+Window*interval <= oldest {
 				return // the twin remembers more than a window
 			}
-			if f := d.After(g, ask); (f == nil) != (after == 0) || f != nil && f.Tick != after {
+			if f := d.After(g*GroupRows+15, ask); (f == nil) != (after == 0) || f != nil && f.Tick != after {
 				t.Fatalf("after %d: %v, want %d", ask, f, after)
 			}
 		}

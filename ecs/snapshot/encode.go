@@ -28,9 +28,12 @@ func newCodec(m *schema.Model) codec {
 	return c
 }
 
-// MaxGroupBytes is the most that one block of the model can take: 16 times its longest row. With 12 fields of any
-// range it stays below 1100 bytes, so a block always fits into a datagram.
-func MaxGroupBytes(m *schema.Model) int { return (m.MaxRowBits()*GroupRows + 7) / 8 }
+// MaxGroupBytes is the most that one group of the model can take, as a block or row by row: 16 times its longest row, each
+// with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
+// into a datagram.
+func MaxGroupBytes(m *schema.Model) int {
+	return (maxHeadBits + (m.MaxRowBits()+1+ageBits)*GroupRows + 7) / 8
+}
 
 // empty is the baseline of a group that has none.
 var empty idLane
@@ -40,14 +43,27 @@ var empty idLane
 // knows how much room there can be need for: this loop is what a tick of a full lobby consists of.
 func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) []byte {
 	var masks [GroupRows]uint16
+	same := *ids == *baseIDs
 	if baseIDs != &empty {
-		compare(&masks, lanes, base)
+		if !compare(&masks, lanes, base) && same {
+			return append(dst, 0)
+		}
 		base = base[:len(lanes)]
+	} else if same {
+		return append(dst, 0)
 	}
 	dst = slices.Grow(dst, c.bound+8)
 	buf, pos := dst[:cap(dst)], len(dst)
 	coders, codes := c.coders[:len(lanes)], c.codes
-	acc, n := uint64(0), uint(0) // pending bits: fewer than 8 wherever bits are added
+	acc, n := uint64(1), uint(2) // pending bits: fewer than 8 wherever bits are added
+	slotBit := uint(0)           // what a slot costs that was empty
+	if !same && spawns(ids, baseIDs) {
+		acc, slotBit = 3, 1
+	}
+	changed := uint16(0)
+	if !same {
+		changed = 1
+	}
 	for r := range GroupRows {
 		id, was := ids[r], baseIDs[r]
 		spawn := false
@@ -57,8 +73,9 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 			if spawn {
 				acc |= 1 << (n & 63)
 			}
-			n++
+			n += slotBit
 		case id == was:
+			changed |= masks[r]
 			code := codes[schema.Update+int(masks[r])]
 			acc |= uint64(code&0xffff) << (n & 63)
 			n += uint(code >> 16)
@@ -99,20 +116,35 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 		acc >>= n & 56
 		n &= 7
 	}
+	if changed == 0 { // what compare found lies in slots that are empty
+		return append(dst, 0)
+	}
 	return buf[:pos+int(n+7)>>3]
 }
 
-// compare sets bit f of masks[r] where field f of row r differs.
-func compare(masks *[GroupRows]uint16, lanes, base []lane) {
+// spawns reports whether a slot that was empty is no more.
+func spawns(ids, baseIDs *idLane) bool {
+	for r, was := range baseIDs {
+		if was == 0 && ids[r] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// compare sets bit f of masks[r] where field f of row r differs, and reports whether any does.
+func compare(masks *[GroupRows]uint16, lanes, base []lane) (differ bool) {
 	base = base[:len(lanes)]
 	for f := range lanes {
 		a, b := &lanes[f], &base[f]
 		if *a == *b {
 			continue
 		}
+		differ = true
 		for r := range GroupRows {
 			x := uint32(a[r] ^ b[r])
 			masks[r] |= uint16((x|-x)>>31) << (f & 15) // without a branch: whether a field moved is hard to guess
 		}
 	}
+	return differ
 }

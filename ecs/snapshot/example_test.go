@@ -20,7 +20,7 @@ func Example() {
 	var packer snapshot.Packer
 	row := make([]int32, 2)
 	for t := range 4 {
-		now := decoder.Newest(0) + 1
+		now := decoder.Newest(5) + 1
 		ring.Begin(now).Set(5, ecs.MakeNetID(5, 1), []int32{int32(100 + 3*t), 4095})
 		encoder.Begin(ring.At(now), ring)
 		tracker.Advance(now)
@@ -35,8 +35,8 @@ func Example() {
 		fmt.Println(len(datagram), "bytes:", id, row)
 	}
 	// Output:
-	// 10 bytes: 5.1 [100 4095]
-	// 7 bytes: 5.1 [103 4095]
-	// 7 bytes: 5.1 [106 4095]
-	// 7 bytes: 5.1 [109 4095]
+	// 11 bytes: 5.1 [100 4095]
+	// 6 bytes: 5.1 [103 4095]
+	// 6 bytes: 5.1 [106 4095]
+	// 6 bytes: 5.1 [109 4095]
 }

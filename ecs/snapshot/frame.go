@@ -29,9 +29,17 @@ type Frame struct {
 	fields []schema.Field
 	ids    []idLane
 	lanes  []lane
-	have   []uint64 // bit per group: it has been captured or decoded
+	have   []uint64 // bit per slot: it has been captured or decoded, be it empty
+	here   []uint64 // bit per slot: it was Set
 	groups int      // groups up to the last one with an entity
 }
+
+// wordGroups is how many groups' rows fill a word of a bit set over slots: slot s is bit s%64 of word s/64, and so the
+// rows of group g are the 16 bits from g%4*16 on of word g/4.
+const wordGroups = 64 / GroupRows
+
+// rowsOf returns the 16 bits of group g in a bit set over slots.
+func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * GroupRows)) }
 
 // NewFrame returns an empty frame for slots rows of s, which must pass Check. slots is rounded up to whole groups.
 func NewFrame(s schema.Schema, slots int) *Frame {
@@ -46,20 +54,22 @@ func NewFrame(s schema.Schema, slots int) *Frame {
 		fields: s.Fields,
 		ids:    make([]idLane, groups),
 		lanes:  make([]lane, groups*len(s.Fields)),
-		have:   make([]uint64, (groups+63)/64),
+		have:   make([]uint64, (groups+wordGroups-1)/wordGroups),
+		here:   make([]uint64, (groups+wordGroups-1)/wordGroups),
 	}
 }
 
-// Reset empties every slot and stamps the frame with a tick. All its groups count as present.
+// Reset empties every slot and stamps the frame with a tick. All its slots count as known.
 func (f *Frame) Reset(t tick.Tick) {
 	f.Tick, f.groups = t, 0
 	clear(f.ids)
+	clear(f.here)
 	for i := range f.have {
 		f.have[i] = ^uint64(0)
 	}
 }
 
-// claim prepares a frame for decoding: no group is present.
+// claim prepares a frame for decoding: nothing is known.
 func (f *Frame) claim(t tick.Tick) {
 	f.Reset(t)
 	clear(f.have)
@@ -68,9 +78,16 @@ func (f *Frame) claim(t tick.Tick) {
 // Slots is the number of slots, a multiple of GroupRows.
 func (f *Frame) Slots() int { return len(f.ids) * GroupRows }
 
-// Has reports whether group g is present: always on a server, as far as datagrams arrived on a client.
-func (f *Frame) Has(g int) bool {
-	return uint(g) < uint(len(f.ids)) && f.have[g>>6]>>(g&63)&1 != 0
+// Has reports whether all rows of group g are known: always on a server, as far as datagrams arrived and said them on a
+// client.
+func (f *Frame) Has(g int) bool { return uint(g) < uint(len(f.ids)) && rowsOf(f.have, g) == allRows }
+
+const allRows = 1<<GroupRows - 1
+
+// HasRow reports whether it is known who is in a slot, or that nobody is: always on a server, as far as datagrams arrived
+// and said it on a client. Row and ID tell of a slot that is not known that nobody is there.
+func (f *Frame) HasRow(slot int) bool {
+	return uint(slot) < uint(f.Slots()) && f.have[slot>>6]>>(slot&63)&1 != 0
 }
 
 // Set fills a slot. row has one value per field; values out of range are clamped, and those that wrap are wrapped, so
@@ -81,6 +98,7 @@ func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
 	}
 	g, r := slot/GroupRows, slot%GroupRows
 	f.ids[g][r] = id
+	f.here[slot>>6] |= 1 << (slot & 63)
 	f.groups = max(f.groups, g+1)
 	lanes := f.group(g)
 	row = row[:len(lanes)]

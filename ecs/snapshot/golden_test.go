@@ -14,7 +14,7 @@ func TestBlocksArePinned(t *testing.T) {
 		schema schema.Schema
 		bytes  int
 		hash   uint64
-	}{{playerSchema, 4023, 0xe61594462e25185d}, {edgeSchema, 2428, 0x3341c2f70c7652d6}} {
+	}{{playerSchema, 4037, 0x8295ea99edd2c64d}, {edgeSchema, 2429, 0xeacd4f4740b07d93}} {
 		ring := recorded(c.schema, 100, 6, newWorld(c.schema, 100, 77, 0.7, 0.1, 0.05))
 		e := NewEncoder(schema.DefaultModel(c.schema), 100)
 		e.Begin(ring.At(6), ring)

@@ -16,13 +16,14 @@ func (d *Decoder) fingerprint() (h uint64) {
 	for _, f := range d.frames {
 		mix(uint64(f.Tick))
 		for g := range f.ids {
-			if f.Has(g) {
-				mix(uint64(g))
-				for r, id := range f.ids[g] {
-					mix(uint64(id))
-					for _, l := range f.group(g) {
-						mix(uint64(uint32(l[r])))
-					}
+			for r, id := range f.ids[g] {
+				if !f.HasRow(g*GroupRows + r) {
+					continue
+				}
+				mix(uint64(g*GroupRows + r))
+				mix(uint64(id))
+				for _, l := range f.group(g) {
+					mix(uint64(uint32(l[r])))
 				}
 			}
 		}
@@ -38,7 +39,7 @@ func (d *Decoder) checkSane(t *testing.T) {
 	for _, f := range d.frames {
 		for g := range f.ids {
 			for r, id := range f.ids[g] {
-				if !f.Has(g) || id == 0 {
+				if !f.HasRow(g*GroupRows+r) || id == 0 {
 					continue
 				}
 				if id.Index() != g*GroupRows+r || id.Generation() == 0 {
@@ -69,9 +70,9 @@ func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	}
 	e := NewEncoder(m, 48)
 	e.Begin(ring.At(6), ring)
-	good = append(AppendRun(nil, Run{0, 2, 5}, 6, 1), e.Run(0, 2, 5)...)
+	good = append(AppendRun(nil, Run{First: 0, Count: 2, Base: 5}, 6, 1), e.Run(0, 2, 5)...)
 	firstRun = len(good)
-	return d, append(append(good, AppendRun(nil, Run{2, 1, 0}, 6, 1)...), e.Group(2, 0)...), firstRun
+	return d, append(append(good, AppendRun(nil, Run{First: 2, Count: 1, Base: 0}, 6, 1)...), e.Group(2, 0)...), firstRun
 }
 
 func TestBadSectionsLeaveNoTrace(t *testing.T) {
@@ -93,11 +94,13 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 		want error
 	}{
 		{0, good, ErrStale},
-		{6, AppendRun(nil, Run{0, 1, 2}, 6, 1), ErrNoBaseline}, // never received
+		{6, AppendRun(nil, Run{First: 0, Count: 1, Base: 2}, 6, 1), ErrNoBaseline}, // never received
 		{6, []byte{3, 0, 0, 0, 0, 0}, ErrGroup},
 		{6, []byte{0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
-		{6, []byte{0, 0, 0, 0, 0x01, 0x00}, ErrBlock},
-		{6, []byte{0, 0, 0, 0, 0x01, 0x00, 0xff}, ErrBlock}, // generation 0
+		{6, []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, ErrGroup}, // twice the same
+		{6, []byte{0, 0, 0, 0, 0x07, 0x00}, ErrBlock},
+		{6, []byte{0, 0, 0, 0, 0x07, 0x00, 0xff}, ErrBlock}, // generation 0
+		{6, []byte{0, 0, 0, 0, 0x02}, ErrBlock},             // an idle block with padding that is not 0
 		{6, []byte{0, 0, 0}, ErrRun},
 		{6, append(good[:len(good):len(good)], 9), ErrRun},
 	} {
@@ -105,7 +108,7 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 			t.Errorf("case %d: %v, want %v and no trace", i, err, c.want)
 		}
 	}
-	if err := d.Section(6, good); err != nil || d.Newest(2) != 6 {
+	if err := d.Section(6, good); err != nil || d.Newest(2*GroupRows) != 6 {
 		t.Fatalf("the good one: %v", err)
 	}
 	after := d.fingerprint()
@@ -129,11 +132,11 @@ func FuzzSection(f *testing.F) {
 			t.Fatalf("refused with %v, but it left a trace", err)
 		}
 		d.checkSane(t)
-		for g := range d.Groups() {
-			if b := d.Before(g, tick.Tick(at)); b != nil && (b.Tick > tick.Tick(at) || !b.Has(g)) {
+		for slot := range d.Groups() * GroupRows {
+			if b := d.Before(slot, tick.Tick(at)); b != nil && (b.Tick > tick.Tick(at) || !b.HasRow(slot)) {
 				t.Fatal("Before returns what it should not")
 			}
-			if a := d.After(g, tick.Tick(at)); a != nil && (a.Tick <= tick.Tick(at) || !a.Has(g)) {
+			if a := d.After(slot, tick.Tick(at)); a != nil && (a.Tick <= tick.Tick(at) || !a.HasRow(slot)) {
 				t.Fatal("After returns what it should not")
 			}
 		}

@@ -44,7 +44,7 @@ func TestRow35Lifetimes(t *testing.T) {
 			}
 			send := func(base tick.Tick) {
 				e.Begin(f, ring)
-				src := append(AppendRun(nil, Run{0, 1, base}, now, 1), e.Group(0, base)...)
+				src := append(AppendRun(nil, Run{First: 0, Count: 1, Base: base}, now, 1), e.Group(0, base)...)
 				if err := d.Section(now, src); err != nil {
 					t.Fatalf("case %d (%s): tick %d: %v", i, c.name, now, err)
 				}
@@ -67,7 +67,7 @@ func TestRow35Lifetimes(t *testing.T) {
 		if id, truth := d.At(20).Row(slot, got[:]), ring.At(20).Row(slot, want[:]); id != truth || got != want {
 			t.Errorf("case %d (%s): client has %v %v, server %v %v", i, c.name, id, got, truth, want)
 		}
-		if f := d.Before(0, 20); f == nil || f.Tick != 20 || d.Newest(0) != 20 {
+		if f := d.Before(slot, 20); f == nil || f.Tick != 20 || d.Newest(slot) != 20 {
 			t.Errorf("case %d (%s): the newest frame is not the one of tick 20", i, c.name)
 		}
 	}

@@ -205,7 +205,7 @@ func TestRow35ModelChecker(t *testing.T) {
 			run(100 * int(c.interval)) // what is late arrives, then every datagram does
 			for n, cl := range l.clients {
 				for g := range l.ring.Groups() {
-					if newest := cl.decoder.Newest(g); newest+l.interval <= tick.Tick(now) {
+					if newest := cl.decoder.Newest(g * GroupRows); newest+l.interval <= tick.Tick(now) {
 						t.Errorf("case %d, seed %d: client %d is at tick %d of %d in group %d", i, seed, n, newest, now, g)
 					}
 					if base := cl.tracker.Base(g); base == 0 {

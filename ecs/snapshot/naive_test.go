@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
@@ -18,6 +19,12 @@ func naiveBlock(m *schema.Model, cur, base *Frame, g int) []byte {
 	s := m.Schema()
 	w := new(bitio.Writer)
 	w.Reset(nil)
+	changed, spawns := naiveFlags(s, cur, base, g)
+	if !changed {
+		return []byte{0}
+	}
+	w.Bits(1, 1)
+	w.Bits(map[bool]uint64{true: 1}[spawns], 1)
 	row, old := make([]int32, len(s.Fields)), make([]int32, len(s.Fields))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
 		id, was := cur.Row(slot, row), ecs.NetID(0)
@@ -29,7 +36,7 @@ func naiveBlock(m *schema.Model, cur, base *Frame, g int) []byte {
 		case was == 0:
 			if spawn = id != 0; spawn {
 				w.Bits(1, 1)
-			} else {
+			} else if spawns {
 				w.Bits(0, 1)
 			}
 		case id == 0:
@@ -64,6 +71,21 @@ func naiveBlock(m *schema.Model, cur, base *Frame, g int) []byte {
 		}
 	}
 	return w.Bytes()
+}
+
+// naiveFlags tells whether a group differs from its baseline, and whether somebody is where nobody was.
+func naiveFlags(s schema.Schema, cur, base *Frame, g int) (changed, spawns bool) {
+	row, old := make([]int32, len(s.Fields)), make([]int32, len(s.Fields))
+	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
+		id, was := cur.Row(slot, row), ecs.NetID(0)
+		clear(old)
+		if base != nil {
+			was = base.Row(slot, old)
+		}
+		changed = changed || id != was || id != 0 && !slices.Equal(row, old)
+		spawns = spawns || was == 0 && id != 0
+	}
+	return changed, spawns
 }
 
 // naiveChange works out the difference in 64 bits and looks for its bucket from below.

@@ -60,7 +60,7 @@ func TestWorstGroupStaysInBound(t *testing.T) {
 		}
 		k.Acked(now, first, count)
 	}
-	if bound > 1100 {
+	if bound > 1120 {
 		t.Errorf("bound %d", bound)
 	}
 }

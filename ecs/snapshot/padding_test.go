@@ -10,7 +10,7 @@ import (
 // Padding behind the last run changes nothing, however long; in its place an odd byte is still an error.
 func TestPaddingIsIgnored(t *testing.T) {
 	m := schema.DefaultModel(schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v"}}})
-	section := append(AppendRun(nil, Run{First: 1, Count: 1}, 5, 1), 0, 0) // 16 rows of nobody
+	section := append(AppendRun(nil, Run{First: 1, Count: 1}, 5, 1), 0) // 16 rows of nobody
 	for n := range 70 {
 		d := NewDecoder(m, 48, 1)
 		if err := d.Section(5, append(bytes.Clone(section), bytes.Repeat([]byte{Padding}, n)...)); err != nil {

@@ -6,16 +6,24 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Run is a number of consecutive groups that are coded against the same baseline.
+// Run is a number of consecutive groups: blocks that are coded against the same baseline, or single rows of which each
+// names its own.
 type Run struct {
 	First, Count int
 	Base         tick.Tick // 0: no baseline
+	Rows         bool      // row by row; Base is that of the first row, as far as the header goes
 }
 
 // RunBytes is the size of a run's header; MaxRun the most groups that one announces.
 const (
 	RunBytes = 4
 	MaxRun   = 256
+)
+
+// byRows marks a run of single rows in the header's age; ageBits is the width of an age.
+const (
+	byRows  = 0x80
+	ageBits = 6
 )
 
 // ErrRun says that a run's header is cut short or names an impossible baseline or group.
@@ -26,13 +34,16 @@ var ErrRun = errors.New("snapshot: bad run header")
 //
 //	2  first  little-endian
 //	1  count  less one
-//	1  age    of the baseline in intervals; 0 for none
+//	1  age    of the baseline in intervals, 0 for none; +128 if rows follow in place of blocks
 //
-// The blocks of the groups follow.
+// The groups follow.
 func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	age := tick.Tick(0)
 	if r.Base != 0 {
 		age = (now - r.Base) / interval
+	}
+	if r.Rows {
+		age |= byRows
 	}
 	return append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
 }
@@ -51,15 +62,21 @@ func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err erro
 	if len(src) < RunBytes {
 		return Run{}, src, ErrRun
 	}
-	r = Run{First: int(src[0]) | int(src[1])<<8, Count: int(src[2]) + 1}
-	if age := tick.Tick(src[3]); age != 0 {
-		if age >= Window || uint64(age)*uint64(interval) >= uint64(now) {
-			return Run{}, src, ErrRun
-		}
-		r.Base = now - age*interval
-	}
-	if r.First+r.Count > MaxGroups {
+	r = Run{First: int(src[0]) | int(src[1])<<8, Count: int(src[2]) + 1, Rows: src[3]&byRows != 0}
+	var ok bool
+	if r.Base, ok = aged(src[3]&^byRows, now, interval); !ok || r.First+r.Count > MaxGroups {
 		return Run{}, src, ErrRun
 	}
 	return r, src[RunBytes:], nil
+}
+
+// aged is the tick of a baseline of an age, 0 for none. ok is false if there can be none of that age.
+func aged(age uint8, now, interval tick.Tick) (base tick.Tick, ok bool) {
+	if age == 0 {
+		return 0, true
+	}
+	if age >= Window || uint64(age)*uint64(interval) >= uint64(now) {
+		return 0, false
+	}
+	return now - tick.Tick(age)*interval, true
 }

@@ -140,7 +140,7 @@ func appendBits(dst []Run, at int, word uint64, base tick.Tick) []Run {
 		if last := len(dst) - 1; last >= 0 && dst[last].Base == base && dst[last].First+dst[last].Count == at+skip {
 			dst[last].Count += n
 		} else {
-			dst = append(dst, Run{at + skip, n, base})
+			dst = append(dst, Run{First: at + skip, Count: n, Base: base})
 		}
 		if n+skip >= 64 {
 			return dst

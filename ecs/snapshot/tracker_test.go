@@ -80,7 +80,7 @@ func TestRunsAreAsLongAsTheyCanBe(t *testing.T) {
 	}
 	k.Acked(4, 60, 10)
 	k.Acked(3, 0, 130)
-	want := []Run{{0, 60, 3}, {60, 10, 4}, {70, 60, 3}}
+	want := []Run{{First: 0, Count: 60, Base: 3}, {First: 60, Count: 10, Base: 4}, {First: 70, Count: 60, Base: 3}}
 	if got := k.Runs(nil, 0, 130); !slices.Equal(got, want) {
 		t.Errorf("runs %v, want %v", got, want)
 	}

@@ -135,6 +135,7 @@ func cloneFrame(f *Frame, s schema.Schema) *Frame {
 	c := NewFrame(s, f.Slots())
 	c.Reset(f.Tick)
 	copy(c.ids, f.ids)
+	copy(c.here, f.here)
 	copy(c.lanes, f.lanes)
 	c.groups = f.groups
 	return c
