@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Encoder codes the groups of one frame, each at most once per baseline, and lends out the blocks. One serves all
-// clients of a lobby. It allocates only when a frame meets more distinct baselines than any before.
+// Encoder codes the groups of one frame, each at most once per baseline, and lends out the blocks; and single rows in the
+// same way, for clients that are not told all of a group. One serves all clients of a lobby. It allocates only when a
+// frame meets more distinct baselines than any before, or more long rows.
 type Encoder struct {
 	codec  codec
 	groups int // of a frame
@@ -29,12 +30,15 @@ type column struct {
 	blocks []span // by group, into buf
 	whole  bool   // the blocks of all groups lie in order, one behind the other
 	buf    []byte
+	byRow  bool      // rows and long are of this frame
+	rows   []rowBits // by slot
+	long   []byte
 }
 
 type span struct{ off, end uint32 }
 
 // NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each baseline and 256
-// slots; memory that no block ever reaches stays untouched.
+// slots, and 2 KiB more where rows are sent one by one; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows}
 	for range len(ages) + 1 {
@@ -125,7 +129,7 @@ func (e *Encoder) open(base tick.Tick) *column {
 	}
 	c := e.columns[e.used]
 	e.used++
-	c.base, c.frame, c.whole, c.buf = base, frame, false, c.buf[:0]
+	c.base, c.frame, c.whole, c.buf, c.byRow = base, frame, false, c.buf[:0], false
 	clear(c.made)
 	return c
 }

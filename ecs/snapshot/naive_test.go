@@ -31,46 +31,54 @@ func naiveBlock(m *schema.Model, cur, base *Frame, g int) []byte {
 		if base != nil {
 			was = base.Row(slot, old)
 		}
-		spawn := false
-		switch {
-		case was == 0:
-			if spawn = id != 0; spawn {
-				w.Bits(1, 1)
-			} else if spawns {
-				w.Bits(0, 1)
-			}
-		case id == 0:
-			m.Masks()[0].Table.Encode(w, schema.Gone)
-		case id != was:
-			m.Masks()[0].Table.Encode(w, schema.Replace)
-			spawn = true
-		default:
-			mask := 0
-			for f := range row {
-				if row[f] != old[f] {
-					mask |= 1 << f
-				}
-			}
-			m.Masks()[0].Table.Encode(w, schema.Update+mask)
-			for f := range row {
-				if row[f] != old[f] {
-					naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f])
-				}
-			}
-		}
-		if spawn {
-			w.Bits(uint64(id.Generation()), 8)
-			for f, field := range s.Fields {
-				lo, hi := field.Range()
-				n := uint(0)
-				for uint64(1)<<n <= uint64(int64(hi)-int64(lo)) {
-					n++
-				}
-				w.Bits(uint64(int64(row[f])-int64(lo)), n)
-			}
+		if was != 0 || spawns {
+			naiveRow(w, m, id, was, row, old)
 		}
 	}
 	return w.Bytes()
+}
+
+// naiveRow writes one row.
+func naiveRow(w *bitio.Writer, m *schema.Model, id, was ecs.NetID, row, old []int32) {
+	s, spawn := m.Schema(), false
+	switch {
+	case was == 0:
+		if spawn = id != 0; spawn {
+			w.Bits(1, 1)
+		} else {
+			w.Bits(0, 1)
+		}
+	case id == 0:
+		m.Masks()[0].Table.Encode(w, schema.Gone)
+	case id != was:
+		m.Masks()[0].Table.Encode(w, schema.Replace)
+		spawn = true
+	default:
+		mask := 0
+		for f := range row {
+			if row[f] != old[f] {
+				mask |= 1 << f
+			}
+		}
+		m.Masks()[0].Table.Encode(w, schema.Update+mask)
+		for f := range row {
+			if row[f] != old[f] {
+				naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f])
+			}
+		}
+	}
+	if !spawn {
+		return
+	}
+	w.Bits(uint64(id.Generation()), 8)
+	for f, field := range s.Fields {
+		lo, hi := field.Range()
+		n := uint(0)
+		for uint64(1)<<n <= uint64(int64(hi)-int64(lo)) {
+			n++
+		}
+		w.Bits(uint64(int64(row[f])-int64(lo)), n)
+	}
 }
 
 // naiveFlags tells whether a group differs from its baseline, and whether somebody is where nobody was.

@@ -4,19 +4,35 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Packer fills datagrams with the groups that one client gets of one snapshot: runs of whole groups in ascending order,
-// each run its header and its blocks. Where the client holds all groups of one snapshot, a datagram is one header and
+// Packer fills datagrams with what one client gets of one snapshot: runs of groups in ascending order, each run its header
+// and its blocks or rows. Where the client holds all groups of one snapshot, a datagram is one header and
 // one copy. A Packer may serve client after client; it allocates nothing once it has met the longest list of runs.
+//
+// A client that may see everything gets Begin. One that may not gets BeginRows, and for one that cannot be told all of it
+// at once, Weigh says what each row would cost and Pick leaves rows out:
+//
+//	fixed := packer.Weigh(encoder, tracker, see, cost)
+//	pick = ...                     // most important first, while the sum of cost stays within the budget less fixed
+//	packer.Pick(pick)
+//	for !packer.Done() { ... }     // in the order of slots
 type Packer struct {
 	encoder  *Encoder
 	interval tick.Tick
 	runs     []Run
 	next     int // index into runs; the runs before are packed, this one perhaps in part
+	rows     rowPlan
 }
 
-// Begin turns to a client, whose tracker has been advanced to the encoder's frame, and the groups first to end-1 as far
-// as they are in use.
+// Begin turns to a client that is told everything. Its tracker has been advanced to the encoder's frame. It gets the groups
+// first to end-1 as far as they are in use.
 func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
+	p.start(e, k)
+	k.whole = true
+	p.rows.on = false
+	p.runs = k.Runs(p.runs[:0], first, min(end, e.inUse, k.groups))
+}
+
+func (p *Packer) start(e *Encoder, k *Tracker) {
 	if e.Tick() != k.now {
 		panic("snapshot: packer's tracker and encoder are at different ticks")
 	}
@@ -24,18 +40,25 @@ func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 		panic("snapshot: ring too short for the baselines that a tracker names")
 	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
-	p.runs = k.Runs(p.runs[:0], first, min(end, e.inUse, k.groups))
 }
 
-// Done reports whether all groups are packed.
-func (p *Packer) Done() bool { return p.next == len(p.runs) }
+// Done reports whether all is packed.
+func (p *Packer) Done() bool {
+	if p.rows.on {
+		return p.rows.next >= p.rows.end
+	}
+	return p.next == len(p.runs)
+}
 
-// Next appends at most budget bytes of runs to dst and tells which groups they hold: count from first on, without a
-// gap. With a budget of at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
+// Next appends at most budget bytes of runs to dst and tells which groups they are about: count from first on, without a
+// gap, and no other datagram of this snapshot is about them. With a budget of at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
 // there are groups left, because no group is ever split.
 func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int) {
 	if p.Done() {
 		return dst, 0, 0
+	}
+	if p.rows.on {
+		return p.nextRows(dst, budget)
 	}
 	first = p.runs[p.next].First
 	limit := len(dst) + budget

@@ -29,7 +29,8 @@ func AgeInUse(intervals int) bool {
 const MaxGroups = 4096
 
 // Tracker knows which groups of which snapshots one client has acknowledged, over the last Window send intervals, and
-// picks baselines. It takes 64 bits a group.
+// picks baselines. It takes 64 bits a group; 3.2 KiB more for each 128 slots from the first snapshot on that leaves rows
+// out.
 type Tracker struct {
 	interval tick.Tick
 	groups   int
@@ -38,6 +39,8 @@ type Tracker struct {
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
+	ledger   *ledger           // nil: all snapshots have said whole groups
+	whole    bool              // some snapshot since the last one by rows has said whole groups
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
@@ -49,8 +52,22 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 	return &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words), rest: make([]uint64, words)}
 }
 
-// Reset takes the client to hold nothing: what it acknowledges later of snapshots sent before counts for nothing.
+// Reset takes the client to be a new one that holds nothing and was shown nothing: what is acknowledged later of snapshots
+// sent before counts for nothing.
 func (k *Tracker) Reset() {
+	k.Forget()
+	k.whole = false
+	if k.ledger != nil {
+		clear(k.ledger.told)
+	}
+}
+
+// Forget takes the client to have lost all baselines: snapshots begin anew. What it was shown it may show still: unlike
+// Reset, rows that it must not see any more are said to be gone.
+func (k *Tracker) Forget() {
+	for row := range k.sent {
+		k.drop(row)
+	}
 	clear(k.acked)
 	clear(k.sent[:])
 }
@@ -67,21 +84,28 @@ func (k *Tracker) Advance(t tick.Tick) {
 		row := k.row(t - k.interval*tick.Tick(i))
 		k.sent[row] = 0
 		clear(k.bits(row))
+		k.drop(row)
 	}
 	k.sent[k.row(t)], k.now = t, t
 }
 
-// Acked says that the client holds count groups from first on of the snapshot of tick t. Ticks that were never sent or
+// Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
 // have left the window, and groups that do not exist, are ignored.
 func (k *Tracker) Acked(t tick.Tick, first, count int) {
 	row := k.row(t)
 	if t == 0 || k.sent[row] != t || first < 0 || count <= 0 || first >= k.groups {
 		return
 	}
-	setRange(k.bits(row), first, min(first+count, k.groups))
+	end := min(first+count, k.groups)
+	if l := k.ledger; l != nil && l.byRow>>row&1 != 0 {
+		k.ackedRows(row, t, first, end)
+		return
+	}
+	k.whole = true
+	setRange(k.bits(row), first, end)
 }
 
-// Base returns the tick of the newest snapshot of which the client holds group g and whose age is one of those in use,
+// Base returns the tick of the newest snapshot of which the client holds all of group g and whose age is one of those in use,
 // or 0.
 func (k *Tracker) Base(g int) tick.Tick {
 	for _, age := range ages {

@@ -1,0 +1,149 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// rowBits is one row against one baseline as it is sent to everybody who needs it, so short that it is a number in most
+// cases. Bit 0 is 0: the baseline is that of the row before.
+//
+//	bits 56..63  number of bits, at most 56; long: it lies elsewhere; 0: not made yet
+//	bits 0..55   the bits, the first one lowest
+//
+// A long one has in bits 32..55 the number of bits and in bits 0..31 where they begin in column.long, in whole bytes.
+type rowBits uint64
+
+const (
+	inlineBits = 56
+	long       = 0xff
+)
+
+// size is the number of bits of a row that has been made.
+func (b rowBits) size() uint {
+	if n := uint(b >> 56); n != long {
+		return n
+	}
+	return uint(b >> 32 & (1<<24 - 1))
+}
+
+// rows returns the column of a baseline with room for its rows' bits.
+func (e *Encoder) rows(base tick.Tick) *column {
+	c := e.column(base)
+	if !c.byRow {
+		if c.rows == nil {
+			c.rows = make([]rowBits, e.groups*GroupRows)
+		}
+		clear(c.rows)
+		c.long, c.byRow = c.long[:0], true
+	}
+	return c
+}
+
+// row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
+func (e *Encoder) row(c *column, slot int) rowBits {
+	g, r := slot/GroupRows, slot%GroupRows
+	lanes, was := e.frame.group(g), ecs.NetID(0)
+	base := lanes
+	if c.frame != nil {
+		was, base = c.frame.ids[g][r], c.frame.group(g)
+	}
+	id := e.frame.ids[g][r]
+	buf := slices.Grow(c.long, e.codec.bound+8)
+	at := len(buf)
+	n := e.codec.row(buf[at:cap(buf)], id, was, r, lanes, base)
+	b := rowBits(n)<<56 | rowBits(binary.LittleEndian.Uint64(buf[at:cap(buf)])&(1<<n-1))
+	if n > inlineBits {
+		b = long<<56 | rowBits(n)<<32 | rowBits(at)
+		buf = buf[:at+int(n+7)/8]
+	}
+	c.long, c.rows[slot] = buf, b
+	if e.counts != nil {
+		e.codec.countRow(e.counts, id, was, r, lanes, base)
+	}
+	return b
+}
+
+// row writes one row behind a zero bit and returns the number of bits: the twin of decodeRow. was is 0 where there is no
+// baseline or nobody in it. The bits behind the last one in its byte are zero.
+func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane) uint {
+	coders := c.coders[:len(lanes)]
+	acc, n, pos := uint64(0), uint(1), 0
+	switch {
+	case was == 0:
+		if id != 0 {
+			acc |= 1 << 1
+		}
+		n++
+	case id == was:
+		mask := rowMask(r, lanes, base)
+		code := c.codes[schema.Update+int(mask)]
+		acc |= uint64(code&0xffff) << n
+		n += uint(code >> 16)
+		for m := mask; m != 0; m &= m - 1 {
+			binary.LittleEndian.PutUint64(buf[pos:], acc)
+			pos += int(n >> 3)
+			acc >>= n & 56
+			n &= 7
+			f := bits.TrailingZeros16(m)
+			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15])
+			acc |= code << (n & 63)
+			n += k
+		}
+	default:
+		sym := schema.Gone
+		if id != 0 {
+			sym = schema.Replace
+		}
+		acc |= uint64(c.codes[sym]&0xffff) << n
+		n += uint(c.codes[sym] >> 16)
+	}
+	if id != was && id != 0 {
+		acc |= uint64(id.Generation()) << (n & 63)
+		n += schema.GenerationBits
+		for f := range coders {
+			binary.LittleEndian.PutUint64(buf[pos:], acc)
+			pos += int(n >> 3)
+			acc >>= n & 56
+			n &= 7
+			code, k := coders[f].Raw(lanes[f][r&15])
+			acc |= code << (n & 63)
+			n += k
+		}
+	}
+	binary.LittleEndian.PutUint64(buf[pos:], acc)
+	return uint(pos)*8 + n
+}
+
+// rowMask has bit f set where field f of row r differs.
+func rowMask(r int, lanes, base []lane) (mask uint16) {
+	base = base[:len(lanes)]
+	for f := range lanes {
+		x := uint32(lanes[f][r&15] ^ base[f][r&15])
+		mask |= uint16((x|-x)>>31) << (f & 15)
+	}
+	return mask
+}
+
+// countRow adds the symbols of a row, as codec.count does for a group.
+func (c *codec) countRow(n *schema.Counts, id, was ecs.NetID, r int, lanes, base []lane) {
+	switch {
+	case was == 0:
+	case id == was:
+		mask := rowMask(r, lanes, base)
+		n.Masks[0][schema.Update+int(mask)]++
+		for m := mask; m != 0; m &= m - 1 {
+			f := bits.TrailingZeros16(m)
+			n.Fields[f][c.coders[f].Symbol(lanes[f][r], base[f][r])]++
+		}
+	case id == 0:
+		n.Masks[0][schema.Gone]++
+	default:
+		n.Masks[0][schema.Replace]++
+	}
+}

@@ -1,0 +1,307 @@
+package snapshot
+
+import (
+	"bytes"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"pgregory.net/rapid"
+)
+
+// slowLedger is the honest twin of a tracker and a packer of rows: it remembers every word to a client by name and works
+// out anew what there is to say.
+type slowLedger struct {
+	said  map[tick.Tick]map[int]bool // true: shown, false: said to be gone
+	acked map[tick.Tick]map[int]bool
+}
+
+// statement is one row of a snapshot: shown, or said to be gone; base 0 is none.
+type statement struct {
+	slot int
+	show bool
+	base tick.Tick
+}
+
+func newSlowLedger() *slowLedger {
+	return &slowLedger{said: map[tick.Tick]map[int]bool{}, acked: map[tick.Tick]map[int]bool{}}
+}
+
+// snapshot is what there is to say at tick now.
+func (l *slowLedger) snapshot(now, interval tick.Tick, cur *Frame, see func(int) bool) (all []statement) {
+	for slot := range cur.Slots() {
+		show := see(slot) && cur.ID(slot) != 0
+		shown, goneAcked := tick.Tick(0), tick.Tick(0)
+		for t, rows := range l.said {
+			switch there, ok := rows[slot]; {
+			case !ok:
+			case there:
+				shown = max(shown, t)
+			case l.acked[t][slot]:
+				goneAcked = max(goneAcked, t)
+			}
+		}
+		if !show && shown <= goneAcked {
+			continue
+		}
+		s := statement{slot: slot, show: show}
+		for _, age := range []tick.Tick{48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1} {
+			if t := now - age*interval; t < now && l.acked[t][slot] && l.said[t][slot] {
+				s.base = t
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// note remembers that rows of groups first to end-1 went out.
+func (l *slowLedger) note(now tick.Tick, all []statement, first, end int) {
+	if l.said[now] == nil {
+		l.said[now] = map[int]bool{}
+	}
+	for _, s := range all {
+		if g := s.slot / GroupRows; first <= g && g < end {
+			l.said[now][s.slot] = s.show
+		}
+	}
+}
+
+func (l *slowLedger) ack(now, t, interval tick.Tick, first, count int) {
+	if t+Window*interval <= now {
+		return
+	}
+	if l.acked[t] == nil {
+		l.acked[t] = map[int]bool{}
+	}
+	for slot := range l.said[t] {
+		if g := slot / GroupRows; first <= g && g < first+count {
+			l.acked[t][slot] = true
+		}
+	}
+}
+
+// naiveRows writes runs of rows by the letter of the format, as many groups as go into budget bytes, and returns the group
+// behind the last one.
+func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all []statement, budget int) (out []byte, next int) {
+	byGroup := map[int][]statement{}
+	last := -1
+	for _, s := range all {
+		byGroup[s.slot/GroupRows] = append(byGroup[s.slot/GroupRows], s)
+		last = s.slot / GroupRows
+	}
+	for g := 0; g <= last; g++ {
+		if len(byGroup[g]) == 0 {
+			continue
+		}
+		var good []byte
+		run := Run{First: g, Base: byGroup[g][0].base, Rows: true}
+		for n := 1; n <= MaxRun && g+n-1 <= last; n++ {
+			if len(byGroup[g+n-1]) == 0 {
+				continue
+			}
+			run.Count = n
+			w := new(bitio.Writer)
+			w.Reset(AppendRun(nil, run, cur.Tick, interval))
+			base, gap := run.Base, 0
+			for at := g; at < g+n; at++ {
+				if gap++; len(byGroup[at]) > 0 {
+					gap = 0
+				}
+				naiveRowsGroup(w, m, ring, cur, interval, &base, byGroup[at])
+			}
+			if longest(byGroup, g, g+n) > mostEmpty || len(out)+len(w.Bytes()) > budget {
+				break
+			}
+			good, next = w.Bytes(), g+n
+		}
+		if good == nil {
+			return out, next
+		}
+		out, g = append(out, good...), next-1
+	}
+	return out, next
+}
+
+// longest is the most groups in a row without a statement.
+func longest(byGroup map[int][]statement, first, end int) (most int) {
+	gap := 0
+	for g := first; g < end; g++ {
+		if gap++; len(byGroup[g]) > 0 {
+			gap = 0
+		}
+		most = max(most, gap)
+	}
+	return most
+}
+
+func naiveRowsGroup(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, prev *tick.Tick, rows []statement) {
+	w.Bits(uint64(min(len(rows), 3)), 2)
+	if len(rows) > 2 {
+		mask := uint64(0)
+		for _, s := range rows {
+			mask |= 1 << (s.slot % GroupRows)
+		}
+		w.Bits(mask, 16)
+	} else {
+		for _, s := range rows {
+			w.Bits(uint64(s.slot%GroupRows), 4)
+		}
+	}
+	row, old := make([]int32, len(m.Coders())), make([]int32, len(m.Coders()))
+	for _, s := range rows {
+		if s.base == *prev {
+			w.Bits(0, 1)
+		} else {
+			age := tick.Tick(0)
+			if s.base != 0 {
+				age = (cur.Tick - s.base) / interval
+			}
+			w.Bits(1, 1)
+			w.Bits(uint64(age), 6)
+			*prev = s.base
+		}
+		id, was := ecs.NetID(0), ecs.NetID(0)
+		if s.show {
+			id = cur.Row(s.slot, row)
+		}
+		if s.base != 0 {
+			was = ring.At(s.base).Row(s.slot, old)
+		}
+		naiveRow(w, m, id, was, row, old)
+	}
+}
+
+// someSlots is a random set of slots that changes a little from call to call.
+type someSlots struct {
+	rng   *rand.Rand
+	slots []bool
+	flips float64
+}
+
+func newSomeSlots(rng *rand.Rand, slots int, share, flips float64) *someSlots {
+	s := &someSlots{rng: rng, slots: make([]bool, slots), flips: flips}
+	for i := range s.slots {
+		s.slots[i] = rng.Float64() < share
+	}
+	return s
+}
+
+func (s *someSlots) next() (set []uint64) {
+	set = make([]uint64, (len(s.slots)+63)/64)
+	for i := range s.slots {
+		if s.rng.Float64() < s.flips {
+			s.slots[i] = !s.slots[i]
+		}
+		if s.slots[i] {
+			set[i>>6] |= 1 << (i & 63)
+		}
+	}
+	return set
+}
+
+func has(set []uint64, i int) bool { return i>>6 < len(set) && set[i>>6]>>(i&63)&1 != 0 }
+
+// TestRowsEqualNaive: what a client that sees and gets only some rows is sent is what the twin writes, byte by byte, over
+// any acknowledgements.
+func TestRowsEqualNaive(t *testing.T) {
+	for _, s := range []schema.Schema{playerSchema, edgeSchema} {
+		m := schema.DefaultModel(s)
+		rapid.Check(t, func(t *rapid.T) {
+			rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+			slots := rapid.SampledFrom([]int{5, 70, 200, 600}).Draw(t, "slots")
+			interval := tick.Tick(rapid.IntRange(1, 3).Draw(t, "interval"))
+			share := rapid.SampledFrom([]float64{0.01, 0.1, 0.5, 0.9}).Draw(t, "share")
+			loss := rapid.SampledFrom([]float64{0, 0.2, 0.8}).Draw(t, "loss")
+			w := newWorld(s, slots, rng.Uint64(), 0.7, 0.02, 0.02)
+			ring := NewRing(s, slots, Window*int(interval), 1)
+			groups := (slots + GroupRows - 1) / GroupRows
+			e, k, twin, d := NewEncoder(m, slots), NewTracker(groups, interval), newSlowLedger(), NewDecoder(m, slots, interval)
+			sees := newSomeSlots(rng, slots, share, rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "flips"))
+			picks := newSomeSlots(rng, slots, 0.6, 0.5)
+			cost, budget := make([]uint16, (slots+63)/64*64), RunBytes+MaxGroupBytes(m)
+			var p Packer
+			now := tick.Tick(rapid.IntRange(0, 2).Draw(t, "phase"))
+			var acks []Cookie
+			for range rapid.IntRange(1, 90).Draw(t, "snapshots") {
+				for range interval {
+					now++
+					w.step()
+					w.capture(ring.Begin(now))
+				}
+				cur := ring.At(now)
+				e.Begin(cur, ring)
+				k.Advance(now)
+				see, pick := sees.next(), picks.next()
+				all := twin.snapshot(now, interval, cur, func(slot int) bool { return has(see, slot) })
+				fixed := p.Weigh(e, k, see, cost)
+				if rng.IntN(3) > 0 {
+					p.Pick(pick)
+					kept := all[:0]
+					for _, s := range all {
+						if !s.show || has(pick, s.slot) {
+							kept = append(kept, s)
+						}
+					}
+					all = kept
+				}
+				most, size, packages := fixed, 0, 0
+				for _, s := range all {
+					if s.show {
+						most += int(cost[s.slot])
+					}
+				}
+				rest := all
+				for !p.Done() {
+					want, next := naiveRows(m, ring, cur, interval, rest, budget)
+					got, first, count := p.Next(nil, budget)
+					if !bytes.Equal(got, want) || first+count != next || count == 0 {
+						t.Fatalf("tick %d: groups %d+%d: %x, naive up to %d: %x", now, first, count, got, next, want)
+					}
+					for len(rest) > 0 && rest[0].slot < next*GroupRows {
+						rest = rest[1:]
+					}
+					twin.note(now, all, first, next)
+					size += len(got) * 8
+					packages++
+					if rng.Float64() >= loss {
+						if err := d.Section(now, got); err != nil {
+							t.Fatalf("tick %d: %v", now, err)
+						}
+						acks = append(acks, MakeCookie(now, first, count, false))
+					}
+				}
+				if len(rest) != 0 {
+					t.Fatalf("tick %d: done, but %v is left", now, rest)
+				}
+				if most += max(packages-1, 0) * PackageBits; size > most {
+					t.Fatalf("tick %d: %d bits, weighed as at most %d", now, size, most)
+				}
+				if n := setSize(p.Said(nil)); n != len(all) {
+					t.Fatalf("tick %d: %d rows said, want %d", now, n, len(all))
+				}
+				for i := 0; i < len(acks); {
+					if rng.IntN(3) == 0 {
+						first, count := acks[i].Groups()
+						k.Acked(acks[i].Tick(), first, count)
+						twin.ack(now, acks[i].Tick(), interval, first, count)
+						acks = append(acks[:i], acks[i+1:]...)
+						continue
+					}
+					i++
+				}
+			}
+		})
+	}
+}
+
+func setSize(set []uint64) (n int) {
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
