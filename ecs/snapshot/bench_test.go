@@ -2,8 +2,11 @@ package snapshot
 
 import (
 	"fmt"
+	mathbits "math/bits"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -137,6 +140,135 @@ func BenchmarkPair(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdClients/crowdSlots, "ns/pair")
 		b.ReportMetric(0, "ns/op")
 	})
+}
+
+// sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as it had baselines.
+func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i, k := range c.trackers {
+		see := make([]uint64, (crowdSlots+63)/64)
+		for n := 0; n < relevant; {
+			if slot := rng.IntN(crowdSlots); !has(see, slot) {
+				see[slot>>6] |= 1 << (slot & 63)
+				n++
+			}
+		}
+		sees = append(sees, see)
+		// As if every snapshot had been by rows, and these the newest of which anything was acked.
+		held := tick.Tick(0)
+		for _, age := range ages {
+			if t := crowdTicks - tick.Tick(age); crowdTicks > t && k.bits(k.row(t))[0] != 0 {
+				held = t
+				break
+			}
+		}
+		k.now = held - 1
+		k.Reset()
+		for t := held; t <= crowdTicks; t++ {
+			k.Advance(t)
+			k.beginRows()
+			here := make([]uint64, len(see))
+			for w := range here {
+				here[w] = see[w] & c.ring.At(t).here[w]
+			}
+			k.said(0, c.ring.Groups(), here, make([]uint64, len(see)), here)
+			if t == held || lossy && t == held+1 && i%10 == 0 {
+				k.Acked(t, 0, c.ring.Groups()>>(t-held))
+			}
+		}
+	}
+	return sees
+}
+
+// rows is one snapshot by rows for all clients.
+func (c *crowd) rows(sees [][]uint64) (bytes int) {
+	c.encoder.Begin(c.now, c.ring)
+	for i, k := range c.trackers {
+		c.packer.BeginRows(c.encoder, k, sees[i])
+		for !c.packer.Done() {
+			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			bytes += len(out)
+		}
+	}
+	return bytes
+}
+
+// weighed is the same where each client gets what costs least of what it sees, up to half of all.
+func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
+	c.encoder.Begin(c.now, c.ring)
+	for i, k := range c.trackers {
+		left := half - c.packer.Weigh(c.encoder, k, sees[i], cost)
+		pick := [(crowdSlots + 63) / 64]uint64{}
+		for slot, n := range cost {
+			if n != 0 && left >= int(n) {
+				left -= int(n)
+				pick[slot>>6] |= 1 << (slot & 63)
+			}
+		}
+		c.packer.Pick(pick[:])
+		for !c.packer.Done() {
+			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			bytes += len(out)
+		}
+	}
+	return bytes
+}
+
+// rowsPerClient is rows with each client's rows coded for itself by the same kernel.
+func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
+	buf := make([]byte, c.encoder.codec.bound+8)
+	var w bitio.Writer
+	for i, k := range c.trackers {
+		base := c.ring.At(k.sent[k.row(crowdTicks-1)])
+		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
+			if row := k.row(t); k.sent[row] == t && k.ledger.set(k.ledger.base, row)[0] != 0 {
+				base = c.ring.At(t)
+				break
+			}
+		}
+		w.Reset(c.out[:0])
+		for word, see := range sees[i] {
+			for ; see != 0; see &= see - 1 {
+				slot := word*64 + mathbits.TrailingZeros64(see)
+				g, r := slot/GroupRows, slot%GroupRows
+				if id := c.now.ids[g][r]; id != 0 {
+					w.Bits(uint64(r), 6)
+					n := c.encoder.codec.row(buf, id, base.ids[g][r], r, c.now.group(g), base.group(g))
+					w.AppendBits(buf, 0, int(n))
+				}
+			}
+		}
+		bytes += len(w.Bytes())
+	}
+	return bytes
+}
+
+// BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random ones of 1000.
+func BenchmarkRelevant(b *testing.B) {
+	const relevant = 64
+	for _, baselines := range []int{1, 4, 8} {
+		c := newCrowd(baselines, false)
+		sees := c.sparse(relevant, false)
+		cost := make([]uint16, (crowdSlots+63)/64*64)
+		for _, way := range []struct {
+			name string
+			send func() int
+		}{
+			{"naive", func() int { return c.rowsPerClient(sees) }},
+			{"shared", func() int { return c.rows(sees) }},
+			{"half", func() int { return c.weighed(sees, cost, 64*16/2) }},
+		} {
+			b.Run(fmt.Sprintf("baselines=%d/%s", baselines, way.name), func(b *testing.B) {
+				bytes := 0
+				for b.Loop() {
+					bytes = way.send()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdClients/relevant, "ns/pair")
+				b.ReportMetric(float64(bytes)/crowdClients, "B/client")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
 }
 
 // BenchmarkEntity is the cost of one distinct (entity, baseline), coded and decoded.

@@ -75,6 +75,60 @@ func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	return d, append(append(good, AppendRun(nil, Run{First: 2, Count: 1, Base: 0}, 6, 1)...), e.Group(2, 0)...), firstRun
 }
 
+// hostileRows is another good datagram for tick 6 of the same lobby, of a run of rows.
+func hostileRows() []byte {
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))
+	var all []statement
+	for slot := range 47 {
+		if slot%16 == 3 || slot > 20 && slot < 30 || slot > 35 && slot%4 == 0 {
+			s := statement{slot, slot%5 > 0 && ring.At(6).ID(slot) != 0, tick.Tick(slot % 3 * 2)}
+			if s.base > 3 && ring.At(s.base).ID(slot) == 0 || s.base < 3 {
+				s.base = 0
+			}
+			all = append(all, s)
+		}
+	}
+	out, _ := naiveRows(m, ring, ring.At(6), 1, all, 1000)
+	return out
+}
+
+func TestBadRowsLeaveNoTrace(t *testing.T) {
+	d, _, _ := hostileStart(t)
+	good := hostileRows()
+	before := d.fingerprint()
+	for n := 1; n < len(good); n++ {
+		if err := d.Section(6, good[:n]); err == nil || d.fingerprint() != before {
+			t.Fatalf("%d of %d bytes: %v, want an error and no trace", n, len(good), err)
+		}
+	}
+	for i, c := range []struct {
+		src  []byte
+		want error
+	}{
+		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline},                // tick 2 was never received
+		{[]byte{0, 0, 0, 0x80, 0x01 | 1<<6, 2}, ErrNoBaseline},                // the same, named by the row
+		{[]byte{0, 0, 0, 0x80, 0x01 | 1<<6, 3}, ErrRun},                       // age 6 is tick 0
+		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},                         // no such group
+		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},                     // behind the run something that is none
+		{[]byte{0, 0, 0, 0x80, 0x42, 0x80}, ErrBlock},                         // padding
+		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                          // no such age
+		{[]byte{1, 0, 0, 0x80, 0x01, 0, 0, 0, 0, 0x80, 0x01, 0x00}, ErrGroup}, // descending
+		{append(good[:len(good):len(good)], 9), ErrRun},
+	} {
+		if err := d.Section(6, c.src); !errors.Is(err, c.want) || d.fingerprint() != before {
+			t.Errorf("case %d: %v, want %v and no trace", i, err, c.want)
+		}
+	}
+	if err := d.Section(6, good); err != nil || d.Newest(3) != 6 || d.Newest(0) == 6 || d.At(6).Has(0) {
+		t.Fatalf("the good one: %v", err)
+	}
+	after := d.fingerprint()
+	if err := d.Section(6, good); err != nil || d.fingerprint() != after {
+		t.Errorf("the good one again: %v, or it changed something", err)
+	}
+}
+
 func TestBadSectionsLeaveNoTrace(t *testing.T) {
 	d, good, firstRun := hostileStart(t)
 	before := d.fingerprint()
@@ -124,6 +178,7 @@ func FuzzSection(f *testing.F) {
 	_, good, _ := hostileStart(f)
 	f.Add(uint32(6), good)
 	f.Add(uint32(70), good)
+	f.Add(uint32(6), hostileRows())
 	f.Add(uint32(6), []byte{0, 0, 2, 0, 0, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, at uint32, src []byte) {
 		d, _, _ := hostileStart(t)

@@ -60,9 +60,9 @@ func (k *Tracker) beginRows() *ledger {
 	return l
 }
 
-// said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody. The sets
-// are whole words; what lies outside of the groups does not count.
-func (k *Tracker) said(first, end int, say, hide []uint64) {
+// said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
+// in here are there. The sets are whole words; what lies outside of the groups does not count.
+func (k *Tracker) said(first, end int, say, hide, here []uint64) {
 	l, row := k.ledger, k.row(k.now)
 	shown, gone := l.set(l.shown, row), l.set(l.gone, row)
 	full := l.full[row*k.words : (row+1)*k.words]
@@ -72,8 +72,8 @@ func (k *Tracker) said(first, end int, say, hide []uint64) {
 		shown[i] |= s
 		gone[i] |= h
 		l.told[i] |= s
-		if s|h != 0 {
-			full[i>>4] |= fullGroups(s|h) << (i & 15 * wordGroups)
+		if as := s | h&^here[i]; as != 0 {
+			full[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
 		}
 	}
 }

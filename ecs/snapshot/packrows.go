@@ -357,7 +357,7 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 		if n == 0 {
 			break
 		}
-		r.tracker.said(from, from+n, r.say, r.hide)
+		r.tracker.said(from, from+n, r.say, r.hide, p.encoder.frame.here)
 		r.next = from + n
 		count = r.next - first
 		p.skip()

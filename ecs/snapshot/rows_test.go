@@ -107,11 +107,8 @@ func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all 
 			run.Count = n
 			w := new(bitio.Writer)
 			w.Reset(AppendRun(nil, run, cur.Tick, interval))
-			base, gap := run.Base, 0
+			base := run.Base
 			for at := g; at < g+n; at++ {
-				if gap++; len(byGroup[at]) > 0 {
-					gap = 0
-				}
 				naiveRowsGroup(w, m, ring, cur, interval, &base, byGroup[at])
 			}
 			if longest(byGroup, g, g+n) > mostEmpty || len(out)+len(w.Bytes()) > budget {
@@ -181,6 +178,8 @@ type someSlots struct {
 	rng   *rand.Rand
 	slots []bool
 	flips float64
+	open  int // slots from 0 on that are all in it most of the time
+	shut  bool
 }
 
 func newSomeSlots(rng *rand.Rand, slots int, share, flips float64) *someSlots {
@@ -193,11 +192,14 @@ func newSomeSlots(rng *rand.Rand, slots int, share, flips float64) *someSlots {
 
 func (s *someSlots) next() (set []uint64) {
 	set = make([]uint64, (len(s.slots)+63)/64)
+	if s.flips > 0 && s.rng.IntN(20) == 0 {
+		s.shut = !s.shut
+	}
 	for i := range s.slots {
 		if s.rng.Float64() < s.flips {
 			s.slots[i] = !s.slots[i]
 		}
-		if s.slots[i] {
+		if s.slots[i] || i < s.open && !s.shut {
 			set[i>>6] |= 1 << (i & 63)
 		}
 	}
@@ -304,4 +306,65 @@ func setSize(set []uint64) (n int) {
 		n += bits.OnesCount64(w)
 	}
 	return n
+}
+
+// TestRowsAfterForgetting: a client that asked to begin anew is still told that nobody is where it may show somebody whom it must
+// not see any more; a new client in the same memory is not.
+func TestRowsAfterForgetting(t *testing.T) {
+	m := schema.DefaultModel(playerSchema)
+	for _, c := range []struct {
+		name   string
+		forget func(*Tracker)
+		rows   int
+	}{
+		{"nothing", func(*Tracker) {}, 1},
+		{"Forget", (*Tracker).Forget, 1},
+		{"Reset", (*Tracker).Reset, 0},
+	} {
+		w := newWorld(playerSchema, 64, 5, 1, 0, 0)
+		ring, e, k := NewRing(playerSchema, 64, Window, 1), NewEncoder(m, 64), NewTracker(4, 1)
+		var p Packer
+		pack := func(now tick.Tick, see uint64) (rows, bytes, count int) {
+			w.capture(ring.Begin(now))
+			e.Begin(ring.At(now), ring)
+			k.Advance(now)
+			p.BeginRows(e, k, []uint64{see})
+			out, _, count := p.Next(nil, 2000)
+			return setSize(p.Said(nil)), len(out), count
+		}
+		if rows, _, _ := pack(1, 1<<5); rows != 1 {
+			t.Fatalf("%s: %d rows, want the one that is seen", c.name, rows)
+		}
+		k.Acked(1, 0, 4)
+		c.forget(k)
+		for now := tick.Tick(2); now < 5; now++ { // as often as nothing is acked
+			if rows, bytes, _ := pack(now, 0); rows != c.rows || bytes > RunBytes+3 {
+				t.Errorf("%s: tick %d: %d rows in %d bytes, want %d", c.name, now, rows, bytes, c.rows)
+			}
+		}
+		k.Acked(3, 0, 4)
+		if rows, bytes, count := pack(5, 0); rows != 0 || bytes != 0 || count != 0 || !p.Done() {
+			t.Errorf("%s: %d rows in %d bytes after the client knows", c.name, rows, bytes)
+		}
+	}
+}
+
+// TestIdleRowsCostNextToNothing: a tenth of a byte.
+func TestIdleRowsCostNextToNothing(t *testing.T) {
+	const slots = 1024
+	m := schema.DefaultModel(playerSchema)
+	w := newWorld(playerSchema, slots, 5, 1, 0, 0)
+	ring, e, k := NewRing(playerSchema, slots, Window, 1), NewEncoder(m, slots), NewTracker(slots/GroupRows, 1)
+	var p Packer
+	for now := tick.Tick(1); now <= 2; now++ {
+		w.capture(ring.Begin(now))
+		e.Begin(ring.At(now), ring)
+		k.Advance(now)
+		p.Begin(e, k, 0, ring.Groups())
+		out, first, count := p.Next(nil, 1<<20)
+		k.Acked(now, first, count)
+		if now == 2 && len(out)*10 > slots {
+			t.Errorf("%d idle rows take %d bytes", slots, len(out))
+		}
+	}
 }

@@ -53,6 +53,8 @@ func newWorld(s schema.Schema, slots int, seed uint64, share, churn, wild float6
 	return w
 }
 
+func (w *world) slots() int { return len(w.rows) }
+
 func (w *world) born(slot int) {
 	w.alive[slot] = true
 	if w.gens[slot]++; w.gens[slot] == 0 {
