@@ -32,7 +32,7 @@ func newCodec(m *schema.Model) codec {
 // with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
 // into a datagram.
 func MaxGroupBytes(m *schema.Model) int {
-	return (maxHeadBits + (m.MaxRowBits()+1+ageBits)*GroupRows + 7) / 8
+	return (2 + (m.MaxRowBits()+maxGap+1+ageBits)*GroupRows + 7) / 8
 }
 
 // empty is the baseline of a group that has none.

@@ -106,14 +106,14 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 		src  []byte
 		want error
 	}{
-		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline},                // tick 2 was never received
-		{[]byte{0, 0, 0, 0x80, 0x01 | 1<<6, 2}, ErrNoBaseline},                // the same, named by the row
-		{[]byte{0, 0, 0, 0x80, 0x01 | 1<<6, 3}, ErrRun},                       // age 6 is tick 0
-		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},                         // no such group
-		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},                     // behind the run something that is none
-		{[]byte{0, 0, 0, 0x80, 0x42, 0x80}, ErrBlock},                         // padding
-		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                          // no such age
-		{[]byte{1, 0, 0, 0x80, 0x01, 0, 0, 0, 0, 0x80, 0x01, 0x00}, ErrGroup}, // descending
+		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline},       // tick 2 was never received
+		{[]byte{0, 0, 0, 0x80, 0x02 | 4<<2}, ErrNoBaseline},          // the same, named by the row
+		{[]byte{0, 0, 0, 0x80, 0x02 | 6<<2}, ErrRun},                 // age 6 is tick 0
+		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},                // no such group
+		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},            // behind the run something that is none
+		{[]byte{0, 0, 0, 0x80, 0x08}, ErrBlock},                      // padding
+		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // no such age
+		{[]byte{1, 0, 0, 0x80, 0x00, 0, 0, 0, 0x80, 0x00}, ErrGroup}, // descending
 		{append(good[:len(good):len(good)], 9), ErrRun},
 	} {
 		if err := d.Section(6, c.src); !errors.Is(err, c.want) || d.fingerprint() != before {

@@ -1,12 +1,17 @@
 package snapshot
 
-import "github.com/tickrate/tickrate/ecs/tick"
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
 
 // ledger is what a tracker keeps of a client that is not told everything: row by row what each snapshot of the window
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
 	words int      // of a bit set over slots
 	byRow uint64   // bit per interval: that snapshot said rows; the others said whole groups, and have zeros below
+	held  uint64   // bit per interval: base is not empty
 	shown []uint64 // by interval, by slot: said to be there
 	gone  []uint64 // by interval, by slot: said not to be there
 	base  []uint64 // by interval, by slot: shown, and the client holds it
@@ -37,6 +42,7 @@ func (k *Tracker) drop(row int) {
 		return
 	}
 	l.byRow &^= 1 << row
+	l.held &^= 1 << row
 	clear(l.set(l.shown, row))
 	clear(l.set(l.gone, row))
 	clear(l.set(l.base, row))
@@ -72,7 +78,7 @@ func (k *Tracker) said(first, end int, say, hide, here []uint64) {
 		shown[i] |= s
 		gone[i] |= h
 		l.told[i] |= s
-		if as := s | h&^here[i]; as != 0 {
+		if as := s | h&^here[i]; bits.OnesCount64(as) >= GroupRows {
 			full[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
 		}
 	}
@@ -112,7 +118,9 @@ func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 	shown, gone, base := l.set(l.shown, row), l.set(l.gone, row), l.set(l.base, row)
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
-		base[i] |= shown[i] & in
+		if base[i] |= shown[i] & in; base[i] != 0 {
+			l.held |= 1 << row
+		}
 		if over := gone[i] & in & l.told[i]; over != 0 {
 			l.told[i] &^= over &^ k.shownAfter(i, t)
 		}

@@ -14,14 +14,15 @@ type rowPlan struct {
 	spans   []Run // memory for share
 	tracker *Tracker
 	ledger  *ledger
-	next    int       // group: those before are packed
-	end     int       // behind the last group of which there is anything to say
-	say     []uint64  // rows that are said as they are
-	hide    []uint64  // rows that are said not to be there
-	bases   []rowBase // newest first; the last one is none
-	ageOf   []uint8   // by slot: index into bases
-	plain   []uint64  // memory for bases that are snapshots of whole groups
-	buf     []byte    // the run that is being packed
+	next    int                // group: those before are packed
+	end     int                // behind the last group of which there is anything to say
+	say     []uint64           // rows that are said as they are
+	hide    []uint64           // rows that are said not to be there
+	bases   []rowBase          // the usual one, which most rows have; then all, newest first; the last one is none
+	ageOf   []uint8            // by slot: index into bases
+	plain   []uint64           // memory for bases that are snapshots of whole groups
+	buf     []byte             // the run that is being packed
+	ends    [2 * MaxRun]uint32 // of its rows: bits up to the end of row n, counted from 1
 }
 
 // rowBase is a baseline that rows may have.
@@ -34,10 +35,8 @@ type rowBase struct {
 	rows   []rowBits // of the column
 }
 
-const (
-	minWhole  = 4  // groups in a row that everything may be seen of: fewer cost less as rows than as a run of their own
-	mostEmpty = 20 // groups in a row of which nothing is said, 2 bits each: more cost less as a new run
-)
+// minWhole is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
+const minWhole = 4
 
 // BeginRows turns to a client that may see the rows of see, a bit per slot: slot s is bit s%64 of word s/64, and slots
 // beyond its end are not seen. Rows that it sees are sent, groups that it sees all of as blocks where neighbours are seen
@@ -122,11 +121,11 @@ func sized[T any](s []T, n int) []T {
 // candidates lists the baselines.
 func (p *Packer) candidates(words int) {
 	r, k := &p.rows, p.rows.tracker
-	r.bases = r.bases[:0]
+	r.bases = append(r.bases[:0], rowBase{}) // the usual one's place
 	r.plain = sized(r.plain, len(ages)*words)
 	for i, age := range ages {
 		row, ok := k.aged(age)
-		if !ok {
+		if !ok || (r.ledger.held&r.ledger.byRow|^r.ledger.byRow)>>row&1 == 0 {
 			continue
 		}
 		have := r.ledger.set(r.ledger.base, row)
@@ -187,10 +186,11 @@ func (p *Packer) share(see []uint64) {
 	}
 }
 
-// anyWhole is false where a look at each word tells that no group is seen whole.
+// anyWhole reports whether any group is seen whole.
 func anyWhole(see []uint64) bool {
+	const ones, tops = 0x0001000100010001, 0x8000800080008000
 	for _, w := range see {
-		if fullGroups(w) != 0 {
+		if (^w-ones)&w&tops != 0 { // 16 zeros in ^w
 			return true
 		}
 	}
@@ -201,7 +201,7 @@ func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see,
 
 // based reports whether the client holds any row of a group.
 func (r *rowPlan) based(g int) bool {
-	for _, b := range r.bases[:len(r.bases)-1] {
+	for _, b := range r.bases[1 : len(r.bases)-1] {
 		if rowsOf(b.have, g) != 0 {
 			return true
 		}
@@ -226,23 +226,44 @@ func (r *rowPlan) set(first, count int, here []uint64) {
 func (p *Packer) resolve() {
 	r := &p.rows
 	none := len(r.bases) - 1
+	usual := p.usual()
+	clear(r.ageOf)
 	for i := range r.say {
 		rest := r.say[i] | r.hide[i]
-		for a := 0; a < none && rest != 0; a++ {
+		for a := 1; a < none && rest != 0; a++ {
 			if hit := r.bases[a].have[i] & rest; hit != 0 {
 				rest &^= hit
-				p.assign(i, hit, a)
+				p.assign(i, hit, a, usual)
 			}
 		}
 		if rest != 0 {
-			p.assign(i, rest, none)
+			p.assign(i, rest, none, usual)
 		}
 	}
+	r.bases[0], r.bases[usual].count = r.bases[usual], 0
 	p.trim()
 }
 
-// assign gives rows of word i the baseline with index a.
-func (p *Packer) assign(i int, rows uint64, a int) {
+// usual guesses the baseline that most rows have: the first row's.
+func (p *Packer) usual() int {
+	r := &p.rows
+	for i := range r.say {
+		rest := r.say[i] | r.hide[i]
+		if rest == 0 {
+			continue
+		}
+		for a := 1; a < len(r.bases)-1; a++ {
+			if r.bases[a].have[i]&rest != 0 {
+				return a
+			}
+		}
+		break
+	}
+	return len(r.bases) - 1
+}
+
+// assign gives rows of word i the baseline with index a. Rows of the usual one keep index 0.
+func (p *Packer) assign(i int, rows uint64, a, usual int) {
 	r := &p.rows
 	b := &r.bases[a]
 	if said := rows & r.say[i]; said != 0 {
@@ -251,6 +272,9 @@ func (p *Packer) assign(i int, rows uint64, a int) {
 			b.column = p.encoder.rows(b.tick)
 			b.rows = b.column.rows
 		}
+	}
+	if a == usual {
+		return
 	}
 	ageOf := (*[64]uint8)(r.ageOf[i*64:])
 	for ; rows != 0; rows &= rows - 1 {
@@ -293,13 +317,8 @@ func (p *Packer) skip() {
 	r.next = end
 }
 
-// Bits that bound what a row and a group cost: a group's head is at most 2 bits and 6 for each of its rows, and one whose
-// baseline is not the commonest one switches to it and back.
-const (
-	headBits   = 2
-	placeBits  = 6
-	switchBits = 2 * ageBits
-)
+// switchBits is what a row costs that does not have the commonest baseline: to it and back.
+const switchBits = 2 * ageBits
 
 func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 	r := &p.rows
@@ -310,9 +329,10 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 		}
 	}
 	clear(cost[:len(see)*64])
-	hidden := 0
+	hidden, rows := 0, 0
 	for i, say := range r.say {
 		hidden += bits.OnesCount64(r.hide[i])
+		rows += bits.OnesCount64(say)
 		for ; say != 0; say &= say - 1 {
 			slot := i*64 + bits.TrailingZeros64(say)
 			a := int(r.ageOf[slot])
@@ -324,7 +344,8 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 		}
 	}
 	gone := int(p.encoder.codec.codes[schema.Gone] >> 16)
-	return PackageBits*(1+r.end/MaxRun) + headBits*r.end + hidden*(1+gone+placeBits+switchBits)
+	runs := 1 + (rows+hidden)/(MaxRun-GroupRows)
+	return PackageBits*runs + headBits*r.end + hidden*(1+gone+placeBits+switchBits)
 }
 
 // bitsOf returns a row's bits, made on first use.
@@ -365,108 +386,112 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 	return dst, first, count
 }
 
-// packRows appends a run of rows from group from on, as far as room bytes allow, and returns the number of groups. The bits
-// are gathered as in codec.group; state is kept behind each group, to which a group that does not fit falls back.
-func (p *Packer) packRows(dst []byte, room, from int) (out []byte, count int) {
-	r := &p.rows
-	end := min(r.end, from+MaxRun)
-	if p.next < len(p.runs) {
-		end = min(end, p.runs[p.next].First)
-	}
+// packRows appends a run of rows from group from on, as far as room bytes allow, and returns how many groups that were. The
+// bits are gathered as in codec.group. Where each row ends is noted, so that the rows of a group that does not fit as a whole
+// can be cut off again.
+func (p *Packer) packRows(dst []byte, room, from int) (out []byte, groups int) {
 	if room <= RunBytes {
 		return dst, 0
+	}
+	r := &p.rows
+	end := r.end
+	if p.next < len(p.runs) {
+		end = p.runs[p.next].First
 	}
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
 	cur := r.ageOf[from*GroupRows+bits.TrailingZeros16(rowsOf(r.say, from)|rowsOf(r.hide, from))]
 	run := Run{First: from, Base: bases[cur].tick, Rows: true}
+	ends, slot, full := &r.ends, from*GroupRows-1, false
 	acc, n, pos := uint64(0), uint(0), RunBytes
-	type state struct {
-		acc uint64
-		n   uint
-		pos int
-	}
-	var good state
-	empties := uint(0)
-	for g := from; g < end; g++ {
-		hide := rowsOf(r.hide, g)
-		m := rowsOf(r.say, g) | hide
-		if m == 0 {
-			if empties++; empties > mostEmpty {
-				break
-			}
-			continue
-		}
-		n += headBits * empties
-		empties = 0
-		binary.LittleEndian.PutUint64(buf[pos:], acc)
-		pos += int(n >> 3)
-		acc >>= n & 56
-		n &= 7
-		code, k := rowsHead(m)
-		acc |= code << n
-		n += k
-		for ; m != 0; m &= m - 1 {
-			binary.LittleEndian.PutUint64(buf[pos:], acc)
-			pos += int(n >> 3)
-			acc >>= n & 56
-			n &= 7
-			slot := g*GroupRows + bits.TrailingZeros16(m)
+pack:
+	for i := from / wordGroups; i*wordGroups < end; i++ {
+		hide := r.hide[i]
+		for w := (r.say[i] | hide) & within(i, from, end); w != 0; w &= w - 1 {
+			bit := bits.TrailingZeros64(w)
+			gap := i*64 + bit - slot - 1
+			slot = i*64 + bit
+			code, k := gapBits(gap)
+			acc |= code << n
+			n += k
 			a := r.ageOf[slot]
 			b := &bases[a]
-			var s rowBits
-			switch {
-			case hide != 0 && hide&(m&-m) != 0:
+			s := rowBits(0)
+			if hide>>bit&1 != 0 {
 				s = p.goneBits(b)
-			default:
-				if s = b.rows[slot]; s == 0 {
-					s = p.encoder.row(b.column, slot)
-				}
+			} else if s = b.rows[slot]; s == 0 {
+				s = p.encoder.row(b.column, slot)
 			}
 			skip := uint(0)
 			if a != cur {
 				cur, skip = a, 1
 				acc |= (1 | uint64(b.age)<<1) << n
 				n += 1 + ageBits
+			}
+			size := uint(s>>56) - skip
+			if n+size > 63 { // rarely
 				binary.LittleEndian.PutUint64(buf[pos:], acc)
 				pos += int(n >> 3)
 				acc >>= n & 56
 				n &= 7
 			}
 			if s>>56 != long {
-				acc |= uint64(s) << 8 >> (8 + skip) << n
-				n += uint(s>>56) - skip
-				continue
-			}
-			src, left := b.column.long[uint32(s):cap(b.column.long)], s.size()
-			for ; left > 0; src = src[7:] {
-				k := min(left, inlineBits)
-				acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << n
-				n += k - skip
-				left -= k
-				skip = 0
+				acc |= uint64(s) << 8 >> (8 + skip) << (n & 63)
+				n += size
 				binary.LittleEndian.PutUint64(buf[pos:], acc)
 				pos += int(n >> 3)
 				acc >>= n & 56
 				n &= 7
+			} else {
+				acc, n, pos = appendLong(buf, pos, acc, n, b.column.long[uint32(s):cap(b.column.long)], s.size(), skip)
+			}
+			run.Count++
+			ends[run.Count&(2*MaxRun-1)] = uint32(pos*8) + uint32(n)
+			if pos+int(n+7)>>3 > room || run.Count == MaxRun {
+				full = true
+				break pack
 			}
 		}
-		binary.LittleEndian.PutUint64(buf[pos:], acc)
-		pos += int(n >> 3)
-		acc >>= n & 56
-		n &= 7
-		if pos+int(n+7)>>3 > room {
-			break
+	}
+	binary.LittleEndian.PutUint64(buf[pos:], acc)
+	next := slot/GroupRows + 1
+	if full {
+		m := rowsOf(r.say, next-1) | rowsOf(r.hide, next-1)
+		behind := m >> (slot % GroupRows) >> 1
+		if behind != 0 || pos+int(n+7)>>3 > room {
+			run.Count -= bits.OnesCount16(m) - bits.OnesCount16(behind)
+			next--
 		}
-		good = state{acc, n, pos}
-		run.Count = g + 1 - from
+		for next > from && rowsOf(r.say, next-1)|rowsOf(r.hide, next-1) == 0 {
+			next--
+		}
 	}
 	if run.Count == 0 {
 		return dst, 0
 	}
-	buf[good.pos] = byte(good.acc)
 	AppendRun(buf[:0], run, p.encoder.Tick(), p.interval)
-	return append(dst, buf[:good.pos+int(good.n+7)>>3]...), run.Count
+	last := ends[run.Count]
+	buf = buf[:(last+7)/8]
+	if last&7 != 0 {
+		buf[last/8] &= 1<<(last&7) - 1
+	}
+	return append(dst, buf...), next - from
+}
+
+// appendLong appends the bits of a long row but for the first skip.
+func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip uint) (uint64, uint, int) {
+	for ; left > 0; src = src[inlineBits/8:] {
+		k := min(left, inlineBits)
+		acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << n
+		n += k - skip
+		left -= k
+		skip = 0
+		binary.LittleEndian.PutUint64(buf[pos:], acc)
+		pos += int(n >> 3)
+		acc >>= n & 56
+		n &= 7
+	}
+	return acc, n, pos
 }
 
 // goneBits says that a row that the client holds of a baseline, or may hold, is not there.

@@ -8,72 +8,91 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// The head of a group in a run of rows says which rows follow:
+// A row in a run of rows is
 //
-//	2  kind   0: none   1: one row   2: two rows   3: any
-//	   which  4 bits for each row, ascending; 16 bits, one a row, for any
-const maxHeadBits = 2 + GroupRows
+//	   gap    slots that are passed over since the row before, or since the first group's first slot
+//	1  base   0: that of the row before, or of the run's header   1: 6 bits of age, 0 for none
+//	   row    as in a block; 1 bit where nobody is in the baseline, or there is none
+//
+// and a gap is
+//
+//	0                    none
+//	1, q ones, 0, 3 bits  8q + r + 1, q below 16
+//	1, 16 ones, 16 bits   any
+const (
+	gapUnary  = 16 // ones that say that the gap follows as it is
+	gapLow    = 3  // bits of r
+	gapCoded  = gapUnary<<gapLow + 1
+	maxGap    = 6               // bits of a gap within a group
+	placeBits = 2 + gapLow      // bits of a gap but for the ones
+	headBits  = 4               // 2 ones at most for each 16 slots passed, and a 16th of what a gap as it is takes more
+	spaced    = 1<<gapUnary - 1 // ones
+)
 
-// rowsHead returns the bits of a group's head and how many there are.
-func rowsHead(rows uint16) (code uint64, n uint) {
-	switch bits.OnesCount16(rows) {
-	case 0:
-		return 0, 2
-	case 1:
-		return 1 | uint64(bits.TrailingZeros16(rows))<<2, 6
-	case 2:
-		return 2 | uint64(bits.TrailingZeros16(rows))<<2 | uint64(bits.Len16(rows)-1)<<6, 10
+// gaps are the codes of small gaps: code | length<<24.
+var gaps = func() (t [gapCoded]uint32) {
+	t[0] = 1 << 24
+	for i := range gapCoded - 1 {
+		q, low := uint(i)>>gapLow, uint32(i)&(1<<gapLow-1)
+		t[i+1] = 1 | (1<<q-1)<<1 | low<<(q+2) | uint32(q+2+gapLow)<<24
 	}
-	return 3 | uint64(rows)<<2, maxHeadBits
+	return t
+}()
+
+// gapBits returns the bits of a gap, at most 33, and how many there are.
+func gapBits(gap int) (code uint64, n uint) {
+	if gap < gapCoded {
+		e := gaps[gap]
+		return uint64(e & 0xffffff), uint(e >> 24)
+	}
+	return 1 | spaced<<1 | uint64(gap)<<(1+gapUnary), 1 + 2*gapUnary
 }
 
-// parseHead undoes rowsHead.
-func parseHead(window uint64) (rows uint16, n int) {
-	switch window & 3 {
-	case 0:
-		return 0, 2
-	case 1:
-		return 1 << (window >> 2 & 15), 6
-	case 2:
-		return 1<<(window>>2&15) | 1<<(window>>6&15), 10
+// parseGap undoes gapBits.
+func parseGap(window uint64) (gap int, n uint) {
+	if window&1 == 0 {
+		return 0, 1
 	}
-	return uint16(window >> 2), maxHeadBits
+	window >>= 1
+	q := uint(bits.TrailingZeros64(^window))
+	if q >= gapUnary {
+		return int(window >> gapUnary & (1<<16 - 1)), 1 + 2*gapUnary
+	}
+	return int(q<<gapLow|uint(window>>(q+1)&(1<<gapLow-1))) + 1, q + 2 + gapLow
 }
 
 // rows decodes a run of rows into the stage and returns its length in bytes.
 func (d *Decoder) rows(t tick.Tick, run Run, src []byte) (n int, err error) {
-	off, base := 0, d.At(run.Base)
-	named := run.Base != 0
-	for g := run.First; g < run.First+run.Count; g++ {
-		rows, n := parseHead(bitio.Peek(src, off))
-		off += n
-		if rows == 0 {
-			continue
-		}
-		if !d.open(g) {
-			return 0, ErrGroup
-		}
-		for m := rows; m != 0; m &= m - 1 {
-			window := bitio.Peek(src, off)
-			off++
-			if window&1 != 0 {
-				at, ok := aged(uint8(window>>1&(1<<ageBits-1)), t, d.interval)
-				if !ok {
-					return 0, ErrRun
-				}
-				off += ageBits
-				base, named = d.At(at), at != 0
+	off, slot, base := 0, run.First*GroupRows-1, d.At(run.Base)
+	named, group := run.Base != 0, -1
+	for range run.Count {
+		window := bitio.Peek(src, off)
+		gap, n := parseGap(window)
+		off += int(n)
+		slot += gap + 1
+		g, r := slot/GroupRows, slot%GroupRows
+		if g != group {
+			if !d.open(g) {
+				return 0, ErrGroup
 			}
-			r := bits.TrailingZeros16(m)
-			if named && (base == nil || !base.HasRow(g*GroupRows+r)) {
-				return 0, ErrNoBaseline
-			}
-			var ok bool
-			if off, ok = d.codec.decodeRow(src, off, g, r, d.stage, base); !ok {
-				return 0, ErrBlock
-			}
+			group, d.staged = g, append(d.staged, staged{group: g})
 		}
-		d.staged = append(d.staged, staged{g, rows})
+		if off++; window>>n&1 != 0 {
+			at, ok := aged(uint8(window>>(n+1)&(1<<ageBits-1)), t, d.interval)
+			if !ok {
+				return 0, ErrRun
+			}
+			off += ageBits
+			base, named = d.At(at), at != 0
+		}
+		if named && (base == nil || !base.HasRow(slot)) {
+			return 0, ErrNoBaseline
+		}
+		var ok bool
+		if off, ok = d.codec.decodeRow(src, off, g, r, d.stage, base); !ok {
+			return 0, ErrBlock
+		}
+		d.staged[len(d.staged)-1].rows |= 1 << r
 	}
 	end := (off + 7) / 8
 	if end > len(src) || off&7 != 0 && src[end-1]>>(off&7) != 0 {

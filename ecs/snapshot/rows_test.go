@@ -88,70 +88,51 @@ func (l *slowLedger) ack(now, t, interval tick.Tick, first, count int) {
 // naiveRows writes runs of rows by the letter of the format, as many groups as go into budget bytes, and returns the group
 // behind the last one.
 func naiveRows(m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, all []statement, budget int) (out []byte, next int) {
-	byGroup := map[int][]statement{}
-	last := -1
-	for _, s := range all {
-		byGroup[s.slot/GroupRows] = append(byGroup[s.slot/GroupRows], s)
-		last = s.slot / GroupRows
-	}
-	for g := 0; g <= last; g++ {
-		if len(byGroup[g]) == 0 {
-			continue
-		}
+	for len(all) > 0 {
+		first := all[0].slot / GroupRows
 		var good []byte
-		run := Run{First: g, Base: byGroup[g][0].base, Rows: true}
-		for n := 1; n <= MaxRun && g+n-1 <= last; n++ {
-			if len(byGroup[g+n-1]) == 0 {
-				continue
+		fits := 0
+		for n := 1; n <= len(all) && n <= MaxRun; n++ {
+			if n < len(all) && all[n].slot/GroupRows == all[n-1].slot/GroupRows {
+				continue // no group is split
 			}
-			run.Count = n
 			w := new(bitio.Writer)
-			w.Reset(AppendRun(nil, run, cur.Tick, interval))
-			base := run.Base
-			for at := g; at < g+n; at++ {
-				naiveRowsGroup(w, m, ring, cur, interval, &base, byGroup[at])
-			}
-			if longest(byGroup, g, g+n) > mostEmpty || len(out)+len(w.Bytes()) > budget {
+			w.Reset(AppendRun(nil, Run{First: first, Count: n, Base: all[0].base, Rows: true}, cur.Tick, interval))
+			naiveRowsOf(w, m, ring, cur, interval, all[:n])
+			if len(out)+len(w.Bytes()) > budget {
 				break
 			}
-			good, next = w.Bytes(), g+n
+			good, fits, next = w.Bytes(), n, all[n-1].slot/GroupRows+1
 		}
-		if good == nil {
+		if fits == 0 {
 			return out, next
 		}
-		out, g = append(out, good...), next-1
+		out, all = append(out, good...), all[fits:]
 	}
 	return out, next
 }
 
-// longest is the most groups in a row without a statement.
-func longest(byGroup map[int][]statement, first, end int) (most int) {
-	gap := 0
-	for g := first; g < end; g++ {
-		if gap++; len(byGroup[g]) > 0 {
-			gap = 0
-		}
-		most = max(most, gap)
-	}
-	return most
-}
-
-func naiveRowsGroup(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, prev *tick.Tick, rows []statement) {
-	w.Bits(uint64(min(len(rows), 3)), 2)
-	if len(rows) > 2 {
-		mask := uint64(0)
-		for _, s := range rows {
-			mask |= 1 << (s.slot % GroupRows)
-		}
-		w.Bits(mask, 16)
-	} else {
-		for _, s := range rows {
-			w.Bits(uint64(s.slot%GroupRows), 4)
-		}
-	}
+func naiveRowsOf(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, interval tick.Tick, rows []statement) {
+	prev, at := rows[0].base, rows[0].slot/GroupRows*GroupRows
 	row, old := make([]int32, len(m.Coders())), make([]int32, len(m.Coders()))
 	for _, s := range rows {
-		if s.base == *prev {
+		switch gap := s.slot - at; {
+		case gap == 0:
+			w.Bits(0, 1)
+		case gap <= 128:
+			w.Bits(1, 1)
+			for range (gap - 1) / 8 {
+				w.Bits(1, 1)
+			}
+			w.Bits(0, 1)
+			w.Bits(uint64(gap-1)%8, 3)
+		default:
+			w.Bits(1, 1)
+			w.Bits(0xffff, 16)
+			w.Bits(uint64(gap), 16)
+		}
+		at = s.slot + 1
+		if s.base == prev {
 			w.Bits(0, 1)
 		} else {
 			age := tick.Tick(0)
@@ -160,7 +141,7 @@ func naiveRowsGroup(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, in
 			}
 			w.Bits(1, 1)
 			w.Bits(uint64(age), 6)
-			*prev = s.base
+			prev = s.base
 		}
 		id, was := ecs.NetID(0), ecs.NetID(0)
 		if s.show {

@@ -6,15 +6,15 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Run is a number of consecutive groups: blocks that are coded against the same baseline, or single rows of which each
-// names its own.
+// Run is a number of consecutive groups: blocks that are coded against the same baseline. Or, if it is of Rows, it is as
+// many rows from group First on, of which each names what it is coded against if that is not what the one before is.
 type Run struct {
 	First, Count int
 	Base         tick.Tick // 0: no baseline
-	Rows         bool      // row by row; Base is that of the first row, as far as the header goes
+	Rows         bool
 }
 
-// RunBytes is the size of a run's header; MaxRun the most groups that one announces.
+// RunBytes is the size of a run's header; MaxRun the most groups or rows that one announces.
 const (
 	RunBytes = 4
 	MaxRun   = 256
@@ -30,13 +30,13 @@ const (
 var ErrRun = errors.New("snapshot: bad run header")
 
 // AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one every interval ticks.
-// The run has 1 to MaxRun groups; its base lies a whole number of intervals back, less than Window.
+// The run has 1 to MaxRun groups or rows; its base lies a whole number of intervals back, less than Window.
 //
 //	2  first  little-endian
 //	1  count  less one
 //	1  age    of the baseline in intervals, 0 for none; +128 if rows follow in place of blocks
 //
-// The groups follow.
+// The blocks of the groups, or the rows, follow.
 func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	age := tick.Tick(0)
 	if r.Base != 0 {
@@ -64,7 +64,11 @@ func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err erro
 	}
 	r = Run{First: int(src[0]) | int(src[1])<<8, Count: int(src[2]) + 1, Rows: src[3]&byRows != 0}
 	var ok bool
-	if r.Base, ok = aged(src[3]&^byRows, now, interval); !ok || r.First+r.Count > MaxGroups {
+	last := r.First + r.Count
+	if r.Rows {
+		last = r.First + 1
+	}
+	if r.Base, ok = aged(src[3]&^byRows, now, interval); !ok || last > MaxGroups {
 		return Run{}, src, ErrRun
 	}
 	return r, src[RunBytes:], nil
