@@ -221,7 +221,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	for i, k := range c.trackers {
 		base := c.ring.At(k.sent[k.row(crowdTicks-1)])
 		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
-			if row := k.row(t); k.sent[row] == t && k.ledger.set(k.ledger.base, row)[0] != 0 {
+			if row := k.row(t); k.sent[row] == t && k.ledger.base(row)[0] != 0 {
 				base = c.ring.At(t)
 				break
 			}

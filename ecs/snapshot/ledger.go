@@ -12,28 +12,28 @@ type ledger struct {
 	words int      // of a bit set over slots
 	byRow uint64   // bit per interval: that snapshot said rows; the others said whole groups, and have zeros below
 	held  uint64   // bit per interval: base is not empty
-	shown []uint64 // by interval, by slot: said to be there
-	gone  []uint64 // by interval, by slot: said not to be there
-	base  []uint64 // by interval, by slot: shown, and the client holds it
-	full  []uint64 // by interval, by group: all 16 rows were said as they are
+	said  []uint64 // by interval, side by side: shown, gone, base by slot, full by group
+	each  int      // words of said for an interval
 	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
 }
 
 func newLedger(slots, groupWords int) *ledger {
 	words := (slots + 63) / 64
-	sets := make([]uint64, 3*Window*words+words+Window*groupWords)
-	cut := func(n int) (set []uint64) {
-		set, sets = sets[:n:n], sets[n:]
-		return set
-	}
-	n := Window * words
-	return &ledger{words: words, shown: cut(n), gone: cut(n), base: cut(n), full: cut(Window * groupWords), told: cut(words)}
+	each := 3*words + groupWords
+	return &ledger{words: words, each: each, said: make([]uint64, Window*each), told: make([]uint64, words)}
 }
 
-// set returns the part of a column of sets that belongs to an interval.
-func (l *ledger) set(column []uint64, row int) []uint64 {
-	return column[row*l.words : (row+1)*l.words : (row+1)*l.words]
-}
+// shown is the rows that were said to be there.
+func (l *ledger) shown(row int) []uint64 { return l.said[row*l.each:][:l.words:l.words] }
+
+// gone is the rows that were said not to be there.
+func (l *ledger) gone(row int) []uint64 { return l.said[row*l.each+l.words:][:l.words:l.words] }
+
+// base is the rows that were shown and that the client holds.
+func (l *ledger) base(row int) []uint64 { return l.said[row*l.each+2*l.words:][:l.words:l.words] }
+
+// full is the groups of which all 16 rows were said as they are.
+func (l *ledger) full(row int) []uint64 { return l.said[row*l.each+3*l.words : (row+1)*l.each] }
 
 // drop forgets what was said in an interval.
 func (k *Tracker) drop(row int) {
@@ -43,10 +43,7 @@ func (k *Tracker) drop(row int) {
 	}
 	l.byRow &^= 1 << row
 	l.held &^= 1 << row
-	clear(l.set(l.shown, row))
-	clear(l.set(l.gone, row))
-	clear(l.set(l.base, row))
-	clear(l.full[row*k.words : (row+1)*k.words])
+	clear(l.said[row*l.each : (row+1)*l.each])
 }
 
 // beginRows says that the snapshot that is about to be sent says rows.
@@ -70,13 +67,14 @@ func (k *Tracker) beginRows() *ledger {
 // in here are there. The sets are whole words; what lies outside of the groups does not count.
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
 	l, row := k.ledger, k.row(k.now)
-	shown, gone := l.set(l.shown, row), l.set(l.gone, row)
-	full := l.full[row*k.words : (row+1)*k.words]
+	shown, gone, full := l.shown(row), l.gone(row), l.full(row)
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
 		s, h := say[i]&in, hide[i]&in
 		shown[i] |= s
-		gone[i] |= h
+		if h != 0 {
+			gone[i] |= h
+		}
 		l.told[i] |= s
 		if as := s | h&^here[i]; bits.OnesCount64(as) >= GroupRows {
 			full[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
@@ -109,13 +107,13 @@ func fullGroups(word uint64) (groups uint64) {
 // ackedRows is Acked for a snapshot that said rows.
 func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 	l := k.ledger
-	full, acked := l.full[row*k.words:(row+1)*k.words], k.bits(row)
+	full, acked := l.full(row), k.bits(row)
 	clear(k.rest)
 	setRange(k.rest, first, end)
 	for i := range acked {
 		acked[i] |= full[i] & k.rest[i]
 	}
-	shown, gone, base := l.set(l.shown, row), l.set(l.gone, row), l.set(l.base, row)
+	shown, gone, base := l.shown(row), l.gone(row), l.base(row)
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
 		if base[i] |= shown[i] & in; base[i] != 0 {
@@ -136,7 +134,7 @@ func (k *Tracker) shownAfter(i int, t tick.Tick) (rows uint64) {
 		case l.byRow>>row&1 == 0:
 			return ^uint64(0)
 		default:
-			rows |= l.shown[row*l.words+i]
+			rows |= l.shown(row)[i]
 		}
 	}
 	return rows

@@ -84,7 +84,7 @@ func (p *Packer) Said(dst []uint64) []uint64 {
 		panic("snapshot: Said of a packer that packs whole groups")
 	}
 	row := r.tracker.row(r.tracker.now)
-	shown, gone := r.ledger.set(r.ledger.shown, row), r.ledger.set(r.ledger.gone, row)
+	shown, gone := r.ledger.shown(row), r.ledger.gone(row)
 	for i := range shown {
 		dst = append(dst, shown[i]|gone[i])
 	}
@@ -128,7 +128,7 @@ func (p *Packer) candidates(words int) {
 		if !ok || (r.ledger.held&r.ledger.byRow|^r.ledger.byRow)>>row&1 == 0 {
 			continue
 		}
-		have := r.ledger.set(r.ledger.base, row)
+		have := r.ledger.base(row)
 		if r.ledger.byRow>>row&1 == 0 {
 			have = r.plain[i*words : (i+1)*words]
 			if !k.heldWhole(have, row, p.encoder.ring) {
