@@ -46,6 +46,7 @@ var layers = []layer{
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
+	{pkg: "ecs/interest", may: "ecs"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom vek"},

@@ -1,0 +1,276 @@
+package interest
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// Config says how far one sees and what counts. Zero fields mean the defaults named.
+type Config struct {
+	Slots      int       // rows, 1 to 65536; required
+	MinX, MinZ float32   // corner of the grid, metres
+	Cell       float32   // edge of a cell, metres; default 8
+	Wide, Deep int       // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
+	Near, Mid  int       // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
+	Far        int       // up to which it is in range; default no limit
+	Linger     int       // snapshots that a row stays seen after it was, 0 to 15
+	Weights    Weights   // default DefaultWeights
+	Sight      SightFunc // default: everything in range is in sight
+}
+
+// SightFunc reports whether somebody in cell from might see somebody in cell to; cells are z*Wide + x. It is asked for cells in
+// which somebody stands, again for every Fill, so it should be a look into a table. It must not change while a Grid uses it.
+type SightFunc func(from, to int) bool
+
+// Weights are what a row gains in a snapshot in which it is seen, each for what is true of it. Their sum is at most 4096.
+type Weights struct {
+	Seen  uint16 // always; at least 1
+	Mid   uint16 // not far
+	Near  uint16 // near; Mid comes on top
+	Ahead uint16 // in the direction of view
+	Fight uint16 // it fights
+	New   uint16 // it was not seen in the snapshot before
+}
+
+// DefaultWeights are used where all are 0.
+var DefaultWeights = Weights{Seen: 1, Mid: 3, Near: 8, Ahead: 4, Fight: 16, New: 64}
+
+// Most is the most that a row can gain in a snapshot.
+func (w Weights) Most() int {
+	return int(w.Seen) + int(w.Mid) + int(w.Near) + int(w.Ahead) + int(w.Fight) + int(w.New)
+}
+
+// MaxSlots is the most rows of a grid.
+const MaxSlots = 1 << 16
+
+func (c Config) withDefaults() Config {
+	or := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	or(&c.Wide, 32)
+	or(&c.Deep, 32)
+	or(&c.Near, 2)
+	or(&c.Mid, 6)
+	or(&c.Far, math.MaxInt16)
+	if c.Cell == 0 {
+		c.Cell = 8
+	}
+	if c.Weights == (Weights{}) {
+		c.Weights = DefaultWeights
+	}
+	if c.Slots < 1 || c.Slots > MaxSlots || c.Wide < 1 || c.Wide > 256 || c.Deep < 1 || c.Deep > 256 || !(c.Cell > 0) ||
+		c.Linger < 0 || c.Linger > maxLinger || c.Weights.Seen == 0 || c.Weights.Most() > 4096 {
+		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
+	}
+	return c
+}
+
+// Grid knows where all rows are in one snapshot. One serves all clients. It takes a bit for each slot, three times, for each cell
+// in which somebody looks, and 12 bytes a slot.
+type Grid struct {
+	cfg            Config
+	words          int
+	ids            []ecs.NetID // by slot
+	since          []uint32    // by slot: the snapshot since which it holds that one
+	fills          uint32      // snapshots so far
+	here           []uint64
+	hot            []uint64
+	cells          []uint16 // by slot
+	start          []int32  // by cell: where its rows begin in order; one more at the end
+	order          []uint16 // slots by cell, of those that are here
+	near, mid, far disc
+	views          []view // by cell
+	teams          [256][]uint64
+	inUse          []uint8    // teams that are not empty
+	free           [][]uint64 // sets of teams and views of other snapshots
+	sets           [][]uint64 // sets in use
+}
+
+// view is what can be seen from a cell.
+type view struct {
+	made           bool
+	near, mid, all []uint64
+}
+
+// NewGrid returns an empty grid.
+func NewGrid(c Config) *Grid {
+	c = c.withDefaults()
+	g := &Grid{cfg: c, words: (c.Slots + 63) / 64}
+	g.here, g.hot = make([]uint64, g.words), make([]uint64, g.words)
+	g.ids, g.since = make([]ecs.NetID, c.Slots), make([]uint32, c.Slots)
+	g.cells = make([]uint16, c.Slots)
+	g.start = make([]int32, c.Wide*c.Deep+1)
+	g.order = make([]uint16, c.Slots)
+	g.views = make([]view, c.Wide*c.Deep)
+	most := max(c.Wide, c.Deep)
+	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.Far, most)
+	return g
+}
+
+// Words is the length of a set of slots.
+func (g *Grid) Words() int { return g.words }
+
+// Cell is the cell of a position.
+func (g *Grid) Cell(x, z float32) int {
+	at := func(v, lo float32, n int) int {
+		if v = (v - lo) / g.cfg.Cell; !(v > 0) { // NaN, too
+			return 0
+		}
+		return int(min(v, float32(n-1)))
+	}
+	return at(z, g.cfg.MinZ, g.cfg.Deep)*g.cfg.Wide + at(x, g.cfg.MinX, g.cfg.Wide)
+}
+
+// Fill takes the rows of a snapshot, by slot: who is there, 0 for nobody; position, metres; team, 0 being none; and hot, the
+// set of rows that fight with anybody, nil for none. Columns are as long as there are slots, and only read.
+func (g *Grid) Fill(ids []ecs.NetID, x, z []float32, team []uint8, hot []uint64) {
+	g.recycle()
+	g.fills++
+	clear(g.here)
+	for slot, id := range ids[:g.cfg.Slots] {
+		if id != 0 {
+			g.here[slot>>6] |= 1 << (slot & 63)
+		}
+		if id != g.ids[slot] {
+			g.ids[slot], g.since[slot] = id, g.fills
+		}
+	}
+	clear(g.hot)
+	copy(g.hot, hot)
+	clear(g.start)
+	for i, w := range g.here {
+		for ; w != 0; w &= w - 1 {
+			slot := i*64 + bits.TrailingZeros64(w)
+			cell := g.Cell(x[slot], z[slot])
+			g.cells[slot] = uint16(cell)
+			g.start[cell]++
+			if t := team[slot]; t != 0 {
+				if g.teams[t] == nil {
+					g.teams[t] = g.set()
+					g.inUse = append(g.inUse, t)
+				}
+				g.teams[t][i] |= w & -w
+			}
+		}
+	}
+	sum := int32(0)
+	for cell := range g.start {
+		sum += g.start[cell]
+		g.start[cell] = sum // its end; filling moves it to its beginning
+	}
+	for i, w := range g.here {
+		for ; w != 0; w &= w - 1 {
+			slot := i*64 + bits.TrailingZeros64(w)
+			cell := g.cells[slot]
+			g.start[cell]--
+			g.order[g.start[cell]] = uint16(slot)
+		}
+	}
+}
+
+// replaced is which rows of word i have come to hold another one since a snapshot.
+func (g *Grid) replaced(i int, rows uint64, snapshot uint32) (others uint64) {
+	for ; rows != 0; rows &= rows - 1 {
+		if g.since[i*64+bits.TrailingZeros64(rows)] > snapshot {
+			others |= rows & -rows
+		}
+	}
+	return others
+}
+
+// recycle empties the snapshot before.
+func (g *Grid) recycle() {
+	g.free = append(g.free, g.sets...)
+	g.sets = g.sets[:0]
+	for _, t := range g.inUse {
+		g.teams[t] = nil
+	}
+	clear(g.views)
+	g.inUse = g.inUse[:0]
+}
+
+// set returns an empty set.
+func (g *Grid) set() []uint64 {
+	var s []uint64
+	if n := len(g.free); n > 0 {
+		s, g.free = g.free[n-1], g.free[:n-1]
+		clear(s)
+	} else {
+		s = make([]uint64, g.words)
+	}
+	g.sets = append(g.sets, s)
+	return s
+}
+
+// span adds the rows of the cells from x to last of row z to a set. They lie side by side in order.
+func (g *Grid) span(z, x, last int, set []uint64) {
+	x, last = max(x, 0), min(last, g.cfg.Wide-1)
+	if x > last {
+		return
+	}
+	at := z * g.cfg.Wide
+	for _, slot := range g.order[g.start[at+x]:g.start[at+last+1]] {
+		set[slot>>6] |= 1 << (slot & 63)
+	}
+}
+
+// disc is, for each distance in z, how far in x a circle of cells reaches; it ends where the circle does.
+type disc []int
+
+func newDisc(radius, most int) (d disc) {
+	for dz := 0; dz <= min(radius, most); dz++ {
+		dx := 0
+		for dx < most && (dx+1)*(dx+1)+dz*dz <= radius*radius {
+			dx++
+		}
+		d = append(d, dx)
+	}
+	return d
+}
+
+// from is what can be seen from a cell, worked out for the first who looks.
+func (g *Grid) from(cell int) *view {
+	v := &g.views[cell]
+	if v.made {
+		return v
+	}
+	*v = view{true, g.set(), g.set(), g.set()}
+	g.around(cell, g.near, v.near)
+	g.around(cell, g.mid, v.mid)
+	switch {
+	case g.cfg.Sight != nil:
+		g.sighted(cell, v.all)
+	case g.cfg.Far >= max(g.cfg.Wide, g.cfg.Deep)*2:
+		copy(v.all, g.here)
+	default:
+		g.around(cell, g.far, v.all)
+	}
+	return v
+}
+
+// around adds the rows in a disc.
+func (g *Grid) around(cell int, d disc, set []uint64) {
+	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
+	for at := max(z-len(d)+1, 0); at < min(z+len(d), g.cfg.Deep); at++ {
+		reach := d[max(at-z, z-at)]
+		g.span(at, x-reach, x+reach, set)
+	}
+}
+
+// sighted adds the rows in the far disc that are in sight.
+func (g *Grid) sighted(cell int, set []uint64) {
+	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
+	for at := max(z-len(g.far)+1, 0); at < min(z+len(g.far), g.cfg.Deep); at++ {
+		reach := g.far[max(at-z, z-at)]
+		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
+			if to := at*g.cfg.Wide + c; g.start[to] != g.start[to+1] && g.cfg.Sight(cell, to) {
+				g.span(at, c, c, set)
+			}
+		}
+	}
+}

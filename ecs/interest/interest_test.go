@@ -1,0 +1,176 @@
+package interest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"pgregory.net/rapid"
+)
+
+func newScene(slots int) *scene {
+	return &scene{ids: make([]ecs.NetID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
+		hot: make([]uint64, (slots+63)/64)}
+}
+
+// step moves everybody, and births and deaths happen, also both within one step.
+func (sc *scene) step(rng *rand.Rand, teams int, edge float32) {
+	for slot := range sc.ids {
+		switch rng.IntN(12) {
+		case 0:
+			sc.ids[slot] = 0
+		case 1:
+			sc.born++
+			sc.ids[slot] = ecs.MakeNetID(slot, uint8(1+sc.born%255))
+			sc.x[slot], sc.z[slot] = rng.Float32()*edge*1.2-edge*0.1, rng.Float32()*edge*1.2-edge*0.1
+			sc.team[slot] = uint8(rng.IntN(teams + 1))
+		default:
+			sc.x[slot] += rng.Float32()*8 - 4
+			sc.z[slot] += rng.Float32()*8 - 4
+		}
+	}
+	for i := range sc.hot {
+		sc.hot[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
+	}
+}
+
+// wall is a line of sight that a few cells do not have.
+func wall(from, to int) bool { return (from*7+to*13)%5 != 0 }
+
+func TestClientEqualsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
+		cfg := Config{Slots: slots, MinX: -10, MinZ: 5, Cell: 4, Wide: 12, Deep: 9,
+			Near: 1, Mid: 3, Far: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"), Linger: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
+		if rapid.Bool().Draw(t, "walls") {
+			cfg.Sight = wall
+		}
+		if rapid.Bool().Draw(t, "heavy") {
+			cfg.Weights = Weights{Seen: 400, Mid: 1, Near: 1000, Ahead: 1, Fight: 2000, New: 600}
+		}
+		g := NewGrid(cfg)
+		c, twin, sc := NewClient(g), newSlow(cfg), newScene(slots)
+		cost := make([]uint16, g.Words()*64)
+		for range rapid.IntRange(1, 60).Draw(t, "snapshots") {
+			for range 1 + rng.IntN(2) { // some snapshots go to others only
+				sc.step(rng, 3, 40)
+				g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.hot)
+			}
+			v := Viewer{Slot: rng.IntN(slots), X: rng.Float32()*60 - 15, Z: rng.Float32()*60 - 15, Team: uint8(rng.IntN(4))}
+			if rng.IntN(4) > 0 {
+				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
+			}
+			fights := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
+			c.Look(g, v, fights)
+			twin.look(g, sc, v, fights)
+			for slot := range slots {
+				if has(c.Seen(), slot) != twin.seen[slot] || c.Weight(slot) != twin.weight[slot] {
+					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d", slot, has(c.Seen(), slot), c.Weight(slot), twin.seen[slot], twin.weight[slot])
+				}
+			}
+			for slot := range slots {
+				cost[slot] = uint16(rng.IntN(50))
+			}
+			budget := rng.IntN(30 * slots)
+			used := c.Pick(cost, budget)
+			want, sum := twin.pick(cost, budget, g.Words()*64), 0
+			for slot := range slots {
+				if has(c.Picked(), slot) != want[slot] {
+					t.Fatalf("slot %d of weight %d: picked %v, twin %v", slot, c.Weight(slot), has(c.Picked(), slot), want[slot])
+				}
+				if want[slot] {
+					sum += int(cost[slot])
+					twin.weight[slot] = 0
+				}
+			}
+			if used != sum || used > budget {
+				t.Fatalf("used %d, picked %d, budget %d", used, sum, budget)
+			}
+			c.Sent(c.Picked())
+		}
+	})
+}
+
+// TestNobodyStarves: under the worst differences in weight, every row that stays seen is sent within Bound snapshots, and in far
+// fewer.
+func TestNobodyStarves(t *testing.T) {
+	for i, c := range []struct {
+		rows, each int
+		weights    Weights
+	}{
+		{200, 10, DefaultWeights},
+		{200, 1, Weights{Seen: 1, Near: 1}},
+		{64, 3, Weights{Seen: 1, Near: 200}},
+		{300, 40, Weights{Seen: 1, Mid: 20, Near: 20}},
+	} {
+		g := NewGrid(Config{Slots: c.rows, Weights: c.weights, Near: 1, Mid: 2})
+		cl, sc := NewClient(g), newScene(c.rows)
+		for slot := range sc.ids {
+			sc.ids[slot] = ecs.MakeNetID(slot, 1)
+			if slot%8 == 0 {
+				sc.x[slot], sc.z[slot] = 200, 200 // far, and nothing else speaks for it
+			}
+		}
+		cost := make([]uint16, g.Words()*64)
+		for slot := range c.rows {
+			cost[slot] = 100
+		}
+		waits, longest := make([]int, c.rows), 0
+		bound := Bound(c.rows, c.each, c.weights.Most())
+		for range 4 * min(bound, 3000) {
+			g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
+			cl.Look(g, Viewer{Slot: 1}, nil)
+			cl.Pick(cost, 100*c.each+99)
+			for slot := range waits {
+				if waits[slot]++; has(cl.Picked(), slot) {
+					waits[slot] = 0
+				}
+				longest = max(longest, waits[slot])
+			}
+			cl.Sent(cl.Picked())
+		}
+		t.Logf("case %d: the longest wait is %d snapshots, bound %d", i, longest, bound)
+		if longest > bound || longest < c.rows/c.each {
+			t.Errorf("case %d: a row waited %d snapshots, bound %d, and with equal weights %d", i, longest, bound, c.rows/c.each)
+		}
+	}
+}
+
+// TestAnotherInTheSlotDoesNotLinger: who takes a slot over is not seen because the one before was.
+func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
+	g := NewGrid(Config{Slots: 2, Far: 3, Linger: 8})
+	c, sc := NewClient(g), newScene(2)
+	at := func(id ecs.NetID, x float32) bool {
+		sc.ids[1], sc.x[1] = id, x
+		g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
+		c.Look(g, Viewer{}, nil)
+		return has(c.Seen(), 1)
+	}
+	if !at(ecs.MakeNetID(1, 1), 0) || !at(ecs.MakeNetID(1, 1), 100) {
+		t.Error("who was near is not seen when it has gone far")
+	}
+	sc.ids[1] = ecs.MakeNetID(1, 9) // within a snapshot that this client does not get
+	g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
+	if at(ecs.MakeNetID(1, 2), 100) || at(ecs.MakeNetID(1, 1), 100) {
+		t.Error("another one is seen in its place")
+	}
+	c.Reset()
+	if has(c.Seen(), 1) || c.Weight(1) != 0 {
+		t.Error("Reset keeps something")
+	}
+}
+
+func TestImpossibleConfigurations(t *testing.T) {
+	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Linger: 16}, {Slots: 1, Cell: -1},
+		{Slots: 1, Weights: Weights{Near: 1}}, {Slots: 1, Weights: Weights{Seen: 1, Near: 5000}}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("case %d passes", i)
+				}
+			}()
+			NewGrid(c)
+		}()
+	}
+}

@@ -1,0 +1,109 @@
+package interest
+
+import (
+	"math"
+	"sort"
+
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// scene is the columns of a snapshot.
+type scene struct {
+	ids  []ecs.NetID
+	x, z []float32
+	team []uint8
+	hot  []uint64
+	born int
+}
+
+// slow is the honest twin of a Client: pair by pair, with a map of what it remembers.
+type slow struct {
+	cfg    Config
+	left   map[int]int // snapshots that a slot stays seen
+	id     map[int]ecs.NetID
+	weight map[int]int
+	seen   map[int]bool
+	turn   int
+}
+
+func newSlow(c Config) *slow {
+	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]ecs.NetID{}, weight: map[int]int{}, seen: map[int]bool{}}
+}
+
+func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
+	from := g.Cell(v.X, v.Z)
+	for slot, id := range sc.ids {
+		before := s.seen[slot]
+		if id == 0 {
+			s.seen[slot], s.weight[slot] = false, 0
+			s.left[slot] = max(s.left[slot]-1, 0)
+			continue
+		}
+		to := g.Cell(sc.x[slot], sc.z[slot])
+		dx, dz := to%s.cfg.Wide-from%s.cfg.Wide, to/s.cfg.Wide-from/s.cfg.Wide
+		far := math.Sqrt(float64(dx*dx + dz*dz))
+		now := slot == v.Slot || v.Team != 0 && sc.team[slot] == v.Team ||
+			far <= float64(s.cfg.Far) && (s.cfg.Sight == nil || s.cfg.Sight(from, to))
+		seen := now || s.left[slot] > 0 && s.id[slot] == id
+		s.left[slot] = max(s.left[slot]-1, 0)
+		if now {
+			s.left[slot], s.id[slot] = s.cfg.Linger, id
+		}
+		s.seen[slot] = seen
+		if !seen {
+			s.weight[slot] = 0
+			continue
+		}
+		w := s.cfg.Weights
+		gain := int(w.Seen)
+		if far <= float64(s.cfg.Mid) {
+			gain += int(w.Mid)
+		}
+		if far <= float64(s.cfg.Near) {
+			gain += int(w.Near)
+		}
+		if v.DirX != 0 || v.DirZ != 0 {
+			if x, z := g.eye(v); inCone(to%s.cfg.Wide, to/s.cfg.Wide, x, z, v) {
+				gain += int(w.Ahead)
+			}
+		}
+		if has(sc.hot, slot) || has(fights, slot) {
+			gain += int(w.Fight)
+		}
+		if !before {
+			gain += int(w.New)
+		}
+		s.weight[slot] = min(s.weight[slot]+gain, top)
+	}
+}
+
+// pick sorts all that is seen.
+func (s *slow) pick(cost []uint16, budget, slots int) (picked map[int]bool) {
+	var order []int
+	total := 0
+	for slot := range cost {
+		if s.seen[slot] && cost[slot] != 0 {
+			order = append(order, slot)
+			total += int(cost[slot])
+		}
+	}
+	turn := func(slot int) int { return (slot - s.turn + slots) % slots }
+	sort.Slice(order, func(i, j int) bool {
+		a, b := order[i], order[j]
+		if s.weight[a] != s.weight[b] {
+			return s.weight[a] > s.weight[b]
+		}
+		return turn(a) < turn(b)
+	})
+	picked = map[int]bool{}
+	for _, slot := range order {
+		if budget -= int(cost[slot]); budget < 0 {
+			s.turn = slot
+			return picked
+		}
+		picked[slot] = true
+	}
+	return picked
+}
+
+func has(set []uint64, i int) bool { return i>>6 < len(set) && set[i>>6]>>(i&63)&1 != 0 }
