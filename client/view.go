@@ -14,12 +14,12 @@ func (c *Client) View() tick.View { return c.view }
 // Pose is what the current view shows in a slot: lagcomp.Lerp between the view's two snapshots, as the server will
 // compute it. False if there was nobody at the first of them, or the client is thin.
 //
-// If the datagram with this slot's group was lost in one of the two snapshots, the nearest ones that do hold it stand
+// If one of the two snapshots did not tell of this slot, or the datagram was lost, the nearest ones that do know it stand
 // in, before the instant and after it, and the fraction is worked out between those: the picture stays smooth. The
 // server, which knows only the view, then judges a shot at this slot by slightly other poses.
 func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
-	a, b, frac := c.bracket(slot / snapshot.GroupRows)
-	if a == nil || slot < 0 {
+	a, b, frac := c.bracket(slot)
+	if a == nil {
 		return lagcomp.Pose{}, false
 	}
 	from, ok := poseIn(a, slot)
@@ -33,23 +33,23 @@ func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
 	return lagcomp.Lerp(from, to, frac), true
 }
 
-// bracket finds the two frames that show a group at the view's instant, and the fraction between them; the second is nil
+// bracket finds the two frames that know a slot around the view's instant, and the fraction between them; the second is nil
 // if there is only one.
-func (c *Client) bracket(g int) (a, b *snapshot.Frame, frac uint8) {
+func (c *Client) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	v := c.view
-	if c.decoder == nil || v.From == 0 || g < 0 || g >= c.decoder.Groups() {
+	if c.decoder == nil || v.From == 0 {
 		return nil, nil, 0
 	}
 	a, b = c.decoder.At(v.From), c.decoder.At(v.To)
-	lacksA, lacksB := a == nil || !a.Has(g), b == nil || !b.Has(g)
+	lacksA, lacksB := a == nil || !a.HasRow(slot), b == nil || !b.HasRow(slot)
 	if !lacksA && !lacksB {
 		return a, b, v.Frac
 	}
 	if lacksA {
-		a = c.decoder.Before(g, v.From)
+		a = c.decoder.Before(slot, v.From)
 	}
 	if lacksB {
-		b = c.decoder.After(g, v.To)
+		b = c.decoder.After(slot, v.To)
 	}
 	switch {
 	case a == nil: // nothing so old: rather a moment too early than not at all
@@ -79,13 +79,13 @@ func poseIn(f *snapshot.Frame, slot int) (lagcomp.Pose, bool) {
 }
 
 // Row copies what was decoded of a slot at snapshot tick t into dst, ghost.PublicFields long, and tells who is there:
-// 0 for nobody. False if the slot's group of that tick is not held.
+// 0 for nobody. False if that is not known.
 func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool) {
 	if c.decoder == nil {
 		return 0, false
 	}
 	f := c.decoder.At(t)
-	if f == nil || slot < 0 || !f.Has(slot/snapshot.GroupRows) {
+	if f == nil || !f.HasRow(slot) {
 		return 0, false
 	}
 	return f.Row(slot, dst), true

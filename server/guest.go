@@ -23,7 +23,7 @@ type guest struct {
 	away     time.Duration  // when it timed out, if it is absent
 	ready    bool           // it has what the Welcome named
 	peer     *session.Peer
-	tracker  *snapshot.Tracker     // which public rows it holds, by group
+	tracker  *snapshot.Tracker     // which public rows it holds
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
@@ -51,12 +51,13 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, used: g.used, missing: g.missing,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
 	g.owner.Count(l.ownerCounts)
-	g.forget()
+	g.tracker.Reset()
+	g.owner.Reset()
 }
 
-// forget takes the guest to hold nothing: snapshots begin anew without baselines.
+// forget takes the guest to hold no baselines: snapshots begin anew. What it was shown it may show still.
 func (g *guest) forget() {
-	g.tracker.Reset()
+	g.tracker.Forget()
 	g.owner.Reset()
 }
 
