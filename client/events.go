@@ -41,21 +41,23 @@ func (q *events) add(e sim.Event) {
 	q.received++
 }
 
-// drainEvents takes over what the peer has put in order, and then the notes that the last datagram brought. An event that makes
-// no sense is left out; the error is for the datagram that completed it.
+// drainEvents takes over what the peer has put in order, and then the notes that the last package brought. An event that makes
+// no sense is left out; the error is for the package that completed it. Nothing of the game is heard before the Welcome, nor
+// after the end.
 func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
-		if c.state == Connecting {
-			if bad := c.welcomed(now, raw); bad != nil {
-				err = bad
+		switch c.state {
+		case Connecting:
+			err = c.welcomed(now, raw)
+		case Joined:
+			if e, bad := sim.ParseEvent(raw); bad == nil {
+				c.events.add(e)
+			} else {
+				err = wire.DropEvents
 			}
-		} else if e, bad := sim.ParseEvent(raw); bad == nil {
-			c.events.add(e)
-		} else {
-			err = wire.DropEvents
 		}
 	}
-	for raw, ok := c.peer.NextNote(); ok; raw, ok = c.peer.NextNote() {
+	for raw, ok := c.peer.NextNote(); ok && c.state == Joined; raw, ok = c.peer.NextNote() {
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
