@@ -122,6 +122,7 @@ func (c *Client) join(now time.Duration, w wire.Welcome) {
 		return
 	}
 	c.state = Joined
+	c.sentAt = now - keepAlive // our Ready need not wait
 	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
 	var event [wire.ReadySize]byte
 	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
@@ -142,7 +143,7 @@ func (c *Client) prepare() (wire.Reason, error) {
 		return wire.ReasonModel, fmt.Errorf("client: server has compression model %x, we have %x", a.Model, c.cfg.Models.Hash())
 	case !c.rate.Valid():
 		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", a.TickRate, tick.MinRate, tick.MaxRate)
-	case a.MaxPlayers == 0 || int(a.MaxPlayers) > snapshot.MaxGroups*snapshot.GroupRows || slot >= int(a.MaxPlayers):
+	case slot >= int(a.MaxPlayers):
 		return 0, fmt.Errorf("client: server gave place %d of %d", slot, a.MaxPlayers)
 	}
 	ground, err := c.cfg.Arena(a.ArenaName, a.ArenaHash)

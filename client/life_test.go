@@ -60,7 +60,6 @@ func TestDenied(t *testing.T) {
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.ArenaHash[31]++ }) }, wire.ReasonArena, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 255 }) }, 0, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 1 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.MaxPlayers = 0 }) }, 0, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
 		{func(_ *lab, c *Config) {

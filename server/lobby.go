@@ -32,7 +32,7 @@ type Config struct {
 }
 
 // MaxPlayers is the most players that one lobby takes.
-const MaxPlayers = 4096
+const MaxPlayers = wire.MaxPlayers
 
 // MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
 const MaxInterval = 20
