@@ -192,6 +192,7 @@ type caller struct {
 	words   int      // packages without a snapshot
 	closes  int      // packages that close the session
 	bytes   int      // of datagrams that came
+	lost    func() bool
 }
 
 // caller opens an address; "" takes a new one. Its user is its number, from 1.
@@ -248,6 +249,9 @@ func (c *caller) received() (all [][]byte) {
 			return all
 		}
 		for i := range n {
+			if c.lost != nil && c.lost() {
+				continue
+			}
 			all = append(all, bytes.Clone(c.in.At(i).Data))
 			c.bytes += len(c.in.At(i).Data)
 		}

@@ -482,4 +482,3 @@ func TestChoke(t *testing.T) {
 		}
 	}
 }
-

@@ -111,16 +111,17 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	for _, c := range g.peer.Delivered() {
 		g.delivered(snapshot.Cookie(c))
 	}
+	g.proofs += len(g.peer.Delivered())
 	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.request(now, g, e)
+		if l.seats[client] != int32(g.id.Index()) { // the event has ended the session: others of it say nothing any more
+			return err
+		}
 	}
 	if err != nil {
 		return err
-	}
-	if l.seats[client] != int32(g.id.Index()) { // an event of it has ended the session
-		return nil
 	}
 	if wire.SectionOf(rest) == wire.SectionCommands {
 		if rest, err = l.commands(g, rest[1:]); err != nil {

@@ -77,15 +77,17 @@ const (
 	Unsent     // packages that could not be sealed
 	Unbalanced // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug
 	Resyncs    // clients that lost their baselines and start anew
-	Snapshots  // snapshots sent; with the next two, all that were due
+	Snapshots  // snapshots sent; with the next three, all that were due
 	Throttled  // snapshots not sent because the client's bucket was empty: a later one tells what they would have
 	Choked     // likewise because the client is not heard
+	Starved    // likewise because the client acknowledges none of what would have to be sent in full
+	LagSwitch  // times a client in play fell silent for so long that its shots look at the present until it answers again
 	NumCounts  // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
 	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "dismissed", "returned", "unsent", "unbalanced_ticks", "resyncs",
-	"snapshots", "snapshots_throttled", "snapshots_choked"}
+	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }

@@ -1,0 +1,421 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
+// commands and acks of the same guest go on as if nothing had been.
+func TestRow19UnknownSectionsRefused(t *testing.T) {
+	l := newLab(t, Config{Gate: manyPackages()})
+	c := l.guest()
+	c.play()
+	l.tick()
+	for id := range 256 {
+		switch wire.Section(id) {
+		case wire.SectionEvents, wire.SectionNotes, wire.SectionFragment, wire.SectionCommands, wire.SectionClose:
+			continue
+		}
+		for _, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
+			want, acked := l.account(), c.guest().acked
+			want.add(wire.DropSection, 1)
+			c.hear()
+			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
+			l.tick()
+			if got := l.account(); got != want || c.guest().acked < acked {
+				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
+			}
+		}
+	}
+	if c.guest().acked+10 < l.lobby.match.Tick() {
+		t.Errorf("nothing was acked since tick %d", c.guest().acked)
+	}
+	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
+		before := l.dropped(wire.DropSection)
+		c.hear()
+		c.say(order...)
+		l.tick()
+		if l.dropped(wire.DropSection) != before+1 {
+			t.Errorf("%d: sections out of order: %v", i, l.account())
+		}
+	}
+	c.hear()
+	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
+	l.tick()
+	if l.dropped(wire.DropFragment) != 1 {
+		t.Errorf("a fragment: %v", l.account())
+	}
+	c.queue([]byte{sim.AskResync})
+	c.unharmed()
+	if l.count(Resyncs) != 1 || c.peer.Queued() != 0 {
+		t.Errorf("%d resyncs, %d events not acked", l.count(Resyncs), c.peer.Queued())
+	}
+}
+
+// manyPackages is a gate that does not mind how many packages a session sends.
+func manyPackages() netcode.ServerConfig {
+	g := labGate()
+	g.PacketsPerSecond = 1_000_000
+	return g
+}
+
+// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away and hears why, and a right
+// one costs no byte of any later package.
+func TestRow22SchemaByHash(t *testing.T) {
+	l := newLab(t, Config{})
+	control := l.guest()
+	for i, c := range []struct {
+		change func(*wire.Ready)
+		want   wire.Reason
+	}{
+		{func(r *wire.Ready) { r.Schema++ }, wire.ReasonSchema},
+		{func(r *wire.Ready) { r.Model++ }, wire.ReasonModel},
+		{func(r *wire.Ready) { r.Version++ }, wire.ReasonVersion},
+		{func(r *wire.Ready) { r.Schema++; r.Model++ }, wire.ReasonSchema},
+	} {
+		who := l.caller("")
+		who.enter(nil)
+		r := l.good()
+		c.change(&r)
+		who.queue(r.Append(nil))
+		who.queue(r.Append(nil)) // in the same package: said twice, dismissed once
+		control.play()
+		who.say(who.commands(1)...)
+		l.tick()
+		if s := who.hear(); s != nil {
+			t.Errorf("%d: snapshots: %x", i, s)
+		}
+		why, _ := who.peer.Closed()
+		if why != c.want || who.closes != session.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
+			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(Dismissed), who.dial.State())
+		}
+		control.plays(2)
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.gate.Connected() != 1 {
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
+		}
+	}
+	hash := ghost.SchemaHash()
+	c := l.guest()
+	if w := c.events[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
+		t.Errorf("no hash in the welcome %x", w)
+	}
+	snapshots := 0
+	for range 120 {
+		for _, s := range c.hear() {
+			snapshots++
+			if bytes.Contains(s, binary.LittleEndian.AppendUint64(nil, hash)[:4]) {
+				t.Fatalf("the schema's hash in %x", s)
+			}
+		}
+		c.say(c.commands(1)...)
+		l.tick()
+	}
+	if len(c.events) != 1 || snapshots < 38 {
+		t.Errorf("%d events, %d snapshots", len(c.events), snapshots)
+	}
+	control.hear()
+	control.unharmed()
+}
+
+// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
+func TestRow22WelcomeAtLoss(t *testing.T) {
+	const clients = 60
+	b := newTable(t, clients, Config{Players: clients, Gate: manyPackages()})
+	k := link{rand.New(rand.NewPCG(3, 3)), .3}
+	for range 3 * 60 {
+		b.lossy(&k)
+	}
+	ready := 0
+	for _, slot := range b.lobby.live {
+		if b.lobby.guests[slot].ready {
+			ready++
+		}
+	}
+	if ready != clients || b.count(Dismissed)+b.count(TimedOut) != 0 {
+		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients, b.count(Dismissed), b.count(TimedOut))
+	}
+	for n, p := range b.players {
+		if state, why := p.State(); state != client.Joined || p.Stats().Snapshots == 0 {
+			t.Errorf("client %d is %v (%v), %d snapshots", n, state, why, p.Stats().Snapshots)
+		}
+	}
+}
+
+// link loses and delays what passes between a table's clients and its lobby.
+type link struct {
+	rng  *rand.Rand
+	loss float64
+}
+
+func (k *link) lost() bool { return k.rng.Float64() < k.loss }
+
+// At 20 % loss each way every client comes in within three seconds, and one whose hashes do not match hears why.
+func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
+	const clients = 60
+	b := newTable(t, clients, Config{Players: clients + 1})
+	k := link{rand.New(rand.NewPCG(1, 1)), .2}
+	for range 3 * 60 {
+		b.lossy(&k)
+	}
+	for n, p := range b.players {
+		if state, why := p.State(); state != client.Joined {
+			t.Errorf("client %d is %v (%v)", n, state, why)
+		}
+	}
+	if b.count(Joined) != clients {
+		t.Errorf("%d joined", b.count(Joined))
+	}
+	odd := b.caller("")
+	odd.lost = k.lost
+	odd.ask(nil)
+	for range 180 {
+		if odd.dial.Update(b.now, &odd.post); odd.peer != nil && odd.events != nil {
+			odd.send(odd.seal(odd.pack()))
+		}
+		if k.lost() {
+			odd.post.Reset()
+		}
+		odd.mail()
+		b.lossy(&k)
+		if heard := len(odd.events); len(odd.hear()) == 0 && heard == 0 && len(odd.events) > 0 {
+			r := b.good()
+			r.Version++
+			odd.queue(r.Append(nil))
+		}
+		if odd.dial.State() == netcode.Disconnected {
+			break
+		}
+	}
+	if why, _ := odd.peer.Closed(); why != wire.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
+		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(Joined), b.count(Dismissed))
+	}
+}
+
+// lossy is one tick of play over a link.
+func (b *table) lossy(k *link) {
+	b.tick()
+	for n, p := range b.players {
+		for _, d := range b.ends[n].received() {
+			if !k.lost() { // a package may overtake the word that we are in; then its event comes again
+				if err := p.Receive(b.now, d); err != nil && err != netcode.DropState {
+					b.t.Fatalf("client %d: %v", n, err)
+				}
+			}
+		}
+		for due := p.Advance(b.now); due > 0; due-- {
+			p.Command(b.think(n))
+		}
+		out := p.Outgoing(b.now)
+		for i := range out.Len() {
+			if _, d := out.At(i); !k.lost() {
+				b.ends[n].send(d)
+			}
+		}
+	}
+}
+
+// paced adds a client that asks for a pace.
+func (b *table) paced(every, kbps int) *client.Client {
+	b.t.Helper()
+	return b.sit(client.Config{Every: every, Kbps: kbps}, nil)
+}
+
+// A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
+// decodes everything, without beginning anew and without mispredicting, and nothing is dropped uncounted.
+func TestRow26ByteRateHolds(t *testing.T) {
+	for i, c := range []struct{ lobby, wish, cap int }{
+		0: {0, 0, 0},
+		1: {48, 1000, 48},
+		2: {200, 30, 30},
+		3: {16, 0, 16},
+	} {
+		b := newTable(t, 60, Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		b.turning(uint64(i))
+		p := b.paced(0, c.wish)
+		b.play(2)
+		const seconds = 10
+		before, s0 := p.Stats(), b.counted()
+		b.play(seconds)
+		after, s1 := p.Stats(), b.counted()
+		kbps := float64(after.BytesIn-before.BytesIn) * 8 / 1000 / seconds
+		t.Logf("%d: %.1f kbit/s of %d, %d snapshots, age %v, throttled %d", i, kbps, c.cap, after.Snapshots-before.Snapshots, after.SnapshotAge, s1[1]-s0[1])
+		if c.cap == 0 {
+			if s1[1] != 0 || after.Snapshots-before.Snapshots != seconds*20 || kbps < 70 {
+				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s", i, s1[1], after.Snapshots-before.Snapshots, kbps)
+			}
+		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.9 {
+			t.Errorf("%d: %.1f kbit/s, the cap is %d", i, kbps, c.cap)
+		}
+		if state, _ := p.State(); state != client.Joined || after.Undecoded != 0 || after.Resyncs != 0 || after.Prediction.Mispredictions != 0 {
+			t.Errorf("%d: %v, %+v", i, state, after)
+		}
+		due := uint64(seconds * 20 * len(b.players))
+		if got := s1[0] + s1[1] + s1[2] - s0[0] - s0[1] - s0[2]; got != due {
+			t.Errorf("%d: %d snapshots sent, throttled or choked of %d due", i, got, due)
+		}
+	}
+}
+
+// turning makes all run and look about, which is the most that there is to tell.
+func (b *table) turning(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	b.think = func(int) client.Intent {
+		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.IntN(4))}
+	}
+}
+
+// counted is snapshots sent, throttled and choked.
+func (b *table) counted() [3]uint64 {
+	return [3]uint64{b.count(Snapshots), b.count(Throttled), b.count(Choked)}
+}
+
+// A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
+func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
+	b := newTable(t, 60, Config{Players: 64, Kbps: 16})
+	b.turning(4)
+	c := b.guest()
+	longest, quiet := 0, 0
+	for range 6 {
+		for range 60 {
+			b.turn()
+			quiet++
+			if before := c.bytes; len(c.hear()) > 0 || c.bytes > before {
+				longest, quiet = max(longest, quiet), 0
+			}
+			c.say(c.commands(1)...)
+		}
+	}
+	if longest > 60/wordsPerSecond+3 || c.words < 6 {
+		t.Errorf("%d ticks without a word, %d words", longest, c.words)
+	}
+}
+
+// Who gets fewer snapshots looks further back, and its shots are judged there: no view is clamped.
+func TestRow26PacedViewsAreBelieved(t *testing.T) {
+	for _, every := range []int{1, 2, 4} {
+		b := newTable(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})
+		for range 4 {
+			b.paced(every, 0)
+		}
+		b.think = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
+		b.play(3)
+		shots, clamped := b.count(Shots), b.count(Clamped)
+		b.play(3)
+		if shots, clamped = b.count(Shots)-shots, b.count(Clamped)-clamped; shots < 40 || clamped != 0 {
+			t.Errorf("every %d: %d of %d views clamped", every, clamped, shots)
+		}
+	}
+}
+
+// Each client gets its snapshots at the interval it asked for, evenly, beside others with another.
+func TestRow26IntervalsHonoured(t *testing.T) {
+	b := newTable(t, 0, Config{Players: 16})
+	asks := []int{0, 1, 2, 3, 4, 6, 8}
+	for _, every := range asks {
+		b.paced(every, 0)
+	}
+	b.play(4)
+	var before []client.Stats
+	for _, p := range b.players {
+		before = append(before, p.Stats())
+	}
+	b.play(12)
+	for n, p := range b.players {
+		s, want := p.Stats(), uint64(12*20/max(1, asks[n]))
+		got := s.Snapshots - before[n].Snapshots
+		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 || s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
+			t.Errorf("every %d: %d snapshots of %d, %+v", asks[n], got, want, s)
+		}
+		if g := &b.lobby.guests[p.ID().Index()]; int(g.paced) != 3*max(1, asks[n]) || !snapshot.AgeInUse(max(1, asks[n])) {
+			t.Errorf("every %d: paced at %d ticks", asks[n], g.paced)
+		}
+	}
+	c := b.guest()
+	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
+		c.queue(bad)
+		c.hear()
+		c.say()
+		b.tick()
+		if g := &b.lobby.guests[c.id().Index()]; g.every != 1 || !g.bucket.Ready(0) {
+			t.Errorf("%d: a pace of %x was taken", i, bad)
+		}
+	}
+	for i, cfg := range []client.Config{{Every: 5}, {Every: 9}, {Every: 257}, {Every: -1}, {Kbps: 15}, {Kbps: 65536 + 16}} {
+		cfg.Token, cfg.Arena = b.mint(99, nil), onGround
+		if _, err := client.New(cfg); err != client.ErrPace {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// Ten seconds in which neither end hears the other cost what happened in them: the sessions, longer-lived here than that,
+// go on within a second, with every snapshot decoded.
+func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
+	b := newTable(t, 0, Config{})
+	for range 4 {
+		b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 15 })
+	}
+	k := link{rng: rand.New(rand.NewPCG(2, 2))}
+	run := func(seconds int) {
+		for range seconds * 60 {
+			b.lossy(&k)
+		}
+	}
+	run(3)
+	k.loss = 1
+	sent, s0 := b.count(Sent), b.counted()
+	run(10)
+	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
+		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
+	}
+	if n := b.count(Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and the gate's keep-alives
+		t.Errorf("%d datagrams into ten seconds of silence", n)
+	}
+	k.loss = 0
+	run(1)
+	var before []client.Stats
+	for _, p := range b.players {
+		before = append(before, p.Stats())
+	}
+	run(2)
+	for n, p := range b.players {
+		s := p.Stats()
+		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 || s.Snapshots-before[n].Snapshots < 38 || s.Starved > before[n].Starved {
+			t.Errorf("client %d is %v: %+v", n, state, s)
+		}
+	}
+	if b.count(TimedOut) != 0 || b.count(Joined) != 4 {
+		t.Errorf("%d timed out, %d joined", b.count(TimedOut), b.count(Joined))
+	}
+}
+
+// A tick in which most guests wait for their buckets allocates nothing.
+func TestThrottledTickAllocatesNothing(t *testing.T) {
+	b := newTable(t, 40, Config{Players: 64, Kbps: 16})
+	b.turning(1)
+	b.play(5)
+	before := b.counted()
+	if n := testing.AllocsPerRun(120, func() {
+		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
+		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if after := b.counted(); after[0] == before[0] || after[1] == before[1] {
+		t.Errorf("%v snapshots sent, throttled and choked, was %v", after, before)
+	}
+}
