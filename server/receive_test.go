@@ -1,0 +1,277 @@
+package server
+
+import (
+	"bytes"
+	"net/netip"
+	"testing"
+
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// Malformed datagrams and packages of every kind are counted once, by their reason, are answered with nothing, and harm
+// nobody.
+func TestMalformedDatagrams(t *testing.T) {
+	l := newLab(t, Config{})
+	control := l.guest()
+	control.unharmed()
+	raw := func(b ...byte) func(*caller) []byte { return func(*caller) []byte { return b } }
+	request := func(f func(d []byte) []byte) func(*caller) []byte { // the first datagram of an attempt, changed
+		return func(c *caller) []byte {
+			c.ask(nil)
+			c.dial.Update(l.now, &c.post)
+			_, d := c.post.At(0)
+			d = f(bytes.Clone(d))
+			c.post.Reset()
+			return d
+		}
+	}
+	minted := func(f func(m *netcode.Mint)) func(*caller) []byte {
+		return func(c *caller) []byte {
+			c.ask(f)
+			c.dial.Update(l.now, &c.post)
+			_, d := c.post.At(0)
+			d = bytes.Clone(d)
+			c.post.Reset()
+			return d
+		}
+	}
+	sealed := func(f func(c *caller, d []byte) []byte) func(*caller) []byte { // a good datagram, changed behind its seal
+		return func(c *caller) []byte { return f(c, c.seal(c.pack(c.commands(1)...))) }
+	}
+	head := func(f func(h *wire.Header)) func(*caller) []byte {
+		return func(c *caller) []byte {
+			h, _, err := wire.ParseHeader(c.pack())
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(&h)
+			return c.seal(h.Append(nil))
+		}
+	}
+	pack := func(b ...byte) func(*caller) []byte { return func(c *caller) []byte { return c.seal(b) } }
+	sections := func(b ...byte) func(*caller) []byte { return func(c *caller) []byte { return c.seal(c.pack(b...)) } }
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	const stranger, guest = false, true
+	for i, c := range []struct {
+		name string
+		from bool // stranger or guest
+		make func(c *caller) []byte
+		why  error
+	}{
+		{"nothing", stranger, raw(), netcode.DropSize},
+		{"one zero", stranger, raw(0), netcode.DropReqSize},
+		{"a kind of 8", stranger, raw(bytes.Repeat([]byte{0x18}, 40)...), netcode.DropType},
+		{"a kind of 15", stranger, raw(bytes.Repeat([]byte{255}, 1200)...), netcode.DropType},
+		{"a sequence of no bytes", stranger, raw(bytes.Repeat([]byte{0x05}, 40)...), netcode.DropSequence},
+		{"a sequence of nine bytes", stranger, raw(bytes.Repeat([]byte{0x95}, 40)...), netcode.DropSequence},
+		{"a denial", stranger, raw(append([]byte{0x11}, make([]byte, 17)...)...), netcode.DropType},
+		{"a challenge", stranger, raw(append([]byte{0x12}, make([]byte, 325)...)...), netcode.DropType},
+		{"a response", stranger, raw(append([]byte{0x13}, make([]byte, 325)...)...), netcode.DropUnknown},
+		{"a keep-alive", stranger, raw(append([]byte{0x14}, make([]byte, 25)...)...), netcode.DropUnknown},
+		{"a payload", stranger, raw(append([]byte{0x15}, make([]byte, 100)...)...), netcode.DropUnknown},
+		{"a disconnect", stranger, raw(append([]byte{0x16}, make([]byte, 17)...)...), netcode.DropUnknown},
+		{"a path", stranger, raw(append([]byte{0x17}, make([]byte, 100)...)...), netcode.DropUnknown},
+		{"a request cut short", stranger, request(func(d []byte) []byte { return d[:1077] }), netcode.DropReqSize},
+		{"a request with a byte more", stranger, request(func(d []byte) []byte { return append(d, 0) }), netcode.DropReqSize},
+		{"a request of another version", stranger, request(func(d []byte) []byte { d[12]++; return d }), netcode.DropReqVersion},
+		{"a request of another game", stranger, request(func(d []byte) []byte { d[14]++; return d }), netcode.DropReqProtocol},
+		{"an expired token", stranger, minted(func(m *netcode.Mint) { m.Create, m.Expire = labUnix-50, labUnix-5 }), netcode.DropReqExpired},
+		{"a token changed to live longer", stranger, request(func(d []byte) []byte { d[22]++; return d }), netcode.DropReqToken},
+		{"a forged token", stranger, request(func(d []byte) []byte { d[500] ^= 1; return d }), netcode.DropReqToken},
+		{"a token for another server", stranger, minted(func(m *netcode.Mint) { m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")} }), netcode.DropReqAddress},
+
+		{"a guest's kind 9", guest, raw(bytes.Repeat([]byte{0x19}, 40)...), netcode.DropType},
+		{"a package whose seal is broken", guest, sealed(func(_ *caller, d []byte) []byte { d[len(d)-1] ^= 1; return d }), netcode.DropAuth},
+		{"a package cut short", guest, sealed(func(_ *caller, d []byte) []byte { return d[:len(d)-1] }), netcode.DropAuth},
+		{"a package shorter than its seal", guest, sealed(func(_ *caller, d []byte) []byte { return d[:17] }), netcode.DropSize},
+		{"a package as a keep-alive", guest, sealed(func(_ *caller, d []byte) []byte { d[0] ^= 1; return d }), netcode.DropAuth},
+		{"our own package back", guest, func(c *caller) []byte {
+			l.ticks(7)
+			for _, d := range c.received() {
+				if netcode.KindOf(d) == netcode.KindPayload {
+					return d
+				}
+			}
+			return nil
+		}, netcode.DropAuth},
+		{"a good package of another session", guest, func(*caller) []byte { d := control.seal(control.pack()); return d }, netcode.DropAuth},
+		{"a package of one byte", guest, pack(1), wire.DropSize},
+		{"a package shorter than its header", guest, pack(make([]byte, wire.HeaderSize-1)...), wire.DropSize},
+		{"a sequence far ahead", guest, head(func(h *wire.Header) { h.Sequence += 20000 }), wire.DropFuture},
+		{"sequence 0", guest, head(func(h *wire.Header) { h.Sequence = 0 }), wire.DropStale},
+		{"an ack of what was never sent", guest, head(func(h *wire.Header) { h.Ack = 9999 }), wire.DropAck},
+		{"ack bits of what was never sent", guest, head(func(h *wire.Header) { h.Ack, h.AckBits = 0, 1 }), wire.DropAck},
+		{"ack bits all ones", guest, head(func(h *wire.Header) { h.AckBits = ^uint64(0) }), wire.DropAck},
+		{"section 0", guest, sections(0), wire.DropSection},
+		{"section 9", guest, sections(9, 1, 2, 3), wire.DropSection},
+		{"a client's snapshot", guest, sections(byte(wire.SectionSnapshot), 1, 0, 0, 0, 0), wire.DropSection},
+		{"events without a count", guest, sections(1), wire.DropEvents},
+		{"no events", guest, sections(1, 0), wire.DropEvents},
+		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), wire.DropEvents},
+		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), wire.DropEvents},
+		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), wire.DropSection},
+		{"notes without a count", guest, sections(4), wire.DropNotes},
+		{"a Close without a reason", guest, sections(6), wire.DropReason},
+		{"a Close for reason 0", guest, sections(6, 0), wire.DropReason},
+		{"a Close for reason 200", guest, sections(6, 200), wire.DropReason},
+		{"commands without a head", guest, sections(2), wire.DropCommands},
+		{"no commands", guest, sections(2, 0, 1, 0, 0, 0, 0), wire.DropCommands},
+		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...), wire.DropCommands},
+		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), wire.DropCommands},
+		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), wire.DropCommands},
+		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), wire.DropCommands},
+		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, wire.DropSection},
+		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, wire.DropSection},
+		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, wire.DropSection},
+	} {
+		who := l.caller("")
+		control.hear()
+		if c.from == guest {
+			who.join()
+			who.say()
+			l.tick()
+			if !who.guest().ready {
+				t.Fatalf("%d %s: not ready", i, c.name)
+			}
+		}
+		datagram := c.make(who)
+		who.received()
+		want, joined := l.account(), l.count(Joined)
+		want.add(nil, 1)
+		want.add(c.why, 1)
+		control.play()
+		who.send(datagram)
+		l.tick()
+		if got := l.account(); got != want || l.count(Joined) != joined {
+			t.Errorf("%d %s: %v\nwant %v", i, c.name, got, want)
+		}
+		if c.from == stranger {
+			if answer := who.received(); answer != nil {
+				t.Errorf("%d %s: answered with %x", i, c.name, answer)
+			}
+			continue
+		}
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.seats[who.guest().client] < 0 {
+			t.Errorf("%d %s: cost its sender the session", i, c.name)
+		}
+		who.leave()
+		control.play()
+		l.tick()
+	}
+	control.hear()
+	control.unharmed()
+	if n := len(l.lobby.live); n != 1 {
+		t.Errorf("%d guests are left, want one", n)
+	}
+}
+
+// Longer datagrams than any of ours never come as far as the gate.
+func TestDatagramTooLong(t *testing.T) {
+	l := newLab(t, Config{})
+	control, c := l.guest(), l.caller("")
+	data := make([]byte, netio.MaxDatagram)
+	for _, kind := range []byte{0x00, 0x13, 0x15, 0x17} {
+		data[0] = kind
+		c.send(data)
+	}
+	control.play()
+	l.tick()
+	a := l.account()
+	if a.refused[netcode.DropReqSize] != 1 || a.refused[netcode.DropUnknown] != 3 || c.received() != nil {
+		t.Errorf("%v", a)
+	}
+	control.unharmed()
+}
+
+// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is overtaken by more than the
+// window, count as duplicate and stale. None of them makes a command be used twice.
+func TestReplayedPackages(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	c.say()
+	l.tick()
+	pack := c.pack(c.commands(1)...)
+	old := c.seal(pack)
+	for range 3 {
+		c.send(old)
+	}
+	c.send(c.seal(pack))
+	l.tick()
+	if l.refused(netcode.DropReplay) != 2 || l.dropped(wire.DropDuplicate) != 1 {
+		t.Errorf("%v", l.account())
+	}
+	c.plays(70)
+	c.send(c.seal(pack))
+	c.send(old)
+	l.tick()
+	if l.dropped(wire.DropStale) != 1 || l.dropped(wire.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
+		t.Errorf("%v", l.account())
+	}
+	c.plays(1100)
+	c.send(old)
+	l.tick()
+	if l.refused(netcode.DropTooOld) != 1 {
+		t.Errorf("%v", l.account())
+	}
+	if n := c.inputs(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
+		t.Errorf("commands: %+v", n)
+	}
+}
+
+// A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
+func TestResync(t *testing.T) {
+	l := newLab(t, Config{})
+	c, other := l.guest(), l.guest()
+	age := func() (owner byte, seen bool) {
+		for _, s := range c.hear() {
+			if s[5] == 1 {
+				owner, seen = s[6], true
+			}
+		}
+		return owner, seen
+	}
+	owner, seen := byte(0), false
+	for range 60 {
+		if o, ok := age(); ok {
+			owner, seen = o, true
+		}
+		c.say()
+		other.play()
+		l.tick()
+	}
+	if !seen || owner == 0 {
+		t.Fatalf("after a second the owner row has age %d (seen %v)", owner, seen)
+	}
+	for range session.MaxEvents {
+		c.queue([]byte{sim.AskResync})
+	}
+	age()
+	c.say()
+	fresh := false
+	for range 4 {
+		l.tick()
+		if o, ok := age(); ok {
+			fresh = fresh || o == 0
+			break
+		}
+	}
+	if !fresh || l.count(Resyncs) != 1 {
+		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(Resyncs))
+	}
+	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
+		c.queue(junk)
+	}
+	drops := l.account()
+	drops.add(nil, 1)
+	c.say()
+	l.tick()
+	if l.count(Resyncs) != 1 || l.account() != drops {
+		t.Errorf("%d resyncs, %v", l.count(Resyncs), l.account())
+	}
+	other.hear()
+	other.unharmed()
+}
