@@ -148,15 +148,15 @@ func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
 }
 
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, or another
-// pace; others are of a newer client and ignored.
+// pace; others, of a newer client perhaps, are counted and ignored.
 func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
-	}
-	if every, kbps, ok := sim.ParsePace(event); ok {
+	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
-	}
-	if r, err := wire.ParseReady(event); err == nil && !g.ready {
+	} else if r, err := wire.ParseReady(event); err != nil || g.ready {
+		l.Stats.Count[EventsUnknown].Inc()
+	} else {
 		l.ready(now, g, r)
 	}
 }

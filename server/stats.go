@@ -69,6 +69,7 @@ const (
 	Hits
 	Kills
 	EventsRefused // events that a peer's full queue did not take
+	EventsUnknown // events from clients that mean nothing here
 	Joined
 	Left
 	TimedOut
@@ -86,7 +87,7 @@ const (
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
-	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "dismissed", "returned", "unsent", "unbalanced_ticks", "resyncs",
+	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "events_unknown", "joined", "left", "timed_out", "dismissed", "returned", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected"}
 
 // String is the counter's name in reports.
