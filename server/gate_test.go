@@ -463,3 +463,29 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 		t.Errorf("%d inputs missing, %d snapshots", l.count(InputsMissing), l.count(Snapshots))
 	}
 }
+
+// A goodbye within a package ends the session as one of the gate does, and nothing of the package behind it counts.
+func TestGoodbyeInPackage(t *testing.T) {
+	l := newLab(t, Config{})
+	control, c := l.guest(), l.guest()
+	c.say()
+	control.play()
+	l.tick()
+	c.received()
+	p := c.pack()
+	p = c.peer.AppendClose(p, wire.ReasonLeft)
+	c.send(c.seal(append(p, c.commands(1)...)))
+	c.say(c.commands(1)...)
+	c.leave()
+	control.play()
+	l.tick()
+	if l.count(Left) != 1 || l.count(Dismissed) != 0 || l.lobby.gate.Connected() != 1 || l.dropped(wire.DropSection) != 1 {
+		t.Errorf("%d left, %d sessions; %v", l.count(Left), l.lobby.gate.Connected(), l.account())
+	}
+	control.play()
+	l.tick()
+	if l.lobby.match.World.Len() != 1 {
+		t.Errorf("%d players", l.lobby.match.World.Len())
+	}
+	control.unharmed()
+}

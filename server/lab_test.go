@@ -68,7 +68,7 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if l.lobby, err = NewLobby(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if l.conn, err = l.net.Listen(labAddr, netio.Config{RingDatagrams: 4096}); err != nil {
+	if l.conn, err = l.net.Listen(labAddr, netio.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	return l

@@ -123,10 +123,10 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if wire.SectionOf(rest) == wire.SectionCommands {
-		if rest, err = l.commands(g, rest[1:]); err != nil {
-			return err
-		}
+	if _, closed := g.peer.Closed(); closed {
+		l.quit(now, g)
+	} else if wire.SectionOf(rest) == wire.SectionCommands {
+		return l.commands(g, rest[1:])
 	}
 	if len(rest) > 0 {
 		return wire.DropSection
@@ -134,17 +134,21 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	return nil
 }
 
-// commands offers a window of commands to the player's inbox, oldest first.
-func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
+// commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
+// nothing.
+func (l *Lobby) commands(g *guest, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
-		return nil, wire.DropCommands
+		return wire.DropCommands
+	}
+	if len(rest) > 0 {
+		return wire.DropSection
 	}
 	inbox := l.match.Inbox(g.id)
 	for i := n - 1; i >= 0; i-- {
 		inbox.Offer(l.window[i])
 	}
-	return rest, nil
+	return nil
 }
 
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, or another

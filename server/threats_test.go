@@ -213,7 +213,7 @@ func TestThreat09Amplification(t *testing.T) {
 
 	rng := rand.New(rand.NewPCG(1, 9))
 	sent = 0
-	for range 2000 {
+	for n := range 2000 {
 		d := make([]byte, rng.IntN(1233))
 		for i := range d {
 			d[i] = byte(rng.Uint32())
@@ -222,7 +222,9 @@ func TestThreat09Amplification(t *testing.T) {
 			d[0] = byte(rng.IntN(8)) | 0x10
 		}
 		garbage.send(d)
-		sent += len(d)
+		if sent += len(d); n%200 == 0 {
+			l.tick()
+		}
 	}
 	l.tick()
 	garbage.silent()
