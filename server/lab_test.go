@@ -211,7 +211,7 @@ func (l *lab) caller(addr string) *caller {
 // move gives the caller another address, as a router does that has forgotten it.
 func (c *caller) move(addr string) {
 	c.lab.t.Helper()
-	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 256})
+	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
