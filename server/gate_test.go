@@ -57,6 +57,10 @@ func TestGrace(t *testing.T) {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
 	}
 	c.unharmed()
+	l.tick()
+	if used := control.inputs().Used + c.inputs().Used; l.count(InputsUsed) != used {
+		t.Errorf("%d commands used, by the inboxes %d", l.count(InputsUsed), used)
+	}
 
 	control.hear()
 	l.silence(2, control)
@@ -121,6 +125,23 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 		if n := c.inputs(); n.Used < 59 {
 			t.Errorf("%d: %+v", i, n)
 		}
+	}
+}
+
+// Whoever comes while somebody leaves gets that one's place; the absent keep theirs.
+func TestLeaversGoBeforeTheAbsent(t *testing.T) {
+	l := newLab(t, Config{Players: 2})
+	absent := l.guest()
+	absent.say()
+	l.silence(1)
+	leaver, c := l.guest(), l.caller("")
+	response := c.respond()
+	leaver.leave()
+	c.send(response)
+	l.ticks(2)
+	c.hear()
+	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.away) != 1 {
+		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.away))
 	}
 }
 
@@ -290,6 +311,31 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	}
 }
 
+// Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that one with one player.
+func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
+	l := newLab(t, Config{Players: 2})
+	l.guest().say()
+	l.tick()
+	l.guest().say()
+	l.silence(2)
+	b, c := l.caller(""), l.caller("")
+	first, second := b.respond(), c.respond()
+	b.send(first)
+	for range netio.BatchSize {
+		b.send([]byte{0x15})
+	}
+	b.dial.Disconnect(l.now, &b.post)
+	b.mail()
+	c.send(second)
+	l.ticks(3)
+	c.hear()
+	if c.welcome.Version == 0 || l.count(Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(Joined), len(l.lobby.live), len(l.lobby.arrivals))
+	}
+	c.ready()
+	c.unharmed()
+}
+
 // A client whose address changes keeps its session: the lobby goes on at the new address, nothing more goes to the old one,
 // and no tick is lost to a client whose commands come as far ahead as the change takes.
 func TestMoved(t *testing.T) {
@@ -435,57 +481,41 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 		callers = append(callers, l.guest())
 	}
 	stranger := l.caller("")
-	var before, after runtime.MemStats
-	allocs := uint64(0)
-	for n := range 400 {
-		for _, c := range callers {
-			c.play()
-		}
-		stranger.send(bytes.Repeat([]byte{0x15}, 30+n))
-		request := make([]byte, 1078)
-		copy(request[1:], "NETCODE 1.02\x00")
-		stranger.send(request)
-		l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
-		runtime.ReadMemStats(&before)
-		err := l.lobby.Tick(l.now, l.unix(), l.conn)
-		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n >= 100 {
-			allocs += after.Mallocs - before.Mallocs
-		}
+	least := ^uint64(0)
+	for range 4 { // now and then the runtime allocates something itself, but not in each round
+		least = min(least, l.allocates(100, func() {
+			for _, c := range callers {
+				c.play()
+			}
+			stranger.send(bytes.Repeat([]byte{0x15}, 30))
+			request := make([]byte, 1078)
+			copy(request[1:], "NETCODE 1.02\x00")
+			stranger.send(request)
+		}))
 	}
-	if allocs > 3 { // of the runtime itself, now and then
-		t.Errorf("%d allocations in 300 ticks", allocs)
+	if least != 0 {
+		t.Errorf("%d allocations in 100 ticks", least)
 	}
-	if l.count(InputsMissing) > 6 || l.count(Snapshots) < 6*130 {
-		t.Errorf("%d inputs missing, %d snapshots", l.count(InputsMissing), l.count(Snapshots))
+	if l.count(InputsMissing) > 6 || l.count(Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(InputsMissing), l.count(Snapshots), l.account())
 	}
 }
 
-// A goodbye within a package ends the session as one of the gate does, and nothing of the package behind it counts.
-func TestGoodbyeInPackage(t *testing.T) {
-	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
-	c.say()
-	control.play()
-	l.tick()
-	c.received()
-	p := c.pack()
-	p = c.peer.AppendClose(p, wire.ReasonLeft)
-	c.send(c.seal(append(p, c.commands(1)...)))
-	c.say(c.commands(1)...)
-	c.leave()
-	control.play()
-	l.tick()
-	if l.count(Left) != 1 || l.count(Dismissed) != 0 || l.lobby.gate.Connected() != 1 || l.dropped(wire.DropSection) != 1 {
-		t.Errorf("%d left, %d sessions; %v", l.count(Left), l.lobby.gate.Connected(), l.account())
+// allocates counts what n ticks of the lobby allocate; what happens before each is not counted.
+func (l *lab) allocates(n int, before func()) (allocs uint64) {
+	l.t.Helper()
+	var a, b runtime.MemStats
+	for range n {
+		before()
+		l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
+		runtime.ReadMemStats(&a)
+		err := l.lobby.Tick(l.now, l.unix(), l.conn)
+		runtime.ReadMemStats(&b)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		allocs += b.Mallocs - a.Mallocs
 	}
-	control.play()
-	l.tick()
-	if l.lobby.match.World.Len() != 1 {
-		t.Errorf("%d players", l.lobby.match.World.Len())
-	}
-	control.unharmed()
+	l.balanced()
+	return allocs
 }
