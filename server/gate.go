@@ -26,11 +26,13 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.begin(now, g, e.Client)
 			l.Stats.Count[Returned].Inc()
+			l.Stats.Count[Takeovers].Inc()
 		}
 	case netcode.EventMoved:
 		if g := l.guestOf(e.Client); g != nil {
 			s, _ := l.gate.Session(e.Client)
 			g.addr = s.Address
+			l.Stats.Count[Moved].Inc()
 		}
 	case netcode.EventTimeout:
 		if g := l.guestOf(e.Client); g != nil {
@@ -43,6 +45,9 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.remove(g)
 			l.Stats.Count[Left].Inc()
+			if e.Kind == netcode.EventKick {
+				l.Stats.Count[Kicked].Inc()
+			}
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {

@@ -37,7 +37,6 @@ func TestGrace(t *testing.T) {
 	old := c.id()
 	l.lobby.match.Vital(old).Kills = 7
 	l.silence(1, control)
-	parted := l.now
 	motion, _, _ := l.lobby.match.Self(old)
 	pos := motion.Pos
 	for range 20 * 60 {
@@ -64,7 +63,7 @@ func TestGrace(t *testing.T) {
 
 	control.hear()
 	l.silence(2, control)
-	parted = l.now
+	parted := l.now
 	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < Grace {
 		control.play()
 		if l.tick(); l.lobby.match.Vital(old) == nil {
@@ -199,7 +198,7 @@ func TestTakeover(t *testing.T) {
 		l.tick()
 		c.hear()
 	}
-	if c.id() != old || l.count(Returned) != 1 || l.count(Joined) != 2 || l.count(TimedOut)+l.count(Left) != 0 {
+	if c.id() != old || l.count(Returned) != 1 || l.count(Takeovers) != 1 || l.count(Joined) != 2 || l.count(TimedOut)+l.count(Left) != 0 {
 		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(Returned), l.count(Joined))
 	}
 	now := c.conn
@@ -384,7 +383,7 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.inputs()
-	if after.Missing != before.Missing || c.id() != id || l.count(Joined) != 2 || l.lobby.gate.Counters().Migrations != 3 {
+	if after.Missing != before.Missing || c.id() != id || l.count(Joined) != 2 || l.lobby.gate.Counters().Migrations != 3 || l.count(Moved) != 3 {
 		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.gate.Counters().Migrations)
 	}
 	control.hear()

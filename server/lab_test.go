@@ -100,7 +100,7 @@ func (l *lab) balanced() {
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(Unbalanced) != 0 || gate.Amplification != 0 || l.count(Unsent) != 0:
+	case l.count(Unbalanced) != 0 || gate.Amplification != 0 || l.count(Amplified) != 0 || l.count(Unsent) != 0:
 		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(Unbalanced), gate.Amplification, l.count(Unsent))
 	}
 }

@@ -77,6 +77,32 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// Every counter and every reason has a name of its own.
+func TestCountNames(t *testing.T) {
+	seen := map[string]bool{}
+	name := func(s string) {
+		if s == "" || seen[s] {
+			t.Errorf("name %q is missing or used twice", s)
+		}
+		seen[s] = true
+	}
+	for c := range NumCounts {
+		name(c.String())
+	}
+	for d := netcode.DropNone + 1; d < netcode.NumDrops; d++ {
+		name(d.String())
+	}
+	for d := wire.DropNone + 1; d < wire.NumDrops; d++ {
+		name(d.String())
+	}
+	for i, c := range map[string]Count{"rx_datagrams": Received, "assert_amplification": Amplified, "unbalanced_ticks": Unbalanced,
+		"session_starved": Starved, "lagswitch_suspected": LagSwitch, "shots_clamped": Clamped, "kick_flood": Kicked} {
+		if c.String() != i {
+			t.Errorf("%s is called %s", i, c)
+		}
+	}
+}
+
 // A full server says so; whoever asks again once somebody has left comes in with the same token.
 func TestFull(t *testing.T) {
 	l := newLab(t, Config{Players: 2})

@@ -278,7 +278,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 		t.Errorf("%v", l.account())
 	}
 	control.unharmed()
-	if l.lobby.gate.Counters().Takeovers != 0 {
+	if l.count(Takeovers) != 0 {
 		t.Error("taken over while it played")
 	}
 }
@@ -347,7 +347,7 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if g := roamer.guest(); g.addr != roamer.addr() || l.lobby.gate.Counters().Migrations != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+	if g := roamer.guest(); g.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
 		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
 	}
 	l.silence(1, control)
@@ -375,7 +375,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		snapshots += control.play()
 		l.tick()
 	}
-	a, k := l.account(), l.lobby.gate.Counters().Kicks
+	a, k := l.account(), l.count(Kicked)
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
