@@ -26,11 +26,13 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.begin(now, g, e.Client)
 			l.Stats.Count[Returned].Inc()
+			l.Stats.Count[Takeovers].Inc()
 		}
 	case netcode.EventMoved:
 		if g := l.guestOf(e.Client); g != nil {
 			s, _ := l.gate.Session(e.Client)
 			g.addr = s.Address
+			l.Stats.Count[Moved].Inc()
 		}
 	case netcode.EventTimeout:
 		if g := l.guestOf(e.Client); g != nil {
@@ -43,6 +45,9 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.remove(g)
 			l.Stats.Count[Left].Inc()
+			if e.Kind == netcode.EventKick {
+				l.Stats.Count[Kicked].Inc()
+			}
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
@@ -141,8 +146,7 @@ func (l *Lobby) expire(now time.Duration) {
 
 // dismiss ends a guest's session and tells it why, often enough that the loss of a few datagrams does not matter.
 func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
-	// In the batch in hand the guest may have left already, and another may have its place at the gate.
-	if s, ok := l.gate.Session(int(g.client)); ok && s.Token == g.tag {
+	if l.connected(g) {
 		var pack [wire.HeaderSize + 2]byte
 		for range session.CloseRepeats {
 			p, _ := g.peer.Append(now, pack[:0])
@@ -152,6 +156,22 @@ func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
 	}
 	l.remove(g)
 	l.Stats.Count[Dismissed].Inc()
+}
+
+// quit takes the goodbye that came in a guest's package.
+func (l *Lobby) quit(now time.Duration, g *guest) {
+	if l.connected(g) {
+		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
+	}
+	l.remove(g)
+	l.Stats.Count[Left].Inc()
+}
+
+// connected reports whether the gate's session of a guest is still the guest's: in the batch in hand it may have left already,
+// and another may have its place at the gate.
+func (l *Lobby) connected(g *guest) bool {
+	s, ok := l.gate.Session(int(g.client))
+	return ok && s.Token == g.tag
 }
 
 // part separates a guest from its session. Its player stays.

@@ -171,7 +171,7 @@ func (l *Lobby) CountSymbols() *ghost.Counts {
 func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
 	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
-	l.play(&lap)                              // command -> sim -> history
+	l.play(now, &lap)                         // command -> sim -> history
 	frame := l.capture(&lap)                  // history -> snapshot
 	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
 	errOut := l.send(now, conn, &lap)         // delta -> compress -> packet -> socket
@@ -181,9 +181,9 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 }
 
 // play runs the match's systems and notes what each costs.
-func (l *Lobby) play(lap *lap) {
+func (l *Lobby) play(now time.Duration, lap *lap) {
 	for _, slot := range l.live {
-		l.guests[slot].brief(l)
+		l.guests[slot].brief(now, l)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {

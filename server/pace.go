@@ -30,6 +30,10 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		l.Stats.Count[Choked].Inc()
 		return false
 	}
+	if g.starved(l, t) {
+		l.Stats.Count[Starved].Inc()
+		return false
+	}
 	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
 	// as large and the next one later still.
 	gap := int(uint32(t-g.sent) / interval)
@@ -42,6 +46,21 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		l.wordTo(now, g, t)
 	}
 	return false
+}
+
+// starveAfter is how many snapshots go unacknowledged before such as need no baseline come only every starveEvery: each is
+// many times as large as one that has a baseline, and to withhold acks must not buy them.
+const (
+	starveAfter = 32
+	starveEvery = 250 * time.Millisecond
+)
+
+// starved reports whether a guest that acknowledges nothing has to wait for its next snapshot.
+func (g *guest) starved(l *Lobby, t tick.Tick) bool {
+	if g.blind <= starveAfter || g.holds != 0 && t-g.holds <= tick.Tick(snapshot.MaxAge*l.cfg.Interval) {
+		return false
+	}
+	return t-g.sent < tick.Tick(int64(starveEvery)*int64(l.cfg.Rules.Rate)/int64(time.Second))
 }
 
 // wordsPerSecond is how often a guest whose bucket is empty hears from us all the same: it must know that we are here, and
@@ -63,4 +82,5 @@ func (g *guest) turn(t, interval tick.Tick) {
 		g.paced = max(g.paced, t-g.sent)
 	}
 	g.sent, g.spoke, g.late = t, t, false
+	g.blind++
 }
