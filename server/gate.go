@@ -75,6 +75,7 @@ func (l *Lobby) admit(now time.Duration) {
 		}
 		g := l.returning(s.ClientID)
 		if g != nil {
+			g.inputs = l.match.Inbox(g.id).Count // what went on without it is no loss
 			l.Stats.Count[Returned].Inc()
 		} else if id := l.match.Join(); id != 0 {
 			g = &l.guests[id.Index()]

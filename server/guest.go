@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // guest is one player and its connection: who it is, and what it is known to hold.
@@ -38,8 +39,7 @@ type guest struct {
 	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
-	used     uint64                // of its inbox's counts, as far as they are in the lobby's
-	missing  uint64
+	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
@@ -52,7 +52,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, used: g.used, missing: g.missing,
+	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
 	g.owner.Count(l.ownerCounts)
 	g.forget()

@@ -126,10 +126,19 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 
 // tally adds a guest's new input counts to the lobby's.
 func (l *Lobby) tally(g *guest) {
-	c := &l.match.Inbox(g.id).Count
-	l.Stats.Count[InputsUsed].Add(c.Used - g.used)
-	l.Stats.Count[InputsMissing].Add(c.Missing - g.missing)
-	g.used, g.missing = c.Used, c.Missing
+	c, was := l.match.Inbox(g.id).Count, g.inputs
+	if c == was {
+		return
+	}
+	n := &l.Stats.Count
+	n[InputsUsed].Add(c.Used - was.Used)
+	n[InputsMissing].Add(c.Missing - was.Missing)
+	n[InputsDuplicate].Add(c.Duplicate - was.Duplicate)
+	n[InputsStale].Add(c.Stale - was.Stale)
+	n[InputsFuture].Add(c.Future - was.Future)
+	n[InputsConflict].Add(c.Conflict - was.Conflict)
+	n[InputsClamped].Add(c.Clamped - was.Clamped)
+	g.inputs = c
 }
 
 // deliver seals the drafts and sends them.

@@ -57,13 +57,18 @@ type Count int
 
 // The counters. Received is Accepted plus the sums of Refused and Drops, always.
 const (
-	Received      Count = iota // datagrams in
-	Accepted                   // datagrams in that were not dropped
-	BytesIn                    // UDP payload in
-	Sent                       // datagrams out
-	BytesOut                   // UDP payload out
-	InputsUsed                 // player ticks that ran with the player's own command
-	InputsMissing              // player ticks that ran without
+	Received        Count = iota // datagrams in
+	Accepted                     // datagrams in that were not dropped
+	BytesIn                      // UDP payload in
+	Sent                         // datagrams out
+	BytesOut                     // UDP payload out
+	InputsUsed                   // player ticks that ran with the player's own command
+	InputsMissing                // player ticks that ran without
+	InputsDuplicate              // commands that came before: they travel until they are acknowledged
+	InputsStale                  // commands for ticks that have been played
+	InputsFuture                 // commands for ticks too far ahead
+	InputsConflict               // commands that differ from one that waits for the same tick
+	InputsClamped                // commands of which a field was mended
 	Shots
 	Clamped // shots whose claimed view was moved into what the server knows to be possible
 	Hits
@@ -91,7 +96,7 @@ const (
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",
-	"inputs_used", "inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "events_unknown",
+	"inputs_used", "inputs_missing", "input_dup", "input_stale", "input_future", "input_conflict", "input_clamped", "shots", "shots_clamped", "hits", "kills", "events_refused", "events_unknown",
 	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected"}

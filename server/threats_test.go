@@ -429,7 +429,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
-	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 {
+	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(InputsFuture) != got.Future ||
+		hack.count(InputsDuplicate) < got.Duplicate || honest.count(InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
 	kc.hear()
@@ -468,7 +469,8 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 			t.Fatalf("tick %d: the worlds differ", next)
 		}
 	}
-	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 {
+	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
+		noisy.count(InputsConflict) != 120 || noisy.count(InputsStale) != n.Stale || clean.count(InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
 	bc.unharmed()
@@ -506,7 +508,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.dropped(wire.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(wire.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
