@@ -227,11 +227,11 @@ func (l *Lobby) unseat(slot int32) {
 	}
 }
 
-// Close tells every guest that the lobby ends and admits nobody any more.
-func (l *Lobby) Close(now time.Duration, conn netio.Conn) error {
+// Close tells every guest why the lobby ends and admits nobody any more.
+func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error {
 	l.gate.Refuse()
 	for len(l.live) > 0 {
-		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], wire.ReasonClosing)
+		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], why)
 		if err := l.mail(now, conn); err != nil {
 			return err
 		}

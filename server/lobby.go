@@ -103,7 +103,8 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
-	leaving int // players who leave with the end of this tick
+	leaving int  // players who leave with the end of this tick
+	shed    Shed // what overload makes us leave out
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand

@@ -374,7 +374,7 @@ func TestClose(t *testing.T) {
 	c.ask(nil)
 	c.update()
 	l.tick()
-	if err := l.lobby.Close(l.now, l.conn); err != nil {
+	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	for i, who := range []*caller{a, b} {

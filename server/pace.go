@@ -23,7 +23,7 @@ func (g *guest) pace(every uint8, kbps int, l *Lobby) {
 // it, as the next tells all that has changed since the guest's baseline.
 func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	interval := uint32(l.cfg.Interval)
-	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(g.every)) != 0 {
+	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
 		return false
 	}
 	if !g.peer.Ready(now) {
@@ -76,8 +76,8 @@ func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much
 // later.
-func (g *guest) turn(t, interval tick.Tick) {
-	g.paced = interval * tick.Tick(g.every)
+func (g *guest) turn(t tick.Tick, l *Lobby) {
+	g.paced = tick.Tick(l.cfg.Interval) * l.every(g)
 	if g.late {
 		g.paced = max(g.paced, t-g.sent)
 	}

@@ -37,7 +37,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 			continue
 		}
 		g.resync(l, t)
-		g.turn(t, tick.Tick(l.cfg.Interval))
+		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
