@@ -23,7 +23,11 @@ func Of(t reflect.Type) (*Twin, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w: no type, expected a struct", ErrSchema)
 	}
-	l, err := NewLayout(t.Name(), nodeOf(t))
+	name := t.Name()
+	if name == "" {
+		name = t.Kind().String()
+	}
+	l, err := NewLayout(name, nodeOf(t))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +38,8 @@ func Of(t reflect.Type) (*Twin, error) {
 		want := at(reflect.New(t).Elem(), leaf.Index).Type()
 		m, ok := reflect.PointerTo(t).MethodByName(leaf.Derived)
 		if !ok || m.Type.NumIn() != 1 || m.Type.NumOut() != 1 || m.Type.Out(0) != want {
-			return nil, fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %v of %s", ErrSchema, t.Name(), leaf.Path, leaf.Derived, leaf.Derived, want, t.Name())
+			return nil, fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %v of %s", ErrSchema, name, leaf.Path,
+				leaf.Derived, leaf.Derived, want, name)
 		}
 	}
 	return &Twin{l, t}, nil

@@ -147,8 +147,8 @@ func (v *Own) Restore(row []int32) {
 	v.Respawn = row[OwnRespawn]
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its interp says, the others from a.
-// The rows must be of one unbroken life, and in range.
+// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
+// interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *Own) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[OwnFields-1], b[OwnFields-1]
 	v.Pos.X = float32(a[OwnPosX]) / 4096
@@ -278,8 +278,8 @@ func (v *Player) Restore(row []int32) {
 	v.Deaths = uint16(row[PlayerDeaths])
 }
 
-// Lerp restores what lies frac/256 of the way from row a to row b: each field as its interp says, the others from a.
-// The rows must be of one unbroken life, and in range.
+// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
+// interp says, the others from a. The rows must be of one unbroken life, and in range.
 func (v *Player) Lerp(a, b []int32, frac uint8) {
 	_, _ = a[PlayerFields-1], b[PlayerFields-1]
 	v.Pos.X = schema.Between(float32(a[PlayerX])/128, float32(b[PlayerX])/128, frac)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/tickrate/tickrate/ecs/schema"
 )
@@ -41,7 +42,7 @@ func Generate(fset *token.FileSet, files []*ast.File, path string, imp types.Imp
 	var all []component
 	for _, name := range names {
 		l, err := layoutOf(pkg, name)
-		if err != nil && first != nil {
+		if err != nil && first != nil && strings.Contains(err.Error(), "invalid type") {
 			err = fmt.Errorf("%w (%v)", err, first)
 		}
 		if err != nil {
