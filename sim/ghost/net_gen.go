@@ -67,61 +67,36 @@ func (v *Own) Row(dst []int32) {
 // least as long as src.
 func OwnColumns(dst [][]int32, src []Own) {
 	_ = dst[OwnFields-1]
-	for i, c := 0, dst[OwnPosX][:len(src)]; i < len(c); i++ {
+	c0 := dst[OwnPosX][:len(src)]
+	c1 := dst[OwnPosY][:len(src)]
+	c2 := dst[OwnPosZ][:len(src)]
+	c3 := dst[OwnVelX][:len(src)]
+	c4 := dst[OwnVelY][:len(src)]
+	c5 := dst[OwnVelZ][:len(src)]
+	c6 := dst[OwnMotion][:len(src)]
+	c7 := dst[OwnSince][:len(src)]
+	c8 := dst[OwnAmmo][:len(src)]
+	c9 := dst[OwnCool][:len(src)]
+	c10 := dst[OwnCone][:len(src)]
+	c11 := dst[OwnLead][:len(src)]
+	c12 := dst[OwnStarved][:len(src)]
+	c13 := dst[OwnRespawn][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[OwnPosY][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[OwnPosZ][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[OwnVelX][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
-	}
-	for i, c := 0, dst[OwnVelY][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
-	}
-	for i, c := 0, dst[OwnVelZ][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
-	}
-	for i, c := 0, dst[OwnMotion][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(min(v.Held, 2047))<<5
-	}
-	for i, c := 0, dst[OwnSince][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Since)
-	}
-	for i, c := 0, dst[OwnAmmo][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Ammo) | schema.Bit(v.Reloading)<<8
-	}
-	for i, c := 0, dst[OwnCool][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = min(max(v.Cool, -32768), 32768)
-	}
-	for i, c := 0, dst[OwnCone][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = min(max(v.Cone, 0), 65536)
-	}
-	for i, c := 0, dst[OwnLead][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Lead)
-	}
-	for i, c := 0, dst[OwnStarved][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Starved)
-	}
-	for i, c := 0, dst[OwnRespawn][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = min(max(v.Respawn, 0), 1048576)
+		c0[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
+		c1[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
+		c2[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
+		c3[i] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
+		c4[i] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
+		c5[i] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
+		c6[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(min(v.Held, 2047))<<5
+		c7[i] = int32(v.Since)
+		c8[i] = int32(v.Ammo) | schema.Bit(v.Reloading)<<8
+		c9[i] = min(max(v.Cool, -32768), 32768)
+		c10[i] = min(max(v.Cone, 0), 65536)
+		c11[i] = int32(v.Lead)
+		c12[i] = int32(v.Starved)
+		c13[i] = min(max(v.Respawn, 0), 1048576)
 	}
 }
 
@@ -221,45 +196,28 @@ func (v *Player) Row(dst []int32) {
 // least as long as src.
 func PlayerColumns(dst [][]int32, src []Player) {
 	_ = dst[PlayerFields-1]
-	for i, c := 0, dst[PlayerX][:len(src)]; i < len(c); i++ {
+	c0 := dst[PlayerX][:len(src)]
+	c1 := dst[PlayerY][:len(src)]
+	c2 := dst[PlayerZ][:len(src)]
+	c3 := dst[PlayerYaw][:len(src)]
+	c4 := dst[PlayerPitch][:len(src)]
+	c5 := dst[PlayerState][:len(src)]
+	c6 := dst[PlayerHealth][:len(src)]
+	c7 := dst[PlayerShots][:len(src)]
+	c8 := dst[PlayerKills][:len(src)]
+	c9 := dst[PlayerDeaths][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[PlayerY][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[PlayerZ][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[PlayerYaw][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-	}
-	for i, c := 0, dst[PlayerPitch][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
-	}
-	for i, c := 0, dst[PlayerState][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Flags)
-	}
-	for i, c := 0, dst[PlayerHealth][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = min(max(int32(v.Health), 0), 1000)
-	}
-	for i, c := 0, dst[PlayerShots][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Shots)
-	}
-	for i, c := 0, dst[PlayerKills][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Kills)
-	}
-	for i, c := 0, dst[PlayerDeaths][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Deaths)
+		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
+		c1[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
+		c2[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
+		c3[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
+		c4[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
+		c5[i] = int32(v.Flags)
+		c6[i] = min(max(int32(v.Health), 0), 1000)
+		c7[i] = int32(v.Shots)
+		c8[i] = int32(v.Kills)
+		c9[i] = int32(v.Deaths)
 	}
 }
 

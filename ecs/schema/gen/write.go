@@ -197,8 +197,13 @@ func (w *writer) columns() {
 	w.line("\n// %sColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has %sFields columns, each at\n// least as long as src.", w.prefix, w.prefix)
 	w.line("func %sColumns(dst [][]int32, src []%s) {\n_ = dst[%sFields-1]", w.prefix, w.Type, w.prefix)
 	for i := range w.schema().Fields {
-		w.line("for i, c := 0, dst[%s][:len(src)]; i < len(c); i++ {\nv := &src[i]\nc[i] = %s\n}", w.field(i), w.capture(i))
+		w.line("c%d := dst[%s][:len(src)]", i, w.field(i))
 	}
+	w.line("for i := range src {\nv := &src[i]")
+	for i := range w.schema().Fields {
+		w.line("c%d[i] = %s", i, w.capture(i))
+	}
+	w.line("}")
 	w.line("}")
 }
 

@@ -34,17 +34,14 @@ func (v *Character) Row(dst []int32) {
 // least as long as src.
 func CharacterColumns(dst [][]int32, src []Character) {
 	_ = dst[CharacterFields-1]
-	for i, c := 0, dst[CharacterHero][:len(src)]; i < len(c); i++ {
+	c0 := dst[CharacterHero][:len(src)]
+	c1 := dst[CharacterHealth][:len(src)]
+	c2 := dst[CharacterBits][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = min(max(int32(v.Hero), 0), 11)
-	}
-	for i, c := 0, dst[CharacterHealth][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = min(max(int32(v.Health), 0), 1000)
-	}
-	for i, c := 0, dst[CharacterBits][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(min(v.Team, 3)) | schema.Bit(v.Sprint)<<2 | schema.Bit(v.Keys[0])<<3 | schema.Bit(v.Keys[1])<<4 | schema.Bit(v.Keys[2])<<5
+		c0[i] = min(max(int32(v.Hero), 0), 11)
+		c1[i] = min(max(int32(v.Health), 0), 1000)
+		c2[i] = int32(min(v.Team, 3)) | schema.Bit(v.Sprint)<<2 | schema.Bit(v.Keys[0])<<3 | schema.Bit(v.Keys[1])<<4 | schema.Bit(v.Keys[2])<<5
 	}
 }
 
@@ -111,25 +108,18 @@ func (v *Character) RowOwner(dst []int32) {
 // least as long as src.
 func CharacterOwnerColumns(dst [][]int32, src []Character) {
 	_ = dst[CharacterOwnerFields-1]
-	for i, c := 0, dst[CharacterOwnerAtX][:len(src)]; i < len(c); i++ {
+	c0 := dst[CharacterOwnerAtX][:len(src)]
+	c1 := dst[CharacterOwnerAtY][:len(src)]
+	c2 := dst[CharacterOwnerAtZ][:len(src)]
+	c3 := dst[CharacterOwnerAmmo0][:len(src)]
+	c4 := dst[CharacterOwnerAmmo1][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = schema.Steps(v.Exact.X, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[CharacterOwnerAtY][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Exact.Y, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[CharacterOwnerAtZ][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Exact.Z, 4096, -8388608, 8388608)
-	}
-	for i, c := 0, dst[CharacterOwnerAmmo0][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Ammo[0])
-	}
-	for i, c := 0, dst[CharacterOwnerAmmo1][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Ammo[1])
+		c0[i] = schema.Steps(v.Exact.X, 4096, -8388608, 8388608)
+		c1[i] = schema.Steps(v.Exact.Y, 4096, -8388608, 8388608)
+		c2[i] = schema.Steps(v.Exact.Z, 4096, -8388608, 8388608)
+		c3[i] = int32(v.Ammo[0])
+		c4[i] = int32(v.Ammo[1])
 	}
 }
 
@@ -195,29 +185,20 @@ func (v *Character) RowOthers(dst []int32) {
 // least as long as src.
 func CharacterOthersColumns(dst [][]int32, src []Character) {
 	_ = dst[CharacterOthersFields-1]
-	for i, c := 0, dst[CharacterOthersPosX][:len(src)]; i < len(c); i++ {
+	c0 := dst[CharacterOthersPosX][:len(src)]
+	c1 := dst[CharacterOthersPosY][:len(src)]
+	c2 := dst[CharacterOthersPosZ][:len(src)]
+	c3 := dst[CharacterOthersYaw][:len(src)]
+	c4 := dst[CharacterOthersSwingPhase][:len(src)]
+	c5 := dst[CharacterOthersSwingWeight][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[CharacterOthersPosY][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[CharacterOthersPosZ][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
-	}
-	for i, c := 0, dst[CharacterOthersYaw][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
-	}
-	for i, c := 0, dst[CharacterOthersSwingPhase][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.StepsRound(v.Swing.Phase, 1000, 1000)
-	}
-	for i, c := 0, dst[CharacterOthersSwingWeight][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Swing.Weight, 100, 0, 100)
+		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
+		c1[i] = schema.Steps(v.Pos.Y, 128, -262144, 262144)
+		c2[i] = schema.Steps(v.Pos.Z, 128, -262144, 262144)
+		c3[i] = schema.IntStepsRound(int64(v.Yaw), 16, 4096)
+		c4[i] = schema.StepsRound(v.Swing.Phase, 1000, 1000)
+		c5[i] = schema.Steps(v.Swing.Weight, 100, 0, 100)
 	}
 }
 
@@ -339,101 +320,56 @@ func (v *Edges) Row(dst []int32) {
 // least as long as src.
 func EdgesColumns(dst [][]int32, src []Edges) {
 	_ = dst[EdgesFields-1]
-	for i, c := 0, dst[EdgesByte][:len(src)]; i < len(c); i++ {
+	c0 := dst[EdgesByte][:len(src)]
+	c1 := dst[EdgesSigned][:len(src)]
+	c2 := dst[EdgesTurns][:len(src)]
+	c3 := dst[EdgesGrid][:len(src)]
+	c4 := dst[EdgesPitch][:len(src)]
+	c5 := dst[EdgesOdd][:len(src)]
+	c6 := dst[EdgesThree][:len(src)]
+	c7 := dst[EdgesCount][:len(src)]
+	c8 := dst[EdgesWhole][:len(src)]
+	c9 := dst[EdgesLong][:len(src)]
+	c10 := dst[EdgesFar][:len(src)]
+	c11 := dst[EdgesBig][:len(src)]
+	c12 := dst[EdgesAll][:len(src)]
+	c13 := dst[EdgesTwo][:len(src)]
+	c14 := dst[EdgesDegrees][:len(src)]
+	c15 := dst[EdgesTiny][:len(src)]
+	c16 := dst[EdgesWide][:len(src)]
+	c17 := dst[EdgesAbove][:len(src)]
+	c18 := dst[EdgesBelow][:len(src)]
+	c19 := dst[EdgesUnits][:len(src)]
+	c20 := dst[EdgesFlag][:len(src)]
+	c21 := dst[EdgesPacked][:len(src)]
+	c22 := dst[EdgesSteps0][:len(src)]
+	c23 := dst[EdgesSteps1][:len(src)]
+	for i := range src {
 		v := &src[i]
-		c[i] = int32(v.Byte)
-	}
-	for i, c := 0, dst[EdgesSigned][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(v.Signed), 16, -8, 7)
-	}
-	for i, c := 0, dst[EdgesTurns][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Turns)
-	}
-	for i, c := 0, dst[EdgesGrid][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(v.Grid), 16, 4096)
-	}
-	for i, c := 0, dst[EdgesPitch][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
-	}
-	for i, c := 0, dst[EdgesOdd][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(v.Odd), 1, 359)
-	}
-	for i, c := 0, dst[EdgesThree][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(v.Three), 3, 3)
-	}
-	for i, c := 0, dst[EdgesCount][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(v.Count), 1, 0, 100000)
-	}
-	for i, c := 0, dst[EdgesWhole][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(v.Whole)
-	}
-	for i, c := 0, dst[EdgesLong][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntStepsRound(int64(uint64(v.Long)%3000), 3, 1000)
-	}
-	for i, c := 0, dst[EdgesFar][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
-	}
-	for i, c := 0, dst[EdgesBig][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(v.Big), 1048576, -1000000000, 1000000000)
-	}
-	for i, c := 0, dst[EdgesAll][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = v.All
-	}
-	for i, c := 0, dst[EdgesTwo][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
-	}
-	for i, c := 0, dst[EdgesDegrees][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.StepsRound(v.Degrees, 10, 3600)
-	}
-	for i, c := 0, dst[EdgesTiny][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.StepsRound(v.Tiny, 16777216, 16777216)
-	}
-	for i, c := 0, dst[EdgesWide][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Wide, 3, -2100000000, 2100000000)
-	}
-	for i, c := 0, dst[EdgesAbove][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(v.Above, 4, 8, 12)
-	}
-	for i, c := 0, dst[EdgesBelow][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(float32(v.Below), 100, -500, -50)
-	}
-	for i, c := 0, dst[EdgesUnits][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Steps(float32(v.Units), 1, -9, 9)
-	}
-	for i, c := 0, dst[EdgesFlag][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.Bit(v.Flag)
-	}
-	for i, c := 0, dst[EdgesPacked][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = int32(min(v.Packed, 31)) | schema.Bit(v.Flags[0])<<5 | schema.Bit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
-	}
-	for i, c := 0, dst[EdgesSteps0][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(v.Steps[0]), 5, -20, 20)
-	}
-	for i, c := 0, dst[EdgesSteps1][:len(src)]; i < len(c); i++ {
-		v := &src[i]
-		c[i] = schema.IntSteps(int64(v.Steps[1]), 5, -20, 20)
+		c0[i] = int32(v.Byte)
+		c1[i] = schema.IntSteps(int64(v.Signed), 16, -8, 7)
+		c2[i] = int32(v.Turns)
+		c3[i] = schema.IntStepsRound(int64(v.Grid), 16, 4096)
+		c4[i] = schema.IntSteps(int64(int16(v.Pitch)), 16, -1024, 1024)
+		c5[i] = schema.IntStepsRound(int64(v.Odd), 1, 359)
+		c6[i] = schema.IntStepsRound(int64(v.Three), 3, 3)
+		c7[i] = schema.IntSteps(int64(v.Count), 1, 0, 100000)
+		c8[i] = int32(v.Whole)
+		c9[i] = schema.IntStepsRound(int64(uint64(v.Long)%3000), 3, 1000)
+		c10[i] = schema.IntSteps(int64(min(uint64(v.Far), 1<<62)), 1048576, 0, 1000000)
+		c11[i] = schema.IntSteps(int64(v.Big), 1048576, -1000000000, 1000000000)
+		c12[i] = v.All
+		c13[i] = schema.IntSteps(int64(min(uint64(v.Two), 1<<62)), 1, 1, 2)
+		c14[i] = schema.StepsRound(v.Degrees, 10, 3600)
+		c15[i] = schema.StepsRound(v.Tiny, 16777216, 16777216)
+		c16[i] = schema.Steps(v.Wide, 3, -2100000000, 2100000000)
+		c17[i] = schema.Steps(v.Above, 4, 8, 12)
+		c18[i] = schema.Steps(float32(v.Below), 100, -500, -50)
+		c19[i] = schema.Steps(float32(v.Units), 1, -9, 9)
+		c20[i] = schema.Bit(v.Flag)
+		c21[i] = int32(min(v.Packed, 31)) | schema.Bit(v.Flags[0])<<5 | schema.Bit(v.Flags[1])<<6 | int32(min(v.Rest, 127))<<7 | int32(v.Top)<<14
+		c22[i] = schema.IntSteps(int64(v.Steps[0]), 5, -20, 20)
+		c23[i] = schema.IntSteps(int64(v.Steps[1]), 5, -20, 20)
 	}
 }
 
