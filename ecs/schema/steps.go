@@ -76,7 +76,9 @@ func Round(from, to, wrap int32) int32 {
 
 // Between is a + (b-a)*frac/256, rounded as float32 rounds; frac = 0 gives a.
 func Between(a, b float32, frac uint8) float32 {
-	return a + float32(float32(b-a)*(float32(frac)/256))
+	// Inlined, a and b are quotients, which compilers turn into products: the conversions keep those apart from the sums.
+	a, b = float32(a), float32(b)
+	return a + float32((b-a)*(float32(frac)/256))
 }
 
 // IntBetween is Between in whole numbers, halves and all else rounded down.

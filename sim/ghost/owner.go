@@ -41,17 +41,15 @@ type Self struct {
 	RespawnTicks int32 // ticks until the respawn, 0 = alive
 }
 
-// OwnOf gathers what a player is told of itself.
-func OwnOf(s *Self) Own {
+// Gather fills o with what a player is told of itself.
+func (o *Own) Gather(s *Self) {
 	m, w := &s.Motion, &s.Weapon
-	return Own{
-		Pos: m.Pos, Vel: m.Vel, Loco: m.Loco, Jumps: m.Jumps, Held: m.Held, Since: m.Since,
-		Ammo: w.Ammo, Reloading: w.Reloading, Cool: w.Cool, Cone: w.Cone,
-		Lead: s.Lead, Starved: s.Starved, Respawn: s.RespawnTicks,
-	}
+	o.Pos, o.Vel, o.Loco, o.Jumps, o.Held, o.Since = m.Pos, m.Vel, m.Loco, m.Jumps, m.Held, m.Since
+	o.Ammo, o.Reloading, o.Cool, o.Cone = w.Ammo, w.Reloading, w.Cool, w.Cone
+	o.Lead, o.Starved, o.Respawn = s.Lead, s.Starved, s.RespawnTicks
 }
 
-// Self is the way back.
+// Self is the way back of Gather.
 func (o *Own) Self() Self {
 	return Self{
 		Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since, Held: o.Held},
@@ -62,7 +60,8 @@ func (o *Own) Self() Self {
 
 // OwnerRow writes the owner row into dst, OwnerFields long.
 func OwnerRow(dst []int32, s *Self) {
-	o := OwnOf(s)
+	var o Own
+	o.Gather(s)
 	o.Row(dst)
 }
 

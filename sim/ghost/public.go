@@ -27,12 +27,10 @@ var Public = PlayerSchema
 // PublicFields is the length of a public row.
 const PublicFields = PlayerFields
 
-// PlayerOf gathers what everybody is told.
-func PlayerOf(p lagcomp.Pose, v sim.Vital) Player {
-	return Player{
-		Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags,
-		Health: v.Health, Shots: v.Shots, Kills: v.Kills, Deaths: v.Deaths,
-	}
+// Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
+func (p *Player) Gather(pose *lagcomp.Pose, v *sim.Vital) {
+	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
+	p.Health, p.Shots, p.Kills, p.Deaths = v.Health, v.Shots, v.Kills, v.Deaths
 }
 
 // Pose returns the pose that p describes, of the player called id.
@@ -42,7 +40,8 @@ func (p *Player) Pose(id ecs.NetID) lagcomp.Pose {
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
 func PublicRow(dst []int32, p lagcomp.Pose, v sim.Vital) {
-	player := PlayerOf(p, v)
+	var player Player
+	player.Gather(&p, &v)
 	player.Row(dst)
 }
 
