@@ -45,6 +45,9 @@ var layers = []layer{
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
+	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
+	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
+	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.

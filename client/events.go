@@ -67,8 +67,24 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 	return err
 }
 
-// welcomed takes the first event, which is the Welcome, or the server is none of ours.
+// maxSchemas is the longest text of schemas that is taken in, in bytes.
+const maxSchemas = 8 << 10
+
+// unlikeUs says what differs between the server's schemas and model and ours.
+func (c *Client) unlikeUs(why wire.Reason) error {
+	return fmt.Errorf("client: %v: %s", why, c.cfg.Models.Mismatch(c.theirs))
+}
+
+// welcomed takes the first event, which is the Welcome, or the server is none of ours; and where that does not match, those
+// that tell how it does not.
 func (c *Client) welcomed(now time.Duration, raw []byte) error {
+	if c.unlike {
+		if raw[0] != wire.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
+			return wire.DropEvents
+		}
+		c.theirs = append(c.theirs, raw[1:]...)
+		return nil
+	}
 	w, err := wire.ParseWelcome(raw)
 	switch err {
 	case nil:

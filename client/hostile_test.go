@@ -209,7 +209,7 @@ func TestGreetings(t *testing.T) {
 		{func(w *wire.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, wire.DropEvents, 0},
 		{func(w *wire.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, wire.DropEvents, 0},
 		{func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagWelcome, wire.Version + 1, 9, 9}, kill} }, Denied, wire.ReasonVersion, wire.DropVersion, 0},
-		{func(w *wire.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, wire.ReasonSchema, 0, 0},
+		{func(w *wire.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, wire.ReasonSchema, wire.DropEvents, 0},
 		{func(w *wire.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
@@ -232,7 +232,7 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packages.Dropped() != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
+		if st.Packages.Dropped()-st.Packages.Drops[wire.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
 			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packages)
 		}
 		if state != Joined {

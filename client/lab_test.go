@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -57,6 +58,8 @@ type guest struct {
 	tracker *snapshot.Tracker
 	owner   *snapshot.OwnerWriter
 	ready   bool
+	unlike  wire.Reason       // in this the Welcome named another than the client has
+	told    bool              // and the client was told which
 	gone    netcode.EventKind // how its session ended
 	resyncs int
 }
@@ -415,6 +418,39 @@ func (l *lab) admit(client int) {
 			l.t.Fatal(err)
 		}
 	}
+	switch {
+	case w.Schema != ghost.SchemaHash():
+		g.unlike = wire.ReasonSchema
+	case w.Model != l.models.Hash():
+		g.unlike = wire.ReasonModel
+	}
+}
+
+// explain tells a client whose Ready does not match what is here instead.
+func (l *lab) explain(g *guest) {
+	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
+	if g.unlike == wire.ReasonModel {
+		text = ghost.Untrained().AppendText(nil)
+	}
+	for part := range slices.Chunk(text, session.MaxEventSize-1) {
+		if err := g.peer.Queue(append([]byte{wire.TagSchemas}, part...)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	g.told = true
+}
+
+// dismiss ends a client's session with a reason.
+func (l *lab) dismiss(g *guest) {
+	for range session.CloseRepeats {
+		pack, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendClose(pack, g.unlike))
+	}
+	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+		l.t.Fatal(err)
+	}
+	l.mail()
+	g.gone = netcode.EventDisconnect
 }
 
 func (l *lab) forget(g *guest) {
@@ -467,6 +503,10 @@ func (l *lab) heard(g *guest, e []byte) {
 		if want := (wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
+		if g.unlike != 0 {
+			l.explain(g)
+			return
+		}
 		g.ready = true
 	case len(e) == 1 && e[0] == sim.AskResync:
 		l.forget(g)
@@ -512,6 +552,8 @@ func (l *lab) tick() {
 	for i, g := range l.guests {
 		switch {
 		case g.gone != 0 || !g.peer.Ready(l.now):
+		case g.told && g.peer.Queued() == 0:
+			l.dismiss(g)
 		case !g.ready && g.peer.Due(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
 			l.send(g, g.peer.AppendEvents(pack, 512))

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,28 @@ func TestDenied(t *testing.T) {
 			t.Errorf("%d: denied, and Ready", i)
 		}
 		l.over(t, s, i)
+	}
+}
+
+// TestMismatchNamesTheField: of a server of another build the client says what is other, although every third datagram is
+// lost.
+func TestMismatchNamesTheField(t *testing.T) {
+	for i, c := range []struct {
+		change func(*wire.Welcome)
+		reason wire.Reason
+		want   string
+	}{
+		{func(w *wire.Welcome) { w.Schema++ }, wire.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{func(w *wire.Welcome) { w.Model++ }, wire.ReasonModel, "model: "},
+	} {
+		l := newLab(t, labConfig{seed: 3})
+		l.welcomes(c.change)
+		s := l.seat(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
+		l.run(4 * time.Second)
+		state, reason := s.client.State()
+		if err := s.client.Err(); state != Denied || reason != c.reason || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v %v %v", i, state, reason, err)
+		}
 	}
 }
 

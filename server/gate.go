@@ -118,17 +118,34 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
 }
 
-// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is sent away.
+// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
+// can say what differs, and sent away.
 func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 	switch {
 	case r.Version != wire.Version:
 		l.dismiss(now, g, wire.ReasonVersion)
 	case r.Schema != ghost.SchemaHash():
-		l.dismiss(now, g, wire.ReasonSchema)
+		l.explain(now, g, wire.ReasonSchema)
 	case r.Model != l.cfg.Models.Hash():
-		l.dismiss(now, g, wire.ReasonModel)
+		l.explain(now, g, wire.ReasonModel)
 	default:
 		g.ready = true
+	}
+}
+
+// heardWithin is how long a guest with other schemas or models may take to hear what ours are.
+const heardWithin = 2 * time.Second
+
+// explain queues the text of our schemas and model. Once it is heard, or time is up, the guest is dismissed.
+func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
+	g.unlike, g.since = why, now
+	text := l.cfg.Models.AppendText(nil)
+	for len(text) > 0 {
+		n := min(len(text), session.MaxEventSize-1)
+		if g.peer.Queue(append([]byte{wire.TagSchemas}, text[:n]...)) != nil {
+			return // more than an honest build has; the reason must do
+		}
+		text = text[n:]
 	}
 }
 
@@ -138,7 +155,12 @@ func (l *Lobby) expire(now time.Duration) {
 		l.forsake(0)
 	}
 	for i := 0; i < len(l.live); i++ {
-		if g := &l.guests[l.live[i]]; !g.ready && now-g.since >= readyWithin {
+		switch g := &l.guests[l.live[i]]; {
+		case g.ready:
+		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= heardWithin):
+			l.dismiss(now, g, g.unlike)
+			i--
+		case now-g.since >= readyWithin:
 			l.dismiss(now, g, wire.ReasonTimeout)
 			i--
 		}

@@ -251,7 +251,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		a.hear()
 		r := l.good()
 		if dismissed {
-			r.Schema++
+			r.Version++
 		}
 		a.queue(r.Append(nil))
 		a.say()

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -22,6 +23,7 @@ type guest struct {
 	tag      netcode.Tag    // of the token that its session began with
 	since    time.Duration  // when that was
 	away     time.Duration  // when it timed out, if it is absent
+	unlike   wire.Reason    // its Ready did not match ours in this
 	ready    bool           // it has what the Welcome named
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds, by group

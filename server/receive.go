@@ -158,7 +158,7 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 		g.asked = true
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
-	} else if r, err := wire.ParseReady(event); err != nil || g.ready {
+	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {
 		l.ready(now, g, r)

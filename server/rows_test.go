@@ -94,8 +94,26 @@ func TestRow22SchemaByHash(t *testing.T) {
 		control.play()
 		who.say(who.commands(1)...)
 		l.tick()
-		if s := who.hear(); s != nil {
-			t.Errorf("%d: snapshots: %x", i, s)
+		for range 60 {
+			if s := who.hear(); s != nil {
+				t.Errorf("%d: snapshots: %x", i, s)
+			}
+			if who.closes > 0 {
+				break
+			}
+			control.play()
+			who.say()
+			l.tick()
+		}
+		var theirs []byte // what it was told of ours, to name what differs
+		for _, e := range who.events[1:] {
+			if e[0] != wire.TagSchemas {
+				t.Errorf("%d: event %x", i, e)
+			}
+			theirs = append(theirs, e[1:]...)
+		}
+		if told := c.want != wire.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
+			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
 		if why != c.want || who.closes != session.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {

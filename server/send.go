@@ -7,13 +7,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = 256
+const eventBudget = session.MaxEventSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
@@ -83,7 +84,7 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, eventBudget), &l.post) // the event is due again if this fails
+	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, wire.MaxSections), &l.post) // the event is due again if this fails
 }
 
 // self gathers what a guest is told of itself.

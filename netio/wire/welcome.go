@@ -1,9 +1,10 @@
 package wire
 
-// Tags of the two events that begin a session. They lie apart from those of the game.
+// Tags of the events that begin a session. They lie apart from those of the game.
 const (
 	TagWelcome byte = 0xf1 // server to client
 	TagReady   byte = 0xf2 // client to server
+	TagSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
 )
 
 // MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.
