@@ -109,7 +109,7 @@ func freePort(t *testing.T) string {
 }
 
 // readyServer starts a serve --ready and waits until it is.
-func readyServer(t *testing.T, cmd *exec.Cmd) (*exec.Cmd, ready) {
+func readyServer(t testing.TB, cmd *exec.Cmd) (*exec.Cmd, ready) {
 	t.Helper()
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
