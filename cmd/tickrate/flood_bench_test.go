@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -22,7 +24,6 @@ import (
 )
 
 const (
-	floodPlayers = 200
 	floodSources = 8 // each of a network of its own
 	floodWarm    = 500 * time.Millisecond
 	floodTime    = 2 * time.Second
@@ -37,7 +38,8 @@ const (
 // "up-lost-%" is of the datagrams that players sent: those that the server did not accept. "down-lost-%" is of the
 // snapshots due to them. "inputs-lost-%" is of the ticks that players' commands were due, without those that the swarm gave
 // too late. "junk/s" is what the generator reached and "seen/s" what of it came as far as the lobby; the kernel dropped the
-// rest. "late-%" is how much of its schedule the swarm missed: over 1, the run is worth nothing.
+// rest. "waited-ms" is how long the server's threads had to wait for their processor, of 2500: others were on it. "late-%" is how
+// much of its schedule the swarm missed: over 1, the run is worth nothing.
 func BenchmarkFloodLobby(b *testing.B) {
 	for _, c := range []struct {
 		server string
@@ -108,7 +110,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 		b.Fatal(err)
 	}
 	resp.Body.Close()
-	before := stats()
+	before, began := stats(), waits(r.PID)
 	s.Reset()
 	stop := func() int { return 0 }
 	if rate > 0 {
@@ -121,7 +123,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	play(floodTime)
 	to := seen(s)
 	flooded := floodWarm + floodTime
-	sent := stop()
+	sent, waited := stop(), waits(r.PID)
 	sends += s.Figures.Sends
 	after := stats()
 
@@ -138,9 +140,8 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(float64(after.Socket.KernelDrops-before.Socket.KernelDrops), "kernel-drops")
 	b.ReportMetric(after.TickWall.P99/1000, "tick-p99-ms")
 	b.ReportMetric(100*(after.CPUSeconds-before.CPUSeconds)/(after.Seconds-before.Seconds), "core-%")
+	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
 	b.ReportMetric(percent(int64(s.Figures.LateSlots), s.Figures.Slots), "late-%")
-	b.Logf("sends %d, accepted %d, due %d, got %d, starved %d, late ticks %d, drops %v", sends, accepted, due, to.snapshots-from.snapshots,
-		to.starved-from.starved, s.Figures.LateTicks, after.Drops)
 }
 
 // floodSeen sums up what the players know.
@@ -225,4 +226,17 @@ func junkOf(r *rand.Rand, n int) []byte {
 		return random(make([]byte, 1+r.IntN(netio.MaxDatagram)))
 	}
 	return random(make([]byte, 64))
+}
+
+// waits is how long the threads of a process could have run, but had no processor, all together.
+func waits(pid int) (sum time.Duration) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is a good one
+	for _, name := range files {
+		var run, wait int64
+		if raw, err := os.ReadFile(name); err == nil { // the thread may have ended
+			_, _ = fmt.Sscan(string(raw), &run, &wait)
+		}
+		sum += time.Duration(wait)
+	}
+	return sum
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
+// floodPlayers is how many play in BenchmarkFloodLobby.
+const floodPlayers = 200
+
 // asNaive makes this test binary the naive server of BenchmarkFloodLobby.
 const asNaive = "TICKRATE_TEST_AS_NAIVE"
 
