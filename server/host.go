@@ -11,7 +11,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
@@ -41,8 +40,7 @@ type Host struct {
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	stalls         meter.Counter    // ticks given up after a stall
 
-	refused    [netcode.NumDrops]uint64 // as far as they were logged
-	dropped    [wire.NumDrops]uint64
+	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
 
@@ -108,11 +106,7 @@ func (h *Host) Run(ctx context.Context) error {
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	for i := range s.Refused {
-		why, n := netcode.Drop(i), s.Refused[i].Load()
-		h.log.sayMany(now, why.String(), int(n-h.refused[i]), "refused: %s [%s]", why.Error(), why.String())
-		h.refused[i] = n
-	}
+	h.logDrops(now, h.lobby.gate.Counters())
 	for i := range s.Drops {
 		why, n := wire.Drop(i), s.Drops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
