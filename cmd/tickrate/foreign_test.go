@@ -127,6 +127,7 @@ func TestForeignClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and seconds of real sockets")
 	}
+	t.Parallel()
 	for i, c := range []struct {
 		key  string
 		id   uint64
@@ -209,6 +210,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and seconds of real sockets")
 	}
+	t.Parallel()
 	const clients, rounds = 64, 10
 	link, err := impair.ParseProfile("mobile")
 	if err != nil {
