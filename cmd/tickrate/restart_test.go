@@ -60,8 +60,9 @@ func TestKilledAndStartedAgain(t *testing.T) {
 			}
 			fresh := newWanderer(t, k, 1)
 			alive(t, []*wanderer{fresh}, netcode.Connected)
-			if took := time.Since(begin); took > 2*time.Second {
-				t.Errorf("accepting %v after its start", took)
+			took := time.Since(begin)
+			if t.Logf("a fresh client is in %v after the start", took); took > 2*time.Second {
+				t.Error("later than two seconds")
 			}
 			before := refusals(t, r)
 			again := &wanderer{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp} // from the same address
