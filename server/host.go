@@ -14,7 +14,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
@@ -46,8 +45,7 @@ type Host struct {
 	overruns       meter.Counter    // ticks that took longer than their period
 	shed           atomic.Int32     // the rung that the lobby is on
 
-	refused    [netcode.NumDrops]uint64 // as far as they were logged
-	dropped    [wire.NumDrops]uint64
+	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
 
@@ -151,11 +149,7 @@ func (h *Host) farewell(now time.Duration, ended error) (err error) {
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	for i := range s.Refused {
-		why, n := netcode.Drop(i), s.Refused[i].Load()
-		h.log.sayMany(now, why.String(), int(n-h.refused[i]), "refused: %s [%s]", why.Error(), why.String())
-		h.refused[i] = n
-	}
+	h.logDrops(now, h.lobby.gate.Counters())
 	for i := range s.Drops {
 		why, n := wire.Drop(i), s.Drops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
