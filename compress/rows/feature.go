@@ -23,6 +23,7 @@ const (
 	featAge                        // how long ago the stamp a, told already, was
 	featHeldAge                    // how long before now the stamp a, as it was, was
 	featMate                       // size and sign of the error of field a in the nearest row that had errors
+	featLead                       // size and sign of the error of field a in the first row that had errors
 	featMateSize                   // its size, finer
 	featAbove                      // which of the rows before had errors
 	featEntry                      // which groups of fields told already had errors: four of them from a on
@@ -82,6 +83,8 @@ func (x feature) value(r *row, fields []Field) uint32 {
 		return since(r.now - r.held[0][a])
 	case featMate:
 		return signed(r.mate[a])
+	case featLead:
+		return signed(r.lead[a])
 	case featMateSize:
 		return size(r.mate[a])
 	case featAbove:

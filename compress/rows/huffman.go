@@ -23,7 +23,6 @@ type Huffman struct {
 	zeros  []int32
 	fresh  []int32
 	steps  [maxGroup]int32
-	guess  [maxGroup]int32
 	missed [maxGroup]int64
 	quiet  []int32 // rows of the batch under way
 	w      bitio.Writer
@@ -42,7 +41,7 @@ func NewHuffman(m *Model) *Huffman {
 // by, and at the end, their batch.
 func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []byte {
 	c.w.Reset(dst)
-	c.row.mate, c.row.above = c.zeros, 0
+	c.row.mate, c.row.lead, c.row.pull, c.row.above = c.zeros, c.zeros, c.zeros, 0
 	c.quiet = c.quiet[:0]
 	m := c.model
 	n := len(m.schema.Fields)
@@ -123,7 +122,7 @@ func (c *Huffman) put(values []int32) {
 			m.predictors[f].guess(r, fields, f)
 			v := values[f]
 			miss := miss(v, r.guess, fields[f].mod())
-			c.guess[i], c.steps[i], c.missed[i] = r.guess, r.step, miss
+			c.steps[i], c.missed[i] = r.step, miss
 			if miss != 0 {
 				mask |= 1 << i
 			}
@@ -154,7 +153,7 @@ func (c *Huffman) put(values []int32) {
 // Decode undoes Append: it fills the live rows of frame, which may hold anything before.
 func (c *Huffman) Decode(src []byte, frame []int32, past *Past, live []bool) error {
 	c.r.Reset(src)
-	c.row.mate, c.row.above = c.zeros, 0
+	c.row.mate, c.row.lead, c.row.pull, c.row.above = c.zeros, c.zeros, c.zeros, 0
 	c.quiet = c.quiet[:0]
 	m := c.model
 	n := len(m.schema.Fields)

@@ -20,6 +20,7 @@ type Model struct {
 	groups     []group
 	mixers     []mixer // for Range, by field
 	trees      []tree  // for Huffman, by field
+	pulls      bool    // for Range: some predictor asks a neighbour
 
 	quiet   tree              // for Huffman: sorts rows by what they were; its leaves have no codes
 	calm    []bool            // by leaf of quiet: the row is expected to be right

@@ -52,3 +52,13 @@ func (n *neighbours) nearest(held []int32) int {
 	}
 	return row
 }
+
+// moves reports whether a row was on its way somewhere.
+func (n *neighbours) moves(held *[nLags][]int32) bool {
+	for _, f := range n.axes {
+		if held[0][f] != held[1][f] {
+			return true
+		}
+	}
+	return false
+}

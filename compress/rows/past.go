@@ -23,13 +23,17 @@ type row struct {
 	guess int32          // prediction of the field under way
 	step  int32          // guess less held[0], of the field under way
 	now   int32
-	mate  []int32 // by field: wrong of the nearest row told before that had errors, or zeros
+	raw   []int32 // by field told already: fresh less its prediction without a neighbour's help
+	mate  []int32 // by field: raw of the nearest row told before that had errors, or zeros
+	lead  []int32 // by field: raw of the first row told that had errors, or zeros
+	pull  []int32 // mate if the row was moving, else zeros
+	base  int32   // prediction of the field under way without a neighbour's help
 	above uint32  // rows before this one in the frame: bit 0 the last one had a wrong field, and so on
 	entry uint32  // bit u: group u of this row had a wrong field
 }
 
 func newRow(fields int) row {
-	return row{moved: make([]int32, fields), wrong: make([]int32, fields)}
+	return row{moved: make([]int32, fields), wrong: make([]int32, fields), raw: make([]int32, fields)}
 }
 
 // begin takes up row e of the frame. zeros is a row of zeros.

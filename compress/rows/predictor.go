@@ -15,6 +15,7 @@ type term struct {
 // predictor is a field's: what was held, and the sum of its terms. No terms: it holds still.
 type predictor struct {
 	terms []term
+	pull  int32 // weight of what the nearest row was off by
 }
 
 // guess predicts field f of row r.
@@ -25,18 +26,31 @@ func (p *predictor) guess(r *row, fields []Field, f int) {
 		t := &p.terms[i]
 		sum += int64(t.value(r, fields, f)) * int64(t.weight)
 	}
-	v := held + int32((sum+1<<(weightBits-1))>>weightBits)
-	if mod := fields[f].mod(); mod != 0 {
-		v = around(v, mod)
+	r.base = settle(held, sum, fields[f].mod())
+	if r.guess = r.base; p.pull != 0 && r.pull[f] != 0 {
+		sum += int64(r.pull[f]) * int64(p.pull)
+		r.guess = settle(held, sum, fields[f].mod())
 	}
-	r.guess = v
-	r.step = away(v, held, fields[f].mod())
+	r.step = away(r.guess, held, fields[f].mod())
 }
 
-// tell notes that field f of row r turned out to be v, of which the prediction missed by m.
+// settle adds a weighted sum to what was held.
+func settle(held int32, sum int64, mod int32) int32 {
+	v := held + int32((sum+1<<(weightBits-1))>>weightBits)
+	if mod != 0 {
+		return around(v, mod)
+	}
+	return v
+}
+
+// tell notes that field f of row r turned out to be v.
 func (r *row) tell(fields []Field, f int, v int32) {
 	mod := fields[f].mod()
 	r.fresh[f] = v
 	r.moved[f] = away(v, r.held[0][f], mod)
 	r.wrong[f] = away(v, r.guess, mod)
+	r.raw[f] = r.wrong[f]
+	if r.base != r.guess {
+		r.raw[f] = away(v, r.base, mod)
+	}
 }

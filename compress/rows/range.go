@@ -15,7 +15,6 @@ type Range struct {
 	row    row
 	zeros  []int32
 	fresh  []int32
-	guess  [maxGroup]int32
 	steps  [maxGroup]int32
 	missed [maxGroup]int64
 	enc    rangecoder.Encoder
@@ -49,6 +48,7 @@ func (c *Range) put(values []int32, past *Past, e int) {
 	m, r := c.model, &c.row
 	fields := m.schema.Fields
 	r.begin(past, e, len(fields), c.fresh, c.zeros)
+	c.meet()
 	var at place
 	for u := range m.groups {
 		g := &m.groups[u]
@@ -58,7 +58,7 @@ func (c *Range) put(values []int32, past *Past, e int) {
 			m.predictors[f].guess(r, fields, f)
 			v := values[f]
 			miss := miss(v, r.guess, fields[f].mod())
-			c.guess[i], c.steps[i], c.missed[i] = r.guess, r.step, miss
+			c.steps[i], c.missed[i] = r.step, miss
 			wrong = wrong || miss != 0
 			r.tell(fields, f, v)
 		}
@@ -68,12 +68,12 @@ func (c *Range) put(values []int32, past *Past, e int) {
 			continue
 		}
 		if r.entry == 0 {
-			c.meet()
+			c.join()
 		}
 		r.entry |= 1 << (u & 31)
 		certain := true
 		for i, f := range order {
-			r.guess, r.step = c.guess[i], c.steps[i]
+			r.step = c.steps[i]
 			mix := &m.mixers[f]
 			mix.look(&at, r, fields)
 			putError(&c.enc, mix, &at, c.missed[i], r.step, certain && i == len(order)-1)
@@ -103,6 +103,7 @@ func (c *Range) take(values []int32, past *Past, e int) {
 	m, r := c.model, &c.row
 	fields := m.schema.Fields
 	r.begin(past, e, len(fields), values, c.zeros)
+	c.meet()
 	var at place
 	for u := range m.groups {
 		g := &m.groups[u]
@@ -116,7 +117,7 @@ func (c *Range) take(values []int32, past *Past, e int) {
 			continue
 		}
 		if r.entry == 0 {
-			c.meet()
+			c.join()
 		}
 		r.entry |= 1 << (u & 31)
 		certain := true
@@ -139,12 +140,31 @@ func (c *Range) begin() {
 	c.errors = c.errors[:0]
 }
 
-// meet finds the neighbour of a row that has errors.
+// meet finds the neighbour of a row that was moving.
 func (c *Range) meet() {
-	c.row.mate = c.zeros
-	if i := c.near.nearest(c.row.held[0]); i >= 0 {
-		n := len(c.zeros)
-		c.row.mate = c.errors[i*n:][:n]
+	r := &c.row
+	r.mate, r.lead, r.pull = c.zeros, c.zeros, c.zeros
+	n := len(c.zeros)
+	if len(c.errors) == 0 {
+		return
+	}
+	r.lead = c.errors[:n]
+	if !c.near.moves(&r.held) {
+		return
+	}
+	if i := c.near.nearest(r.held[0]); i >= 0 {
+		r.mate = c.errors[i*n:][:n]
+		r.pull = r.mate
+	}
+}
+
+// join finds the neighbour of a row that turns out to have errors.
+func (c *Range) join() {
+	r := &c.row
+	if n := len(c.zeros); len(c.errors) > 0 && !c.near.moves(&r.held) {
+		if i := c.near.nearest(r.held[0]); i >= 0 {
+			r.mate = c.errors[i*n:][:n]
+		}
 	}
 }
 
@@ -153,7 +173,7 @@ func (c *Range) leave() {
 	r := &c.row
 	if r.entry != 0 {
 		if c.near.add(r.held[0], len(c.near.at)) {
-			c.errors = append(c.errors, r.wrong...)
+			c.errors = append(c.errors, r.raw...)
 		}
 	}
 	r.above = r.above<<1 | min(r.entry, 1)

@@ -18,6 +18,9 @@ const (
 	srcAcross                     // the part across
 	srcWasAlong                   // srcAlong as it was
 	srcWasAcross                  // srcAcross as it was
+	srcSwing                      // how far field a moved lately, times the sine of how far the angle b, told already, moved since
+	srcSwung                      // the same with how far the angle moved before
+	srcBow                        // how far field a moved lately, times one less the cosine
 	srcAge                        // how far the target is from now
 	srcOne                        // one
 	srcOps
@@ -62,6 +65,17 @@ func (s source) value(r *row, fields []Field, target int) int32 {
 		return project(r.fresh[a], r.fresh[b], units(r.fresh[s.c], fields[s.c].Mod), s.op == srcAcross)
 	case srcWasAlong, srcWasAcross:
 		return project(r.held[0][a], r.held[0][b], units(r.held[0][s.c], fields[s.c].Mod), s.op == srcWasAcross)
+	case srcSwing, srcSwung, srcBow:
+		by := r.moved[b]
+		if s.op == srcSwung {
+			by = away(r.held[0][b], r.held[2][b], fields[b].Mod)
+		}
+		trend := int64(away(r.held[0][a], r.held[1][a], fields[a].mod()))
+		angle := units(by, fields[b].Mod)
+		if s.op == srcBow {
+			return int32(trend * int64(1<<14-cosine(angle)) >> 14)
+		}
+		return int32(trend * int64(sine(angle)) >> 14)
 	case srcAge:
 		return r.now - r.held[0][target]
 	default:

@@ -17,7 +17,7 @@ type Recording struct {
 // Training says how to train. The zero value is a good start.
 type Training struct {
 	Delay int // frames between the newest one held and the one coded; 0 means 2
-	Rows  int // rows to look at, at most; 0 means 60,000 of 58 fields and more if there are fewer
+	Rows  int // rows to look at, at most; 0 means about 5 million values
 }
 
 // sample is a training set: rows with their past, and what the predictors make of them.
@@ -29,6 +29,10 @@ type sample struct {
 	moved  []int32 // by row, by field
 	wrong  []int32
 	above  []uint32
+	leads  []int  // by row: the first row of its frame that has errors, or -1
+	pulled bool   // rows are predicted with their neighbours' help
+	moves  []bool // by row: it was moving
+	raw    []int32
 	mates  []int // by row: the row whose errors are nearest, or -1
 	entry  []uint32
 	zeros  []int32
@@ -101,7 +105,8 @@ func gather(s Schema, recs []Recording, delay, rows int) (*sample, error) {
 	for f := range n {
 		out.guess[f], out.step[f] = make([]int32, k), make([]int32, k)
 	}
-	out.moved, out.wrong = make([]int32, k*n), make([]int32, k*n)
+	out.moved, out.wrong, out.raw = make([]int32, k*n), make([]int32, k*n), make([]int32, k*n)
+	out.moves = make([]bool, k)
 	out.above, out.entry = make([]uint32, k), make([]uint32, k)
 	for i := range out.rows {
 		for f := range n {
@@ -118,7 +123,13 @@ func (s *sample) at(r *row, i, told int) {
 	r.held, r.fresh, r.now = q.held, q.fresh, q.now
 	r.moved, r.wrong = s.moved[i*n:][:n], s.wrong[i*n:][:n]
 	if r.mate = s.zeros; s.mates != nil && s.mates[i] >= 0 {
-		r.mate = s.wrong[s.mates[i]*n:][:n]
+		r.mate = s.raw[s.mates[i]*n:][:n]
+	}
+	if r.pull = s.zeros; s.pulled && s.moves[i] {
+		r.pull = r.mate
+	}
+	if r.lead = s.zeros; s.leads != nil && s.leads[i] >= 0 {
+		r.lead = s.raw[s.leads[i]*n:][:n]
 	}
 	r.above, r.entry = s.above[i], s.entry[i]&(1<<told-1)
 }
@@ -132,6 +143,7 @@ func (s *sample) predict(p *predictor, f int) {
 		p.guess(&r, s.schema.Fields, f)
 		s.guess[f][i], s.step[f][i] = r.guess, r.step
 		s.wrong[i*n+f] = away(r.fresh[f], r.guess, s.schema.Fields[f].mod())
+		s.raw[i*n+f] = away(r.fresh[f], r.base, s.schema.Fields[f].mod())
 	}
 }
 
@@ -145,7 +157,7 @@ func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	}
 	n := len(s.Fields)
 	if how.Rows == 0 {
-		how.Rows = 60000 * 58 / max(n, 12)
+		how.Rows = 5_000_000 / max(n, 8)
 	}
 	set, err := gather(s, recs, how.Delay, how.Rows)
 	if err != nil {
@@ -158,10 +170,11 @@ func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	trace("refit")
 	m.groups = set.grouped(m.order)
 	set.note(m)
-	set.findMixers(m)
-	trace("mixers")
 	set.findTrees(m)
 	trace("trees")
+	set.findPulls(m)
+	set.findMixers(m)
+	trace("mixers")
 	return m, nil
 }
 
@@ -177,6 +190,7 @@ func (s *sample) thin(moving, resting int) *sample {
 		out.rows = append(out.rows, s.rows[i])
 		out.moved = append(out.moved, s.moved[i*n:][:n]...)
 		out.wrong = append(out.wrong, s.wrong[i*n:][:n]...)
+		out.raw = append(out.raw, s.raw[i*n:][:n]...)
 		out.above = append(out.above, s.above[i])
 		out.entry = append(out.entry, s.entry[i])
 	}
@@ -206,11 +220,13 @@ func (s *sample) note(m *Model) {
 	above := uint32(0)
 	var near neighbours
 	near.locate(s.schema.Fields)
-	s.mates = make([]int, len(s.rows))
+	s.mates, s.leads = make([]int, len(s.rows)), make([]int, len(s.rows))
+	lead := -1
 	for i := range s.rows {
 		if s.rows[i].first {
 			above = 0
 			near.clear()
+			lead = -1
 		}
 		s.above[i], s.entry[i] = above, 0
 		for u, g := range m.groups {
@@ -220,9 +236,15 @@ func (s *sample) note(m *Model) {
 				}
 			}
 		}
-		s.mates[i] = -1
-		if s.entry[i] != 0 {
+		s.mates[i], s.leads[i] = -1, lead
+		s.moves[i] = near.moves(&s.rows[i].held)
+		if s.moves[i] || s.entry[i] != 0 {
 			s.mates[i] = near.nearest(s.rows[i].held[0])
+		}
+		if s.entry[i] != 0 {
+			if lead < 0 {
+				lead = i
+			}
 			near.add(s.rows[i].held[0], i)
 		}
 		above = above<<1 | min(s.entry[i], 1)

@@ -53,6 +53,7 @@ func featuresOf(fields []Field, told []bool, groups int, mates bool) (list []fea
 		}
 		if mates && f.Kind != Flag {
 			add(featMate, a, 0, 0)
+			add(featLead, a, 0, 0)
 			add(featMateSize, a, 0, 0)
 		}
 		if !told[a] {
@@ -166,7 +167,7 @@ var (
 	singles   = 7
 	pairs     = 3
 	epochs    = 3
-	learnRate = 0.12
+	learnRate = 0.06
 )
 
 // findMixers chooses the features of every decision and learns the weights.
@@ -224,7 +225,7 @@ func (s *sample) findMixers(m *Model) {
 			y[k] = uint8(s.entry[i] >> (u & 31) & 1)
 		}
 		g.any = newMixer(choose(y, -1, u), 1)
-		s.learn(&g.any, -1, u, func(i int, visit func(node uint32, bit bool)) {
+		s.learn(&g.any, -1, u, nil, func(i int, visit func(node uint32, bit bool)) {
 			visit(0, s.entry[i]>>(u&31)&1 != 0)
 		})
 		clear(cache)
@@ -240,10 +241,8 @@ func (s *sample) findMixers(m *Model) {
 			before := m.order[g.first:][:k]
 			lastOne := k == g.count-1
 			mod := fields[f].mod()
-			s.learn(&m.mixers[f], f, u+1, func(i int, visit func(node uint32, bit bool)) {
-				if s.entry[i]>>(u&31)&1 == 0 {
-					return
-				}
+			wrongGroup := func(i int) bool { return s.entry[i]>>(u&31)&1 != 0 }
+			s.learn(&m.mixers[f], f, u+1, wrongGroup, func(i int, visit func(node uint32, bit bool)) {
 				certain := lastOne
 				for _, b := range before {
 					certain = certain && s.wrong[i*n+b] == 0
@@ -317,15 +316,16 @@ func visitError(m int64, step int32, certain bool, visit func(node uint32, bit b
 }
 
 // learn finds the weights of a mixer by stochastic gradient descent (AdaGrad) on the bits that decisions cost.
-func (s *sample) learn(m *mixer, f, told int, decisions func(i int, visit func(node uint32, bit bool))) {
+func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions func(i int, visit func(node uint32, bit bool))) {
 	w := make([]float32, len(m.weights))
 	g := make([]float32, len(m.weights))
 	fields := s.schema.Fields
 	var r row
 	var at place
 	bias := uint32(len(w)) - m.nodes
-	places := make([]place, 0, len(s.rows))
-	for i := range s.rows {
+	index := s.thinIndex(len(s.rows), counts)
+	places := make([]place, 0, len(index))
+	for _, i := range index {
 		s.at(&r, i, told)
 		if f >= 0 {
 			r.step = s.step[f][i]
@@ -336,10 +336,10 @@ func (s *sample) learn(m *mixer, f, told int, decisions func(i int, visit func(n
 	k := len(m.slots)
 	for epoch := range epochs {
 		rate := float32(learnRate) / float32(1+epoch)
-		for j := range s.rows {
-			i := int(uint64(j) * 7919 % uint64(len(s.rows)))
-			p := &places[i]
-			decisions(i, func(node uint32, bit bool) {
+		for j := range index {
+			at := int(uint64(j) * 1000003 % uint64(len(index)))
+			p := &places[at]
+			decisions(index[at], func(node uint32, bit bool) {
 				sum := w[bias+node]
 				for _, at := range p[:k] {
 					sum += w[at+node]

@@ -29,6 +29,19 @@ func sourcesOf(fields []Field, f int, told []bool) (list []source) {
 		add(srcAge, 0, 0, 0)
 	}
 	for a := range fields {
+		if vector(fields[f].Name, fields[a].Name) || vector(fields[a].Name, fields[f].Name) || a == f && fields[f].Kind == Number {
+			for b := range fields {
+				if fields[b].Kind != Angle || !told[b] {
+					continue
+				}
+				if a == f {
+					add(srcBow, a, b, 0)
+				} else {
+					add(srcSwing, a, b, 0)
+					add(srcSwung, a, b, 0)
+				}
+			}
+		}
 		if a == f {
 			continue
 		}
@@ -142,7 +155,7 @@ func (s *sample) fit(f int, told []bool, known map[source][]int32) (predictor, f
 		if col == nil {
 			col = s.column(src, f)
 			switch src.op {
-			case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge:
+			case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge: // depend on the target
 			default:
 				known[src] = col
 			}
@@ -154,7 +167,7 @@ func (s *sample) fit(f int, told []bool, known map[source][]int32) (predictor, f
 				errors[i] = away(t, col[i], mod)
 			}
 			if c := price(errors); c < cost-0.002 {
-				cost, best = c, predictor{[]term{{src, 1 << weightBits}}}
+				cost, best = c, predictor{terms: []term{{src, 1 << weightBits}}}
 			}
 		}
 	}
@@ -375,6 +388,8 @@ func (s source) uses(f int) bool {
 	switch s.op {
 	case srcMoved, srcFresh, srcSame, srcNear:
 		return a
+	case srcSwing, srcBow:
+		return b
 	case srcApart, srcCourse, srcCourseNear:
 		return a || b
 	case srcAlong, srcAcross, srcWasAlong, srcWasAcross:
@@ -408,4 +423,47 @@ func (s *sample) refit(m *Model) {
 		}
 		s.predict(p, f)
 	}
+}
+
+// findPulls finds out how much of its nearest neighbour's error a field shares, and predicts again with that.
+func (s *sample) findPulls(m *Model) {
+	n := len(s.schema.Fields)
+	shared := make([]int32, n)
+	for f := range n {
+		if len(m.predictors[f].terms) == 0 {
+			continue
+		}
+		var target, mate, before []int32
+		for i := range s.rows {
+			if k := s.mates[i]; k >= 0 && s.moves[i] {
+				target, mate = append(target, s.raw[i*n+f]), append(mate, s.raw[k*n+f])
+			}
+		}
+		if len(target) < 1000 {
+			continue
+		}
+		before = append(before, target...)
+		w := solve([][]int32{mate}, []int{0}, target)
+		if w == nil || w[0] < 0.02 || w[0] > 2 {
+			continue
+		}
+		weight := int32(w[0] * (1 << weightBits))
+		for i := range target {
+			target[i] -= int32((int64(mate[i])*int64(weight) + 1<<(weightBits-1)) >> weightBits)
+		}
+		if price(target) < price(before)-0.01 {
+			shared[f] = weight
+		}
+	}
+	s.pulled = true
+	for f, w := range shared {
+		if w != 0 {
+			m.predictors[f].pull = w
+			s.predict(&m.predictors[f], f)
+		}
+	}
+	for f := range n { // what is predicted from fields that were told has not changed, so one pass is enough
+		m.pulls = m.pulls || shared[f] != 0
+	}
+	s.note(m)
 }
