@@ -37,10 +37,34 @@ const states = 16
 type feature struct {
 	op      featureOp
 	a, b, c uint8
+	id      uint16 // place in a row's memo; 0 for one that changes while a row is told
+}
+
+// lasts reports whether the feature stays the same from when it is known until the row is told.
+func (x feature) lasts() bool {
+	switch x.op {
+	case featNone, featStep, featStepSize, featEntry:
+		return false
+	default:
+		return true
+	}
+}
+
+// ask returns the feature's value, worked out at most once a row.
+func (x *feature) ask(r *row, fields []Field) uint32 {
+	if x.id == 0 {
+		return x.value(r, fields)
+	}
+	if m := r.memo[x.id]; m>>4 == r.serial {
+		return uint32(m & (states - 1))
+	}
+	v := x.value(r, fields)
+	r.memo[x.id] = r.serial<<4 | uint16(v)
+	return v
 }
 
 // value is in [0, states).
-func (x feature) value(r *row, fields []Field) uint32 {
+func (x *feature) value(r *row, fields []Field) uint32 {
 	a := int(x.a)
 	switch x.op {
 	case featStill:

@@ -32,7 +32,7 @@ type Huffman struct {
 // NewHuffman returns a coder with memory of its own.
 func NewHuffman(m *Model) *Huffman {
 	n := len(m.schema.Fields)
-	return &Huffman{model: m, row: newRow(n), zeros: make([]int32, n), fresh: make([]int32, n), quiet: make([]int32, 0, batchRows)}
+	return &Huffman{model: m, row: newRow(n, m.features), zeros: make([]int32, n), fresh: make([]int32, n), quiet: make([]int32, 0, batchRows)}
 }
 
 // Append codes a frame against past and appends it to dst. live says which rows count, nil for all.

@@ -1,23 +1,18 @@
 package rows
 
-// slot is a table of a mixer: its line is chosen by one feature, or by two together.
+// slot is a table of a mixer: its line is chosen by one of the mixer's features, or by two together.
 type slot struct {
-	a, b feature // b may be featNone
+	a, b  uint8  // b is pairless for one
+	start uint32 // of the table
 }
 
+const pairless = 0xff
+
 func (s slot) lines() int {
-	if s.b.op == featNone {
+	if s.b == pairless {
 		return states
 	}
 	return states * states
-}
-
-func (s slot) line(r *row, fields []Field) uint32 {
-	n := s.a.value(r, fields)
-	if s.b.op != featNone {
-		n = n*states + s.b.value(r, fields)
-	}
-	return n
 }
 
 // maxSlots bounds what a decision costs.
@@ -26,9 +21,9 @@ const maxSlots = 12
 // mixer gives decisions their probabilities: each slot adds what it knows, in the logistic domain. All of it is learned
 // before; nothing changes while coding, so what a row costs depends on no other row.
 type mixer struct {
-	slots   []slot
-	starts  []uint32 // of the slots' tables
-	weights []int16  // by slot, line, node: 1/weightOne; then of no slot, by node
+	asks    []feature // at most maxSlots
+	slots   []slot    // at most maxSlots
+	weights []int16   // by slot, line, node: 1/weightOne; then of no slot, by node
 	nodes   uint32
 }
 
@@ -43,9 +38,17 @@ type place [maxSlots]uint32
 
 // look finds the lines of the slots.
 func (m *mixer) look(at *place, r *row, fields []Field) {
-	starts := m.starts[:len(m.slots)]
+	var seen [16]uint32
+	for i := range m.asks {
+		seen[i&15] = m.asks[i].ask(r, fields)
+	}
 	for i := range m.slots {
-		at[i&15%maxSlots] = starts[i] + m.slots[i].line(r, fields)*m.nodes
+		s := &m.slots[i]
+		line := seen[s.a&15]
+		if s.b != pairless {
+			line = line*states + seen[s.b&15]
+		}
+		at[i%maxSlots] = s.start + line*m.nodes
 	}
 }
 

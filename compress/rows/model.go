@@ -22,10 +22,57 @@ type Model struct {
 	trees      []tree  // for Huffman, by field
 	pulls      bool    // for Range: some predictor asks a neighbour
 
-	quiet   tree              // for Huffman: sorts rows by what they were; its leaves have no codes
-	calm    []bool            // by leaf of quiet: the row is expected to be right
-	batches [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
+	hash     uint64
+	features int               // that rows remember
+	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
+	calm     []bool            // by leaf of quiet: the row is expected to be right
+	batches  [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
 }
+
+// Hash names the model: both ends compare it before they talk. It is FNV-1a of the model's file, and never 0.
+func (m *Model) Hash() uint64 { return m.hash }
 
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
+
+// number finishes a model: it gives features that last a place in the rows' memo, equal ones the same, and works out
+// the hash.
+func (m *Model) number() {
+	places := map[feature]uint16{}
+	place := func(x *feature) {
+		if x.id = 0; !x.lasts() {
+			return
+		}
+		id, ok := places[*x]
+		if !ok {
+			id = uint16(len(places) + 1)
+			places[*x] = id
+		}
+		x.id = id
+	}
+	ofTree := func(t *tree) {
+		for i := range t.forks {
+			place(&t.forks[i].ask)
+		}
+	}
+	ofMixer := func(x *mixer) {
+		for i := range x.asks {
+			place(&x.asks[i])
+		}
+	}
+	ofTree(&m.quiet)
+	for u := range m.groups {
+		ofTree(&m.groups[u].mask)
+		ofMixer(&m.groups[u].any)
+	}
+	for f := range m.trees {
+		ofTree(&m.trees[f])
+		ofMixer(&m.mixers[f])
+	}
+	m.features = len(places)
+	h := uint64(14695981039346656037)
+	for _, b := range m.Append(nil) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	m.hash = max(h, 1)
+}

@@ -21,6 +21,10 @@ type predictor struct {
 // guess predicts field f of row r.
 func (p *predictor) guess(r *row, fields []Field, f int) {
 	held := r.held[0][f]
+	if len(p.terms) == 0 && p.pull == 0 && fields[f].Kind != Angle {
+		r.guess, r.base, r.step = held, held, 0
+		return
+	}
 	sum := int64(0)
 	for i := range p.terms {
 		t := &p.terms[i]

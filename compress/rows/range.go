@@ -26,7 +26,7 @@ type Range struct {
 // NewRange returns a coder with memory of its own.
 func NewRange(m *Model) *Range {
 	n := len(m.schema.Fields)
-	c := &Range{model: m, row: newRow(n), zeros: make([]int32, n), fresh: make([]int32, n), errors: make([]int32, 0, maxNear*n)}
+	c := &Range{model: m, row: newRow(n, m.features), zeros: make([]int32, n), fresh: make([]int32, n), errors: make([]int32, 0, maxNear*n)}
 	c.near.locate(m.schema.Fields)
 	return c
 }

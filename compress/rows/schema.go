@@ -75,16 +75,16 @@ func away(a, b, mod int32) int32 {
 func turn(d, mod int32) int32 {
 	if d > mod>>1 {
 		d -= mod
-	} else if d <= -(mod+1)>>1 {
+	} else if d <= -((mod + 1) >> 1) {
 		d += mod
 	} else {
 		return d
 	}
-	if d > mod>>1 || d <= -(mod+1)>>1 {
+	if d > mod>>1 || d <= -((mod+1)>>1) {
 		d %= mod
 		if d > mod>>1 {
 			d -= mod
-		} else if d <= -(mod+1)>>1 {
+		} else if d <= -((mod + 1) >> 1) {
 			d += mod
 		}
 	}

@@ -16,8 +16,9 @@ type Recording struct {
 
 // Training says how to train. The zero value is a good start.
 type Training struct {
-	Delay int // frames between the newest one held and the one coded; 0 means 2
-	Rows  int // rows to look at, at most; 0 means about 5 million values
+	Delay    int // frames between the newest one held and the one coded; 0 means 2
+	Rows     int // rows to look at, at most; 0 means about 5 million values
+	Contexts int // features that a decision of Range weighs, 1 to 9; 0 means 9: fewer are faster and a little larger
 }
 
 // sample is a training set: rows with their past, and what the predictors make of them.
@@ -76,7 +77,7 @@ func gather(s Schema, recs []Recording, delay, rows int) (*sample, error) {
 	}
 	out := &sample{schema: s, zeros: make([]int32, n)}
 	zeros := make([]int32, n)
-	scratch := newRow(n)
+	scratch := newRow(n, 0)
 	share, due := min(1, float64(rows)/float64(total)), 0.0
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range recs {
@@ -155,6 +156,12 @@ func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	if how.Delay == 0 {
 		how.Delay = 2
 	}
+	if how.Contexts == 0 {
+		how.Contexts = maxSlots - maxPairs
+	}
+	if how.Delay < 0 || how.Rows < 0 || how.Contexts < 0 || how.Contexts > maxSlots-maxPairs {
+		return nil, fmt.Errorf("rows: training %+v: expected no negative numbers and at most %d contexts", how, maxSlots-maxPairs)
+	}
 	n := len(s.Fields)
 	if how.Rows == 0 {
 		how.Rows = 5_000_000 / max(n, 8)
@@ -165,16 +172,13 @@ func Train(s Schema, recs []Recording, how Training) (*Model, error) {
 	}
 	m := &Model{schema: s, predictors: make([]predictor, n), mixers: make([]mixer, n), trees: make([]tree, n)}
 	m.order, m.predictors = findOrder(set.thin(3000, 600))
-	trace("order")
 	set.refit(m)
-	trace("refit")
 	m.groups = set.grouped(m.order)
 	set.note(m)
 	set.findTrees(m)
-	trace("trees")
 	set.findPulls(m)
-	set.findMixers(m)
-	trace("mixers")
+	set.findMixers(m, how.Contexts)
+	m.number()
 	return m, nil
 }
 
@@ -212,7 +216,8 @@ func (s *sample) grouped(order []int) (groups []group) {
 	return groups
 }
 
-var groupSize = 6
+// groupSize is how many fields share a mask: fewer cost more masks, more fill more rare masks.
+const groupSize = 6
 
 // note works out which groups had errors, and which rows above.
 func (s *sample) note(m *Model) {

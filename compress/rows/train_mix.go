@@ -1,25 +1,15 @@
 package rows
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"os"
-	"time"
 )
-
-var traceT = time.Now()
-
-func trace(s string) {
-	if os.Getenv("TRACE") != "" {
-		fmt.Println(s, time.Since(traceT))
-	}
-	traceT = time.Now()
-}
 
 // featuresOf lists the features that may say something about the errors of a field told when those in told are.
 func featuresOf(fields []Field, told []bool, groups int, mates bool) (list []feature) {
-	add := func(op featureOp, a, b, c int) { list = append(list, feature{op, uint8(a), uint8(b), uint8(c)}) }
+	add := func(op featureOp, a, b, c int) {
+		list = append(list, feature{op: op, a: uint8(a), b: uint8(b), c: uint8(c)})
+	}
 	add(featAbove, 0, 0, 0)
 	for u := range groups {
 		if u%3 == 0 && u >= 0 {
@@ -163,15 +153,17 @@ func information(y, x, z []uint8) float64 {
 }
 
 // Parameters of the search.
-var (
-	singles   = 7
-	pairs     = 3
+const (
+	maxPairs  = 3
 	epochs    = 3
 	learnRate = 0.06
 )
 
-// findMixers chooses the features of every decision and learns the weights.
-func (s *sample) findMixers(m *Model) {
+// pairings are the pairs of features, by rank, that get a slot of their own.
+var pairings = [maxPairs][2]uint8{{0, 1}, {0, 2}, {1, 2}}
+
+// findMixers chooses the features of every decision, at most that many, and learns the weights.
+func (s *sample) findMixers(m *Model, contexts int) {
 	fields := s.schema.Fields
 	n := len(fields)
 	var thin []int
@@ -195,7 +187,7 @@ func (s *sample) findMixers(m *Model) {
 		}
 		return out
 	}
-	choose := func(y []uint8, f, groups int) []slot {
+	choose := func(y []uint8, f, groups int) (asks []feature, slots []slot) {
 		list := featuresOf(fields, told, groups, f >= 0)
 		if f >= 0 {
 			list = append(list, feature{op: featStep}, feature{op: featStepSize})
@@ -204,17 +196,17 @@ func (s *sample) findMixers(m *Model) {
 		for j, x := range list {
 			columns[j] = column(x, f, groups)
 		}
-		picked := pickFeatures(y, columns, singles)
-		var slots []slot
-		for _, j := range picked {
-			slots = append(slots, slot{a: list[j]})
+		picked := pickFeatures(y, columns, contexts)
+		for k, j := range picked {
+			asks = append(asks, list[j])
+			slots = append(slots, slot{a: uint8(k), b: pairless})
 		}
-		for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {2, 3}}[:pairs] {
-			if pair[1] < len(picked) {
-				slots = append(slots, slot{list[picked[pair[0]]], list[picked[pair[1]]]})
+		for _, pair := range pairings {
+			if int(pair[1]) < len(picked) {
+				slots = append(slots, slot{a: pair[0], b: pair[1]})
 			}
 		}
-		return slots
+		return asks, slots
 	}
 	for u := range m.groups {
 		g := &m.groups[u]
@@ -224,7 +216,7 @@ func (s *sample) findMixers(m *Model) {
 		for k, i := range thin {
 			y[k] = uint8(s.entry[i] >> (u & 31) & 1)
 		}
-		g.any = newMixer(choose(y, -1, u), 1)
+		g.any = newMixer(choose(y, -1, u))(1)
 		s.learn(&g.any, -1, u, nil, func(i int, visit func(node uint32, bit bool)) {
 			visit(0, s.entry[i]>>(u&31)&1 != 0)
 		})
@@ -237,7 +229,7 @@ func (s *sample) findMixers(m *Model) {
 				y[j] = symbol(s.wrong[i*n+f], s.step[f][i])
 				j++
 			}
-			m.mixers[f] = newMixer(choose(y, f, u+1), nodeCount)
+			m.mixers[f] = newMixer(choose(y, f, u+1))(nodeCount)
 			before := m.order[g.first:][:k]
 			lastOne := k == g.count-1
 			mod := fields[f].mod()
@@ -254,15 +246,17 @@ func (s *sample) findMixers(m *Model) {
 	}
 }
 
-func newMixer(slots []slot, nodes int) mixer {
-	m := mixer{slots: slots, nodes: uint32(nodes)}
-	size := 0
-	for _, s := range slots {
-		m.starts = append(m.starts, uint32(size))
-		size += s.lines() * nodes
+func newMixer(asks []feature, slots []slot) func(nodes int) mixer {
+	return func(nodes int) mixer {
+		m := mixer{asks: asks, slots: slots, nodes: uint32(nodes)}
+		size := 0
+		for i := range slots {
+			slots[i].start = uint32(size)
+			size += slots[i].lines() * nodes
+		}
+		m.weights = make([]int16, size+nodes)
+		return m
 	}
-	m.weights = make([]int16, size+nodes)
-	return m
 }
 
 // thinIndex picks about k of the rows that count, nil for all.

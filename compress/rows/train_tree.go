@@ -8,7 +8,7 @@ import (
 )
 
 // Parameters of the search for trees.
-var (
+const (
 	treeAsk    = 12    // features that a tree may ask
 	treeLeaves = 32    // leaves of a tree
 	treeRows   = 40000 // rows that decide on forks
@@ -184,13 +184,13 @@ func codeBits(count []int32) float64 {
 	entropy := n*math.Log2(n) - sum
 	// The likeliest symbol takes a whole bit where it deserves less.
 	if p := most / n; p > 0.5 {
-		return n + math.Max(0, entropy-n*binary(p))
+		return n + math.Max(0, entropy-n*evenness(p))
 	}
 	return entropy
 }
 
-// binary is the entropy of a decision.
-func binary(p float64) float64 {
+// evenness is the entropy of a decision.
+func evenness(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0
 	}

@@ -22,7 +22,7 @@ func (t *tree) find(r *row, fields []Field) int {
 	}
 	for at := int16(0); ; {
 		f := &t.forks[at]
-		if at = f.next[f.ones>>(f.ask.value(r, fields)&15)&1]; at < 0 {
+		if at = f.next[f.ones>>(f.ask.ask(r, fields)&15)&1]; at < 0 {
 			return int(^at)
 		}
 	}
