@@ -17,7 +17,7 @@ const (
 	MaxFields    = 64
 	MaxEntities  = 1 << 16
 	MaxSnapshots = 1 << 20
-	MaxValues    = 1 << 28 // entities * fields * snapshots: 1 GiB
+	MaxValues    = 1 << 27 // entities * fields * snapshots: half a GiB
 	MaxMod       = 1 << 30
 )
 

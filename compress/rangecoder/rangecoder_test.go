@@ -72,3 +72,68 @@ func TestShort(t *testing.T) {
 		t.Error("200 even decisions out of 3 bytes, no error")
 	}
 }
+
+// Any bytes decode to decisions, and those, coded again with the same probabilities, decode to themselves.
+func FuzzDecoder(f *testing.F) {
+	f.Add([]byte{}, uint64(1))
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, uint64(2))
+	f.Fuzz(func(t *testing.T, src []byte, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var e Encoder
+		var d, again Decoder
+		n := min(len(src)*8, 2000)
+		ps, bits := make([]uint32, n), make([]bool, n)
+		d.Reset(src)
+		e.Reset(nil)
+		for i := range n {
+			ps[i] = uint32(1 + rng.IntN(One-1))
+			bits[i] = d.Bit(ps[i])
+			e.Bit(bits[i], ps[i])
+		}
+		again.Reset(e.Finish())
+		for i := range n {
+			if again.Bit(ps[i]) != bits[i] {
+				t.Fatalf("decision %d of %d differs", i, n)
+			}
+		}
+		if again.Err() != nil {
+			t.Fatal(again.Err())
+		}
+	})
+}
+
+func BenchmarkBit(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n = 4096
+	var ps [n]uint32
+	var bits [n]bool
+	for i := range ps {
+		ps[i] = uint32(1 + rng.IntN(One-1))
+		bits[i] = rng.IntN(One) >= int(ps[i])
+	}
+	var e Encoder
+	buf := make([]byte, 0, n)
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			e.Reset(buf)
+			for i := range ps {
+				e.Bit(bits[i], ps[i])
+			}
+			buf = e.Finish()[:0]
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/bit")
+	})
+	out := buf[:cap(buf)]
+	var d Decoder
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			d.Reset(out)
+			for i := range ps {
+				d.Bit(ps[i])
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/bit")
+	})
+}

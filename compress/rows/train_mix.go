@@ -77,23 +77,22 @@ func symbol(m, step int32) uint8 {
 }
 
 // pickFeatures chooses k features that say most about y: each time the one that adds most to each of those chosen
-// before (conditional mutual information, Fleuret 2004).
+// before (conditional mutual information maximisation, Fleuret 2004). A score only falls as more are chosen, so those
+// that are behind already wait until they are in front.
 func pickFeatures(y []uint8, columns [][]uint8, k int) (picked []int) {
 	n := len(columns)
-	score := make([]float64, n)
-	for j := range score {
-		score[j] = math.Inf(1)
-	}
 	none := make([]uint8, len(y))
-	last := none
+	score, judged := make([]float64, n), make([]int, n) // judged beside how many of the chosen
+	for j := range score {
+		score[j] = information(y, columns[j], none)
+	}
 	for len(picked) < k {
 		best := -1
 		for j := range n {
-			if score[j] < 0 {
-				continue
+			for judged[j] < len(picked) && (best < 0 || score[j] > score[best]) {
+				score[j] = math.Min(score[j], information(y, columns[j], columns[picked[judged[j]]]))
+				judged[j]++
 			}
-			// Scores only fall, so a column that is behind already need not be looked at again (but must be, later).
-			score[j] = math.Min(score[j], information(y, columns[j], last))
 			if best < 0 || score[j] > score[best] {
 				best = j
 			}
@@ -102,8 +101,7 @@ func pickFeatures(y []uint8, columns [][]uint8, k int) (picked []int) {
 			return picked
 		}
 		picked = append(picked, best)
-		last = columns[best]
-		score[best] = -1
+		score[best] = math.Inf(-1)
 	}
 	return picked
 }

@@ -188,28 +188,34 @@ func combine(list []source, columns [][]int32, target []int32, mod int32) (predi
 		rest[i] = float64(t)
 	}
 	norms := make([]float64, len(list))
-	clip := make([]float64, len(list))
+	clipped := make([][]float32, len(list))
 	for j, col := range columns {
-		clip[j] = clipOf(col)
-		for _, v := range col {
-			x := clamp(float64(v), clip[j])
+		clipped[j] = make([]float32, len(col))
+		lim := clipOf(col)
+		for i, v := range col {
+			x := clamp(float64(v), lim)
+			clipped[j][i] = float32(x)
 			norms[j] += x * x
 		}
 	}
+	left := make([]float32, len(rest))
 	var best predictor
 	bestCost := math.Inf(1)
 	var chosen []int
 	failures := 0
 	for len(chosen) < maxTerms && failures < 4 {
 		lim := restClip(rest)
+		for i, x := range rest {
+			left[i] = float32(clamp(x, lim))
+		}
 		pick, score := -1, 0.0
-		for j, col := range columns {
+		for j, col := range clipped {
 			if norms[j] == 0 || slices.Contains(chosen, j) {
 				continue
 			}
 			dot := 0.0
-			for i, v := range col {
-				dot += clamp(float64(v), clip[j]) * clamp(rest[i], lim)
+			for i, x := range left {
+				dot += float64(x * col[i])
 			}
 			if sc := dot * dot / norms[j]; sc > score {
 				pick, score = j, sc
@@ -247,7 +253,7 @@ func combine(list []source, columns [][]int32, target []int32, mod int32) (predi
 	return best, bestCost
 }
 
-func clamp(x, lim float64) float64 { return math.Max(-lim, math.Min(lim, x)) }
+func clamp(x, lim float64) float64 { return max(-lim, min(lim, x)) }
 
 // clipOf bounds outliers: ten times the mean size.
 func clipOf(col []int32) float64 {
