@@ -78,7 +78,7 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 
 // Sizes on recordings that were not trained on. Training sees few rows here, to be quick; model eval does better.
 func TestLobbySizes(t *testing.T) {
-	judge(t, open(t, "itr/lobby_16_train.itr"), open(t, "itr/lobby_64_train.itr"), 2, 8000, 40,
+	judge(t, open(t, "itr/lobby_16_train.itr"), open(t, "itr/lobby_64_train.itr"), 2, 4000, 40,
 		map[string]float64{"huffman": 80, "range": 68})
 }
 

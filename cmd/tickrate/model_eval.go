@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/bench/eval"
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/compress"
+	"github.com/tickrate/tickrate/compress/rows"
 )
 
 // evalFlags are the flags of model eval.
@@ -24,6 +26,7 @@ type evalFlags struct {
 	codecs []string
 	step   int
 	json   bool
+	out    string
 }
 
 func newModelEval() *cobra.Command {
@@ -47,6 +50,7 @@ begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as pose
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
 	fl.StringSliceVar(&f.codecs, "codec", compress.Names, "`codecs` to judge")
 	fl.IntVar(&f.step, "step", 1, "code only every `n`th snapshot, for a quick look")
+	fl.StringVar(&f.out, "out", "", "also write the model of huffman and range to this `file`; model show tells what is in it")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
@@ -101,6 +105,11 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.out != "" {
+		if err := os.WriteFile(f.out, model.Append(nil), 0o644); err != nil {
+			return fmt.Errorf("write the model: %w", err)
+		}
+	}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
 			return err
@@ -146,4 +155,31 @@ func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot, s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
 	}
 	return t.Flush()
+}
+
+func newModelShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show FILE",
+		Short: "Tell what a model of rows expects of each field",
+		Long: `show lists the fields of a model that model eval wrote, in the order in which they are told: the group whose mask they
+share, from what each is predicted, and the features in whose light range codes its error.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badUse(fmt.Errorf("%d files: expected one", len(args)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			src, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("show the model: %w", err)
+			}
+			m, err := rows.ParseModel(src)
+			if err != nil {
+				return fmt.Errorf("show %s: %w", args[0], err)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "model %016x, %d fields, %d bytes\n\n", m.Hash(), len(m.Schema().Fields), len(src))
+			return m.Describe(c.OutOrStdout())
+		},
+	}
 }

@@ -27,6 +27,9 @@ func Train(samples [][]byte, size int) []byte {
 	return d
 }
 
+// maxWindow is the window that packers announce at most, whatever the blob's size. Nothing of that size is allocated.
+const maxWindow = 8 << 20
+
 // Packer makes blobs smaller. It may be used by several goroutines.
 type Packer struct{ enc *zstd.Encoder }
 
@@ -54,8 +57,8 @@ type Unpacker struct {
 
 // NewUnpacker returns an unpacker for blobs of at most maxBytes each, packed with the same dictionary.
 func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(maxBytes, 1))),
-		zstd.WithDecodeAllCapLimit(true)}
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxMemory(uint64(max(maxBytes, maxWindow)))}
 	if dictionary != nil {
 		options = append(options, zstd.WithDecoderDicts(dictionary))
 	}
