@@ -29,25 +29,25 @@ const (
 )
 
 // putError codes the miss m of a prediction that moves by step. If certain, both ends know that m is not 0.
-func putError(e *rangecoder.Encoder, mix *mixer, at *place, m int64, step int32, certain bool) {
+func putError(e *rangecoder.Encoder, mix *mixer, at *place, drift *drifts, m int64, step int32, certain bool) {
 	if !certain {
-		e.Bit(m != 0, mix.p(at, nodeWrong))
+		drift.put(e, mix, at, nodeWrong, m != 0)
 		if m == 0 {
 			return
 		}
 	}
 	if step != 0 {
 		still := m == -int64(step)
-		e.Bit(still, mix.p(at, nodeStill))
+		drift.put(e, mix, at, nodeStill, still)
 		if still {
 			return
 		}
 	}
-	e.Bit(m < 0, mix.p(at, nodeMinus))
+	drift.put(e, mix, at, nodeMinus, m < 0)
 	n := uint64(max(m, -m))
 	l := uint32(bits.Len64(n)) - 1
 	for i := uint32(0); i < maxLength-1; i++ {
-		e.Bit(i < l, mix.p(at, nodeLonger+min(i, lengths-1)))
+		drift.put(e, mix, at, nodeLonger+min(i, lengths-1), i < l)
 		if i >= l {
 			break
 		}
@@ -57,11 +57,11 @@ func putError(e *rangecoder.Encoder, mix *mixer, at *place, m int64, step int32,
 	}
 	second := uint32(n>>(l-1)) & 1
 	k := min(l-1, lengths-1)
-	e.Bit(second != 0, mix.p(at, nodeSecond+k))
+	drift.put(e, mix, at, nodeSecond+k, second != 0)
 	if l == 1 {
 		return
 	}
-	e.Bit(n>>(l-2)&1 != 0, mix.p(at, nodeThird+2*k+second))
+	drift.put(e, mix, at, nodeThird+2*k+second, n>>(l-2)&1 != 0)
 	for rest := l - 2; rest > 0; {
 		take := min(rest, 16)
 		rest -= take
@@ -70,29 +70,29 @@ func putError(e *rangecoder.Encoder, mix *mixer, at *place, m int64, step int32,
 }
 
 // takeError undoes putError.
-func takeError(d *rangecoder.Decoder, mix *mixer, at *place, step int32, certain bool) int64 {
-	if !certain && !d.Bit(mix.p(at, nodeWrong)) {
+func takeError(d *rangecoder.Decoder, mix *mixer, at *place, drift *drifts, step int32, certain bool) int64 {
+	if !certain && !drift.take(d, mix, at, nodeWrong) {
 		return 0
 	}
-	if step != 0 && d.Bit(mix.p(at, nodeStill)) {
+	if step != 0 && drift.take(d, mix, at, nodeStill) {
 		return -int64(step)
 	}
-	minus := d.Bit(mix.p(at, nodeMinus))
+	minus := drift.take(d, mix, at, nodeMinus)
 	l := uint32(0)
-	for l < maxLength-1 && d.Bit(mix.p(at, nodeLonger+min(l, lengths-1))) {
+	for l < maxLength-1 && drift.take(d, mix, at, nodeLonger+min(l, lengths-1)) {
 		l++
 	}
 	n := uint64(1)
 	if l > 0 {
 		k := min(l-1, lengths-1)
 		second := uint32(0)
-		if d.Bit(mix.p(at, nodeSecond+k)) {
+		if drift.take(d, mix, at, nodeSecond+k) {
 			second = 1
 		}
 		n = n<<1 | uint64(second)
 		if l > 1 {
 			n <<= 1
-			if d.Bit(mix.p(at, nodeThird+2*k+second)) {
+			if drift.take(d, mix, at, nodeThird+2*k+second) {
 				n |= 1
 			}
 		}
@@ -106,4 +106,36 @@ func takeError(d *rangecoder.Decoder, mix *mixer, at *place, step int32, certain
 		return -int64(n)
 	}
 	return int64(n)
+}
+
+// drifts is how far the evidence for a field's decisions was off in this message so far, in 1/16 of a weight's unit: some
+// scenes are livelier than others. A message begins with none.
+type drifts [nodeCount]int32
+
+// driftRate is how fast that is learned; from 250 to 1000 the cubes of bench/eval gain 1.2 %, lobbies neither gain nor lose.
+const (
+	driftRate  = 300
+	driftShift = 4
+)
+
+func (t *drifts) put(e *rangecoder.Encoder, mix *mixer, at *place, node uint32, bit bool) {
+	p := squash(mix.sum(at, node) + t[node]>>driftShift)
+	e.Bit(bit, p)
+	t.learn(node, bit, p)
+}
+
+func (t *drifts) take(d *rangecoder.Decoder, mix *mixer, at *place, node uint32) bool {
+	p := squash(mix.sum(at, node) + t[node]>>driftShift)
+	bit := d.Bit(p)
+	t.learn(node, bit, p)
+	return bit
+}
+
+// learn moves the evidence by how unexpected the decision was.
+func (t *drifts) learn(node uint32, bit bool, p uint32) {
+	off := int32(p) - rangecoder.One
+	if bit {
+		off = int32(p)
+	}
+	t[node] += off * driftRate >> 16
 }

@@ -18,8 +18,8 @@ func (s slot) lines() int {
 // maxSlots bounds what a decision costs.
 const maxSlots = 12
 
-// mixer gives decisions their probabilities: each slot adds what it knows, in the logistic domain. All of it is learned
-// before; nothing changes while coding, so what a row costs depends on no other row.
+// mixer gives decisions their probabilities: each slot adds what it knows, in the logistic domain. All of that is learned
+// before; while coding only drifts change.
 type mixer struct {
 	asks    []feature // at most maxSlots
 	slots   []slot    // at most maxSlots
@@ -52,14 +52,17 @@ func (m *mixer) look(at *place, r *row, fields []Field) {
 	}
 }
 
-// p returns the probability that the decision node is false, in 1/65536.
-func (m *mixer) p(at *place, node uint32) uint32 {
+// sum returns the evidence for the decision node to be true, in 1/weightOne.
+func (m *mixer) sum(at *place, node uint32) int32 {
 	sum := int32(m.weights[uint32(len(m.weights))-m.nodes+node])
 	for i := range m.slots {
 		sum += int32(m.weights[at[i%maxSlots]+node])
 	}
-	return squash(sum)
+	return sum
 }
+
+// p returns the probability that the decision node is false, in 1/65536.
+func (m *mixer) p(at *place, node uint32) uint32 { return squash(m.sum(at, node)) }
 
 // squash maps evidence for true to the probability of false.
 func squash(sum int32) uint32 {

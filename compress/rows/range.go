@@ -20,13 +20,14 @@ type Range struct {
 	enc    rangecoder.Encoder
 	dec    rangecoder.Decoder
 	near   neighbours
-	errors []int32 // of the rows in near
+	drift  []drifts // by field
+	errors []int32  // of the rows in near
 }
 
 // NewRange returns a coder with memory of its own.
 func NewRange(m *Model) *Range {
 	n := len(m.schema.Fields)
-	c := &Range{model: m, row: newRow(n, m.features), zeros: make([]int32, n), fresh: make([]int32, n), errors: make([]int32, 0, maxNear*n)}
+	c := &Range{model: m, row: newRow(n, m.features), zeros: make([]int32, n), fresh: make([]int32, n), errors: make([]int32, 0, maxNear*n), drift: make([]drifts, n)}
 	c.near.locate(m.schema.Fields)
 	return c
 }
@@ -76,7 +77,7 @@ func (c *Range) put(values []int32, past *Past, e int) {
 			r.step = c.steps[i]
 			mix := &m.mixers[f]
 			mix.look(&at, r, fields)
-			putError(&c.enc, mix, &at, c.missed[i], r.step, certain && i == len(order)-1)
+			putError(&c.enc, mix, &at, &c.drift[f], c.missed[i], r.step, certain && i == len(order)-1)
 			certain = certain && c.missed[i] == 0
 		}
 	}
@@ -125,7 +126,7 @@ func (c *Range) take(values []int32, past *Past, e int) {
 			m.predictors[f].guess(r, fields, f)
 			mix := &m.mixers[f]
 			mix.look(&at, r, fields)
-			miss := takeError(&c.dec, mix, &at, r.step, certain && i == len(order)-1)
+			miss := takeError(&c.dec, mix, &at, &c.drift[f], r.step, certain && i == len(order)-1)
 			certain = certain && miss == 0
 			r.tell(fields, f, hit(miss, r.guess, fields[f].mod()))
 		}
@@ -136,6 +137,7 @@ func (c *Range) take(values []int32, past *Past, e int) {
 // begin forgets the rows of the frame before.
 func (c *Range) begin() {
 	c.row.above = 0
+	clear(c.drift)
 	c.near.clear()
 	c.errors = c.errors[:0]
 }
