@@ -21,6 +21,7 @@ type Model struct {
 	mixers     []mixer // for Range, by field
 	trees      []tree  // for Huffman, by field
 	pulls      bool    // for Range: some predictor asks a neighbour
+	mates      bool    // for Range: some predictor or feature does
 
 	hash     uint64
 	features int               // that rows remember
@@ -55,8 +56,13 @@ func (m *Model) number() {
 			place(&t.forks[i].ask)
 		}
 	}
+	m.mates = m.pulls
 	ofMixer := func(x *mixer) {
 		for i := range x.asks {
+			switch x.asks[i].op {
+			case featMate, featLead, featMateSize:
+				m.mates = true
+			}
 			place(&x.asks[i])
 		}
 	}

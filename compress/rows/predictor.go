@@ -49,8 +49,12 @@ func settle(held int32, sum int64, mod int32) int32 {
 
 // tell notes that field f of row r turned out to be v.
 func (r *row) tell(fields []Field, f int, v int32) {
-	mod := fields[f].mod()
 	r.fresh[f] = v
+	if v == r.guess && r.base == v {
+		r.moved[f], r.wrong[f], r.raw[f] = r.step, 0, 0
+		return
+	}
+	mod := fields[f].mod()
 	r.moved[f] = away(v, r.held[0][f], mod)
 	r.wrong[f] = away(v, r.guess, mod)
 	r.raw[f] = r.wrong[f]

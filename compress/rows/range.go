@@ -173,7 +173,7 @@ func (c *Range) join() {
 // leave remembers a row that is told.
 func (c *Range) leave() {
 	r := &c.row
-	if r.entry != 0 {
+	if r.entry != 0 && c.model.mates {
 		if c.near.add(r.held[0], len(c.near.at)) {
 			c.errors = append(c.errors, r.raw...)
 		}
