@@ -34,7 +34,7 @@ const (
 )
 
 // place is where a mixer's slots stand for one row.
-type place [maxSlots]uint32
+type place [16]uint32 // of which maxSlots are used: an index & 15 needs no check
 
 // look finds the lines of the slots.
 func (m *mixer) look(at *place, r *row, fields []Field) {
@@ -48,15 +48,16 @@ func (m *mixer) look(at *place, r *row, fields []Field) {
 		if s.b != pairless {
 			line = line*states + seen[s.b&15]
 		}
-		at[i%maxSlots] = s.start + line*m.nodes
+		at[i&15] = s.start + line*m.nodes
 	}
 }
 
 // sum returns the evidence for the decision node to be true, in 1/weightOne.
 func (m *mixer) sum(at *place, node uint32) int32 {
-	sum := int32(m.weights[uint32(len(m.weights))-m.nodes+node])
-	for i := range m.slots {
-		sum += int32(m.weights[at[i%maxSlots]+node])
+	w := m.weights
+	sum := int32(w[uint32(len(w))-m.nodes+node])
+	for _, line := range at[:len(m.slots)&15] {
+		sum += int32(w[line+node])
 	}
 	return sum
 }
