@@ -3,7 +3,7 @@ package rows
 // slot is a table of a mixer: its line is chosen by one of the mixer's features, or by two together.
 type slot struct {
 	a, b  uint8  // b is pairless for one
-	start uint32 // of the table
+	start uint32 // of the table's lines
 }
 
 const pairless = 0xff
@@ -23,8 +23,8 @@ const maxSlots = 12
 type mixer struct {
 	asks    []feature // at most maxSlots
 	slots   []slot    // at most maxSlots
-	weights []int16   // by slot, line, node: 1/weightOne; then of no slot, by node
-	nodes   uint32
+	weights []int16   // by node, then by slot and line, and last of no slot: 1/weightOne. Most decisions are the first node's.
+	stride  uint32    // weights of a node
 }
 
 const (
@@ -48,16 +48,16 @@ func (m *mixer) look(at *place, r *row, fields []Field) {
 		if s.b != pairless {
 			line = line*states + seen[s.b&15]
 		}
-		at[i&15] = s.start + line*m.nodes
+		at[i&15] = s.start + line
 	}
 }
 
 // sum returns the evidence for the decision node to be true, in 1/weightOne.
 func (m *mixer) sum(at *place, node uint32) int32 {
-	w := m.weights
-	sum := int32(w[uint32(len(w))-m.nodes+node])
+	w := m.weights[node*m.stride:][:m.stride]
+	sum := int32(w[len(w)-1])
 	for _, line := range at[:len(m.slots)&15] {
-		sum += int32(w[line+node])
+		sum += int32(w[line])
 	}
 	return sum
 }

@@ -246,13 +246,14 @@ func (s *sample) findMixers(m *Model, contexts int) {
 
 func newMixer(asks []feature, slots []slot) func(nodes int) mixer {
 	return func(nodes int) mixer {
-		m := mixer{asks: asks, slots: slots, nodes: uint32(nodes)}
+		m := mixer{asks: asks, slots: slots}
 		size := 0
 		for i := range slots {
 			slots[i].start = uint32(size)
-			size += slots[i].lines() * nodes
+			size += slots[i].lines()
 		}
-		m.weights = make([]int16, size+nodes)
+		m.stride = uint32(size + 1)
+		m.weights = make([]int16, nodes*(size+1))
 		return m
 	}
 }
@@ -314,7 +315,7 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 	fields := s.schema.Fields
 	var r row
 	var at place
-	bias := uint32(len(w)) - m.nodes
+	bias := m.stride - 1
 	index := s.thinIndex(len(s.rows), counts)
 	places := make([]place, 0, len(index))
 	for _, i := range index {
@@ -332,9 +333,10 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 			at := int(uint64(j) * 1000003 % uint64(len(index)))
 			p := &places[at]
 			decisions(index[at], func(node uint32, bit bool) {
-				sum := w[bias+node]
+				first := node * m.stride
+				sum := w[first+bias]
 				for _, at := range p[:k] {
-					sum += w[at+node]
+					sum += w[first+at]
 				}
 				d := -1 / (1 + float32(math.Exp(float64(-sum))))
 				if bit {
@@ -344,9 +346,9 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 					g[at] += d * d
 					w[at] += rate * d / float32(math.Sqrt(float64(g[at])+1e-4))
 				}
-				step(bias + node)
+				step(first + bias)
 				for _, at := range p[:k] {
-					step(at + node)
+					step(first + at)
 				}
 			})
 		}
