@@ -36,6 +36,10 @@ var layers = []layer{
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
+	{pkg: "compress/rangecoder"},
+	{pkg: "compress/dict", may: "klauspost"},
+	{pkg: "compress/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "crypto"},
@@ -64,6 +68,8 @@ var layers = []layer{
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
+	{pkg: "bench/itr", may: "bench/trace"},
+	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
@@ -86,6 +92,7 @@ var outside = map[string]string{
 	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
+	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",
