@@ -1,8 +1,8 @@
 package ghost
 
 import (
-	"fmt"
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
