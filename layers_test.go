@@ -36,6 +36,10 @@ var layers = []layer{
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
+	{pkg: "compress/rangecoder"},
+	{pkg: "compress/dict", may: "klauspost"},
+	{pkg: "compress/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "crypto"},
@@ -45,6 +49,9 @@ var layers = []layer{
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
+	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
+	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
+	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
 	{pkg: "ecs/interest", may: "ecs"},
 
@@ -62,6 +69,8 @@ var layers = []layer{
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
+	{pkg: "bench/itr", may: "bench/trace"},
+	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
@@ -69,7 +78,7 @@ var layers = []layer{
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", shell: "*"},
+	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 
@@ -84,6 +93,7 @@ var outside = map[string]string{
 	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
+	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

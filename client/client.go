@@ -32,6 +32,8 @@ type Client struct {
 	peer    *session.Peer // nil until the server lets us in
 	welcome wire.Welcome
 	rate    tick.Rate
+	unlike  bool   // the Welcome names other schemas or another model than ours
+	theirs  []byte // the server's text of them, as far as it has come
 
 	server    serverClock
 	predicted predictedClock
@@ -116,15 +118,20 @@ func (c *Client) dialled(now time.Duration) {
 // join takes the Welcome. Whatever we lack for the match, we are not in and say goodbye.
 func (c *Client) join(now time.Duration, w wire.Welcome) {
 	c.welcome = w
+	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
+	var event [wire.ReadySize]byte
+	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
+	c.sentAt = now - keepAlive                // our Ready need not wait
+	if ready.Schema != w.Schema || ready.Model != w.Model {
+		c.unlike = true // the server answers such a Ready with what it has, and a Close
+		return
+	}
 	if why, err := c.prepare(); err != nil {
 		c.end(Denied, why, err)
 		c.dial.Disconnect(now, &c.out)
 		return
 	}
 	c.state = Joined
-	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
-	var event [wire.ReadySize]byte
-	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
 	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
 		_ = c.peer.Queue(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
 	}
@@ -136,13 +143,9 @@ func (c *Client) prepare() (wire.Reason, error) {
 	c.rate = tick.Rate(a.TickRate)
 	slot := ecs.NetID(a.NetID).Index()
 	switch {
-	case a.Schema != ghost.SchemaHash():
-		return wire.ReasonSchema, fmt.Errorf("client: server has schemas %x, we have %x: another build", a.Schema, ghost.SchemaHash())
-	case a.Model != c.cfg.Models.Hash():
-		return wire.ReasonModel, fmt.Errorf("client: server has compression model %x, we have %x", a.Model, c.cfg.Models.Hash())
 	case !c.rate.Valid():
 		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", a.TickRate, tick.MinRate, tick.MaxRate)
-	case a.MaxPlayers == 0 || int(a.MaxPlayers) > snapshot.MaxGroups*snapshot.GroupRows || slot >= int(a.MaxPlayers):
+	case slot >= int(a.MaxPlayers):
 		return 0, fmt.Errorf("client: server gave place %d of %d", slot, a.MaxPlayers)
 	}
 	ground, err := c.cfg.Arena(a.ArenaName, a.ArenaHash)

@@ -206,9 +206,9 @@ func aimBot(c *Client, idle func(int) Intent) func(int) Intent {
 		in := idle(n)
 		m, _, _, ok := c.Predicted()
 		best := float32(1e9)
-		for slot := range int(c.accept.MaxPlayers) {
+		for slot := range int(c.welcome.MaxPlayers) {
 			p, seen := c.Pose(slot)
-			if !seen || !ok || p.ID == c.accept.NetID || !p.Alive() {
+			if !seen || !ok || p.ID == c.welcome.NetID || !p.Alive() {
 				continue
 			}
 			d := p.Pos.Sub(m.Pos)
@@ -320,7 +320,7 @@ func TestResync(t *testing.T) {
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})
 	l.run(3 * time.Second)
 	blank := *s.client
-	_ = blank.prepare()
+	_, _ = blank.prepare()
 	s.client.decoder, s.client.owner = blank.decoder, blank.owner
 	l.run(2 * time.Second)
 	before := s.client.Stats()

@@ -4,9 +4,18 @@
 //
 // The order of calls, once a frame or a tick, whichever the caller has:
 //
-//	for each datagram that has arrived:  c.Receive(now, datagram)
-//	for range c.Advance(now):            c.Command(intent)
-//	datagram, send := c.Append(now, buffer[:0])
+//	for each datagram that has arrived:      c.Receive(now, datagram)
+//	for range c.Advance(now):                c.Command(intent)
+//	for each datagram of c.Outgoing(now):    send it
+//
+// # Getting in
+//
+// A client is made from a connect token, which a backend that shares a key with the server has minted for this player and
+// this attempt. The token names the server, and holds the keys that everything is sealed with (package netcode). The first
+// event inside the session is the server's Welcome: who we are, and what there must be to play. If we have it, we answer
+// with Ready, are Joined, and snapshots begin. If not, we are Denied and say goodbye. A session outlives a change of our
+// address. One that was lost otherwise is not taken up again: whoever comes back with another Client and a fresh token of
+// the same client id finds the same player, for a while.
 //
 // # Three clocks
 //

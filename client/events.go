@@ -41,21 +41,23 @@ func (q *events) add(e sim.Event) {
 	q.received++
 }
 
-// drainEvents takes over what the peer has put in order, and then the notes that the last datagram brought. An event that makes
-// no sense is left out; the error is for the datagram that completed it.
+// drainEvents takes over what the peer has put in order, and then the notes that the last package brought. An event that makes
+// no sense is left out; the error is for the package that completed it. Nothing of the game is heard before the Welcome, nor
+// after the end.
 func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
-		if c.state == Connecting {
-			if bad := c.welcomed(now, raw); bad != nil {
-				err = bad
+		switch c.state {
+		case Connecting:
+			err = c.welcomed(now, raw)
+		case Joined:
+			if e, bad := sim.ParseEvent(raw); bad == nil {
+				c.events.add(e)
+			} else {
+				err = wire.DropEvents
 			}
-		} else if e, bad := sim.ParseEvent(raw); bad == nil {
-			c.events.add(e)
-		} else {
-			err = wire.DropEvents
 		}
 	}
-	for raw, ok := c.peer.NextNote(); ok; raw, ok = c.peer.NextNote() {
+	for raw, ok := c.peer.NextNote(); ok && c.state == Joined; raw, ok = c.peer.NextNote() {
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
@@ -65,8 +67,24 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 	return err
 }
 
-// welcomed takes the first event, which is the Welcome, or the server is none of ours.
+// maxSchemas is the longest text of schemas that is taken in, in bytes.
+const maxSchemas = 8 << 10
+
+// unlikeUs says what differs between the server's schemas and model and ours.
+func (c *Client) unlikeUs(why wire.Reason) error {
+	return fmt.Errorf("client: %v: %s", why, c.cfg.Models.Mismatch(c.theirs))
+}
+
+// welcomed takes the first event, which is the Welcome, or the server is none of ours; and where that does not match, those
+// that tell how it does not.
 func (c *Client) welcomed(now time.Duration, raw []byte) error {
+	if c.unlike {
+		if raw[0] != wire.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
+			return wire.DropEvents
+		}
+		c.theirs = append(c.theirs, raw[1:]...)
+		return nil
+	}
 	w, err := wire.ParseWelcome(raw)
 	switch err {
 	case nil:

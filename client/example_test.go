@@ -2,11 +2,14 @@ package client_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -14,14 +17,21 @@ import (
 
 // A bot that runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
 func Example() {
-	ground, _ := arena.Open("arena-16")
-	lobby, _ := server.NewLobby(server.Config{Arena: ground, ArenaName: "arena-16"})
 	network := netio.NewMemory()
 	home, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:7777"), netio.Config{})
 	socket, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:0"), netio.Config{})
 
+	key, public := netcode.Key{1, 2, 3}, []netip.AddrPort{home.LocalAddr()} // a real key is random and secret, as is a real Entropy
+	ground, _ := arena.Open("arena-16")
+	lobby, _ := server.NewLobby(server.Config{
+		Arena: ground, ArenaName: "arena-16",
+		Gate: netcode.ServerConfig{PrivateKey: key, Addresses: public, Entropy: [32]byte{4, 5, 6}},
+	})
+	ticket := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: 1, Expire: 45, TimeoutSeconds: 10, Servers: public}
+	token, _ := ticket.Append(nil, &key, rand.NewChaCha8([32]byte{7, 8, 9})) // likewise: crypto/rand.Reader
+
 	bot, _ := client.New(client.Config{
-		Name: "circler", Nonce: 1,
+		Token: token,
 		Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return arena.Open(name) },
 	})
 	intent := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
@@ -37,11 +47,13 @@ func Example() {
 			intent.Yaw += 400
 			bot.Command(intent)
 		}
-		if datagram, ok := bot.Append(now, out.Next()); ok {
-			out.Commit(len(datagram), home.LocalAddr())
-			_ = socket.Send(&out)
-			out.Reset()
+		say := bot.Outgoing(now)
+		for i := range say.Len() {
+			to, datagram := say.At(i)
+			out.Add(datagram, to)
 		}
+		_ = socket.Send(&out)
+		out.Reset()
 	}
 	state, _ := bot.State()
 	s := bot.Stats()

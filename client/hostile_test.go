@@ -3,45 +3,82 @@ package client
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
 )
 
-// FuzzReceive gives a joined client anything at all: as it is, and behind the header of a good package, so that it gets
-// past the door. Nothing may panic, everything is counted once, and the client plays on.
+// The ways in which a fuzzer's bytes reach the client.
+const (
+	asDatagram = iota // as they are
+	asPackage         // sealed with the session's keys
+	asSections        // sealed, and behind the header of a good package
+	asWays
+)
+
+// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good header, so that it gets past
+// the door. Nothing may panic, everything is counted once, and the client plays on.
 func FuzzReceive(f *testing.F) {
 	tp := record(f, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
 	for _, fr := range tp.play[len(tp.play)-20:] {
 		for _, data := range fr.heard {
-			f.Add(data, false, uint8(0), uint16(0))
-			f.Add(data[wire.HeaderSize:], true, uint8(7), uint16(40))
+			f.Add(data, uint8(asDatagram), uint8(0), uint16(0))
 		}
 	}
-	f.Add([]byte{byte(wire.SectionSnapshot), 255, 255, 255, 255, 1, 0}, true, uint8(0), uint16(0))
-	f.Fuzz(func(t *testing.T, data []byte, inside bool, flip uint8, at uint16) {
+	for _, pack := range tp.packs[len(tp.packs)-10:] {
+		f.Add(pack, uint8(asPackage), uint8(7), uint16(40))
+		f.Add(pack[wire.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
+	}
+	f.Add([]byte{byte(wire.SectionSnapshot), 255, 255, 255, 255, 1, 0}, uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(wire.SectionClose), byte(wire.ReasonKicked)}, uint8(asSections), uint8(0), uint16(0))
+	f.Fuzz(func(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		p := tp.player(t)
 		p.skip(len(tp.play))
-		p.attack(t, data, inside, flip, at)
+		p.attack(t, data, way, flip, at)
 	})
 }
 
+// sealed is a package in a datagram that the client opens.
+func (tp *tape) sealed(t testing.TB, pack []byte) []byte {
+	t.Helper()
+	data, err := tp.lab.gate.Seal(tp.lab.now, 0, pack, nil)
+	if len(pack) < 1 || len(pack) > netcode.MaxPayload {
+		return pack
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // attack hands the client data, one byte of it changed, and goes on for a second.
-func (p *player) attack(t *testing.T, data []byte, inside bool, flip uint8, at uint16) {
+func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	c := p.seat.client
 	now := p.tape.play[len(p.tape.play)-1].now
-	if inside {
-		h := wire.Header{Token: ^c.accept.Token, Sequence: 2000, SentAt: 1}
-		data = append(h.Append(nil), data...)
-	}
+	data = slices.Clone(data)
 	if len(data) > 0 {
 		data[int(at)%len(data)] ^= flip
 	}
-	before := c.Stats().Datagrams
+	switch way % asWays {
+	case asPackage:
+		data = p.tape.sealed(t, data)
+	case asSections:
+		h := wire.Header{Sequence: 2000, SentAt: 1}
+		data = p.tape.sealed(t, append(h.Append(nil), data...))
+	}
+	before := c.Stats()
 	err := c.Receive(now, data)
-	after := c.Stats().Datagrams
-	if !after.Balanced() || after.Received != before.Received+1 || (err == nil) != (after.Accepted == before.Accepted+1) {
+	after := c.Stats()
+	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
+		t.Fatalf("%v: %+v, then %+v", err, before, after)
+	}
+	if dropped := after.Datagrams.Dropped() + after.Packages.Dropped() - before.Datagrams.Dropped() - before.Packages.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
 	for range 60 {
@@ -49,10 +86,7 @@ func (p *player) attack(t *testing.T, data []byte, inside bool, flip uint8, at u
 		for range c.Advance(now) {
 			c.Command(Intent{MoveMag: 255})
 		}
-		p.out, _ = c.Append(now, p.out[:0])
-		if len(p.out) > wire.MaxDatagram {
-			t.Fatalf("%d bytes to send", len(p.out))
-		}
+		p.small(t, now)
 		for slot := range 20 {
 			c.Pose(slot)
 		}
@@ -61,7 +95,22 @@ func (p *player) attack(t *testing.T, data []byte, inside bool, flip uint8, at u
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: good packages with random damage behind the header.
+// small fails if the client has more to say than can be.
+func (p *player) small(t *testing.T, now time.Duration) {
+	t.Helper()
+	out := p.seat.client.Outgoing(now)
+	if out.Len() > 4 {
+		t.Fatalf("%d datagrams to send", out.Len())
+	}
+	for i := range out.Len() {
+		if _, data := out.At(i); len(data) > netcode.MaxDatagram {
+			t.Fatalf("%d bytes to send", len(data))
+		}
+	}
+}
+
+// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and damages what is behind the
+// header.
 func TestHostileBytes(t *testing.T) {
 	tp := record(t, 16, false, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -70,15 +119,10 @@ func TestHostileBytes(t *testing.T) {
 	c := p.seat.client
 	now := tp.play[len(tp.play)-1].now
 	seq := uint16(1000)
-	var bodies [][]byte
-	for _, fr := range tp.play[len(tp.play)-40:] {
-		for _, data := range fr.heard {
-			bodies = append(bodies, data[wire.HeaderSize:])
-		}
-	}
+	bodies := tp.packs[len(tp.packs)-30:]
 	for n := range 20000 {
 		seq++
-		body := append([]byte(nil), bodies[rng.IntN(len(bodies))]...)
+		body := slices.Clone(bodies[rng.IntN(len(bodies))][wire.HeaderSize:])
 		for range 1 + rng.IntN(3) {
 			switch rng.IntN(4) {
 			case 0:
@@ -93,23 +137,234 @@ func TestHostileBytes(t *testing.T) {
 				}
 			}
 		}
-		h := wire.Header{Token: ^c.accept.Token, Sequence: seq, SentAt: uint16(n)}
-		c.Receive(now, append(h.Append(nil), body...))
+		if wire.SectionOf(body) == wire.SectionClose {
+			continue
+		}
+		h := wire.Header{Sequence: seq, SentAt: uint16(n)}
+		c.Receive(now, tp.sealed(t, append(h.Append(nil), body...)))
 		if n%16 == 0 {
 			now += 16 * time.Millisecond
 			for range c.Advance(now) {
 				c.Command(Intent{MoveMag: 255})
 			}
-			p.out, _ = c.Append(now, p.out[:0])
+			p.small(t, now)
 			c.Pose(rng.IntN(20))
 		}
 	}
 	st := c.Stats()
-	if !st.Datagrams.Balanced() || st.Datagrams.Drops[wire.DropSnapshot] < 1000 || st.Datagrams.Received < 20000 {
+	if !accounted(&st) || st.Packages.Drops[wire.DropSnapshot] < 1000 || st.Packages.Received < 19000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined {
 		t.Errorf("%v: %v", state, c.Err())
+	}
+}
+
+// TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is ever looked at.
+func TestDamagedDatagrams(t *testing.T) {
+	tp := record(t, 16, false, 2*time.Second, link{delay: 10 * time.Millisecond})
+	rng := rand.New(rand.NewPCG(9, 10))
+	p := tp.player(t)
+	p.skip(len(tp.play))
+	c := p.seat.client
+	now := tp.play[len(tp.play)-1].now
+	before := c.Stats()
+	for range 5000 {
+		data := tp.sealed(t, tp.packs[rng.IntN(len(tp.packs))])
+		switch rng.IntN(3) {
+		case 0:
+			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
+		case 1:
+			data = data[:rng.IntN(len(data))]
+		case 2:
+			data = append(data, byte(rng.Uint32()))
+		}
+		if err := c.Receive(now, data); err == nil {
+			t.Fatalf("a damaged datagram was taken")
+		}
+	}
+	st := c.Stats()
+	if !accounted(&st) || st.Packages != before.Packages || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
+		t.Errorf("%+v", st)
+	}
+	if state, _ := c.State(); state != Joined || c.Outgoing(now).Len() > 2 {
+		t.Errorf("%v: %v", state, c.Err())
+	}
+}
+
+// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on strangely after it is
+// counted.
+func TestGreetings(t *testing.T) {
+	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
+	for i, c := range []struct {
+		greet  func(w *wire.Welcome) [][]byte
+		state  State
+		reason wire.Reason
+		drop   wire.Drop // counted once
+		events uint64
+	}{
+		{func(w *wire.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagWelcome}} }, Lost, 0, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte { return [][]byte{w.Append(nil)[:wire.MinWelcome]} }, Lost, 0, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagWelcome, wire.Version + 1, 9, 9}, kill} }, Denied, wire.ReasonVersion, wire.DropVersion, 0},
+		{func(w *wire.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, wire.ReasonSchema, wire.DropEvents, 0},
+		{func(w *wire.Welcome) [][]byte {
+			first := w.Append(nil)
+			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
+			return [][]byte{first, w.Append(nil), kill}
+		}, Joined, 0, wire.DropEvents, 1},
+		{func(w *wire.Welcome) [][]byte {
+			r := wire.Ready{Version: wire.Version}
+			return [][]byte{w.Append(nil), r.Append(nil), kill}
+		}, Joined, 0, wire.DropEvents, 1},
+	} {
+		l := newLab(t, labConfig{seed: 30})
+		l.greet = c.greet
+		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
+		l.run(time.Second)
+		state, reason := s.client.State()
+		if state != c.state || reason != c.reason || (s.client.Err() == nil) != (state == Joined) {
+			t.Errorf("%d: %v %v %v, want %v %v", i, state, reason, s.client.Err(), c.state, c.reason)
+		}
+		st, want := s.client.Stats(), uint64(1)
+		if c.drop == 0 {
+			want = 0
+		}
+		if st.Packages.Dropped()-st.Packages.Drops[wire.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
+			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packages)
+		}
+		if state != Joined {
+			l.over(t, s, i)
+			continue
+		}
+		id := l.guests[0].id
+		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) || st.Snapshots < 15 {
+			t.Errorf("%d: %+v, %d snapshots", i, got, st.Snapshots)
+		}
+	}
+}
+
+// welcomeAt is the Welcome of the first guest at a tick.
+func (l *lab) welcomeAt(tick uint32) wire.Welcome {
+	w := l.welcome(l.guests[0])
+	w.Tick = tick
+	return w
+}
+
+// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events: snapshots and notes are not taken.
+func TestNothingBeforeWelcome(t *testing.T) {
+	l := newLab(t, labConfig{seed: 31})
+	l.greet = func(*wire.Welcome) [][]byte { return nil }
+	s := l.seat(l.config(), link{})
+	l.run(500 * time.Millisecond)
+	g := l.guests[0]
+	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
+	pack, _ := g.peer.Append(l.now, nil)
+	if err := g.peer.Note(kill.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	l.send(g, g.peer.AppendNotes(pack, 200))
+	pack, _ = g.peer.Append(l.now, nil)
+	l.send(g, append(pack, byte(wire.SectionSnapshot), 1, 0, 0, 0, 0))
+	l.run(100 * time.Millisecond)
+	st := s.client.Stats()
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packages.Drops[wire.DropSection] != 1 || st.Packages.Dropped() != 1 {
+		t.Errorf("%v, %+v", state, st)
+	}
+	w := l.welcome(g)
+	if err := g.peer.Queue(w.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	l.run(500 * time.Millisecond)
+	if state, _ := s.client.State(); state != Joined || s.client.Stats().Snapshots == 0 {
+		t.Errorf("%v after the Welcome, %+v", state, s.client.Stats())
+	}
+}
+
+// labElsewhere is where nobody is expected.
+var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
+
+// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be answered, makes it keep
+// mostWaiting answers at most, whether or not the client's owner comes to send them.
+func TestChallengeFlood(t *testing.T) {
+	l := newLab(t, labConfig{seed: 32})
+	cfg := l.config()
+	cfg.Token = l.token(timeout(-1))
+	s := l.seat(cfg, link{})
+	l.run(2 * time.Second)
+	floods := l.challenges(s, 1000)
+	out := &s.client.out
+	for i, data := range floods {
+		if err := s.client.Receive(l.now, data); err != nil {
+			t.Fatalf("challenge %d: %v", i, err)
+		}
+		if out.Len() > mostWaiting {
+			t.Fatalf("%d datagrams wait", out.Len())
+		}
+	}
+	st := s.client.Stats()
+	if n := st.Datagrams.Accepted[netcode.KindPath]; n < 1000 || st.Datagrams.Sent[netcode.KindPath] < 1000 {
+		t.Errorf("%d challenges heard, %+v", n, st.Datagrams)
+	}
+	for i := range 3 {
+		if n := s.client.Outgoing(l.now).Len(); n > mostWaiting+2 || i > 0 && n > 2 {
+			t.Errorf("%d datagrams to send", n)
+		}
+	}
+	if state, _ := s.client.State(); state != Joined {
+		t.Errorf("%v: %v", state, s.client.Err())
+	}
+}
+
+// challenges makes n challenges that the client will answer, with a client in silence, whose probes all reach the server, and
+// a server for which time flies, so that it answers all of them.
+func (l *lab) challenges(s *seat, n int) (all [][]byte) {
+	l.now += 200 * time.Millisecond
+	server := l.now
+	for len(all) < n {
+		l.now += 100 * time.Millisecond
+		out := s.client.Outgoing(l.now)
+		for i := range out.Len() {
+			_, data := out.At(i)
+			if netcode.KindOf(data) != netcode.KindPath {
+				continue
+			}
+			server += 300 * time.Millisecond
+			var post netcode.Outbox
+			if _, err := l.gate.Receive(server, l.unix(), labElsewhere, data, &post); err != nil {
+				l.t.Fatalf("a probe after %d challenges: %v", len(all), err)
+			}
+			to, challenge := post.At(0)
+			if to != labElsewhere || netcode.KindOf(challenge) != netcode.KindPath {
+				l.t.Fatalf("kind %d to %v", netcode.KindOf(challenge), to)
+			}
+			all = append(all, slices.Clone(challenge))
+		}
+	}
+	return all
+}
+
+// TestManyEvents: a server may queue as many events as it likes, and fill every package with them.
+func TestManyEvents(t *testing.T) {
+	l := newLab(t, labConfig{seed: 33})
+	s := l.seat(l.config(), link{})
+	l.run(time.Second)
+	g := l.guests[0]
+	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
+	queued := uint64(0)
+	for range 100 {
+		for g.peer.Queue(kill) == nil {
+			queued++
+		}
+		pack, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendEvents(pack, wire.MaxSections))
+		l.run(60 * time.Millisecond)
+	}
+	st := s.client.Stats()
+	if queued < 10*session.MaxEvents || st.Events < queued-session.MaxEvents || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
+		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -19,14 +21,15 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// lab is a server's half in virtual time, with its own links, for tests: the real door, peers, match and encoder, joined
+// lab is a server's half in virtual time, with its own links, for tests: the real gate, peers, match and encoder, joined
 // as simply as can be. Package server joins them well; this one cannot be seen from there.
 type lab struct {
 	t        testing.TB
 	rules    sim.Rules
 	arena    *arena.Arena
 	match    *sim.Match
-	door     *session.Door
+	gate     *netcode.Server
+	post     netcode.Outbox
 	frames   *snapshot.Ring
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
@@ -36,19 +39,28 @@ type lab struct {
 	guests   []*guest
 	extras   []ecs.NetID // players without a client
 	seats    []*seat
+	minted   uint64 // tokens
 	now      time.Duration
 	rng      *rand.Rand
-	hits     []sim.Event // every EventHit of the match
+	random   *rand.ChaCha8 // of tokens
+	hits     []sim.Event   // every EventHit of the match
+
+	greet func(w *wire.Welcome) [][]byte // the first events to a client; default the Welcome alone
+	pack  func(pack []byte)              // sees every package before it is sealed
 }
 
 // guest is a client as the server knows it.
 type guest struct {
 	addr    netip.AddrPort
-	token   uint64
+	client  int // of the gate
 	id      ecs.NetID
 	peer    *session.Peer
 	tracker *snapshot.Tracker
 	owner   *snapshot.OwnerWriter
+	ready   bool
+	unlike  wire.Reason       // in this the Welcome named another than the client has
+	told    bool              // and the client was told which
+	gone    netcode.EventKind // how its session ended
 	resyncs int
 }
 
@@ -141,8 +153,14 @@ func newLab(t testing.TB, c labConfig) *lab {
 		interval: max(1, tick.Tick(c.rules.Rate+10)/20), rng: rand.New(rand.NewPCG(c.seed, 1)),
 		match: sim.New(c.players, c.rules, a),
 	}
-	l.door = session.NewDoor([32]byte{1})
-	l.door.Schema, l.door.Model, l.door.Arena = ghost.SchemaHash(), l.models.Hash(), a.Hash()
+	l.random = rand.NewChaCha8([32]byte{byte(c.seed), 2})
+	l.greet = func(w *wire.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
+	l.gate, err = netcode.NewServer(netcode.ServerConfig{
+		PrivateKey: labKey, ProtocolID: wire.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.frames = snapshot.NewRing(ghost.Public, c.players, 512, 1)
 	l.encoder = snapshot.NewEncoder(l.models.Public, c.players)
 	for range c.extras {
@@ -151,9 +169,40 @@ func newLab(t testing.TB, c labConfig) *lab {
 	return l
 }
 
+var (
+	labKey  = netcode.Key{1, 2, 3}
+	labHome = netip.MustParseAddrPort("10.0.1.1:7913")
+)
+
+const labUnix = 1_800_000_000 // seconds, when a lab begins
+
+func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
+
+// token mints a token for a client that no token was minted for; change may make it another.
+func (l *lab) token(change func(*netcode.Mint)) []byte {
+	l.minted++
+	m := netcode.Mint{
+		ProtocolID: wire.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
+		Servers: []netip.AddrPort{labHome},
+	}
+	if change != nil {
+		change(&m)
+	}
+	token, err := m.Append(nil, &labKey, l.random)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return token
+}
+
+// timeout is a change of a token.
+func timeout(seconds int32) func(*netcode.Mint) {
+	return func(m *netcode.Mint) { m.TimeoutSeconds = seconds }
+}
+
 func (l *lab) config() Config {
 	return Config{
-		Name: "tester", Nonce: uint64(1 + len(l.seats)), Rules: l.rules, Judge: true,
+		Token: l.token(nil), Rules: l.rules, Judge: true,
 		Arena: func(string, [32]byte) (*arena.Arena, error) { return l.arena, nil },
 	}
 }
@@ -240,7 +289,9 @@ func (s *seat) step(now time.Duration, send func([]byte)) {
 		s.client.Command(s.think(s.commands))
 		s.commands++
 	}
-	if data, ok := s.client.Append(now, nil); ok {
+	out := s.client.Outgoing(now)
+	for i := range out.Len() {
+		_, data := out.At(i)
 		send(data)
 	}
 }
@@ -248,8 +299,8 @@ func (s *seat) step(now time.Duration, send func([]byte)) {
 // check holds what must be true after every frame of every client.
 func (l *lab) check(s *seat) {
 	c := s.client
-	if got := c.Stats().Datagrams; !got.Balanced() {
-		l.t.Fatalf("%v: %d datagrams received, %d accepted, %d dropped", l.now, got.Received, got.Accepted, got.Dropped())
+	if st := c.Stats(); !accounted(&st) {
+		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packages)
 	}
 	if t := c.predict.newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
@@ -276,6 +327,11 @@ func (l *lab) check(s *seat) {
 	l.compare(c)
 }
 
+// accounted says whether every datagram and every package was counted once.
+func accounted(s *Stats) bool {
+	return s.Datagrams.Balanced() && s.Packages.Balanced() && s.Packages.Received == s.Datagrams.Accepted[netcode.KindPayload]
+}
+
 // compare holds what the client decoded against the frames it was coded from.
 func (l *lab) compare(c *Client) {
 	if c.decoder == nil {
@@ -300,31 +356,101 @@ func (l *lab) compare(c *Client) {
 }
 
 func (l *lab) receive(s *seat, data []byte) {
-	i := slices.IndexFunc(l.guests, func(g *guest) bool { return g.addr == s.addr })
-	if kind := wire.KindOf(data); kind != wire.KindPayload && kind != wire.KindDisconnect {
-		reply, join, _ := l.door.Handle(l.now, s.addr, data, nil)
-		if join != nil {
-			if i < 0 {
-				l.admit(join)
-				i = len(l.guests) - 1
-			}
-			reply = l.accept(join, l.guests[i])
-		}
-		if len(reply) > 0 {
-			s.down.push(l.now, l.rng, reply)
-		}
-		return
+	e, err := l.gate.Receive(l.now, l.unix(), s.addr, data, &l.post)
+	switch {
+	case err != nil:
+	case e.Kind == netcode.EventConnected:
+		l.admit(e.Client)
+	case e.Kind == netcode.EventPayload:
+		l.payload(l.guest(e.Client), e.Payload)
+	default:
+		l.happened(e)
 	}
-	if i >= 0 {
-		l.payload(l.guests[i], data)
+	l.mail()
+}
+
+// happened does what an event says that is no payload and no arrival.
+func (l *lab) happened(e netcode.Event) {
+	switch e.Kind {
+	case netcode.EventTimeout, netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
+		l.guest(e.Client).gone = e.Kind
 	}
 }
 
-func (l *lab) admit(j *session.Join) {
-	g := &guest{addr: j.From, token: j.Token, id: l.match.Join()}
-	g.peer = session.NewPeer(l.now, session.Config{Token: j.Token, Server: true})
+// mail puts what the gate has to say on the links.
+func (l *lab) mail() {
+	for i := range l.post.Len() {
+		to, data := l.post.At(i)
+		for _, s := range l.seats {
+			if s.addr == to {
+				s.down.push(l.now, l.rng, data)
+			}
+		}
+	}
+	l.post.Reset()
+}
+
+// send seals a package for a guest and puts it on its link.
+func (l *lab) send(g *guest, pack []byte) {
+	if l.pack != nil {
+		l.pack(pack)
+	}
+	if err := l.gate.Send(l.now, g.client, pack, &l.post); err != nil {
+		l.t.Fatal(err)
+	}
+	l.mail()
+}
+
+// guest is who has a client's place at the gate.
+func (l *lab) guest(client int) *guest {
+	return l.guests[slices.IndexFunc(l.guests, func(g *guest) bool { return g.client == client && g.gone == 0 })]
+}
+
+func (l *lab) admit(client int) {
+	s, _ := l.gate.Session(client)
+	g := &guest{addr: s.Address, client: client, id: l.match.Join()}
+	g.peer = session.NewPeer(l.now, session.Config{})
 	l.forget(g)
 	l.guests = append(l.guests, g)
+	w := l.welcome(g)
+	for _, e := range l.greet(&w) {
+		if err := g.peer.Queue(e); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	switch {
+	case w.Schema != ghost.SchemaHash():
+		g.unlike = wire.ReasonSchema
+	case w.Model != l.models.Hash():
+		g.unlike = wire.ReasonModel
+	}
+}
+
+// explain tells a client whose Ready does not match what is here instead.
+func (l *lab) explain(g *guest) {
+	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
+	if g.unlike == wire.ReasonModel {
+		text = ghost.Untrained().AppendText(nil)
+	}
+	for part := range slices.Chunk(text, session.MaxEventSize-1) {
+		if err := g.peer.Queue(append([]byte{wire.TagSchemas}, part...)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	g.told = true
+}
+
+// dismiss ends a client's session with a reason.
+func (l *lab) dismiss(g *guest) {
+	for range session.CloseRepeats {
+		pack, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendClose(pack, g.unlike))
+	}
+	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+		l.t.Fatal(err)
+	}
+	l.mail()
+	g.gone = netcode.EventDisconnect
 }
 
 func (l *lab) forget(g *guest) {
@@ -332,13 +458,11 @@ func (l *lab) forget(g *guest) {
 	g.owner = snapshot.NewOwnerWriter(l.models.Owner, l.interval)
 }
 
-func (l *lab) accept(j *session.Join, g *guest) []byte {
-	a := wire.Accept{
-		Nonce: j.Nonce, Token: g.token, Slot: uint16(g.id.Index()), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
-		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players),
-		ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
+func (l *lab) welcome(g *guest) wire.Welcome {
+	return wire.Welcome{
+		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
-	return a.Append(nil)
 }
 
 func (l *lab) payload(g *guest, data []byte) {
@@ -354,16 +478,11 @@ func (l *lab) payload(g *guest, data []byte) {
 			g.owner.Acked(cookie.Tick())
 		}
 	}
-	if wire.SectionOf(rest) == wire.SectionEvents {
-		if rest, err = g.peer.ParseEvents(rest); err != nil {
-			l.t.Fatal(err)
-		}
-		for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
-			if len(e) == 1 && e[0] == sim.AskResync {
-				l.forget(g)
-				g.resyncs++
-			}
-		}
+	if rest, err = g.peer.Sections(rest); err != nil {
+		l.t.Fatal(err)
+	}
+	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
+		l.heard(g, e)
 	}
 	if wire.SectionOf(rest) == wire.SectionCommands {
 		var window [sim.MaxWindow]sim.Command
@@ -377,7 +496,29 @@ func (l *lab) payload(g *guest, data []byte) {
 	}
 }
 
+// heard takes a reliable event. The first must be a Ready.
+func (l *lab) heard(g *guest, e []byte) {
+	switch r, err := wire.ParseReady(e); {
+	case !g.ready:
+		if want := (wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
+			l.t.Fatalf("instead of a Ready: %x", e)
+		}
+		if g.unlike != 0 {
+			l.explain(g)
+			return
+		}
+		g.ready = true
+	case len(e) == 1 && e[0] == sim.AskResync:
+		l.forget(g)
+		g.resyncs++
+	}
+}
+
 func (l *lab) tick() {
+	for _, e := range l.gate.Update(l.now, l.unix(), &l.post) {
+		l.happened(e)
+	}
+	l.mail()
 	t := l.match.Tick() + 1
 	for i, id := range l.extras {
 		if in := l.match.Inbox(id); in != nil {
@@ -409,7 +550,14 @@ func (l *lab) tick() {
 		}
 	}
 	for i, g := range l.guests {
-		if (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil && g.peer.Ready(l.now) {
+		switch {
+		case g.gone != 0 || !g.peer.Ready(l.now):
+		case g.told && g.peer.Queued() == 0:
+			l.dismiss(g)
+		case !g.ready && g.peer.Due(l.now):
+			pack, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendEvents(pack, 512))
+		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}
 	}
@@ -436,13 +584,9 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		} else {
 			buf = ghost.Head{Tick: t}.Append(buf)
 		}
-		buf, group, count := l.packer.Next(buf, wire.MaxDatagram-len(buf))
+		buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
 		g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
-		for _, s := range l.seats {
-			if s.addr == g.addr {
-				s.down.push(l.now, l.rng, buf)
-			}
-		}
+		l.send(g, buf)
 	}
 }
 

@@ -2,10 +2,11 @@ package client
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -13,12 +14,21 @@ import (
 func TestNewSaysWhatIsMissing(t *testing.T) {
 	l := newLab(t, labConfig{})
 	good := l.config()
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
 	for i, c := range []struct {
 		change func(*Config)
 		want   error
 	}{
 		{func(c *Config) { c.Arena = nil }, ErrNoArena},
-		{func(c *Config) { c.Nonce = 0 }, ErrNoNonce},
+		{func(c *Config) { c.Token = nil }, ErrToken},
+		{func(c *Config) { c.Token = c.Token[1:] }, ErrToken},
+		{func(c *Config) { c.Token = append([]byte("netcode 1.01"), c.Token[12:]...) }, ErrToken},
+		{func(c *Config) { c.Token = make([]byte, netcode.TokenSize) }, ErrToken},
+		{func(c *Config) { c.Every = 5 }, ErrPace},
+		{func(c *Config) { c.Kbps = 15 }, ErrPace},
+		{func(c *Config) { c.Kbps = 1 << 16 }, ErrPace},
 	} {
 		cfg := good
 		c.change(&cfg)
@@ -26,12 +36,17 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 	}
-	good.Name = "\x00"
-	if _, err := New(good); err == nil {
-		t.Error("a name that cannot be sent was taken")
+}
+
+// welcomes lets a lab greet with another Welcome than its own.
+func (l *lab) welcomes(change func(*wire.Welcome)) {
+	l.greet = func(w *wire.Welcome) [][]byte {
+		change(w)
+		return [][]byte{w.Append(nil)}
 	}
 }
 
+// TestDenied: whatever does not fit, the client says what, and says goodbye instead of Ready.
 func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
 	for i, c := range []struct {
@@ -39,15 +54,21 @@ func TestDenied(t *testing.T) {
 		reason wire.Reason
 		err    error
 	}{
-		{func(l *lab, _ *Config) { l.door.Closing = true }, wire.ReasonClosing, session.DeniedError{Reason: wire.ReasonClosing}},
-		{func(l *lab, _ *Config) { l.door.Schema++ }, wire.ReasonSchema, session.DeniedError{Reason: wire.ReasonSchema}},
-		{func(l *lab, _ *Config) { l.door.Model++ }, wire.ReasonModel, session.DeniedError{Reason: wire.ReasonModel}},
+		{func(l *lab, _ *Config) { l.gate.Refuse() }, wire.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Version++ }) }, wire.ReasonVersion, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Schema++ }) }, wire.ReasonSchema, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Model++ }) }, wire.ReasonModel, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.ArenaHash[31]++ }) }, wire.ReasonArena, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 255 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 1 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
 		{func(_ *lab, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, missing }
-		}, 0, missing},
+		}, wire.ReasonArena, missing},
 		{func(_ *lab, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return arena.Generate(4, 4), nil }
-		}, 0, nil},
+		}, wire.ReasonArena, nil},
 	} {
 		l := newLab(t, labConfig{})
 		cfg := l.config()
@@ -58,8 +79,48 @@ func TestDenied(t *testing.T) {
 		if state != Denied || reason != c.reason || s.client.Err() == nil || c.err != nil && !errors.Is(s.client.Err(), c.err) {
 			t.Errorf("%d: %v %v %v, want %v %v", i, state, reason, s.client.Err(), c.reason, c.err)
 		}
-		if _, ok := s.client.Append(l.now, nil); ok {
-			t.Errorf("%d: denied and still sends", i)
+		if len(l.guests) > 0 && l.guests[0].ready {
+			t.Errorf("%d: denied, and Ready", i)
+		}
+		l.over(t, s, i)
+	}
+}
+
+// TestMismatchNamesTheField: of a server of another build the client says what is other, although every third datagram is
+// lost.
+func TestMismatchNamesTheField(t *testing.T) {
+	for i, c := range []struct {
+		change func(*wire.Welcome)
+		reason wire.Reason
+		want   string
+	}{
+		{func(w *wire.Welcome) { w.Schema++ }, wire.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{func(w *wire.Welcome) { w.Model++ }, wire.ReasonModel, "model: "},
+	} {
+		l := newLab(t, labConfig{seed: 3})
+		l.welcomes(c.change)
+		s := l.seat(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
+		l.run(4 * time.Second)
+		state, reason := s.client.State()
+		if err := s.client.Err(); state != Denied || reason != c.reason || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v %v %v", i, state, reason, err)
+		}
+	}
+}
+
+// over holds what is true of a client whose session is over: the server knows, and nothing more is said.
+func (l *lab) over(t *testing.T, s *seat, i int) {
+	t.Helper()
+	if len(l.guests) > 1 || len(l.guests) == 1 && l.guests[0].gone != netcode.EventDisconnect {
+		t.Errorf("%d: the server's side: %v", i, l.guests[0].gone)
+	}
+	for range 100 {
+		l.now += 10 * time.Millisecond
+		if n := s.client.Advance(l.now); n != 0 {
+			t.Fatalf("%d: over, and asks for %d commands", i, n)
+		}
+		if n := s.client.Outgoing(l.now).Len(); n != 0 {
+			t.Fatalf("%d: over, and still sends", i)
 		}
 	}
 }
@@ -67,63 +128,176 @@ func TestDenied(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	l := newLab(t, labConfig{})
 	cfg := l.config()
-	cfg.Timeout = time.Second
+	cfg.Token = l.token(timeout(1))
 	s := l.seat(cfg, link{loss: 1})
 	l.run(3 * time.Second)
-	if state, _ := s.client.State(); state != Lost || !errors.Is(s.client.Err(), session.ErrNoAnswer) {
-		t.Errorf("%v %v", state, s.client.Err())
+	if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
+		t.Errorf("%v %v %v", state, why, s.client.Err())
+	}
+	l.over(t, s, 0)
+}
+
+// TestToken: a token that the server does not take gets no answer; one that lives no longer than the attempt ends it.
+func TestToken(t *testing.T) {
+	for i, c := range []struct {
+		change func(*netcode.Mint)
+		drop   netcode.Drop
+		state  netcode.State
+	}{
+		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Expire-45 }, netcode.DropReqExpired, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) { m.ProtocolID++ }, netcode.DropReqProtocol, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) { m.Internal = append(m.Internal, m.Servers[0]); m.Internal[0] = labElsewhere }, netcode.DropReqAddress, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Create-43 }, netcode.DropReqExpired, netcode.TokenExpired},
+	} {
+		l := newLab(t, labConfig{})
+		cfg := l.config()
+		cfg.Token = l.token(c.change)
+		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		l.run(7 * time.Second)
+		if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(c.state)) {
+			t.Errorf("%d: %v %v %v, want %v", i, state, why, s.client.Err(), c.state)
+		}
+		if n := l.gate.Counters().Drops[c.drop]; n < 15 || n != l.gate.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
+			t.Errorf("%d: %+v, %d answers", i, l.gate.Counters(), s.client.Stats().Datagrams.Received)
+		}
+		l.over(t, s, i)
+	}
+}
+
+// TestTokenIsForOneSession: the token of a session that is over opens no other.
+func TestTokenIsForOneSession(t *testing.T) {
+	l := newLab(t, labConfig{})
+	cfg := l.config()
+	first := l.seat(cfg, link{})
+	l.run(time.Second)
+	first.client.Leave(l.now)
+	l.run(100 * time.Millisecond)
+	first.stop = true
+	second := l.seat(cfg, link{})
+	l.run(6 * time.Second)
+	if state, _ := second.client.State(); state != Lost || !errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.guests) != 1 {
+		t.Errorf("%v %v, %d sessions", state, second.client.Err(), len(l.guests))
 	}
 }
 
 func TestSilence(t *testing.T) {
 	l := newLab(t, labConfig{})
 	cfg := l.config()
-	cfg.Timeout = time.Second
+	cfg.Token = l.token(timeout(1))
 	s := l.seat(cfg, link{})
 	l.run(2 * time.Second)
 	s.down.loss = 1
 	l.run(2 * time.Second)
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonTimeout {
-		t.Errorf("%v %v", state, why)
+	if state, why := s.client.State(); state != Lost || why != wire.ReasonTimeout || s.client.Err() == nil {
+		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	if n := s.client.Advance(l.now + time.Second); n != 0 {
 		t.Errorf("lost, and asks for %d commands", n)
 	}
 }
 
+// closing is a package, sealed, in which the server ends a guest's session.
+func (l *lab) closing(g *guest, why wire.Reason) []byte {
+	pack, _ := g.peer.Append(l.now, nil)
+	sealed, err := l.gate.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return sealed
+}
+
 func TestServerEndsIt(t *testing.T) {
 	l := newLab(t, labConfig{})
 	s := l.seat(l.config(), link{})
 	l.run(time.Second)
-	bye := l.guests[0].peer.AppendDisconnect(nil, wire.ReasonKicked)
+	g := l.guests[0]
+	bye, again := l.closing(g, wire.ReasonKicked), l.closing(g, wire.ReasonClosing)
 	if err := s.client.Receive(l.now, bye); err != nil {
 		t.Fatal(err)
 	}
 	if state, why := s.client.State(); state != Lost || why != wire.ReasonKicked || s.client.Err() == nil {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
-	if err := s.client.Receive(l.now, bye); err != wire.DropClosed {
-		t.Errorf("a datagram after the end: %v", err)
+	if err := s.client.Receive(l.now, again); err != wire.DropClosed {
+		t.Errorf("a package after the end: %v", err)
+	}
+	for now := l.now; now < l.now+time.Second; now += 10 * time.Millisecond {
+		if n := s.client.Outgoing(now).Len(); n != 0 {
+			t.Fatalf("over, and sends %d datagrams", n)
+		}
+	}
+	if st := s.client.Stats(); !accounted(&st) {
+		t.Errorf("%+v", st)
+	}
+	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+		t.Fatal(err)
+	}
+	l.mail()
+	g.gone = netcode.EventDisconnect
+	l.run(100 * time.Millisecond)
+	if state, why := s.client.State(); state != Lost || why != wire.ReasonKicked {
+		t.Errorf("after the disconnect: %v %v", state, why)
 	}
 }
 
-func TestLeave(t *testing.T) {
+// TestServerEndsItWithoutAWord: disconnects of the gate alone.
+func TestServerEndsItWithoutAWord(t *testing.T) {
 	l := newLab(t, labConfig{})
 	s := l.seat(l.config(), link{})
 	l.run(time.Second)
-	bye := s.client.Leave(l.now, nil)
-	if _, err := l.guests[0].peer.Receive(l.now, bye); err != nil {
+	if err := l.gate.Disconnect(l.now, l.guests[0].client, &l.post); err != nil {
 		t.Fatal(err)
 	}
-	if why, closed := l.guests[0].peer.Closed(); !closed || why != wire.ReasonLeft {
-		t.Errorf("server heard %v %v", why, closed)
+	l.guests[0].gone = netcode.EventDisconnect
+	l.mail()
+	l.run(100 * time.Millisecond)
+	if state, why := s.client.State(); state != Lost || why != 0 || s.client.Err() == nil {
+		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
-	if again := s.client.Leave(l.now, nil); len(again) != 0 {
-		t.Error("left twice")
+	l.over(t, s, 0)
+}
+
+// TestLeave: ten goodbyes, of which any one tells the server.
+func TestLeave(t *testing.T) {
+	for arrives := range 10 {
+		l := newLab(t, labConfig{})
+		s := l.seat(l.config(), link{})
+		l.run(time.Second)
+		s.client.Leave(l.now)
+		out := s.client.Outgoing(l.now)
+		if out.Len() != 10 {
+			t.Fatalf("%d goodbyes", out.Len())
+		}
+		for i := range out.Len() {
+			if to, data := out.At(i); netcode.KindOf(data) != netcode.KindDisconnect || to != labHome {
+				t.Errorf("goodbye %d is of kind %d, to %v", i, netcode.KindOf(data), to)
+			}
+		}
+		_, bye := out.At(arrives)
+		if l.receive(s, bye); l.guests[0].gone != netcode.EventDisconnect {
+			t.Errorf("goodbye %d: server heard %v", arrives, l.guests[0].gone)
+		}
+		if state, why := s.client.State(); state != Left || why != 0 || s.client.Err() != nil {
+			t.Error(state, why, s.client.Err())
+		}
+		s.client.Leave(l.now)
+		if n := s.client.Outgoing(l.now).Len(); n != 0 {
+			t.Errorf("left twice: %d datagrams", n)
+		}
+		l.over(t, s, arrives)
 	}
-	if state, _ := s.client.State(); state != Left {
+}
+
+// TestLeaveEarly: one that nobody has answered yet has nobody to take leave of.
+func TestLeaveEarly(t *testing.T) {
+	l := newLab(t, labConfig{})
+	s := l.seat(l.config(), link{loss: 1})
+	l.run(50 * time.Millisecond)
+	s.client.Leave(l.now)
+	if state, _ := s.client.State(); state != Left || s.client.Outgoing(l.now).Len() != 0 {
 		t.Error(state)
 	}
+	l.over(t, s, 0)
 }
 
 // TestAbsence: a caller who was away for a second goes on where the server is, and predicted what the server did

@@ -20,8 +20,10 @@ const (
 func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	c.fresh()
 	c.given = true
-	c.dial.Update(now, &c.out)
-	c.dialled(now)
+	if c.state <= Joined { // after the end there is nothing to say but the goodbyes that wait
+		c.dial.Update(now, &c.out)
+		c.dialled(now)
+	}
 	if c.state <= Joined && c.peer != nil {
 		c.pack(now)
 	}

@@ -42,7 +42,9 @@ func (c *Client) open(now time.Duration, pack []byte) error {
 	}
 	c.resolve()
 	err = c.sections(now, rest)
-	if why, closed := c.peer.Closed(); closed && c.state <= Joined {
+	if why, closed := c.peer.Closed(); closed && c.unlike && c.state == Connecting {
+		c.end(Denied, why, c.unlikeUs(why))
+	} else if closed && c.state <= Joined {
 		c.end(Lost, why, errors.New("client: the server ended the session: "+why.String()))
 	}
 	return err

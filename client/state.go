@@ -5,10 +5,10 @@ type State uint8
 
 // The states of a client. The last three are final.
 const (
-	Connecting State = iota // shaking hands
+	Connecting State = iota // shaking hands, or waiting for the Welcome
 	Joined                  // playing
-	Denied                  // the server said no, or names an arena that we do not have
-	Lost                    // the server closed the session, or was silent for too long
+	Denied                  // the server has no place for us, or its Welcome names something that we do not have
+	Lost                    // the server closed the session, was silent for too long, never answered, or is none of ours
 	Left                    // we left
 )
 

@@ -57,6 +57,8 @@ func (c *Client) Stats() Stats {
 	if c.peer != nil {
 		rtt := c.peer.RTT()
 		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min
+	}
+	if c.predicted.rate != 0 { // the Welcome has told it
 		s.LeadWanted = c.predicted.want()
 		s.InterpDelay = c.delay()
 	}
@@ -64,7 +66,7 @@ func (c *Client) Stats() Stats {
 }
 
 // Jitter returns percentiles of the newest 256 round trips over the fastest of them, and of the ways here alone. It costs two sorts:
-// it is for a report each second, and not in Stats. Both are zero before the client has joined.
+// it is for a report each second, and not in Stats. Both are zero before the server has let us in.
 func (c *Client) Jitter() (round, here session.Jitter) {
 	if c.peer == nil {
 		return

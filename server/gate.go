@@ -26,11 +26,13 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.begin(now, g, e.Client)
 			l.Stats.Count[Returned].Inc()
+			l.Stats.Count[Takeovers].Inc()
 		}
 	case netcode.EventMoved:
 		if g := l.guestOf(e.Client); g != nil {
 			s, _ := l.gate.Session(e.Client)
 			g.addr = s.Address
+			l.Stats.Count[Moved].Inc()
 		}
 	case netcode.EventTimeout:
 		if g := l.guestOf(e.Client); g != nil {
@@ -43,6 +45,9 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.remove(g)
 			l.Stats.Count[Left].Inc()
+			if e.Kind == netcode.EventKick {
+				l.Stats.Count[Kicked].Inc()
+			}
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
@@ -70,6 +75,7 @@ func (l *Lobby) admit(now time.Duration) {
 		}
 		g := l.returning(s.ClientID)
 		if g != nil {
+			g.inputs = l.match.Inbox(g.id).Count // what went on without it is no loss
 			l.Stats.Count[Returned].Inc()
 		} else if id := l.match.Join(); id != 0 {
 			g = &l.guests[id.Index()]
@@ -112,17 +118,34 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
 }
 
-// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is sent away.
+// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
+// can say what differs, and sent away.
 func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 	switch {
 	case r.Version != wire.Version:
 		l.dismiss(now, g, wire.ReasonVersion)
 	case r.Schema != ghost.SchemaHash():
-		l.dismiss(now, g, wire.ReasonSchema)
+		l.explain(now, g, wire.ReasonSchema)
 	case r.Model != l.cfg.Models.Hash():
-		l.dismiss(now, g, wire.ReasonModel)
+		l.explain(now, g, wire.ReasonModel)
 	default:
 		g.ready = true
+	}
+}
+
+// heardWithin is how long a guest with other schemas or models may take to hear what ours are.
+const heardWithin = 2 * time.Second
+
+// explain queues the text of our schemas and model. Once it is heard, or time is up, the guest is dismissed.
+func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
+	g.unlike, g.since = why, now
+	text := l.cfg.Models.AppendText(nil)
+	for len(text) > 0 {
+		n := min(len(text), session.MaxEventSize-1)
+		if g.peer.Queue(append([]byte{wire.TagSchemas}, text[:n]...)) != nil {
+			return // more than an honest build has; the reason must do
+		}
+		text = text[n:]
 	}
 }
 
@@ -132,7 +155,12 @@ func (l *Lobby) expire(now time.Duration) {
 		l.forsake(0)
 	}
 	for i := 0; i < len(l.live); i++ {
-		if g := &l.guests[l.live[i]]; !g.ready && now-g.since >= readyWithin {
+		switch g := &l.guests[l.live[i]]; {
+		case g.ready:
+		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= heardWithin):
+			l.dismiss(now, g, g.unlike)
+			i--
+		case now-g.since >= readyWithin:
 			l.dismiss(now, g, wire.ReasonTimeout)
 			i--
 		}
@@ -141,8 +169,7 @@ func (l *Lobby) expire(now time.Duration) {
 
 // dismiss ends a guest's session and tells it why, often enough that the loss of a few datagrams does not matter.
 func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
-	// In the batch in hand the guest may have left already, and another may have its place at the gate.
-	if s, ok := l.gate.Session(int(g.client)); ok && s.Token == g.tag {
+	if l.connected(g) {
 		var pack [wire.HeaderSize + 2]byte
 		for range session.CloseRepeats {
 			p, _ := g.peer.Append(now, pack[:0])
@@ -152,6 +179,22 @@ func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
 	}
 	l.remove(g)
 	l.Stats.Count[Dismissed].Inc()
+}
+
+// quit takes the goodbye that came in a guest's package.
+func (l *Lobby) quit(now time.Duration, g *guest) {
+	if l.connected(g) {
+		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
+	}
+	l.remove(g)
+	l.Stats.Count[Left].Inc()
+}
+
+// connected reports whether the gate's session of a guest is still the guest's: in the batch in hand it may have left already,
+// and another may have its place at the gate.
+func (l *Lobby) connected(g *guest) bool {
+	s, ok := l.gate.Session(int(g.client))
+	return ok && s.Token == g.tag
 }
 
 // part separates a guest from its session. Its player stays.
@@ -206,11 +249,11 @@ func (l *Lobby) unseat(slot int32) {
 	}
 }
 
-// Close tells every guest that the lobby ends and admits nobody any more.
-func (l *Lobby) Close(now time.Duration, conn netio.Conn) error {
+// Close tells every guest why the lobby ends and admits nobody any more.
+func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error {
 	l.gate.Refuse()
 	for len(l.live) > 0 {
-		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], wire.ReasonClosing)
+		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], why)
 		if err := l.mail(now, conn); err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // guest is one player and its connection: who it is, and what it is known to hold.
@@ -21,12 +23,17 @@ type guest struct {
 	tag      netcode.Tag    // of the token that its session began with
 	since    time.Duration  // when that was
 	away     time.Duration  // when it timed out, if it is absent
+	unlike   wire.Reason    // its Ready did not match ours in this
 	ready    bool           // it has what the Welcome named
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
+	holds    tick.Tick             // likewise since it last began without baselines
+	blind    int                   // snapshots sent since it last acknowledged one
+	proofs   int                   // packages it acknowledged since it was last silent
+	mute     bool                  // it was silent, and has not acknowledged enough since
 	paced    tick.Tick             // ticks from one of its snapshots to the next
 	every    uint8                 // the pace it asked for, in intervals
 	late     bool                  // its bucket was empty when its last snapshot was due
@@ -34,8 +41,7 @@ type guest struct {
 	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
-	used     uint64                // of its inbox's counts, as far as they are in the lobby's
-	missing  uint64
+	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
@@ -48,7 +54,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, used: g.used, missing: g.missing,
+	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
@@ -57,6 +63,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 
 // forget takes the guest to hold no baselines: snapshots begin anew. What it was shown it may show still.
 func (g *guest) forget() {
+	g.holds = 0
 	g.tracker.Forget()
 	g.owner.Reset()
 }
@@ -69,7 +76,8 @@ func (g *guest) delivered(c snapshot.Cookie) {
 	if c.Owner() {
 		g.owner.Acked(c.Tick())
 	}
-	g.acked = max(g.acked, c.Tick())
+	g.acked, g.holds = max(g.acked, c.Tick()), max(g.holds, c.Tick())
+	g.blind = 0
 }
 
 // resync begins anew without baselines if the guest has asked for it, at most once in resyncEvery: it costs bytes.
@@ -86,11 +94,16 @@ func (g *guest) resync(l *Lobby, t tick.Tick) {
 const resyncEvery = 250 * time.Millisecond
 
 // brief tells the match what the server itself has measured of this connection, for the shots of the coming tick.
-func (g *guest) brief(l *Lobby) {
+//
+// Who has acknowledged no snapshot has seen nobody, and hits nobody.
+func (g *guest) brief(now time.Duration, l *Lobby) {
+	if g.suspect(now) {
+		l.Stats.Count[LagSwitch].Inc()
+	}
 	rate := l.cfg.Rules.Rate
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
 	rtt := g.peer.RTT()
-	l.match.Know(g.id, lagcomp.Knowledge{
+	k := lagcomp.Knowledge{
 		Rate:        rate,
 		RTTTicks:    ticks(rtt.Min),
 		InterpTicks: float32(2 * g.paced),
@@ -99,7 +112,33 @@ func (g *guest) brief(l *Lobby) {
 		NewestAcked: g.acked,
 		Newest:      g.sent,
 		Oldest:      l.match.History().Oldest(),
-	})
+	}
+	if g.mute {
+		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
+	}
+	if g.acked == 0 {
+		k.Newest = 0
+	}
+	l.match.Know(g.id, k)
+}
+
+// An honest client sends at least every 50 ms. One that is silent for longer than muteAfter may be somebody who holds the line
+// shut to shoot at where others were: it does not look back until it has acknowledged enoughProofs packages.
+const (
+	muteAfter    = 250 * time.Millisecond
+	enoughProofs = 10
+)
+
+// suspect reports whether the guest has just fallen silent.
+func (g *guest) suspect(now time.Duration) bool {
+	was := g.mute
+	switch {
+	case g.ready && g.peer.Silent(now) > muteAfter:
+		g.mute, g.proofs = true, 0
+	case g.proofs >= enoughProofs:
+		g.mute = false
+	}
+	return g.mute && !was
 }
 
 // bufferTicks is what an honest client's commands may wait in its inbox, and a tick for each end's quantised clock.

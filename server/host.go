@@ -3,15 +3,17 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
@@ -40,9 +42,10 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	stalls         meter.Counter    // ticks given up after a stall
+	overruns       meter.Counter    // ticks that took longer than their period
+	shed           atomic.Int32     // the rung that the lobby is on
 
-	refused    [netcode.NumDrops]uint64 // as far as they were logged
-	dropped    [wire.NumDrops]uint64
+	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
 
@@ -86,14 +89,24 @@ func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	rate := h.lobby.cfg.Rules.Rate
 	var skipped time.Duration // given up so far
+	var overload Overload
 	var err error
 	for ctx.Err() == nil && err == nil {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
 		wall := time.Now()
-		err = h.lobby.Tick(now, wall.Unix(), h.conn)
-		h.wall.Record(int64(pacer.Now() - now))
+		err = h.tick(now, wall.Unix())
+		took := pacer.Now() - now
+		h.wall.Record(int64(took))
+		if took > rate.Period() {
+			h.overruns.Inc()
+		}
+		if rung, changed := overload.Tick(took > rate.Period()); changed {
+			h.lobby.Shed(rung)
+			h.shed.Store(int32(rung))
+			fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
+		}
 		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
 			h.watch(wall)
 		}
@@ -101,18 +114,42 @@ func (h *Host) Run(ctx context.Context) error {
 			skipped += h.giveUp(late)
 		}
 	}
-	return errors.Join(err, h.lobby.Close(pacer.Now(), h.conn), h.close())
+	return errors.Join(err, h.farewell(pacer.Now(), err), h.close())
+}
+
+// errFault is what a lobby ends with that has a fault.
+var errFault = errors.New("lobby 0 closed: internal fault")
+
+// tick plays one tick. A panic in it ends this lobby and nothing else.
+func (h *Host) tick(now time.Duration, unix int64) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", h.lobby.match.Tick(), h.lobby.cfg.Rules.Seed, fault, debug.Stack())
+			err = errFault
+		}
+	}()
+	return h.lobby.Tick(now, unix, h.conn)
+}
+
+// farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another.
+func (h *Host) farewell(now time.Duration, ended error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("not every player was told: %v", fault)
+		}
+	}()
+	why := wire.ReasonClosing
+	if errors.Is(ended, errFault) {
+		why = wire.ReasonFault
+	}
+	return h.lobby.Close(now, h.conn, why)
 }
 
 // watch writes once a second what was refused and dropped, and whether the wall clock was set.
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	for i := range s.Refused {
-		why, n := netcode.Drop(i), s.Refused[i].Load()
-		h.log.sayMany(now, why.String(), int(n-h.refused[i]), "refused: %s [%s]", why.Error(), why.String())
-		h.refused[i] = n
-	}
+	h.logDrops(now, h.lobby.gate.Counters())
 	for i := range s.Drops {
 		why, n := wire.Drop(i), s.Drops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())

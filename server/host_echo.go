@@ -19,7 +19,6 @@ type EchoHost struct {
 	busy  sync.Mutex // held in a tick, and by who reads the figures
 	echo  *Echo
 	names []guestName // by slot
-	drops [netcode.NumDrops]uint64
 }
 
 // guestName is who a session is with, for the log: netcode forgets it with the session.
@@ -106,18 +105,9 @@ func (h *EchoHost) told(kind netcode.EventKind, client int) {
 
 // watch writes once a second what was refused, and whether the wall clock was set.
 func (h *EchoHost) watch(now, drift time.Duration) {
-	h.logDrops(now)
+	h.logDrops(now, h.echo.server.Counters())
 	h.watchClock(now, drift)
 	h.log.flush(now, false)
-}
-
-func (h *EchoHost) logDrops(now time.Duration) {
-	drops := h.echo.server.Counters().Drops
-	for i, n := range drops {
-		why := netcode.Drop(i)
-		h.log.sayMany(now, why.String(), int(n-h.drops[i]), "refused: %s [%s]", why.Error(), why.String())
-	}
-	h.drops = drops
 }
 
 // EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). Received is Accepted plus

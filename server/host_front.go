@@ -22,6 +22,8 @@ type front struct {
 	connect string               // URL at which tokens are handed out; "": nowhere
 	log     *logbook
 	start   time.Time
+	said    netcode.Counters // of the gate, as far as they were logged
+	tails   tails
 	drift   time.Duration // of the wall clock from the monotonic one since the start, as far as it was said
 }
 
@@ -39,6 +41,19 @@ func (f *front) watchClock(now, drift time.Duration) {
 		f.drift = drift
 		f.log.say(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong time", d.Seconds())
 	}
+}
+
+// logDrops says what the gate has refused since the last call.
+func (f *front) logDrops(now time.Duration, c *netcode.Counters) {
+	for i, n := range c.Drops {
+		why := netcode.Drop(i)
+		n -= f.said.Drops[i]
+		if why == netcode.DropUnknown {
+			n = f.tails.strangers(n, c.Accepted[netcode.KindDisconnect]-f.said.Accepted[netcode.KindDisconnect])
+		}
+		f.log.sayMany(now, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
+	}
+	f.said = *c
 }
 
 // openFront opens the socket first, since tokens name the port that it got.

@@ -28,6 +28,22 @@ type logKind struct {
 	last  string        // the newest of them
 }
 
+// tails are the datagrams of sessions that have just ended. A client says goodbye ten times: the first ends its session, the
+// others come from nobody we know, and are nothing to write about.
+type tails struct{ room uint64 }
+
+// repeats are a client's goodbyes after the first, as netcode 1.02 has them.
+const repeats = 9
+
+// strangers returns how many of a second's datagrams from unknown addresses are no goodbyes, if so many goodbyes were taken in
+// it. Those that are late may come in the next second.
+func (t *tails) strangers(unknown, goodbyes uint64) uint64 {
+	room := t.room + repeats*goodbyes
+	tail := min(unknown, room)
+	t.room = min(room-tail, repeats*goodbyes)
+	return unknown - tail
+}
+
 func newLogbook(w io.Writer) *logbook {
 	if w == nil {
 		w = io.Discard

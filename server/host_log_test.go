@@ -47,3 +47,29 @@ func TestLogbook(t *testing.T) {
 	l.flush(34*s, true)
 	check(34*s, "a 2002", "c (and 4 more like it in 2 s)")
 }
+
+// A client's goodbyes after the first are nobody's, and no line is written of them; whatever comes beyond them is.
+func TestTails(t *testing.T) {
+	var l tails
+	for i, c := range []struct{ unknown, goodbyes, want uint64 }{
+		0:  {5, 0, 5},
+		1:  {9, 1, 0},
+		2:  {1, 0, 1},
+		3:  {4, 1, 0}, // five are to come
+		4:  {5, 0, 0},
+		5:  {1, 0, 1},
+		6:  {0, 2, 0}, // all eighteen are to come, or were lost
+		7:  {20, 0, 2},
+		8:  {0, 2, 0},
+		9:  {0, 0, 0},
+		10: {1, 0, 1}, // too late
+		11: {0, 100, 0},
+		12: {0, 1, 0},
+		13: {10, 0, 1},
+		14: {100, 10, 10},
+	} {
+		if got := l.strangers(c.unknown, c.goodbyes); got != c.want {
+			t.Errorf("%d: %d, want %d", i, got, c.want)
+		}
+	}
+}

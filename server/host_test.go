@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net"
@@ -14,17 +15,16 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) HostConfig {
-	gate := netcode.ServerConfig{PrivateKey: netcode.Key{1, 2, 3}}
+	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
 	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Gate: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
 }
 
@@ -85,7 +85,7 @@ func TestHost(t *testing.T) {
 		for round := range 2 {
 			h, stop := running(t, cfg)
 			cfg.Listen, cfg.HTTP = h.Addr().String(), h.HTTPAddr() // the next round wants these very ports
-			greet(t, h.Addr(), h.lobby.cfg.Models.Hash())
+			greet(t, h.Addr()).Close()
 			at := "http://" + h.HTTPAddr()
 			if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
 				t.Errorf("%s, round %d: health %d %q", socket, round, status, body)
@@ -118,31 +118,75 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// greet says Hello until a Challenge comes.
-func greet(t *testing.T, to netip.AddrPort, model uint64) {
+// greeted is a client of a host that has said Welcome, over a real socket.
+type greeted struct {
+	*net.UDPConn
+	t    *testing.T
+	dial *netcode.Client
+	peer *session.Peer
+	out  netcode.Outbox
+	when time.Time
+}
+
+// greet joins until a Welcome comes.
+func greet(t *testing.T, to netip.AddrPort) *greeted {
 	t.Helper()
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	h := wire.Hello{Version: wire.Version, Nonce: 77, Schema: ghost.SchemaHash(), Model: model}
-	buf := make([]byte, 2000)
-	for range 20 {
-		if _, err := c.Write(h.Append(nil)); err != nil {
-			t.Fatal(err)
+	now := time.Now()
+	m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
+		Servers: []netip.AddrPort{to}}
+	token, err := m.Append(nil, &labKey, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &greeted{UDPConn: conn, t: t, dial: netcode.NewClient(token, netcode.ClientConfig{}), when: now}
+	g.until("a welcome", func() bool {
+		if g.peer == nil {
+			return false
 		}
-		if err := c.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
-			t.Fatal(err)
+		e, ok := g.peer.NextEvent()
+		_, err := wire.ParseWelcome(e)
+		return ok && err == nil
+	})
+	return g
+}
+
+// until goes on until something has happened.
+func (g *greeted) until(what string, happened func() bool) {
+	g.t.Helper()
+	var buf [2000]byte
+	for range 300 {
+		now := time.Since(g.when)
+		g.dial.Update(now, &g.out)
+		for i := range g.out.Len() {
+			_, d := g.out.At(i)
+			_, _ = g.Write(d) // a port that is closed by now says so here
 		}
-		if n, err := c.Read(buf); err == nil {
-			if ch, err := wire.ParseChallenge(buf[:n]); err != nil || ch.Nonce != 77 {
-				t.Fatalf("%x: %v", buf[:n], err)
+		g.out.Reset()
+		if err := g.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			g.t.Fatal(err)
+		}
+		n, err := g.Read(buf[:])
+		if err != nil {
+			continue
+		}
+		pack, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
+		if err == nil && pack != nil {
+			if g.peer == nil {
+				g.peer = session.NewPeer(now, session.Config{})
 			}
+			if rest, err := g.peer.Receive(now, pack); err == nil {
+				_, _ = g.peer.Sections(rest)
+			}
+		}
+		if happened() {
 			return
 		}
 	}
-	t.Fatal("no answer to twenty Hellos")
+	g.t.Fatalf("no %s within three seconds; %v", what, g.dial.State())
 }
 
 func figures(t *testing.T, at string) (r Report) {
@@ -189,49 +233,15 @@ func TestHostSaysGoodbye(t *testing.T) {
 	if h.HTTPAddr() != "" {
 		t.Errorf("http at %s", h.HTTPAddr())
 	}
-	conn, err := netio.ListenMmsg("127.0.0.1:0", netio.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	var in, out netio.Batch
-	say := func(d []byte) {
-		out.Reset()
-		out.Add(d, h.Addr())
-		if err := conn.Send(&out); err != nil {
-			t.Fatal(err)
-		}
-	}
-	hear := func(kind wire.Kind) []byte {
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			n, err := conn.Receive(&in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range n {
-				if d := in.At(i).Data; wire.KindOf(d) == kind {
-					return bytes.Clone(d)
-				}
-			}
-		}
-		t.Fatalf("nothing of kind %d came", kind)
-		return nil
-	}
-	hello := wire.Hello{Version: wire.Version, Nonce: 5, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash()}
-	say(hello.Append(nil))
-	ch, err := wire.ParseChallenge(hear(wire.KindChallenge))
-	if err != nil {
-		t.Fatal(err)
-	}
-	say((&wire.Response{Nonce: 5, Cookie: ch.Cookie}).Append(nil))
-	a, err := wire.ParseAccept(hear(wire.KindAccept))
-	if err != nil {
-		t.Fatal(err)
-	}
-	hear(wire.KindPayload)
+	g := greet(t, h.Addr())
+	defer g.Close()
 	stop()
-	d, err := wire.ParseDisconnect(hear(wire.KindDisconnect))
-	if err != nil || d.Token != ^a.Token || d.Reason != wire.ReasonClosing {
-		t.Errorf("goodbye %+v, %v", d, err)
+	why, closed := wire.Reason(0), false
+	g.until("goodbye", func() bool {
+		why, closed = g.peer.Closed()
+		return closed
+	})
+	if why != wire.ReasonClosing {
+		t.Errorf("goodbye for %v", why)
 	}
 }

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -26,6 +29,18 @@ var ground = sync.OnceValue(func() *arena.Arena {
 	return a
 })
 
+const labUnix = 1_800_000_000 // the wall clock when a lab's begins
+
+var (
+	labAddr = netip.MustParseAddrPort("10.0.0.1:7913")
+	labKey  = netcode.Key{0: 29, 1: 7, 31: 9}
+)
+
+// labGate is what lets clients into a lab.
+func labGate() netcode.ServerConfig {
+	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
+}
+
 // lab is a lobby on a network in memory and in virtual time.
 type lab struct {
 	t       testing.TB
@@ -33,7 +48,7 @@ type lab struct {
 	net     *netio.Memory
 	conn    netio.Conn
 	now     time.Duration
-	nonces  uint64
+	random  *rand.ChaCha8 // of tokens
 	callers []*caller
 }
 
@@ -45,31 +60,48 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	cfg.Secret[0] = 1
-	l := &lab{t: t, net: netio.NewMemory()}
+	if gate := labGate(); cfg.Gate.Addresses == nil {
+		cfg.Gate.PrivateKey, cfg.Gate.Addresses, cfg.Gate.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+	}
+	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
 	if l.lobby, err = NewLobby(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if l.conn, err = l.net.Listen(netip.MustParseAddrPort("10.0.0.1:7913"), netio.Config{}); err != nil {
+	if l.conn, err = l.net.Listen(labAddr, netio.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-// tick plays one tick and checks the accounts: what came in was accepted or dropped for one reason.
+func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
+
+// tick plays one tick and checks the accounts: what came in was accepted, or refused or dropped for one reason.
 func (l *lab) tick() {
 	l.t.Helper()
 	l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 1)
-	if err := l.lobby.Tick(l.now, 0, l.conn); err != nil {
+	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil {
 		l.t.Fatal(err)
 	}
-	rx, accepted, dropped := l.count(Received), l.count(Accepted), uint64(0)
-	for _, n := range l.drops() {
-		dropped += n
+	l.balanced()
+}
+
+func (l *lab) balanced() {
+	l.t.Helper()
+	rx, a := l.count(Received), l.account()
+	sum := a.accepted
+	for _, n := range a.refused {
+		sum += n
 	}
-	if rx != accepted+dropped || rx != l.conn.Stats().Delivered {
-		l.t.Fatalf("%d datagrams delivered, %d received, %d accepted, %d dropped", l.conn.Stats().Delivered, rx, accepted, dropped)
+	for _, n := range a.drops {
+		sum += n
+	}
+	gate := l.lobby.gate.Counters()
+	switch {
+	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
+		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
+	case l.count(Unbalanced) != 0 || gate.Amplification != 0 || l.count(Amplified) != 0 || l.count(Unsent) != 0:
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(Unbalanced), gate.Amplification, l.count(Unsent))
 	}
 }
 
@@ -82,38 +114,111 @@ func (l *lab) ticks(n int) {
 
 func (l *lab) count(c Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-func (l *lab) drops() (n [wire.NumDrops]uint64) {
-	for i := range n {
-		n[i] = l.lobby.Stats.Drops[i].Load()
+// account is what has become of all datagrams so far.
+type account struct {
+	accepted uint64
+	refused  [netcode.NumDrops]uint64
+	drops    [wire.NumDrops]uint64
+}
+
+func (l *lab) account() (a account) {
+	a.accepted = l.count(Accepted)
+	for i := range a.refused {
+		a.refused[i] = l.lobby.Stats.Refused[i].Load()
 	}
-	return n
+	for i := range a.drops {
+		a.drops[i] = l.lobby.Stats.Drops[i].Load()
+	}
+	return a
+}
+
+// add counts n more for a reason: a netcode.Drop, a wire.Drop, or nil for accepted.
+func (a *account) add(why error, n int) {
+	switch d := why.(type) {
+	case nil:
+		a.accepted += uint64(n)
+	case netcode.Drop:
+		a.refused[d] += uint64(n)
+	case wire.Drop:
+		a.drops[d] += uint64(n)
+	}
+}
+
+// String lists what is not zero.
+func (a account) String() string {
+	s := fmt.Sprintf("accepted %d", a.accepted)
+	for i, n := range a.refused {
+		if n > 0 {
+			s += fmt.Sprintf(", %v %d", netcode.Drop(i), n)
+		}
+	}
+	for i, n := range a.drops {
+		if n > 0 {
+			s += fmt.Sprintf(", %v %d", wire.Drop(i), n)
+		}
+	}
+	return s
+}
+
+func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.Refused[d].Load() }
+func (l *lab) dropped(d wire.Drop) uint64    { return l.lobby.Stats.Drops[d].Load() }
+
+// mint makes a good token; change may make it a bad one.
+func (l *lab) mint(user uint64, change func(*netcode.Mint)) []byte {
+	l.t.Helper()
+	m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
+		TimeoutSeconds: 5, Servers: []netip.AddrPort{labAddr}}
+	if change != nil {
+		change(&m)
+	}
+	token, err := m.Append(nil, &labKey, l.random)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return token
 }
 
 // caller is one address, and a session once it has joined: a client without a game.
 type caller struct {
-	lab      *lab
-	conn     netio.Conn
-	in, out  netio.Batch
-	nonce    uint64
-	response []byte
-	accept   wire.Accept
-	peer     *session.Peer
+	lab     *lab
+	conn    netio.Conn
+	in, out netio.Batch
+	post    netcode.Outbox
+	user    uint64
+	dial    *netcode.Client
+	peer    *session.Peer
+	welcome wire.Welcome
+	events  [][]byte // all that came, the Welcome first
+	words   int      // packages without a snapshot
+	closes  int      // packages that close the session
+	bytes   int      // of datagrams that came
+	lost    func() bool
 }
 
-// caller opens an address; "" takes a new one.
+// caller opens an address; "" takes a new one. Its user is its number, from 1.
 func (l *lab) caller(addr string) *caller {
 	l.t.Helper()
+	n := len(l.callers)
 	if addr == "" {
-		addr = fmt.Sprintf("10.0.%d.%d:1000", 1+len(l.callers)/250, 1+len(l.callers)%250)
+		addr = fmt.Sprintf("10.%d.%d.%d:1000", 1+n/62500, 1+n/250%250, 1+n%250)
 	}
-	conn, err := l.net.Listen(netip.MustParseAddrPort(addr), netio.Config{})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	c := &caller{lab: l, conn: conn}
+	c := &caller{lab: l, user: uint64(n + 1)}
+	c.move(addr)
 	l.callers = append(l.callers, c)
 	return c
 }
+
+// move gives the caller another address, as a router does that has forgotten it.
+func (c *caller) move(addr string) {
+	c.lab.t.Helper()
+	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
+	if err != nil {
+		c.lab.t.Fatal(err)
+	}
+	c.conn = conn
+}
+
+func (c *caller) addr() netip.AddrPort { return c.conn.LocalAddr() }
 
 // guest opens a new address and joins.
 func (l *lab) guest() *caller {
@@ -126,13 +231,13 @@ func (l *lab) guest() *caller {
 func (c *caller) send(datagram []byte) {
 	c.lab.t.Helper()
 	c.out.Reset()
-	c.out.Add(datagram, c.lab.conn.LocalAddr())
+	c.out.Add(datagram, labAddr)
 	if err := c.conn.Send(&c.out); err != nil {
 		c.lab.t.Fatal(err)
 	}
 }
 
-// received empties the caller's socket.
+// received empties the caller's socket and takes nothing of it in.
 func (c *caller) received() (all [][]byte) {
 	c.lab.t.Helper()
 	for {
@@ -144,76 +249,192 @@ func (c *caller) received() (all [][]byte) {
 			return all
 		}
 		for i := range n {
-			all = append(all, append([]byte(nil), c.in.At(i).Data...))
+			if c.lost != nil && c.lost() {
+				continue
+			}
+			all = append(all, bytes.Clone(c.in.At(i).Data))
+			c.bytes += len(c.in.At(i).Data)
 		}
 	}
 }
 
-// hello is what this lobby wants to hear.
-func (c *caller) hello() wire.Hello {
-	l := c.lab.lobby
-	return wire.Hello{Version: wire.Version, Nonce: c.nonce, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(), Arena: l.door.Arena}
+// ask begins an attempt with a fresh token.
+func (c *caller) ask(change func(*netcode.Mint)) {
+	c.lab.t.Helper()
+	c.start(c.lab.mint(c.user, change), netcode.ClientConfig{})
 }
 
-// prove says Hello with a new nonce and makes the Response to the Challenge, without sending it.
-func (c *caller) prove() {
+func (c *caller) start(token []byte, cfg netcode.ClientConfig) {
+	c.dial, c.peer = netcode.NewClient(token, cfg), nil
+	c.welcome, c.events, c.words, c.closes = wire.Welcome{}, nil, 0, 0
+}
+
+// update lets the gate's client say what is due.
+func (c *caller) update() {
+	c.lab.t.Helper()
+	c.dial.Update(c.lab.now, &c.post)
+	c.mail()
+}
+
+func (c *caller) mail() {
+	c.lab.t.Helper()
+	for i := range c.post.Len() {
+		_, d := c.post.At(i)
+		c.send(d)
+	}
+	c.post.Reset()
+}
+
+// hear takes in what has come, answers the gate, and returns the snapshots' sections, their section byte included. What is of an
+// earlier session, or comes behind the end of one, is left.
+func (c *caller) hear() (snapshots [][]byte) {
+	c.lab.t.Helper()
+	for _, d := range c.received() {
+		pack, err := c.dial.Receive(c.lab.now, labAddr, d, &c.post)
+		if err == netcode.DropState {
+			continue
+		}
+		if err != nil {
+			c.lab.t.Fatalf("%x: %v, %v", d[:min(len(d), 40)], err, c.dial.State())
+		}
+		if pack == nil {
+			continue
+		}
+		if s := c.take(pack); s != nil {
+			snapshots = append(snapshots, s)
+		}
+	}
+	c.mail()
+	return snapshots
+}
+
+// take takes in a package and returns its snapshot, nil if it has none.
+func (c *caller) take(pack []byte) []byte {
 	t := c.lab.t
 	t.Helper()
-	c.lab.nonces++
-	c.nonce = c.lab.nonces
-	h := c.hello()
-	c.received()
-	c.send(h.Append(nil))
-	c.lab.tick()
-	ch, err := wire.ParseChallenge(c.kind(wire.KindChallenge))
-	if err != nil || ch.Nonce != c.nonce {
-		t.Fatalf("challenge %+v, %v", ch, err)
+	if c.peer == nil {
+		c.peer = session.NewPeer(c.lab.now, session.Config{})
 	}
-	c.response = (&wire.Response{Nonce: c.nonce, Cookie: ch.Cookie, Name: []byte("Ada")}).Append(nil)
+	if _, closed := c.peer.Closed(); closed { // the repetitions
+		c.closes++
+		return nil
+	}
+	rest, err := c.peer.Receive(c.lab.now, pack)
+	if err == nil {
+		rest, err = c.peer.Sections(rest)
+	}
+	if err != nil {
+		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
+	}
+	for e, ok := c.peer.NextEvent(); ok; e, ok = c.peer.NextEvent() {
+		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
+			if c.welcome, err = wire.ParseWelcome(e); err != nil {
+				t.Fatalf("the first event is %x", e)
+			}
+		}
+	}
+	if _, closed := c.peer.Closed(); closed {
+		c.closes++
+	}
+	if wire.SectionOf(rest) != wire.SectionSnapshot {
+		c.words++
+		if len(rest) > 0 {
+			t.Fatalf("section %d", rest[0])
+		}
+		return nil
+	}
+	return rest
 }
 
-// kind returns the only datagram of a kind among those received, nil if there is none.
-func (c *caller) kind(k wire.Kind) (d []byte) {
+// knock goes through the handshake until the gate has let the caller in. False: it will not within ten ticks.
+func (c *caller) knock() bool {
 	c.lab.t.Helper()
-	for _, r := range c.received() {
-		if wire.KindOf(r) == k {
-			if d != nil {
-				c.lab.t.Fatalf("two of kind %d", k)
-			}
-			d = r
+	for range 10 {
+		c.update()
+		c.lab.tick()
+		c.hear()
+		if c.dial.State() == netcode.Connected {
+			return true
 		}
+	}
+	return false
+}
+
+// enter begins an attempt and goes on until there is a Welcome.
+func (c *caller) enter(change func(*netcode.Mint)) {
+	c.lab.t.Helper()
+	c.ask(change)
+	if !c.knock() {
+		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.account())
+	}
+	for range 5 {
+		if c.welcome.Version != 0 {
+			return
+		}
+		c.lab.tick()
+		c.hear()
+	}
+	c.lab.t.Fatalf("no welcome")
+}
+
+// join comes in, with a Ready that leaves with the next package.
+func (c *caller) join() {
+	c.lab.t.Helper()
+	c.enter(nil)
+	c.ready()
+}
+
+// good is the Ready that this lobby wants to hear.
+func (l *lab) good() wire.Ready {
+	return wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+}
+
+func (c *caller) ready() {
+	c.lab.t.Helper()
+	r := c.lab.good()
+	c.queue(r.Append(nil))
+}
+
+func (c *caller) queue(event []byte) {
+	c.lab.t.Helper()
+	if err := c.peer.Queue(event); err != nil {
+		c.lab.t.Fatal(err)
+	}
+}
+
+func (c *caller) id() ecs.NetID { return ecs.NetID(c.welcome.NetID) }
+
+// guest is what the lobby knows of the caller, if its player is still there.
+func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }
+
+// pack is a package of the session with the given sections.
+func (c *caller) pack(sections ...byte) []byte {
+	p, _ := c.peer.Append(c.lab.now, nil)
+	p = c.peer.AppendEvents(p, 512)
+	return append(p, sections...)
+}
+
+// seal makes a package a datagram.
+func (c *caller) seal(pack []byte) []byte {
+	c.lab.t.Helper()
+	d, err := c.dial.Seal(c.lab.now, pack, nil)
+	if err != nil {
+		c.lab.t.Fatal(err)
 	}
 	return d
 }
 
-// knock sends the Response and reads the Accept, if there is one.
-func (c *caller) knock() bool {
+// say sends a package with the given sections.
+func (c *caller) say(sections ...byte) {
 	c.lab.t.Helper()
-	c.send(c.response)
-	c.lab.tick()
-	var err error
-	if c.accept, err = wire.ParseAccept(c.kind(wire.KindAccept)); err != nil {
-		return false
-	}
-	c.peer = session.NewPeer(c.lab.now, session.Config{Token: c.accept.Token})
-	return true
+	c.send(c.seal(c.pack(sections...)))
 }
 
-func (c *caller) join() {
+// leave says goodbye.
+func (c *caller) leave() {
 	c.lab.t.Helper()
-	c.prove()
-	if !c.knock() {
-		c.lab.t.Fatalf("not let in")
-	}
-}
-
-func (c *caller) id() ecs.NetID { return ecs.NetID(c.accept.NetID) }
-
-// pack is a package of the session with the given sections.
-func (c *caller) pack(sections ...byte) []byte {
-	d, _ := c.peer.Append(c.lab.now, nil)
-	d = c.peer.AppendEvents(d, 512)
-	return append(d, sections...)
+	c.dial.Disconnect(c.lab.now, &c.post)
+	c.mail()
 }
 
 // commands is a section with a window up to the tick that is simulated next.
@@ -223,47 +444,50 @@ func (c *caller) commands(n int) []byte {
 	for i := range n {
 		cmds = append(cmds, sim.Command{Tick: next - tick.Tick(n-1-i), Yaw: 100, MoveMag: 255})
 	}
+	return section(cmds...)
+}
+
+// section is a Commands section.
+func section(cmds ...sim.Command) []byte {
 	return sim.AppendCommands([]byte{byte(wire.SectionCommands)}, cmds)
 }
 
 // play lets a caller send a command for the coming tick, and hears what has come for it.
 func (c *caller) play() (snapshots int) {
 	c.lab.t.Helper()
-	for _, d := range c.received() {
-		rest, err := c.peer.Receive(c.lab.now, d)
-		if err != nil {
-			c.lab.t.Fatalf("%x: %v", d, err)
-		}
-		if wire.SectionOf(rest) == wire.SectionEvents {
-			if rest, err = c.peer.ParseEvents(rest); err != nil {
-				c.lab.t.Fatal(err)
-			}
-			for _, ok := c.peer.NextEvent(); ok; _, ok = c.peer.NextEvent() {
-			}
-		}
-		if wire.SectionOf(rest) == wire.SectionSnapshot {
-			snapshots++
-		}
-	}
-	c.send(c.pack(c.commands(1)...))
+	snapshots = len(c.hear())
+	c.say(c.commands(1)...)
 	return snapshots
+}
+
+// plays lets a caller play n ticks.
+func (c *caller) plays(n int) (snapshots int) {
+	c.lab.t.Helper()
+	for range n {
+		snapshots += c.play()
+		c.lab.tick()
+	}
+	return snapshots
+}
+
+// inputs is what has become of the caller's commands.
+func (c *caller) inputs() sim.InboxCount {
+	c.lab.t.Helper()
+	inbox := c.lab.lobby.match.Inbox(c.id())
+	if inbox == nil {
+		c.lab.t.Fatalf("%v is gone", c.id())
+	}
+	return inbox.Count
 }
 
 // unharmed plays a second with the caller and fails unless each of its commands is used and each snapshot comes.
 func (c *caller) unharmed() {
 	t := c.lab.t
 	t.Helper()
-	inbox := c.lab.lobby.match.Inbox(c.id())
-	if inbox == nil {
-		t.Fatalf("%v is gone", c.id())
-	}
-	used, snapshots := inbox.Count.Used, 0
+	used := c.inputs().Used
 	n := int(c.lab.lobby.cfg.Rules.Rate)
-	for range n {
-		snapshots += c.play()
-		c.lab.tick()
-	}
-	if got := c.lab.lobby.match.Inbox(c.id()).Count.Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
+	snapshots := c.plays(n)
+	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

@@ -32,7 +32,7 @@ type Config struct {
 }
 
 // MaxPlayers is the most players that one lobby takes.
-const MaxPlayers = 4096
+const MaxPlayers = wire.MaxPlayers
 
 // MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
 const MaxInterval = 20
@@ -103,7 +103,8 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
-	leaving int // players who leave with the end of this tick
+	leaving int  // players who leave with the end of this tick
+	shed    Shed // what overload makes us leave out
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand
@@ -171,7 +172,7 @@ func (l *Lobby) CountSymbols() *ghost.Counts {
 func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
 	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
-	l.play(&lap)                              // command -> sim -> history
+	l.play(now, &lap)                         // command -> sim -> history
 	frame := l.capture(&lap)                  // history -> snapshot
 	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
 	errOut := l.send(now, conn, &lap)         // delta -> compress -> packet -> socket
@@ -181,9 +182,9 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 }
 
 // play runs the match's systems and notes what each costs.
-func (l *Lobby) play(lap *lap) {
+func (l *Lobby) play(now time.Duration, lap *lap) {
 	for _, slot := range l.live {
-		l.guests[slot].brief(l)
+		l.guests[slot].brief(now, l)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {

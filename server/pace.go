@@ -23,11 +23,15 @@ func (g *guest) pace(every uint8, kbps int, l *Lobby) {
 // it, as the next tells all that has changed since the guest's baseline.
 func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	interval := uint32(l.cfg.Interval)
-	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(g.every)) != 0 {
+	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
 		return false
 	}
 	if !g.peer.Ready(now) {
 		l.Stats.Count[Choked].Inc()
+		return false
+	}
+	if g.starved(l, t) {
+		l.Stats.Count[Starved].Inc()
 		return false
 	}
 	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
@@ -44,6 +48,21 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	return false
 }
 
+// starveAfter is how many snapshots go unacknowledged before such as need no baseline come only every starveEvery: each is
+// many times as large as one that has a baseline, and to withhold acks must not buy them.
+const (
+	starveAfter = 32
+	starveEvery = 250 * time.Millisecond
+)
+
+// starved reports whether a guest that acknowledges nothing has to wait for its next snapshot.
+func (g *guest) starved(l *Lobby, t tick.Tick) bool {
+	if g.blind <= starveAfter || g.holds != 0 && t-g.holds <= tick.Tick(snapshot.MaxAge*l.cfg.Interval) {
+		return false
+	}
+	return t-g.sent < tick.Tick(int64(starveEvery)*int64(l.cfg.Rules.Rate)/int64(time.Second))
+}
+
 // wordsPerSecond is how often a guest whose bucket is empty hears from us all the same: it must know that we are here, and
 // what of its commands has arrived.
 const wordsPerSecond = 4
@@ -57,10 +76,11 @@ func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much
 // later.
-func (g *guest) turn(t, interval tick.Tick) {
-	g.paced = interval * tick.Tick(g.every)
+func (g *guest) turn(t tick.Tick, l *Lobby) {
+	g.paced = tick.Tick(l.cfg.Interval) * l.every(g)
 	if g.late {
 		g.paced = max(g.paced, t-g.sent)
 	}
 	g.sent, g.spoke, g.late = t, t, false
+	g.blind++
 }

@@ -111,21 +111,22 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	for _, c := range g.peer.Delivered() {
 		g.delivered(snapshot.Cookie(c))
 	}
+	g.proofs += len(g.peer.Delivered())
 	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.request(now, g, e)
+		if l.seats[client] != int32(g.id.Index()) { // the event has ended the session: others of it say nothing any more
+			return err
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if l.seats[client] != int32(g.id.Index()) { // an event of it has ended the session
-		return nil
-	}
-	if wire.SectionOf(rest) == wire.SectionCommands {
-		if rest, err = l.commands(g, rest[1:]); err != nil {
-			return err
-		}
+	if _, closed := g.peer.Closed(); closed {
+		l.quit(now, g)
+	} else if wire.SectionOf(rest) == wire.SectionCommands {
+		return l.commands(g, rest[1:])
 	}
 	if len(rest) > 0 {
 		return wire.DropSection
@@ -133,29 +134,33 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	return nil
 }
 
-// commands offers a window of commands to the player's inbox, oldest first.
-func (l *Lobby) commands(g *guest, src []byte) (rest []byte, err error) {
+// commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
+// nothing.
+func (l *Lobby) commands(g *guest, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
-		return nil, wire.DropCommands
+		return wire.DropCommands
+	}
+	if len(rest) > 0 {
+		return wire.DropSection
 	}
 	inbox := l.match.Inbox(g.id)
 	for i := n - 1; i >= 0; i-- {
 		inbox.Offer(l.window[i])
 	}
-	return rest, nil
+	return nil
 }
 
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, or another
-// pace; others are of a newer client and ignored.
+// pace; others, of a newer client perhaps, are counted and ignored.
 func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
-	}
-	if every, kbps, ok := sim.ParsePace(event); ok {
+	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
-	}
-	if r, err := wire.ParseReady(event); err == nil && !g.ready {
+	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
+		l.Stats.Count[EventsUnknown].Inc()
+	} else {
 		l.ready(now, g, r)
 	}
 }

@@ -23,6 +23,8 @@ type Report struct {
 	Lateness   Spread            `json:"lateness_us"`
 	Stages     []StageCost       `json:"stages"`
 	GivenUp    uint64            `json:"ticks_given_up"`
+	Overruns   uint64            `json:"tick_overrun"` // ticks that took longer than their period
+	Shed       string            `json:"shed_level"`   // what is left out because of that, now
 	Allocs     uint64            `json:"allocs"`
 	GCs        uint64            `json:"gcs"`
 	HeapBytes  uint64            `json:"heap_bytes"`
@@ -65,12 +67,13 @@ type mark struct {
 	mallocs uint64
 	gcs     uint32
 	stalls  uint64
+	overrun uint64
 }
 
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
 	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
-	m.socket = h.conn.Stats()
+	m.socket, m.overrun = h.conn.Stats(), h.overruns.Load()
 	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment
 		m.count[NumCounts-1-Count(i)] = h.lobby.Stats.Count[NumCounts-1-Count(i)].Load()
 	}
@@ -105,7 +108,8 @@ func (h *Host) report() Report {
 		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
 		Lateness: spread(h.lateness, time.Microsecond),
-		GivenUp:  now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
+		Overruns: now.overrun - h.since.overrun, Shed: Shed(h.shed.Load()).String(),
+		GivenUp: now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
 		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{}, SocketLost: now.socket.Lost() - h.since.socket.Lost(), Socket: now.socket,
 	}

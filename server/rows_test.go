@@ -2,104 +2,172 @@ package server
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
 // commands and acks of the same guest go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newLab(t, Config{})
+	l := newLab(t, Config{Gate: manyPackages()})
 	c := l.guest()
-	l.tick()
 	c.play()
+	l.tick()
 	for id := range 256 {
-		s := wire.Section(id)
-		if s == wire.SectionEvents || s == wire.SectionNotes || s == wire.SectionFragment || s == wire.SectionCommands {
+		switch wire.Section(id) {
+		case wire.SectionEvents, wire.SectionNotes, wire.SectionFragment, wire.SectionCommands, wire.SectionClose:
 			continue
 		}
 		for _, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
-			before, asked := l.drops(), l.lobby.guests[0].acked
-			c.send(c.pack(append(bytes.Clone(front), byte(id), 1, 2, 3)...))
-			for _, d := range c.received() {
-				if _, err := c.peer.Receive(l.now, d); err != nil {
-					t.Fatal(err)
-				}
-			}
+			want, acked := l.account(), c.guest().acked
+			want.add(wire.DropSection, 1)
+			c.hear()
+			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
-			want := before
-			want[wire.DropSection]++
-			if got := l.drops(); got != want || l.lobby.guests[0].acked < asked {
-				t.Fatalf("section %d behind %x: drops went from %v to %v", id, front, before, got)
+			if got := l.account(); got != want || c.guest().acked < acked {
+				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
 			}
 		}
+	}
+	if c.guest().acked+10 < l.lobby.match.Tick() {
+		t.Errorf("nothing was acked since tick %d", c.guest().acked)
 	}
 	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
-		before := l.drops()[wire.DropSection]
-		c.send(c.pack(order...))
+		before := l.dropped(wire.DropSection)
+		c.hear()
+		c.say(order...)
 		l.tick()
-		if l.drops()[wire.DropSection] != before+1 {
-			t.Errorf("%d: sections out of order: drops %v", i, l.drops())
+		if l.dropped(wire.DropSection) != before+1 {
+			t.Errorf("%d: sections out of order: %v", i, l.account())
 		}
 	}
-	c.send(c.pack(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7)) // a lobby takes no blobs
+	c.hear()
+	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
-	if l.drops()[wire.DropFragment] != 1 {
-		t.Errorf("a fragment: drops %v", l.drops())
+	if l.dropped(wire.DropFragment) != 1 {
+		t.Errorf("a fragment: %v", l.account())
 	}
-	if err := c.peer.Queue([]byte{sim.AskResync}); err != nil {
-		t.Fatal(err)
-	}
+	c.queue([]byte{sim.AskResync})
 	c.unharmed()
 	if l.count(Resyncs) != 1 || c.peer.Queued() != 0 {
 		t.Errorf("%d resyncs, %d events not acked", l.count(Resyncs), c.peer.Queued())
 	}
 }
 
-// The schema goes by hash: a wrong one is refused with its reason before there is a session, a right one costs no byte of any
-// package. Should a Hello be lost, it is said again.
+// manyPackages is a gate that does not mind how many packages a session sends.
+func manyPackages() netcode.ServerConfig {
+	g := labGate()
+	g.PacketsPerSecond = 1_000_000
+	return g
+}
+
+// The schema goes by hash, once, in the Welcome and in the Ready: whoever has another is sent away and hears why, and a right
+// one costs no byte of any later package.
 func TestRow22SchemaByHash(t *testing.T) {
 	l := newLab(t, Config{})
+	control := l.guest()
 	for i, c := range []struct {
-		schema, model uint64
-		want          wire.Reason
-	}{{1, 0, wire.ReasonSchema}, {0, 1, wire.ReasonModel}, {1, 1, wire.ReasonSchema}} {
+		change func(*wire.Ready)
+		want   wire.Reason
+	}{
+		{func(r *wire.Ready) { r.Schema++ }, wire.ReasonSchema},
+		{func(r *wire.Ready) { r.Model++ }, wire.ReasonModel},
+		{func(r *wire.Ready) { r.Version++ }, wire.ReasonVersion},
+		{func(r *wire.Ready) { r.Schema++; r.Model++ }, wire.ReasonSchema},
+	} {
 		who := l.caller("")
-		h := who.hello()
-		h.Schema, h.Model = h.Schema^c.schema, h.Model^c.model
-		who.send(h.Append(nil))
+		who.enter(nil)
+		r := l.good()
+		c.change(&r)
+		who.queue(r.Append(nil))
+		who.queue(r.Append(nil)) // in the same package: said twice, dismissed once
+		control.play()
+		who.say(who.commands(1)...)
 		l.tick()
-		if d, err := wire.ParseDeny(who.kind(wire.KindDeny)); err != nil || d.Reason != c.want {
-			t.Errorf("%d: %+v, %v, want %v", i, d, err, c.want)
+		for range 60 {
+			if s := who.hear(); s != nil {
+				t.Errorf("%d: snapshots: %x", i, s)
+			}
+			if who.closes > 0 {
+				break
+			}
+			control.play()
+			who.say()
+			l.tick()
+		}
+		var theirs []byte // what it was told of ours, to name what differs
+		for _, e := range who.events[1:] {
+			if e[0] != wire.TagSchemas {
+				t.Errorf("%d: event %x", i, e)
+			}
+			theirs = append(theirs, e[1:]...)
+		}
+		if told := c.want != wire.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
+			t.Errorf("%d: told %q", i, theirs)
+		}
+		why, _ := who.peer.Closed()
+		if why != c.want || who.closes != session.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
+			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(Dismissed), who.dial.State())
+		}
+		control.plays(2)
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.gate.Connected() != 1 {
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
 		}
 	}
 	hash := ghost.SchemaHash()
 	c := l.guest()
+	if w := c.events[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
+		t.Errorf("no hash in the welcome %x", w)
+	}
+	snapshots := 0
 	for range 120 {
-		for _, d := range c.received() {
-			rest, err := c.peer.Receive(l.now, d)
-			if err == nil {
-				rest, err = c.peer.Sections(rest)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s := wire.SectionOf(rest); s != wire.SectionSnapshot || bytes.Contains(d, []byte{byte(hash), byte(hash >> 8), byte(hash >> 16), byte(hash >> 24)}) {
-				t.Fatalf("section %d, or the schema's hash, in %x", s, d)
+		for _, s := range c.hear() {
+			snapshots++
+			if bytes.Contains(s, binary.LittleEndian.AppendUint64(nil, hash)[:4]) {
+				t.Fatalf("the schema's hash in %x", s)
 			}
 		}
-		c.send(c.pack(c.commands(1)...))
+		c.say(c.commands(1)...)
 		l.tick()
+	}
+	if len(c.events) != 1 || snapshots < 38 {
+		t.Errorf("%d events, %d snapshots", len(c.events), snapshots)
+	}
+	control.hear()
+	control.unharmed()
+}
+
+// At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
+func TestRow22WelcomeAtLoss(t *testing.T) {
+	const clients = 60
+	b := newTable(t, clients, Config{Players: clients, Gate: manyPackages()})
+	k := link{rand.New(rand.NewPCG(3, 3)), .3}
+	for range 3 * 60 {
+		b.lossy(&k)
+	}
+	ready := 0
+	for _, slot := range b.lobby.live {
+		if b.lobby.guests[slot].ready {
+			ready++
+		}
+	}
+	if ready != clients || b.count(Dismissed)+b.count(TimedOut) != 0 {
+		t.Errorf("%d of %d are ready; %d dismissed, %d timed out", ready, clients, b.count(Dismissed), b.count(TimedOut))
+	}
+	for n, p := range b.players {
+		if state, why := p.State(); state != client.Joined || p.Stats().Snapshots == 0 {
+			t.Errorf("client %d is %v (%v), %d snapshots", n, state, why, p.Stats().Snapshots)
+		}
 	}
 }
 
@@ -114,7 +182,7 @@ func (k *link) lost() bool { return k.rng.Float64() < k.loss }
 // At 20 % loss each way every client comes in within three seconds, and one whose hashes do not match hears why.
 func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients})
+	b := newTable(t, clients, Config{Players: clients + 1})
 	k := link{rand.New(rand.NewPCG(1, 1)), .2}
 	for range 3 * 60 {
 		b.lossy(&k)
@@ -128,17 +196,28 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 		t.Errorf("%d joined", b.count(Joined))
 	}
 	odd := b.caller("")
-	h := odd.hello()
-	h.Version++
-	for range 20 {
-		if !k.lost() {
-			odd.send(h.Append(nil))
+	odd.lost = k.lost
+	odd.ask(nil)
+	for range 180 {
+		if odd.dial.Update(b.now, &odd.post); odd.peer != nil && odd.events != nil {
+			odd.send(odd.seal(odd.pack()))
 		}
+		if k.lost() {
+			odd.post.Reset()
+		}
+		odd.mail()
 		b.lossy(&k)
+		if heard := len(odd.events); len(odd.hear()) == 0 && heard == 0 && len(odd.events) > 0 {
+			r := b.good()
+			r.Version++
+			odd.queue(r.Append(nil))
+		}
+		if odd.dial.State() == netcode.Disconnected {
+			break
+		}
 	}
-	d, err := wire.ParseDeny(odd.received()[0])
-	if err != nil || d.Reason != wire.ReasonVersion || b.count(Joined) != clients {
-		t.Errorf("another version: %+v, %v", d, err)
+	if why, _ := odd.peer.Closed(); why != wire.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
+		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(Joined), b.count(Dismissed))
 	}
 }
 
@@ -147,8 +226,8 @@ func (b *table) lossy(k *link) {
 	b.tick()
 	for n, p := range b.players {
 		for _, d := range b.ends[n].received() {
-			if !k.lost() { // a package may overtake an Accept that was lost, and a repeated Accept comes too late
-				if err := p.Receive(b.now, d); err != nil && err != wire.DropState && err != wire.DropKind {
+			if !k.lost() { // a package may overtake the word that we are in; then its event comes again
+				if err := p.Receive(b.now, d); err != nil && err != netcode.DropState {
 					b.t.Fatalf("client %d: %v", n, err)
 				}
 			}
@@ -156,22 +235,19 @@ func (b *table) lossy(k *link) {
 		for due := p.Advance(b.now); due > 0; due-- {
 			p.Command(b.think(n))
 		}
-		var buf [netio.MaxDatagram]byte
-		if out, ok := p.Append(b.now, buf[:0]); ok && !k.lost() {
-			b.ends[n].send(out)
+		out := p.Outgoing(b.now)
+		for i := range out.Len() {
+			if _, d := out.At(i); !k.lost() {
+				b.ends[n].send(d)
+			}
 		}
 	}
 }
 
 // paced adds a client that asks for a pace.
-func paced(t *testing.T, b *table, every, kbps int) *client.Client {
-	p, err := client.New(client.Config{Nonce: uint64(1000 + len(b.players)), Rules: b.lobby.cfg.Rules, Every: every, Kbps: kbps,
-		Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.players, b.ends = append(b.players, p), append(b.ends, b.caller(""))
-	return p
+func (b *table) paced(every, kbps int) *client.Client {
+	b.t.Helper()
+	return b.sit(client.Config{Every: every, Kbps: kbps}, nil)
 }
 
 // A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
@@ -185,7 +261,7 @@ func TestRow26ByteRateHolds(t *testing.T) {
 	} {
 		b := newTable(t, 60, Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
 		b.turning(uint64(i))
-		p := paced(t, b, 0, c.wish)
+		p := b.paced(0, c.wish)
 		b.play(2)
 		const seconds = 10
 		before, s0 := p.Stats(), b.counted()
@@ -228,29 +304,19 @@ func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 	b := newTable(t, 60, Config{Players: 64, Kbps: 16})
 	b.turning(4)
 	c := b.guest()
-	longest, quiet, words := 0, 0, 0
+	longest, quiet := 0, 0
 	for range 6 {
 		for range 60 {
 			b.turn()
 			quiet++
-			for _, d := range c.received() {
-				rest, err := c.peer.Receive(b.now, d)
-				if err == nil {
-					rest, err = c.peer.Sections(rest)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(rest) == 0 {
-					words++
-				}
+			if before := c.bytes; len(c.hear()) > 0 || c.bytes > before {
 				longest, quiet = max(longest, quiet), 0
 			}
-			c.send(c.pack(c.commands(1)...))
+			c.say(c.commands(1)...)
 		}
 	}
-	if longest > 60/wordsPerSecond+3 || words == 0 {
-		t.Errorf("%d ticks without a word, %d words", longest, words)
+	if longest > 60/wordsPerSecond+3 || c.words < 6 {
+		t.Errorf("%d ticks without a word, %d words", longest, c.words)
 	}
 }
 
@@ -259,7 +325,7 @@ func TestRow26PacedViewsAreBelieved(t *testing.T) {
 	for _, every := range []int{1, 2, 4} {
 		b := newTable(t, 0, Config{Players: 16, Rules: sim.Rules{RewindMillis: 1000}})
 		for range 4 {
-			paced(t, b, every, 0)
+			b.paced(every, 0)
 		}
 		b.think = func(n int) client.Intent { return client.Intent{Yaw: geom.Angle(n << 14), Buttons: sim.Fire} }
 		b.play(3)
@@ -276,7 +342,7 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	b := newTable(t, 0, Config{Players: 16})
 	asks := []int{0, 1, 2, 3, 4, 6, 8}
 	for _, every := range asks {
-		paced(t, b, every, 0)
+		b.paced(every, 0)
 	}
 	b.play(4)
 	var before []client.Stats
@@ -296,17 +362,16 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 	}
 	c := b.guest()
 	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
-		if err := c.peer.Queue(bad); err != nil {
-			t.Fatal(err)
-		}
-		c.send(c.pack())
+		c.queue(bad)
+		c.hear()
+		c.say()
 		b.tick()
 		if g := &b.lobby.guests[c.id().Index()]; g.every != 1 || !g.bucket.Ready(0) {
 			t.Errorf("%d: a pace of %x was taken", i, bad)
 		}
 	}
 	for i, cfg := range []client.Config{{Every: 5}, {Every: 9}, {Every: 257}, {Every: -1}, {Kbps: 15}, {Kbps: 65536 + 16}} {
-		cfg.Nonce, cfg.Arena = 1, func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }
+		cfg.Token, cfg.Arena = b.mint(99, nil), onGround
 		if _, err := client.New(cfg); err != client.ErrPace {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -316,14 +381,9 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 // Ten seconds in which neither end hears the other cost what happened in them: the sessions, longer-lived here than that,
 // go on within a second, with every snapshot decoded.
 func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
-	b := newTable(t, 0, Config{Silence: 15 * time.Second})
-	for n := range 4 {
-		p, err := client.New(client.Config{Nonce: uint64(n + 1), Timeout: 15 * time.Second,
-			Arena: func(string, [32]byte) (*arena.Arena, error) { return ground(), nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.players, b.ends = append(b.players, p), append(b.ends, b.caller(""))
+	b := newTable(t, 0, Config{})
+	for range 4 {
+		b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 15 })
 	}
 	k := link{rng: rand.New(rand.NewPCG(2, 2))}
 	run := func(seconds int) {
@@ -338,7 +398,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
 		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
 	}
-	if n := b.count(Sent) - sent; n > 4*(2*20+8*4+4) {
+	if n := b.count(Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and the gate's keep-alives
 		t.Errorf("%d datagrams into ten seconds of silence", n)
 	}
 	k.loss = 0
@@ -367,7 +427,7 @@ func TestThrottledTickAllocatesNothing(t *testing.T) {
 	before := b.counted()
 	if n := testing.AllocsPerRun(120, func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
-		if err := b.lobby.Tick(b.now, 0, b.conn); err != nil {
+		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -7,13 +7,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = 256
+const eventBudget = session.MaxEventSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
@@ -37,7 +38,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 			continue
 		}
 		g.resync(l, t)
-		g.turn(t, tick.Tick(l.cfg.Interval))
+		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
@@ -83,7 +84,7 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, eventBudget), &l.post) // the event is due again if this fails
+	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, wire.MaxSections), &l.post) // the event is due again if this fails
 }
 
 // self gathers what a guest is told of itself.
@@ -126,10 +127,19 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 
 // tally adds a guest's new input counts to the lobby's.
 func (l *Lobby) tally(g *guest) {
-	c := &l.match.Inbox(g.id).Count
-	l.Stats.Count[InputsUsed].Add(c.Used - g.used)
-	l.Stats.Count[InputsMissing].Add(c.Missing - g.missing)
-	g.used, g.missing = c.Used, c.Missing
+	c, was := l.match.Inbox(g.id).Count, g.inputs
+	if c == was {
+		return
+	}
+	n := &l.Stats.Count
+	n[InputsUsed].Add(c.Used - was.Used)
+	n[InputsMissing].Add(c.Missing - was.Missing)
+	n[InputsDuplicate].Add(c.Duplicate - was.Duplicate)
+	n[InputsStale].Add(c.Stale - was.Stale)
+	n[InputsFuture].Add(c.Future - was.Future)
+	n[InputsConflict].Add(c.Conflict - was.Conflict)
+	n[InputsClamped].Add(c.Clamped - was.Clamped)
+	g.inputs = c
 }
 
 // deliver seals the drafts and sends them.

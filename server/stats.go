@@ -57,35 +57,49 @@ type Count int
 
 // The counters. Received is Accepted plus the sums of Refused and Drops, always.
 const (
-	Received      Count = iota // datagrams in
-	Accepted                   // datagrams in that were not dropped
-	BytesIn                    // UDP payload in
-	Sent                       // datagrams out
-	BytesOut                   // UDP payload out
-	InputsUsed                 // player ticks that ran with the player's own command
-	InputsMissing              // player ticks that ran without
+	Received        Count = iota // datagrams in
+	Accepted                     // datagrams in that were not dropped
+	BytesIn                      // UDP payload in
+	Sent                         // datagrams out
+	BytesOut                     // UDP payload out
+	InputsUsed                   // player ticks that ran with the player's own command
+	InputsMissing                // player ticks that ran without
+	InputsDuplicate              // commands that came before: they travel until they are acknowledged
+	InputsStale                  // commands for ticks that have been played
+	InputsFuture                 // commands for ticks too far ahead
+	InputsConflict               // commands that differ from one that waits for the same tick
+	InputsClamped                // commands of which a field was mended
 	Shots
 	Clamped // shots whose claimed view was moved into what the server knows to be possible
 	Hits
 	Kills
 	EventsRefused // events that a peer's full queue did not take
+	EventsUnknown // events from clients that mean nothing here
 	Joined
 	Left
 	TimedOut
 	Dismissed  // sessions that the lobby ended, with a reason
 	Returned   // sessions that found the player of an earlier one, which are in Joined unless they took over a living one
+	Takeovers  // of these, the ones that took over a living session
+	Moved      // sessions that went on at another address
+	Kicked     // sessions that the gate ended because they sent far too much; they are in Left
+	Amplified  // answers to unproven addresses that were withheld because they were too long: anything but 0 is a bug
 	Unsent     // packages that could not be sealed
 	Unbalanced // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug
 	Resyncs    // clients that lost their baselines and start anew
-	Snapshots  // snapshots sent; with the next two, all that were due
+	Snapshots  // snapshots sent; with the next three, all that were due
 	Throttled  // snapshots not sent because the client's bucket was empty: a later one tells what they would have
 	Choked     // likewise because the client is not heard
+	Starved    // likewise because the client acknowledges none of what would have to be sent in full
+	LagSwitch  // times a client in play fell silent for so long that its shots look at the present until it answers again
 	NumCounts  // how many there are
 )
 
-var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes", "inputs_used",
-	"inputs_missing", "shots", "shots_clamped", "hits", "kills", "events_refused", "joined", "left", "timed_out", "dismissed", "returned", "unsent", "unbalanced_ticks", "resyncs",
-	"snapshots", "snapshots_throttled", "snapshots_choked"}
+var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",
+	"inputs_used", "inputs_missing", "input_dup", "input_stale", "input_future", "input_conflict", "input_clamped", "shots", "shots_clamped", "hits", "kills", "events_refused", "events_unknown",
+	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
+	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
+	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
@@ -109,6 +123,9 @@ func (l *Lobby) audit() {
 	}
 	for i := range s.Drops {
 		sum += s.Drops[i].Load()
+	}
+	if n := l.gate.Counters().Amplification - s.Count[Amplified].Load(); n > 0 {
+		s.Count[Amplified].Add(n)
 	}
 	if s.Count[Received].Load() != sum || !l.gate.Counters().Balanced() {
 		s.Count[Unbalanced].Inc()

@@ -38,6 +38,7 @@ type Bottle struct {
 	brains []swarm.Brain
 	up     []*impair.Link
 	down   []*impair.Link
+	bound  []uint64 // which of its addresses each client has; tags on the links
 	line   line
 	played func() error // tick, made a value once
 	eyes   []swarm.Enemy
@@ -62,7 +63,7 @@ func New(cfg Config) (*Bottle, error) {
 	}
 	n := cfg.Clients
 	b := &Bottle{Lobby: lobby, mint: m, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
-		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n)}
+		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n)}
 	b.played = b.tick
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
@@ -98,12 +99,16 @@ func (b *Bottle) Leave(i int) {
 // Vanish takes client i away without a word.
 func (b *Bottle) Vanish(i int) { b.Clients[i] = nil }
 
+// Rebind gives client i another address, as a router does that has forgotten it: what is still on its way to the old one gets
+// lost. It may do so 65,535 times.
+func (b *Bottle) Rebind(i int) { b.bound[i]++ }
+
 // send puts what client i has to say on its link.
 func (b *Bottle) send(i int) {
 	out := b.Clients[i].Outgoing(b.now)
 	for k := range out.Len() {
 		_, data := out.At(k)
-		b.up[i].Push(b.now, data, 0)
+		b.up[i].Push(b.now, data, b.bound[i])
 	}
 }
 
@@ -137,8 +142,10 @@ func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, b.unix(), &b.line) }
 // play lets one client receive, decide and send.
 func (b *Bottle) play(i int) {
 	c := b.Clients[i]
-	for data, _, ok := b.down[i].Pop(b.now); ok; data, _, ok = b.down[i].Pop(b.now) {
-		_ = c.Receive(b.now, data) // the client counts what is wrong with it
+	for data, binding, ok := b.down[i].Pop(b.now); ok; data, binding, ok = b.down[i].Pop(b.now) {
+		if binding == b.bound[i] {
+			_ = c.Receive(b.now, data) // the client counts what is wrong with it
+		}
 	}
 	for due := c.Advance(b.now); due > 0; due-- {
 		c.Command(b.brains[i].Wish(b.see(c)))
@@ -177,7 +184,7 @@ func (b *Bottle) look() {
 	}
 }
 
-// Delivered counts the datagrams that the links have handed to the server, and to the clients.
+// Delivered counts the datagrams that the links have handed to the server, and to the clients' addresses, present and past.
 func (b *Bottle) Delivered() (toServer, toClients uint64) {
 	for i := range b.up {
 		toServer += b.up[i].Stats().Delivered

@@ -16,24 +16,31 @@ type line struct {
 }
 
 type datagram struct {
-	client int
-	n      int
-	data   [netio.MaxDatagram]byte
+	client  int
+	binding uint64 // of the client's addresses
+	n       int
+	data    [netio.MaxDatagram]byte
 }
 
 var _ netio.Conn = (*line)(nil)
 
-// place is the address of client i; its port says who it is.
-func place(i int) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), uint16(i+1))
+// place is an address of client i; its port says who it is, and its host which of its addresses this is.
+func place(i int, binding uint64) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(binding >> 8), byte(binding), 1}), uint16(i+1))
+}
+
+// placed is the reverse of place.
+func placed(a netip.AddrPort) (i int, binding uint64) {
+	host := a.Addr().As4()
+	return int(a.Port()) - 1, uint64(host[1])<<8 | uint64(host[2])
 }
 
 // gather takes what has arrived by now from every link, client after client.
 func (l *line) gather(up []*impair.Link, now time.Duration) {
 	l.in, l.next = l.in[:0], 0
 	for i := range up {
-		for data, _, ok := up[i].Pop(now); ok; data, _, ok = up[i].Pop(now) {
-			l.in = push(l.in, i, data)
+		for data, binding, ok := up[i].Pop(now); ok; data, binding, ok = up[i].Pop(now) {
+			l.in = push(l.in, i, binding, data)
 		}
 	}
 	if cap(l.out) < 4096 { // a tick must not pay for our memory
@@ -45,19 +52,19 @@ func (l *line) gather(up []*impair.Link, now time.Duration) {
 func (l *line) spread(down []*impair.Link, now time.Duration) {
 	for i := range l.out {
 		d := &l.out[i]
-		down[d.client].Push(now, d.data[:d.n], 0)
+		down[d.client].Push(now, d.data[:d.n], d.binding)
 	}
 	l.out = l.out[:0]
 }
 
-func push(to []datagram, client int, data []byte) []datagram {
+func push(to []datagram, client int, binding uint64, data []byte) []datagram {
 	if len(to) < cap(to) {
 		to = to[:len(to)+1]
 	} else {
 		to = append(to, datagram{})
 	}
 	d := &to[len(to)-1]
-	d.client, d.n = client, copy(d.data[:], data)
+	d.client, d.binding, d.n = client, binding, copy(d.data[:], data)
 	return to
 }
 
@@ -66,7 +73,7 @@ func (l *line) Receive(to *netio.Batch) (int, error) {
 	to.Reset()
 	for ; l.next < len(l.in) && !to.Full(); l.next++ {
 		d := &l.in[l.next]
-		to.Add(d.data[:d.n], place(d.client))
+		to.Add(d.data[:d.n], place(d.client, d.binding))
 	}
 	return to.Len(), nil
 }
@@ -75,7 +82,8 @@ func (l *line) Receive(to *netio.Batch) (int, error) {
 func (l *line) Send(from *netio.Batch) error {
 	for i := range from.Len() {
 		d := from.At(i)
-		l.out = push(l.out, int(d.Addr.Port())-1, d.Data)
+		i, binding := placed(d.Addr)
+		l.out = push(l.out, i, binding, d.Data)
 	}
 	return nil
 }

@@ -60,6 +60,9 @@ type bot struct {
 	played time.Duration
 }
 
+// ErrNoTokens is Open's error for a Config without Token.
+var ErrNoTokens = errors.New("swarm: no function that gives connect tokens")
+
 // Open makes the players and their sockets; they begin to connect with the first Run. It binds the calling goroutine
 // to its thread.
 func Open(cfg Config) (*Swarm, error) {
@@ -74,6 +77,9 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	if cfg.Brain == nil {
 		cfg.Brain = func(n int) Brain { return NewWander(cfg.Seed, n) }
+	}
+	if cfg.Token == nil {
+		return nil, ErrNoTokens
 	}
 	fleet, err := netio.OpenFleet(cfg.Server, cfg.Players)
 	if err != nil {
@@ -97,7 +103,10 @@ func (s *Swarm) bot(n int) (bot, error) {
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
 	})
-	return bot{client: c, brain: s.cfg.Brain(n)}, err
+	if err != nil {
+		return bot{}, fmt.Errorf("player %d: %w", n, err)
+	}
+	return bot{client: c, brain: s.cfg.Brain(n)}, nil
 }
 
 // arena opens a map once for all players.

@@ -88,7 +88,7 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 			return "", badUse(fmt.Errorf("no private key: %w; tickrate serve makes one, or set %s", err, keyVariable))
 		}
 		if err := makeKeyFile(path, say); err != nil {
-			return "", fmt.Errorf("make a key file: %w", err)
+			return "", fmt.Errorf("make key file %s: %w", path, cause(err))
 		}
 		raw, err = openKeyFile(path, say)
 	}
@@ -96,6 +96,15 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 		return "", badUse(fmt.Errorf("key file: %w", err))
 	}
 	return string(bytes.TrimRight(raw, "\r\n")), nil
+}
+
+// cause leaves out the name of the file that was to become the key file: it is nobody's.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // openKeyFile reads a little more than a key file holds, so that one that is too long is noticed.

@@ -22,7 +22,7 @@ const (
 )
 
 // keyless is a command without a key in its environment, but for that of more.
-func keyless(t *testing.T, more []string, args ...string) *exec.Cmd {
+func keyless(t testing.TB, more []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := command(t, args...)
 	c.Env = append(c.Env, keyVariable+"=")

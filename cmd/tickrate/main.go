@@ -70,7 +70,7 @@ measures how many players this machine carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newToken(), newModel(), newMap(), newImpair(), newBenchReport())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newToken(), newModel(), newMap(), newImpair(), newBenchReport(), newGen())
 	return root
 }
 

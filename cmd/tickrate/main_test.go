@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -20,6 +21,10 @@ const asCommand = "TICKRATE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) == "1" {
+		if os.Getenv(asNaive) == "1" {
+			fmt.Fprintln(os.Stderr, serveNaive())
+			os.Exit(1)
+		}
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(m.Run())
@@ -29,7 +34,7 @@ func TestMain(m *testing.M) {
 var testKey = strings.Repeat("0123456789abcdef", 4)
 
 // command is tickrate with these arguments and the private key, in a folder of its own, killed with the test.
-func command(t *testing.T, args ...string) *exec.Cmd {
+func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

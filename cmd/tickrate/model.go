@@ -27,7 +27,7 @@ type modelFlags struct {
 func newModel() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model",
-		Short: "Train compression models",
+		Short: "Train and judge compression models",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -46,7 +46,7 @@ tables that code them in the fewest bits. Server and clients must load the same 
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
-	c.AddCommand(train)
+	c.AddCommand(train, newModelEval(), newModelShow())
 	return c
 }
 

@@ -71,7 +71,11 @@ TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gi
 To be played on from elsewhere, it must know its name, and for tokens over HTTP a secret:
 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
-  curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect`,
+  curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
+
+Any netcode 1.02 client can be tried against it, with tokens of its own backend:
+
+  TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return serve(c, f) },
 	}

@@ -93,7 +93,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	defer s.Close() // the figures are out by then
 	if err := connect(c.Context(), s, f.players); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v with room for %d?", err, t.at, f.players)
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, t.at, t.terms, f.players)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s\n", f.players, move.name)
 	s.Reset()
@@ -161,6 +161,8 @@ func connect(ctx context.Context, s *swarm.Swarm, players int) error {
 		return ctx.Err()
 	case silent():
 		return errors.New("not a single answer within 3 s")
+	case s.Joined() == 0:
+		return errors.New("the server answers, but nobody got into a match within 15 s (with --echo there is none)")
 	case s.Joined() < players:
 		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}

@@ -24,6 +24,7 @@ type tickets struct {
 	next  func() ([]byte, error)
 	first []byte         // made already, to learn the server
 	at    netip.AddrPort // the server that tokens name
+	terms string         // on which it takes them, for errors
 }
 
 // Token returns a fresh token for player n.
@@ -54,10 +55,14 @@ func newTickets(next func() ([]byte, error)) (*tickets, error) {
 
 // mintedTickets are made here, with the server's key.
 func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
-	return newTickets(func() ([]byte, error) {
+	t, err := newTickets(func() ([]byte, error) {
 		m.ClientID = randomID()
 		return mintNow(&m, &key, server.DefaultTokenSeconds)
 	})
+	if err == nil {
+		t.terms = ", by this name, with this key and protocol id,"
+	}
+	return t, err
 }
 
 // httpTickets are asked for at a server's HTTP port, one after another over one connection.

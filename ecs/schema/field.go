@@ -16,6 +16,31 @@ type Field struct {
 	// Often is a hint for a model without training: the percentage of snapshots in which a live row changes here,
 	// 1 to 100. 0 means 10. It is no part of the schema's hash.
 	Often uint8
+
+	// Predict says which of the rows known to both ends the difference is taken from. It is part of the schema's hash.
+	Predict Predictor
+}
+
+// Predictor is what a coder expects of a field that it has seen before.
+type Predictor uint8
+
+// The classes of prediction.
+const (
+	Hold      Predictor = iota // the newest known value: for what jumps or rests
+	Linear                     // goes on as between the two newest
+	Quadratic                  // goes on as among the three newest
+	Best                       // whichever of the others did best for the newest, judged from values both ends know
+	predictors
+)
+
+var predictorNames = [predictors]string{"hold", "linear", "quadratic", "best"}
+
+// String returns the word that tags use.
+func (p Predictor) String() string {
+	if p < predictors {
+		return predictorNames[p]
+	}
+	return "?"
 }
 
 // MaxWrap is the greatest modulus: differences of two values must not overflow.

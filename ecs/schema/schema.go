@@ -10,6 +10,7 @@ const (
 	MaxFields       = 12
 	MaxSingleFields = 4 * ChunkBits
 	ChunkBits       = 7
+	MaxName         = 32 // bytes of a schema's or a field's name
 )
 
 // ErrSchema says that a schema cannot be used; the error that wraps it names the field.
@@ -33,11 +34,18 @@ func (s Schema) Check() error {
 	if s.Name == "" || len(s.Fields) == 0 || len(s.Fields) > limit {
 		return fmt.Errorf("%w: %q has %d fields, want a name and 1 to %d", ErrSchema, s.Name, len(s.Fields), limit)
 	}
+	if !goodName(s.Name) {
+		return fmt.Errorf("%w: schema %q, want %s", ErrSchema, s.Name, nameRule)
+	}
 	seen := map[string]bool{}
 	for i, f := range s.Fields {
 		switch {
 		case f.Name == "" || seen[f.Name]:
 			return fmt.Errorf("%w: %s: field %d is called %q, want a name of its own", ErrSchema, s.Name, i, f.Name)
+		case !goodName(f.Name):
+			return fmt.Errorf("%w: %s: field %q, want %s", ErrSchema, s.Name, f.Name, nameRule)
+		case f.Predict >= predictors:
+			return fmt.Errorf("%w: %s.%s: predictor %d, want 0 to %d", ErrSchema, s.Name, f.Name, f.Predict, predictors-1)
 		case f.Min > f.Max:
 			return fmt.Errorf("%w: %s.%s: min %d is above max %d", ErrSchema, s.Name, f.Name, f.Min, f.Max)
 		case f.Wrap != 0 && (f.Wrap < 2 || f.Wrap > MaxWrap || f.Min != 0 || f.Max != 0):
@@ -50,7 +58,21 @@ func (s Schema) Check() error {
 	return nil
 }
 
-// Hash names everything that decides what the bits mean: names, order, ranges. It is FNV-1a over a plain listing, the
+const nameRule = "1 to 32 letters, digits and . _ -"
+
+// goodName allows what can stand in a line of text unquoted.
+func goodName(name string) bool {
+	for _, c := range []byte(name) {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+				return false
+			}
+		}
+	}
+	return name != "" && len(name) <= MaxName
+}
+
+// Hash names everything that decides what the bits mean: names, order, ranges, predictors. It is FNV-1a over a plain listing, the
 // same on every machine, and never 0.
 func (s Schema) Hash() uint64 {
 	h := fnvStart.text(s.Name)
@@ -60,6 +82,9 @@ func (s Schema) Hash() uint64 {
 	for _, f := range s.Fields {
 		lo, hi := f.Range()
 		h = h.text(f.Name).number(lo).number(hi).number(f.Wrap)
+		if f.Predict != Hold {
+			h = h.number(-int32(f.Predict)) // negative: it cannot be read as the length of the next name
+		}
 	}
 	return max(uint64(h), 1)
 }

@@ -50,6 +50,7 @@ type Server struct {
 	challenges uint64 // sequence of the next challenge
 	global     uint64 // sequence of the next datagram without a slot
 	closing    bool
+	frozen     bool
 	counters   Counters
 	events     []Event
 
@@ -269,6 +270,9 @@ func (s *Server) forget(i int) {
 
 // Refuse makes the server deny everybody who comes from now on, with a good token; sessions go on.
 func (s *Server) Refuse() { s.closing = true }
+
+// Freeze is Refuse for a while: while frozen, whoever comes is denied. What Refuse has said it cannot take back.
+func (s *Server) Freeze(frozen bool) { s.frozen = frozen }
 
 // Spend marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
 // False: no room.

@@ -42,9 +42,9 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 	if why != DropNone {
 		return why
 	}
-	if s.closing || !taken && len(s.free) == 0 {
+	if s.closing || s.frozen || !taken && len(s.free) == 0 {
 		s.deny(from, datagram, out)
-		if s.closing {
+		if s.closing || s.frozen {
 			return DropClosing
 		}
 		return DropFull

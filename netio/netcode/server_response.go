@@ -38,11 +38,11 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	if taken && !s.replaceable(now, i, p.clientID) {
 		return Event{}, DropRespClient
 	}
-	if s.closing || !taken && len(s.free) == 0 {
+	if s.closing || s.frozen || !taken && len(s.free) == 0 {
 		b := s.sealer.seal(p.seal, out.bytes, KindDenied, s.global, nil)
 		s.global++
 		s.answer(KindDenied, b, len(datagram), from, out)
-		if s.closing {
+		if s.closing || s.frozen {
 			return Event{}, DropClosing
 		}
 		return Event{}, DropFull

@@ -20,7 +20,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 		for _, l := range []*link{down, up} {
 			l.loss, l.dup, l.delay, l.jitter = .3, .1, 40*time.Millisecond, 30*time.Millisecond
 		}
-		welcome := wire.Welcome{Version: wire.Version, Schema: n, NetID: uint32(n)<<8 | 1, TickRate: 60, SendInterval: 3, ArenaName: "arena-64"}
+		welcome := wire.Welcome{Version: wire.Version, Schema: n, NetID: uint32(n)<<8 | 1, TickRate: 60, SendInterval: 3, MaxPlayers: 4096, ArenaName: "arena-64"}
 		_, _ = server.Queue(welcome.Append(nil)), server.Queue([]byte{0x80})
 		welcomes, ready := 0, time.Duration(0)
 		for now := tick; now < ready+time.Second || ready == 0; now += tick {

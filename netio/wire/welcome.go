@@ -1,10 +1,14 @@
 package wire
 
-// Tags of the two events that begin a session. They lie apart from those of the game.
+// Tags of the events that begin a session. They lie apart from those of the game.
 const (
 	TagWelcome byte = 0xf1 // server to client
 	TagReady   byte = 0xf2 // client to server
+	TagSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
 )
+
+// MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.
+const MaxPlayers = 4096
 
 // Sizes of a Welcome: without an arena name, and with the longest.
 const (
@@ -22,7 +26,7 @@ const (
 //	 1  tick rate  simulation steps a second, never 0
 //	 1  interval   ticks from one snapshot to the next, never 0
 //	 4  tick       of the server when this was written
-//	 2  players    how many the lobby takes
+//	 2  players    how many the lobby takes, 1 to 4096
 //	32  arena hash
 //	 1  length of the arena's name, 0 to 64
 //	 n  arena name printable UTF-8
@@ -75,7 +79,7 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 	w.MaxPlayers = le.Uint16(src[28:])
 	w.ArenaHash = [32]byte(src[30:62])
 	name := src[MinWelcome:]
-	if w.TickRate == 0 || w.SendInterval == 0 || !ValidText(name, MaxArenaName) {
+	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers || !ValidText(name, MaxArenaName) {
 		return w, DropEvents
 	}
 	w.ArenaName = string(name)

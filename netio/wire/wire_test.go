@@ -250,7 +250,7 @@ func TestBadFields(t *testing.T) {
 		4:  {"version 255 and no more", "f1 ff", DropVersion},
 		5:  {"tick rate 0", "f1 02" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), DropEvents},
 		6:  {"interval 0", "f1 02" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), DropEvents},
-		7:  {"zeros but for the rates", "f1 02" + zeros(20) + "01 01" + zeros(39), DropNone},
+		7:  {"zeros but for rates and players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), DropNone},
 		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), DropEvents},
 		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), DropEvents},
 		10: {"arena longer than it says", welcome + "01 4141", DropEvents},
@@ -265,6 +265,9 @@ func TestBadFields(t *testing.T) {
 		19: {"U+0085 next line", welcome + "02 c285", DropEvents},
 		20: {"surrogate", welcome + "03 eda080", DropEvents},
 		21: {"good", welcome + "04 4164c3a1", DropNone},
+		22: {"no players", "f1 02" + zeros(20) + "01 01" + zeros(39), DropEvents},
+		23: {"4096 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), DropNone},
+		24: {"4097 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), DropEvents},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))
 		if err == nil && c.want != DropNone || err != nil && err != c.want {

@@ -19,8 +19,9 @@ func (m Models) Hash() uint64 { return max(1, m.Public.Hash()*0x9e3779b97f4a7c15
 // SchemaHash names both schemas; client and server must have the same. It is never 0.
 func SchemaHash() uint64 { return max(1, Public.Hash()*0x9e3779b97f4a7c15^Owner.Hash()) }
 
-// The training run is deterministic: made again, the file is the same until the game or the codec changes.
+// Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
 //
+//go:generate go run ../../ecs/schema/gen/structgen
 //go:generate go run ../../cmd/tickrate model train --players 48 --seconds 240 --out trained.tkm
 
 //go:embed trained.tkm

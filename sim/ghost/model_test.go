@@ -24,7 +24,7 @@ func TestEmbeddedModels(t *testing.T) {
 
 func TestModelsRoundTrip(t *testing.T) {
 	counts := NewCounts()
-	counts.Public.Fields[X][3], counts.Owner.Masks[0][5] = 1000, 1000
+	counts.Public.Fields[PlayerX][3], counts.Owner.Masks[0][5] = 1000, 1000
 	for i, m := range []Models{Untrained(), Trained(), Train(counts)} {
 		src := m.Append([]byte("x"))
 		got, err := ParseModels(src[1:])

@@ -3,67 +3,51 @@ package ghost
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Fields of a public row, in the order of the wire.
-const (
-	X      = iota // 1/128 m
-	Y             // 1/128 m
-	Z             // 1/128 m
-	Yaw           // 1/4096 turn
-	Pitch         // 1/4096 turn, -1024..1024
-	State         // flags of the pose: alive, team, which life
-	Health        // points
-	Shots         // rounds fired, modulo 256
-	Kills         // since joining
-	Deaths        // since joining
-	PublicFields
-)
+// Player is what everybody is told of a player. Its tags are the whole description of a public row: PlayerSchema, and
+// the code that captures and restores it, are generated from them.
+type Player struct {
+	_      struct{}   `net:"player"`
+	Pos    geom.Vec3  `net:",inline,quant=128,min=-2048,max=2048,interp=linear,often=70/20/70"` // feet, metres
+	Yaw    geom.Angle `net:",step=16,wrap=65536,interp=angle,often=60"`
+	Pitch  geom.Angle `net:",step=16,signed,min=-16384,max=16384,interp=linear,often=40"` // up is positive
+	Flags  uint16     `net:"state,often=2"`                                               // of the pose: alive, team, which life
+	Health int16      `net:",min=0,max=1000,often=5"`                                     // points
+	Shots  uint8      `net:",wrap=256,often=15"`                                          // rounds fired, modulo 256
+	Kills  uint16     `net:",often=2"`                                                    // since joining
+	Deaths uint16     `net:",often=2"`                                                    // since joining
+}
 
-// Public describes a public row: what everybody is told of a player.
-var Public = schema.Schema{Name: "player", Fields: []schema.Field{
-	X:      {Name: "x", Min: -1 << 18, Max: 1 << 18, Often: 70},
-	Y:      {Name: "y", Min: -1 << 18, Max: 1 << 18, Often: 20},
-	Z:      {Name: "z", Min: -1 << 18, Max: 1 << 18, Often: 70},
-	Yaw:    {Name: "yaw", Wrap: 4096, Often: 60},
-	Pitch:  {Name: "pitch", Min: -1024, Max: 1024, Often: 40},
-	State:  {Name: "state", Min: 0, Max: 0xffff, Often: 2},
-	Health: {Name: "health", Min: 0, Max: 1000, Often: 5},
-	Shots:  {Name: "shots", Wrap: 256, Often: 15},
-	Kills:  {Name: "kills", Min: 0, Max: 0xffff, Often: 2},
-	Deaths: {Name: "deaths", Min: 0, Max: 0xffff, Often: 2},
-}}
+// Public describes a public row.
+var Public = PlayerSchema
+
+// PublicFields is the length of a public row.
+const PublicFields = PlayerFields
+
+// Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
+func (p *Player) Gather(pose *lagcomp.Pose, v *sim.Vital) {
+	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
+	p.Health, p.Shots, p.Kills, p.Deaths = v.Health, v.Shots, v.Kills, v.Deaths
+}
+
+// Pose returns the pose that p describes, of the player called id.
+func (p *Player) Pose(id ecs.NetID) lagcomp.Pose {
+	return lagcomp.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
+}
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
 func PublicRow(dst []int32, p lagcomp.Pose, v sim.Vital) {
-	_ = dst[PublicFields-1]
-	dst[X] = int32(p.Pos.X * sim.SeenPerMetre)
-	dst[Y] = int32(p.Pos.Y * sim.SeenPerMetre)
-	dst[Z] = int32(p.Pos.Z * sim.SeenPerMetre)
-	dst[Yaw] = int32(p.Yaw >> 4)
-	dst[Pitch] = int32(p.Pitch.Signed() >> 4)
-	dst[State] = int32(p.Flags)
-	dst[Health] = int32(v.Health)
-	dst[Shots] = int32(v.Shots)
-	dst[Kills] = int32(v.Kills)
-	dst[Deaths] = int32(v.Deaths)
+	var player Player
+	player.Gather(&p, &v)
+	player.Row(dst)
 }
 
 // PoseOf returns the pose that a public row describes: the very pose that the server's history keeps for that tick.
 func PoseOf(id ecs.NetID, row []int32) lagcomp.Pose {
-	_ = row[PublicFields-1]
-	return lagcomp.Pose{
-		ID: uint32(id),
-		Pos: geom.Vec3{
-			X: float32(row[X]) / sim.SeenPerMetre,
-			Y: float32(row[Y]) / sim.SeenPerMetre,
-			Z: float32(row[Z]) / sim.SeenPerMetre,
-		},
-		Yaw:   geom.Angle(row[Yaw] << 4),
-		Pitch: geom.Angle(row[Pitch] << 4),
-		Flags: uint16(row[State]),
-	}
+	var player Player
+	player.Restore(row)
+	return player.Pose(id)
 }

@@ -43,7 +43,7 @@ func TestPublicRowIsExact(t *testing.T) {
 		if got := PoseOf(id, row[:]); got != pose {
 			t.Fatalf("row %v is the pose %+v, was %+v", row, got, pose)
 		}
-		if row[Health] != int32(v.Health) || row[Shots] != int32(v.Shots) || row[Kills] != int32(v.Kills) || row[Deaths] != int32(v.Deaths) {
+		if row[PlayerHealth] != int32(v.Health) || row[PlayerShots] != int32(v.Shots) || row[PlayerKills] != int32(v.Kills) || row[PlayerDeaths] != int32(v.Deaths) {
 			t.Fatalf("row %v of %+v", row, v)
 		}
 	})

@@ -1,0 +1,242 @@
+//go:build linux && !portable
+
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+)
+
+const (
+	floodSources = 8 // each of a network of its own
+	floodWarm    = 500 * time.Millisecond
+	floodTime    = 2 * time.Second
+	floodBeat    = time.Millisecond // between two bursts of junk: the swarm has the same processor
+)
+
+// BenchmarkFloodLobby is goal 7 for a whole lobby: 200 players of a swarm play over real UDP, in a server process on a
+// processor of its own, while junk of all kinds arrives at the same port from eight other networks: random bytes, what looks
+// sealed, and requests with forged tokens. The naive server is the same lobby behind package net: one goroutine that reads
+// one datagram a call into a channel, and the socket buffer that the system gives.
+//
+// "up-lost-%" is of the datagrams that players sent: those that the server did not accept. "down-lost-%" is of the
+// snapshots due to them. "inputs-lost-%" is of the ticks that players' commands were due, without those that the swarm gave
+// too late. "junk/s" is what the generator reached and "seen/s" what of it came as far as the lobby; the kernel dropped the
+// rest. "waited-ms" is how long the server's threads had to wait for their processor, of 2500: others were on it. "late-%" is how
+// much of its schedule the swarm missed: over 1, the run is worth nothing.
+func BenchmarkFloodLobby(b *testing.B) {
+	for _, c := range []struct {
+		server string
+		junk   int // a second
+	}{{"gnet", 0}, {"gnet", 120_000}, {"mmsg", 0}, {"mmsg", 120_000}, {"naive", 0}, {"naive", 120_000}} {
+		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
+			onServer, onSwarm := apart()
+			if onServer == nil {
+				b.Skip("one processor: the generator would measure itself")
+			}
+			all := pace.CPUs()
+			if err := pace.Confine(onSwarm); err != nil {
+				b.Skip(err)
+			}
+			defer func() { _ = pace.Confine(all) }() // as it was
+			r := floodServer(b, onServer, c.server)
+			floodLobby(b, r, c.junk)
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// floodServer starts a server on its processor.
+func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
+	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers), "--arena", fmt.Sprintf("gen:%d:1", floodPlayers),
+		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--socket", kind)
+	if kind == "naive" {
+		cmd.Env = append(cmd.Env, asNaive+"=1")
+	}
+	err := pace.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	return r
+}
+
+// floodLobby plays beside junk and reports.
+func floodLobby(b *testing.B, r ready, rate int) {
+	k, err := httpTickets(b.Context(), r.HTTP, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := swarm.Open(swarm.Config{Server: k.at, Players: floodPlayers, Full: 1, Token: k.Token})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	play := func(d time.Duration) {
+		if err := s.Run(b.Context(), d, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stats := func() (rep server.Report) {
+		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
+		statsOf(b, r, &rep)
+		return rep
+	}
+	if err := connect(b.Context(), s, floodPlayers); err != nil {
+		b.Fatal(err)
+	}
+	play(time.Second)
+	resp, err := http.Post("http://"+r.HTTP+"/stats/reset", "", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	resp.Body.Close()
+	before, began := stats(), waits(r.PID)
+	s.Reset()
+	stop := func() int { return 0 }
+	if rate > 0 {
+		stop = junk(b, k.at, rate)
+	}
+	play(floodWarm) // after a pause, commands come late by their nature
+	sends := s.Figures.Sends
+	s.Reset()
+	from := seen(s)
+	play(floodTime)
+	to := seen(s)
+	flooded := floodWarm + floodTime
+	sent, waited := stop(), waits(r.PID)
+	sends += s.Figures.Sends
+	after := stats()
+
+	accepted := after.Counts[server.Accepted.String()] - before.Counts[server.Accepted.String()]
+	received := after.Counts[server.Received.String()] - before.Counts[server.Received.String()]
+	percent := func(n int64, of uint64) float64 { return 100 * float64(max(n, 0)) / float64(max(of, 1)) }
+	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
+	due := (to.newest - from.newest) / uint64(after.Interval)
+	b.ReportMetric(percent(int64(due)-int64(to.snapshots-from.snapshots), due), "down-lost-%")
+	starved := lost(to.starved-from.starved, s.Figures.LateTicks)
+	b.ReportMetric(percent(int64(starved), s.Figures.Ticks), "inputs-lost-%")
+	b.ReportMetric(float64(sent)/flooded.Seconds(), "junk/s")
+	b.ReportMetric(float64(received-accepted)/flooded.Seconds(), "seen/s")
+	b.ReportMetric(float64(after.Socket.KernelDrops-before.Socket.KernelDrops), "kernel-drops")
+	b.ReportMetric(after.TickWall.P99/1000, "tick-p99-ms")
+	b.ReportMetric(100*(after.CPUSeconds-before.CPUSeconds)/(after.Seconds-before.Seconds), "core-%")
+	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
+	b.ReportMetric(percent(int64(s.Figures.LateSlots), s.Figures.Slots), "late-%")
+}
+
+// floodSeen sums up what the players know.
+type floodSeen struct{ snapshots, newest, starved uint64 }
+
+func seen(s *swarm.Swarm) (f floodSeen) {
+	for i := range floodPlayers {
+		c := s.Client(i)
+		st, rate := c.Stats(), float64(c.Welcome().TickRate)
+		now, _, _ := c.Clocks()
+		f.snapshots += st.Snapshots
+		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5) // the tick of the newest snapshot
+		f.starved += st.Starved
+	}
+	return f
+}
+
+// junk sends so much a second until it is stopped; stop returns how much went out. What the generator is too slow for, it
+// leaves out.
+func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
+	var sources [floodSources]netio.Conn
+	var batches [floodSources]netio.Batch
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range sources {
+		var err error
+		if sources[i], err = netio.ListenMmsg(fmt.Sprintf("127.0.%d.1:0", i+1), netio.Config{}); err != nil {
+			b.Skip(err) // not every system has all of 127/8
+		}
+		for n := 0; !batches[i].Full(); n++ {
+			batches[i].Add(junkOf(r, n), at)
+		}
+	}
+	var over atomic.Bool
+	done := make(chan int)
+	go func() {
+		runtime.LockOSThread() // and ends with its thread
+		sent, start, forgiven := 0, time.Now(), time.Duration(0)
+		for turn := 0; !over.Load(); {
+			now := time.Since(start)
+			late := now - forgiven - time.Duration(sent)*time.Second/time.Duration(rate)
+			if most := 5 * floodBeat; late > most {
+				forgiven += late - most
+				late = most
+			}
+			for owed := int(late * time.Duration(rate) / time.Second); owed >= netio.BatchSize; owed -= netio.BatchSize {
+				if sources[turn%floodSources].Send(&batches[turn%floodSources]) != nil {
+					break
+				}
+				sent += netio.BatchSize
+				turn++
+			}
+			time.Sleep(floodBeat)
+		}
+		for _, s := range sources {
+			_ = s.Close()
+		}
+		done <- sent
+	}()
+	return func() int { over.Store(true); return <-done }
+}
+
+// junkOf is the nth piece: of ten, one is a request with a forged token, three look sealed, and the others are random bytes
+// of lengths that are mostly short.
+func junkOf(r *rand.Rand, n int) []byte {
+	random := func(d []byte) []byte {
+		for i := range d {
+			d[i] = byte(r.Uint32())
+		}
+		return d
+	}
+	switch n % 10 {
+	case 0:
+		d := append([]byte{0}, "NETCODE 1.02\x00"...)
+		d = binary.LittleEndian.AppendUint64(d, wire.ProtocolID)
+		d = binary.LittleEndian.AppendUint64(d, uint64(time.Now().Unix()+30))
+		return append(d, random(make([]byte, 24+1024))...)
+	case 1, 2, 3:
+		d := random(make([]byte, 100))
+		d[0] = byte(1+r.IntN(8))<<4 | byte(netcode.KindPayload)
+		return d
+	case 4:
+		return random(make([]byte, 1+r.IntN(netio.MaxDatagram)))
+	}
+	return random(make([]byte, 64))
+}
+
+// waits is how long the threads of a process could have run, but had no processor, all together.
+func waits(pid int) (sum time.Duration) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is a good one
+	for _, name := range files {
+		var run, wait int64
+		if raw, err := os.ReadFile(name); err == nil { // the thread may have ended
+			_, _ = fmt.Sscan(string(raw), &run, &wait)
+		}
+		sum += time.Duration(wait)
+	}
+	return sum
+}

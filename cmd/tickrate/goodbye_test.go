@@ -1,0 +1,109 @@
+package main
+
+import (
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// player is a player on a real socket, who stands still.
+type player struct {
+	client *client.Client
+	udp    *net.UDPConn
+}
+
+func newPlayer(t *testing.T, k *tickets, n int) *player {
+	t.Helper()
+	raw, err := k.Token(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Config{Token: raw, Thin: true, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return openArena(name) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(k.at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { udp.Close() })
+	return &player{c, udp}
+}
+
+// live takes in what has come and sends what is due.
+func (p *player) live(t *testing.T, now time.Duration) {
+	buf := make([]byte, 2000)
+	// A past deadline would refuse what waits already.
+	for err := p.udp.SetReadDeadline(time.Now().Add(200 * time.Microsecond)); err == nil; {
+		var n int
+		if n, err = p.udp.Read(buf); err == nil {
+			_ = p.client.Receive(now, buf[:n]) // the client counts
+		}
+	}
+	for due := p.client.Advance(now); due > 0; due-- {
+		p.client.Command(client.Intent{})
+	}
+	out := p.client.Outgoing(now)
+	for i := range out.Len() {
+		_, d := out.At(i)
+		_, _ = p.udp.Write(d) // a server that has gone refuses
+	}
+}
+
+// playing lets all play until they are in a state; ten seconds at most.
+func playing(t *testing.T, all []*player, want client.State) {
+	t.Helper()
+	there := 0
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		there = 0
+		for _, p := range all {
+			p.live(t, time.Since(wanderersBegan))
+			if s, _ := p.client.State(); s == want {
+				there++
+			}
+		}
+		if there == len(all) {
+			return
+		}
+	}
+	t.Fatalf("%d of %d are %v after ten seconds", there, len(all), want)
+}
+
+// Row 40: SIGTERM ends a lobby with 0 within two seconds, and every player is told why, none has to find out by silence.
+func TestThreat40Lobby(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a process and its sockets")
+	}
+	for _, socket := range []string{"gnet", "mmsg"} {
+		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--arena", "arena-16", "--socket", socket,
+			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
+		k, err := httpTickets(t.Context(), r.HTTP, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []*player
+		for n := range 16 {
+			all = append(all, newPlayer(t, k, n))
+		}
+		playing(t, all, client.Joined)
+		begin := time.Now()
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Wait()
+		if took := time.Since(begin); err != nil || took > 2*time.Second {
+			t.Errorf("%s: %v after %v", socket, err, took)
+		}
+		playing(t, all, client.Lost)
+		for n, p := range all {
+			if _, why := p.client.State(); why != wire.ReasonClosing {
+				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why, wire.ReasonClosing, p.client.Err())
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+)
+
+// A server that is killed in the middle and started again takes no token a second time, knows nothing of the sessions that
+// were, and takes fresh tokens within two seconds.
+func TestKilledAndStartedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes and their sockets")
+	}
+	if !server.HasJournal {
+		t.Skip("no journal on this system")
+	}
+	for _, kind := range [][]string{
+		{"--echo", "--socket", "gnet"}, {"--echo", "--socket", "mmsg"},
+		{"--arena", "gen:4:1", "--socket", "gnet"}, {"--arena", "gen:4:1", "--socket", "mmsg"},
+	} {
+		t.Run(strings.Join(kind, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			args := append([]string{"serve", "--ready", "--players", "4", "--key-file", filepath.Join(dir, "a.key"),
+				"--listen", freePort(t), "--http", "127.0.0.1:0"}, kind...)
+			first, r := readyServer(t, keyless(t, nil, args...))
+			k, err := httpTickets(t.Context(), r.HTTP, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			used, err := k.Token(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := wandererWith(t, used, k)
+			alive(t, []*wanderer{old}, netcode.Connected)
+			if err := first.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = first.Wait() // killed
+			for heard := true; heard; {
+				_, heard = old.hears() // what it said before
+			}
+
+			begin := time.Now()
+			second, r := readyServer(t, keyless(t, nil, args...))
+			if k, err = httpTickets(t.Context(), r.HTTP, ""); err != nil {
+				t.Fatal(err)
+			}
+			fresh := newWanderer(t, k, 1)
+			alive(t, []*wanderer{fresh}, netcode.Connected)
+			took := time.Since(begin)
+			if t.Logf("a fresh client is in %v after the start", took); took > 2*time.Second {
+				t.Error("later than two seconds")
+			}
+			before := refusals(t, r)
+			again := &wanderer{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp} // from the same address
+			other := wandererWith(t, used, k)
+			var sent uint64 // by each
+			for end := time.Now().Add(5 * time.Second); ; sent++ {
+				now := time.Duration(sent) * 100 * time.Millisecond // virtual: a request each time
+				again.client.Update(now, &again.out)
+				other.client.Update(now, &other.out)
+				if err := old.client.Send(time.Since(wanderersBegan), []byte("still there?"), &again.out); err != nil {
+					t.Fatal(err)
+				}
+				again.flush()
+				other.flush()
+				after := refusals(t, r)
+				if after["drop_req_token_used"] >= before["drop_req_token_used"]+2 && after["drop_unknown"] > before["drop_unknown"] {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("%d requests with a used token: refused %v, before %v", 2*sent, after, before)
+				}
+			}
+			alive(t, []*wanderer{fresh}, netcode.Connected) // whatever was to be answered is answered by now
+			for name, w := range map[string]*wanderer{"the old address": again, "another address": other} {
+				if d, ok := w.hears(); ok {
+					t.Errorf("%s got an answer of %d bytes", name, len(d))
+				}
+			}
+			if err := second.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if err := second.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// freePort is an address that nobody has now. A second start needs the port of the first.
+func freePort(t *testing.T) string {
+	t.Helper()
+	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	return udp.LocalAddr().String()
+}
+
+// readyServer starts a serve --ready and waits until it is.
+func readyServer(t testing.TB, cmd *exec.Cmd) (*exec.Cmd, ready) {
+	t.Helper()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var r ready
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &r)
+	}
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // nobody writes any more
+		t.Fatalf("%v: %s", err, &errs)
+	}
+	return cmd, r
+}
+
+// refusals are the drops of a server's figures.
+func refusals(t *testing.T, r ready) map[string]uint64 {
+	t.Helper()
+	var s struct{ Drops map[string]uint64 }
+	statsOf(t, r, &s)
+	return s.Drops
+}
+
+// statsOf reads a server's figures.
+func statsOf(t testing.TB, r ready, into any) {
+	t.Helper()
+	resp, err := http.Get("http://" + r.HTTP + "/stats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wandererWith is a client with this very token.
+func wandererWith(t *testing.T, token []byte, k *tickets) *wanderer {
+	t.Helper()
+	return newWanderer(t, &tickets{first: token, at: k.at}, 0)
+}
+
+// flush sends what is to be sent.
+func (w *wanderer) flush() {
+	for i := range w.out.Len() {
+		_, d := w.out.At(i)
+		_, _ = w.udp.Write(d) // a refusal of before is none of now
+	}
+	w.out.Reset()
+}
+
+// hears waits a little for a datagram.
+func (w *wanderer) hears() ([]byte, bool) {
+	buf := make([]byte, 2000)
+	for range 2 { // the first may be the refusal of a port that had nobody
+		_ = w.udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if n, err := w.udp.Read(buf); err == nil {
+			return buf[:n], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,86 @@
+// Package dict packs large blobs: what a client is sent when it joins, maps, replays. Samples of such blobs go in and a
+// dictionary comes out; with it a Packer makes blobs smaller and an Unpacker restores them. It is zstd throughout, so
+// any tool that has the dictionary can read a packed blob.
+package dict
+
+import (
+	"errors"
+	"fmt"
+
+	zdict "github.com/klauspost/compress/dict"
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrBlob says that bytes are no packed blob, or one larger than allowed.
+var ErrBlob = errors.New("dict: not a usable blob")
+
+// Train makes a dictionary of about size bytes from samples of at least 8 bytes each. Fewer than 16 samples, or samples
+// that have nothing in common, give no dictionary: nil, which Packer and Unpacker take for none.
+func Train(samples [][]byte, size int) []byte {
+	if len(samples) < 16 {
+		return nil
+	}
+	d, err := zdict.BuildZstdDict(samples, zdict.Options{MaxDictSize: size, HashBytes: 6, ZstdDictID: 1, ZstdLevel: zstd.SpeedBetterCompression})
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
+// maxWindow is the window that packers announce at most, whatever the blob's size. Nothing of that size is allocated.
+const maxWindow = 8 << 20
+
+// Packer makes blobs smaller. It may be used by several goroutines.
+type Packer struct{ enc *zstd.Encoder }
+
+// NewPacker returns a packer for blobs such as dictionary, which may be nil, was trained on.
+func NewPacker(dictionary []byte) (*Packer, error) {
+	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1)}
+	if dictionary != nil {
+		options = append(options, zstd.WithEncoderDict(dictionary))
+	}
+	enc, err := zstd.NewWriter(nil, options...)
+	if err != nil {
+		return nil, fmt.Errorf("dict: packer: %w", err)
+	}
+	return &Packer{enc}, nil
+}
+
+// Append packs blob and appends it to dst.
+func (p *Packer) Append(dst, blob []byte) []byte { return p.enc.EncodeAll(blob, dst) }
+
+// Unpacker restores blobs. It may be used by several goroutines.
+type Unpacker struct {
+	dec *zstd.Decoder
+	max int
+}
+
+// NewUnpacker returns an unpacker for blobs of at most maxBytes each, packed with the same dictionary.
+func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxMemory(uint64(max(maxBytes, maxWindow)))}
+	if dictionary != nil {
+		options = append(options, zstd.WithDecoderDicts(dictionary))
+	}
+	dec, err := zstd.NewReader(nil, options...)
+	if err != nil {
+		return nil, fmt.Errorf("dict: unpacker: %w", err)
+	}
+	return &Unpacker{dec, maxBytes}, nil
+}
+
+// Into restores a packed blob into the capacity of dst behind its contents, which bounds its size together with
+// maxBytes, and returns both. Nothing is allocated for the blob. Errors wrap ErrBlob.
+func (u *Unpacker) Into(dst, packed []byte) ([]byte, error) {
+	if room := len(dst) + u.max; cap(dst) > room {
+		dst = dst[:len(dst):room]
+	}
+	out, err := u.dec.DecodeAll(packed, dst)
+	if err != nil {
+		return dst, fmt.Errorf("%w: %w", ErrBlob, err)
+	}
+	return out, nil
+}
+
+// Close frees what the unpacker holds.
+func (u *Unpacker) Close() { u.dec.Close() }

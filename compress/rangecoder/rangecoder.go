@@ -1,0 +1,171 @@
+// Package rangecoder turns yes-or-no decisions into close to as few bits as their probabilities allow: what was sure
+// costs next to nothing, and no decision costs a whole bit. Decisions and the probabilities both ends give them go in,
+// bytes come out, and the other way round. It has no models and keeps no statistics.
+//
+// It is a binary arithmetic coder with carry. The interval is [low, low+span) in 48 bits; a decision cuts it in two,
+// and when less than 32 bits of it are left its upper 16 leave as bytes. A probability has 16 bits and is that of
+// false. A message has no header; Finish ends it with the fewest bytes that still name a number in the interval, none
+// to four, and behind the end a Decoder reads zeros.
+package rangecoder
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// One is the probability of certainty. Probabilities given to coders lie in [1, One-1].
+const One = 1 << 16
+
+const (
+	stateBits = 48
+	stateMask = 1<<stateBits - 1
+	minSpan   = 1 << 32
+	slack     = stateBits / 8 // bytes behind the end that a whole message may look at
+)
+
+// ErrShort says that more was decoded than the message holds.
+var ErrShort = errors.New("rangecoder: message cut short")
+
+// Encoder appends a message to memory of the caller.
+type Encoder struct {
+	buf   []byte
+	start int
+	low   uint64
+	span  uint64
+}
+
+// Reset starts a message behind the contents of dst.
+func (e *Encoder) Reset(dst []byte) { e.buf, e.start, e.low, e.span = dst, len(dst), 0, stateMask }
+
+// Bit codes a decision of which the probability to be false is p/One.
+func (e *Encoder) Bit(bit bool, p uint32) {
+	cut := (e.span >> 16) * uint64(p)
+	if bit {
+		e.low += cut
+		e.span -= cut
+	} else {
+		e.span = cut
+	}
+	if e.span < minSpan {
+		e.shift()
+	}
+}
+
+// Bits codes the lowest n <= 16 bits of v, all equally likely.
+func (e *Encoder) Bits(v uint32, n uint) {
+	e.span >>= n
+	e.low += e.span * uint64(v&(1<<n-1))
+	if e.span < minSpan {
+		e.shift()
+	}
+}
+
+// shift sends 16 bits. The span was at least minSpan before the decision, so it is one again after.
+func (e *Encoder) shift() {
+	if e.low > stateMask {
+		e.carry()
+		e.low &= stateMask
+	}
+	e.buf = binary.BigEndian.AppendUint16(e.buf, uint16(e.low>>32))
+	e.low = e.low << 16 & stateMask
+	e.span <<= 16
+}
+
+// carry adds one to the bytes sent: the number coded is below one, so it stops within the message.
+func (e *Encoder) carry() {
+	for i := len(e.buf) - 1; i >= e.start; i-- {
+		if e.buf[i]++; e.buf[i] != 0 {
+			return
+		}
+	}
+}
+
+// Finish ends the message and returns dst with it. The Encoder must be Reset before it is used again.
+func (e *Encoder) Finish() []byte {
+	for n := uint(0); ; n++ {
+		rest := uint64(stateMask) >> (8 * n)
+		v := (e.low + rest) &^ rest
+		if n < slack && v-e.low >= e.span {
+			continue
+		}
+		if v > stateMask {
+			e.carry()
+		}
+		for i := range n {
+			e.buf = append(e.buf, byte(v>>(stateBits-8-8*i)))
+		}
+		return e.buf
+	}
+}
+
+// Decoder takes decisions out of a message, in the order and with the probabilities with which they went in. Behind
+// the message's end it goes on with arbitrary decisions and keeps ErrShort, so a caller may look once, at the end; but
+// his loops must be bounded by themselves.
+type Decoder struct {
+	src  []byte
+	at   int
+	code uint64 // the number coded, less low
+	span uint64
+}
+
+// Reset starts with a message, which the Decoder never writes to.
+func (d *Decoder) Reset(src []byte) {
+	d.src, d.at, d.code, d.span = src, 0, 0, stateMask
+	for range slack / 2 {
+		d.code = d.code<<16 | uint64(d.next())
+	}
+}
+
+// next takes two bytes, zeros behind the end.
+func (d *Decoder) next() uint16 {
+	at := d.at
+	d.at += 2
+	if at+2 <= len(d.src) {
+		return binary.BigEndian.Uint16(d.src[at:])
+	}
+	if at < len(d.src) {
+		return uint16(d.src[at]) << 8
+	}
+	d.at = min(d.at, len(d.src)+slack+2)
+	return 0
+}
+
+// Bit takes a decision of which the probability to be false is p/One.
+func (d *Decoder) Bit(p uint32) bool {
+	cut := (d.span >> 16) * uint64(p)
+	bit := d.code >= cut
+	if bit {
+		d.code -= cut
+		d.span -= cut
+	} else {
+		d.span = cut
+	}
+	if d.span < minSpan {
+		d.shift()
+	}
+	return bit
+}
+
+// Bits takes n <= 16 bits, all equally likely.
+func (d *Decoder) Bits(n uint) uint32 {
+	d.span >>= n
+	v := min(d.code/d.span, 1<<n-1)
+	d.code -= v * d.span
+	if d.span < minSpan {
+		d.shift()
+	}
+	return uint32(v)
+}
+
+func (d *Decoder) shift() {
+	d.code = d.code<<16 | uint64(d.next())
+	d.span <<= 16
+}
+
+// Err is ErrShort if decisions were taken that no message of this length holds.
+func (d *Decoder) Err() error {
+	if d.at > len(d.src)+slack {
+		return ErrShort
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package rows
+
+import "github.com/tickrate/tickrate/compress/huffman"
+
+// group is a number of fields that are told together: first whether any of their predictions is wrong.
+type group struct {
+	first, count int   // in Model.order
+	any          mixer // for Range: is one wrong?
+	mask         tree  // for Huffman: bit i set if the prediction of the i-th is wrong
+}
+
+// maxGroup bounds the fields of a group, whose mask is one symbol.
+const maxGroup = 8
+
+// Model is what both ends must share to code the rows of a schema. It is immutable.
+type Model struct {
+	schema     Schema
+	order      []int       // fields, as they are told
+	predictors []predictor // by field
+	groups     []group
+	mixers     []mixer // for Range, by field
+	trees      []tree  // for Huffman, by field
+	pulls      bool    // for Range: some predictor asks a neighbour
+	mates      bool    // for Range: some predictor or feature does
+
+	hash     uint64
+	features int               // that rows remember
+	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
+	calm     []bool            // by leaf of quiet: the row is expected to be right
+	batches  [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
+}
+
+// Hash names the model: both ends compare it before they talk. It is FNV-1a of the model's file, and never 0.
+func (m *Model) Hash() uint64 { return m.hash }
+
+// Schema is what the model codes.
+func (m *Model) Schema() Schema { return m.schema }
+
+// number finishes a model: it gives features that last a place in the rows' memo, equal ones the same, and works out
+// the hash.
+func (m *Model) number() {
+	places := map[feature]uint16{}
+	place := func(x *feature) {
+		if x.id = 0; !x.lasts() {
+			return
+		}
+		id, ok := places[*x]
+		if !ok {
+			id = uint16(len(places) + 1)
+			places[*x] = id
+		}
+		x.id = id
+	}
+	ofTree := func(t *tree) {
+		for i := range t.forks {
+			place(&t.forks[i].ask)
+		}
+	}
+	m.mates = m.pulls
+	ofMixer := func(x *mixer) {
+		for i := range x.asks {
+			switch x.asks[i].op {
+			case featMate, featLead, featMateSize:
+				m.mates = true
+			}
+			place(&x.asks[i])
+		}
+	}
+	ofTree(&m.quiet)
+	for u := range m.groups {
+		ofTree(&m.groups[u].mask)
+		ofMixer(&m.groups[u].any)
+	}
+	for f := range m.trees {
+		ofTree(&m.trees[f])
+		ofMixer(&m.mixers[f])
+	}
+	m.features = len(places)
+	h := uint64(14695981039346656037)
+	for _, b := range m.Append(nil) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	m.hash = max(h, 1)
+}

@@ -1,0 +1,475 @@
+package rows
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// sourcesOf lists the sources that may help to predict field f when the fields in told are told already.
+func sourcesOf(fields []Field, f int, told []bool) (list []source) {
+	add := func(op sourceOp, a, b, c int) { list = append(list, source{op, uint8(a), uint8(b), uint8(c)}) }
+	add(srcOne, 0, 0, 0)
+	if fields[f].Kind != Flag {
+		for c := 1; c < nLags; c++ {
+			add(srcTrend, f, 0, c)
+		}
+		add(srcTrend, f, 1, 2)
+		add(srcTrend, f, 3, 4)
+		add(srcBend, f, 1, 2)
+		add(srcBend, f, 2, 4)
+		add(srcBend, f, 3, 4)
+		add(srcBend, f, 4, 5)
+		if fields[f].Kind != Angle {
+			add(srcHeld, f, 0, 0)
+		}
+	}
+	if fields[f].Kind == Stamp {
+		add(srcAge, 0, 0, 0)
+	}
+	for a := range fields {
+		if vector(fields[f].Name, fields[a].Name) || vector(fields[a].Name, fields[f].Name) || a == f && fields[f].Kind == Number {
+			for b := range fields {
+				if fields[b].Kind != Angle || !told[b] {
+					continue
+				}
+				if a == f {
+					add(srcBow, a, b, 0)
+				} else {
+					add(srcSwing, a, b, 0)
+					add(srcSwung, a, b, 0)
+				}
+			}
+		}
+		if a == f {
+			continue
+		}
+		angle := fields[a].Kind == Angle
+		if told[a] {
+			add(srcMoved, a, 0, 0)
+			if angle == (fields[f].Kind == Angle) {
+				add(srcSame, a, 0, 0)
+			}
+			if angle && fields[f].Kind == Angle && fields[a].Mod != fields[f].Mod {
+				add(srcNear, a, 0, 0)
+			}
+			if !angle {
+				add(srcFresh, a, 0, 0)
+			}
+		}
+		if fields[a].Kind == Number {
+			add(srcHeld, a, 0, 0)
+		}
+		if fields[a].Kind != Stamp {
+			add(srcTrend, a, 0, 1)
+			add(srcTrend, a, 0, 2)
+		}
+		for b := range fields {
+			if b == f || a == b || !told[a] || !told[b] {
+				continue
+			}
+			if fields[f].Kind == Angle && angle && fields[b].Kind == Angle {
+				add(srcApart, a, b, 0)
+			}
+			if !vector(fields[a].Name, fields[b].Name) {
+				continue
+			}
+			if fields[f].Kind == Angle {
+				add(srcCourse, a, b, 0)
+				add(srcCourseNear, a, b, 0)
+				continue
+			}
+			for c := range fields {
+				if fields[c].Kind == Angle && told[c] && fields[f].Kind == Number {
+					add(srcAlong, a, b, c)
+					add(srcAcross, a, b, c)
+					add(srcWasAlong, a, b, c)
+					add(srcWasAcross, a, b, c)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// vector reports whether a and b name two components of one vector that span the ground: x and z, or x and y.
+func vector(a, b string) bool {
+	stem, axis, ok := strings.Cut(a, ".")
+	other, second, ok2 := strings.Cut(b, ".")
+	return ok && ok2 && stem == other && axis == "x" && (second == "z" || second == "y")
+}
+
+// price is about how many bits errors cost: the entropy of their sizes, and the bits within.
+func price(errors []int32) float64 {
+	var count [40]float64
+	total := 0.0
+	for _, e := range errors {
+		n := uint32(max(e, -e))
+		if n == 0 {
+			count[0]++
+			continue
+		}
+		l := bits.Len32(n)
+		count[l]++
+		total += float64(l)
+	}
+	for _, c := range count {
+		if c > 0 {
+			total -= c * math.Log2(c/float64(len(errors)))
+		}
+	}
+	return total / float64(len(errors))
+}
+
+// column is what a source says of each row.
+func (s *sample) column(src source, f int) []int32 {
+	var r row
+	out := make([]int32, len(s.rows))
+	for i := range s.rows {
+		s.at(&r, i, 0)
+		out[i] = src.value(&r, s.schema.Fields, f)
+	}
+	return out
+}
+
+// fit finds a predictor of field f that makes errors cheap, and what they cost.
+func (s *sample) fit(f int, told []bool, known map[source][]int32) (predictor, float64) {
+	fields := s.schema.Fields
+	n, mod := len(fields), fields[f].mod()
+	target := make([]int32, len(s.rows))
+	moves := false
+	for i := range target {
+		target[i] = s.moved[i*n+f]
+		moves = moves || target[i] != 0
+	}
+	best, cost := predictor{}, price(target)
+	if !moves {
+		return best, 0
+	}
+	list := sourcesOf(fields, f, told)
+	columns := make([][]int32, 0, len(list))
+	errors := make([]int32, len(target))
+	for _, src := range list {
+		col := known[src]
+		if col == nil {
+			col = s.column(src, f)
+			switch src.op {
+			case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge: // depend on the target
+			default:
+				known[src] = col
+			}
+		}
+		columns = append(columns, col)
+		switch src.op { // what may be exactly right by itself
+		case srcSame, srcNear, srcApart, srcCourse, srcCourseNear, srcAge, srcMoved, srcTrend:
+			for i, t := range target {
+				errors[i] = away(t, col[i], mod)
+			}
+			if c := price(errors); c < cost-0.002 {
+				cost, best = c, predictor{terms: []term{{src, 1 << weightBits}}}
+			}
+		}
+	}
+	if cost < 0.02 || fields[f].Kind == Flag {
+		return best, cost
+	}
+	if p, c := combine(list, columns, target, mod); c < cost-0.02 {
+		return p, c
+	}
+	return best, cost
+}
+
+// combine adds source after source, each time the one that goes best with what is left, and fits the weights again.
+func combine(list []source, columns [][]int32, target []int32, mod int32) (predictor, float64) {
+	rest := make([]float64, len(target))
+	errors := make([]int32, len(target))
+	for i, t := range target {
+		rest[i] = float64(t)
+	}
+	norms := make([]float64, len(list))
+	clipped := make([][]float32, len(list))
+	for j, col := range columns {
+		clipped[j] = make([]float32, len(col))
+		lim := clipOf(col)
+		for i, v := range col {
+			x := clamp(float64(v), lim)
+			clipped[j][i] = float32(x)
+			norms[j] += x * x
+		}
+	}
+	left := make([]float32, len(rest))
+	var best predictor
+	bestCost := math.Inf(1)
+	var chosen []int
+	failures := 0
+	for len(chosen) < maxTerms && failures < 4 {
+		lim := restClip(rest)
+		for i, x := range rest {
+			left[i] = float32(clamp(x, lim))
+		}
+		pick, score := -1, 0.0
+		for j, col := range clipped {
+			if norms[j] == 0 || slices.Contains(chosen, j) {
+				continue
+			}
+			dot := 0.0
+			for i, x := range left {
+				dot += float64(x * col[i])
+			}
+			if sc := dot * dot / norms[j]; sc > score {
+				pick, score = j, sc
+			}
+		}
+		if pick < 0 {
+			break
+		}
+		chosen = append(chosen, pick)
+		w := solve(columns, chosen, target)
+		if w == nil {
+			chosen = chosen[:len(chosen)-1]
+			norms[pick] = 0
+			continue
+		}
+		p := predictor{}
+		for k, j := range chosen {
+			q := int32(math.Round(math.Max(-64, math.Min(64, w[k])) * (1 << weightBits)))
+			p.terms = append(p.terms, term{list[j], q})
+		}
+		for i := range target {
+			sum := int64(0)
+			for k, j := range chosen {
+				sum += int64(columns[j][i]) * int64(p.terms[k].weight)
+			}
+			errors[i] = away(target[i], int32((sum+1<<(weightBits-1))>>weightBits), mod)
+			rest[i] = float64(errors[i])
+		}
+		if c := price(errors); c < bestCost-0.01 {
+			best, bestCost, failures = p, c, 0
+		} else {
+			failures++
+		}
+	}
+	return best, bestCost
+}
+
+func clamp(x, lim float64) float64 { return max(-lim, min(lim, x)) }
+
+// clipOf bounds outliers: ten times the mean size.
+func clipOf(col []int32) float64 {
+	sum := 0.0
+	for _, v := range col {
+		sum += math.Abs(float64(v))
+	}
+	return 10*sum/float64(len(col)) + 1
+}
+
+func restClip(rest []float64) float64 {
+	sum := 0.0
+	for _, v := range rest {
+		sum += math.Min(math.Abs(v), 1000)
+	}
+	return 3*sum/float64(len(rest)) + 1
+}
+
+// solve finds the weights of the chosen columns that bring them near to target: least squares, then again with less
+// weight for rows that lie far off, as what costs bits is nearer to the size of an error than to its square.
+func solve(columns [][]int32, chosen []int, target []int32) []float64 {
+	k := len(chosen)
+	var w []float64
+	for pass := range 4 {
+		gram := make([]float64, k*(k+1))
+		x := make([]float64, k)
+		for i, t := range target {
+			for a, j := range chosen {
+				x[a] = float64(columns[j][i])
+			}
+			weight := 1.0
+			if pass > 0 {
+				e := float64(t)
+				for a := range x {
+					e -= w[a] * x[a]
+				}
+				weight = 1 / (1 + math.Abs(e))
+			} else if t > 2000 || t < -2000 {
+				weight = 1e-3
+			}
+			for a := range k {
+				for b := range k {
+					gram[a*(k+1)+b] += weight * x[a] * x[b]
+				}
+				gram[a*(k+1)+k] += weight * x[a] * float64(t)
+			}
+		}
+		for a := range k {
+			gram[a*(k+1)+a] *= 1 + 1e-6
+			gram[a*(k+1)+a] += 1e-6
+		}
+		if w = gauss(gram, k); w == nil {
+			return nil
+		}
+	}
+	return w
+}
+
+// gauss solves k equations, each k coefficients and the right side.
+func gauss(m []float64, k int) []float64 {
+	n := k + 1
+	for c := range k {
+		p := c
+		for r := c + 1; r < k; r++ {
+			if math.Abs(m[r*n+c]) > math.Abs(m[p*n+c]) {
+				p = r
+			}
+		}
+		if math.Abs(m[p*n+c]) < 1e-9 {
+			return nil
+		}
+		for j := range n {
+			m[c*n+j], m[p*n+j] = m[p*n+j], m[c*n+j]
+		}
+		for r := range k {
+			if r == c {
+				continue
+			}
+			q := m[r*n+c] / m[c*n+c]
+			for j := c; j < n; j++ {
+				m[r*n+j] -= q * m[c*n+j]
+			}
+		}
+	}
+	w := make([]float64, k)
+	for c := range k {
+		w[c] = m[c*n+k] / m[c*n+c]
+	}
+	return w
+}
+
+// findOrder finds in which order fields are best told. From the last on, it puts that field which costs least once all
+// others are known: what follows from others goes behind them.
+func findOrder(s *sample) ([]int, []predictor) {
+	n := len(s.schema.Fields)
+	told := make([]bool, n)
+	for f := range told {
+		told[f] = true
+	}
+	known := map[source][]int32{}
+	fits, costs, stale := make([]predictor, n), make([]float64, n), make([]bool, n)
+	for f := range stale {
+		stale[f] = true
+	}
+	order := make([]int, n)
+	for at := n - 1; at >= 0; at-- {
+		last := -1
+		for f := range n {
+			if !told[f] {
+				continue
+			}
+			if stale[f] {
+				told[f] = false
+				fits[f], costs[f] = s.fit(f, told, known)
+				told[f], stale[f] = true, false
+			}
+			if last < 0 || costs[f] <= costs[last] {
+				last = f
+			}
+		}
+		order[at] = last
+		told[last] = false
+		for f := range n {
+			if !told[f] {
+				continue
+			}
+			for _, t := range fits[f].terms {
+				stale[f] = stale[f] || t.uses(last)
+			}
+		}
+	}
+	return order, fits
+}
+
+// uses reports whether the source needs field f to be told.
+func (s source) uses(f int) bool {
+	a, b, c := int(s.a) == f, int(s.b) == f, int(s.c) == f
+	switch s.op {
+	case srcMoved, srcFresh, srcSame, srcNear:
+		return a
+	case srcSwing, srcBow:
+		return b
+	case srcApart, srcCourse, srcCourseNear:
+		return a || b
+	case srcAlong, srcAcross, srcWasAlong, srcWasAcross:
+		return a || b || c
+	default:
+		return false
+	}
+}
+
+// refit fits the weights again on the whole set and works out the errors.
+func (s *sample) refit(m *Model) {
+	n := len(s.schema.Fields)
+	for _, f := range m.order {
+		p := &m.predictors[f]
+		if len(p.terms) > 1 || len(p.terms) == 1 && p.terms[0].weight != 1<<weightBits {
+			target := make([]int32, len(s.rows))
+			var columns [][]int32
+			var chosen []int
+			for i := range target {
+				target[i] = s.moved[i*n+f]
+			}
+			for k, t := range p.terms {
+				columns = append(columns, s.column(t.source, f))
+				chosen = append(chosen, k)
+			}
+			if w := solve(columns, chosen, target); w != nil {
+				for k := range w {
+					p.terms[k].weight = int32(math.Round(math.Max(-64, math.Min(64, w[k])) * (1 << weightBits)))
+				}
+			}
+		}
+		s.predict(p, f)
+	}
+}
+
+// findPulls finds out how much of its nearest neighbour's error a field shares, and predicts again with that.
+func (s *sample) findPulls(m *Model) {
+	n := len(s.schema.Fields)
+	shared := make([]int32, n)
+	for f := range n {
+		if len(m.predictors[f].terms) == 0 {
+			continue
+		}
+		var target, mate, before []int32
+		for i := range s.rows {
+			if k := s.mates[i]; k >= 0 && s.moves[i] {
+				target, mate = append(target, s.raw[i*n+f]), append(mate, s.raw[k*n+f])
+			}
+		}
+		if len(target) < 1000 {
+			continue
+		}
+		before = append(before, target...)
+		w := solve([][]int32{mate}, []int{0}, target)
+		if w == nil || w[0] < 0.02 || w[0] > 2 {
+			continue
+		}
+		weight := int32(w[0] * (1 << weightBits))
+		for i := range target {
+			target[i] -= int32((int64(mate[i])*int64(weight) + 1<<(weightBits-1)) >> weightBits)
+		}
+		if price(target) < price(before)-0.01 {
+			shared[f] = weight
+		}
+	}
+	s.pulled = true
+	for f, w := range shared {
+		if w != 0 {
+			m.predictors[f].pull = w
+			s.predict(&m.predictors[f], f)
+		}
+	}
+	for f := range n { // what is predicted from fields that were told has not changed, so one pass is enough
+		m.pulls = m.pulls || shared[f] != 0
+	}
+	s.note(m)
+}

@@ -1,0 +1,15 @@
+// Package gen writes the Go code that captures, restores and interpolates a component as its net tags say. Go source
+// goes in, gofmt-ed Go source comes out, the same bytes for the same input; package schema's Twin does the same by
+// reflection, and tests hold one to the other. What the tags mean is written in package schema.
+//
+// For a component T the code has, for each section that T uses (for a second and third section, names carry Owner or
+// Others):
+//
+//	const TX, TYaw, ..., TFields        the fields of a row, and how many there are
+//	const THash                         the schema's hash
+//	var TSchema                         the schema
+//	func (v *T) Row(dst []int32)        captures one component
+//	func TColumns(dst [][]int32, src []T)   captures many, a column a field
+//	func (v *T) Restore(row []int32)    the way back
+//	func (v *T) Lerp(a, b []int32, frac uint8)  restores what lies between two rows
+package gen

@@ -1,0 +1,27 @@
+// Command structgen is tickrate gen alone. The go:generate lines of this module use it, because the binary tickrate
+// holds the very packages whose code is to be generated, and would not compile when a struct has just been changed.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tickrate/tickrate/ecs/schema/gen"
+)
+
+func main() {
+	var c gen.Config
+	flag.StringVar(&c.Dir, "dir", ".", "`directory` of the package")
+	flag.StringVar(&c.Out, "out", gen.DefaultOut, "`file` to write, below dir")
+	list := flag.String("type", "", "`structs`, separated by commas; default: those with a net tag on a field called _")
+	flag.Parse()
+	if *list != "" {
+		c.Types = strings.Split(*list, ",")
+	}
+	if err := gen.Run(c); err != nil {
+		fmt.Fprintln(os.Stderr, "structgen:", err)
+		os.Exit(1)
+	}
+}

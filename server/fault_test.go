@@ -1,0 +1,57 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// A panic in one lobby ends that lobby: its players hear why, its log says where, and another lobby of the same process
+// goes on.
+func TestThreat32Panic(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	var log bytes.Buffer
+	cfg.Log, cfg.HTTP = &log, ""
+	sick, err := NewHost(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now atomic.Bool
+	sick.lobby.cfg.Enter = func(s Stage) {
+		if s == StageSnapshot && now.Load() {
+			panic("planted")
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- sick.Run(context.Background()) }()
+	well, stop := running(t, hostConfig("mmsg"))
+	a, b := greet(t, sick.Addr()), greet(t, well.Addr())
+	defer a.Close()
+	defer b.Close()
+
+	now.Store(true)
+	a.until("word of the fault", func() bool { why, over := a.peer.Closed(); return over && why == wire.ReasonFault })
+	select {
+	case err := <-done:
+		if !errors.Is(err, errFault) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(2 * time.Second):
+		t.Fatal("the lobby with a fault still runs")
+	}
+	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") || !strings.Contains(s, "fault_test.go") {
+		t.Errorf("the log does not say what and where: %s", s)
+	}
+	if _, over := b.peer.Closed(); over || well.lobby.Stats.Count[Dismissed].Load() != 0 || well.stalls.Load() != 0 {
+		t.Errorf("the other lobby: over %v, %d ticks given up", over, well.stalls.Load())
+	}
+	from := well.lobby.Stats.Count[Sent].Load()
+	b.until("more from the other lobby", func() bool { return well.lobby.Stats.Count[Sent].Load() > from })
+	stop()
+}

@@ -1,0 +1,388 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// How a fuzzer's bytes come to a lobby.
+const (
+	fromStranger = iota // as they are, from an address without session
+	fromGuest           // as they are, from a guest's address
+	asPackage           // sealed with a guest's key
+	asSections          // likewise, behind a good header
+	asToken             // as the private part of a request
+	asEcho              // as a guest's path datagram
+	modes
+)
+
+// scene is a lab with a control client and one that attacks, at the moment of the attack.
+func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
+	gate := manyPackages()
+	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
+	l = newLab(t, Config{Players: 3, Gate: gate})
+	control, who = l.guest(), l.caller("")
+	if mode%modes != fromStranger && mode%modes != asToken {
+		who.join()
+		who.say()
+	}
+	control.play()
+	l.tick()
+	who.received()
+	return l, control, who
+}
+
+// weapon makes a datagram of a fuzzer's bytes.
+func (c *caller) weapon(mode uint8, src []byte) []byte {
+	switch mode % modes {
+	case asPackage:
+		if len(src) > 0 {
+			return c.seal(src)
+		}
+	case asSections:
+		return c.seal(c.pack(src...))
+	case asToken:
+		d := c.lab.requests(60, 1, nil)[0]
+		copy(d[30:], src)
+		return d
+	case asEcho:
+		return append([]byte{0x17, 9}, src...)
+	}
+	return src
+}
+
+// aftermath plays four ticks and returns the world's hashes.
+func aftermath(l *lab, control *caller) (h [4]uint64) {
+	for i := range h {
+		control.play()
+		l.tick()
+		h[i] = l.lobby.match.Hash()
+	}
+	return h
+}
+
+// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no more than 0.31 of them is
+// answered before an address is proven; what is refused leaves the world as if it had never come; and a client beside the
+// attacker loses no command.
+func FuzzLobbyDatagram(f *testing.F) {
+	f.Add(uint8(fromStranger), []byte{})
+	f.Add(uint8(fromStranger), []byte{0})
+	f.Add(uint8(fromStranger), append([]byte("\x00NETCODE 1.02\x00"), make([]byte, 1064)...))
+	f.Add(uint8(fromGuest), bytes.Repeat([]byte{0x15}, 60))
+	f.Add(uint8(fromGuest), bytes.Repeat([]byte{0x13}, 326))
+	f.Add(uint8(fromGuest), bytes.Repeat([]byte{0x16}, 18))
+	f.Add(uint8(asPackage), []byte{7})
+	f.Add(uint8(asPackage), (&wire.Header{Sequence: 9, Ack: 1}).Append(nil))
+	f.Add(uint8(asPackage), (&wire.Header{Sequence: 16383, AckBits: 1}).Append(nil))
+	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
+	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
+	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendPace(nil, 8, 16)...))
+	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, wire.ReadySize - 1}, (&wire.Ready{Version: 9}).Append(nil)...))
+	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
+	f.Add(uint8(asSections), []byte{6, 7})
+	f.Add(uint8(asSections), []byte{6, 7, 2, 1, 9, 0, 0, 0, 1})
+	f.Add(uint8(asSections), sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
+	f.Add(uint8(asSections), append(sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, MoveMag: 255}}), 1))
+	f.Add(uint8(asToken), []byte{1})
+	f.Add(uint8(asToken), bytes.Repeat([]byte{255}, 1048))
+	f.Add(uint8(asEcho), bytes.Repeat([]byte{4}, 60))
+	var clean [modes]*[4]uint64
+	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
+		mode %= modes
+		src = src[:min(len(src), wire.MaxSections-wire.ReadySize-10)]
+		if clean[mode] == nil {
+			l, control, _ := scene(t, mode)
+			h := aftermath(l, control)
+			clean[mode] = &h
+		}
+		l, control, who := scene(t, mode)
+		datagram := who.weapon(mode, src)
+		before, used := l.account(), control.inputs().Used
+		control.play()
+		who.send(datagram)
+		l.tick()
+		h := [4]uint64{l.lobby.match.Hash()}
+		refused, moved := false, l.account().accepted-before.accepted-1
+		for i, n := range l.account().refused {
+			moved += n - before.refused[i]
+			refused = refused || n > before.refused[i]
+		}
+		for i, n := range l.account().drops {
+			moved += n - before.drops[i]
+			refused = refused || n > before.drops[i]
+		}
+		if moved != 1 {
+			t.Fatalf("%d counters moved: %v, was %v", moved, l.account(), before)
+		}
+		if answered := 0; mode == fromStranger || mode == asToken {
+			for _, d := range who.received() {
+				answered += len(d)
+			}
+			if answered*100 > len(datagram)*31 {
+				t.Fatalf("%d bytes were answered with %d", len(datagram), answered)
+			}
+		}
+		for i := range 3 {
+			control.play()
+			l.tick()
+			h[i+1] = l.lobby.match.Hash()
+		}
+		left := l.count(Left)+l.count(Dismissed) > 0 // an event or a goodbye before what was wrong
+		if refused && !left && h != *clean[mode] {
+			t.Fatalf("a refused datagram changed the world: %v", l.account())
+		}
+		if n := control.inputs(); n.Used-used != 4 || n.Missing != 0 {
+			t.Fatalf("of 4 commands of the client beside it %d were used", n.Used-used)
+		}
+	})
+}
+
+// hostile makes attackers' datagrams from a seed.
+type hostile struct {
+	*lab
+	rng       *rand.Rand
+	control   *caller
+	attackers []*caller
+	stranger  *caller
+	tokens    [][]byte
+	made      int
+}
+
+func newHostile(t *testing.T, seed uint64) *hostile {
+	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h.control, h.stranger = h.guest(), h.caller("")
+	for range 4 {
+		h.attackers = append(h.attackers, h.guest())
+	}
+	return h
+}
+
+// alive lets an attacker that has lost its session, or has worn it out, begin another.
+func (h *hostile) alive(c *caller) {
+	g := c.guest()
+	if g.id == c.id() && h.lobby.seats[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+		return
+	}
+	c.leave()
+	h.tick()
+	c.received()
+	c.join()
+	c.say()
+	h.tick()
+}
+
+// body is a row of sections, good ones mostly.
+func (h *hostile) body(c *caller) (b []byte) {
+	next := h.lobby.match.Tick() + 1
+	if h.rng.IntN(8) == 0 {
+		b = append(b, 1, 1, byte(h.rng.IntN(6)), 0, 0, byte(sim.AskResync+byte(h.rng.IntN(2))))
+	}
+	if h.rng.IntN(8) == 0 {
+		b = append(b, 4, 1, 0, 9)
+	}
+	if h.rng.IntN(16) == 0 {
+		b = append(b, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7)
+	}
+	if h.rng.IntN(500) == 0 {
+		b = append(b, 6, byte(h.rng.IntN(14)))
+	}
+	if h.rng.IntN(4) != 0 {
+		var cmds []sim.Command
+		at := next + tick.Tick(h.rng.IntN(8)) + 40
+		for i := range tick.Tick(1 + h.rng.IntN(sim.MaxWindow)) {
+			cmds = append(cmds, sim.Command{Tick: at - 40 + i, Yaw: geom.Angle(h.rng.Uint32()), Pitch: geom.Angle(h.rng.Uint32()), MoveYaw: uint8(h.rng.Uint32()),
+				MoveMag: uint8(h.rng.Uint32()), Buttons: sim.Buttons(h.rng.Uint32()), View: tick.View{From: next - tick.Tick(h.rng.IntN(9)), To: next}})
+			cmds[i].View.To = cmds[i].View.From + tick.Tick(h.rng.IntN(256))
+		}
+		b = append(b, section(cmds...)...)
+	}
+	return b
+}
+
+// damage changes up to three things in b, from at on.
+func (h *hostile) damage(b []byte, at int) []byte {
+	for range h.rng.IntN(4) {
+		if len(b) <= at {
+			return b
+		}
+		switch h.rng.IntN(4) {
+		case 0:
+			b[at+h.rng.IntN(len(b)-at)] = byte(h.rng.Uint32())
+		case 1:
+			b[at+h.rng.IntN(len(b)-at)] ^= 1 << h.rng.IntN(8)
+		case 2:
+			b = b[:at+h.rng.IntN(len(b)-at)]
+		case 3:
+			b = append(b, byte(h.rng.Uint32()))
+		}
+	}
+	return b
+}
+
+// fire sends one more datagram.
+func (h *hostile) fire() {
+	c := h.attackers[h.made%len(h.attackers)]
+	if h.made%20_000 == 0 { // before those there are expire
+		h.tokens = h.requests(5000, 20, nil)
+	}
+	h.made++
+	h.alive(c)
+	switch k := h.rng.IntN(16); {
+	case k < 8: // a package whose sections are damaged
+		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), wire.HeaderSize))))
+	case k < 10: // a package that is damaged anywhere
+		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), 0))))
+	case k < 11: // a good one with a random header
+		p := c.pack(h.body(c)...)
+		for i := range wire.HeaderSize {
+			if h.rng.IntN(3) == 0 {
+				p[i] = byte(h.rng.Uint32())
+			}
+		}
+		c.send(c.seal(h.short(p)))
+	case k < 13: // a sealed datagram that is damaged
+		c.send(h.damage(c.seal(c.pack(h.body(c)...)), 0))
+	case k < 14: // somebody else's
+		h.stranger.send(c.seal(c.pack()))
+	case k < 15: // a request
+		d := bytes.Clone(h.tokens[h.rng.IntN(len(h.tokens))])
+		h.stranger.send(h.damage(d, 0))
+	default:
+		d := make([]byte, h.rng.IntN(600))
+		for i := 0; i+8 <= len(d); i += 8 {
+			binary.LittleEndian.PutUint64(d[i:], h.rng.Uint64())
+		}
+		h.stranger.send(d)
+	}
+}
+
+// short is a package that can be sealed.
+func (h *hostile) short(p []byte) []byte {
+	if len(p) == 0 {
+		return []byte{0}
+	}
+	return p[:min(len(p), wire.MaxPackage)]
+}
+
+// volley sends n datagrams and plays a tick in which the control client's command must be used.
+func (h *hostile) volley(n int) {
+	h.t.Helper()
+	for range n {
+		h.fire()
+	}
+	used := h.control.inputs().Used
+	h.control.play()
+	h.tick()
+	if h.control.inputs().Used != used+1 {
+		h.t.Fatalf("the control client's command was not used after %d datagrams", h.made)
+	}
+	for _, c := range h.attackers {
+		h.careless(c)
+	}
+	h.stranger.received()
+	if sent := h.stranger.conn.Stats().BytesOut; uint64(h.stranger.bytes)*100 > sent*31 {
+		h.t.Fatalf("the stranger sent %d bytes and was sent %d", sent, h.stranger.bytes)
+	}
+	h.bounded()
+}
+
+// careless hears what has come without minding what it is.
+func (h *hostile) careless(c *caller) {
+	for _, d := range c.received() {
+		if pack, err := c.dial.Receive(h.now, labAddr, d, &c.post); err == nil && pack != nil && c.peer != nil {
+			if rest, err := c.peer.Receive(h.now, pack); err == nil {
+				_, _ = c.peer.Sections(rest)
+				for _, ok := c.peer.NextEvent(); ok; _, ok = c.peer.NextEvent() {
+				}
+			}
+		}
+	}
+	c.post.Reset()
+}
+
+// bounded checks that sessions, guests, players and lists agree and stay within their bounds.
+func (h *hostile) bounded() {
+	h.t.Helper()
+	l := h.lobby
+	seated := 0
+	for client, slot := range l.seats {
+		if slot < 0 {
+			continue
+		}
+		seated++
+		g := &l.guests[slot]
+		s, ok := l.gate.Session(client)
+		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
+			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
+		}
+		if g.peer.Queued() > session.MaxEvents || l.match.Inbox(g.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", g.peer.Queued(), l.match.Inbox(g.id))
+		}
+	}
+	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
+	}
+	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
+		h.t.Fatalf("by the counters %d play, %d do", got, seated)
+	}
+}
+
+// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and behind their seals.
+func TestHostilePackages(t *testing.T) {
+	h := newHostile(t, 9)
+	for range 400 {
+		h.volley(16)
+	}
+	a := h.account()
+	for i, why := range []error{wire.DropSize, wire.DropFuture, wire.DropStale, wire.DropAck, wire.DropSection, wire.DropEvents, wire.DropNotes,
+		wire.DropFragment, wire.DropReason, wire.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
+		netcode.DropUnknown, netcode.DropAuth} {
+		var one account
+		one.add(why, 1)
+		for k := range one.drops {
+			if one.drops[k] > 0 && a.drops[k] == 0 {
+				t.Errorf("%d: %v never came about", i, why)
+			}
+		}
+		for k := range one.refused {
+			if one.refused[k] > 0 && a.refused[k] == 0 {
+				t.Errorf("%d: %v never came about", i, why)
+			}
+		}
+	}
+	h.control.hear()
+	h.control.unharmed()
+}
+
+// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise, from seeds of their number.
+func TestBlastLobby(t *testing.T) {
+	n := 20_000
+	if s := os.Getenv("TICKRATE_BLAST"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 {
+			t.Fatalf("TICKRATE_BLAST=%q: expected a number of datagrams", s)
+		}
+	}
+	const each = 1_000_000 // then another lobby, of another seed
+	for seed := uint64(1); n > 0; seed++ {
+		h := newHostile(t, 100+seed)
+		for sent := 0; sent < min(n, each); sent += 32 {
+			h.volley(32)
+		}
+		h.control.hear()
+		h.control.unharmed()
+		t.Logf("seed %d: %v", seed, h.account())
+		n -= each
+	}
+}

@@ -1,0 +1,38 @@
+package ghost
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestMismatch(t *testing.T) {
+	m := Trained()
+	text := m.AppendText(nil)
+	if len(text) > 1000 || m.Mismatch(text) != "" {
+		t.Errorf("%d bytes, and against our own text: %q", len(text), m.Mismatch(text))
+	}
+	edit := func(from, to string) []byte {
+		out := bytes.Replace(text, []byte(from), []byte(to), 1)
+		if bytes.Equal(out, text) {
+			t.Fatalf("%q is not in the text:\n%s", from, text)
+		}
+		return out
+	}
+	for i, c := range []struct {
+		theirs []byte
+		want   string
+	}{
+		{edit("yaw wrap 4096", "yaw wrap 2048"), "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{edit("field cone 0..65536\n", ""), "owner.cone: only here"},
+		{edit("field x ", "field aim wrap 4\nfield x "), "player.aim: only there"},
+		{Untrained().AppendText(nil), fmt.Sprintf("model: %016x here, ce29803e7f4d269f there", Trained().Hash())},
+		{text[:len(text)/2], "there: schema: not a text of schemas: line "},
+		{nil, "there: schema: not a text of schemas: "},
+	} {
+		if got := m.Mismatch(c.theirs); !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package ghost
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// TestRowsOfTheFirstFormat holds the rows to testdata/rows.txt, which was written by the arithmetic that the first
+// releases spelled out by hand. Recorded traffic and the trained models rest on these integers; the file is not to be
+// made anew.
+//
+//	public  x y z  yaw pitch flags  health shots kills deaths = row
+//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row
+func TestRowsOfTheFirstFormat(t *testing.T) {
+	text, err := os.ReadFile("testdata/rows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(string(text)) {
+		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		in, want, found := strings.Cut(rest, " = ")
+		if !found {
+			t.Fatalf("line %q", line)
+		}
+		got := ""
+		switch kind {
+		case "public":
+			var p lagcomp.Pose
+			var v sim.Vital
+			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &v.Shots, &v.Kills, &v.Deaths)
+			var row [PublicFields]int32
+			PublicRow(row[:], p, v)
+			got = fmt.Sprint(row)
+			p.ID = 0x101
+			if back := PoseOf(0x101, row[:]); back != p {
+				t.Errorf("%s: pose %+v, want %+v", line, back, p)
+			}
+		case "owner":
+			var s Self
+			m, w := &s.Motion, &s.Weapon
+			scanAll(t, in, &m.Pos.X, &m.Pos.Y, &m.Pos.Z, &m.Vel.X, &m.Vel.Y, &m.Vel.Z, &m.Loco, &m.Jumps, &m.Since, &m.Held,
+				&w.Ammo, &w.Reloading, &w.Cool, &w.Cone, &s.Lead, &s.Starved, &s.RespawnTicks)
+			var row [OwnerFields]int32
+			OwnerRow(row[:], &s)
+			got = fmt.Sprint(row)
+			if back := SelfOf(row[:]); back != s {
+				t.Errorf("%s: self %+v, want %+v", line, back, s)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: row %s", line, got)
+		}
+		lines++
+	}
+	if lines != 128 {
+		t.Errorf("%d vectors, want 128", lines)
+	}
+}
+
+func scanAll(t *testing.T, in string, to ...any) {
+	t.Helper()
+	if n, err := fmt.Sscan(in, to...); err != nil || n != len(to) {
+		t.Fatalf("%q: %d values, %v", in, n, err)
+	}
+}
+
+// The hashes of the first format: clients of that build still connect.
+func TestHashesOfTheFirstFormat(t *testing.T) {
+	for i, c := range [][2]uint64{
+		{Public.Hash(), 0x9d14babe6e10a58}, {Owner.Hash(), 0x7543c6b28a4f83f6}, {SchemaHash(), 0x603b2d071ca7face},
+		{Untrained().Hash(), 0xce29803e7f4d269f}, // a trained one changes with what it is trained on
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%d: %#x, want %#x", i, c[0], c[1])
+		}
+	}
+}
