@@ -284,8 +284,8 @@ func TestLostGroup(t *testing.T) {
 			t.Errorf("%d: %v between %d and %d: %d, want %d", i, c.v, c.from, c.to, got, c.want)
 		}
 	}
-	// Two groups, each datagram holds what fits: with loss some snapshots hold one of them only.
-	l := newLab(t, labConfig{seed: 8, players: 256, extras: 250})
+	// More than a datagram holds: with loss some snapshots hold a part of the groups only.
+	l := newLab(t, labConfig{seed: 8, players: 1024, extras: 1000})
 	s := l.seat(l.config(), link{delay: 20 * time.Millisecond, loss: 0.2})
 	lacking, jumps := 0, 0
 	last := map[int]lagcomp.Pose{}

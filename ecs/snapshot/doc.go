@@ -5,8 +5,10 @@
 // A row's place in a frame is its slot, NetID.Index. 16 slots in a row make a group. A group is coded against the same
 // group of an older frame, its baseline, into a block of whole bytes that does not depend on who gets it:
 //
+//	1  nothing changed: 0, and nothing follows
+//	1  anybody spawned where nobody was
 //	per row, in slot order:
-//	  not in the baseline:  0                          not here now either
+//	  not in the baseline:  0                          not here now either; left out if nobody spawned
 //	                        1, generation, values      spawned: 8 bits, then each field in the width of its range
 //	  in the baseline:      Gone                       despawned
 //	                        Replace, generation, values
@@ -16,6 +18,11 @@
 // So an Encoder codes each (group, baseline) once and all clients with that baseline share the bytes. A Tracker knows
 // what one client holds and quantises its baselines to few ages; a Packer fills datagrams with whole groups. Datagrams
 // stand alone: what one lacks, the next sends again, against whatever baseline the client does hold.
+//
+// A client that may not see every row, or cannot be sent every row, is told single rows (Packer.BeginRows, Packer.Weigh). Their
+// bits are made once for each (row, baseline), too. Of a row that it may not see nothing is in the bytes but, until it is
+// acknowledged, that nobody is there; when it is seen again it is coded against a snapshot that showed it, or none. Rows that
+// are just left out leave standing what the client knew of them.
 //
 // The life of an entity needs no events: a row is in a frame or it is not. What a client shows comes and goes with the
 // frames it decoded, so an entity that it saw in a frame nobody acknowledged, and that is gone before the next, goes too.
@@ -29,6 +36,12 @@
 //	    tracker.Advance(t)
 //	    packer.Begin(encoder, tracker, 0, ring.Groups())
 //	    for !packer.Done() { payload, first, count = packer.Next(payload, budget) }
+//
+// For n slots, f fields, a ring of r frames and c clients the server takes about
+//
+//	n * (r * (4f + 4.25) + 11 * 130) + c * n/16 * (8, or 404 if rows are ever left out)   bytes
+//
+// and a client 65 * n * (4f + 4.25).
 //
 // A client calls Decoder.Section for each datagram and must acknowledge it only if that succeeded.
 package snapshot

@@ -99,6 +99,47 @@ func TestSnapshotExample(t *testing.T) {
 	}
 }
 
+// TestRowsExample goes on by rows.
+func TestRowsExample(t *testing.T) {
+	doc := page(t, "golden-rows")
+	m := Untrained()
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	others := snapshot.NewDecoder(m.Public, 16, 3)
+	later := []int32{1026, 0, -256, 1016, -5, 3, 100, 0, 0, 0}
+	var p snapshot.Packer
+	for _, c := range []struct {
+		name string
+		at   tick.Tick
+		row  []int32
+		see  uint64
+	}{
+		{"", 300, examplePublic[0], 1 << 2},
+		{"", 303, examplePublic[1], 1 << 2},
+		{"seen", 306, later, 1 << 2},
+		{"hidden", 309, later, 0},
+		{"again", 312, later, 1 << 2},
+	} {
+		frame := ring.Begin(c.at)
+		frame.Set(exampleID.Index(), exampleID, c.row)
+		e.Begin(frame, ring)
+		k.Advance(c.at)
+		p.BeginRows(e, k, []uint64{c.see})
+		got, first, count := p.Next(nil, 1000)
+		if want, err := hex.DecodeString(doc[c.name]); c.name != "" && (err != nil || !bytes.Equal(got, want)) {
+			t.Errorf("%s: wrote %x, the page says %s (%v)", c.name, got, doc[c.name], err)
+		}
+		if err := others.Section(c.at, got); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		var public [PublicFields]int32
+		id := others.At(c.at).Row(exampleID.Index(), public[:])
+		if seen := c.see != 0; (id == exampleID) != seen || seen && fmt.Sprint(public) != fmt.Sprint(c.row) {
+			t.Errorf("%s: %v %v", c.name, id, public)
+		}
+		k.Acked(c.at, first, count)
+	}
+}
+
 // TestSnapshotCodes holds the codes and hashes that PROTOCOL.md quotes to those of the untrained models.
 func TestSnapshotCodes(t *testing.T) {
 	m, doc := Untrained(), page(t, "golden-codes")
