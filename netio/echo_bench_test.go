@@ -19,8 +19,8 @@ import (
 
 // BenchmarkEcho is goal F: a server takes 400-byte datagrams and sends each back to where it came from. Reported is the
 // processor time of all threads but the generator's, which has a core of its own: whatever runs to serve, the sleeps
-// of loop and owner, the runtime's timers and the collection of garbage included. Each of 256 clients has one datagram
-// under way, so no two that go to one peer lie side by side and no train is formed.
+// of loop and owner, the runtime's timers and the collection of garbage included. The 256 clients take
+// turns, so no two datagrams that go to one peer lie side by side and no train is formed.
 //
 // On loopback the sender's system call pays for the delivery as well: some two fifths of the whole, see BenchmarkTunnel.
 func BenchmarkEcho(b *testing.B) {
@@ -122,10 +122,11 @@ func threads(set *unix.CPUSet) {
 
 const (
 	echoClients = 256
+	echoDepth   = 4 // datagrams of each under way: enough that no server has to sleep much
 	echoBytes   = 400
 )
 
-// generate sends and awaits rounds of one datagram a client until b.N have come back.
+// generate sends and awaits rounds of echoDepth datagrams a client until b.N have come back.
 func generate(b *testing.B, at netip.AddrPort) {
 	var clients [echoClients]int
 	for i := range clients {
@@ -141,13 +142,15 @@ func generate(b *testing.B, at netip.AddrPort) {
 	}
 	data := make([]byte, echoBytes)
 	round := func() {
-		for _, fd := range clients {
+		for i := range echoDepth * echoClients {
+			fd := clients[i%echoClients]
 			if _, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&data[0])), echoBytes); errno != 0 {
 				b.Fatal(errno)
 			}
 		}
 		patient := time.Now().Add(patience)
-		for _, fd := range clients {
+		for i := range echoDepth * echoClients {
+			fd := clients[i%echoClients]
 			for {
 				// Spinning: a sleep would set the runtime's scheduler to work, on the server's account.
 				n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&data[0])), echoBytes)
@@ -165,7 +168,7 @@ func generate(b *testing.B, at netip.AddrPort) {
 	begin := time.Now()
 	for n < b.N {
 		round()
-		n += echoClients
+		n += echoDepth * echoClients
 	}
 	wall := time.Since(begin)
 	t := tally{int64(n), processCPU() - start - (cpuNow() - own), int64(mallocs() - before)}
