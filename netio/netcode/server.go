@@ -163,21 +163,31 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte, ou
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
 	c.heard = now
-	if s.cfg.PacketsPerSecond > 0 {
-		if s.flood(now, c) {
-			s.counters.Kicks++
-			s.Disconnect(now, i, out)
-			return Event{Kind: EventKick, Client: i}, DropNone
-		}
-		if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
-			return Event{}, DropRate
-		}
+	if e, why := s.charge(now, i, out); why != DropNone || e.Kind != EventNone {
+		return e, why
 	}
 	c.confirmed = true
 	if h.kind == KindKeepAlive {
 		return Event{}, DropNone
 	}
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
+}
+
+// charge books a datagram of a session: it may be one too many, or so much too many that the session ends.
+func (s *Server) charge(now time.Duration, i int, out *Outbox) (Event, Drop) {
+	if s.cfg.PacketsPerSecond == 0 {
+		return Event{}, DropNone
+	}
+	c := &s.slots[i]
+	if s.flood(now, c) {
+		s.counters.Kicks++
+		s.Disconnect(now, i, out)
+		return Event{Kind: EventKick, Client: i}, DropNone
+	}
+	if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
+		return Event{}, DropRate
+	}
+	return Event{}, DropNone
 }
 
 // flood says whether a session has sent ten times what it may for five seconds.

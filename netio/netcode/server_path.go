@@ -40,6 +40,9 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropBody
 	}
 	if home {
+		if e, why := s.charge(now, i, out); why != DropNone || e.Kind != EventNone {
+			return e, why
+		}
 		return Event{}, s.pathHome(now, i, id, body[0], out)
 	}
 	if !newest || id == 0 {
@@ -91,14 +94,17 @@ func (s *Server) pathAway(now time.Duration, i int, from netip.AddrPort, body []
 		if p.asked && now-p.at < challengeGap {
 			return Event{}, DropMigration
 		}
-		s.dice.Read(p.proof[:])
-		p.to, p.at, p.asked, p.answering = from, now, true, true
+		if !p.answering || plain(p.to) != plain(from) || now-p.made > challengeLife { // else echoes under way are still good
+			s.dice.Read(p.proof[:])
+			p.to, p.made = from, now
+		}
+		p.at, p.asked, p.answering = now, true, true
 		b := s.sealer.sealPath(c.seal, out.bytes, c.next, p.id, append(append(s.sealer.plain[:0], pathChallenge), p.proof[:]...))
 		c.next++ // but c.sent stays: the old address did not get this
 		s.answer(KindPath, b, received, from, out)
 		return Event{}, DropNone
 	case pathEcho:
-		if !p.answering || plain(p.to) != plain(from) || now-p.at > challengeLife || subtle.ConstantTimeCompare(body[1:], p.proof[:]) != 1 {
+		if !p.answering || plain(p.to) != plain(from) || now-p.made > challengeLife || subtle.ConstantTimeCompare(body[1:], p.proof[:]) != 1 {
 			return Event{}, DropMigration
 		}
 		p.answering = false

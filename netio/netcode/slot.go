@@ -32,7 +32,8 @@ type path struct {
 	id        uint64 // 0: the client knows nothing of this
 	to        netip.AddrPort
 	proof     [proofSize]byte
-	at        time.Duration // of the newest challenge
+	made      time.Duration // when the proof was drawn
+	at        time.Duration // of the newest challenge with it
 	asked     bool          // there was one
 	answering bool          // and it is open
 }

@@ -455,3 +455,37 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 		t.Errorf("slot %d, %v", i, ok)
 	}
 }
+
+// Path datagrams of the known address are datagrams of the session like others: they count against its rate, and a flood of
+// them ends it. A hello is answered, so without that it would also be the one thing that makes a server send at a client's pace.
+func TestThreat18PathDatagramsCount(t *testing.T) {
+	hello := func(s *Server, p *pair, out *Outbox) (Event, error) {
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, 0, []byte{pathHello})
+		p.c.next++
+		return s.Receive(p.now, testUnix, p.at, d, out)
+	}
+	s := newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 100 })
+	p := connected(t, s, 9)
+	var out Outbox
+	taken := 0
+	for range 3000 { // 1000 a second
+		if _, err := hello(s, p, &out); err == nil {
+			taken++
+		}
+		p.now += time.Millisecond
+	}
+	if taken < 300+60 || taken > 300+66 || out.Len() > taken || s.counters.Drops[DropRate] != uint64(3000-taken) {
+		t.Errorf("%d taken in 3 s, %d answers", taken, out.Len())
+	}
+	s = newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 20 })
+	p = connected(t, s, 9)
+	kicked := false
+	for range 1500 { // 250 a second
+		e, _ := hello(s, p, &out)
+		kicked = kicked || e.Kind == EventKick
+		p.now += 4 * time.Millisecond
+	}
+	if !kicked || s.counters.Kicks != 1 || s.Connected() != 0 {
+		t.Errorf("not kicked: %d kicks", s.counters.Kicks)
+	}
+}
