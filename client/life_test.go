@@ -240,6 +240,36 @@ func TestServerEndsIt(t *testing.T) {
 	}
 }
 
+// TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that says why. The reason is heard all
+// the same, and the state never changes once it is final.
+func TestRow28ReasonOvertaken(t *testing.T) {
+	l := newLab(t, labConfig{})
+	s := l.seat(l.config(), link{})
+	l.run(time.Second)
+	g := l.guests[0]
+	bye := l.closing(g, wire.ReasonClosing)
+	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
+		t.Fatal(err)
+	}
+	g.gone = netcode.EventDisconnect
+	l.mail()
+	l.run(80 * time.Millisecond)
+	if state, _ := s.client.State(); state != Joined {
+		t.Fatalf("%v before the reason could come", state)
+	}
+	if err := s.client.Receive(l.now, bye); err != nil {
+		t.Fatal(err)
+	}
+	if state, why := s.client.State(); state != Lost || why != wire.ReasonClosing {
+		t.Errorf("%v for %v: %v", state, why, s.client.Err())
+	}
+	l.run(time.Second)
+	if state, why := s.client.State(); state != Lost || why != wire.ReasonClosing {
+		t.Errorf("later %v for %v: %v", state, why, s.client.Err())
+	}
+	l.over(t, s, 0)
+}
+
 // TestServerEndsItWithoutAWord: disconnects of the gate alone.
 func TestServerEndsItWithoutAWord(t *testing.T) {
 	l := newLab(t, labConfig{})
@@ -250,7 +280,7 @@ func TestServerEndsItWithoutAWord(t *testing.T) {
 	}
 	l.guests[0].gone = netcode.EventDisconnect
 	l.mail()
-	l.run(100 * time.Millisecond)
+	l.run(linger + 20*time.Millisecond)
 	if state, why := s.client.State(); state != Lost || why != 0 || s.client.Err() == nil {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}

@@ -24,7 +24,7 @@ func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 		c.dial.Update(now, &c.out)
 		c.dialled(now)
 	}
-	if c.state <= Joined && c.peer != nil {
+	if c.state <= Joined && c.dial.State() == netcode.Connected {
 		c.pack(now)
 	}
 	c.stats.DatagramsOut += uint64(c.out.Len())

@@ -162,8 +162,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
 	c.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(key[:]), tokenVariable+"=")
 	c.cmd.Stderr = c.errs
-	// An interrupt of the terminal goes to the whole group; the server's end is ours to order.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(c.cmd)
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

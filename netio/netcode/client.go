@@ -12,6 +12,7 @@ import (
 type ClientConfig struct {
 	Roam       bool          // keep the session when our address changes, if the server knows how; others do not notice
 	ProbeAfter time.Duration // of silence; 0: 250 ms. About two intervals of what the server sends, at least
+	Linger     time.Duration // after the server has ended the session, in which its payloads that were overtaken are still opened; 0: none
 }
 
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
@@ -25,6 +26,8 @@ type Client struct {
 
 	state    State
 	begun    bool
+	left     bool          // the server has ended the session
+	leftAt   time.Duration // when
 	start    time.Duration // of the attempt
 	heard    time.Duration
 	due      time.Duration // of the next request or response
@@ -185,6 +188,9 @@ func (c *Client) Disconnect(now time.Duration, out *Outbox) {
 	}
 	c.state = min(c.state, Disconnected)
 }
+
+// Lingers reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
+func (c *Client) Lingers(now time.Duration) bool { return c.left && now-c.leftAt < c.cfg.Linger }
 
 // State is how far the client has come.
 func (c *Client) State() State { return c.state }

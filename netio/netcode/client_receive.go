@@ -24,7 +24,7 @@ func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte
 		return nil, why
 	case h.kind == KindResponse || h.kind == KindPath && !c.cfg.Roam:
 		return nil, DropType
-	case !c.begun || !c.expects(h.kind):
+	case !c.begun || !c.expects(now, h.kind):
 		return nil, DropState
 	case plain(from) != plain(c.Server()):
 		return nil, DropSource
@@ -51,7 +51,7 @@ func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte
 }
 
 // expects says whether a kind means anything now.
-func (c *Client) expects(k Kind) bool {
+func (c *Client) expects(now time.Duration, k Kind) bool {
 	switch c.state {
 	case SendingRequest:
 		return k == KindDenied || k == KindChallenge
@@ -59,6 +59,8 @@ func (c *Client) expects(k Kind) bool {
 		return k == KindDenied || k == KindKeepAlive
 	case Connected:
 		return k >= KindKeepAlive
+	case Disconnected:
+		return k == KindPayload && c.Lingers(now)
 	}
 	return false
 }
@@ -82,7 +84,7 @@ func (c *Client) take(now time.Duration, kind Kind, body []byte, out *Outbox) (p
 			c.state, c.heard = Connected, now
 		}
 	case KindDisconnect:
-		c.state = Disconnected
+		c.state, c.left, c.leftAt = Disconnected, true, now
 	case KindPayload:
 		return body
 	}
