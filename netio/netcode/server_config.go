@@ -25,8 +25,9 @@ type ServerConfig struct {
 	// memory that the next start is given again, such as a mapped file. The server reads it once, in NewServer, and from then on
 	// writes 32 bytes for each session, with no system call. It refuses tokens while all records are of tokens that have not expired.
 	//
-	// With TokenLifetime set, tokens issued before Started are refused, and tokens that live longer than that. All
-	// tokens must then be minted with Expire - Create = TokenLifetime.
+	// With TokenLifetime set, tokens issued before or in the second of Started are refused, and tokens that live longer than that.
+	// All tokens must then be minted with Expire - Create = TokenLifetime. A token of a backend whose clock is ahead is refused until
+	// ours shows the same; its client goes on asking.
 	Journal       []byte        // nil: none
 	TokenLifetime time.Duration // whole seconds; 0: take tokens of any age
 	Started       int64         // Unix seconds; needed with a journal or a lifetime

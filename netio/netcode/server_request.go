@@ -58,7 +58,9 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 }
 
 // timely compares a token's expire time with the wall clock. A request does not carry the time at which its token was
-// issued, so that follows from the lifetime that all tokens share.
+// issued, so that follows from the lifetime that all tokens share. One that seems to be issued in the second of the start may be
+// from before it; and one from the future, of a backend whose clock is ahead, must wait until ours has come there: a server that
+// starts meanwhile would take it for a token of after its start, and let it in twice.
 func (s *Server) timely(clock, expire uint64) Drop {
 	if expire <= clock {
 		return DropReqExpired
@@ -67,16 +69,14 @@ func (s *Server) timely(clock, expire uint64) Drop {
 		return DropNone
 	}
 	lifetime := uint64(s.cfg.TokenLifetime / time.Second)
-	if expire < lifetime || expire-lifetime < uint64(max(0, s.cfg.Started)) {
+	if expire < lifetime || expire-lifetime <= uint64(max(0, s.cfg.Started)) {
 		return DropReqStart
 	}
-	if expire-clock > lifetime+clockSkew {
+	if expire-clock > lifetime {
 		return DropReqLifetime
 	}
 	return DropNone
 }
-
-const clockSkew = 5 // seconds that a backend's clock may be ahead of ours
 
 // openToken decrypts the private token of a request into s.token and makes sure that it is for this server.
 func (s *Server) openToken(datagram []byte, expire uint64) Drop {

@@ -91,17 +91,51 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 
 // After kill -9 the server remembers nothing, yet refuses whatever may have been used before.
 func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix })
+	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix-1 })
 	p := connected(t, s, 9)
 	at := func(create, expire uint64) []byte {
 		return request(mint(t, 1, func(m *Mint) { m.Create, m.Expire = create, expire }))
 	}
-	p.refuse(host(1), at(testUnix-1, testUnix+44), DropReqStart)
+	p.refuse(host(1), at(testUnix-1, testUnix+44), DropReqStart) // perhaps before, in the same second
+	p.refuse(host(1), at(testUnix-2, testUnix+43), DropReqStart)
 	p.refuse(host(1), at(0, 44), DropReqExpired)
 	p.refuse(host(1), at(testUnix-100, testUnix+100), DropReqLifetime) // else a long one would look young
 	p.refuse(host(1), at(testUnix, 1<<64-1), DropReqLifetime)
 	if n, err := ask(s, 0, host(1), mint(t, 1, nil)); err != nil || n != 1 {
 		t.Errorf("issued since: %v, %d answers", err, n)
+	}
+}
+
+// A server that is killed and starts again within a second, or whose backend's clock is ahead, lets no token in twice.
+func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
+	for ahead := range uint64(8) {
+		token := mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix+ahead, testUnix+ahead+45 })
+		first := int64(-1)
+		for unix := range int64(10) { // the client asks until it is let in; each time another server has just started
+			s := newServer(t, func(c *ServerConfig) {
+				c.TokenLifetime, c.Started = 45*time.Second, testUnix-100
+				if first >= 0 {
+					c.Started = testUnix + first
+				}
+			})
+			var out Outbox
+			_, err := s.Receive(0, testUnix+unix, host(1), request(token), &out)
+			switch {
+			case first >= 0 && err != DropReqStart:
+				t.Fatalf("issued %d s ahead, used at %d s, after a start in that second: %v at %d s", ahead, first, err, unix)
+			case first < 0 && err == nil:
+				first = unix
+				if _, err := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.Started = 45*time.Second, testUnix+unix }).
+					Receive(0, testUnix+unix, host(1), request(token), &out); err != DropReqStart {
+					t.Fatalf("issued %d s ahead, used and used again at %d s: %v", ahead, unix, err)
+				}
+			case first < 0 && err != DropReqLifetime:
+				t.Fatalf("%d s ahead, at %d s: %v", ahead, unix, err)
+			}
+		}
+		if first != int64(ahead) {
+			t.Errorf("issued %d s ahead: taken at %d s", ahead, first)
+		}
 	}
 }
 
