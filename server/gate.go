@@ -41,13 +41,15 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 			l.away = append(l.away, int32(g.id.Index()))
 			l.Stats.Count[TimedOut].Inc()
 		}
-	case netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
+	case netcode.EventKick:
+		l.Stats.Count[Kicked].Inc()
+		if g := l.guestOf(e.Client); g != nil { // else the gate's next Update ends it
+			l.dismiss(now, g, wire.ReasonKicked)
+		}
+	case netcode.EventDisconnect, netcode.EventExhausted:
 		if g := l.guestOf(e.Client); g != nil {
 			l.remove(g)
 			l.Stats.Count[Left].Inc()
-			if e.Kind == netcode.EventKick {
-				l.Stats.Count[Kicked].Inc()
-			}
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
@@ -258,5 +260,7 @@ func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error
 			return err
 		}
 	}
-	return nil
+	l.arrivals = l.arrivals[:0]
+	l.gate.Close(now, &l.post) // those who wait for a player
+	return l.mail(now, conn)
 }

@@ -518,3 +518,22 @@ func (l *lab) allocates(n int, before func()) (allocs uint64) {
 	l.balanced()
 	return allocs
 }
+
+// Who waits for a player when the lobby closes is told that it does.
+func TestCloseTellsArrivals(t *testing.T) {
+	l := newLab(t, Config{Players: 1})
+	l.guest().say()
+	l.silence(1) // an absent player has the only place till the tick's end
+	b := l.caller("")
+	b.send(b.respond())
+	l.tick()
+	if len(l.lobby.arrivals) != 1 || l.lobby.gate.Connected() != 1 {
+		t.Fatalf("%d wait", len(l.lobby.arrivals))
+	}
+	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
+		t.Fatal(err)
+	}
+	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
+		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.gate.Connected())
+	}
+}

@@ -82,7 +82,7 @@ const (
 	Returned   // sessions that found the player of an earlier one, which are in Joined unless they took over a living one
 	Takeovers  // of these, the ones that took over a living session
 	Moved      // sessions that went on at another address
-	Kicked     // sessions that the gate ended because they sent far too much; they are in Left
+	Kicked     // sessions that ended because they sent far too much; those that had a player are in Dismissed
 	Amplified  // answers to unproven addresses that were withheld because they were too long: anything but 0 is a bug
 	Unsent     // packages that could not be sealed
 	Unbalanced // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug

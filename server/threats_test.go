@@ -368,7 +368,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
-	for ; l.count(Left) == 0 && ticks < 60; ticks++ {
+	for ; l.count(Kicked) == 0 && ticks < 60; ticks++ {
 		for range 300 {
 			c.say(c.commands(1)...)
 		}
@@ -386,8 +386,8 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		t.Errorf("still there")
 	}
 	c.hear()
-	if c.dial.State() != netcode.Disconnected {
-		t.Errorf("%v", c.dial.State())
+	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != wire.ReasonKicked {
+		t.Errorf("%v, was told %v", c.dial.State(), why)
 	}
 	control.unharmed()
 }

@@ -12,7 +12,7 @@ const (
 	EventMoved                       // Client has another address
 	EventDisconnect                  // Client has left; its slot is free
 	EventTimeout                     // Client was silent for too long; its slot is free
-	EventKick                        // Client sent far too much; its slot is free
+	EventKick                        // Client sent far too much, and nothing of it is taken any more: say why, if you like, and Disconnect it, or the next Update does
 	EventExhausted                   // Client's sequences were used up; its slot is free
 )
 

@@ -66,3 +66,34 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 		}
 	}
 }
+
+// The bytes of a challenge are the same for one address while they are good, others for another, and new when they are stale.
+func TestThreat17ChallengesDiffer(t *testing.T) {
+	s := newServer(t, nil)
+	p := roamer(t, s, mint(t, 1, nil), host(1))
+	p.run(time.Second)
+	ask := func(from netip.AddrPort) [proofSize]byte {
+		probe := make([]byte, 200)
+		probe[0] = pathProbe
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, p.c.roaming.id, probe)
+		p.c.next++
+		if _, err := s.Receive(p.now, testUnix, from, d, &Outbox{}); err != nil {
+			t.Fatal(err)
+		}
+		p.now += challengeGap
+		return s.paths[0].proof
+	}
+	first := ask(host(2))
+	if again := ask(host(2)); again != first {
+		t.Errorf("an echo under way is worthless")
+	}
+	other := ask(host(3))
+	if back := ask(host(2)); other == first || back == other || back == first {
+		t.Errorf("addresses share a proof")
+	}
+	fresh := ask(host(2))
+	p.now += challengeLife
+	if stale := ask(host(2)); stale == fresh {
+		t.Errorf("a proof outlives its second")
+	}
+}

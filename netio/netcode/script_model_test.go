@@ -192,7 +192,9 @@ func (w *script) server(f flying) error {
 		if w.slots[e.Client] != f.by {
 			return fmt.Errorf("a %v ends the session of another", KindOf(f.data))
 		}
-		w.end(e.Client)
+		if e.Kind == EventDisconnect { // a kicked one ends with the next Update
+			w.end(e.Client)
+		}
 	case EventMoved:
 		if w.slots[e.Client] != f.by {
 			return errors.New("a session was moved by another")
@@ -256,7 +258,7 @@ func (w *script) tamper(i int, change func(b []byte) []byte) error {
 func (w *script) update() error {
 	var out Outbox
 	for _, e := range w.s.Update(w.now, w.unix(), &out) {
-		if e.Kind != EventTimeout || w.slots[e.Client] == nil {
+		if e.Kind != EventTimeout && e.Kind != EventDisconnect || w.slots[e.Client] == nil {
 			return fmt.Errorf("event %v of slot %d", e.Kind, e.Client)
 		}
 		w.end(e.Client)

@@ -132,7 +132,7 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	if !known {
 		return Event{}, s.stranger(from)
 	}
-	return s.session(now, i, h, datagram, out)
+	return s.session(now, i, h, datagram)
 }
 
 // stranger says why a sealed datagram is of no use.
@@ -144,7 +144,7 @@ func (s *Server) stranger(from netip.AddrPort) Drop {
 }
 
 // session takes a keep-alive, payload or disconnect from the address of slot i.
-func (s *Server) session(now time.Duration, i int, h header, datagram []byte, out *Outbox) (Event, Drop) {
+func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (Event, Drop) {
 	c := &s.slots[i]
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
@@ -163,7 +163,7 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte, ou
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
 	c.heard = now
-	if e, why := s.charge(now, i, out); why != DropNone || e.Kind != EventNone {
+	if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
 		return e, why
 	}
 	c.confirmed = true
@@ -173,15 +173,18 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte, ou
 	return Event{Kind: EventPayload, Client: i, Payload: body}, DropNone
 }
 
-// charge books a datagram of a session: it may be one too many, or so much too many that the session ends.
-func (s *Server) charge(now time.Duration, i int, out *Outbox) (Event, Drop) {
+// charge books a datagram of a session: it may be one too many, or so much too many that the session is to end.
+func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
 	if s.cfg.PacketsPerSecond == 0 {
 		return Event{}, DropNone
 	}
 	c := &s.slots[i]
+	if c.kicked {
+		return Event{}, DropRate
+	}
 	if s.flood(now, c) {
 		s.counters.Kicks++
-		s.Disconnect(now, i, out)
+		c.kicked, s.wake[i] = true, now
 		return Event{Kind: EventKick, Client: i}, DropNone
 	}
 	if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {

@@ -40,7 +40,7 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropBody
 	}
 	if home {
-		if e, why := s.charge(now, i, out); why != DropNone || e.Kind != EventNone {
+		if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
 			return e, why
 		}
 		return Event{}, s.pathHome(now, i, id, body[0], out)

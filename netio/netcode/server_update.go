@@ -28,6 +28,11 @@ func (s *Server) look(now time.Duration, i int, out *Outbox) {
 		s.events = append(s.events, Event{Kind: EventTimeout, Client: i})
 		return
 	}
+	if c.kicked {
+		s.Disconnect(now, i, out)
+		s.events = append(s.events, Event{Kind: EventDisconnect, Client: i})
+		return
+	}
 	if c.next >= sequenceLimit-farewells-1 {
 		s.Disconnect(now, i, out)
 		s.events = append(s.events, Event{Kind: EventExhausted, Client: i})

@@ -10,6 +10,7 @@ import (
 type slot struct {
 	used      bool
 	confirmed bool // the client knows that it is connected
+	kicked    bool // it has sent far too much, and its owner was told
 	open      cipher.AEAD
 	seal      cipher.AEAD
 	window    Window

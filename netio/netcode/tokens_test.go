@@ -358,7 +358,15 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 		}
 		p.now += 4 * time.Millisecond // 250 a second, at most 200 are forgiven
 	}
-	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || out.Len() != farewells || s.Connected() != 1 {
+	if s.Connected() != 2 || out.Len() != 0 {
+		t.Errorf("its owner has no time to say why")
+	}
+	control.now = p.now
+	control.refuse(p.at, p.grab(KindPayload, []byte("x")), DropRate)
+	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
+		t.Errorf("an owner who does nothing: %v", ended)
+	}
+	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != farewells || s.Connected() != 1 {
 		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
 	}
 	control.now = p.now
@@ -519,7 +527,37 @@ func TestThreat18PathDatagramsCount(t *testing.T) {
 		kicked = kicked || e.Kind == EventKick
 		p.now += 4 * time.Millisecond
 	}
+	s.Update(p.now, testUnix, &out)
 	if !kicked || s.counters.Kicks != 1 || s.Connected() != 0 {
 		t.Errorf("not kicked: %d kicks", s.counters.Kicks)
+	}
+}
+
+// A wall clock that is set back finds no place of a token that has not expired by it, though it had expired before.
+func TestThreat06ClockSetBack(t *testing.T) {
+	u, err := newUsedTokens(2, [2]uint64{1, 2}, nil, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range byte(2) {
+		u.add(Tag{n}, host(1), 1010, 1000)
+		u.spend(Tag{n})
+	}
+	for now := time.Duration(0); now < 3*time.Second; now += 10 * time.Millisecond {
+		u.expired(now, 1020)
+	}
+	if u.add(Tag{7}, host(1), 2000, 1005) != nil {
+		t.Errorf("a token that is valid again lost its place")
+	}
+	for n := range byte(2) {
+		if e := u.find(Tag{n}); e == nil || !e.spent {
+			t.Errorf("token %d is forgotten", n)
+		}
+	}
+	for now := 3 * time.Second; now < 6*time.Second; now += 10 * time.Millisecond {
+		u.expired(now, 1020)
+	}
+	if u.add(Tag{7}, host(1), 2000, 1020) == nil {
+		t.Errorf("no place when they have expired again")
 	}
 }
