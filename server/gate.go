@@ -253,14 +253,32 @@ func (l *Lobby) unseat(slot int32) {
 
 // Close tells every guest why the lobby ends and admits nobody any more.
 func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error {
+	for more := true; more; {
+		var err error
+		if more, err = l.closeSome(now, conn, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeGuests is how many guests closeSome tells: a thousand datagrams, which a socket's buffer takes.
+const closeGuests = 50
+
+// closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
+// twenty of one guest lie side by side.
+func (l *Lobby) closeSome(now time.Duration, conn netio.Conn, why wire.Reason) (more bool, err error) {
 	l.gate.Refuse()
-	for len(l.live) > 0 {
+	for n := 0; len(l.live) > 0; n++ {
+		if n == closeGuests {
+			return true, nil
+		}
 		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], why)
 		if err := l.mail(now, conn); err != nil {
-			return err
+			return false, err
 		}
 	}
 	l.arrivals = l.arrivals[:0]
 	l.gate.Close(now, &l.post) // those who wait for a player
-	return l.mail(now, conn)
+	return false, l.mail(now, conn)
 }

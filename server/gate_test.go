@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -535,5 +536,33 @@ func TestCloseTellsArrivals(t *testing.T) {
 	}
 	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
 		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.gate.Connected())
+	}
+}
+
+// A lobby that closes says goodbye to a part of its guests at a time, each of them whole, so that no socket's buffer overflows.
+func TestCloseInParts(t *testing.T) {
+	l := newLab(t, Config{Players: 2*closeGuests + 1})
+	var all []*caller
+	for range 2*closeGuests + 1 {
+		all = append(all, l.guest())
+	}
+	for parts := 1; ; parts++ {
+		sent := l.count(Sent)
+		more, err := l.lobby.closeSome(l.now, l.conn, wire.ReasonClosing)
+		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*session.CloseRepeats {
+			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
+		}
+		told := 0
+		for _, c := range all {
+			if c.hear(); c.dial.State() == netcode.Disconnected {
+				told++
+			}
+		}
+		if want := min(parts*closeGuests, len(all)); told != want || more != (parts < 3) {
+			t.Fatalf("part %d: %d told, want %d; more %v", parts, told, want, more)
+		}
+		if !more {
+			break
+		}
 	}
 }

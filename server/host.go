@@ -114,7 +114,7 @@ func (h *Host) Run(ctx context.Context) error {
 			skipped += h.giveUp(late)
 		}
 	}
-	return errors.Join(err, h.farewell(pacer.Now(), err), h.close())
+	return errors.Join(err, h.farewell(pacer, err), h.close())
 }
 
 // errFault is what a lobby ends with that has a fault.
@@ -131,8 +131,9 @@ func (h *Host) tick(now time.Duration, unix int64) (err error) {
 	return h.lobby.Tick(now, unix, h.conn)
 }
 
-// farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another.
-func (h *Host) farewell(now time.Duration, ended error) (err error) {
+// farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
+// little at a time.
+func (h *Host) farewell(pacer *pace.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("not every player was told: %v", fault)
@@ -142,7 +143,10 @@ func (h *Host) farewell(now time.Duration, ended error) (err error) {
 	if errors.Is(ended, errFault) {
 		why = wire.ReasonFault
 	}
-	return h.lobby.Close(now, h.conn, why)
+	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
+		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
+	}
+	return err
 }
 
 // watch writes once a second what was refused and dropped, and whether the wall clock was set.

@@ -145,7 +145,7 @@ func (f *front) openHTTP(cfg HostConfig, mux *http.ServeMux) (err error) {
 	if private || cfg.HTTPToken != "" {
 		f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"
 	}
-	f.web.serve(mux)
+	f.web.serve(guarded(mux, private, cfg.HTTPToken))
 	return nil
 }
 

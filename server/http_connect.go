@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,12 +86,6 @@ type ConnectReply struct {
 	Token      []byte   `json:"token"`       // netcode.TokenSize bytes
 }
 
-// refusal is an answer that is no token.
-type refusal struct {
-	status int
-	text   string
-}
-
 // ServeHTTP answers one request.
 func (c *Connect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
@@ -125,27 +117,16 @@ func (c *Connect) stranger(w http.ResponseWriter, r *http.Request) *refusal {
 		w.Header().Set("Allow", http.MethodPost)
 		return &refusal{http.StatusMethodNotAllowed, "expected POST"}
 	}
-	if from := r.Header.Get("Origin"); from != "" {
-		if u, err := url.Parse(from); err != nil || u.Host != r.Host {
-			return &refusal{http.StatusForbidden, "not for web pages of other sites"}
-		}
+	if no := foreign(r); no != nil {
+		return no
 	}
-	if c.cfg.Bearer == "" {
-		switch {
-		case !c.cfg.Private:
-			return &refusal{http.StatusForbidden, "this port can be reached from other machines, so tokens need a secret: start the server with --http-token"}
-		case !local(r.Host):
-			return &refusal{http.StatusForbidden, "ask by address: the Host header is neither localhost nor a loopback address"}
-		}
-		return nil
+	switch {
+	case c.cfg.Bearer != "":
+		return keyless(w, r, c.secret)
+	case !c.cfg.Private:
+		return &refusal{http.StatusForbidden, "this port can be reached from other machines, so tokens need a secret: start the server with --http-token"}
 	}
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(sum[:], c.secret[:]) != 1 {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's --http-token"}
-	}
-	return nil
+	return unnamed(r)
 }
 
 // local says whether a Host header names this machine without asking a name server, whose answer others choose.

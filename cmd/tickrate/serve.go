@@ -96,7 +96,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
-	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; also "+tokenVariable)
+	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for profiles and resets; also "+tokenVariable)
 	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c

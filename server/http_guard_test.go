@@ -1,0 +1,72 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset by a web page.
+func TestPagesGuarded(t *testing.T) {
+	const profile, reset, stats = "GET /debug/pprof/trace", "POST /stats/reset", "GET /stats"
+	for i, c := range []struct {
+		secret  string
+		private bool
+		page    string
+		header  map[string]string
+		want    int
+	}{
+		{"", true, profile, nil, 200},
+		{"", true, reset, nil, 200},
+		{"s", true, profile, nil, 200},
+		{"", true, profile, map[string]string{"Host": "evil.example"}, 403}, // DNS rebinding
+		{"", true, reset, map[string]string{"Host": "evil.example"}, 403},
+		{"", true, reset, map[string]string{"Origin": "http://evil.example"}, 403},
+		{"", true, reset, map[string]string{"Origin": "http://127.0.0.1:7914"}, 200},
+		{"", false, profile, nil, 403},
+		{"", false, reset, nil, 403},
+		{"", false, stats, nil, 200},
+		{"s", false, profile, nil, 401},
+		{"s", false, reset, map[string]string{"Authorization": "Bearer t"}, 401},
+		{"s", false, reset, map[string]string{"Authorization": "Bearer s", "Host": "play.example"}, 200},
+		{"s", false, stats, nil, 200},
+	} {
+		h := guarded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), c.private, c.secret)
+		var method, path string
+		for n := range c.page {
+			if c.page[n] == ' ' {
+				method, path = c.page[:n], c.page[n+1:]
+			}
+		}
+		r, w := httptest.NewRequest(method, path, nil), httptest.NewRecorder()
+		r.Host = "127.0.0.1:7914"
+		for k, v := range c.header {
+			if r.Header.Set(k, v); k == "Host" {
+				r.Host = v
+			}
+		}
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%d: %s: %d %s, want %d", i, c.page, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// On a port that others can reach, a running host asks for its secret.
+func TestHostGuardsItsPages(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	cfg.HTTP = "0.0.0.0:0"
+	h, stop := running(t, cfg)
+	defer stop()
+	for _, page := range []string{"GET /debug/pprof/goroutine", "POST /stats/reset"} {
+		method, path := page[:len("GET")], page[len("GET "):]
+		if page[0] == 'P' {
+			method, path = "POST", page[len("POST "):]
+		}
+		if status, body := ask(t, method, "http://"+h.HTTPAddr()+path); status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", page, status, body)
+		}
+	}
+	if status, _ := ask(t, "GET", "http://"+h.HTTPAddr()+"/stats"); status != http.StatusOK {
+		t.Errorf("stats: %d", status)
+	}
+}
