@@ -561,3 +561,21 @@ func TestThreat06ClockSetBack(t *testing.T) {
 		t.Errorf("no place when they have expired again")
 	}
 }
+
+// A token that expires in the middle of its handshake, and whose place another has taken, opens no session: nobody would remember that
+// it had one.
+func TestThreat06ExpiredInItsHandshake(t *testing.T) {
+	s := newServer(t, func(c *ServerConfig) { c.Tokens = 1 })
+	response := respond(t, s, 0, 1, 1)
+	for now := time.Duration(0); now < 2*time.Second; now += 10 * time.Millisecond {
+		s.Update(now, testUnix+100, &Outbox{})
+	}
+	young := mint(t, 2, func(m *Mint) { m.Create, m.Expire = testUnix+100, testUnix+145 })
+	if _, err := s.Receive(2*time.Second, testUnix+100, host(2), request(young), &Outbox{}); err != nil {
+		t.Fatal(err)
+	}
+	var out Outbox
+	if _, err := s.Receive(2*time.Second, testUnix+100, host(1), response, &out); err != DropTokenTable || out.Len() != 0 || s.Connected() != 0 {
+		t.Errorf("%v, %d answers, %d sessions", err, out.Len(), s.Connected())
+	}
+}
