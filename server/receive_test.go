@@ -275,3 +275,18 @@ func TestResync(t *testing.T) {
 	other.hear()
 	other.unharmed()
 }
+
+// Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
+func TestResyncsAreFew(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	for range 120 { // two seconds
+		c.hear()
+		c.queue([]byte{sim.AskResync})
+		c.say()
+		l.tick()
+	}
+	if n := l.count(Resyncs); n < 5 || n > 9 {
+		t.Errorf("%d fresh starts in two seconds", n)
+	}
+}
