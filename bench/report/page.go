@@ -114,18 +114,8 @@ func why(p capacity.Plan) string {
 	}
 }
 
-// kneeStep is the passing step the knee rests on.
-func kneeStep(p capacity.Plan) (capacity.Step, bool) {
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		if s := p.Steps[i]; s.Players == p.Knee.Players && s.Pass {
-			return s, true
-		}
-	}
-	return capacity.Step{}, false
-}
-
 func facts(p capacity.Plan) []fact {
-	s, ok := kneeStep(p)
+	s, ok := p.AtKnee()
 	if !ok {
 		return nil
 	}
@@ -149,7 +139,7 @@ func notes(p capacity.Plan) []fact {
 		movement = "not recorded"
 	}
 	n := []fact{{"Service level", p.Level.Words(), ""}, {"Movement", movement, ""}}
-	if s, ok := kneeStep(p); ok {
+	if s, ok := p.AtKnee(); ok {
 		if e, ok := s.Encryption(); ok {
 			n = append(n, fact{"Encryption", fmt.Sprintf("every datagram, both ways, netcode 1.02 (ChaCha20-Poly1305): at the knee %s µs a tick, %s %% of it; "+
 				"%s datagrams opened at %s ns, %s sealed at %s ns", number(e.TickMicros), number(e.Percent), number(e.Opened), number(e.OpenNanos),
