@@ -53,7 +53,9 @@ func TestBytesAddUp(t *testing.T) {
 
 func TestAccountedStep(t *testing.T) {
 	b := sampleBytes()
-	at := func(players int, pass, void bool, b *Bytes) Step { return Step{Players: players, Pass: pass, Void: void, Bytes: b} }
+	at := func(players int, pass, void bool, b *Bytes) Step {
+		return Step{Players: players, Pass: pass, Void: void, Bytes: b}
+	}
 	for i, c := range []struct {
 		knee  int
 		steps []Step

@@ -37,6 +37,7 @@ type page struct {
 	Notes    []fact // service level, movement, void steps
 	Rows     []row
 	Stages   stageTable
+	Bytes    bytesTables
 	Curves   []curveRow
 }
 
@@ -68,7 +69,7 @@ type curveRow struct {
 func WritePage(w io.Writer, p capacity.Plan) error {
 	p = p.Clean()
 	v := page{
-		Plan:     p,
+		Plan:     light(p),
 		CSS:      template.CSS(asset("uPlot.min.css") + "\n" + asset("page.css")),
 		JS:       template.JS(asset("uPlot.iife.min.js") + "\n" + asset("page.js")),
 		Headline: headline(p),
@@ -77,6 +78,7 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 		Notes:    notes(p),
 		Rows:     rows(p),
 		Stages:   stages(p),
+		Bytes:    traffic(p),
 		Curves:   curves(p),
 	}
 	return pageTemplate.Execute(w, v)
