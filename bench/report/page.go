@@ -132,6 +132,10 @@ func facts(p capacity.Plan) []fact {
 	if e, ok := s.Encryption(); ok {
 		all = append(all, fact{"Encryption", number(e.Percent), "% of the tick"})
 	}
+	if s.Bytes != nil && len(s.Bytes.Cells) > 0 {
+		most := s.Bytes.Components()[0]
+		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent), "% of " + number(s.Bytes.PerSecond()) + " B/s"})
+	}
 	return all
 }
 
