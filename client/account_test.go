@@ -110,3 +110,65 @@ func TestAccountIsTheServers(t *testing.T) {
 		t.Error("Reset leaves something")
 	}
 }
+
+// The padding behind a snapshot's rows is nobody's row.
+func TestAccountOfPadding(t *testing.T) {
+	tp := record(t, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
+	p, a := tp.player(t), NewAccount()
+	p.skip(len(tp.play))
+	p.seat.client.Account(a)
+	h := wire.Header{Sequence: 2000, SentAt: 1}
+	last := tp.packs[len(tp.packs)-1]
+	pack := append(h.Append(nil), last[wire.HeaderSize:]...)
+	pack = append(pack, snapshot.Padding, snapshot.Padding, snapshot.Padding)
+	data := tp.sealed(t, pack)
+	if err := p.seat.client.Receive(tp.play[len(tp.play)-1].now, data); err != nil {
+		t.Fatal(err)
+	}
+	fill := uint64(0)
+	for _, c := range a.Cells(nil) {
+		if c.Reason == "fill" {
+			fill += c.Bits
+			if c.Component != "snapshot" {
+				t.Errorf("padding of %s", c.Component)
+			}
+		}
+	}
+	if fill != 24 || a.Total() != 8*uint64(len(data)) {
+		t.Errorf("%d bits of padding, %d in all, of %d bytes", fill, a.Total(), len(data))
+	}
+}
+
+// An account of a client that plays costs no allocation, and as many bits as bytes came.
+func TestAccountAllocatesNothing(t *testing.T) {
+	tp := record(t, 32, false, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
+	p, a := tp.player(t), NewAccount()
+	p.seat.client.Account(a)
+	p.skip(warm)
+	if n := testing.AllocsPerRun(len(tp.play)-warm-10, func() { p.frame() }); n != 0 {
+		t.Errorf("%v allocations a frame", n)
+	}
+	if a.Total() != 8*p.seat.client.Stats().BytesIn || a.public.Total() == 0 {
+		t.Errorf("%d bits in the account of %d bytes", a.Total(), p.seat.client.Stats().BytesIn)
+	}
+}
+
+// BenchmarkAccount is BenchmarkTick's full client, without an account and with one.
+func BenchmarkAccount(b *testing.B) {
+	tp := record(b, 64, false, 12*time.Second, link{delay: 20 * time.Millisecond})
+	for _, account := range []*Account{nil, NewAccount()} {
+		b.Run(map[bool]string{true: "none", false: "every datagram"}[account == nil], func(b *testing.B) {
+			var p *player
+			for range b.N {
+				if p == nil || !p.frame() {
+					b.StopTimer()
+					p = tp.player(b)
+					p.skip(warm)
+					p.seat.client.Account(account)
+					b.StartTimer()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")
+		})
+	}
+}
