@@ -1,6 +1,8 @@
 package client
 
 import (
+	"errors"
+
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -78,33 +80,39 @@ func (a *Account) take(c *Client, datagram, pack []byte, err error) {
 	a.sections(c, pack)
 }
 
-// sections accounts for a package that was taken.
+// sections accounts for a package that was taken. What cannot be read is undecoded.
 func (a *Account) sections(c *Client, pack []byte) {
-	rest, err := a.pack.Package(pack)
-	if err != nil { // cannot be: the peer took it
-		a.undecoded += uint64(len(pack))
-		return
+	left, err := a.pack.Package(pack)
+	if err != nil {
+		left = pack
+	} else if len(left) > 0 {
+		left, err = a.snapshot(c, left)
 	}
-	if len(rest) == 0 {
-		return
+	if err != nil {
+		a.undecoded += uint64(len(left))
 	}
-	h, rows, err := ghost.ParseHead(rest[1:])
-	if err != nil { // likewise
-		a.undecoded += uint64(len(rest))
-		return
+}
+
+var errThin = errors.New("client: thin, so the rows of others are not decoded")
+
+// snapshot accounts for a snapshot section. With an error it returns from where on it does not.
+func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
+	h, rows, err := ghost.ParseHead(src[1:])
+	if err != nil {
+		return src, err
 	}
 	a.head.section++
 	a.head.tick += 4
-	a.head.flags += uint64(len(rest) - len(rows) - 1 - 4)
+	a.head.flags += uint64(len(src) - len(rows) - 1 - 4)
 	if h.Owner {
 		if rows, err = c.owner.Explain(a.owner, h.Tick, rows); err != nil {
-			a.undecoded += uint64(len(rows))
-			return
+			return rows, err
 		}
 	}
-	if c.decoder == nil || c.decoder.Explain(a.public, h.Tick, rows) != nil {
-		a.undecoded += uint64(len(rows))
+	if c.decoder == nil {
+		return rows, errThin
 	}
+	return rows, c.decoder.Explain(a.public, h.Tick, rows)
 }
 
 // Total is the sum of all cells, in bits: 8 for each of Bytes.

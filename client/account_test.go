@@ -139,6 +139,27 @@ func TestAccountOfPadding(t *testing.T) {
 	}
 }
 
+// Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind it.
+func TestAccountOfNoBaseline(t *testing.T) {
+	tp := record(t, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
+	p, a := tp.player(t), NewAccount()
+	p.skip(len(tp.play))
+	c := p.seat.client
+	c.Account(a)
+	h := wire.Header{Sequence: 2000, SentAt: 1}
+	now := c.held.newest() + 3
+	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
+	pack := append(h.Append(nil), byte(wire.SectionSnapshot))
+	pack = append(ghost.Head{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
+	data := tp.sealed(t, pack)
+	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
+		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)
+	}
+	if a.undecoded != 7 || a.head.tick != 4 || a.Total() != 8*uint64(len(data)) {
+		t.Errorf("%d bytes undecoded, %d bits in all, of %d bytes", a.undecoded, a.Total(), len(data))
+	}
+}
+
 // An account of a client that plays costs no allocation, and as many bits as bytes came.
 func TestAccountAllocatesNothing(t *testing.T) {
 	tp := record(t, 32, false, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
