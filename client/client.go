@@ -57,6 +57,7 @@ type Client struct {
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
+	account  *Account
 	sentAt   time.Duration
 	resyncAt time.Duration
 }

@@ -72,9 +72,14 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		h := wire.Header{Sequence: 2000, SentAt: 1}
 		data = p.tape.sealed(t, append(h.Append(nil), data...))
 	}
+	a, size := NewAccount(), uint64(len(data))
+	c.Account(a)
 	before := c.Stats()
 	err := c.Receive(now, data)
 	after := c.Stats()
+	if a.Total() != 8*size {
+		t.Fatalf("%v: %d bits in the account of %d bytes: %+v", err, a.Total(), size, a.Cells(nil))
+	}
 	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}

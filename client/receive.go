@@ -15,20 +15,29 @@ import (
 // inside, a wire.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
 // that reason. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
+	pack, err := c.receive(now, datagram)
+	if c.account != nil {
+		c.account.take(c, datagram, pack, err)
+	}
+	return err
+}
+
+// receive is Receive, and returns the package that was in the datagram, nil if there was none.
+func (c *Client) receive(now time.Duration, datagram []byte) (pack []byte, err error) {
 	c.stats.BytesIn += uint64(len(datagram))
 	c.fresh()
-	pack, err := c.dial.Receive(now, c.dial.Server(), datagram, &c.out)
+	pack, err = c.dial.Receive(now, c.dial.Server(), datagram, &c.out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.dialled(now)
 	if pack == nil {
-		return nil
+		return nil, nil
 	}
 	c.count.Arrived()
 	err = c.open(now, pack)
 	c.count.Count(err)
-	return err
+	return pack, err
 }
 
 // open takes a package.

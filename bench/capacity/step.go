@@ -40,6 +40,8 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	Bytes *Bytes `json:"bytes,omitempty"` // what went down to a sample of the clients
+
 	InputsExpected uint64 `json:"inputs_expected"`
 	InputsLost     uint64 `json:"inputs_lost"` // missed by the server, less those that the swarm made too late
 	InputsLate     uint64 `json:"inputs_late"` // made so late by the swarm that the server may have missed them

@@ -37,6 +37,7 @@ type page struct {
 	Notes    []fact // service level, movement, void steps
 	Rows     []row
 	Stages   stageTable
+	Bytes    bytesTables
 	Curves   []curveRow
 }
 
@@ -68,7 +69,7 @@ type curveRow struct {
 func WritePage(w io.Writer, p capacity.Plan) error {
 	p = p.Clean()
 	v := page{
-		Plan:     p,
+		Plan:     light(p),
 		CSS:      template.CSS(asset("uPlot.min.css") + "\n" + asset("page.css")),
 		JS:       template.JS(asset("uPlot.iife.min.js") + "\n" + asset("page.js")),
 		Headline: headline(p),
@@ -77,6 +78,7 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 		Notes:    notes(p),
 		Rows:     rows(p),
 		Stages:   stages(p),
+		Bytes:    traffic(p),
 		Curves:   curves(p),
 	}
 	return pageTemplate.Execute(w, v)
@@ -114,18 +116,8 @@ func why(p capacity.Plan) string {
 	}
 }
 
-// kneeStep is the passing step the knee rests on.
-func kneeStep(p capacity.Plan) (capacity.Step, bool) {
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		if s := p.Steps[i]; s.Players == p.Knee.Players && s.Pass {
-			return s, true
-		}
-	}
-	return capacity.Step{}, false
-}
-
 func facts(p capacity.Plan) []fact {
-	s, ok := kneeStep(p)
+	s, ok := p.AtKnee()
 	if !ok {
 		return nil
 	}
@@ -140,6 +132,10 @@ func facts(p capacity.Plan) []fact {
 	if e, ok := s.Encryption(); ok {
 		all = append(all, fact{"Encryption", number(e.Percent), "% of the tick"})
 	}
+	if s.Bytes != nil && len(s.Bytes.Cells) > 0 {
+		most := s.Bytes.Components()[0]
+		all = append(all, fact{"Bytes down: " + most.Name, number(most.Percent), "% of " + number(s.Bytes.PerSecond()) + " B/s"})
+	}
 	return all
 }
 
@@ -149,7 +145,7 @@ func notes(p capacity.Plan) []fact {
 		movement = "not recorded"
 	}
 	n := []fact{{"Service level", p.Level.Words(), ""}, {"Movement", movement, ""}}
-	if s, ok := kneeStep(p); ok {
+	if s, ok := p.AtKnee(); ok {
 		if e, ok := s.Encryption(); ok {
 			n = append(n, fact{"Encryption", fmt.Sprintf("every datagram, both ways, netcode 1.02 (ChaCha20-Poly1305): at the knee %s µs a tick, %s %% of it; "+
 				"%s datagrams opened at %s ns, %s sealed at %s ns", number(e.TickMicros), number(e.Percent), number(e.Opened), number(e.OpenNanos),

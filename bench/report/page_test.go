@@ -60,6 +60,10 @@ func TestPageSaysTheVerdict(t *testing.T) {
 	weak.Knee = capacity.Knee{Players: full.Knee.Players, Bound: capacity.AtLeast, Reason: "the swarm could not load 2,000 players"}
 	none := samplePlan(1)
 	none.Knee = capacity.Knee{Bound: capacity.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
+	lame := samplePlan(100)
+	for i := range lame.Steps {
+		lame.Steps[i].Bytes.Cells[0].Bits--
+	}
 	cut := samplePlan(2)
 	cut.Partial = true
 	empty := capacity.Plan{Partial: true}
@@ -72,6 +76,9 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		{"1 measured", full, []string{
 			count(full.Knee.Players) + " players in one lobby", "What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0], "Service level p99 tick", "Movement recorded play",
 			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores", "more than 4 ms late", "3 min 12 s", "whole tick"}},
+		{"1 measured: bytes", full, []string{"Where the bytes go", "At the knee, with " + count(full.Knee.Players) + " players, each client received ",
+			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit", "another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
+		{"1 measured: bytes that do not add up", lame, []string{"but the account of bytes has "}},
 		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players", "lower bound: the swarm could not load"}},
 		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds at 64: p99 tick CPU too slow"}},
 		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps", "lower bound: the search ended before any lobby failed"}},

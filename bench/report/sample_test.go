@@ -50,6 +50,7 @@ func samplePlan(most int) capacity.Plan {
 		s.KbpsUpPerClient = 31 * jitter()
 		s.SnapshotAgeMillis = capacity.Quantiles{P50: 51 + m*jitter(), P99: 57 + 6*m*jitter(), P999: 88, Max: 110, Mean: 52}
 		s.RTTMillis = capacity.Quantiles{P50: 0.4 + m/2, P99: 1 + 2*m, P999: 9, Max: 22, Mean: 1}
+		s.Bytes = sampleBytes(s)
 		if i == 4 && !voided {
 			voided, s.Void, s.SwarmLate = true, true, 312
 			s.VoidReason = "the swarm sent 312 datagrams more than 4 ms late"
@@ -58,4 +59,27 @@ func samplePlan(most int) capacity.Plan {
 	}
 	p.Knee = search.Knee()
 	return p
+}
+
+// sampleBytes is an account of what four of the clients of a step received.
+func sampleBytes(s capacity.Step) *capacity.Bytes {
+	b := &capacity.Bytes{Clients: 4, Duration: s.Duration, Datagrams: uint64(640 + s.Players),
+		Received: uint64(s.KbpsDownPerClient * 125 * 4 * s.Duration.Seconds())}
+	left := 8 * b.Received
+	for _, c := range []struct {
+		component, field, reason string
+		permille                 uint64
+	}{
+		{"player", "x", "update", 160}, {"player", "z", "update", 158}, {"player", "yaw", "update", 185}, {"player", "pitch", "update", 120},
+		{"player", "y", "update", 40}, {"player", "shots", "update", 6}, {"player", "health", "update", 8}, {"player", "state", "update", 2},
+		{"player", "", "mask", 110}, {"player", "", "same", 14}, {"player", "", "align", 21}, {"player", "", "head", 9}, {"player", "x", "spawn", 3},
+		{"owner", "pos.x", "update", 6}, {"owner", "", "mask", 9}, {"seal", "tag", "seal", 45}, {"seal", "prefix", "seal", 3},
+		{"package", "acks", "header", 30}, {"package", "clock", "header", 12}, {"snapshot", "tick", "head", 12}, {"events", "body", "message", 9},
+	} {
+		bits := 8 * b.Received * c.permille / 1000
+		left -= bits
+		b.Cells = append(b.Cells, capacity.Cell{Component: c.component, Field: c.field, Reason: c.reason, Bits: bits})
+	}
+	b.Cells = append(b.Cells, capacity.Cell{Component: "session", Field: "keep-alive", Reason: "handshake", Bits: left})
+	return b
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
@@ -25,17 +26,23 @@ type Figures struct {
 	Shots          uint64
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread
+
+	Sampled          int             // players whose datagrams are accounted for
+	SampledDatagrams uint64          // that their sockets gave
+	SampledBytes     uint64          // in those
+	Account          *client.Account // of the same
 }
 
 func newFigures() Figures {
-	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0)}
+	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Account: client.NewAccount()}
 }
 
 func (f *Figures) reset() {
 	f.Age.Reset()
 	f.RTT.Reset()
 	f.Late.Reset()
-	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late}
+	f.Account.Reset()
+	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Sampled: f.Sampled, Account: f.Account}
 }
 
 // lateShare is the part of all slots that may break the budget before the figures are void.

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Server  netip.AddrPort
 	Players int
-	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only.
+	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
 	Seed    uint64 // of everything the players do
 	Rate    tick.Rate
 	Models  ghost.Models                                           // as the server has them; default ghost.Trained
@@ -35,6 +35,9 @@ const (
 	slots = 8
 	looks = 2
 )
+
+// mostSampled is how many players account for what they receive: enough to tell, and few enough to cost the swarm nothing.
+const mostSampled = 8
 
 // Swarm is a number of players on one server. One goroutine owns it.
 type Swarm struct {
@@ -91,6 +94,10 @@ func Open(cfg Config) (*Swarm, error) {
 		if s.bots[i], err = s.bot(i); err != nil {
 			return nil, errors.Join(err, fleet.Close())
 		}
+	}
+	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
+	for i := range s.Figures.Sampled {
+		s.bots[i].client.Account(s.Figures.Account)
 	}
 	return s, nil
 }
@@ -199,6 +206,10 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 func (s *Swarm) receive(i int, data []byte) {
 	s.Figures.DatagramsDown++
 	s.Figures.BytesDown += uint64(len(data))
+	if i < s.Figures.Sampled {
+		s.Figures.SampledDatagrams++
+		s.Figures.SampledBytes += uint64(len(data))
+	}
 	_ = s.bots[i].client.Receive(s.now, data)
 }
 

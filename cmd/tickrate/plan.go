@@ -177,11 +177,13 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}
-	for _, s := range p.Steps {
-		if e, ok := s.Encryption(); ok && s.Pass && s.Players == p.Knee.Players {
+	if s, ok := p.AtKnee(); ok {
+		if e, ok := s.Encryption(); ok {
 			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %d players; %.0f ns to open a datagram, %.0f ns to seal one\n", e.Percent, s.Players, e.OpenNanos, e.SealNanos)
-			break
 		}
+	}
+	if s, ok := p.Accounted(); ok {
+		printBytes(w, s.Players, s.Bytes)
 	}
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")

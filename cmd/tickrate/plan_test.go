@@ -78,6 +78,13 @@ func TestPlan(t *testing.T) {
 				t.Errorf("step %d: %s is %v", i, path, v)
 			}
 		}
+		bits := 0.0
+		for _, c := range field[[]any](t, s, "bytes.cells") {
+			bits += field[float64](t, c, "bits")
+		}
+		if got := field[float64](t, s, "bytes.received_bytes"); got == 0 || bits != 8*got || field[float64](t, s, "bytes.clients") != 4 {
+			t.Errorf("step %d: the account has %v bits, %v bytes were received", i, bits, got)
+		}
 		if field[bool](t, s, "pass") && knee != 4 {
 			t.Errorf("step %d passes, and the knee is %v", i, knee)
 		}
@@ -87,7 +94,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, want := range []string{"service level:", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")} {
+	for _, want := range []string{"service level:", "players", "knee: ", "bytes down at 4 players: ", "4 clients sampled, every bit accounted for", "  player ", "  seal ", "tag ", "report: " + filepath.Join(dir, "index.html")} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it printed no %q:\n%s", want, out)
 		}
@@ -214,7 +221,8 @@ func TestServeAndSwarm(t *testing.T) {
 		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i] // tokens made with the key, or asked for
 		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--seconds", "0.5", "--json")
 		var s summary
-		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 || s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 ||
+			s.Bytes.Clients != 3 || s.Bytes.Received == 0 || s.Bytes.Check() != nil {
 			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)
 		}
 		begin := time.Now()

@@ -132,8 +132,21 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
 	}
+	s.Bytes = account(f)
+	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
+		s.VoidReason = err.Error()
+	}
 	s.Void = s.VoidReason != ""
 	return s
+}
+
+// account is what the swarm's sample of players received.
+func account(f *swarm.Figures) *capacity.Bytes {
+	b := &capacity.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams, Received: f.SampledBytes}
+	for _, c := range f.Account.Cells(nil) {
+		b.Cells = append(b.Cells, capacity.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits})
+	}
+	return b
 }
 
 // lost is how many inputs the server missed although the swarm sent them in time: those that it sent late are its own.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -185,6 +186,8 @@ type summary struct {
 	LateP999       float64 `json:"swarm_late_ms_p999"`
 	CPU            float64 `json:"swarm_cores"`
 	Void           string  `json:"void,omitempty"`
+
+	Bytes *capacity.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
 }
 
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
@@ -198,7 +201,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, LateP999: ms(g.Late.Quantile(0.999)),
-		CPU: g.CPU.Seconds() / sec, Void: g.Void(),
+		CPU: g.CPU.Seconds() / sec, Void: g.Void(), Bytes: account(g),
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -211,6 +214,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, slots late by at most %.2f ms at p99.9\n", out.CPU, out.LateP999)
+	printBytes(w, f.players, out.Bytes)
 	if out.Void != "" {
 		fmt.Fprintf(w, "VOID: %s; take these figures for nothing\n", out.Void)
 	}

@@ -44,4 +44,10 @@
 // and a client 65 * n * (4f + 4.25).
 //
 // A client calls Decoder.Section for each datagram and must acknowledge it only if that succeeded.
+//
+// A Meter says what every bit of a section is for, by field and reason, at either end; the cells add up to the section:
+//
+//	meter := snapshot.NewMeter(model.Schema())
+//	err := decoder.Explain(meter, t, section)    // after Section; or encoder.Explain, after Packer.Next
+//	cells := meter.Cells(nil)                    // {player yaw update 5312}, {player "" mask 2120}, ...
 package snapshot

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// bytesTables is the section that says what the bytes are for that clients receive.
+type bytesTables struct {
+	Note   string
+	Tables []bytesTable
+}
+
+type bytesTable struct {
+	ID, Name, Unit string
+	Rows           []bytesRow
+}
+
+type bytesRow struct {
+	capacity.Share
+	Bar float64 // percent of the longest
+}
+
+// mostRows is how many rows a table of bytes has at most; what is left is summed up in one more.
+const mostRows = 12
+
+// traffic makes the tables of the step at the knee, none if that has no account.
+func traffic(p capacity.Plan) bytesTables {
+	s, ok := p.Accounted()
+	if !ok {
+		return bytesTables{}
+	}
+	b := s.Bytes
+	at := "With"
+	if s.Pass && s.Players == p.Knee.Players {
+		at = "At the knee, with"
+	}
+	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit", count(b.Received))
+	if err := b.Check(); err != nil {
+		proof = "but " + err.Error()
+	}
+	sampled := "a sample of one client"
+	if b.Clients != 1 {
+		sampled = "a sample of " + count(b.Clients) + " clients"
+	}
+	t := bytesTables{Note: fmt.Sprintf("%s %s players, each client received %s B/s in %s datagrams a second. The figures are those of %s, %s. "+
+		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players), number(b.PerSecond()), number(b.DatagramsPerSecond()),
+		sampled, proof, capacity.OverIPv4, number(capacity.OverIPv4*b.DatagramsPerSecond()), capacity.OverIPv6)}
+	for _, table := range []struct {
+		id, name, unit string
+		shares         []capacity.Share
+	}{
+		{"component", "By component", "what a datagram consists of", b.Components()},
+		{"field", "By field", "or, of what is no field's, by reason", b.Names()},
+		{"reason", "By reason", "of all components", b.By(func(c capacity.Cell) string { return c.Reason })},
+	} {
+		t.Tables = append(t.Tables, bytesTable{table.id, table.name, table.unit, bytesRows(table.shares)})
+	}
+	return t
+}
+
+func bytesRows(shares []capacity.Share) (all []bytesRow) {
+	rest := capacity.Share{Name: fmt.Sprintf("%d others", len(shares)-mostRows)}
+	for i, s := range shares {
+		if i >= mostRows && len(shares) > mostRows+1 {
+			rest.PerSecond += s.PerSecond
+			rest.Percent += s.Percent
+			continue
+		}
+		all = append(all, bytesRow{s, 100 * s.Percent / shares[0].Percent})
+	}
+	if rest.Percent > 0 {
+		all = append(all, bytesRow{rest, min(100, 100*rest.Percent/shares[0].Percent)})
+	}
+	return all
+}
+
+// light is p without what the page's script does not read.
+func light(p capacity.Plan) capacity.Plan {
+	p.Steps = append([]capacity.Step{}, p.Steps...)
+	for i := range p.Steps {
+		p.Steps[i].Bytes = nil
+	}
+	return p
+}

@@ -1,0 +1,573 @@
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// naiveMeter is the slow honest twin of Meter: it writes a section again, from the frames of both ends and by the letter of the
+// format, and notes what for as it writes.
+type naiveMeter struct {
+	model *schema.Model
+	w     bitio.Writer
+	cells map[Cell]uint64
+}
+
+func newNaiveMeter(m *schema.Model) *naiveMeter {
+	n := &naiveMeter{model: m, cells: map[Cell]uint64{}}
+	n.w.Reset(nil)
+	return n
+}
+
+func (n *naiveMeter) note(field string, why Reason, k int) {
+	if k > 0 {
+		n.cells[Cell{n.model.Schema().Name, field, why, 0}] += uint64(k)
+	}
+}
+
+func (n *naiveMeter) bits(field string, why Reason, v uint64, k uint) {
+	n.w.Bits(v, k)
+	n.note(field, why, int(k))
+}
+
+func (n *naiveMeter) symbol(why Reason, table *huffman.Table, sym int) {
+	before := n.w.Len()
+	table.Encode(&n.w, sym)
+	n.note("", why, n.w.Len()-before)
+}
+
+func (n *naiveMeter) align() {
+	n.note("", ReasonAlign, -n.w.Len()&7)
+	n.w.Align()
+}
+
+func (n *naiveMeter) row(id, was ecs.NetID, row, old []int32) {
+	s, table := n.model.Schema(), n.model.Masks()[0].Table
+	why := ReasonSpawn
+	switch {
+	case was == 0 && id == 0:
+		n.bits("", ReasonAbsent, 0, 1)
+		return
+	case was == 0:
+		n.bits("", ReasonSpawn, 1, 1)
+	case id == 0:
+		n.symbol(ReasonGone, table, schema.Gone)
+		return
+	case id != was:
+		why = ReasonReplace
+		n.symbol(why, table, schema.Replace)
+	default:
+		mask := 0
+		for f := range row {
+			if row[f] != old[f] {
+				mask |= 1 << f
+			}
+		}
+		if mask == 0 {
+			n.symbol(ReasonSame, table, schema.Update)
+			return
+		}
+		n.symbol(ReasonMask, table, schema.Update+mask)
+		for f := range row {
+			if row[f] != old[f] {
+				before := n.w.Len()
+				naiveChange(&n.w, &n.model.Coders()[f], s.Fields[f], row[f], old[f])
+				n.note(s.Fields[f].Name, ReasonUpdate, n.w.Len()-before)
+			}
+		}
+		return
+	}
+	n.bits("", why, uint64(id.Generation()), 8)
+	for f := range row {
+		v, k := n.model.Coders()[f].Raw(row[f])
+		n.bits(s.Fields[f].Name, why, v, k)
+	}
+}
+
+// section notes a section that d has taken.
+func (n *naiveMeter) section(d *Decoder, t tick.Tick, src []byte) {
+	fields := len(n.model.Schema().Fields)
+	row, old := make([]int32, fields), make([]int32, fields)
+	both := func(base *Frame, slot int) (id, was ecs.NetID) {
+		if base != nil {
+			was = base.Row(slot, old)
+		}
+		return d.At(t).Row(slot, row), was
+	}
+	for at := n.w.Len() / 8; at < len(src); at = n.w.Len() / 8 {
+		if src[at] == 0xff && (at+1 == len(src) || src[at+1] == 0xff) {
+			for range len(src) - at {
+				n.bits("", ReasonFill, 0xff, 8)
+			}
+			return
+		}
+		head := src[at : at+4]
+		n.bits("", ReasonHead, uint64(head[0])|uint64(head[1])<<8|uint64(head[2])<<16, 24)
+		n.bits("", ReasonBaseline, uint64(head[3]), 8)
+		first, count, age := int(head[0])|int(head[1])<<8, int(head[2])+1, tick.Tick(head[3]&127)
+		base := d.At(t - age*d.interval)
+		if age == 0 {
+			base = nil
+		}
+		if head[3] < 128 {
+			for g := first; g < first+count; g++ {
+				n.block(base, d.At(t), g, both)
+			}
+			continue
+		}
+		slot := first*16 - 1
+		var r bitio.Reader
+		for range count {
+			r.Reset(src[at+4:])
+			r.Skip(uint(n.w.Len() - 8*(at+4)))
+			slot += 1 + n.gap(&r)
+			if r.Bits(1) == 0 {
+				n.bits("", ReasonBaseline, 0, 1)
+			} else {
+				age := r.Bits(6)
+				n.bits("", ReasonBaseline, 1|age<<1, 7)
+				if base = d.At(t - tick.Tick(age)*d.interval); age == 0 {
+					base = nil
+				}
+			}
+			id, was := both(base, slot)
+			n.row(id, was, row, old)
+		}
+		n.align()
+	}
+}
+
+func (n *naiveMeter) gap(r *bitio.Reader) int {
+	bit := func() uint64 { v := r.Bits(1); n.bits("", ReasonGap, v, 1); return v }
+	if bit() == 0 {
+		return 0
+	}
+	q := 0
+	for ; q < 16 && bit() == 1; q++ {
+	}
+	k := uint(3)
+	if q == 16 {
+		k = 16
+	}
+	v := r.Bits(k)
+	n.bits("", ReasonGap, v, k)
+	if q == 16 {
+		return int(v)
+	}
+	return 8*q + int(v) + 1
+}
+
+func (n *naiveMeter) block(base, cur *Frame, g int, both func(*Frame, int) (id, was ecs.NetID)) {
+	changed, spawns := naiveFlags(n.model.Schema(), cur, base, g)
+	if !changed {
+		n.bits("", ReasonSame, 0, 8)
+		return
+	}
+	n.bits("", ReasonHead, 1, 1)
+	n.bits("", ReasonHead, map[bool]uint64{true: 1}[spawns], 1)
+	row, old := make([]int32, len(cur.fields)), make([]int32, len(cur.fields))
+	for slot := g * 16; slot < (g+1)*16; slot++ {
+		id, was := both(base, slot)
+		cur.Row(slot, row)
+		if base != nil {
+			base.Row(slot, old)
+		}
+		if was != 0 || spawns {
+			n.row(id, was, row, old)
+		}
+	}
+	n.align()
+}
+
+// same compares an account with the twin's and with the bytes.
+func (n *naiveMeter) same(m *Meter, src []byte) error {
+	if !bytes.Equal(n.w.Bytes(), src) {
+		return fmt.Errorf("the twin wrote %x, not %x: the test is wrong", n.w.Bytes(), src)
+	}
+	if m.Total() != 8*uint64(len(src)) {
+		return fmt.Errorf("%d bits in the account of %d bytes", m.Total(), len(src))
+	}
+	got := map[Cell]uint64{}
+	for _, c := range m.Cells(nil) {
+		bits := c.Bits
+		c.Bits = 0
+		got[c] += bits
+	}
+	if diff := cmp.Diff(n.cells, got); diff != "" {
+		return errors.New(diff)
+	}
+	return nil
+}
+
+// meteredModel is a lifeModel whose datagrams are accounted for at both ends and by the twin.
+type meteredModel struct {
+	*lifeModel
+	t         *testing.T
+	model     *schema.Model
+	sent      map[*byte]*Meter
+	sum       *Meter // of all
+	datagrams int
+	bytes     uint64
+}
+
+// step is lifeModel.step, and now and then a client begins anew or a datagram is padded.
+func (l *meteredModel) step(now int) {
+	t := tick.Tick(now)
+	l.world.step()
+	f := l.ring.Begin(t)
+	l.world.capture(f)
+	l.truth[t] = cloneFrame(f, l.schema)
+	l.encoder.Begin(f, l.ring)
+	for _, c := range l.clients {
+		c.up = arrived(c.up, now, func(p packet) {
+			first, count := p.cookie.Groups()
+			c.tracker.Acked(p.cookie.Tick(), first, count)
+		})
+		if l.rng.IntN(200) == 0 {
+			c.tracker.Forget()
+		}
+		if (t+c.phase)%l.interval == 0 {
+			old := len(c.down)
+			if err := l.send(c, now); err != nil {
+				l.t.Fatal(err)
+			}
+			for i := old; i < len(c.down); i++ {
+				l.explain(&c.down[i])
+			}
+		}
+		c.down = arrived(c.down, now, func(p packet) { l.receive(c, p, now) })
+	}
+}
+
+// explain accounts for a datagram on the server's side.
+func (l *meteredModel) explain(p *packet) {
+	if l.sent[&p.payload[0]] != nil { // a copy
+		return
+	}
+	p.payload = append(bytes.Clone(p.payload), bytes.Repeat([]byte{Padding}, l.rng.IntN(4)*l.rng.IntN(8))...)
+	m := NewMeter(l.schema)
+	if err := l.encoder.Explain(m, l.interval, p.payload); err != nil {
+		l.t.Fatalf("tick %d: explained by the server: %v", p.t, err)
+	}
+	l.sent[&p.payload[0]] = m
+}
+
+func (l *meteredModel) receive(c *lifeClient, p packet, now int) {
+	stale := l.stale
+	if err := l.lifeModel.receive(c, p, now); err != nil {
+		l.t.Fatal(err)
+	}
+	if l.stale != stale {
+		return
+	}
+	m, before := NewMeter(l.schema), l.sum.Total()
+	if err := c.decoder.Explain(m, p.t, p.payload); err != nil {
+		l.t.Fatalf("tick %d: explained by the client: %v", p.t, err)
+	}
+	if diff := cmp.Diff(l.sent[&p.payload[0]].Cells(nil), m.Cells(nil)); diff != "" {
+		l.t.Fatalf("tick %d: server and client do not agree:\n%s", p.t, diff)
+	}
+	twin := newNaiveMeter(l.model)
+	twin.section(c.decoder, p.t, p.payload)
+	if err := twin.same(m, p.payload); err != nil {
+		l.t.Fatalf("tick %d: %v", p.t, err)
+	}
+	if err := c.decoder.Explain(l.sum, p.t, p.payload); err != nil || l.sum.Total()-before != 8*uint64(len(p.payload)) {
+		l.t.Fatalf("tick %d: a second time: %v", p.t, err)
+	}
+	l.datagrams++
+	l.bytes += uint64(len(p.payload))
+}
+
+// TestMeterAddsUp: thousands of datagrams over bad links, of blocks and of rows, with clients that begin anew. Of each the
+// account is that of the twin on both ends, and its sum the bits of the datagram; and every reason occurs.
+func TestMeterAddsUp(t *testing.T) {
+	var seen tally
+	datagrams := 0
+	for i, c := range []struct {
+		schema   schema.Schema
+		profile  linkProfile
+		interval tick.Tick
+		share    float64 // that clients see; 0: everything
+	}{
+		{playerSchema, linkProfile{0.05, 0.02, 0.05, 2, 2}, 3, 0},
+		{playerSchema, linkProfile{0.3, 0.1, 0.3, 4, 4}, 1, 0},
+		{edgeSchema, linkProfile{0.3, 0.3, 0.1, 12, 30}, 2, 0},
+		{playerSchema, linkProfile{0.5, 0.5, 0.5, 90, 90}, 1, 0},
+		{playerSchema, linkProfile{0.05, 0.02, 0.05, 2, 2}, 1, 0.1},
+		{playerSchema, linkProfile{0.3, 0.1, 0.3, 4, 4}, 2, 0.9},
+		{edgeSchema, linkProfile{0.3, 0.1, 0.3, 4, 4}, 1, 0.5},
+	} {
+		for _, slots := range []int{40, 400} {
+			l := &meteredModel{lifeModel: newLifeModel(c.schema, uint64(i), slots, 3, c.interval, c.profile), t: t,
+				model: schema.DefaultModel(c.schema), sent: map[*byte]*Meter{}, sum: NewMeter(c.schema)}
+			l.world.wild = []float64{0.02, 0}[i%2]
+			if c.share > 0 {
+				l.mayNotSeeAll(c.share, 0.02)
+			}
+			for now := 1; now <= 12000/slots; now++ {
+				l.step(now)
+				if now == 100 {
+					l.world.churn = 0 // groups at rest, too
+					clear(l.world.alive[16:])
+				}
+			}
+			for _, cell := range l.sum.Cells(nil) {
+				seen[cell.Reason] += cell.Bits
+			}
+			if l.sum.Total() != 8*l.bytes || l.datagrams == 0 {
+				t.Errorf("case %d: %d bits in the account of %d datagrams, %d bytes", i, l.sum.Total(), l.datagrams, l.bytes)
+			}
+			datagrams += l.datagrams
+		}
+	}
+	for r, n := range seen {
+		if n == 0 {
+			t.Errorf("no bits for reason %v: the test does not test it", Reason(r))
+		}
+	}
+	if datagrams < 5000 {
+		t.Errorf("only %d datagrams", datagrams)
+	}
+}
+
+// A section that is no section, cut short or with any bit turned, adds to the account all of its bits or none, and what the decoder takes,
+// the meter does.
+func TestMeterOnDamage(t *testing.T) {
+	m := schema.DefaultModel(playerSchema)
+	rng := rand.New(rand.NewPCG(1, 9))
+	w := newWorld(playerSchema, 60, 4, 0.7, 0.05, 0.05)
+	ring := recorded(playerSchema, 60, 6, w)
+	d, e, k := NewDecoder(m, 60, 1), NewEncoder(m, 60), NewTracker(4, 1)
+	for b := tick.Tick(1); b < 6; b++ {
+		mustSection(t, d, ring.At(b), nil, m)
+	}
+	e.Begin(ring.At(6), ring)
+	k.Advance(5)
+	k.Acked(5, 0, 4)
+	var p Packer
+	taken, refused := 0, 0
+	for _, rows := range []bool{false, true} {
+		k.Advance(6)
+		if p.Begin(e, k, 0, 4); rows {
+			p.BeginRows(e, k, []uint64{0x0f0ff00f1fff7bf1})
+		}
+		good, _, _ := p.Next(nil, 2000)
+		for range 2500 {
+			src := bytes.Clone(good[:len(good)-rng.IntN(2)*rng.IntN(len(good))])
+			for range rng.IntN(3) {
+				if bit := rng.IntN(8*len(src) + 1); bit < 8*len(src) {
+					src[bit/8] ^= 1 << (bit % 8)
+				}
+			}
+			fresh := NewDecoder(m, 60, 1)
+			*fresh.frames[5] = *d.frames[5]
+			meter := NewMeter(playerSchema)
+			err, said := fresh.Section(6, src), error(nil)
+			if said = fresh.Explain(meter, 6, src); err == nil && said != nil {
+				t.Fatalf("%x is taken but not explained: %v", src, said)
+			}
+			want := 8 * uint64(len(src))
+			if said != nil {
+				want = 0
+				refused++
+			} else {
+				taken++
+			}
+			if meter.Total() != want {
+				t.Fatalf("%x: %d bits, want %d (%v)", src, meter.Total(), want, said)
+			}
+		}
+	}
+	if taken < 500 || refused < 500 {
+		t.Errorf("%d taken, %d refused: the test tests little", taken, refused)
+	}
+}
+
+// Owner's rows add up as well, at both ends, over a link that loses a third each way.
+func TestMeterOwnerRows(t *testing.T) {
+	m := schema.DefaultModel(ownerSchema)
+	rng := rand.New(rand.NewPCG(3, 5))
+	out, in := NewOwnerWriter(m, 3), NewOwnerReader(m, 3)
+	row := make([]int32, len(ownerSchema.Fields))
+	sum, bits := NewMeter(ownerSchema), uint64(0)
+	for step := range 3000 {
+		now := 7 + 3*tick.Tick(step)
+		for f, field := range ownerSchema.Fields {
+			if rng.IntN(4) == 0 {
+				row[f] = field.Clamp(row[f] + rng.Int32N(9) - 4)
+			}
+		}
+		if rng.IntN(300) == 0 {
+			out.Reset()
+		}
+		src := append(out.Append(nil, now, row), 9, 9, 9)
+		sent, got := NewMeter(ownerSchema), NewMeter(ownerSchema)
+		if rest, err := out.Explain(sent, src); err != nil || len(rest) != 3 {
+			t.Fatalf("%v, %d bytes left", err, len(rest))
+		}
+		if rng.IntN(3) == 0 {
+			continue
+		}
+		var base []int32
+		if age := tick.Tick(src[0]); age != 0 {
+			_, held, _ := in.got.at(now - 3*age)
+			base = slices.Clone(held)
+		}
+		if _, _, err := in.Parse(now, src); err != nil {
+			t.Fatal(err)
+		}
+		if rest, err := in.Explain(got, now, src); err != nil || len(rest) != 3 {
+			t.Fatalf("%v, %d bytes left", err, len(rest))
+		}
+		_, _ = in.Explain(sum, now, src)
+		twin := newNaiveMeter(m)
+		twin.owner(src[0], base, row)
+		if err := twin.same(got, src[:len(src)-3]); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sent.Cells(nil), got.Cells(nil)); diff != "" {
+			t.Fatalf("the ends do not agree:\n%s", diff)
+		}
+		bits += 8 * uint64(len(src)-3)
+		if rng.IntN(3) > 0 {
+			out.Acked(now)
+		}
+	}
+	if sum.Total() != bits || sum.Bits(0, ReasonUpdate) == 0 || sum.Bits(0, ReasonSpawn) == 0 || sum.Bits(-1, ReasonSame) == 0 {
+		t.Errorf("%d bits in all, want %d: %v", sum.Total(), bits, sum.Cells(nil))
+	}
+	for i, src := range [][]byte{nil, {Window}, {1}, {0, 1}} {
+		before := sum.Total()
+		if _, err := in.Explain(sum, 7+3*2999, src); err == nil || sum.Total() != before {
+			t.Errorf("%d: %v, %d bits added", i, err, sum.Total()-before)
+		}
+	}
+}
+
+func (n *naiveMeter) owner(age byte, base, row []int32) {
+	fields, coders := n.model.Schema().Fields, n.model.Coders()
+	n.bits("", ReasonBaseline, uint64(age), 8)
+	for f := range row {
+		if base == nil {
+			v, k := coders[f].Raw(row[f])
+			n.bits(fields[f].Name, ReasonSpawn, v, k)
+		}
+	}
+	for _, part := range n.model.Masks() {
+		mask := 0
+		for i := range part.Fields {
+			if base != nil && row[part.First+i] != base[part.First+i] {
+				mask |= 1 << i
+			}
+		}
+		switch {
+		case base == nil:
+			continue
+		case mask == 0:
+			n.symbol(ReasonSame, part.Table, 0)
+		default:
+			n.symbol(ReasonMask, part.Table, mask)
+		}
+		for i := range part.Fields {
+			if f := part.First + i; mask>>i&1 != 0 {
+				v, k := coders[f].Bits(row[f], base[f])
+				n.bits(fields[f].Name, ReasonUpdate, v, k)
+			}
+		}
+	}
+	n.align()
+}
+
+func TestMeterAllocatesNothing(t *testing.T) {
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, 200, 6, newWorld(playerSchema, 200, 4, 0.7, 0.05, 0.05))
+	d, e, k, meter := NewDecoder(m, 200, 1), NewEncoder(m, 200), NewTracker(13, 1), NewMeter(playerSchema)
+	e.Begin(ring.At(6), ring)
+	k.Advance(6)
+	var p Packer
+	p.Begin(e, k, 0, 13)
+	src, _, _ := p.Next(nil, 1<<16)
+	if err := d.Section(6, src); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if d.Explain(meter, 6, src) != nil || e.Explain(meter, 1, src) != nil {
+			t.Fatal("not explained")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if len(meter.Cells(nil)) < 11 || meter.Bits(-1, ReasonSpawn) != 2*101*9*uint64(ring.At(6).population()) {
+		t.Errorf("%v", meter.Cells(nil))
+	}
+	if meter.Reset(); meter.Total() != 0 || meter.Cells(nil) != nil {
+		t.Error("Reset leaves something")
+	}
+}
+
+// population counts who is there.
+func (f *Frame) population() (n int) {
+	for slot := range f.Slots() {
+		if f.ID(slot) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestReasonNames(t *testing.T) {
+	seen := map[string]bool{}
+	for r := range NumReasons {
+		if name := r.String(); name == "" || name == "invalid" || seen[name] {
+			t.Errorf("reason %d is called %q", r, name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if NumReasons.String() != "invalid" {
+		t.Error("a reason too many has a name")
+	}
+}
+
+// What it costs to account for a datagram, beside what it costs to decode it.
+func BenchmarkMeter(b *testing.B) {
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, 256, 6, newWorld(playerSchema, 256, 4, 1, 0.001, 0.001))
+	e, meter := NewEncoder(m, 256), NewMeter(playerSchema)
+	e.Begin(ring.At(6), ring)
+	d := NewDecoder(m, 256, 1)
+	mustSection(b, d, ring.At(5), nil, m)
+	var src []byte
+	for g := range 16 {
+		src = append(AppendRun(src, Run{First: g, Count: 1, Base: 5}, 6, 1), e.Group(g, 5)...)
+	}
+	b.Run("decode", func(b *testing.B) {
+		for range b.N {
+			if err := d.Section(6, src); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*256), "ns/row")
+	})
+	b.Run("explain", func(b *testing.B) {
+		for range b.N {
+			if err := d.Explain(meter, 6, src); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*256), "ns/row")
+	})
+}
