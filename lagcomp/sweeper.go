@@ -194,7 +194,7 @@ func (s *Sweeper) moves(a, b *frame) *move {
 // square is the number of the square a coordinate lies in; those far outside the world share one.
 func square(x float32) int {
 	const far = 1 << 16
-	return int(min(max(x, -far), far)*(1/gridSize)+far) - far
+	return int(float32(min(max(x, -far), far)*(1/gridSize))+far) - far
 }
 
 // alongRay lists rows that a long way may touch, of everybody.

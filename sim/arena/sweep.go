@@ -49,8 +49,13 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	for {
 		mid := r.At(from + half)
 		items := a.Near(mid.X, mid.Z)
+		lo, hi := box(r.At(from), r.At(from+float32(2*half)), radius+rayMargin)
 		for i := range items {
-			if t, n, touched := items[i].sweep(&b, radius); touched && (!ok || t < hit.Distance) {
+			s := &items[i]
+			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z || s.Max.Z < lo.Z {
+				continue
+			}
+			if t, n, touched := s.sweep(&b, radius); touched && (!ok || t < hit.Distance) {
 				hit, ok = Touch{t, n}, true
 				b.max = t
 			}
@@ -60,6 +65,12 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 			return hit, ok
 		}
 	}
+}
+
+// box holds both ends, grown.
+func box(p, q geom.Vec3, grow float32) (lo, hi geom.Vec3) {
+	g := geom.Vec3{X: grow, Y: grow, Z: grow}
+	return p.Min(q).Sub(g), p.Max(q).Add(g)
 }
 
 // clip returns the part of the way on which a sphere may touch anything of the arena.
