@@ -50,7 +50,8 @@ type Damage struct {
 // the outcome; nothing is dropped, the memory grows to the number of such triples that really occur.
 type Ledger struct {
 	entries []entry
-	table   []int32 // hash of a triple -> 1 + its entry; a power of two, at most half full
+	table   []int32  // hash of a triple -> 1 + its entry; a power of two, at most half full
+	order   []uint64 // victim<<32 | entry, while settling
 }
 
 type entry struct {
@@ -150,11 +151,11 @@ type Wound struct {
 // instigator, then of the lower cause. So who is credited with a kill does not depend on who was noted first.
 func (l *Ledger) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
 	l.clear()
-	slices.SortFunc(l.entries, compareEntries)
+	l.sort()
 	var points *int16
-	for i := range l.entries {
-		e := &l.entries[i]
-		if i == 0 || e.victim != l.entries[i-1].victim {
+	for i, key := range l.order {
+		e := &l.entries[uint32(key)]
+		if i == 0 || key>>32 != l.order[i-1]>>32 {
 			points = health(e.victim)
 		}
 		if points == nil || *points <= 0 {
@@ -169,6 +170,22 @@ func (l *Ledger) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
 	}
 	l.entries = l.entries[:0]
 	return out
+}
+
+// sort fills order: by victim, which is cheap to compare, then each victim's own few.
+func (l *Ledger) sort() {
+	l.order = l.order[:0]
+	for i := range l.entries {
+		l.order = append(l.order, uint64(l.entries[i].victim)<<32|uint64(i))
+	}
+	slices.Sort(l.order)
+	for from, to := 0, 0; from < len(l.order); from = to {
+		for to = from + 1; to < len(l.order) && l.order[to]>>32 == l.order[from]>>32; to++ {
+		}
+		if to-from > 1 {
+			slices.SortFunc(l.order[from:to], func(a, b uint64) int { return compareEntries(&l.entries[uint32(a)], &l.entries[uint32(b)]) })
+		}
+	}
 }
 
 // clear empties the table, at the price of what was noted and not of the busiest tick there was.
@@ -190,13 +207,12 @@ func (l *Ledger) clear() {
 
 func metres(units int64) float32 { return float32(float64(units) * move.VelUnit) }
 
-func compareEntries(a, b entry) int {
-	switch {
-	case a.victim != b.victim:
-		return cmp.Compare(a.victim, b.victim)
-	case a.points != b.points:
+// compareEntries orders the entries of one victim.
+func compareEntries(a, b *entry) int {
+	if a.points != b.points {
 		return cmp.Compare(b.points, a.points)
-	case a.instigator != b.instigator:
+	}
+	if a.instigator != b.instigator {
 		return cmp.Compare(a.instigator, b.instigator)
 	}
 	return cmp.Compare(a.cause, b.cause)

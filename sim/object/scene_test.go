@@ -37,6 +37,8 @@ type stage struct {
 	history *lagcomp.History
 	poses   []lagcomp.Pose
 	health  []int16
+	wounds  []Wound
+	find    func(ecs.NetID) *int16
 }
 
 func newStage(a *arena.Arena, players int) *stage {
@@ -46,6 +48,12 @@ func newStage(a *arena.Arena, players int) *stage {
 		s.Ammo = append(s.Ammo, ammo.Compile(rate))
 	}
 	s.Fuses = []Timer{DefaultFuse().Compile(rate)}
+	s.find = func(id ecs.NetID) *int16 {
+		if id.Index() < len(s.health) {
+			return &s.health[id.Index()]
+		}
+		return nil
+	}
 	for i := range players {
 		s.health[i] = 100
 	}
@@ -66,14 +74,7 @@ func (s *stage) next() {
 	s.history.Record(s.Now, s.poses)
 }
 
-func (s *stage) settle() []Wound {
-	return s.Settle(func(id ecs.NetID) *int16 {
-		if id.Index() < len(s.health) {
-			return &s.health[id.Index()]
-		}
-		return nil
-	}, nil)
-}
+func (s *stage) settle() []Wound { return s.Settle(s.find, nil) }
 
 func (s *stage) run() []Wound {
 	s.ResolveBlasts()
