@@ -29,6 +29,7 @@ type Scene struct {
 	rows   []int32 // of sweeps
 	hits   []lagcomp.Hit
 	near   []lagcomp.Near
+	held   []bool // of cubes: lies on another
 }
 
 // current is the view of what is judged now.
