@@ -87,59 +87,70 @@ func (b *builder) pair(from, to int) {
 		}
 		return
 	}
-	top := levels - 1
-	low := b.sees(from, to)
-	if !low && !b.sees(top*cells+from, top*cells+to) {
+	top := cells * (levels - 1)
+	if b.glance(from, to) {
+		for i := range levels * levels {
+			b.see(i/levels*cells+from, i%levels*cells+to)
+		}
 		return
 	}
-	for i := range levels * levels {
+	if !b.sees(top+from, top+to) {
+		return
+	}
+	b.see(top+from, top+to)
+	for i := range levels*levels - 1 {
 		f, t := i/levels, i%levels
 		x, y := f*cells+from, t*cells+to
-		if i == 0 && low || f > 0 && b.t.get(x-cells, y) || t > 0 && b.t.get(x, y-cells) || i > 0 && b.sees(x, y) {
-			b.t.set(x, y)
-			b.t.set(y, x)
+		if f > 0 && b.t.get(x-cells, y) || t > 0 && b.t.get(x, y-cells) || b.sees(x, y) {
+			b.see(x, y)
 		}
 	}
 }
 
-// sees reports whether somebody in one node may see somebody in the other, either way. Before it looks closely it looks
-// along some lines: most pairs that see each other do so at once.
+// see puts a pair of nodes in the table.
+func (b *builder) see(x, y int) {
+	b.t.set(x, y)
+	b.t.set(y, x)
+}
+
+// sees reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
 func (b *builder) sees(x, y int) bool {
 	from, to := b.nodes[x], b.nodes[y]
 	if from[0].empty() || to[0].empty() {
 		return false
 	}
-	r, s := from[0].bodies(), to[0].bodies() // the eyes are in them
+	r, s := from[0].bodies(), to[0].bodies()
 	if b.walls.probe(&r, &s, &b.last) == hidden {
 		return false
 	}
+	b.left = b.c.Effort
+	return !b.blind(from, to, 0, 0)
+}
+
+// glance looks along some lines: most pairs that see each other do so at once.
+func (b *builder) glance(x, y int) bool {
+	from, to := b.nodes[x], b.nodes[y]
 	for i := range glances {
 		p, q := &from[glanceBase+i*5%glanceParts], &to[glanceBase+i*3%glanceParts]
 		if p.empty() || q.empty() {
 			continue
 		}
-		eyes, bodies := p.eyes(), q.bodies()
-		if b.walls.free(&eyes, &bodies) {
+		r, s := p.bodies(), q.bodies()
+		if b.walls.free(&r, &s) {
 			return true
 		}
 	}
-	return !b.hides(from, to) || !b.hides(to, from)
-}
-
-// hides reports whether nobody in from can see anybody in to.
-func (b *builder) hides(from, to parts) bool {
-	b.left = b.c.Effort
-	return b.blind(from, to, 0, 0)
+	return false
 }
 
 // Glances go from the parts of one depth of the halving to those of the other side's.
 const (
 	glanceParts = 16
 	glanceBase  = glanceParts - 1
-	glances     = 16
+	glances     = 6
 )
 
-// blind is hides for two parts. One that is halved is hidden where both its halves are.
+// blind reports whether nobody in one part and nobody in the other see each other. A part that is halved is blind where both its halves are.
 func (b *builder) blind(from, to parts, i, j int) bool {
 	p, q := &from[i], &to[j]
 	if p.empty() || q.empty() {
@@ -148,8 +159,8 @@ func (b *builder) blind(from, to parts, i, j int) bool {
 	if b.left--; b.left < 0 {
 		return false
 	}
-	eyes, bodies := p.eyes(), q.bodies()
-	switch b.walls.probe(&eyes, &bodies, &b.last) {
+	r, s := p.bodies(), q.bodies()
+	switch b.walls.probe(&r, &s, &b.last) {
 	case hidden:
 		return true
 	case open:

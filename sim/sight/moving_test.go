@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -19,7 +18,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 		b := &builder{c: &table.c, t: table, walls: newWalls(a), ground: newGround(a, &table.c)}
 		b.settle(a)
 		r := rand.New(rand.NewPCG(uint64(i), 3))
-		for body := range 24 {
+		for body := range 32 {
 			var trail []geom.Vec3
 			m := move.Motion{Pos: a.Spawns[r.IntN(len(a.Spawns))].Pos}
 			in := move.Input{}
@@ -61,5 +60,3 @@ func holds(all parts, p geom.Vec3) bool {
 	}
 	return false
 }
-
-var _ = arena.Unit

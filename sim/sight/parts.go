@@ -15,15 +15,7 @@ type part struct{ x0, z0, x1, z1, y0, y1 float32 }
 // empty is a part in which nobody can be.
 func (p *part) empty() bool { return p.x0 > p.x1 }
 
-// eyes is where the eyes are of those whose feet are in p.
-func (p *part) eyes() room {
-	return room{
-		point{float64(p.x0), float64(p.y0) + move.EyeHeight, float64(p.z0)},
-		point{float64(p.x1), float64(p.y1) + move.EyeHeight, float64(p.z1)},
-	}
-}
-
-// bodies is where their bodies are.
+// bodies is where the bodies are of those whose feet are in p, and their eyes.
 func (p *part) bodies() room {
 	return room{
 		point{float64(p.x0) - move.Radius, float64(p.y0), float64(p.z0) - move.Radius},

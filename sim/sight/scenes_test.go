@@ -12,6 +12,7 @@ import (
 type scene struct {
 	r      *rand.Rand
 	solids []arena.Solid
+	spawn  geom.Vec3 // on open ground
 }
 
 func (s *scene) add(shape arena.Shape, x0, y0, z0, x1, y1, z1 int) {
@@ -21,7 +22,7 @@ func (s *scene) add(shape arena.Shape, x0, y0, z0, x1, y1, z1 int) {
 
 func (s *scene) arena(name string, half float32) *arena.Arena {
 	bounds := geom.AABB{Min: geom.Vec3{X: -half, Y: -1, Z: -half}, Max: geom.Vec3{X: half, Y: 24, Z: half}}
-	a, err := arena.New(name, bounds, s.solids, []arena.Spawn{{Team: 0}, {Team: 1}})
+	a, err := arena.New(name, bounds, s.solids, []arena.Spawn{{Pos: s.spawn, Team: 0}, {Pos: s.spawn, Team: 1}})
 	if err != nil {
 		panic(err)
 	}
@@ -37,6 +38,9 @@ func town(half int, seed uint64) *arena.Arena {
 	for z := -h; z < h; {
 		deep := 40 + s.r.IntN(40)
 		street := 16 + s.r.IntN(8)
+		if s.spawn.Z == 0 {
+			s.spawn.Z = float32(z+deep+8) / 4
+		}
 		for x := -h + s.r.IntN(40); x < h; {
 			wide := 40 + s.r.IntN(40)
 			s.house(x, z, min(x+wide, h), min(z+deep, h))
@@ -77,6 +81,7 @@ func rooms(n int, seed uint64) *arena.Arena {
 	s := scene{r: rand.New(rand.NewPCG(seed, 2))}
 	const pitch, high = 40, 16
 	h := n * pitch / 2
+	s.spawn = geom.Vec3{X: float32(36-h) / 4, Z: float32(36-h) / 4}
 	s.add(arena.Box, -h-2, -4, -h-2, h+2, 0, h+2)
 	s.add(arena.Box, -h-2, high, -h-2, h+2, high+2, h+2)
 	for i := range n + 1 {
@@ -114,7 +119,7 @@ func rooms(n int, seed uint64) *arena.Arena {
 	return s.arena("rooms", float32(h+2)/4)
 }
 
-// open is a built-in or generated arena.
+// openArena is a built-in or generated arena.
 func openArena(tb testing.TB, name string) *arena.Arena {
 	tb.Helper()
 	a, err := arena.Open(name)

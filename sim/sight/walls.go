@@ -80,6 +80,7 @@ func newWalls(a *arena.Arena) *walls {
 	for i := range a.Solids {
 		w.all = append(w.all, newWall(&a.Solids[i]))
 	}
+	w.found()
 	w.fuse(len(a.Solids) * maxFused)
 	for i := range w.all {
 		w.all[i].erode()
@@ -109,6 +110,23 @@ func newWall(s *arena.Solid) wall {
 		w.c = w.lo.y - w.b*w.hi.z
 	}
 	return w
+}
+
+// found lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
+func (w *walls) found() {
+	w.index()
+	for i := range w.all {
+		s := &w.all[i]
+		x, z := bin(s.lo.x-w.x0, w.size, w.wide), bin(s.lo.z-w.z0, w.size, w.deep)
+		for _, items := range [...][]uint32{w.large, w.at(x, z)} {
+			for _, j := range items {
+				o := &w.all[j]
+				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z && o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
+					s.lo.y = o.lo.y
+				}
+			}
+		}
+	}
 }
 
 // erode makes a wall a little smaller: what it still hides is hidden from everywhere close by.
