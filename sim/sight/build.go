@@ -9,9 +9,10 @@ import (
 // ErrGrid is for a grid that does not cover the arena's bounds.
 var ErrGrid = errors.New("sight: the grid does not cover the arena's bounds; Fit makes one that does")
 
-// Build works out the table of an arena. It takes about a second for each 10 million pairs of cells, more where much is
-// nearly hidden, and some memory besides the table, 3.2 KiB a cell and level; nothing of it is kept. The errors say what is
-// wrong with the config, or that the table would be too large. Equal arguments give equal tables.
+// Build works out the table of an arena. It takes about 6 microseconds for each pair of cells between houses, less in the open:
+// 3 s for 32 x 32 cells, and minutes for more than 64 x 64, which is what AppendBinary is for. It takes 3 KiB a cell and level
+// besides the table while it works. The errors say what is wrong with the config, or that the table would be too large. Equal
+// arguments give equal tables.
 func Build(a *arena.Arena, c Config) (*Table, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {

@@ -149,6 +149,13 @@ func (g *ground) place(r area, now float32, c *Config, solids []arena.Solid) pla
 	if now < feet {
 		feet = min(climb(reach.grown(move.Radius), now, c.rise(), solids), g.top)
 	}
+	for i := range solids { // a roof over all of it keeps those down who are below
+		s, b := &solids[i], &g.a.Bounds
+		if s.Shape == arena.Box && now < s.Min.Y && s.Min.X <= max(reach.x0, b.Min.X) && s.Min.Z <= max(reach.z0, b.Min.Z) &&
+			s.Max.X >= min(reach.x1, b.Max.X) && s.Max.Z >= min(reach.z1, b.Max.Z) {
+			feet = min(feet, max(now, s.Min.Y-move.Height+1./32))
+		}
+	}
 	x0, z0, x1, z1 := g.span(reach)
 	p := place{x0: x0, z0: z0, feet: feet}
 	free := make([]uint64, max(z1-z0, 0))

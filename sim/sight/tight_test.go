@@ -36,25 +36,19 @@ func TestTightness(t *testing.T) {
 		least float64 // of what the oracle hides
 	}{
 		{openArena(t, "arena-64"), 4, 0},
-		{openArena(t, "arena-1024"), 8, 0},
-		{openArena(t, "gen:500:7"), 8, 0},
-		{town(64, 1), 2, 0.9},
-		{town(64, 1), 4, 0.9},
-		{town(64, 1), 8, 0.8},
-		{rooms(6, 1), 2, 0.8},
-		{rooms(6, 1), 4, 0.7},
+		{openArena(t, "arena-256"), 4, 0},
+		{town(48, 1), 4, 0.8},
+		{town(48, 1), 8, 0.6},
+		{rooms(5, 1), 4, 0.4},
 	} {
-		if testing.Short() && row.cell == 2 {
-			continue
-		}
 		table, err := Build(row.arena, Fit(row.arena, row.cell))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, level := range []int{0, table.Levels() - 1} {
-			hides, misses := tightness(table, row.arena, level, 1000, 100)
+			hides, misses := tightness(table, row.arena, level, 500, 100)
 			ratio := float64(hides) / max(float64(hides+misses), 1)
-			t.Logf("%-10s %v m, level %d: hides %.1f %% of pairs, %.2f of what the oracle does", row.arena.Name, row.cell, level, float64(hides)/10, ratio)
+			t.Logf("%-10s %v m, level %d: of 500 pairs hides %d, the oracle %d more: %.2f", row.arena.Name, row.cell, level, hides, misses, ratio)
 			if level == 0 && ratio < row.least {
 				t.Errorf("%s, cells of %v m: hides %.2f of what the oracle does, want %v", row.arena.Name, row.cell, ratio, row.least)
 			}
