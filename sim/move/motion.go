@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Specification: the reference's movement, in metres, seconds and degrees.
+// Specification: the reference's movement, in metres, seconds and degrees. Radius to JumpHeight are those of the default
+// body; TopSpeed holds for all.
 const (
 	Radius     = 0.4  // of the body
 	Height     = 1.8  // of the body
@@ -33,13 +34,14 @@ const (
 	DoubleJump      // the same, begun in the air
 	InAir           // falling, or rising after a jump
 	Dead            // falls and slides to a halt; takes no input
+	Launched        // on the arc of a rocket jump
 	locos           // how many there are
 )
 
 // String returns the name of the state.
 func (l Loco) String() string {
 	if l < locos {
-		return [locos]string{"stand", "move", "jump", "double jump", "air", "dead"}[l]
+		return [locos]string{"stand", "move", "jump", "double jump", "air", "dead", "launched"}[l]
 	}
 	return "?"
 }
@@ -52,29 +54,31 @@ func (l Loco) Grounded() bool { return l <= GroundMove }
 type Motion struct {
 	Pos, Vel geom.Vec3
 	Loco     Loco
-	Jumps    uint8  // begun since the ground was left, 0 to 2
-	Since    uint16 // ticks in Loco, saturating at 65535
-	Held     uint16 // Jump if it was held in the last input: a jump needs a fresh press
+	Jumps    uint8      // begun since the ground was left, 0 to 3
+	Since    uint16     // ticks in Loco, saturating at 65535
+	Held     uint16     // Jump if it was held in the last input: a jump needs a fresh press
+	Heading  geom.Angle // where the last rocket jump flies to
 }
 
 var _ [32]byte = [unsafe.Sizeof(Motion{})]byte{}
 
 // State is a Motion without Pos and Vel, as it lies in a column.
 type State struct {
-	Loco  Loco
-	Jumps uint8
-	Since uint16
-	Held  uint16
+	Loco    Loco
+	Jumps   uint8
+	Since   uint16
+	Held    uint16
+	Heading geom.Angle
 }
 
 // Join puts together what Split took apart.
 func Join(pos, vel geom.Vec3, s State) Motion {
-	return Motion{pos, vel, s.Loco, s.Jumps, s.Since, s.Held}
+	return Motion{pos, vel, s.Loco, s.Jumps, s.Since, s.Held, s.Heading}
 }
 
 // Split takes a motion apart into what lies in columns.
 func Split(m Motion) (pos, vel geom.Vec3, s State) {
-	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held}
+	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held, m.Heading}
 }
 
 // Columns are the motions of many bodies, one row each; the slices have one length.
@@ -100,13 +104,4 @@ type Input struct {
 // Sprints reports whether the input sprints: asked for, moving, and within a quarter turn of straight ahead.
 func (in Input) Sprints() bool {
 	return in.Buttons&Sprint != 0 && in.MoveMag > 0 && (in.MoveYaw < 64 || in.MoveYaw > 192)
-}
-
-// Knock returns m hit by an impulse in m/s: thrown into the air at the sum of both velocities.
-func Knock(m Motion, impulse geom.Vec3) Motion {
-	m.Vel = roundVel(m.Vel.Add(impulse))
-	if m.Loco != Dead {
-		m.Loco, m.Since = InAir, 0
-	}
-	return m
 }
