@@ -14,7 +14,9 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 	if next != m.Loco {
 		m.Loco, m.Since = next, 0
 	}
-	m.Held = in.Buttons & Jump
+	if m.Held = in.Buttons&Jump | m.Held&heading; m.Loco != Launched {
+		m.Held &= Jump
+	}
 	speed := b.walk
 	if in.Sprints() {
 		speed = b.run
@@ -30,7 +32,7 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 		m.Vel = accelerate(m.Vel, in, speed, b.airFriction, b.airAccel, dt)
 		m.Vel.Y = b.fall(m.Vel.Y, dt)
 	case Launched:
-		m.Vel = b.flight(m.Heading, m.Since, rate)
+		m.Vel = b.flight(geom.Angle(m.Held&heading), m.Since, rate)
 	default:
 		m.Vel = accelerate(m.Vel, in, speed, b.friction, 0, dt)
 		m.Vel.Y = b.fall(m.Vel.Y, dt)
@@ -77,12 +79,12 @@ func (b *Body) fall(y, dt float32) float32 {
 }
 
 // flight is the velocity of a rocket jump that has lasted so many ticks.
-func (b *Body) flight(heading geom.Angle, since, rate uint16) geom.Vec3 {
+func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
 	up := b.arcStart
 	if b.arcMillis > 0 {
 		up += int32(int64(b.arcTurn) * int64(since) * 1000 / (int64(rate) * int64(b.arcMillis)))
 	}
-	return geom.Forward(heading, geom.Angle(uint16(up))).Scale(b.arcSpeed)
+	return geom.Forward(yaw, geom.Angle(uint16(up))).Scale(b.arcSpeed)
 }
 
 // accelerate is the reference's velocity over the ground: friction first, then towards the wish as Quake II has it:

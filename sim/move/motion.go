@@ -54,31 +54,29 @@ func (l Loco) Grounded() bool { return l <= GroundMove }
 type Motion struct {
 	Pos, Vel geom.Vec3
 	Loco     Loco
-	Jumps    uint8      // begun since the ground was left, 0 to 3
-	Since    uint16     // ticks in Loco, saturating at 65535
-	Held     uint16     // Jump if it was held in the last input: a jump needs a fresh press
-	Heading  geom.Angle // where the last rocket jump flies to
+	Jumps    uint8  // begun since the ground was left, 0 to 3
+	Since    uint16 // ticks in Loco, saturating at 65535
+	Held     uint16 // Jump if it was held in the last input: a jump needs a fresh press
 }
 
 var _ [32]byte = [unsafe.Sizeof(Motion{})]byte{}
 
 // State is a Motion without Pos and Vel, as it lies in a column.
 type State struct {
-	Loco    Loco
-	Jumps   uint8
-	Since   uint16
-	Held    uint16
-	Heading geom.Angle
+	Loco  Loco
+	Jumps uint8
+	Since uint16
+	Held  uint16
 }
 
 // Join puts together what Split took apart.
 func Join(pos, vel geom.Vec3, s State) Motion {
-	return Motion{pos, vel, s.Loco, s.Jumps, s.Since, s.Held, s.Heading}
+	return Motion{pos, vel, s.Loco, s.Jumps, s.Since, s.Held}
 }
 
 // Split takes a motion apart into what lies in columns.
 func Split(m Motion) (pos, vel geom.Vec3, s State) {
-	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held, m.Heading}
+	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held}
 }
 
 // Columns are the motions of many bodies, one row each; the slices have one length.
@@ -86,6 +84,9 @@ type Columns struct {
 	Pos, Vel []geom.Vec3
 	State    []State
 }
+
+// heading are the bits of Motion.Held that hold where a rocket jump flies to.
+const heading uint16 = 0xff00
 
 // Buttons that this package knows; the others are for others.
 const (

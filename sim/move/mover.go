@@ -74,13 +74,14 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	x0, x1 := at.X+min(delta.X, 0)-wide, at.X+max(delta.X, 0)+wide
 	z0, z1 := at.Z+min(delta.Z, 0)-wide, at.Z+max(delta.Z, 0)+wide
 	y0, y1 := at.Y-b.below, at.Y+b.above
-	m.count = 0
-	for i := range m.cell {
-		s := &m.cell[i]
+	n, cell := 0, m.cell
+	for i := range cell {
+		s := &cell[i]
 		// No branches: which solids pass is anybody's guess, and a wrong guess costs more than all six comparisons.
-		m.near[m.count&(arena.MaxNear-1)] = uint8(i)
-		m.count += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
+		m.near[n&(arena.MaxNear-1)] = uint8(i)
+		n += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
 	}
+	m.count = n
 	if m.pass&m.arena.Passed() != 0 {
 		m.letThrough()
 	}

@@ -78,7 +78,8 @@ func Teleport(m Motion, to geom.Vec3, yaw geom.Angle) Motion {
 // The dead stay where they are.
 func Launch(m Motion, yaw geom.Angle) Motion {
 	if m.Loco != Dead {
-		m.Loco, m.Since, m.Heading, m.Jumps = Launched, 0, yaw, max(m.Jumps, 1)
+		m.Loco, m.Since, m.Jumps = Launched, 0, max(m.Jumps, 1)
+		m.Held = m.Held&Jump | uint16(yaw+1<<7)&heading
 	}
 	return m
 }

@@ -56,15 +56,16 @@ func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, fre
 func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	top := feet + m.body.stepTop
 	highest, firm = -nowhere, -nowhere
+	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
-		r, ok := m.body.support(&m.cell[i], m.origin, q.X, q.Z)
+		r, ok := b.support(&cell[i], m.origin, q.X, q.Z)
 		if !ok || r.wall || r.at > top {
 			continue
 		}
 		if r.feet > highest {
 			highest = r.feet
 		}
-		if r.up >= m.body.cosLimit && r.feet > firm {
+		if r.up >= b.cosLimit && r.feet > firm {
 			firm = r.feet
 		}
 	}
@@ -73,14 +74,15 @@ func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 
 // shove pushes q sideways out of whatever it touches, and reports whether it touched anything.
 func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
+	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
-		t, ok := m.body.contact(&m.cell[i], m.origin, *q)
+		t, ok := b.contact(&cell[i], m.origin, *q)
 		if !ok {
 			continue
 		}
 		touched = true
 		flat := float32(t.n.X*t.n.X) + float32(t.n.Z*t.n.Z)
-		if flat > 1e-4 && t.aside <= m.body.radius {
+		if flat > 1e-4 && t.aside <= b.radius {
 			by := t.aside / geom.Sqrt(flat)
 			q.X += float32(t.n.X * by)
 			q.Z += float32(t.n.Z * by)
