@@ -27,14 +27,19 @@ var limits = [3]float32{1, 4, 11}
 func (m *moves) between(a, b *frame) *move {
 	known := &m[(uint32(a.tick)*2654435769+uint32(b.tick-a.tick)*40503)>>26] // Fibonacci hashing: runs of ticks spread evenly
 	if known.from != a.tick || known.to != b.tick {
-		known.from, known.to = a.tick, b.tick
-		for _, limit := range limits {
-			if known.measure(a, b, limit); known.count != tooMany {
-				break
-			}
-		}
+		known.between(a, b)
 	}
 	return known
+}
+
+// between makes m the bound from a to b.
+func (m *move) between(a, b *frame) {
+	m.from, m.to = a.tick, b.tick
+	for _, limit := range limits {
+		if m.measure(a, b, limit); m.count != tooMany {
+			return
+		}
+	}
 }
 
 func (m *move) measure(a, b *frame, limit float32) {

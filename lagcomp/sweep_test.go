@@ -1,0 +1,205 @@
+package lagcomp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// slowSweep looks at everybody, sharing with Sweeper only the definition of a touch.
+func (h *slowHistory) slowSweep(w Sweep) (best Hit) {
+	for slot := range h.poses[w.View.From] {
+		p, ok := h.At(w.View, slot)
+		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
+			continue
+		}
+		part, t, ok := SweepTest(w.Ray, w.Radius, p)
+		if ok && (best.ID == 0 || t < best.Distance) {
+			ray, _ := Aim(w.Ray)
+			best = Hit{ID: p.ID, Slot: slot, Part: part, Distance: t, Point: ray.At(t)}
+		}
+	}
+	return best
+}
+
+func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []Near) {
+	for slot := range h.poses[v.From] {
+		if p, ok := h.At(v, slot); ok && p.Alive() && Touches(ball, p) {
+			out = append(out, Near{slot, p})
+		}
+	}
+	return out
+}
+
+// TestRow49SweepsAgainstEverybody compares flying spheres and balls, short and long, with the slow twin, in a lobby that
+// dies, teleports and leaves the world, over ticks that fall out of the ring.
+func TestRow49SweepsAgainstEverybody(t *testing.T) {
+	hits, touched := 0, 0
+	for round := range 6 {
+		extent := []float32{12, 60, 400}[round%3]
+		c := newCrowd(uint64(round), 150, extent)
+		h, slow := NewHistory(150, 128), newSlowHistory(128)
+		s := NewSweeper(h)
+		for now := tick.Tick(1); now <= 300; now++ {
+			poses := c.step(1.0 / 60)
+			h.Record(now, poses)
+			slow.Record(now, poses)
+			if now < 5 {
+				continue
+			}
+			for range 12 {
+				shot := c.shot(slow.At, h.Oldest(), now)
+				w := Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: shot.Team}
+				w.Radius = []float32{0, 0.2, 0.3, 1, 9}[c.rng.IntN(5)]
+				if c.rng.IntN(3) > 0 {
+					w.Ray.Max = c.between(0, 3)
+				}
+				if c.rng.IntN(100) == 0 {
+					w.Radius = []float32{-1, 11, float32(math.NaN())}[c.rng.IntN(3)]
+				}
+				var got [1]Hit
+				s.Cast([]Sweep{w}, got[:])
+				if want := slow.slowSweep(w); got[0] != want {
+					t.Fatalf("round %d tick %d: %+v: %+v, want %+v", round, now, w, got[0], want)
+				}
+				if got[0].ID != 0 {
+					hits++
+				}
+				p, _ := slow.At(w.View, c.rng.IntN(150))
+				ball := geom.Sphere{Center: p.Pos.Add(geom.Vec3{X: c.between(-4, 4), Y: c.between(-2, 3), Z: c.between(-4, 4)}), Radius: c.between(0, 10)}
+				near := s.Within(w.View, ball, nil)
+				want := slow.slowWithin(w.View, ball)
+				if !within(ball.Center) {
+					want = nil
+				}
+				if len(near) != len(want) {
+					t.Fatalf("round %d tick %d: %d within %+v, want %d", round, now, len(near), ball, len(want))
+				}
+				for i := range near {
+					if near[i] != want[i] {
+						t.Fatalf("%+v, want %+v", near[i], want[i])
+					}
+				}
+				touched += len(near)
+			}
+		}
+	}
+	if hits < 3000 || touched < 10000 {
+		t.Fatalf("%d hits, %d touched: the cases prove little", hits, touched)
+	}
+}
+
+// A sphere of radius 0 is a ray, and Touches agrees with a sweep that goes nowhere.
+func TestSweepOfNothingIsTest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	c := newCrowd(4, 1, 3)
+	both := 0
+	for range 20000 {
+		p := c.step(0.01)[0]
+		if p.ID == 0 || geom.Abs(p.Pos.X) > 100 {
+			continue
+		}
+		r := geom.Ray{Origin: p.Pos.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 3), Z: c.between(-3, 3)}), Max: 9}
+		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2), Z: c.between(-1, 1)}).Sub(r.Origin).Normalize()
+		part, at, ok := Test(r, p)
+		if part2, at2, ok2 := SweepTest(r, 0, p); part != part2 || at != at2 || ok != ok2 {
+			t.Fatalf("%v %v %v, as a sphere %v %v %v", part, at, ok, part2, at2, ok2)
+		}
+		radius := rng.Float32() * 2
+		_, at, ok = SweepTest(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, p)
+		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin, Radius: radius - 1e-3}
+		if at == 0 && (ok && !Touches(grown, p) || !ok && Touches(shrunk, p)) {
+			t.Fatalf("sweep in place %v, ball %v", ok, !ok)
+		}
+		if ok {
+			both++
+		}
+	}
+	if both < 1000 {
+		t.Fatalf("%d touched", both)
+	}
+}
+
+func TestDelay(t *testing.T) {
+	h := NewHistory(1, 128)
+	if v := h.Delayed(5, 0); v != (tick.View{}) {
+		t.Errorf("a view of nothing: %+v", v)
+	}
+	for now := tick.Tick(1); now <= 200; now++ {
+		h.Record(now, nil)
+	}
+	for i, c := range []struct {
+		fired tick.Tick
+		view  tick.View
+		now   tick.Tick
+		delay uint16
+		want  tick.View
+	}{
+		{100, tick.View{From: 90, To: 93, Frac: 128}, 110, 10*256 - 384, tick.View{From: 101, To: 102, Frac: 128}},
+		{100, tick.View{From: 90, To: 90}, 190, 2560, tick.View{From: 180, To: 180}},
+		{100, tick.View{}, 200, 0, tick.View{From: 200, To: 200}},
+		{100, tick.View{From: 101, To: 101}, 250, 0, tick.View{From: 200, To: 200}},
+		{1000, tick.View{From: 1, To: 1}, 1001, MaxDelay, tick.View{From: 200, To: 200}},
+		{200, tick.View{From: 1, To: 1}, 201, 199 * 256, tick.View{From: h.Oldest(), To: h.Oldest()}},
+	} {
+		d := Delay(c.fired, c.view)
+		if got := h.Delayed(c.now, d); d != c.delay || got != c.want {
+			t.Errorf("%d: delay %d view %+v, want %d %+v", i, d, got, c.delay, c.want)
+		}
+	}
+}
+
+func TestSweeperAllocatesNothing(t *testing.T) {
+	h, _, same, _ := fight(t)
+	s := NewSweeper(h)
+	sweeps, hits := shortWays(same), make([]Hit, 64)
+	near := make([]Near, 0, 1000)
+	if n := testing.AllocsPerRun(20, func() {
+		s.Cast(sweeps, hits)
+		near = s.Within(same[0].View, geom.Sphere{Radius: 7}, near[:0])
+	}); n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+}
+
+func shortWays(shots []Shot) []Sweep {
+	var sweeps []Sweep
+	for _, s := range shots {
+		w := Sweep{Ray: s.Ray, Radius: 0.3, View: tick.View{From: s.View.From, To: s.View.From + 1, Frac: s.View.Frac}, Except: s.Shooter, Team: s.Team}
+		w.Ray.Max = 80. / 60
+		sweeps = append(sweeps, w)
+	}
+	return sweeps
+}
+
+// BenchmarkSweep judges the ways of 64 projectiles in one tick among 1000 players: by squares, by the rows of everybody,
+// by brute force.
+func BenchmarkSweep(b *testing.B) {
+	h, slow, _, distinct := fight(b)
+	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)
+	shots := append([]Shot(nil), distinct...)
+	for i := range shots {
+		shots[i].Ray.Max, shots[i].View = sweeps[i].Ray.Max, sweeps[i].View
+	}
+	for name, run := range map[string]func(){
+		"squares": func() { s.Cast(sweeps, hits) },
+		"rays":    func() { h.Cast(shots, hits) },
+		"brute-force": func() {
+			for i := range sweeps {
+				hits[i] = slow.slowSweep(sweeps[i])
+			}
+		},
+		"index": func() { s.index[150%indexes].tick = 0; s.of(h.frame(150)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				run()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/sweep")
+		})
+	}
+}

@@ -1,0 +1,262 @@
+package lagcomp
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+)
+
+// Implementation constants of the index.
+const (
+	gridBits = 6  // squares along a side of the map, as a power of two; a larger map wraps round
+	gridSize = 4. // metres along a square
+	gridSide = 1 << gridBits
+	indexes  = 64  // ticks that may have an index at once
+	fewCells = 100 // a box over more squares than this is searched row by row instead
+)
+
+// Sweeper answers questions about spheres near players of a History: short ways and small balls, many of them in a tick.
+// It keeps an index of squares for each tick that is asked for, built when it first is. One owner calls it; the history
+// must outlive it, and may go on recording.
+type Sweeper struct {
+	h      *History
+	index  [indexes]index // of tick t: index[t % indexes]
+	ground []int32        // of the living of the frame at hand, which square
+	marks  []uint64       // of Within, a bit a slot, all 0 in between
+}
+
+// index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
+type index struct {
+	tick  tick.Tick // 0: none
+	start []int32   // gridSide*gridSide + 1
+	rows  []int32
+	next  move // from this tick to the next: what flies looks between neighbours, at more of them than moves remembers well
+}
+
+// NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
+func NewSweeper(h *History) *Sweeper {
+	s := &Sweeper{h: h, ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64)}
+	starts, rows := make([]int32, indexes*(gridSide*gridSide+1)), make([]int32, indexes*h.slots)
+	for i := range s.index {
+		const n = gridSide*gridSide + 1
+		s.index[i].start = starts[i*n : (i+1)*n : (i+1)*n]
+		s.index[i].rows = rows[i*h.slots : (i+1)*h.slots : (i+1)*h.slots]
+	}
+	return s
+}
+
+// History is what the sweeper looks at.
+func (s *Sweeper) History() *History { return s.h }
+
+// Cast judges sweeps[i] into hits[i]: the living player whom the sphere touches first, not Except nor of Team, as the view
+// shows it; the lowest slot where two are equally near. A view without history, a ray of no use or a radius outside 0 to
+// MaxSweep misses. Hit.Point is the sphere's centre at the touch. It panics if hits is the shorter.
+func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) {
+	if len(hits) < len(sweeps) {
+		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
+	}
+	for i := range sweeps {
+		hits[i] = s.castOne(&sweeps[i])
+	}
+}
+
+func (s *Sweeper) castOne(w *Sweep) (best Hit) {
+	a, b := s.h.between(w.View)
+	ray, ok := Aim(w.Ray)
+	if a == nil || !ok || !usable(w.Radius) {
+		return Hit{}
+	}
+	end := ray.At(min(ray.Max, 4*Reach))
+	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
+	judge := func(slot int32) {
+		p := lerpRow(a, b, w.View.Frac, int(slot))
+		if !p.Alive() || p.ID == w.Except || p.Team() == w.Team {
+			return
+		}
+		hit := Hit{ID: p.ID, Slot: int(slot)}
+		if hit.Part, hit.Distance, ok = sweepTest(ray, w.Radius, p); ok && nearer(hit, best) {
+			best = hit
+		}
+	}
+	if q.cells > fewCells {
+		for _, slot := range s.alongRay(ray, q) {
+			judge(slot)
+		}
+	} else {
+		s.inBox(a, &q, judge)
+	}
+	for _, slot := range q.flyers {
+		judge(slot)
+	}
+	if best.Part != None {
+		best.Point = ray.At(best.Distance)
+	}
+	return best
+}
+
+// Near is a player whom a ball touches.
+type Near struct {
+	Slot int
+	Pose Pose // as the view shows it
+}
+
+// Within appends to out the living players whom the ball touches at a view, in ascending order of slots, whatever their
+// team, and returns it. None if there is no such history, or the ball is not finite or its radius outside 0 to MaxSweep.
+func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
+	a, b := s.h.between(v)
+	if a == nil || !within(ball.Center) || !usable(ball.Radius) {
+		return out
+	}
+	q := s.query(a, b, v.Frac, ball.Center, ball.Center, ball.Radius)
+	if q.cells > fewCells {
+		for slot := range a.used {
+			if p := lerpRow(a, b, v.Frac, slot); p.Alive() && Touches(ball, p) {
+				out = append(out, Near{slot, p})
+			}
+		}
+		return out
+	}
+	// A bit a slot: that sorts them, and counts a flyer once.
+	s.inBox(a, &q, func(slot int32) { s.marks[slot>>6] |= 1 << (slot & 63) })
+	for _, slot := range q.flyers {
+		s.marks[slot>>6] |= 1 << (slot & 63)
+	}
+	for w, word := range s.marks {
+		if word == 0 {
+			continue
+		}
+		s.marks[w] = 0
+		for ; word != 0; word &= word - 1 {
+			slot := w<<6 | bits.TrailingZeros64(word)
+			if p := lerpRow(a, b, v.Frac, slot); p.Alive() && Touches(ball, p) {
+				out = append(out, Near{slot, p})
+			}
+		}
+	}
+	return out
+}
+
+// query is a box that holds the feet, at the first frame of a view, of whoever may be touched at its instant, but for the
+// flyers.
+type query struct {
+	lo, hi geom.Vec3
+	x0, z0 int // first square
+	nx, nz int
+	cells  int // nx * nz
+	reach  float32
+	frame  *frame
+	flyers []int32
+}
+
+// query prepares a search round the box from lo to hi for spheres of a radius.
+func (s *Sweeper) query(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float32) (q query) {
+	q.frame = a
+	q.reach = BoundRadius + radius
+	if frac != 0 && a != b {
+		m := s.moves(a, b)
+		if m.count == tooMany {
+			q.cells = fewCells + 1
+			q.reach = kernel.MaxRadius + 1 // everybody
+			return q
+		}
+		q.reach += float32(fraction(frac)*m.metres*(1+1e-5)) + 2e-3
+		q.flyers = m.flyers[:m.count]
+	}
+	grow := q.reach + 1e-2 // positions at Reach are rounded to 1/2048 m
+	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - boundHigh - grow, Z: lo.Z - grow}
+	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - boundHigh + grow, Z: hi.Z + grow}
+	x1, z1 := square(q.hi.X), square(q.hi.Z)
+	q.x0, q.z0 = square(q.lo.X), square(q.lo.Z)
+	q.nx, q.nz = min(x1-q.x0+1, gridSide), min(z1-q.z0+1, gridSide)
+	q.cells = q.nx * q.nz
+	return q
+}
+
+// moves bounds what everybody moved between two frames.
+func (s *Sweeper) moves(a, b *frame) *move {
+	if b.tick != a.tick+1 {
+		return s.h.moves.between(a, b)
+	}
+	m := &s.index[int(a.tick)%indexes].next
+	if m.from != a.tick {
+		m.between(a, b)
+	}
+	return m
+}
+
+// square is the number of the square a coordinate lies in; those far outside the world share one.
+func square(x float32) int {
+	const far = 1 << 16
+	return int(float32(min(max(x, -far), far)*(1/gridSize))+far) - far
+}
+
+// alongRay lists rows that a long way may touch, of everybody.
+func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
+	f := q.frame
+	if q.reach > kernel.MaxRadius {
+		return s.h.everyone[:f.used]
+	}
+	k := kernel.Ray{
+		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
+		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
+		Grow: float32(q.reach*q.reach) - BoundRadius*BoundRadius,
+	}
+	n := f.used
+	return kernel.Candidates(k, f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)
+}
+
+// inBox calls judge for the rows whose feet lie in the query's box.
+func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
+	in := s.of(f)
+	for z := q.z0; z < q.z0+q.nz; z++ {
+		for x := q.x0; x < q.x0+q.nx; x++ {
+			c := cellOf(x, z)
+			for _, slot := range in.rows[in.start[c]:in.start[c+1]] {
+				x, y, z := f.x[slot], f.y[slot], f.z[slot]
+				if x < q.lo.X || x > q.hi.X || z < q.lo.Z || z > q.hi.Z || y < q.lo.Y || y > q.hi.Y {
+					continue
+				}
+				judge(slot)
+			}
+		}
+	}
+}
+
+func cellOf(x, z int) int { return z&(gridSide-1)<<gridBits | x&(gridSide-1) }
+
+// of returns the index of a frame, building it if it is not there: count, then place from the back, so that each start
+// ends where its square begins and rows ascend.
+func (s *Sweeper) of(f *frame) *index {
+	in := &s.index[int(f.tick)%indexes]
+	if in.tick == f.tick {
+		return in
+	}
+	in.tick = f.tick
+	n := f.used
+	start, ground := in.start, s.ground[:n]
+	x, z, keys := f.x[:n], f.z[:n], f.keys[:n]
+	clear(start)
+	for i := range ground {
+		ground[i] = -1
+		if keys[i]&uint64(FlagAlive) != 0 {
+			c := cellOf(square(x[i]), square(z[i]))
+			ground[i] = int32(c)
+			start[c]++
+		}
+	}
+	total := int32(0)
+	for c := range start {
+		total += start[c]
+		start[c] = total
+	}
+	for i := n - 1; i >= 0; i-- {
+		if c := ground[i]; c >= 0 {
+			start[c]--
+			in.rows[start[c]] = int32(i)
+		}
+	}
+	return in
+}

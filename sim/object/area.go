@@ -1,0 +1,69 @@
+package object
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// InstantPoints is what an area that kills at once deals.
+const InstantPoints = 100000
+
+// AreaKind is what a damage area does.
+type AreaKind struct {
+	Points    int32   // each time
+	PerSecond float32 // how often
+	Instant   bool    // kills at once instead
+}
+
+// DefaultArea is the reference's: 25 points three times a second.
+func DefaultArea() AreaKind { return AreaKind{Points: 25, PerSecond: 3} }
+
+// Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an area that never hits.
+func (k AreaKind) Interval(rate tick.Rate) tick.Tick {
+	if !(k.PerSecond > 0) {
+		return 1 << 31
+	}
+	return tick.Tick(min(max(float64(rate)/float64(k.PerSecond), 1), 1<<31))
+}
+
+// Area hurts whoever has its feet in it: on entering, and again after every interval. Leaving and entering again does not
+// make it hit more often.
+type Area struct {
+	Box  geom.AABB
+	Kind AreaKind
+	next []tick.Tick // by slot: not before
+}
+
+// NewArea makes an area for players in so many slots.
+func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
+	return Area{Box: box, Kind: kind, next: make([]tick.Tick, slots)}
+}
+
+// Forget makes the area ready to hit a slot at once: its player is another.
+func (a *Area) Forget(slot int) { a.next[slot] = 0 }
+
+// StepAreas notes the damage of the tick.
+func (s *Scene) StepAreas(areas []Area, all Bodies) {
+	for i := range areas {
+		a := &areas[i]
+		interval := a.Kind.Interval(s.Rate)
+		points := a.Kind.Points
+		if a.Kind.Instant {
+			points, interval = InstantPoints, 1
+		}
+		for row, p := range all.Pos {
+			if !all.Alive[row] || !holds(a.Box, p) {
+				continue
+			}
+			if slot := all.ID[row].Index(); s.Now >= a.next[slot] {
+				a.next[slot] = s.Now + interval
+				s.Ledger.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
+			}
+		}
+	}
+}
+
+// holds reports whether p lies in a box, its faces included.
+func holds(b geom.AABB, p geom.Vec3) bool {
+	return p.X >= b.Min.X && p.X <= b.Max.X && p.Y >= b.Min.Y && p.Y <= b.Max.Y && p.Z >= b.Min.Z && p.Z <= b.Max.Z
+}

@@ -1,0 +1,89 @@
+package object
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+)
+
+// BarrelKind is what barrels are like. Its shape is an upright capsule.
+type BarrelKind struct {
+	Health         int16
+	Radius, Height float32 // metres; Height at least twice Radius
+	Splash         Splash
+}
+
+// DefaultBarrel has the reference's health and splash; the shape is ours, of a 200-litre drum.
+func DefaultBarrel() BarrelKind {
+	return BarrelKind{
+		Health: 10, Radius: 0.3, Height: 0.9,
+		Splash: Splash{Radius: 7, FalloffStart: 5, Damage: 90, MinDamage: 80, Impulse: 20, MinImpulse: 10, OwnerFraction: 1},
+	}
+}
+
+// Barrel is a barrel: it stands where it stands until it breaks.
+type Barrel struct {
+	Pos    geom.Vec3 // its foot
+	ID     ecs.NetID
+	Health int16     // 0: broken
+	Broken tick.Tick // when, 0 while whole
+}
+
+// NewBarrel is a whole barrel.
+func (k *BarrelKind) NewBarrel(id ecs.NetID, pos geom.Vec3) Barrel {
+	return Barrel{Pos: onGrid(pos), ID: id, Health: k.Health}
+}
+
+func (b *Barrel) middle(k *BarrelKind) geom.Vec3 {
+	return geom.Vec3{X: b.Pos.X, Y: b.Pos.Y + float32(k.Height*0.5), Z: b.Pos.Z}
+}
+
+// capsule is the barrel's shape, grown.
+func (b *Barrel) capsule(k *BarrelKind, grow float32) geom.Capsule {
+	c := geom.Capsule{A: b.Pos, B: b.Pos, Radius: k.Radius + grow}
+	c.A.Y += k.Radius
+	c.B.Y += max(k.Radius, k.Height-k.Radius)
+	return c
+}
+
+func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
+	c := b.capsule(k, radius)
+	d := p.Sub(geom.Vec3{X: b.Pos.X, Y: min(max(p.Y, c.A.Y), c.B.Y), Z: b.Pos.Z})
+	return d.LenSq() <= float32(c.Radius*c.Radius)
+}
+
+// SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first, and after how many
+// metres; the first row of two equally near. Radius 0 is a ray. Linear scan on purpose: a map has a few dozen.
+func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
+	end := r.At(r.Max)
+	grow := s.Cask.Radius + radius
+	lo, hi := r.Origin.Min(end), r.Origin.Max(end)
+	for i := range s.Barrel {
+		b := &s.Barrel[i]
+		if b.Health <= 0 || b.Pos.X < lo.X-grow || b.Pos.X > hi.X+grow || b.Pos.Z < lo.Z-grow || b.Pos.Z > hi.Z+grow {
+			continue
+		}
+		if d, hit := r.Capsule(b.capsule(&s.Cask, radius)); hit && d <= r.Max && (!ok || d < t) {
+			row, t, ok = i, d, true
+		}
+	}
+	return row, t, ok
+}
+
+// barrel is the row of an id, -1 if none.
+func (s *Scene) barrel(id ecs.NetID) int {
+	for i := range s.Barrel {
+		if s.Barrel[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Scene) breakBarrel(b *Barrel, by ecs.NetID) {
+	b.Health, b.Broken = 0, s.Now
+	s.Blasts.Add(Blast{
+		Center: b.middle(&s.Cask), Splash: s.Cask.Splash, Instigator: by, Team: lagcomp.NoTeam, Source: b.ID, Queued: s.Now,
+	})
+}

@@ -1,0 +1,159 @@
+package object
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+)
+
+// Where a blast aims at a body, in metres above the feet: the reference's centre of mass, and if a wall is before that, the
+// eyes.
+const (
+	MassHeight = 1.2
+	eyeHeight  = 1.65
+)
+
+// offWall is how far before what it struck a blast begins, in metres: a line of sight must not begin in the wall.
+const offWall = 1. / 16
+
+// Blast is an explosion that waits to be resolved.
+type Blast struct {
+	Center     geom.Vec3
+	Splash     Splash
+	View       tick.View // at which players are judged; the zero View: now
+	Instigator ecs.NetID // who gets the credit
+	Team       uint8     // spared but for the instigator; lagcomp.NoTeam: nobody is
+	Source     ecs.NetID // what explodes: it does so once
+	Queued     tick.Tick
+}
+
+// DefaultBlastBudget is how many victims are looked at in a tick before the rest of the blasts waits.
+const DefaultBlastBudget = 4096
+
+// Blasts are the explosions that wait. Many may be queued by many; they are resolved in one place a tick, the oldest
+// first, until Budget victims have been looked at. One is always resolved, none is lost, and a source that is queued
+// twice explodes once.
+type Blasts struct {
+	Budget   int    // victims; 0 means DefaultBlastBudget
+	Deferred uint64 // blasts that had to wait for another tick, counted each time
+	Merged   uint64 // blasts that were already queued
+	Resolved uint64
+	list     []Blast
+}
+
+// Add queues a blast.
+func (b *Blasts) Add(x Blast) { b.list = append(b.list, x) }
+
+// Len is the number of blasts that wait, duplicates counted.
+func (b *Blasts) Len() int { return len(b.list) }
+
+// merge keeps one blast of each source, the oldest, and sorts them by age and source. Which of two duplicates of one tick
+// it keeps does not depend on the order in which they came.
+func (b *Blasts) merge() {
+	slices.SortFunc(b.list, func(x, y Blast) int { return cmp.Or(cmp.Compare(x.Source, y.Source), compareBlasts(x, y)) })
+	before := len(b.list)
+	b.list = slices.CompactFunc(b.list, func(x, y Blast) bool { return x.Source == y.Source })
+	b.Merged += uint64(before - len(b.list))
+	slices.SortFunc(b.list, compareBlasts)
+}
+
+func compareBlasts(a, b Blast) int {
+	return cmp.Or(cmp.Compare(a.Queued, b.Queued), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Instigator, b.Instigator),
+		cmp.Compare(a.Center.X, b.Center.X), cmp.Compare(a.Center.Y, b.Center.Y), cmp.Compare(a.Center.Z, b.Center.Z))
+}
+
+// ResolveBlasts lets the blasts explode that the budget allows: players by their view, barrels and cubes as they stand. It
+// notes damage in the ledger and pushes cubes.
+func (s *Scene) ResolveBlasts() {
+	b := &s.Blasts
+	if len(b.list) == 0 {
+		return
+	}
+	b.merge()
+	budget := b.Budget
+	if budget <= 0 {
+		budget = DefaultBlastBudget
+	}
+	done := 0
+	for done < len(b.list) && (done == 0 || budget > 0) {
+		budget -= s.explode(&b.list[done])
+		done++
+	}
+	b.Resolved += uint64(done)
+	b.list = b.list[:copy(b.list, b.list[done:])]
+	b.Deferred += uint64(len(b.list))
+}
+
+// explode resolves one blast and returns how many it looked at.
+func (s *Scene) explode(b *Blast) (looked int) {
+	view := b.View
+	if view == (tick.View{}) {
+		view = s.current()
+	}
+	radius := min(b.Splash.Radius, lagcomp.MaxSweep)
+	s.near = s.Players.Within(view, geom.Sphere{Center: b.Center, Radius: radius}, s.near[:0])
+	for i := range s.near {
+		s.blow(b, &s.near[i].Pose)
+	}
+	for i := range s.Barrel {
+		k := &s.Barrel[i]
+		if k.Health > 0 && k.touched(&s.Cask, b.Center, radius) {
+			looked++
+			if middle := k.middle(&s.Cask); s.clear(b.Center, middle) {
+				s.hurt(b, k.ID, middle, 1)
+			}
+		}
+	}
+	for i := range s.Cube {
+		c := &s.Cube[i]
+		to := c.Pos.Sub(b.Center)
+		if n := to.Len(); n-s.Box.half() <= radius {
+			looked++
+			if s.clear(b.Center, c.Pos) {
+				_, impulse := b.Splash.At(n)
+				c.Push(away(to).Scale(impulse))
+			}
+		}
+	}
+	return looked + len(s.near)
+}
+
+// blow judges a blast on a player whom it touches.
+func (s *Scene) blow(b *Blast, p *lagcomp.Pose) {
+	fraction := float32(1)
+	switch {
+	case p.ID == uint32(b.Instigator):
+		if fraction = b.Splash.OwnerFraction; !(fraction > 0) {
+			return
+		}
+	case p.Team() == b.Team:
+		return
+	}
+	mass := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + MassHeight, Z: p.Pos.Z}
+	eyes := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + eyeHeight, Z: p.Pos.Z}
+	if s.clear(b.Center, mass) || s.clear(b.Center, eyes) {
+		s.hurt(b, ecs.NetID(p.ID), mass, fraction)
+	}
+}
+
+func (s *Scene) hurt(b *Blast, victim ecs.NetID, mass geom.Vec3, fraction float32) {
+	to := mass.Sub(b.Center)
+	distance := to.Len()
+	points, impulse := b.Splash.At(distance)
+	if fraction != 1 {
+		points = whole(b.Splash.falloff(distance, b.Splash.Damage, b.Splash.MinDamage) * fraction)
+	}
+	s.Ledger.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: away(to).Scale(impulse)})
+}
+
+// away is the direction of a vector; up for one that has none.
+func away(d geom.Vec3) geom.Vec3 {
+	if n := d.Normalize(); n != (geom.Vec3{}) {
+		return n
+	}
+	return geom.Vec3{Y: 1}
+}

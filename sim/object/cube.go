@@ -1,0 +1,274 @@
+package object
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// MaxCubes is how many cubes SpawnCubes makes at most.
+const MaxCubes = 100
+
+// CubeKind is what movable cubes are like. They collide as the ball that fits in and roll with their speed.
+type CubeKind struct {
+	Edge       float32 // metres, at most 2*arena.MaxSweep
+	Gravity    float32 // m/s2
+	Bounciness float32 // of the speed against a surface, what comes back
+	Friction   float32 // of the speed along a surface, what is lost a second in touch with it
+	PushSpeed  float32 // m/s at which a body shoves it
+	RestSpeed  float32 // m/s; what is slower on a floor lies still
+}
+
+// DefaultCube is a crate of one metre. The reference leaves its numbers to a physics engine; these are ours.
+func DefaultCube() CubeKind {
+	return CubeKind{Edge: 1, Gravity: 18, Bounciness: 0.2, Friction: 3, PushSpeed: 4, RestSpeed: 0.4}
+}
+
+func (k *CubeKind) half() float32 { return float32(k.Edge * 0.5) }
+
+// Cube is a movable cube: 40 bytes, all of it what the wire carries.
+type Cube struct {
+	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
+	Rot      Rotation
+	ID       ecs.NetID
+	Resting  bool // lies still and flat until it is pushed
+}
+
+var _ [40]byte = [unsafe.Sizeof(Cube{})]byte{}
+
+// Rotation is a unit quaternion x, y, z, w in 1/32767.
+type Rotation [4]int16
+
+// Upright is no rotation.
+var Upright = Rotation{3: 32767}
+
+// Push throws c by an impulse in m/s.
+func (c *Cube) Push(impulse geom.Vec3) {
+	c.Vel = move.Round(move.Motion{Vel: c.Vel.Add(impulse)}).Vel
+	c.Resting = false
+}
+
+// SpawnCubes appends n cubes, 1 to MaxCubes (what is outside is taken as the nearer), in layers of four by four above a
+// place, a quarter of an edge apart. id numbers them.
+func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) ecs.NetID, out []Cube) []Cube {
+	for i := range min(max(n, 1), MaxCubes) {
+		step := float32(k.Edge * 1.25)
+		x, z, y := float32(i%4)-1.5, float32(i/4%4)-1.5, float32(i/16)+0.5
+		pos := at.Add(geom.Vec3{X: float32(x * step), Y: float32(y * step), Z: float32(z * step)})
+		out = append(out, Cube{Pos: onGrid(pos), Rot: Upright, ID: id(i)})
+	}
+	return out
+}
+
+// StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs in the order of rows, then each by itself.
+func (s *Scene) StepCubes() {
+	k := &s.Box
+	view := s.current()
+	for i := range s.Cube {
+		c := &s.Cube[i]
+		s.near = s.Players.Within(view, geom.Sphere{Center: c.Pos, Radius: min(k.half(), arena.MaxSweep)}, s.near[:0])
+		for j := range s.near {
+			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
+		}
+	}
+	for i := range s.Cube {
+		for j := i + 1; j < len(s.Cube); j++ {
+			part(&s.Cube[i], &s.Cube[j], k)
+		}
+	}
+	dt := s.Rate.Dt()
+	for i := range s.Cube {
+		s.Cube[i] = s.Cube[i].Move(k, s.Arena, dt)
+	}
+}
+
+// shove makes c leave a body at feet at least at a speed, level.
+func (c *Cube) shove(feet geom.Vec3, speed float32) {
+	d := geom.Vec3{X: c.Pos.X - feet.X, Z: c.Pos.Z - feet.Z}.Normalize()
+	if missing := speed - c.Vel.Dot(d); missing > 0 && d != (geom.Vec3{}) {
+		c.Push(d.Scale(missing))
+	}
+}
+
+// part throws two cubes that overlap apart, by their speeds and not by their places, so that none is put into a wall.
+func part(a, b *Cube, k *CubeKind) {
+	if a.Resting && b.Resting {
+		return
+	}
+	d := b.Pos.Sub(a.Pos)
+	square := d.LenSq()
+	if square >= float32(k.Edge*k.Edge) {
+		return
+	}
+	n := away(d)
+	closing := a.Vel.Sub(b.Vel).Dot(n)
+	want := float32((k.Edge - geom.Sqrt(square)) * partRate)
+	if closing+want <= 0 {
+		return
+	}
+	push := n.Scale((closing + want) * 0.5)
+	if b.Resting && closing+want < k.RestSpeed {
+		a.Push(push.Scale(-2)) // too little to wake the other
+		return
+	}
+	a.Push(push.Scale(-1))
+	b.Push(push)
+}
+
+// partRate is the speed at which cubes leave each other for each metre that they overlap.
+const partRate = 4
+
+// Move takes c through a tick of dt seconds.
+func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
+	if c.Resting {
+		return c
+	}
+	c.Vel.Y -= float32(k.Gravity * dt)
+	left, floor := dt, false
+	for range maxBounces {
+		speed := c.Vel.Len()
+		if speed < 1e-6 {
+			break
+		}
+		ray := geom.Ray{Origin: c.Pos, Dir: c.Vel.Scale(1 / speed), Max: float32(speed * left)}
+		hit, ok := a.Sweep(ray, k.half())
+		if !ok {
+			c.Pos = ray.At(ray.Max)
+			break
+		}
+		c.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		into := c.Vel.Dot(hit.Normal)
+		along := c.Vel.Mad(hit.Normal, -into).Scale(max(0, 1-float32(k.Friction*dt)))
+		back := float32(-into * k.Bounciness)
+		if back < k.RestSpeed {
+			back = 0
+		}
+		c.Vel = along.Mad(hit.Normal, back)
+		floor = floor || hit.Normal.Y > floorNormal
+		if left -= hit.Distance / speed; left <= 0 {
+			break
+		}
+	}
+	c.Rot = c.Rot.roll(c.Vel, k.half(), dt)
+	if floor && c.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) {
+		c.Vel = geom.Vec3{}
+		c.Rot, c.Resting = c.Rot.flatten(dt)
+	}
+	if low := a.Bounds.Min.Y - lostDepth; c.Pos.Y < low {
+		c.Pos.Y, c.Vel, c.Resting = low, geom.Vec3{}, true
+	}
+	m := move.Round(move.Motion{Pos: c.Pos, Vel: c.Vel})
+	c.Pos, c.Vel = m.Pos, m.Vel
+	return c
+}
+
+// lostDepth is how far below the arena a cube that fell off it stays, in metres.
+const lostDepth = 16
+
+// Lost reports that c fell off the arena: it may be taken away.
+func (c *Cube) Lost(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-lostDepth }
+
+func (r Rotation) floats() (x, y, z, w float32) {
+	const unit = 1. / 32767
+	return float32(float32(r[0]) * unit), float32(float32(r[1]) * unit), float32(float32(r[2]) * unit), float32(float32(r[3]) * unit)
+}
+
+// makeRotation normalises and rounds; nothing becomes Upright.
+func makeRotation(x, y, z, w float32) Rotation {
+	n := geom.Sqrt(float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w))
+	if !(n > 1e-6) {
+		return Upright
+	}
+	to := func(v float32) int16 { return int16(math.Floor(float64(float32(v/n)*32767) + 0.5)) }
+	return Rotation{to(x), to(y), to(z), to(w)}
+}
+
+// turn rotates by a small vector: its direction the axis, its length the angle in radians.
+func (r Rotation) turn(by geom.Vec3) Rotation {
+	x, y, z, w := r.floats()
+	h := by.Scale(0.5)
+	return makeRotation(
+		x+(float32(h.X*w)+float32(h.Y*z)-float32(h.Z*y)),
+		y+(float32(h.Y*w)+float32(h.Z*x)-float32(h.X*z)),
+		z+(float32(h.Z*w)+float32(h.X*y)-float32(h.Y*x)),
+		w-(float32(h.X*x)+float32(h.Y*y)+float32(h.Z*z)),
+	)
+}
+
+// Apply rotates a vector.
+func (r Rotation) Apply(v geom.Vec3) geom.Vec3 {
+	x, y, z, w := r.floats()
+	u := geom.Vec3{X: x, Y: y, Z: z}
+	t := u.Cross(v).Scale(2)
+	return v.Mad(t, w).Add(u.Cross(t))
+}
+
+// Inverse is the rotation back.
+func (r Rotation) Inverse() Rotation { return Rotation{-r[0], -r[1], -r[2], r[3]} }
+
+// roll turns as a wheel of a radius does at a velocity.
+func (r Rotation) roll(vel geom.Vec3, radius, dt float32) Rotation {
+	if vel.X == 0 && vel.Z == 0 || !(radius > 0) {
+		return r
+	}
+	return r.turn(geom.Vec3{X: vel.Z, Z: -vel.X}.Scale(dt / radius))
+}
+
+// flattenRate is how fast a cube that came to rest falls flat, in radians a second.
+const flattenRate = 6
+
+// flatten turns the axis that is nearest to upright towards it, and reports whether it arrived.
+func (r Rotation) flatten(dt float32) (Rotation, bool) {
+	best := geom.Vec3{}
+	for _, axis := range [3]geom.Vec3{{X: 1}, {Y: 1}, {Z: 1}} {
+		up := r.Apply(axis)
+		if up.Y < 0 {
+			up = up.Scale(-1)
+		}
+		if up.Y > best.Y {
+			best = up
+		}
+	}
+	tilt := best.Cross(geom.Vec3{Y: 1})
+	angle := tilt.Len() // its sine: at most 0.82, near enough
+	if angle < 1e-3 {
+		return r, true
+	}
+	return r.turn(tilt.Scale(min(1, float32(flattenRate*dt)/angle))), false
+}
+
+// SweepCubes returns the row of the cube that a sphere flying along a ray touches first, and after how many metres; the
+// first row of two equally near. Radius 0 is a ray; a sphere is judged by the box grown by its radius, corners and all.
+func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok bool) {
+	reach := float32(s.Box.Edge*0.8660255) + float32(radius*1.7320509)
+	half := s.Box.half() + radius
+	box := geom.AABB{Min: geom.Vec3{X: -half, Y: -half, Z: -half}, Max: geom.Vec3{X: half, Y: half, Z: half}}
+	for i := range s.Cube {
+		c := &s.Cube[i]
+		to := c.Pos.Sub(r.Origin)
+		along := min(max(to.Dot(r.Dir), 0), r.Max)
+		if to.Mad(r.Dir, -along).LenSq() > float32(reach*reach) {
+			continue
+		}
+		back := c.Rot.Inverse()
+		local := geom.Ray{Origin: back.Apply(to.Scale(-1)), Dir: back.Apply(r.Dir), Max: r.Max}
+		if d, hit := local.Box(box); hit && (!ok || d < t) {
+			row, t, ok = i, d, true
+		}
+	}
+	return row, t, ok
+}
+
+// cube is the row of an id, -1 if none.
+func (s *Scene) cube(id ecs.NetID) int {
+	for i := range s.Cube {
+		if s.Cube[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}

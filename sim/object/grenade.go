@@ -1,0 +1,169 @@
+package object
+
+import (
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// Fuse is a kind of grenade.
+type Fuse struct {
+	Name         string
+	LifeMillis   int32   // until it explodes by itself
+	Gravity      float32 // m/s2
+	Bounciness   float32 // of the speed, what is left after a bounce
+	Radius       float32 // metres, at most arena.MaxSweep
+	RestSpeed    float32 // m/s; what is slower after a bounce off a floor lies still
+	Proximity    float32 // metres round it that set it off
+	ArmMillis    int32   // so long its owner does not
+	LingerMillis int32   // how long its row is told after it exploded
+	Splash       Splash
+}
+
+// DefaultFuse is the reference's grenade.
+func DefaultFuse() Fuse {
+	return Fuse{
+		Name: "Grenade", LifeMillis: 4000, Gravity: 18, Bounciness: 0.4, Radius: 0.2, RestSpeed: 0.5, Proximity: 1, ArmMillis: 200,
+		LingerMillis: 1000, Splash: Splash{Radius: 7, FalloffStart: 2, Damage: 40, Impulse: 30, OwnerFraction: 0.2},
+	}
+}
+
+// Timer is a Fuse at a rate.
+type Timer struct {
+	Fuse
+	Life, Arm, Linger tick.Tick
+	dt                float32
+}
+
+// Compile converts seconds to ticks.
+func (f Fuse) Compile(rate tick.Rate) Timer {
+	return Timer{Fuse: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate), Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
+}
+
+// maxBounces is how often a grenade bounces within a tick before the rest of its way is forgone.
+const maxBounces = 4
+
+// offSolid is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
+const offSolid = 1. / 256
+
+// floorNormal is the least y of a normal on which things lie still: the cosine of move.SlopeLimit.
+const floorNormal = 0.6427876
+
+// Grenade is a grenade: 48 bytes, all of it what the wire carries.
+type Grenade struct {
+	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
+	ID       ecs.NetID
+	Owner    ecs.NetID
+	Thrown   tick.Tick // it first moves in the next
+	Bounced  tick.Tick // last, 0 never
+	Exploded tick.Tick // 0 not yet
+	Type     uint8     // of Scene.Fuses
+	Team     uint8     // the owner's, spared; lagcomp.NoTeam spares nobody but the owner, and it only while it arms
+	Resting  bool
+}
+
+var _ [48]byte = [unsafe.Sizeof(Grenade{})]byte{}
+
+// Throw is a grenade that leaves a hand.
+func Throw(g Grenade) Grenade {
+	m := move.Round(move.Motion{Pos: g.Pos, Vel: g.Vel})
+	g.Pos, g.Vel = m.Pos, m.Vel
+	g.Bounced, g.Exploded, g.Resting = 0, 0, false
+	return g
+}
+
+// Move takes an unexploded grenade through tick now, for client and server. It lies still once a bounce off a floor leaves
+// it slower than RestSpeed. (The reference stops whatever is slower, and a grenade thrown straight up stays in the air.)
+func (g Grenade) Move(k *Timer, a *arena.Arena, now tick.Tick) Grenade {
+	if g.Resting || now <= g.Thrown {
+		return g
+	}
+	g.Vel.Y -= float32(k.Gravity * k.dt)
+	left := k.dt
+	for range maxBounces {
+		speed := g.Vel.Len()
+		if speed < 1e-6 {
+			break
+		}
+		ray := geom.Ray{Origin: g.Pos, Dir: g.Vel.Scale(1 / speed), Max: float32(speed * left)}
+		hit, ok := a.Sweep(ray, k.Radius)
+		if !ok {
+			g.Pos = ray.At(ray.Max)
+			break
+		}
+		g.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		g.Vel = reflect(g.Vel, hit.Normal).Scale(k.Bounciness)
+		g.Bounced = now
+		if hit.Normal.Y > floorNormal && g.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) {
+			g.Vel, g.Resting = geom.Vec3{}, true
+			break
+		}
+		left -= hit.Distance / speed
+		if left <= 0 {
+			break
+		}
+	}
+	m := move.Round(move.Motion{Pos: g.Pos, Vel: g.Vel})
+	g.Pos, g.Vel = m.Pos, m.Vel
+	return g
+}
+
+// reflect throws v back off a plane.
+func reflect(v, n geom.Vec3) geom.Vec3 { return v.Mad(n, -2*v.Dot(n)) }
+
+// Gone reports that g need not be told any more.
+func (g *Grenade) Gone(k *Timer, now tick.Tick) bool {
+	return g.Exploded != 0 && now >= g.Exploded+k.Linger
+}
+
+// StepGrenades moves every row and queues the blasts of those whose time is up, or whom an enemy is within Proximity of,
+// anywhere on the straight way of the tick.
+func (s *Scene) StepGrenades(all []Grenade) {
+	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
+	view := s.current()
+	for i := range all {
+		g := &all[i]
+		if g.Exploded != 0 || s.Now <= g.Thrown {
+			continue
+		}
+		if int(g.Type) >= len(s.Fuses) {
+			g.Exploded = s.Now
+			continue
+		}
+		k := &s.Fuses[g.Type]
+		from := g.Pos
+		*g = g.Move(k, s.Arena, s.Now)
+		w := lagcomp.Sweep{Ray: geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}, Radius: k.Proximity, View: view, Team: g.Team}
+		if way := g.Pos.Sub(from); way.LenSq() > 1e-8 {
+			w.Ray.Max = way.Len()
+			w.Ray.Dir = way.Scale(1 / w.Ray.Max)
+		}
+		if s.Now-g.Thrown < k.Arm {
+			w.Except = uint32(g.Owner)
+		}
+		s.sweeps, s.rows = append(s.sweeps, w), append(s.rows, int32(i))
+	}
+	if cap(s.hits) < len(s.sweeps) {
+		s.hits = make([]lagcomp.Hit, 2*len(s.sweeps))
+	}
+	s.hits = s.hits[:len(s.sweeps)]
+	s.Players.Cast(s.sweeps, s.hits)
+	for j, i := range s.rows {
+		g := &all[i]
+		k := &s.Fuses[g.Type]
+		if s.hits[j].ID != 0 {
+			g.Pos = onGrid(s.hits[j].Point)
+		} else if s.Now-g.Thrown < k.Life {
+			continue
+		}
+		g.Exploded, g.Vel = s.Now, geom.Vec3{}
+		s.Blasts.Add(Blast{
+			Center: g.Pos, Splash: k.Splash, Instigator: g.Owner, Team: g.Team, Source: g.ID, Queued: s.Now,
+		})
+	}
+}

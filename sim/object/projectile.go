@@ -1,0 +1,201 @@
+package object
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// Ammo is a kind of projectile.
+type Ammo struct {
+	Name         string
+	Velocity     float32 // m/s
+	Range        float32 // metres; of the weapon that fires it
+	Radius       float32 // metres, against bodies
+	Ground       float32 // metres, against the arena; 0 is a ray, as the reference has it
+	Damage       int32   // points
+	Impulse      float32 // m/s
+	LingerMillis int32   // how long its row is told after an impact
+	Splash       Splash
+}
+
+// DefaultAmmo is the reference's table: rivet, rocket (which no hero uses) and goo rocket.
+func DefaultAmmo() []Ammo {
+	rocket := Splash{Radius: 5, FalloffStart: 1, Damage: 40, Impulse: 15, OwnerFraction: 0.2}
+	goo := rocket
+	goo.MinDamage, goo.MinImpulse = 5, 5
+	return []Ammo{
+		{Name: "Rivet", Velocity: 80, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 12, Impulse: 7, LingerMillis: 1000},
+		{Name: "Rocket", Velocity: 30, Range: 200, Radius: 0.3, Ground: 0.3, Damage: 40, LingerMillis: 1000, Splash: rocket},
+		{Name: "GooRocket", Velocity: 30, Range: 200, Radius: 0.2, Ground: 0.2, Damage: 40, LingerMillis: 1000, Splash: goo},
+	}
+}
+
+// Round is Ammo at a rate.
+type Round struct {
+	Ammo
+	Life   tick.Tick // from the start until Range is flown
+	Linger tick.Tick
+	rate   float64
+}
+
+// Compile converts seconds to ticks.
+func (a Ammo) Compile(rate tick.Rate) Round {
+	r := Round{Ammo: a, Linger: ticks(a.LingerMillis, rate), rate: float64(rate), Life: 1}
+	if a.Velocity > 0 {
+		r.Life = max(1, tick.Tick(min(math.Ceil(float64(a.Range)*r.rate/float64(a.Velocity)), 1<<20)))
+	}
+	return r
+}
+
+// Way is how far a projectile has flown so many ticks after its start, in metres, at most Range.
+func (r *Round) Way(age tick.Tick) float32 {
+	return float32(min(float64(r.Velocity)*float64(age)/r.rate, float64(r.Range)))
+}
+
+// Flight is all that a projectile's path depends on, and all that is told of it: 28 bytes.
+type Flight struct {
+	Start      geom.Vec3  // multiples of move.PosUnit
+	Yaw, Pitch geom.Angle // where it flies
+	Tick       tick.Tick  // in which it was fired; it first moves in the next
+	Owner      ecs.NetID
+	Type       uint8 // of Scene.Ammo
+	Team       uint8 // the owner's, spared; lagcomp.NoTeam spares nobody but the owner
+}
+
+var _ [28]byte = [unsafe.Sizeof(Flight{})]byte{}
+
+// At is the centre at the end of tick t, for client and server.
+func (f *Flight) At(r *Round, t tick.Tick) geom.Vec3 {
+	return f.Start.Mad(geom.Forward(f.Yaw, f.Pitch), r.Way(f.age(t)))
+}
+
+func (f *Flight) age(t tick.Tick) tick.Tick { return max(t, f.Tick) - f.Tick }
+
+// Struck is what ended a flight.
+type Struck uint8
+
+// What a projectile may strike.
+const (
+	Flying Struck = iota
+	StruckGround
+	StruckBody
+	StruckBarrel
+	StruckCube
+	Spent // its range was flown; it is gone at once
+)
+
+// Projectile is a flight and what became of it.
+type Projectile struct {
+	Flight
+	Delay  uint16    // 1/256 tick behind now that its shooter looked; the server's affair
+	Struck Struck    // Flying until it ends
+	ID     ecs.NetID // its own
+	Ended  tick.Tick // when it struck, 0 while flying
+	Victim ecs.NetID // whom it struck
+	Point  geom.Vec3 // its centre then, in multiples of move.PosUnit
+	Normal geom.Vec3 // of what it struck
+	dir    geom.Vec3
+}
+
+// Launch is a projectile fired in a tick by somebody who looked at a view (already clamped).
+func Launch(id ecs.NetID, f Flight, view tick.View) Projectile {
+	f.Start = onGrid(f.Start)
+	return Projectile{Flight: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw, f.Pitch)}
+}
+
+// onGrid rounds a position to the wire's grid.
+func onGrid(p geom.Vec3) geom.Vec3 { return move.Round(move.Motion{Pos: p}).Pos }
+
+// Gone reports that p need not be told any more.
+func (p *Projectile) Gone(r *Round, now tick.Tick) bool {
+	return p.Struck == Spent || p.Struck != Flying && now >= p.Ended+r.Linger
+}
+
+// StepProjectiles flies every row's way of the tick: against the arena, barrels and cubes as they stand, and against
+// players as the shooter saw them. What strikes something notes its damage and queues its blast. Of what is equally near,
+// the ground counts before barrels, these before cubes, these before bodies.
+func (s *Scene) StepProjectiles(all []Projectile) {
+	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
+	h := s.Players.History()
+	for i := range all {
+		p := &all[i]
+		if p.Struck != Flying || s.Now <= p.Tick {
+			continue
+		}
+		if int(p.Type) >= len(s.Ammo) {
+			p.Struck, p.Ended = Spent, s.Now
+			continue
+		}
+		r := &s.Ammo[p.Type]
+		way := r.Way(p.age(s.Now - 1))
+		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
+		s.obstacles(p, r, &ray)
+		s.sweeps = append(s.sweeps, lagcomp.Sweep{
+			Ray: ray, Radius: r.Radius, View: h.Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
+		})
+		s.rows = append(s.rows, int32(i))
+	}
+	if cap(s.hits) < len(s.sweeps) {
+		s.hits = make([]lagcomp.Hit, 2*len(s.sweeps))
+	}
+	s.hits = s.hits[:len(s.sweeps)]
+	s.Players.Cast(s.sweeps, s.hits)
+	for j, i := range s.rows {
+		s.strike(&all[i], &s.sweeps[j], &s.hits[j])
+	}
+}
+
+// obstacles cuts a way where something other than a player stands, and notes what it is.
+func (s *Scene) obstacles(p *Projectile, r *Round, ray *geom.Ray) {
+	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
+		ray.Max, p.Struck, p.Normal = hit.Distance, StruckGround, hit.Normal
+	}
+	if i, t, ok := s.SweepBarrels(*ray, r.Radius); ok && t < ray.Max {
+		ray.Max, p.Struck, p.Normal, p.Victim = t, StruckBarrel, p.dir.Scale(-1), s.Barrel[i].ID
+	}
+	if i, t, ok := s.SweepCubes(*ray, r.Radius); ok && t < ray.Max {
+		ray.Max, p.Struck, p.Normal, p.Victim = t, StruckCube, p.dir.Scale(-1), s.Cube[i].ID
+	}
+}
+
+// strike ends a flight if its way of the tick ended at something.
+func (s *Scene) strike(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
+	r := &s.Ammo[p.Type]
+	t := w.Ray.Max
+	if hit.ID != 0 {
+		t, p.Struck, p.Normal, p.Victim = hit.Distance, StruckBody, p.dir.Scale(-1), ecs.NetID(hit.ID)
+	}
+	if p.Struck == Flying {
+		if s.Now-p.Tick >= r.Life {
+			p.Struck, p.Ended = Spent, s.Now
+		}
+		return
+	}
+	p.Ended, p.Point = s.Now, onGrid(w.Ray.At(t))
+	s.impact(p, r, w.View)
+}
+
+func (s *Scene) impact(p *Projectile, r *Round, view tick.View) {
+	impulse := p.dir.Scale(r.Impulse)
+	switch p.Struck {
+	case StruckBody, StruckBarrel:
+		s.Ledger.Add(Damage{Victim: p.Victim, Instigator: p.Owner, Cause: CauseProjectile, Points: r.Damage, Impulse: impulse})
+	case StruckCube:
+		if i := s.cube(p.Victim); i >= 0 {
+			s.Cube[i].Push(impulse)
+		}
+	}
+	if r.Splash.Radius > 0 {
+		s.Blasts.Add(Blast{
+			Center: p.Point.Mad(p.Normal, offWall), Splash: r.Splash, View: view,
+			Instigator: p.Owner, Team: p.Team, Source: p.ID, Queued: s.Now,
+		})
+	}
+}

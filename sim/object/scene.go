@@ -1,0 +1,72 @@
+package object
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Scene is all that objects look at and act on in a tick. Arena, Players, Rate and Ledger must be set; tables and rows may
+// be empty. The owner sets Now, calls the steps in the order of the package comment, and may keep the rows anywhere.
+type Scene struct {
+	Arena   *arena.Arena
+	Players *lagcomp.Sweeper
+	Rate    tick.Rate
+	Now     tick.Tick // being played
+	Ledger  *Ledger
+	Blasts  Blasts
+
+	Ammo   []Round    // by Flight.Type
+	Fuses  []Timer    // by Grenade.Type
+	Cask   BarrelKind // of all barrels
+	Box    CubeKind   // of all cubes
+	Barrel []Barrel
+	Cube   []Cube
+
+	sweeps []lagcomp.Sweep
+	rows   []int32 // of sweeps
+	hits   []lagcomp.Hit
+	near   []lagcomp.Near
+}
+
+// current is the view of what is judged now.
+func (s *Scene) current() tick.View { return s.Players.History().Delayed(s.Now, 0) }
+
+// Settle takes the tick's damage, as Ledger.Settle, from players and from barrels; health knows the players. A barrel
+// that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a chain of barrels takes a
+// tick for each link, and does the same whatever their order.
+func (s *Scene) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
+	first := len(out)
+	out = s.Ledger.Settle(func(id ecs.NetID) *int16 {
+		if i := s.barrel(id); i >= 0 {
+			return &s.Barrel[i].Health
+		}
+		return health(id)
+	}, out)
+	for i := first; i < len(out); i++ {
+		if w := &out[i]; w.Killed {
+			if b := s.barrel(w.Victim); b >= 0 {
+				s.breakBarrel(&s.Barrel[b], w.Instigator)
+			}
+		}
+	}
+	return out
+}
+
+// clear reports that no wall stands between two points.
+func (s *Scene) clear(from, to geom.Vec3) bool {
+	d := to.Sub(from)
+	n := d.Len()
+	if n < 1e-3 {
+		return true
+	}
+	_, hit := s.Arena.Raycast(geom.Ray{Origin: from, Dir: d.Scale(1 / n), Max: n})
+	return !hit
+}
+
+// ticks converts milliseconds to ticks, rounded up, at least one.
+func ticks(millis int32, rate tick.Rate) tick.Tick {
+	return max(1, tick.Tick((int64(max(millis, 0))*int64(rate)+999)/1000))
+}
