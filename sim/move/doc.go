@@ -2,8 +2,9 @@
 // Step is what clients predict with; StepColumns is the same arithmetic for a server's columns, to the same bits.
 // Nothing here allocates, keeps state, reads a clock or draws a random number.
 //
-// A body is an upright capsule of radius 0.4 m and height 1.8 m; Pos is the lowest point of it, between the feet. The
-// capsule that collides is smaller by less than a quarter of a millimetre, so that its radius and height are multiples
+// A body is an upright capsule with its hero's numbers, which Params.Compile turns into a Body; Pos is the lowest point of
+// it, between the feet. Body.Step is for any body and team, StepBodies for columns of them; the functions without a body
+// move the default one, of radius 0.4 m and height 1.8 m. The capsule that collides is smaller by less than a quarter of a millimetre, so that its radius and height are multiples
 // of 1/4096 m: a player who leans on a wall then stands on a position the wire can name, and stands still.
 //
 // The numbers and rules of speed, friction, acceleration, jumps and gravity are the reference's (spec 7.1), also where
