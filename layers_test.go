@@ -63,19 +63,19 @@ var layers = []layer{
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
-	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode compress/bitio arche vek"},
+	{pkg: "sim/ghost", may: "sim sim/move sim/ability lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio sim sim/arena sim/move sim/ghost lagcomp", tests: "server netio"},
+		"compress/bitio sim sim/arena sim/move sim/ability sim/ghost lagcomp", tests: "server netio"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
 	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
-	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ghost " +
+	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/move sim/ability sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains

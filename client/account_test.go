@@ -21,7 +21,7 @@ func TestAccountAddsUp(t *testing.T) {
 		{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.1, dup: 0.1, swap: 0.1},
 		{delay: 50 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.4, dup: 0.3, swap: 0.2},
 	} {
-		l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Damage: 60}, players: 40, seed: uint64(i), extras: 20})
+		l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
 		for k := range 3 {
 			cfg := l.config()
 			cfg.Thin = k == 2
@@ -66,7 +66,7 @@ func TestAccountAddsUp(t *testing.T) {
 
 // On a clean link the client's account is what the server would have said of the packages as it built them.
 func TestAccountIsTheServers(t *testing.T) {
-	l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Damage: 60}, players: 40, seed: 5, extras: 30})
+	l := newLab(t, labConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
 	s := l.seat(l.config(), link{})
 	s.think = aimBot(s.client, s.think)
 	a := NewAccount()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 )
 
 // A caller who was away for more than maxDue ticks has missed them; up to fewDue are always made up for.
@@ -83,11 +84,11 @@ func (c *Client) Command(in Intent) {
 	cmd, _ := sim.Command{
 		Tick: c.predict.newest + 1, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
 	}.Clean()
-	if cmd.Buttons&sim.Fire != 0 {
-		cmd.View = c.view
-	}
 	c.predicted.made(c.now, cmd.Tick)
-	if fired, cone := c.predict.push(cmd); fired {
-		c.shoot(&cmd, cone)
+	acts := c.predict.push(cmd, c.view)
+	for i := range acts {
+		if acts[i].Kind == ability.DoShot {
+			c.shoot(&cmd, &acts[i])
+		}
 	}
 }

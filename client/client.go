@@ -164,7 +164,10 @@ func (c *Client) prepare() (wire.Reason, error) {
 	interval := tick.Tick(a.SendInterval)
 	c.cfg.Rules.Rate = c.rate
 	c.server.rate, c.predicted.rate = c.rate, c.rate
-	c.predict.arena, c.predict.rules = ground, &c.cfg.Rules
+	if c.predict.kit, err = c.cfg.Rules.Compile(); err != nil {
+		return 0, fmt.Errorf("client: %w", err)
+	}
+	c.predict.arena = ground
 	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(a.MaxPlayers), interval)

@@ -17,7 +17,7 @@ type Config struct {
 
 	Models ghost.Models // compression; default ghost.Trained, as the server's
 
-	// Rules must be the server's, or the rifle is predicted wrongly. Rate is taken from the server.
+	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server.
 	Rules sim.Rules
 
 	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1

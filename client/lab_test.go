@@ -132,6 +132,13 @@ func (l *link) pop(now time.Duration) ([]byte, bool) {
 	return data, true
 }
 
+// damage is a game whose rifles take so many points. Both heroes throw whom they hit.
+func damage(points int16) *sim.Game {
+	g := sim.DefaultGame()
+	g.Heroes[sim.Terraformer].Slots[0].Gun.Damage = points
+	return g
+}
+
 type labConfig struct {
 	rules   sim.Rules
 	players int
@@ -231,9 +238,15 @@ func wander(seed uint64) func(int) Intent {
 		if rng.IntN(20) == 0 {
 			turn = rng.IntN(2000) - 1000
 			in.MoveYaw, in.MoveMag = uint8(rng.IntN(256)), uint8(rng.IntN(2)*255)
-			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire)
+			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire | sim.Throw&sim.Buttons(rng.Uint32()))
 		}
-		in.Buttons &^= sim.Jump | sim.Reload
+		in.Buttons &^= sim.Jump | sim.Reload | sim.Melee | sim.Dance
+		switch rng.IntN(300) {
+		case 0:
+			in.Buttons |= sim.Dance
+		case 1, 2:
+			in.Buttons |= sim.Melee
+		}
 		if rng.IntN(30) == 0 {
 			in.Buttons |= sim.Jump
 		}
@@ -532,9 +545,10 @@ func (l *lab) tick() {
 	l.match.Step()
 	frame := l.frames.Begin(t)
 	var row [ghost.PublicFields]int32
+	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(ecs.NetID(pose.ID)); v != nil {
-			ghost.PublicRow(row[:], pose, *v)
+			ghost.PublicRow(row[:], pose, v, acts[slot])
 			frame.Set(slot, ecs.NetID(pose.ID), row[:])
 		}
 	}
@@ -571,12 +585,7 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		buf = g.peer.AppendEvents(buf, 256)
 		buf = append(buf, byte(wire.SectionSnapshot))
 		if first {
-			motion, weapon, vital := l.match.Self(g.id)
-			in := l.match.Inbox(g.id)
-			self := ghost.Self{Motion: motion, Weapon: weapon, Lead: in.Lead(t), Starved: uint8(in.Count.Missing)}
-			if !vital.Alive() {
-				self.RespawnTicks = int32(vital.Respawn) - int32(t)
-			}
+			self := ghost.Tell(l.match, g.id)
 			var row [ghost.OwnerFields]int32
 			ghost.OwnerRow(row[:], &self)
 			buf = ghost.Head{Tick: t, Owner: true}.Append(buf)

@@ -3,6 +3,7 @@ package client
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/move"
@@ -16,7 +17,8 @@ const ringTicks = 128
 // to; a row from the server replaces a state, and if it differs, everything after it is played again.
 type predictor struct {
 	arena  *arena.Arena
-	rules  *sim.Rules
+	kit    *sim.Kit
+	acts   ability.Actions // of the tick that was played last
 	ring   [ringTicks]moment
 	newest tick.Tick // of the ring
 	first  tick.Tick // of the first command that was really given; 0 before it
@@ -33,10 +35,10 @@ type moment struct {
 
 // state is what a player can predict of itself.
 type state struct {
-	motion move.Motion
-	weapon sim.Weapon
-	known  bool // false until the first row
-	dead   bool // neither moves nor fires until the server says otherwise
+	sim.Self
+	pushes uint8 // what befell us from outside; only rows tell of more
+	known  bool  // false until the first row
+	dead   bool  // neither moves nor fires until the server says otherwise
 }
 
 // Prediction counts how well the predictor does.
@@ -44,7 +46,8 @@ type Prediction struct {
 	Rows            uint64 // owner rows compared
 	Mispredictions  uint64 // rows that differed while alive, after the server had our first command
 	Lives           uint64 // rows that told of a death or a respawn: not predictable, not counted above
-	Replays         uint64 // times commands were played again, for either reason; the dead have nothing to play
+	Pushes          uint64 // rows that told of a knock-back or a teleport: likewise
+	Replays         uint64 // times commands were played again, for any of these reasons; the dead have nothing to play
 	Replayed        uint64 // ticks played again
 	Skipped         uint64 // ticks without a command, because the clock jumped over them
 	Beyond          uint64 // rows too old for the ring, or of ticks we had no command for yet
@@ -63,35 +66,43 @@ func (p *predictor) holds(t tick.Tick) bool {
 // gave reports whether the command for tick t was really given.
 func (p *predictor) gave(t tick.Tick) bool { return p.holds(t) && p.at(t).made }
 
-// push plays the command for the tick after newest and reports whether a round left the rifle, and its cone.
-func (p *predictor) push(c sim.Command) (fired bool, cone int32) {
+// push plays the command for the tick after newest and returns what it brings about, valid until the next. view is what
+// the command is given if that wants one.
+func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 	if p.first == 0 {
 		p.first = c.Tick
 	}
-	return p.enter(moment{cmd: c, made: true})
+	p.enter(moment{cmd: c, made: true})
+	m := p.at(p.newest)
+	if c.Buttons&(sim.Fire|sim.Throw|sim.Melee) != 0 { // the server may see them act though we do not
+		m.cmd.View = view
+	}
+	for _, a := range p.acts.All() {
+		if sim.Looks(a.Kind) {
+			m.cmd.View = view
+		}
+	}
+	return p.acts.All()
 }
 
-func (p *predictor) enter(m moment) (fired bool, cone int32) {
+func (p *predictor) enter(m moment) {
 	if p.holds(p.newest) {
 		m.state = p.at(p.newest).state
 	}
-	fired, cone = p.play(&m.state, m.cmd)
+	p.play(&m.state, &m.cmd)
 	p.newest = m.cmd.Tick
 	*p.at(p.newest) = m
-	return fired, cone
 }
 
-// play advances s by one tick, in the order in which the match runs its systems.
-func (p *predictor) play(s *state, c sim.Command) (fired bool, cone int32) {
-	if !s.known || s.dead {
-		return false, 0
+// play advances s by one tick.
+func (p *predictor) play(s *state, c *sim.Command) {
+	if p.acts.Count = 0; s.known && !s.dead {
+		p.kit.Play(&s.Self, c, p.arena, &p.acts)
 	}
-	s.motion = move.Step(s.motion, c.Input(), p.arena, uint16(p.rules.Rate))
-	return s.weapon.Step(c.Tick, c.Buttons, p.rules)
 }
 
 // skip moves on to tick to without commands: each tick in between is played with what the server substitutes, the last
-// command without its trigger for three ticks, then standing still.
+// command's feet for three ticks, then standing still.
 func (p *predictor) skip(to tick.Tick) {
 	if to <= p.newest {
 		return
@@ -111,9 +122,7 @@ func (p *predictor) substitute(t tick.Tick) sim.Command {
 	if !p.holds(t - 1) {
 		return sim.Command{Tick: t}
 	}
-	c := p.at(t - 1).cmd
-	c.Tick, c.View = t, tick.View{}
-	c.Buttons &^= sim.Fire | sim.Reload
+	c := p.at(t - 1).cmd.Substitute(t)
 	for back := tick.Tick(1); back <= substituteTicks; back++ {
 		if p.holds(t-back) && p.at(t-back).made {
 			return c
@@ -158,6 +167,8 @@ func (p *predictor) judge(t tick.Tick, was, is *state) {
 	case !was.known || p.first == 0 || t < p.first:
 	case was.dead != is.dead:
 		p.count.Lives++
+	case was.pushes != is.pushes:
+		p.count.Pushes++
 	case !is.dead:
 		p.count.Mispredictions++
 		if p.count.FirstMispredict == 0 {
@@ -177,14 +188,14 @@ func (p *predictor) replay(t tick.Tick) {
 	for t < p.newest {
 		t++
 		m := p.at(t)
-		p.play(&s, m.cmd)
+		p.play(&s, &m.cmd)
 		m.state = s
 	}
 }
 
 func stateOf(row *ghost.Self) state {
 	return state{
-		motion: row.Motion, weapon: row.Weapon, known: true,
+		Self: row.Self, pushes: row.Pushes, known: true,
 		dead: row.RespawnTicks > 0 || row.Motion.Loco == move.Dead,
 	}
 }

@@ -22,7 +22,8 @@ type slowPredictor struct {
 func (s *slowPredictor) state(t tick.Tick) state {
 	now := s.base
 	for at := s.at + 1; at <= t; at++ {
-		s.p.play(&now, s.cmds[at])
+		c := s.cmds[at]
+		s.p.play(&now, &c)
 	}
 	return now
 }
@@ -32,12 +33,15 @@ func newPredictor(t testing.TB) *predictor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := sim.Rules{}.WithDefaults()
-	return &predictor{arena: a, rules: &rules}
+	kit, err := sim.Rules{}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &predictor{arena: a, kit: kit}
 }
 
 func spawnRow(p *predictor) ghost.Self {
-	return ghost.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Weapon: sim.Weapon{Ammo: p.rules.Clip}}
+	return ghost.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Abilities: p.kit.Heroes[0].Fresh()}}
 }
 
 func commandOf(t tick.Tick, in Intent) sim.Command {
@@ -62,11 +66,11 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 			at := p.newest + 1
 			c := commandOf(at, think(n))
 			slow.cmds[at] = c
-			p.push(c)
+			p.push(c, tick.View{})
 			if rng.IntN(3) == 0 && p.newest > slow.at+20 {
 				old := slow.at + 1 + tick.Tick(rng.IntN(int(min(p.newest-slow.at, 100))))
 				truth := slow.state(old)
-				row := ghost.Self{Motion: truth.motion, Weapon: truth.weapon}
+				row := ghost.Self{Self: truth.Self, Pushes: truth.pushes}
 				if truth.dead {
 					row.RespawnTicks = 5
 				}
@@ -104,7 +108,7 @@ func TestRowsOutOfReach(t *testing.T) {
 	row := spawnRow(p)
 	p.correct(5, &row)
 	for i := range tick.Tick(300) {
-		p.push(sim.Command{Tick: 6 + i, MoveMag: 255})
+		p.push(sim.Command{Tick: 6 + i, MoveMag: 255}, tick.View{})
 	}
 	before := *p.at(p.newest)
 	p.correct(4, &row) // older than the newest row
@@ -137,7 +141,7 @@ func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 			c := commandOf(6+i, think(int(i)))
 			c.Buttons |= sim.Fire
 			c.MoveMag = 200
-			p.push(c)
+			p.push(c, tick.View{})
 			in.Offer(c)
 			in.Take(6 + i)
 		}

@@ -6,13 +6,15 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 )
 
-// Shot is a round that left our predicted rifle.
+// Shot is a round that left our predicted gun.
 type Shot struct {
-	Tick tick.Tick // of the command
-	Ray  geom.Ray  // as the server will compute it, if it agrees with our prediction; with Config.Judge cut at the first wall
-	View tick.View // what we were looking at
+	Tick   tick.Tick // of the command
+	Ray    geom.Ray  // as the server will compute it, if it agrees with our prediction; with Config.Judge cut at the first wall
+	Radius float32   // metres
+	View   tick.View // what we were looking at
 
 	// With Config.Judge, who in our own view is hit by it. Hit is 0 for nobody.
 	Hit      ecs.NetID
@@ -44,13 +46,12 @@ func (c *Client) Shots(from uint64, dst []Shot) (n int, next uint64) {
 }
 
 // shoot notes the round that command cmd fired.
-func (c *Client) shoot(cmd *sim.Command, cone int32) {
+func (c *Client) shoot(cmd *sim.Command, a *ability.Action) {
 	s := &c.shots.ring[c.shots.fired%shotRing]
 	c.shots.fired++
-	*s = Shot{Tick: cmd.Tick, View: cmd.View}
-	s.Ray.Origin = sim.Eye(c.predict.at(cmd.Tick).state.motion.Pos)
-	s.Ray.Dir = sim.Aim(c.cfg.Rules.Seed, c.welcome.NetID, cmd.Tick, cmd.Yaw, cmd.Pitch, cone)
-	s.Ray.Max = c.cfg.Rules.RangeMetres
+	self := &c.predict.at(cmd.Tick).state
+	*s = Shot{Tick: cmd.Tick, View: c.view, Radius: a.Radius}
+	s.Ray = c.predict.kit.Aim(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
 	if !c.cfg.Judge || c.cfg.Thin {
 		return
 	}
@@ -60,7 +61,7 @@ func (c *Client) shoot(cmd *sim.Command, cone int32) {
 	c.judge(s)
 }
 
-// judge finds who is hit, by the rules of lagcomp.History.Cast: the nearest living player of another team, the lowest
+// judge finds who is hit, by the rules of lagcomp.Sweeper.Cast: the nearest living player of another team, the lowest
 // slot where two are equally near.
 func (c *Client) judge(s *Shot) {
 	me, seen := c.Pose(c.ID().Index())
@@ -69,7 +70,7 @@ func (c *Client) judge(s *Shot) {
 		if !ok || !p.Alive() || p.ID == c.welcome.NetID || seen && p.Team() == me.Team() {
 			continue
 		}
-		if part, t, hit := lagcomp.Test(s.Ray, p); hit && (s.Hit == 0 || t < s.Distance) {
+		if part, t, hit := lagcomp.SweepTest(s.Ray, s.Radius, p); hit && (s.Hit == 0 || t < s.Distance) {
 			s.Hit, s.Part, s.Distance = ecs.NetID(p.ID), part, t
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/move"
 )
 
 // Stats is what a client knows of its connection and of itself. Counters only grow.
@@ -82,12 +81,11 @@ func (c *Client) Clocks() (server, predicted, render time.Duration) {
 	return c.serverTime(), c.predicted.at, c.render.at
 }
 
-// Predicted is our own motion and rifle after the newest command, and its tick. False until there is anything to
-// predict from.
-func (c *Client) Predicted() (m move.Motion, w sim.Weapon, t tick.Tick, ok bool) {
+// Predicted is what we are after the newest command, and its tick. False until there is anything to predict from.
+func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
 	if !c.predict.holds(c.predict.newest) {
-		return m, w, 0, false
+		return s, 0, false
 	}
-	s := &c.predict.at(c.predict.newest).state
-	return s.motion, s.weapon, c.predict.newest, s.known
+	at := &c.predict.at(c.predict.newest).state
+	return at.Self, c.predict.newest, at.known
 }

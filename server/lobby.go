@@ -200,12 +200,13 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
 	var row [ghost.PublicFields]int32
+	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
 		vital := l.match.Vital(ecs.NetID(pose.ID))
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, *vital)
+		ghost.PublicRow(row[:], pose, vital, acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
 	return frame

@@ -68,7 +68,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf = append(buf, byte(wire.SectionSnapshot))
 	buf = ghost.Head{Tick: t, Owner: first}.Append(buf)
 	if first {
-		self := l.self(g, t)
+		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
 	}
@@ -85,17 +85,6 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
 	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, wire.MaxSections), &l.post) // the event is due again if this fails
-}
-
-// self gathers what a guest is told of itself.
-func (l *Lobby) self(g *guest, t tick.Tick) ghost.Self {
-	inbox := l.match.Inbox(g.id)
-	motion, weapon, vital := l.match.Self(g.id)
-	s := ghost.Self{Motion: motion, Weapon: weapon, Lead: inbox.Lead(t), Starved: uint8(inbox.Count.Missing)}
-	if !vital.Alive() {
-		s.RespawnTicks = int32(vital.Respawn) - int32(t)
-	}
-	return s
 }
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not

@@ -6,26 +6,64 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
-	input []move.Input
-	now   columns
+	input  []move.Input
+	who    []move.Who
+	acts   []deed
+	alive  []bool
+	team   []uint8
+	push   []move.Push
+	parts  []lagcomp.Part // by slot of the shooter: what its rounds hit in this tick
+	rounds []lagcomp.Sweep
+	hits   []lagcomp.Hit
+	wounds []object.Wound
+	deaths []death
+	kills  []mode.Kill
+	mode   mode.Output
+	now    columns
 }
 
-func newScratch(slots int) *scratch { return &scratch{input: make([]move.Input, slots)} }
+// deed is an action of a tick and the row of who does it.
+type deed struct {
+	row    int32
+	action ability.Action
+}
+
+// death is a kill that is to be told.
+type death struct {
+	part  lagcomp.Part
+	cause object.Cause
+}
+
+func newScratch(slots int) *scratch {
+	return &scratch{
+		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
+		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]lagcomp.Part, slots),
+		rounds: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
+		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
+		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]ecs.NetID, 0, slots)},
+	}
+}
 
 // columns is what systems work on: every player's components, one row a player, and the resources, for one tick.
 type columns struct {
 	match   *Match
-	rules   *Rules
+	kit     *Kit
 	clock   *Clock
 	arena   *arena.Arena
 	history *lagcomp.History
 	score   *Score
+	mode    *mode.State
+	scene   *object.Scene
+	objects *Objects
 	outcome *Outcome
 	scratch *scratch
 
@@ -35,7 +73,7 @@ type columns struct {
 	state   []move.State
 	look    []Look
 	vital   []Vital
-	weapon  []Weapon
+	ability []ability.State
 	command []Command
 	know    []Knowledge
 }
@@ -45,8 +83,8 @@ func (m *Match) open() *columns {
 	s := ecs.Resource[scratch](m.World)
 	c := &s.now
 	*c = columns{
-		match: m, rules: m.Rules(), clock: ecs.Resource[Clock](m.World), arena: ecs.Resource[arena.Arena](m.World),
-		history: m.History(), score: m.Score(), outcome: m.Outcome(), scratch: s,
+		match: m, kit: m.Kit(), clock: ecs.Resource[Clock](m.World), arena: ecs.Resource[arena.Arena](m.World),
+		history: m.History(), score: m.Score(), mode: m.Mode(), scene: m.Scene(), objects: m.Objects(), outcome: m.Outcome(), scratch: s,
 	}
 	if !m.view.Open() {
 		return c
@@ -57,7 +95,7 @@ func (m *Match) open() *columns {
 	c.state = ecs.Column(m.view, m.state)
 	c.look = ecs.Column(m.view, m.look)
 	c.vital = ecs.Column(m.view, m.vital)
-	c.weapon = ecs.Column(m.view, m.weapon)
+	c.ability = ecs.Column(m.view, m.ability)
 	c.command = ecs.Column(m.view, m.command)
 	c.know = ecs.Column(m.view, m.know)
 	return c
@@ -71,4 +109,16 @@ func (c *columns) close() {
 // asVec3 sees velocities as the vectors they are; both types have one layout.
 func asVec3(v []Velocity) []geom.Vec3 {
 	return unsafe.Slice((*geom.Vec3)(unsafe.SliceData(v)), len(v))
+}
+
+// motion is a row's motion; put writes it back.
+func (c *columns) motion(i int) move.Motion { return move.Join(c.pos[i], c.vel[i], c.state[i]) }
+
+func (c *columns) put(i int, m move.Motion) { c.pos[i], c.vel[i], c.state[i] = move.Split(m) }
+
+// bodies is how package object sees the players.
+func (c *columns) bodies() object.Bodies {
+	n := len(c.id)
+	s := c.scratch
+	return object.Bodies{ID: c.id, Pos: c.pos, Team: s.team[:n], Alive: s.alive[:n]}
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // One against one: 100 points, 7 a hit, twice that on the head, dead at the 15th body hit or the 8th on the head.
@@ -26,14 +28,14 @@ func TestDamage(t *testing.T) {
 		s.step() // so that history has seen them there
 		hits, health := 0, int16(100)
 		for s.Vital(s.ids[1]).Alive() && s.Tick() < 300 {
-			s.weapon.Get(s.ids[0]).Cone = 0 // the spread has its own test
+			s.ability.Get(s.ids[0]).Slots[0].Heat = 0 // the spread has its own test
 			s.order(0, at(a, b, c.height))
 			s.step()
 			for _, e := range s.Outcome().Events {
 				if e.Kind == EventHit {
 					hits++
 					health -= c.points
-					want := Event{EventHit, c.part, s.Tick(), s.ids[0], s.ids[1], uint16(c.points)}
+					want := Event{EventHit, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1], uint16(c.points)}
 					if e != want || s.Vital(s.ids[1]).Health != max(health, 0) {
 						t.Fatalf("%d: hit %d was %+v, leaves %d points; want %+v, %d", i, hits, e, s.Vital(s.ids[1]).Health, want, health)
 					}
@@ -41,10 +43,10 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		v, k := s.Vital(s.ids[1]), s.Vital(s.ids[0])
-		if hits != c.hits || v.Health != 0 || v.Deaths != 1 || k.Kills != 1 || *s.Score() != (Score{Kills: [2]uint32{1, 0}, Members: [2]uint32{1, 1}}) {
-			t.Errorf("%d: %d hits; victim %+v, killer %+v, score %+v", i, hits, *v, *k, *s.Score())
+		if hits != c.hits || v.Health != 0 || v.Deaths != 1 || k.Kills != 1 || s.Mode().Score != [2]int32{1, 0} || s.Score().Members != [2]uint16{1, 1} {
+			t.Errorf("%d: %d hits; victim %+v, killer %+v, score %+v", i, hits, *v, *k, *s.Mode())
 		}
-		if e := s.Outcome().Events; len(e) != 2 || e[1] != (Event{EventKill, c.part, s.Tick(), s.ids[0], s.ids[1], 1}) {
+		if e := s.Outcome().Events; len(e) != 2 || e[1] != (Event{EventKill, c.part, object.CauseShot, s.Tick(), s.ids[0], s.ids[1], 1}) {
 			t.Errorf("%d: the last tick told %+v", i, e)
 		}
 	}
@@ -54,7 +56,7 @@ func TestDamage(t *testing.T) {
 // corpse that takes no more.
 func TestKillIsCreditedOnce(t *testing.T) {
 	const shooters = 12
-	s := newScene(t, shooters+1, Rules{Damage: 100}, plain(t))
+	s := newScene(t, shooters+1, Rules{Game: deadly(100)}, plain(t))
 	places := make([]geom.Vec3, shooters)
 	s.put(shooters, 1, geom.Vec3{})
 	for i := range shooters {
@@ -86,14 +88,14 @@ func TestKillIsCreditedOnce(t *testing.T) {
 		credited += int(s.Vital(id).Kills)
 	}
 	v := s.Vital(s.ids[shooters])
-	if kills != 1 || len(out.Events) != 2 || credited != 1 || s.Score().Kills != [2]uint32{1, 0} || v.Deaths != 1 || v.Health != 0 {
-		t.Errorf("%d kills told in %d events, %d credited, score %v, victim %+v", kills, len(out.Events), credited, s.Score().Kills, *v)
+	if kills != 1 || len(out.Events) != 2 || credited != 1 || s.Mode().Score != [2]int32{1, 0} || v.Deaths != 1 || v.Health != 0 {
+		t.Errorf("%d kills told in %d events, %d credited, score %v, victim %+v", kills, len(out.Events), credited, s.Mode().Score, *v)
 	}
 }
 
 // Two who shoot each other in one tick both die: no slot is served before another.
 func TestDuel(t *testing.T) {
-	s := newScene(t, 2, Rules{Damage: 100}, plain(t))
+	s := newScene(t, 2, Rules{Game: deadly(100)}, plain(t))
 	a, b := geom.Vec3{}, geom.Vec3{Z: 10}
 	s.put(0, 0, a)
 	s.put(1, 1, b)
@@ -101,8 +103,8 @@ func TestDuel(t *testing.T) {
 	s.order(0, at(a, b, chest))
 	s.order(1, at(b, a, chest))
 	s.step()
-	if s.Vital(s.ids[0]).Alive() || s.Vital(s.ids[1]).Alive() || s.Score().Kills != [2]uint32{1, 1} {
-		t.Errorf("%+v and %+v, score %v", *s.Vital(s.ids[0]), *s.Vital(s.ids[1]), s.Score().Kills)
+	if s.Vital(s.ids[0]).Alive() || s.Vital(s.ids[1]).Alive() || s.Mode().Score != [2]int32{1, 1} {
+		t.Errorf("%+v and %+v, score %v", *s.Vital(s.ids[0]), *s.Vital(s.ids[1]), s.Mode().Score)
 	}
 }
 
@@ -111,19 +113,19 @@ func TestShotsThatMiss(t *testing.T) {
 	for i, c := range []struct {
 		name string
 		team uint8
-		rule Rules
+		rng  float32
 		b    geom.Vec3
 		view tick.View
 		hits int
 	}{
-		0: {"an enemy", 1, Rules{}, geom.Vec3{Z: 10}, tick.View{}, 1},
-		1: {"a friend", 0, Rules{}, geom.Vec3{Z: 10}, tick.View{}, 0},
-		2: {"just in range", 1, Rules{RangeMetres: 10}, geom.Vec3{Z: 10}, tick.View{}, 1},
-		3: {"out of range", 1, Rules{RangeMetres: 9}, geom.Vec3{Z: 10}, tick.View{}, 0},
-		4: {"a view of the future", 1, Rules{}, geom.Vec3{Z: 10}, tick.View{From: 4000, To: 4000}, 1}, // clamped to now
-		5: {"no view", 1, Rules{}, geom.Vec3{Z: 10}, tick.View{From: 3, To: 2}, 1},                    // likewise
+		0: {"an enemy", 1, 500, geom.Vec3{Z: 10}, tick.View{}, 1},
+		1: {"a friend", 0, 500, geom.Vec3{Z: 10}, tick.View{}, 0},
+		2: {"just in range", 1, 10, geom.Vec3{Z: 10}, tick.View{}, 1},
+		3: {"out of range", 1, 9, geom.Vec3{Z: 10}, tick.View{}, 0},
+		4: {"a view of the future", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 4000, To: 4000}, 1}, // clamped to now
+		5: {"no view", 1, 500, geom.Vec3{Z: 10}, tick.View{From: 3, To: 2}, 1},                    // likewise
 	} {
-		s := newScene(t, 2, c.rule, plain(t))
+		s := newScene(t, 2, Rules{Game: quick(func(g *Game) { rifle(g).Range = c.rng })}, plain(t))
 		s.put(0, 0, geom.Vec3{})
 		s.put(1, c.team, c.b)
 		s.step()
@@ -140,12 +142,12 @@ func TestShotsThatMiss(t *testing.T) {
 // A dead player neither moves, shoots nor is hit; after 10 s it stands, whole and armed, at a spawn of its team.
 func TestDeathAndRespawn(t *testing.T) {
 	for _, rate := range rates {
-		s := newScene(t, 2, Rules{Rate: rate, Damage: 100}, plain(t))
+		s := newScene(t, 2, Rules{Rate: rate, Game: deadly(100)}, plain(t))
 		a, b := geom.Vec3{}, geom.Vec3{Z: 10}
 		s.put(0, 0, a)
 		s.put(1, 1, b)
 		s.step()
-		s.weapon.Get(s.ids[1]).Ammo = 3
+		s.ability.Get(s.ids[1]).Slots[0].Load = 3
 		s.vel.Get(s.ids[1]).X = 5 // it was walking
 		s.order(0, at(a, b, chest))
 		s.step()
@@ -155,15 +157,15 @@ func TestDeathAndRespawn(t *testing.T) {
 			t.Fatalf("%d Hz: %+v in tick %d", rate, *v, died)
 		}
 		where, _, _ := s.Self(s.ids[1])
-		if p := s.Poses()[1]; p.Alive() { // record runs after damage: others see it at once
-			t.Errorf("%d Hz: the corpse is recorded alive: %+v", rate, p)
-		}
 		for s.Tick() < died+tick.Tick(rate)*10-1 {
 			s.order(1, Command{Buttons: Fire | Jump | Sprint, Yaw: 0x8000, MoveMag: 255})
 			s.order(0, at(a, b, chest))
 			s.step()
-			self, _, now := s.Self(s.ids[1])
-			if now.Alive() || now.Shots != 0 || now.Deaths != 1 || self.Loco != move.Dead || self.Pos != where.Pos {
+			self, a, now := s.Self(s.ids[1])
+			if p := s.Poses()[1]; p.Alive() {
+				t.Fatalf("%d Hz, tick %d: others see the corpse as %+v", rate, s.Tick(), p)
+			}
+			if now.Alive() || a.Slots[0].Count != 0 || now.Deaths != 1 || self.Loco != move.Dead || self.Pos != where.Pos {
 				t.Fatalf("%d Hz, tick %d: %+v, %+v; died at %v", rate, s.Tick(), now, self, where.Pos)
 			}
 			if e := s.Outcome().Events; len(e) != 0 {
@@ -173,7 +175,7 @@ func TestDeathAndRespawn(t *testing.T) {
 		s.order(1, Command{})
 		s.step()
 		self, w, now := s.Self(s.ids[1])
-		if !now.Alive() || now.Health != 100 || w.Ammo != 25 || now.Deaths != 1 || self.Pos.Z != 50 || math.Mod(float64(self.Pos.X), 4) != 0 || self.Loco == move.Dead {
+		if !now.Alive() || now.Health != 100 || w.Slots[0].Load != 25 || now.Deaths != 1 || self.Pos.Z != 50 || math.Mod(float64(self.Pos.X), 4) != 0 || self.Loco == move.Dead {
 			t.Errorf("%d Hz: after 10 s %+v, %+v, %+v", rate, now, w, self)
 		}
 		if a, b := s.Poses()[1], s.Poses()[0]; a.Flags != lagcomp.Flags(true, 1, 1) || b.Flags != lagcomp.Flags(true, 0, 0) {
@@ -193,13 +195,13 @@ func TestTeamsAreBalanced(t *testing.T) {
 		}
 	}
 	m.Step()
-	count := func() (n [2]uint32) {
+	count := func() (n [2]uint16) {
 		for _, id := range ids {
 			n[m.Vital(id).Team]++
 		}
 		return n
 	}
-	if n := count(); n != [2]uint32{8, 8} || m.Score().Members != n {
+	if n := count(); n != [2]uint16{8, 8} || m.Score().Members != n {
 		t.Fatalf("teams %v, score %+v", n, *m.Score())
 	}
 	if m.Join() != 0 {
@@ -216,14 +218,14 @@ func TestTeamsAreBalanced(t *testing.T) {
 	}
 	ids = stay
 	m.Step()
-	if n := count(); n != [2]uint32{1, 8} || m.Score().Members != n {
+	if n := count(); n != [2]uint16{1, 8} || m.Score().Members != n {
 		t.Fatalf("after leaving teams %v, score %+v", n, *m.Score())
 	}
 	for range 7 {
 		ids = append(ids, m.Join())
 	}
 	m.Step()
-	if n := count(); n != [2]uint32{8, 8} || m.Score().Members != n {
+	if n := count(); n != [2]uint16{8, 8} || m.Score().Members != n {
 		t.Errorf("after joining teams %v, score %+v", n, *m.Score())
 	}
 	for _, id := range ids { // everybody stands at their own end
@@ -262,13 +264,13 @@ func TestIdentities(t *testing.T) {
 		if m.Vital(id) != nil || m.Inbox(id) != nil || m.World.Alive(id) {
 			t.Fatalf("round %d: %v is still there", i, id)
 		}
-		if self, w, v := m.Self(id); self != (move.Motion{}) || w != (Weapon{}) || v != (Vital{}) {
+		if self, w, v := m.Self(id); self != (move.Motion{}) || w != (ability.State{}) || v != (Vital{}) {
 			t.Fatalf("round %d: %v is still told of", i, id)
 		}
 		m.Leave(id)
 		seen[id] = true
 	}
-	if m.Score().Members != [2]uint32{1, 0} {
+	if m.Score().Members != [2]uint16{1, 0} {
 		t.Errorf("members %v", m.Score().Members)
 	}
 }

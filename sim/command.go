@@ -6,25 +6,41 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/ability"
 )
 
-// Buttons are the keys held during a command. Jump and Sprint have the values that package move reads.
+// Buttons are the keys held during a command, with the values of package ability.
 type Buttons uint16
 
 // The keys a player has.
 const (
-	Jump    = Buttons(move.Jump)
-	Sprint  = Buttons(move.Sprint)
-	Fire    = Buttons(4)
-	Reload  = Buttons(16)
-	allKeys = Jump | Sprint | Fire | Reload
+	Jump    = Buttons(ability.Jump)
+	Sprint  = Buttons(ability.SprintKey)
+	Fire    = Buttons(ability.Primary)
+	Throw   = Buttons(ability.Secondary)
+	Reload  = Buttons(ability.ReloadKey)
+	Melee   = Buttons(ability.MeleeKey)
+	Victory = Buttons(ability.EmoteVictory)
+	Defeat  = Buttons(ability.EmoteDefeat)
+	Dance   = Buttons(ability.EmoteDance)
+	Rocket  = Buttons(ability.RocketKey)
+
+	allKeys = Jump | Sprint | Fire | Throw | Reload | Melee | Victory | Defeat | Dance | Rocket
+	// feet are the keys that bridge a missing command: nobody fires without having said so.
+	feet = Jump | Sprint
 )
+
+// Substitute is the command for tick t of a player whose own did not come: its last one, with nothing but the feet.
+func (c Command) Substitute(t tick.Tick) Command {
+	c.Tick, c.View = t, tick.View{}
+	c.Buttons &= feet
+	return c
+}
 
 // Command is what one player does in one tick: 1 tick of wishes, never of positions.
 type Command struct {
 	Tick       tick.Tick  // the tick it is for
-	View       tick.View  // what the player was looking at; meaningful while Fire is held
+	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see Looks
 	Yaw, Pitch geom.Angle // where the player looks; pitch in [-90, 90] degrees, upwards positive
 	MoveYaw    uint8      // direction of the wish relative to Yaw, 1/256 turn
 	MoveMag    uint8      // size of the wish, 255 = full speed
@@ -50,11 +66,6 @@ func (c Command) Clean() (clean Command, changed bool) {
 	return clean, clean != c
 }
 
-// Input is what package move takes of a command.
-func (c Command) Input() move.Input {
-	return move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Buttons: uint16(c.Buttons) & (move.Jump | move.Sprint)}
-}
-
 // MaxWindow is the most commands one datagram carries: a quarter of a second and more at 60 Hz.
 const MaxWindow = 32
 
@@ -73,7 +84,7 @@ var (
 //	then from the newest to the oldest, the first against all zero:
 //	1   same wishes as the one before in this list; otherwise
 //	    1 + 16 yaw · 1 + 16 pitch · 1 + 16 moveYaw, moveMag · 1 + 16 buttons    (bit set: changed, value follows)
-//	if Fire is held: 32 view.From · 8 view.To-view.From · 8 view.Frac
+//	1   a view follows: 32 view.From · 8 view.To-view.From · 8 view.Frac
 //	padded to a byte
 func AppendCommands(dst []byte, cmds []Command) []byte {
 	var w bitio.Writer
@@ -93,7 +104,10 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 			changed(&w, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8, uint16(next.MoveYaw)|uint16(next.MoveMag)<<8)
 			changed(&w, uint16(c.Buttons), uint16(next.Buttons))
 		}
-		if c.Buttons&Fire != 0 {
+		if c.View == (tick.View{}) {
+			w.Bits(0, 1)
+		} else {
+			w.Bits(1, 1)
 			w.Bits(uint64(c.View.From), 32)
 			w.Bits(uint64(c.View.To-c.View.From), 8)
 			w.Bits(uint64(c.View.Frac), 8)
@@ -138,7 +152,7 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 			c.MoveYaw, c.MoveMag = uint8(wish), uint8(wish>>8)
 			c.Buttons = Buttons(either(&r, uint16(c.Buttons)))
 		}
-		if c.Buttons&Fire != 0 {
+		if r.Bits(1) != 0 {
 			c.View.From = tick.Tick(r.Bits(32))
 			c.View.To = c.View.From + tick.Tick(r.Bits(8))
 			c.View.Frac = uint8(r.Bits(8))

@@ -6,21 +6,35 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
+// Velocity is metres a second, a type of its own because a component is found by its type.
+type Velocity geom.Vec3
+
 // Look is where a player looks.
 type Look struct{ Yaw, Pitch geom.Angle }
 
 // Vital is a player's fortune in the match.
 type Vital struct {
-	Health  int16 // points, <= 0 = dead
-	Team    uint8 // 0 or 1
-	Shots   uint8 // rounds fired, modulo 256
-	Kills   uint16
-	Deaths  uint16
-	Respawn tick.Tick // tick of the respawn, 0 = alive
+	Health  int16     // points, <= 0 = dead
+	Team    uint8     // 0 or 1
+	Hero    uint8     // of Game.Heroes
+	Wants   uint8     // the hero that it asked for, and 1; 0 none
+	Life    uint8     // counts placements: spawns, teleports, other heroes; modulo 256
+	Pushes  uint8     // counts what befell the motion from outside: knock-backs and placements; modulo 256
+	Watches bool      // a spectator: has no body
+	Kills   uint16    // points: enemies killed while a round was on
+	Deaths  uint16    // since joining, or since the round began
+	Died    tick.Tick // when, 0: it may stand up at once; of the dead
+	Respawn tick.Tick // when it may stand up as things are, 0 = alive
 }
 
 // Alive reports whether the player takes part.
-func (v Vital) Alive() bool { return v.Respawn == 0 }
+func (v *Vital) Alive() bool { return v.Respawn == 0 }
+
+// place counts a placement.
+func (v *Vital) place() {
+	v.Life++
+	v.Pushes++
+}
 
 // Knowledge is what the server itself has measured of a player's connection; shots are clamped by it. It is a component
 // that the server refreshes before each tick, so that a recorded match replays with it.
@@ -30,13 +44,13 @@ type Knowledge struct{ lagcomp.Knowledge }
 const SeenPerMetre = 128
 
 // Seen rounds a player's state to what others see of it; that is also what a shot is tested against.
-func Seen(id uint32, pos geom.Vec3, look Look, v Vital) lagcomp.Pose {
+func Seen(id uint32, pos geom.Vec3, look Look, v *Vital) lagcomp.Pose {
 	p := lagcomp.Pose{
 		ID:    id,
 		Pos:   geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)},
 		Yaw:   (look.Yaw + 8) &^ 15,
 		Pitch: geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15),
-		Flags: lagcomp.Flags(v.Alive(), v.Team, uint8(v.Deaths)),
+		Flags: lagcomp.Flags(v.Alive(), v.Team, v.Life),
 	}
 	return p
 }

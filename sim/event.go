@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // EventKind says what happened.
@@ -35,6 +36,23 @@ const (
 	MinKbps  = 16
 )
 
+// AskHero is the first byte of the reliable event by which a client asks to be another hero: see Match.AskHero.
+//
+//	1  0x82
+//	1  hero  of Game.Heroes
+const AskHero byte = 0x82
+
+// AppendHero writes the event that asks for a hero.
+func AppendHero(dst []byte, hero uint8) []byte { return append(dst, AskHero, hero) }
+
+// ParseHero reads what AppendHero wrote. False for what is none, or a hero that no game can have.
+func ParseHero(src []byte) (hero uint8, ok bool) {
+	if len(src) != 2 || src[0] != AskHero || src[1] >= MaxHeroes {
+		return 0, false
+	}
+	return src[1], true
+}
+
 // AppendPace writes the event that asks for a pace.
 func AppendPace(dst []byte, every uint8, kbps uint16) []byte {
 	return binary.LittleEndian.AppendUint16(append(dst, AskPace, every), kbps)
@@ -57,16 +75,17 @@ func ValidPace(every uint8, kbps uint16) bool {
 // Event is something that happened in a tick and that players are told of, reliably and in order.
 type Event struct {
 	Kind   EventKind
-	Part   lagcomp.Part
+	Part   lagcomp.Part // of a round: what it hit; None of all else
+	Cause  object.Cause
 	Tick   tick.Tick
-	Actor  ecs.NetID // who did it
+	Actor  ecs.NetID // who did it; 0: the world
 	Victim ecs.NetID // to whom
 	Amount uint16    // EventHit: damage; EventKill: the actor's team's score after it
 }
 
 // eventBytes is the size of an event on the wire:
 //
-//	1 kind   1 part   2 amount   4 tick   4 actor   4 victim
+//	1 kind   1 part, cause << 4   2 amount   4 tick   4 actor   4 victim
 const eventBytes = 16
 
 // ErrEvent is returned for bytes that are not an event.
@@ -74,7 +93,7 @@ var ErrEvent = errors.New("event is not 16 bytes of a known kind")
 
 // Append appends the event's 16 bytes.
 func (e Event) Append(dst []byte) []byte {
-	dst = append(dst, byte(e.Kind), byte(e.Part))
+	dst = append(dst, byte(e.Kind), byte(e.Part)&15|byte(e.Cause)<<4)
 	dst = binary.LittleEndian.AppendUint16(dst, e.Amount)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Tick))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Actor))
@@ -88,7 +107,8 @@ func ParseEvent(src []byte) (Event, error) {
 	}
 	return Event{
 		Kind:   EventKind(src[0]),
-		Part:   lagcomp.Part(src[1]),
+		Part:   lagcomp.Part(src[1] & 15),
+		Cause:  object.Cause(src[1] >> 4),
 		Amount: binary.LittleEndian.Uint16(src[2:]),
 		Tick:   tick.Tick(binary.LittleEndian.Uint32(src[4:])),
 		Actor:  ecs.NetID(binary.LittleEndian.Uint32(src[8:])),

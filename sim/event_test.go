@@ -9,13 +9,15 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 func TestEventRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Event{
-			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: lagcomp.Part(rapid.Uint8().Draw(t, "part")),
-			Tick: tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: ecs.NetID(rapid.Uint32().Draw(t, "actor")),
+			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: lagcomp.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
+			Cause: object.Cause(rapid.Uint8Range(0, 15).Draw(t, "cause")),
+			Tick:  tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: ecs.NetID(rapid.Uint32().Draw(t, "actor")),
 			Victim: ecs.NetID(rapid.Uint32().Draw(t, "victim")), Amount: rapid.Uint16().Draw(t, "amount"),
 		}
 		src := e.Append([]byte("x"))

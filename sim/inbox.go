@@ -53,7 +53,7 @@ func (b *Inbox) Offer(c Command) {
 }
 
 // Take returns the command for tick t and whether it is the player's own. Ticks are taken in order. A missing command
-// is bridged by the last one without its trigger for repeatTicks ticks, then by standing still.
+// is bridged by the last one's feet for repeatTicks ticks, then by standing still.
 func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
 	b.taken = t
 	if at := &b.ring[t%inboxTicks]; at.Tick == t {
@@ -62,9 +62,7 @@ func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
 		b.Count.Used++
 		return b.last, true
 	}
-	c = b.last
-	c.Tick, c.View = t, tick.View{}
-	c.Buttons &^= Fire | Reload
+	c = b.last.Substitute(t)
 	if b.last.Tick != 0 {
 		b.Count.Missing++
 	}

@@ -52,7 +52,7 @@ func (b *slowInbox) take(t tick.Tick) (Command, bool) {
 	}
 	c := b.last
 	c.Tick, c.View = t, tick.View{}
-	c.Buttons = c.Buttons &^ (Fire | Reload)
+	c.Buttons &= Jump | Sprint
 	if b.without > 3 {
 		c.MoveMag, c.Buttons = 0, 0
 	}

@@ -5,8 +5,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // Match is one game: a world of players on an arena. It holds handles only; all state is in the world.
@@ -20,7 +23,7 @@ type Match struct {
 	state   ecs.Comp[move.State]
 	look    ecs.Comp[Look]
 	vital   ecs.Comp[Vital]
-	weapon  ecs.Comp[Weapon]
+	ability ecs.Comp[ability.State]
 	command ecs.Comp[Command]
 	know    ecs.Comp[Knowledge]
 }
@@ -28,58 +31,100 @@ type Match struct {
 // Clock is the resource that says which tick was simulated last.
 type Clock struct{ Tick tick.Tick }
 
-// Score is the resource of the team deathmatch: kills and members by team.
-type Score struct{ Kills, Members [2]uint32 }
+// Score is the resource of who belongs to which team. Points are in the mode's state.
+type Score struct{ Members [mode.Teams]uint16 }
 
 // Outcome is the resource of what the last tick brought about, for those who pass it on. Its memory is used again by
 // the next Step.
 type Outcome struct {
-	Events  []Event        // in the order they happened
-	Shots   []lagcomp.Shot // rounds fired, their views clamped, their rays cut at the first wall
-	Clamped int            // shots whose claimed view was moved
-	Hits    []lagcomp.Hit  // what each of them hit in its shooter's view, whatever became of the victim since
+	Events        []Event             // in the order they happened
+	Announcements []mode.Announcement // for everybody
+	Shots         []Shot              // rounds fired, their views clamped, their rays cut at the first obstacle
+	Hits          []lagcomp.Hit       // what each of them hit in its shooter's view, whatever became of the victim since
+	Punches       []Shot              // sweeps of melee, likewise
+	Clamped       int                 // actions whose claimed view was moved
+}
+
+// Shot is a round or a punch.
+type Shot struct {
+	lagcomp.Sweep
+	Shooter uint32
+	Damage  int16
+	Impulse float32   // m/s
+	Struck  ecs.NetID // the barrel or cube that stopped it, 0: the ground or nothing
 }
 
 // inboxes is the resource of commands that wait, by slot.
 type inboxes struct{ of []Inbox }
 
 // poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
-type poses struct{ of []lagcomp.Pose }
+type poses struct {
+	of   []lagcomp.Pose
+	acts []ability.Public
+}
 
-// New makes an empty match for at most slots players.
+// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses.
 func New(slots int, rules Rules, a *arena.Arena) *Match {
 	rules = rules.WithDefaults()
+	kit, err := rules.Compile()
+	if err != nil {
+		panic("sim: " + err.Error())
+	}
 	w := ecs.New(slots)
 	m := &Match{World: w}
 	m.pos, m.vel, m.state = ecs.Register[geom.Vec3](w), ecs.Register[Velocity](w), ecs.Register[move.State](w)
-	m.look, m.vital, m.weapon = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[Weapon](w)
+	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
 	m.command, m.know = ecs.Register[Command](w), ecs.Register[Knowledge](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.weapon, m.command, m.know)
+	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.command, m.know)
 	m.view = w.View(m.player)
 
 	ecs.SetResource(w, &rules)
+	ecs.SetResource(w, kit)
 	ecs.SetResource(w, a)
 	ecs.SetResource(w, &Clock{})
 	ecs.SetResource(w, &Score{})
-	ecs.SetResource(w, &Outcome{Events: make([]Event, 0, 2*slots), Shots: make([]lagcomp.Shot, 0, slots), Hits: make([]lagcomp.Hit, slots)})
-	ecs.SetResource(w, lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4))
+	start := kit.Mode.Start()
+	ecs.SetResource(w, &start)
+	ecs.SetResource(w, &Outcome{
+		Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
+	})
+	history := lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4)
+	ecs.SetResource(w, history)
+	ecs.SetResource(w, newObjects(&rules.Game.Layout, slots))
+	scene := &object.Scene{
+		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Ledger: object.NewLedger(4 * slots),
+		Ammo: kit.Ammo, Fuses: kit.Fuses, Cask: rules.Game.Barrel, Box: rules.Game.Cube,
+	}
+	furnish(scene, &rules.Game.Layout)
+	scene.Reserve(4*slots, slots+len(scene.Barrel), slots)
+	ecs.SetResource(w, scene)
 	ecs.SetResource(w, &inboxes{make([]Inbox, slots)})
-	ecs.SetResource(w, &poses{make([]lagcomp.Pose, slots)})
+	ecs.SetResource(w, &poses{make([]lagcomp.Pose, slots), make([]ability.Public, slots)})
 	ecs.SetResource(w, newScratch(slots))
+	ecs.SetResource(w, newPlaces(a, &rules.Game.Layout, slots))
 	return m
 }
-
-// Velocity is metres a second, a type of its own because a component is found by its type.
-type Velocity geom.Vec3
 
 // Rules returns the rules in force.
 func (m *Match) Rules() *Rules { return ecs.Resource[Rules](m.World) }
 
+// Kit returns what is played with.
+func (m *Match) Kit() *Kit { return ecs.Resource[Kit](m.World) }
+
 // Tick returns the tick that was simulated last, 0 before the first.
 func (m *Match) Tick() tick.Tick { return ecs.Resource[Clock](m.World).Tick }
 
-// Score returns the standing.
+// Score returns who belongs to which team.
 func (m *Match) Score() *Score { return ecs.Resource[Score](m.World) }
+
+// Mode returns the state of the round, which is all that players are told of it.
+func (m *Match) Mode() *mode.State { return ecs.Resource[mode.State](m.World) }
+
+// Objects returns what flies and stands about; not to be written.
+func (m *Match) Objects() *Objects { return ecs.Resource[Objects](m.World) }
+
+// Scene returns what objects act on: its Barrel and Cube rows, its tables and its account of blasts; not to be written.
+func (m *Match) Scene() *object.Scene { return ecs.Resource[object.Scene](m.World) }
 
 // Outcome returns what the last tick brought about; valid until the next Step.
 func (m *Match) Outcome() *Outcome { return ecs.Resource[Outcome](m.World) }
@@ -88,8 +133,11 @@ func (m *Match) Outcome() *Outcome { return ecs.Resource[Outcome](m.World) }
 func (m *Match) History() *lagcomp.History { return ecs.Resource[lagcomp.History](m.World) }
 
 // Poses returns what everybody looks like to others after the last tick, by slot; ID 0 = nobody. Valid until the next
-// Step; not to be written.
+// Step; not to be written. Who died in that tick still stands in it: history was recorded before, and both are the same.
 func (m *Match) Poses() []lagcomp.Pose { return ecs.Resource[poses](m.World).of }
+
+// Acts returns what everybody is told of everybody's abilities, by slot, as Poses.
+func (m *Match) Acts() []ability.Public { return ecs.Resource[poses](m.World).acts }
 
 // Inbox returns the commands that wait for a player, nil for a stale id.
 func (m *Match) Inbox(id ecs.NetID) *Inbox {
@@ -103,12 +151,12 @@ func (m *Match) Inbox(id ecs.NetID) *Inbox {
 func (m *Match) Vital(id ecs.NetID) *Vital { return m.vital.Get(id) }
 
 // Self returns what a player's owner predicts from, zero for an id without a row.
-func (m *Match) Self(id ecs.NetID) (motion move.Motion, weapon Weapon, vital Vital) {
+func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State, vital Vital) {
 	if p := m.pos.Get(id); p != nil {
 		motion = move.Join(*p, geom.Vec3(*m.vel.Get(id)), *m.state.Get(id))
-		weapon, vital = *m.weapon.Get(id), *m.vital.Get(id)
+		abilities, vital = *m.ability.Get(id), *m.vital.Get(id)
 	}
-	return motion, weapon, vital
+	return motion, abilities, vital
 }
 
 // Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
@@ -120,19 +168,44 @@ func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	}
 }
 
-// Join brings a player in, on the smaller team, alive from the end of the coming tick. It returns 0 if the match is
-// full.
-func (m *Match) Join() ecs.NetID {
+// Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
+// returns 0 if the match is full.
+func (m *Match) Join() ecs.NetID { return m.reserve(0) }
+
+// JoinAs is Join as a hero; one that there is not is the first.
+func (m *Match) JoinAs(hero uint8) ecs.NetID { return m.reserve(entry(1 + int(m.Kit().known(hero)))) }
+
+// Watch brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
+func (m *Match) Watch() ecs.NetID { return m.reserve(spectator) }
+
+// entry is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
+type entry uint8
+
+const spectator entry = 255
+
+func (m *Match) reserve(as entry) ecs.NetID {
 	id := m.World.Spawn(m.player)
 	if id != 0 {
 		ecs.Resource[inboxes](m.World).of[id.Index()].reset(m.Tick() + 1)
+		ecs.Resource[places](m.World).entries[id.Index()] = as
 	}
 	return id
 }
 
+// AskHero notes that a player wants to be another hero. It becomes one where the mode allows it: at home, in a base of its
+// team, or when it spawns next. False for an unknown player or hero.
+func (m *Match) AskHero(id ecs.NetID, hero uint8) bool {
+	v := m.vital.Get(id)
+	if v == nil || int(hero) >= len(m.Kit().Heroes) {
+		return false
+	}
+	v.Wants = hero + 1
+	return true
+}
+
 // Leave takes a player out at the end of the coming tick; a stale id is ignored.
 func (m *Match) Leave(id ecs.NetID) {
-	if v := m.vital.Get(id); m.World.Despawn(id) && v != nil {
+	if v := m.vital.Get(id); m.World.Despawn(id) && v != nil && !v.Watches {
 		m.Score().Members[v.Team]--
 	}
 }

@@ -9,8 +9,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
 )
+
+// rates are those that tests run at.
+var rates = []tick.Rate{20, 60, 128}
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
@@ -29,6 +33,23 @@ func plain(t testing.TB) *arena.Arena {
 	return a
 }
 
+// quick is a game whose round begins at once, with one player, and whose rifles throw nobody; change may make it another.
+func quick(change func(*Game)) *Game {
+	g := DefaultGame()
+	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
+	rifle(g).Impulse = 0
+	if change != nil {
+		change(g)
+	}
+	return g
+}
+
+// rifle is what the first hero shoots with.
+func rifle(g *Game) *ability.GunParams { return &g.Heroes[Terraformer].Slots[0].Gun }
+
+// deadly makes rounds of the rifle take so many points.
+func deadly(points int16) *Game { return quick(func(g *Game) { rifle(g).Damage = points }) }
+
 // scene is a match whose players stand where a test puts them.
 type scene struct {
 	*Match
@@ -36,6 +57,9 @@ type scene struct {
 }
 
 func newScene(t testing.TB, players int, rules Rules, a *arena.Arena) *scene {
+	if rules.Game == nil {
+		rules.Game = quick(nil)
+	}
 	s := &scene{Match: New(players, rules, a)}
 	for range players {
 		s.ids = append(s.ids, s.Join())
@@ -53,7 +77,7 @@ func (s *scene) put(i int, team uint8, pos geom.Vec3) {
 // order offers player i's command for the coming tick.
 func (s *scene) order(i int, c Command) {
 	c.Tick = s.Tick() + 1
-	if c.Buttons&Fire != 0 && c.View == (tick.View{}) {
+	if c.Buttons&(Fire|Throw|Melee) != 0 && c.View == (tick.View{}) {
 		c.View = tick.View{From: s.Tick(), To: s.Tick()}
 	}
 	s.Inbox(s.ids[i]).Offer(c)

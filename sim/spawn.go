@@ -3,33 +3,79 @@ package sim
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
 var zero geom.Vec3
 
+// places is the resource of where players come in, and as what those who wait to.
+type places struct {
+	bases   [mode.MaxPoints][]arena.Spawn // of the capture points
+	entries []entry                       // by slot
+}
+
+// nearBase is how far from a capture point a spawn belongs to its base, in metres.
+const nearBase = 30
+
+func newPlaces(a *arena.Arena, l *Layout, slots int) *places {
+	p := &places{entries: make([]entry, slots)}
+	for _, s := range a.Spawns {
+		best, nearest := -1, float32(nearBase*nearBase)
+		for i := range l.Points {
+			if d := l.Points[i].Center.Sub(s.Pos).LenSq(); d < nearest {
+				best, nearest = i, d
+			}
+		}
+		if best >= 0 {
+			p.bases[best] = append(p.bases[best], s)
+		}
+	}
+	return p
+}
+
 // enter sets up the row of a player who has just joined.
 func (m *Match) enter(id ecs.NetID) {
-	s := m.Score()
-	team := uint8(0)
-	if s.Members[1] < s.Members[0] {
-		team = 1
+	as := ecs.Resource[places](m.World).entries[id.Index()]
+	v := m.vital.Get(id)
+	*v = Vital{Respawn: m.Tick() + 1}
+	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id) = Knowledge{}, Command{}, Look{}
+	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = zero, Velocity{}, move.State{Loco: move.Dead}
+	k := m.Kit()
+	switch {
+	case as == spectator:
+		v.Watches, v.Team = true, lagcomp.NoTeam
+		return
+	case as != 0:
+		v.Hero = uint8(as - 1)
+	case m.Rules().Mix:
+		v.Hero = uint8(id.Index() % len(k.Heroes))
 	}
-	s.Members[team]++
-	r := m.Rules()
-	*m.vital.Get(id) = Vital{Health: r.Health, Team: team}
-	*m.weapon.Get(id) = fresh(r)
-	pos, vel, state := move.Split(m.place(id, team))
+	s := m.Score()
+	v.Team = mode.Assign(s.Members)
+	s.Members[v.Team]++
+	*m.ability.Get(id) = k.Heroes[v.Hero].Fresh()
+	if !k.Mode.MayRespawn(m.Mode(), 0, m.Tick()) {
+		return
+	}
+	v.Respawn, v.Health = 0, k.Heroes[v.Hero].Health()
+	pos, vel, state := move.Split(m.place(v.Team))
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = pos, Velocity(vel), state
 }
 
-// place returns the state of a player put at a spawn point of its team, drawn from (seed, tick, player).
-func (m *Match) place(id ecs.NetID, team uint8) move.Motion {
+// place returns the state of a player put where its team spawns next.
+func (m *Match) place(team uint8) move.Motion {
+	at := m.Kit().Mode.Spawn(m.Mode(), team)
 	spawns := ecs.Resource[arena.Arena](m.World).TeamSpawns(team)
+	if at.Base >= 0 {
+		if there := ecs.Resource[places](m.World).bases[at.Base]; len(there) > 0 {
+			spawns = there
+		}
+	}
 	if len(spawns) == 0 {
 		return move.Motion{}
 	}
-	n := draw(m.Rules().Seed, uint64(m.Tick()), 1<<32|uint64(id)) % uint64(len(spawns))
-	return move.Round(move.Motion{Pos: spawns[n].Pos})
+	return move.Round(move.Motion{Pos: spawns[int(at.Turn)%len(spawns)].Pos})
 }

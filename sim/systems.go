@@ -2,29 +2,10 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 )
-
-// System is one step of a tick: a function over the columns of all players.
-type System struct {
-	Name string // also its name in profiles and stage tables
-	Does string
-	run  func(*columns)
-}
-
-// Systems lists the systems in the order in which a tick runs them.
-func Systems() []System { return systems[:] }
-
-var systems = [...]System{
-	{"commands", "takes each player's command for the tick out of its inbox", takeCommands},
-	{"respawn", "brings the dead back whose time has come", respawn},
-	{"move", "moves everybody by their command", movePlayers},
-	{"fire", "runs the rifles; rounds that leave them become queries into the past", fire},
-	{"combat", "finds what the rounds hit, in the world as each shooter saw it", combat},
-	{"damage", "takes the damage from the hit, credits kills, once", damage},
-	{"record", "notes what everybody looks like now, for the shots of later ticks", record},
-}
 
 // Step plays one tick.
 func (m *Match) Step() {
@@ -39,8 +20,11 @@ func (m *Match) Step() {
 func (m *Match) Begin() {
 	c := m.open()
 	c.clock.Tick++
+	c.scene.Now = c.clock.Tick
 	o := c.outcome
-	o.Events, o.Shots, o.Hits, o.Clamped = o.Events[:0], o.Shots[:0], o.Hits[:0], 0
+	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0], o.Hits[:0], o.Punches[:0], 0
+	s := c.scratch
+	s.acts, s.deaths, s.kills, s.wounds = s.acts[:0], s.deaths[:0], s.kills[:0], s.wounds[:0]
 }
 
 // Run runs system i of Systems.
@@ -68,109 +52,112 @@ func takeCommands(c *columns) {
 	}
 }
 
+func changeHeroes(c *columns) {
+	for i := range c.vital {
+		v := &c.vital[i]
+		if v.Wants == 0 || v.Watches {
+			continue
+		}
+		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, true, c.feet(i)) {
+			c.become(i, v.Wants-1)
+		}
+	}
+}
+
+// become makes a player another hero, where it stands; the dead will be it.
+func (c *columns) become(i int, hero uint8) {
+	v := &c.vital[i]
+	if v.Wants = 0; hero == v.Hero {
+		return
+	}
+	v.Hero = hero
+	h := c.kit.Heroes[hero]
+	c.ability[i] = h.Fresh()
+	if v.Alive() {
+		v.Health = h.Health()
+		v.place()
+	}
+}
+
+// feet is where a player stands, as far as bases go.
+func (c *columns) feet(i int) (at mode.Feet) {
+	l := &c.kit.game.Layout
+	for h := range l.Homes {
+		if home := &l.Homes[h]; home.Team == c.vital[i].Team && c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
+			at.Home = true
+		}
+	}
+	for z := range l.Points {
+		if l.Points[z].Holds(c.pos[i]) {
+			at.Points |= 1 << z
+		}
+	}
+	return at
+}
+
 func respawn(c *columns) {
 	for i := range c.vital {
-		if v := &c.vital[i]; !v.Alive() && c.clock.Tick >= v.Respawn {
-			v.Respawn, v.Health = 0, c.rules.Health
-			c.weapon[i] = fresh(c.rules)
-			c.pos[i], c.vel[i], c.state[i] = move.Split(c.match.place(c.id[i], v.Team))
+		v := &c.vital[i]
+		if v.Alive() || v.Watches || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
+			continue
+		}
+		h := c.kit.Heroes[v.Hero]
+		v.Respawn, v.Died, v.Health = 0, 0, h.Health()
+		v.place()
+		c.ability[i] = h.Fresh()
+		c.put(i, c.match.place(v.Team))
+		for a := range c.objects.Areas {
+			c.objects.Areas[a].Forget(c.id[i].Index())
+		}
+	}
+}
+
+func teleport(c *columns) {
+	o := c.objects
+	for _, j := range o.jumps {
+		if i, ok := c.match.World.Row(j.ID); ok && c.vital[i].Alive() {
+			c.put(i, move.Teleport(c.motion(i), j.Pos, j.Yaw))
+			c.vital[i].place()
+		}
+	}
+	o.jumps = o.jumps[:0]
+}
+
+func runAbilities(c *columns) {
+	s := c.scratch
+	var out ability.Actions
+	for i := range c.ability {
+		v, cmd := &c.vital[i], &c.command[i]
+		s.who[i] = move.Who{Body: v.Hero, Team: v.Team}
+		s.input[i] = act(&c.ability[i], cmd, v.Alive(), c.state[i].Loco.Grounded(), c.kit.Heroes[v.Hero], &out)
+		for _, a := range out.All() {
+			if a.Kind == ability.DoLaunch {
+				c.put(i, move.Launch(c.motion(i), cmd.Yaw))
+			} else if a.Kind != ability.DoEmote {
+				s.acts = append(s.acts, deed{int32(i), a})
+			}
 		}
 	}
 }
 
 func movePlayers(c *columns) {
-	in := c.scratch.input[:len(c.id)]
-	for i := range c.command {
-		in[i] = c.command[i].Input()
-	}
-	move.StepColumns(move.Columns{Pos: c.pos, Vel: c.vel, State: c.state}, in, c.arena, uint16(c.rules.Rate))
-}
-
-func fire(c *columns) {
-	shots := c.outcome.Shots
-	for i := range c.weapon {
-		v := &c.vital[i]
-		if !v.Alive() {
-			continue
-		}
-		cmd := &c.command[i]
-		fired, cone := c.weapon[i].Step(c.clock.Tick, cmd.Buttons, c.rules)
-		if !fired {
-			continue
-		}
-		v.Shots++
-		view, clamped := lagcomp.ClampView(cmd.View, c.clock.Tick, c.know[i].Knowledge)
-		if clamped {
-			c.outcome.Clamped++
-		}
-		if view.Valid() {
-			c.know[i].Last = lagcomp.Instant(view)
-		}
-		s := lagcomp.Shot{View: view, Shooter: uint32(c.id[i]), Team: v.Team}
-		s.Ray.Origin = Eye(c.pos[i])
-		s.Ray.Dir = Aim(c.rules.Seed, s.Shooter, c.clock.Tick, cmd.Yaw, cmd.Pitch, cone)
-		s.Ray.Max = c.rules.RangeMetres
-		shots = append(shots, s)
-	}
-	c.outcome.Shots = shots
-}
-
-func combat(c *columns) {
-	shots := c.outcome.Shots
-	for i := range shots {
-		if t, ok := c.arena.Raycast(shots[i].Ray); ok {
-			shots[i].Ray.Max = t
-		}
-	}
-	c.outcome.Hits = c.outcome.Hits[:len(shots)]
-	c.history.Cast(shots, c.outcome.Hits)
-}
-
-func damage(c *columns) {
-	shots := c.outcome.Shots
-	for i, h := range c.outcome.Hits {
-		if h.ID == 0 {
-			continue
-		}
-		victim, ok := c.match.World.Row(ecs.NetID(h.ID))
-		if !ok || !c.vital[victim].Alive() { // gone or dead since the tick that was looked at
-			continue
-		}
-		points := c.rules.Damage
-		if h.Part == lagcomp.Head {
-			points *= c.rules.HeadScale
-		}
-		hurt(c, ecs.NetID(shots[i].Shooter), victim, points, h.Part)
-	}
-}
-
-// hurt takes points from the player in row victim and tells who must know. A player dies once.
-func hurt(c *columns, actor ecs.NetID, victim int, points int16, part lagcomp.Part) {
-	v := &c.vital[victim]
-	v.Health -= points
-	e := Event{Kind: EventHit, Part: part, Tick: c.clock.Tick, Actor: actor, Victim: c.id[victim], Amount: uint16(points)}
-	c.outcome.Events = append(c.outcome.Events, e)
-	if v.Health > 0 {
-		return
-	}
-	v.Health, v.Respawn = 0, c.clock.Tick+c.rules.ticks(c.rules.RespawnMillis)
-	v.Deaths++
-	c.vel[victim], c.state[victim] = zero, move.State{Loco: move.Dead}
-	if killer, ok := c.match.World.Row(actor); ok {
-		k := &c.vital[killer]
-		k.Kills++
-		c.score.Kills[k.Team]++
-		e.Amount = uint16(c.score.Kills[k.Team])
-	}
-	e.Kind = EventKill
-	c.outcome.Events = append(c.outcome.Events, e)
+	n := len(c.id)
+	move.StepBodies(move.Columns{Pos: c.pos, Vel: c.vel, State: c.state}, c.scratch.input[:n], c.scratch.who[:n], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 }
 
 func record(c *columns) {
-	all := c.match.Poses()
-	clear(all)
+	p := ecs.Resource[poses](c.match.World)
+	clear(p.of)
+	s := c.scratch
 	for i, id := range c.id {
-		all[id.Index()] = Seen(uint32(id), c.pos[i], c.look[i], c.vital[i])
+		v := &c.vital[i]
+		s.team[i], s.alive[i] = v.Team, v.Alive()
+		if v.Watches {
+			continue
+		}
+		slot := id.Index()
+		p.of[slot] = Seen(uint32(id), c.pos[i], c.look[i], v)
+		p.acts[slot] = c.kit.Heroes[v.Hero].Public(&c.ability[i])
 	}
-	c.history.Record(c.clock.Tick, all)
+	c.history.Record(c.clock.Tick, p.of)
 }

@@ -158,8 +158,8 @@ func (b *Bottle) see(c *client.Client) *swarm.Sight {
 	self, _ := c.Self()
 	s := &b.sight
 	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: b.cfg.Lobby.Arena}
-	if m, w, t, ok := c.Predicted(); ok {
-		s.Self.Motion, s.Self.Weapon, s.Tick = m, w, t+1
+	if now, t, ok := c.Predicted(); ok {
+		s.Self.Self, s.Tick = now, t+1
 	}
 	if slot := c.ID().Index(); slot < len(b.eyes) {
 		s.Team = b.eyes[slot].Team

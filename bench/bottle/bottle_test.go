@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -31,7 +32,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Bottle {
 	b, err := New(Config{
 		Clients: clients, Seed: seed, Link: link, Judge: true,
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
-			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000}},
+			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000, Mix: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestCleanLinkIsExact(t *testing.T) {
 
 func cleanLink(t *testing.T, link impair.Profile) {
 	b := open(t, 16, 3, link)
-	v := verdicts{t: t, b: b, server: map[shotKey]lagcomp.Hit{}, from: make([]uint64, 16)}
+	v := verdicts{t: t, b: b, server: map[shotKey]verdict{}, from: make([]uint64, 16)}
 	for range 60 * 60 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
@@ -121,18 +122,25 @@ func cleanLink(t *testing.T, link impair.Profile) {
 		t.Errorf("only %d rows compared", rows)
 	}
 	v.compare()
-	t.Logf("%d rows and %d shots compared, %d of them hits; %d inputs used, %d missing", rows, v.compared, v.hits, used, missing)
+	t.Logf("%d rows and %d shots compared, %d of them hits, %d of the thrown about; %d inputs used, %d missing", rows, v.compared, v.hits, v.thrown, used, missing)
 }
 
 // verdicts compares what the server decided of each shot with what its shooter's own view said.
 type verdicts struct {
 	t              *testing.T
 	b              *Bottle
-	server         map[shotKey]lagcomp.Hit
+	server         map[shotKey]verdict
 	client         []client.Shot
 	by             []ecs.NetID
 	from           []uint64
 	compared, hits int
+	thrown         int // shots of players who, unlike they knew, were thrown about
+}
+
+// verdict is a round as the server had it leave, and what it hit.
+type verdict struct {
+	ray geom.Ray
+	hit lagcomp.Hit
 }
 
 type shotKey struct {
@@ -144,7 +152,7 @@ func (v *verdicts) collect() {
 	m := v.b.Lobby.Match()
 	out := m.Outcome()
 	for i, s := range out.Shots {
-		v.server[shotKey{s.Shooter, m.Tick()}] = out.Hits[i]
+		v.server[shotKey{s.Shooter, m.Tick()}] = verdict{s.Ray, out.Hits[i]}
 	}
 	var shots [16]client.Shot
 	for i, c := range v.b.Clients {
@@ -158,8 +166,13 @@ func (v *verdicts) collect() {
 
 func (v *verdicts) compare() {
 	for i, s := range v.client {
-		h, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
+		there, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
 		if !known { // died in that tick, or the server has not come to it
+			continue
+		}
+		h := there.hit
+		if there.ray.Origin != s.Ray.Origin { // a blow that we had not heard of
+			v.thrown++
 			continue
 		}
 		v.compared++
@@ -171,8 +184,8 @@ func (v *verdicts) compare() {
 				ecs.NetID(h.ID), h.Part, h.Distance, s.Hit, s.Part, s.Distance)
 		}
 	}
-	if v.compared < 1000 || v.hits < 50 {
-		v.t.Errorf("only %d shots compared, %d hits", v.compared, v.hits)
+	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {
+		v.t.Errorf("only %d shots compared, %d hits; %d of players who were thrown about", v.compared, v.hits, v.thrown)
 	}
 }
 
@@ -251,14 +264,13 @@ func (c *checker) check() {
 // owned: what a client holds of itself is what the server knew of it at the tick it names.
 func (c *checker) owned(i int, cl *client.Client) {
 	m, id := c.b.Lobby.Match(), cl.ID()
-	motion, weapon, _ := m.Self(id)
-	c.self[selfKey{id, m.Tick()}] = ghost.Self{Motion: motion, Weapon: weapon}
+	c.self[selfKey{id, m.Tick()}] = ghost.Tell(m, id)
 	got, at := cl.Self()
 	want, known := c.self[selfKey{id, at}]
 	if !known {
 		return
 	}
-	if got.Motion != want.Motion || got.Weapon != want.Weapon {
+	if got != want {
 		c.t.Fatalf("at %v client %d holds of itself in tick %d %+v, the server knew %+v", c.b.Now(), i, at, got, want)
 	}
 	c.selves++

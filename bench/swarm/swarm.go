@@ -263,8 +263,8 @@ func (s *Swarm) sight(b *bot) *Sight {
 	self, _ := b.client.Self()
 	view := &s.view
 	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: s.eyes}
-	if m, w, t, ok := b.client.Predicted(); ok {
-		view.Self.Motion, view.Self.Weapon, view.Tick = m, w, t+1
+	if now, t, ok := b.client.Predicted(); ok {
+		view.Self.Self, view.Tick = now, t+1
 	}
 	view.Arena = s.maps[b.client.Welcome().ArenaHash]
 	if slot := b.client.ID().Index(); slot < len(s.eyes) {

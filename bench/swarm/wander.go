@@ -7,7 +7,8 @@ import (
 )
 
 // Wander is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
-// fights whoever comes into sight with an aim that lags and trembles, strafes while it does, and reloads.
+// fights whoever comes into sight with an aim that lags and trembles, strafes while it does, throws, strikes who is near,
+// and gestures now and then.
 type Wander struct {
 	dice  dice
 	goal  geom.Vec3
@@ -33,11 +34,14 @@ func NewWander(seed uint64, n int) *Wander {
 
 // Distances in metres and shares a second.
 const (
-	arrived    = 1.5
-	sightRange = 45
-	chest      = 1.2 // above the feet: where it aims
-	jumpRate   = 0.35
-	blindRate  = 0.15 // bursts a second at nobody in particular
+	arrived     = 1.5
+	sightRange  = 45
+	chest       = 1.2 // above the feet: where it aims
+	jumpRate    = 0.35
+	blindRate   = 0.15 // bursts a second at nobody in particular
+	fistRange   = 3    // nearer than this it strikes
+	throwRate   = 0.5  // uses of the second weapon a second, in sight of an enemy
+	gestureRate = 0.02
 )
 
 // Wish decides about one tick.
@@ -62,6 +66,12 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 		move = w.yaw + float32(w.strafe)/256
 		if off := wrap(turns(geom.Atan2(at.X, at.Z)) - w.yaw); geom.Abs(off) < 0.02 {
 			keys |= sim.Fire
+			if w.dice.chance(throwRate * rate) {
+				keys = sim.Throw
+			}
+		}
+		if at.LenSq() < fistRange*fistRange {
+			keys |= sim.Melee
 		}
 	} else {
 		w.aim(goal, 0, 4*rate, 0.002)
@@ -72,6 +82,8 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 		if w.burst > 0 {
 			w.burst--
 			keys |= sim.Fire
+		} else if w.dice.chance(gestureRate * rate) {
+			return w.intent(0, 0, sim.Victory<<(w.dice.next()%3))
 		}
 	}
 	if stuck || w.dice.chance(jumpRate*rate) {

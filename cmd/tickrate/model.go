@@ -68,7 +68,7 @@ func train(c *cobra.Command, f modelFlags) error {
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: arena.Generate(f.players, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,
-			Rules: sim.Rules{Seed: f.seed}, Models: ghost.Untrained(),
+			Rules: sim.Rules{Seed: f.seed, Mix: true}, Models: ghost.Untrained(),
 		},
 	})
 	if err != nil {

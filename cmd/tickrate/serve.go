@@ -161,7 +161,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
 		return cfg, err
 	}
-	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, f.arena
+	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true}, f.arena
 	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps
 	return cfg, badUse(cfg.Check())
 }

@@ -176,7 +176,7 @@ func TestBadTexts(t *testing.T) {
 		{"field x\nmodel 0000000000000001\n", "line 1: expected schema, field or model"},
 		{"schema s\x1b[31m\nfield x\nmodel 0000000000000001\n", "letters, digits"},
 		{"schema s\nfield " + strings.Repeat("x", 100) + "\nmodel 0000000000000001\n", "line 2: 106 bytes"},
-		{"schema s\n" + strings.Repeat("field x\n", 29) + "model 0000000000000001\n", "line 30: more than 28 fields"},
+		{"schema s\n" + strings.Repeat("field x\n", 36) + "model 0000000000000001\n", "line 37: more than 35 fields"},
 		{strings.Repeat("schema s\n", 9) + "model 0000000000000001\n", "line 9: more than 8 schemas"},
 		{strings.Repeat("\n", 1000), "1000 lines"},
 		{strings.Repeat("x", schema.MaxText+1), "bytes, at most"},

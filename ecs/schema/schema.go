@@ -8,7 +8,7 @@ import (
 // Limits of a schema: the mask of an entity row is one symbol, that of a single row is split into symbols of ChunkBits.
 const (
 	MaxFields       = 12
-	MaxSingleFields = 4 * ChunkBits
+	MaxSingleFields = 5 * ChunkBits
 	ChunkBits       = 7
 	MaxName         = 32 // bytes of a schema's or a field's name
 )

@@ -7,7 +7,7 @@ func (m Models) Set() schema.Set {
 	return schema.Set{Schemas: []schema.Schema{Public, Owner}, Model: m.Hash()}
 }
 
-// AppendText appends the text that tells the other end what we have, less than 1 KB, when hashes have told that it
+// AppendText appends the text that tells the other end what we have, less than 1.5 KB, when hashes have told that it
 // differs.
 func (m Models) AppendText(dst []byte) []byte {
 	dst, err := m.Set().AppendText(dst)

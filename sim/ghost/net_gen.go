@@ -12,19 +12,40 @@ const (
 	OwnVelX           // Vel.X in 1/1024
 	OwnVelY           // Vel.Y in 1/1024
 	OwnVelZ           // Vel.Z in 1/1024
-	OwnMotion         // bits, lowest first: 3 of Loco, 2 of Jumps, 11 of Held
+	OwnMotion         // bits, lowest first: 3 of Loco, 2 of Jumps, 16 of Held
 	OwnSince          // Since
-	OwnAmmo           // bits, lowest first: 8 of Ammo, 1 of Reloading
-	OwnCool           // Cool
-	OwnCone           // Cone
 	OwnLead           // Lead
 	OwnStarved        // Starved
 	OwnRespawn        // Respawn
+	OwnPushes         // Pushes
+	OwnKit            // bits, lowest first: 4 of Hero, 2 of Team, 8 of Reloading
+	OwnActive         // bits, lowest first: 8 of Active, 8 of Cooling, 8 of Switched
+	OwnAsked          // bits, lowest first: 8 of Request, 8 of Asked, 8 of Latched
+	OwnCool0          // Cool[0]
+	OwnCool1          // Cool[1]
+	OwnCool2          // Cool[2]
+	OwnCool3          // Cool[3]
+	OwnCool4          // Cool[4]
+	OwnCool5          // Cool[5]
+	OwnCool6          // Cool[6]
+	OwnCool7          // Cool[7]
+	OwnRounds0        // Rounds[0]
+	OwnRounds1        // Rounds[1]
+	OwnRounds2        // Rounds[2]
+	OwnRounds3        // Rounds[3]
+	OwnRounds4        // Rounds[4]
+	OwnRounds5        // Rounds[5]
+	OwnRounds6        // Rounds[6]
+	OwnRounds7        // Rounds[7]
+	OwnHeat0          // Heat[0]
+	OwnHeat1          // Heat[1]
+	OwnHeat2          // Heat[2]
+	OwnHeat3          // Heat[3]
 	OwnFields
 )
 
 // OwnHash is the hash of OwnSchema.
-const OwnHash uint64 = 0x7543c6b28a4f83f6
+const OwnHash uint64 = 0x37979542900b6cbe
 
 // OwnSchema describes those rows.
 var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Field{
@@ -34,14 +55,35 @@ var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Fiel
 	OwnVelX:    {Name: "vel.x", Min: -131072, Max: 131072, Often: 50},
 	OwnVelY:    {Name: "vel.y", Min: -131072, Max: 131072, Often: 25},
 	OwnVelZ:    {Name: "vel.z", Min: -131072, Max: 131072, Often: 50},
-	OwnMotion:  {Name: "motion", Min: 0, Max: 65535, Often: 10},
+	OwnMotion:  {Name: "motion", Min: 0, Max: 2097151, Often: 10},
 	OwnSince:   {Name: "since", Min: 0, Max: 65535, Often: 90},
-	OwnAmmo:    {Name: "ammo", Min: 0, Max: 511, Often: 10},
-	OwnCool:    {Name: "cool", Min: -32768, Max: 32768, Often: 15},
-	OwnCone:    {Name: "cone", Min: 0, Max: 65536, Often: 15},
 	OwnLead:    {Name: "lead", Min: -128, Max: 127, Often: 15},
 	OwnStarved: {Name: "starved", Wrap: 256, Often: 2},
 	OwnRespawn: {Name: "respawn", Min: 0, Max: 1048576, Often: 10},
+	OwnPushes:  {Name: "pushes", Wrap: 256, Often: 2},
+	OwnKit:     {Name: "kit", Min: 0, Max: 16383, Often: 2},
+	OwnActive:  {Name: "active", Min: 0, Max: 16777215, Often: 5},
+	OwnAsked:   {Name: "asked", Min: 0, Max: 16777215, Often: 5},
+	OwnCool0:   {Name: "cool.0", Min: -8192, Max: 8192, Often: 10},
+	OwnCool1:   {Name: "cool.1", Min: -8192, Max: 8192, Often: 3},
+	OwnCool2:   {Name: "cool.2", Min: -8192, Max: 8192, Often: 3},
+	OwnCool3:   {Name: "cool.3", Min: -8192, Max: 8192, Often: 3},
+	OwnCool4:   {Name: "cool.4", Min: -8192, Max: 8192, Often: 2},
+	OwnCool5:   {Name: "cool.5", Min: -8192, Max: 8192, Often: 1},
+	OwnCool6:   {Name: "cool.6", Min: -8192, Max: 8192, Often: 1},
+	OwnCool7:   {Name: "cool.7", Min: -8192, Max: 8192, Often: 1},
+	OwnRounds0: {Name: "rounds.0", Min: 0, Max: 65535, Often: 8},
+	OwnRounds1: {Name: "rounds.1", Min: 0, Max: 65535, Often: 3},
+	OwnRounds2: {Name: "rounds.2", Min: 0, Max: 65535, Often: 2},
+	OwnRounds3: {Name: "rounds.3", Min: 0, Max: 65535, Often: 2},
+	OwnRounds4: {Name: "rounds.4", Min: 0, Max: 65535, Often: 1},
+	OwnRounds5: {Name: "rounds.5", Min: 0, Max: 65535, Often: 1},
+	OwnRounds6: {Name: "rounds.6", Min: 0, Max: 65535, Often: 1},
+	OwnRounds7: {Name: "rounds.7", Min: 0, Max: 65535, Often: 1},
+	OwnHeat0:   {Name: "heat.0", Min: 0, Max: 1073741823, Often: 10},
+	OwnHeat1:   {Name: "heat.1", Min: 0, Max: 1073741823, Often: 3},
+	OwnHeat2:   {Name: "heat.2", Min: 0, Max: 1073741823, Often: 1},
+	OwnHeat3:   {Name: "heat.3", Min: 0, Max: 1073741823, Often: 1},
 }}
 
 // Row writes the row of v into dst, OwnFields long: to the nearest step, halves upwards, and within range.
@@ -53,14 +95,35 @@ func (v *Own) Row(dst []int32) {
 	dst[OwnVelX] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
 	dst[OwnVelY] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
 	dst[OwnVelZ] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
-	dst[OwnMotion] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(min(v.Held, 2047))<<5
+	dst[OwnMotion] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
 	dst[OwnSince] = int32(v.Since)
-	dst[OwnAmmo] = int32(v.Ammo) | schema.Bit(v.Reloading)<<8
-	dst[OwnCool] = min(max(v.Cool, -32768), 32768)
-	dst[OwnCone] = min(max(v.Cone, 0), 65536)
 	dst[OwnLead] = int32(v.Lead)
 	dst[OwnStarved] = int32(v.Starved)
 	dst[OwnRespawn] = min(max(v.Respawn, 0), 1048576)
+	dst[OwnPushes] = int32(v.Pushes)
+	dst[OwnKit] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
+	dst[OwnActive] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
+	dst[OwnAsked] = int32(v.Request) | int32(v.Asked)<<8 | int32(v.Latched)<<16
+	dst[OwnCool0] = min(max(int32(v.Cool[0]), -8192), 8192)
+	dst[OwnCool1] = min(max(int32(v.Cool[1]), -8192), 8192)
+	dst[OwnCool2] = min(max(int32(v.Cool[2]), -8192), 8192)
+	dst[OwnCool3] = min(max(int32(v.Cool[3]), -8192), 8192)
+	dst[OwnCool4] = min(max(int32(v.Cool[4]), -8192), 8192)
+	dst[OwnCool5] = min(max(int32(v.Cool[5]), -8192), 8192)
+	dst[OwnCool6] = min(max(int32(v.Cool[6]), -8192), 8192)
+	dst[OwnCool7] = min(max(int32(v.Cool[7]), -8192), 8192)
+	dst[OwnRounds0] = int32(v.Rounds[0])
+	dst[OwnRounds1] = int32(v.Rounds[1])
+	dst[OwnRounds2] = int32(v.Rounds[2])
+	dst[OwnRounds3] = int32(v.Rounds[3])
+	dst[OwnRounds4] = int32(v.Rounds[4])
+	dst[OwnRounds5] = int32(v.Rounds[5])
+	dst[OwnRounds6] = int32(v.Rounds[6])
+	dst[OwnRounds7] = int32(v.Rounds[7])
+	dst[OwnHeat0] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 1073741823)
+	dst[OwnHeat1] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 1073741823)
+	dst[OwnHeat2] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 1073741823)
+	dst[OwnHeat3] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 1073741823)
 }
 
 // OwnColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has OwnFields columns, each at
@@ -75,12 +138,33 @@ func OwnColumns(dst [][]int32, src []Own) {
 	c5 := dst[OwnVelZ][:len(src)]
 	c6 := dst[OwnMotion][:len(src)]
 	c7 := dst[OwnSince][:len(src)]
-	c8 := dst[OwnAmmo][:len(src)]
-	c9 := dst[OwnCool][:len(src)]
-	c10 := dst[OwnCone][:len(src)]
-	c11 := dst[OwnLead][:len(src)]
-	c12 := dst[OwnStarved][:len(src)]
-	c13 := dst[OwnRespawn][:len(src)]
+	c8 := dst[OwnLead][:len(src)]
+	c9 := dst[OwnStarved][:len(src)]
+	c10 := dst[OwnRespawn][:len(src)]
+	c11 := dst[OwnPushes][:len(src)]
+	c12 := dst[OwnKit][:len(src)]
+	c13 := dst[OwnActive][:len(src)]
+	c14 := dst[OwnAsked][:len(src)]
+	c15 := dst[OwnCool0][:len(src)]
+	c16 := dst[OwnCool1][:len(src)]
+	c17 := dst[OwnCool2][:len(src)]
+	c18 := dst[OwnCool3][:len(src)]
+	c19 := dst[OwnCool4][:len(src)]
+	c20 := dst[OwnCool5][:len(src)]
+	c21 := dst[OwnCool6][:len(src)]
+	c22 := dst[OwnCool7][:len(src)]
+	c23 := dst[OwnRounds0][:len(src)]
+	c24 := dst[OwnRounds1][:len(src)]
+	c25 := dst[OwnRounds2][:len(src)]
+	c26 := dst[OwnRounds3][:len(src)]
+	c27 := dst[OwnRounds4][:len(src)]
+	c28 := dst[OwnRounds5][:len(src)]
+	c29 := dst[OwnRounds6][:len(src)]
+	c30 := dst[OwnRounds7][:len(src)]
+	c31 := dst[OwnHeat0][:len(src)]
+	c32 := dst[OwnHeat1][:len(src)]
+	c33 := dst[OwnHeat2][:len(src)]
+	c34 := dst[OwnHeat3][:len(src)]
 	for i := range src {
 		v := &src[i]
 		c0[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
@@ -89,14 +173,35 @@ func OwnColumns(dst [][]int32, src []Own) {
 		c3[i] = schema.Steps(v.Vel.X, 1024, -131072, 131072)
 		c4[i] = schema.Steps(v.Vel.Y, 1024, -131072, 131072)
 		c5[i] = schema.Steps(v.Vel.Z, 1024, -131072, 131072)
-		c6[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(min(v.Held, 2047))<<5
+		c6[i] = int32(min(v.Loco, 7)) | int32(min(v.Jumps, 3))<<3 | int32(v.Held)<<5
 		c7[i] = int32(v.Since)
-		c8[i] = int32(v.Ammo) | schema.Bit(v.Reloading)<<8
-		c9[i] = min(max(v.Cool, -32768), 32768)
-		c10[i] = min(max(v.Cone, 0), 65536)
-		c11[i] = int32(v.Lead)
-		c12[i] = int32(v.Starved)
-		c13[i] = min(max(v.Respawn, 0), 1048576)
+		c8[i] = int32(v.Lead)
+		c9[i] = int32(v.Starved)
+		c10[i] = min(max(v.Respawn, 0), 1048576)
+		c11[i] = int32(v.Pushes)
+		c12[i] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
+		c13[i] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
+		c14[i] = int32(v.Request) | int32(v.Asked)<<8 | int32(v.Latched)<<16
+		c15[i] = min(max(int32(v.Cool[0]), -8192), 8192)
+		c16[i] = min(max(int32(v.Cool[1]), -8192), 8192)
+		c17[i] = min(max(int32(v.Cool[2]), -8192), 8192)
+		c18[i] = min(max(int32(v.Cool[3]), -8192), 8192)
+		c19[i] = min(max(int32(v.Cool[4]), -8192), 8192)
+		c20[i] = min(max(int32(v.Cool[5]), -8192), 8192)
+		c21[i] = min(max(int32(v.Cool[6]), -8192), 8192)
+		c22[i] = min(max(int32(v.Cool[7]), -8192), 8192)
+		c23[i] = int32(v.Rounds[0])
+		c24[i] = int32(v.Rounds[1])
+		c25[i] = int32(v.Rounds[2])
+		c26[i] = int32(v.Rounds[3])
+		c27[i] = int32(v.Rounds[4])
+		c28[i] = int32(v.Rounds[5])
+		c29[i] = int32(v.Rounds[6])
+		c30[i] = int32(v.Rounds[7])
+		c31[i] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 1073741823)
+		c32[i] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 1073741823)
+		c33[i] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 1073741823)
+		c34[i] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 1073741823)
 	}
 }
 
@@ -111,15 +216,41 @@ func (v *Own) Restore(row []int32) {
 	v.Vel.Z = float32(row[OwnVelZ]) / 1024
 	schema.Put(&v.Loco, row[OwnMotion]&0x7)
 	v.Jumps = uint8(row[OwnMotion] >> 3 & 0x3)
-	v.Held = uint16(row[OwnMotion] >> 5 & 0x7ff)
+	v.Held = uint16(row[OwnMotion] >> 5 & 0xffff)
 	v.Since = uint16(row[OwnSince])
-	v.Ammo = uint8(row[OwnAmmo] & 0xff)
-	v.Reloading = row[OwnAmmo]>>8&0x1 != 0
-	v.Cool = row[OwnCool]
-	v.Cone = row[OwnCone]
 	v.Lead = int8(row[OwnLead])
 	v.Starved = uint8(row[OwnStarved])
 	v.Respawn = row[OwnRespawn]
+	v.Pushes = uint8(row[OwnPushes])
+	v.Hero = uint8(row[OwnKit] & 0xf)
+	v.Team = uint8(row[OwnKit] >> 4 & 0x3)
+	v.Reloading = uint8(row[OwnKit] >> 6 & 0xff)
+	v.Active = uint8(row[OwnActive] & 0xff)
+	v.Cooling = uint8(row[OwnActive] >> 8 & 0xff)
+	v.Switched = uint8(row[OwnActive] >> 16 & 0xff)
+	v.Request = uint8(row[OwnAsked] & 0xff)
+	v.Asked = uint8(row[OwnAsked] >> 8 & 0xff)
+	v.Latched = uint8(row[OwnAsked] >> 16 & 0xff)
+	v.Cool[0] = int16(row[OwnCool0])
+	v.Cool[1] = int16(row[OwnCool1])
+	v.Cool[2] = int16(row[OwnCool2])
+	v.Cool[3] = int16(row[OwnCool3])
+	v.Cool[4] = int16(row[OwnCool4])
+	v.Cool[5] = int16(row[OwnCool5])
+	v.Cool[6] = int16(row[OwnCool6])
+	v.Cool[7] = int16(row[OwnCool7])
+	v.Rounds[0] = uint16(row[OwnRounds0])
+	v.Rounds[1] = uint16(row[OwnRounds1])
+	v.Rounds[2] = uint16(row[OwnRounds2])
+	v.Rounds[3] = uint16(row[OwnRounds3])
+	v.Rounds[4] = uint16(row[OwnRounds4])
+	v.Rounds[5] = uint16(row[OwnRounds5])
+	v.Rounds[6] = uint16(row[OwnRounds6])
+	v.Rounds[7] = uint16(row[OwnRounds7])
+	v.Heat[0] = uint32(row[OwnHeat0])
+	v.Heat[1] = uint32(row[OwnHeat1])
+	v.Heat[2] = uint32(row[OwnHeat2])
+	v.Heat[3] = uint32(row[OwnHeat3])
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b: each field as its
@@ -134,15 +265,41 @@ func (v *Own) Lerp(a, b []int32, frac uint8) {
 	v.Vel.Z = float32(a[OwnVelZ]) / 1024
 	schema.Put(&v.Loco, a[OwnMotion]&0x7)
 	v.Jumps = uint8(a[OwnMotion] >> 3 & 0x3)
-	v.Held = uint16(a[OwnMotion] >> 5 & 0x7ff)
+	v.Held = uint16(a[OwnMotion] >> 5 & 0xffff)
 	v.Since = uint16(a[OwnSince])
-	v.Ammo = uint8(a[OwnAmmo] & 0xff)
-	v.Reloading = a[OwnAmmo]>>8&0x1 != 0
-	v.Cool = a[OwnCool]
-	v.Cone = a[OwnCone]
 	v.Lead = int8(a[OwnLead])
 	v.Starved = uint8(a[OwnStarved])
 	v.Respawn = a[OwnRespawn]
+	v.Pushes = uint8(a[OwnPushes])
+	v.Hero = uint8(a[OwnKit] & 0xf)
+	v.Team = uint8(a[OwnKit] >> 4 & 0x3)
+	v.Reloading = uint8(a[OwnKit] >> 6 & 0xff)
+	v.Active = uint8(a[OwnActive] & 0xff)
+	v.Cooling = uint8(a[OwnActive] >> 8 & 0xff)
+	v.Switched = uint8(a[OwnActive] >> 16 & 0xff)
+	v.Request = uint8(a[OwnAsked] & 0xff)
+	v.Asked = uint8(a[OwnAsked] >> 8 & 0xff)
+	v.Latched = uint8(a[OwnAsked] >> 16 & 0xff)
+	v.Cool[0] = int16(a[OwnCool0])
+	v.Cool[1] = int16(a[OwnCool1])
+	v.Cool[2] = int16(a[OwnCool2])
+	v.Cool[3] = int16(a[OwnCool3])
+	v.Cool[4] = int16(a[OwnCool4])
+	v.Cool[5] = int16(a[OwnCool5])
+	v.Cool[6] = int16(a[OwnCool6])
+	v.Cool[7] = int16(a[OwnCool7])
+	v.Rounds[0] = uint16(a[OwnRounds0])
+	v.Rounds[1] = uint16(a[OwnRounds1])
+	v.Rounds[2] = uint16(a[OwnRounds2])
+	v.Rounds[3] = uint16(a[OwnRounds3])
+	v.Rounds[4] = uint16(a[OwnRounds4])
+	v.Rounds[5] = uint16(a[OwnRounds5])
+	v.Rounds[6] = uint16(a[OwnRounds6])
+	v.Rounds[7] = uint16(a[OwnRounds7])
+	v.Heat[0] = uint32(a[OwnHeat0])
+	v.Heat[1] = uint32(a[OwnHeat1])
+	v.Heat[2] = uint32(a[OwnHeat2])
+	v.Heat[3] = uint32(a[OwnHeat3])
 }
 
 // Fields of a row of Player, told to everyone, in the order of the wire.
@@ -157,11 +314,13 @@ const (
 	PlayerShots         // Shots
 	PlayerKills         // Kills
 	PlayerDeaths        // Deaths
+	PlayerActs          // bits, lowest first: 6 of Throws, 4 of Punches, 4 of Gestures
+	PlayerDoes          // bits, lowest first: 4 of Hero, 4 of Gesture, 1 of Sprinting, 1 of Reloading
 	PlayerFields
 )
 
 // PlayerHash is the hash of PlayerSchema.
-const PlayerHash uint64 = 0x9d14babe6e10a58
+const PlayerHash uint64 = 0x749895f6885b8ff8
 
 // PlayerSchema describes those rows.
 var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
@@ -175,6 +334,8 @@ var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
 	PlayerShots:  {Name: "shots", Wrap: 256, Often: 15},
 	PlayerKills:  {Name: "kills", Min: 0, Max: 65535, Often: 2},
 	PlayerDeaths: {Name: "deaths", Min: 0, Max: 65535, Often: 2},
+	PlayerActs:   {Name: "acts", Min: 0, Max: 16383, Often: 3},
+	PlayerDoes:   {Name: "does", Min: 0, Max: 1023, Often: 5},
 }}
 
 // Row writes the row of v into dst, PlayerFields long: to the nearest step, halves upwards, and within range.
@@ -190,6 +351,8 @@ func (v *Player) Row(dst []int32) {
 	dst[PlayerShots] = int32(v.Shots)
 	dst[PlayerKills] = int32(v.Kills)
 	dst[PlayerDeaths] = int32(v.Deaths)
+	dst[PlayerActs] = int32(min(v.Throws, 63)) | int32(min(v.Punches, 15))<<6 | int32(min(v.Gestures, 15))<<10
+	dst[PlayerDoes] = int32(min(v.Hero, 15)) | int32(min(v.Gesture, 15))<<4 | schema.Bit(v.Sprinting)<<8 | schema.Bit(v.Reloading)<<9
 }
 
 // PlayerColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has PlayerFields columns, each at
@@ -206,6 +369,8 @@ func PlayerColumns(dst [][]int32, src []Player) {
 	c7 := dst[PlayerShots][:len(src)]
 	c8 := dst[PlayerKills][:len(src)]
 	c9 := dst[PlayerDeaths][:len(src)]
+	c10 := dst[PlayerActs][:len(src)]
+	c11 := dst[PlayerDoes][:len(src)]
 	for i := range src {
 		v := &src[i]
 		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
@@ -218,6 +383,8 @@ func PlayerColumns(dst [][]int32, src []Player) {
 		c7[i] = int32(v.Shots)
 		c8[i] = int32(v.Kills)
 		c9[i] = int32(v.Deaths)
+		c10[i] = int32(min(v.Throws, 63)) | int32(min(v.Punches, 15))<<6 | int32(min(v.Gestures, 15))<<10
+		c11[i] = int32(min(v.Hero, 15)) | int32(min(v.Gesture, 15))<<4 | schema.Bit(v.Sprinting)<<8 | schema.Bit(v.Reloading)<<9
 	}
 }
 
@@ -234,6 +401,13 @@ func (v *Player) Restore(row []int32) {
 	v.Shots = uint8(row[PlayerShots])
 	v.Kills = uint16(row[PlayerKills])
 	v.Deaths = uint16(row[PlayerDeaths])
+	v.Throws = uint8(row[PlayerActs] & 0x3f)
+	v.Punches = uint8(row[PlayerActs] >> 6 & 0xf)
+	v.Gestures = uint8(row[PlayerActs] >> 10 & 0xf)
+	v.Hero = uint8(row[PlayerDoes] & 0xf)
+	v.Gesture = uint8(row[PlayerDoes] >> 4 & 0xf)
+	v.Sprinting = row[PlayerDoes]>>8&0x1 != 0
+	v.Reloading = row[PlayerDoes]>>9&0x1 != 0
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b: each field as its
@@ -250,4 +424,11 @@ func (v *Player) Lerp(a, b []int32, frac uint8) {
 	v.Shots = uint8(a[PlayerShots])
 	v.Kills = uint16(a[PlayerKills])
 	v.Deaths = uint16(a[PlayerDeaths])
+	v.Throws = uint8(a[PlayerActs] & 0x3f)
+	v.Punches = uint8(a[PlayerActs] >> 6 & 0xf)
+	v.Gestures = uint8(a[PlayerActs] >> 10 & 0xf)
+	v.Hero = uint8(a[PlayerDoes] & 0xf)
+	v.Gesture = uint8(a[PlayerDoes] >> 4 & 0xf)
+	v.Sprinting = a[PlayerDoes]>>8&0x1 != 0
+	v.Reloading = a[PlayerDoes]>>9&0x1 != 0
 }

@@ -1,6 +1,7 @@
 package ghost
 
 import (
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/move"
@@ -15,15 +16,24 @@ type Own struct {
 	Vel       geom.Vec3 `net:",quant=1024,min=-128,max=128,often=50/25/50"`   // m/s
 	Loco      move.Loco `net:"motion,bits=3,often=10"`
 	Jumps     uint8     `net:"motion,bits=2"`
-	Held      uint16    `net:"motion,bits=11"`
-	Since     uint16    `net:",often=90"`        // ticks in this loco
-	Ammo      uint8     `net:",bits=8,often=10"` // rounds left
-	Reloading bool      `net:"ammo,bits=1"`
-	Cool      int32     `net:",min=-32768,max=32768,often=15"` // weapon clock, see sim.Weapon
-	Cone      int32     `net:",min=0,max=65536,often=15"`      // 1/256 degree
-	Lead      int8      `net:",often=15"`                      // commands waiting beyond this tick
-	Starved   uint8     `net:",wrap=256,often=2"`              // ticks that ran without the owner's command, modulo 256
-	Respawn   int32     `net:",min=0,max=1048576,often=10"`    // ticks until the respawn, 0 = alive
+	Held      uint16    `net:"motion,bits=16"`
+	Since     uint16    `net:",often=90"`                   // ticks in this loco
+	Lead      int8      `net:",often=15"`                   // commands waiting beyond this tick
+	Starved   uint8     `net:",wrap=256,often=2"`           // ticks that ran without the owner's command, modulo 256
+	Respawn   int32     `net:",min=0,max=1048576,often=10"` // ticks until the respawn, 0 = alive
+	Pushes    uint8     `net:",wrap=256,often=2"`           // see sim.Vital
+	Hero      uint8     `net:"kit,bits=4,often=2"`
+	Team      uint8     `net:"kit,bits=2"` // 3: none
+	Reloading uint8     `net:"kit,bits=8"` // masks of ability.State, here and below
+	Active    uint8     `net:"active,bits=8,often=5"`
+	Cooling   uint8     `net:"active,bits=8"`
+	Switched  uint8     `net:"active,bits=8"` // On against Active
+	Request   uint8     `net:"asked,bits=8,often=5"`
+	Asked     uint8     `net:"asked,bits=8"`
+	Latched   uint8     `net:"asked,bits=8"`
+	Cool      [8]int16  `net:",min=-8192,max=8192,often=10/3/3/3/2/1/1/1"` // of ability.Slot
+	Rounds    [8]uint16 `net:",often=8/3/2/2/1/1/1/1"`                     // Load, and Load + Count << 8: a shot changes the former alone
+	Heat      [4]uint32 `net:",max=1073741823,min=0,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 << 15
 }
 
 // Owner describes an owner row.
@@ -34,28 +44,66 @@ const OwnerFields = OwnFields
 
 // Self is what a player knows of itself at one tick.
 type Self struct {
-	Motion       move.Motion
-	Weapon       sim.Weapon
+	sim.Self
+	Pushes       uint8 // what befell the motion from outside, modulo 256: see sim.Vital
 	Lead         int8  // commands that wait on the server beyond this tick
 	Starved      uint8 // ticks that ran without a command of this player, modulo 256
 	RespawnTicks int32 // ticks until the respawn, 0 = alive
 }
 
+// Tell gathers what a player is told of itself after the last tick; zero for an id without a row.
+func Tell(m *sim.Match, id ecs.NetID) (s Self) {
+	vital, in := m.Vital(id), m.Inbox(id)
+	if vital == nil {
+		return s
+	}
+	s.Motion, s.Abilities, _ = m.Self(id)
+	s.Hero, s.Team, s.Pushes = vital.Hero, vital.Team&3, vital.Pushes
+	s.Lead, s.Starved = in.Lead(m.Tick()), uint8(in.Count.Missing)
+	if !vital.Alive() {
+		s.RespawnTicks = max(1, int32(vital.Respawn)-int32(m.Tick()))
+	}
+	return s
+}
+
 // Gather fills o with what a player is told of itself.
 func (o *Own) Gather(s *Self) {
-	m, w := &s.Motion, &s.Weapon
+	m, a := &s.Motion, &s.Abilities
 	o.Pos, o.Vel, o.Loco, o.Jumps, o.Held, o.Since = m.Pos, m.Vel, m.Loco, m.Jumps, m.Held, m.Since
-	o.Ammo, o.Reloading, o.Cool, o.Cone = w.Ammo, w.Reloading, w.Cool, w.Cone
-	o.Lead, o.Starved, o.Respawn = s.Lead, s.Starved, s.RespawnTicks
+	o.Lead, o.Starved, o.Respawn, o.Pushes = s.Lead, s.Starved, s.RespawnTicks, s.Pushes
+	o.Hero, o.Team = s.Hero, s.Team
+	o.Active, o.Cooling, o.Switched, o.Reloading = a.Active, a.Cooling, a.On^a.Active, a.Reloading
+	o.Request, o.Asked, o.Latched = a.Request, a.Asked, a.Latched
+	for i := range a.Slots {
+		slot := &a.Slots[i]
+		o.Cool[i] = slot.Cool
+		o.Rounds[i] = uint16(slot.Load) | uint16(slot.Load+slot.Count)<<8
+	}
+	for i := range o.Heat {
+		o.Heat[i] = uint32(a.Slots[i].Heat) | uint32(a.Slots[i+4].Heat)<<15
+	}
 }
 
 // Self is the way back of Gather.
 func (o *Own) Self() Self {
-	return Self{
-		Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since, Held: o.Held},
-		Weapon: sim.Weapon{Ammo: o.Ammo, Reloading: o.Reloading, Cool: o.Cool, Cone: o.Cone},
-		Lead:   o.Lead, Starved: o.Starved, RespawnTicks: o.Respawn,
+	s := Self{
+		Self: sim.Self{
+			Motion: move.Motion{Pos: o.Pos, Vel: o.Vel, Loco: o.Loco, Jumps: o.Jumps, Since: o.Since, Held: o.Held},
+			Hero:   o.Hero, Team: o.Team,
+		},
+		Pushes: o.Pushes, Lead: o.Lead, Starved: o.Starved, RespawnTicks: o.Respawn,
 	}
+	a := &s.Abilities
+	a.Active, a.Cooling, a.On, a.Reloading = o.Active, o.Cooling, o.Switched^o.Active, o.Reloading
+	a.Request, a.Asked, a.Latched = o.Request, o.Asked, o.Latched
+	for i := range a.Slots {
+		load := uint8(o.Rounds[i])
+		a.Slots[i].Load, a.Slots[i].Count, a.Slots[i].Cool = load, uint8(o.Rounds[i]>>8)-load, o.Cool[i]
+	}
+	for i, h := range o.Heat {
+		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h&0x7fff), uint16(h>>15&0x7fff)
+	}
+	return s
 }
 
 // OwnerRow writes the owner row into dst, OwnerFields long.

@@ -41,12 +41,12 @@ func page(t *testing.T, fence string) map[string]string {
 var (
 	exampleTicks  = [2]tick.Tick{300, 303}
 	examplePublic = [2][]int32{
-		{1000, 0, -256, 1024, -5, 3, 100, 0, 0, 0},
-		{1013, 0, -256, 1020, -5, 3, 100, 0, 0, 0},
+		{1000, 0, -256, 1024, -5, 3, 100, 0, 0, 0, 0, 0},
+		{1013, 0, -256, 1020, -5, 3, 100, 0, 0, 0, 0, 0},
 	}
 	exampleOwner = [2][]int32{
-		{32000, 0, -8192, 6144, 0, 0, 1, 40, 25, 0, 0, 2, 0, 0},
-		{32307, 0, -8192, 6144, 0, 0, 1, 43, 24, 46, 128, 2, 0, 0},
+		{32000, 0, -8192, 6144, 0, 0, 1, 40, 2, 0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6425, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		{32307, 0, -8192, 6144, 0, 0, 1, 43, 2, 0, 0, 0, 0, 33, 0, 2944, 0, 0, 0, 0, 0, 0, 0, 6424, 0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0},
 	}
 )
 
@@ -105,7 +105,7 @@ func TestRowsExample(t *testing.T) {
 	m := Untrained()
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
-	later := []int32{1026, 0, -256, 1016, -5, 3, 100, 0, 0, 0}
+	later := []int32{1026, 0, -256, 1016, -5, 3, 100, 0, 0, 0, 0, 0}
 	var p snapshot.Packer
 	for _, c := range []struct {
 		name string
@@ -156,21 +156,25 @@ func TestSnapshotCodes(t *testing.T) {
 	}
 	pub, own := m.Public.Coders(), m.Owner.Coders()
 	want := map[string]string{
-		"player, despawned":                         mask(m.Public.Masks()[0], schema.Gone),
-		"player, replaced":                          mask(m.Public.Masks()[0], schema.Replace),
-		"player, update, nothing changed":           mask(m.Public.Masks()[0], schema.Update),
-		"player, update, x and yaw changed":         mask(m.Public.Masks()[0], schema.Update+1<<PlayerX+1<<PlayerYaw),
-		"player, x, +13":                            field(&pub[PlayerX], 1013, 1000),
-		"player, yaw, -4":                           field(&pub[PlayerYaw], 1020, 1024),
-		"owner, pos.x changed":                      mask(m.Owner.Masks()[0], 1<<OwnPosX),
-		"owner, pos.x, +307":                        field(&own[OwnPosX], 32307, 32000),
-		"owner, since, ammo, cool and cone changed": mask(m.Owner.Masks()[1], 15),
-		"owner, since, +3":                          field(&own[OwnSince], 43, 40),
-		"owner, ammo, -1":                           field(&own[OwnAmmo], 24, 25),
-		"owner, cool, +46":                          field(&own[OwnCool], 46, 0),
-		"owner, cone, +128":                         field(&own[OwnCone], 128, 0),
-		"schema hash":                               fmt.Sprintf("%016x", SchemaHash()),
-		"model hash, untrained":                     fmt.Sprintf("%016x", m.Hash()),
+		"player, despawned":                 mask(m.Public.Masks()[0], schema.Gone),
+		"player, replaced":                  mask(m.Public.Masks()[0], schema.Replace),
+		"player, update, nothing changed":   mask(m.Public.Masks()[0], schema.Update),
+		"player, update, x and yaw changed": mask(m.Public.Masks()[0], schema.Update+1<<PlayerX+1<<PlayerYaw),
+		"player, x, +13":                    field(&pub[PlayerX], 1013, 1000),
+		"player, yaw, -4":                   field(&pub[PlayerYaw], 1020, 1024),
+		"owner, pos.x changed":              mask(m.Owner.Masks()[0], 1<<OwnPosX),
+		"owner, pos.x, +307":                field(&own[OwnPosX], 32307, 32000),
+		"owner, since and active changed":   mask(m.Owner.Masks()[1], 1|1<<6),
+		"owner, cool.0 changed":             mask(m.Owner.Masks()[2], 1<<1),
+		"owner, rounds.0 changed":           mask(m.Owner.Masks()[3], 1<<2),
+		"owner, heat.0 changed":             mask(m.Owner.Masks()[4], 1<<3),
+		"owner, since, +3":                  field(&own[OwnSince], 43, 40),
+		"owner, active, +1":                 field(&own[OwnActive], 33, 32),
+		"owner, cool.0, +2944":              field(&own[OwnCool0], 2944, 0),
+		"owner, rounds.0, -1":               field(&own[OwnRounds0], 6424, 6425),
+		"owner, heat.0, +128":               field(&own[OwnHeat0], 128, 0),
+		"schema hash":                       fmt.Sprintf("%016x", SchemaHash()),
+		"model hash, untrained":             fmt.Sprintf("%016x", m.Hash()),
 	}
 	for name, code := range want {
 		if doc[name] != code {

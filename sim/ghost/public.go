@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 )
 
 // Player is what everybody is told of a player. Its tags are the whole description of a public row: PlayerSchema, and
@@ -16,9 +17,17 @@ type Player struct {
 	Pitch  geom.Angle `net:",step=16,signed,min=-16384,max=16384,interp=linear,often=40"` // up is positive
 	Flags  uint16     `net:"state,often=2"`                                               // of the pose: alive, team, which life
 	Health int16      `net:",min=0,max=1000,often=5"`                                     // points
-	Shots  uint8      `net:",wrap=256,often=15"`                                          // rounds fired, modulo 256
+	Shots  uint8      `net:",wrap=256,often=15"`                                          // of the first weapon, modulo 256
 	Kills  uint16     `net:",often=2"`                                                    // since joining
 	Deaths uint16     `net:",often=2"`                                                    // since joining
+
+	Throws    uint8 `net:"acts,bits=6,often=3"` // shots of the second weapon, modulo 64
+	Punches   uint8 `net:"acts,bits=4"`         // modulo 16
+	Gestures  uint8 `net:"acts,bits=4"`         // modulo 16
+	Hero      uint8 `net:"does,bits=4,often=5"`
+	Gesture   uint8 `net:"does,bits=4"` // that is on, from 1; 0 none
+	Sprinting bool  `net:"does,bits=1"`
+	Reloading bool  `net:"does,bits=1"`
 }
 
 // Public describes a public row.
@@ -28,9 +37,11 @@ var Public = PlayerSchema
 const PublicFields = PlayerFields
 
 // Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
-func (p *Player) Gather(pose *lagcomp.Pose, v *sim.Vital) {
+func (p *Player) Gather(pose *lagcomp.Pose, v *sim.Vital, a *ability.Public) {
 	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
-	p.Health, p.Shots, p.Kills, p.Deaths = v.Health, v.Shots, v.Kills, v.Deaths
+	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
+	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
+	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
 }
 
 // Pose returns the pose that p describes, of the player called id.
@@ -39,9 +50,9 @@ func (p *Player) Pose(id ecs.NetID) lagcomp.Pose {
 }
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
-func PublicRow(dst []int32, p lagcomp.Pose, v sim.Vital) {
+func PublicRow(dst []int32, p lagcomp.Pose, v *sim.Vital, a ability.Public) {
 	var player Player
-	player.Gather(&p, &v)
+	player.Gather(&p, v, &a)
 	player.Row(dst)
 }
 

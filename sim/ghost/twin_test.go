@@ -102,7 +102,7 @@ func TestRow40InterpolationIsTheServers(t *testing.T) {
 // BenchmarkPublicRow captures a player: generated code, and the twin.
 func BenchmarkPublicRow(b *testing.B) {
 	var p Player
-	p.Restore([]int32{1000, 200, -256, 1024, -5, 3, 100, 7, 1, 2})
+	p.Restore([]int32{1000, 200, -256, 1024, -5, 3, 100, 7, 1, 2, 3, 4})
 	var row [PublicFields]int32
 	b.Run("generated", func(b *testing.B) {
 		b.ReportAllocs()

@@ -42,6 +42,9 @@ func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
 // Forget makes the area ready to hit a slot at once: its player is another.
 func (a *Area) Forget(slot int) { a.next[slot] = 0 }
 
+// Next is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
+func (a *Area) Next() []tick.Tick { return a.next }
+
 // StepAreas notes the damage of the tick.
 func (s *Scene) StepAreas(areas []Area, all Bodies) {
 	for i := range areas {

@@ -51,6 +51,9 @@ func (b *Blasts) Add(x Blast) { b.list = append(b.list, x) }
 // Len is the number of blasts that wait, duplicates counted.
 func (b *Blasts) Len() int { return len(b.list) }
 
+// Waiting lists the explosions that wait, in the order in which they were queued. Not to be written.
+func (b *Blasts) Waiting() []Blast { return b.list }
+
 // merge keeps one blast of each source, the oldest, and sorts them by age and source. Which of two duplicates of one tick
 // it keeps does not depend on the order in which they came.
 func (b *Blasts) merge() {

@@ -1,6 +1,8 @@
 package object
 
 import (
+	"slices"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -30,6 +32,13 @@ type Scene struct {
 	hits   []lagcomp.Hit
 	near   []lagcomp.Near
 	held   []bool // of cubes: lies on another
+}
+
+// Reserve makes room for so many flights, blasts and players near one before anything allocates.
+func (s *Scene) Reserve(flights, blasts, near int) {
+	s.sweeps, s.rows = slices.Grow(s.sweeps, flights), slices.Grow(s.rows, flights)
+	s.hits, s.near = slices.Grow(s.hits, flights), slices.Grow(s.near, near)
+	s.Blasts.list = slices.Grow(s.Blasts.list, blasts)
 }
 
 // current is the view of what is judged now.

@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+func fire(c *columns) {
+	row, view := int32(-1), tick.View{}
+	for i := range c.scratch.acts {
+		d := &c.scratch.acts[i]
+		if Looks(d.action.Kind) && d.row != row {
+			row, view = d.row, c.clamp(int(d.row))
+		}
+		c.release(int(d.row), &d.action, view)
+	}
+}
+
+// clamp is the view that a player's actions of the tick are judged by.
+func (c *columns) clamp(i int) tick.View {
+	know := &c.know[i]
+	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.Knowledge)
+	if clamped {
+		c.outcome.Clamped++
+	}
+	if view.Valid() {
+		know.Last = lagcomp.Instant(view)
+	}
+	return view
+}
+
+// release lets one action go.
+func (c *columns) release(i int, a *ability.Action, view tick.View) {
+	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
+	o := c.objects
+	switch a.Kind {
+	case ability.DoShot, ability.DoMelee:
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse}
+		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
+		if a.Kind == ability.DoMelee {
+			s.Team = object.HarmEveryone.Spare(v.Team)
+			c.outcome.Punches = append(c.outcome.Punches, s)
+			return
+		}
+		c.outcome.Shots = append(c.outcome.Shots, s)
+	case ability.DoProjectile:
+		o.Projectiles = append(o.Projectiles, object.Launch(o.shells.take(FirstProjectile), object.Flight{
+			Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
+			Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
+		}, view))
+	case ability.DoGrenade:
+		o.Grenades = append(o.Grenades, object.Throw(object.Grenade{
+			Pos: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Vel: geom.Forward(cmd.Yaw, cmd.Pitch+a.Pitch).Scale(a.Speed),
+			ID: o.grenades.take(FirstGrenade), Owner: id, Thrown: c.clock.Tick, Team: v.Team,
+		}))
+	}
+}
+
+func combat(c *columns) {
+	o, s := c.outcome, c.scratch
+	s.rounds = s.rounds[:0]
+	for i := range o.Shots {
+		s.rounds = append(s.rounds, c.obstructed(&o.Shots[i]))
+	}
+	for i := range o.Punches {
+		s.rounds = append(s.rounds, c.obstructed(&o.Punches[i]))
+	}
+	if cap(s.hits) < len(s.rounds) {
+		s.hits = make([]lagcomp.Hit, 2*len(s.rounds))
+	}
+	s.hits = s.hits[:len(s.rounds)]
+	c.scene.Players.Cast(s.rounds, s.hits)
+	shots := len(o.Shots)
+	o.Hits = append(o.Hits, s.hits[:shots]...)
+	for i := range o.Shots {
+		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = lagcomp.None
+	}
+	for i := range o.Shots {
+		c.strike(&o.Shots[i], &s.hits[i], object.CauseShot)
+	}
+	for i := range o.Punches {
+		c.strike(&o.Punches[i], &s.hits[shots+i], object.CauseMelee)
+	}
+}
+
+// obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
+func (c *columns) obstructed(s *Shot) lagcomp.Sweep {
+	if t, ok := c.arena.Raycast(s.Ray); ok {
+		s.Ray.Max = t
+	}
+	if i, t, ok := c.scene.SweepBarrels(s.Ray, s.Radius); ok && t < s.Ray.Max {
+		s.Ray.Max, s.Struck = t, c.scene.Barrel[i].ID
+	}
+	if i, t, ok := c.scene.SweepCubes(s.Ray, s.Radius); ok && t < s.Ray.Max {
+		s.Ray.Max, s.Struck = t, c.scene.Cube[i].ID
+	}
+	return s.Sweep
+}
+
+// strike notes what a round does to what it hit.
+func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
+	d := object.Damage{
+		Victim: ecs.NetID(h.ID), Instigator: ecs.NetID(s.Shooter), Cause: cause, Points: int32(s.Damage),
+		Impulse: s.Ray.Dir.Scale(s.Impulse),
+	}
+	if h.ID == 0 {
+		if d.Victim = s.Struck; d.Victim.Index() >= FirstCube {
+			c.scene.Cube[d.Victim.Index()-FirstCube].Push(d.Impulse)
+			return
+		} else if d.Victim == 0 {
+			return
+		}
+	} else if cause == object.CauseShot {
+		part := &c.scratch.parts[d.Instigator.Index()]
+		*part = max(*part, h.Part)
+		if h.Part == lagcomp.Head {
+			d.Points *= int32(c.kit.game.HeadScale)
+		}
+	}
+	c.scene.Ledger.Add(d)
+}
+
+func flyProjectiles(c *columns) {
+	o := c.objects
+	c.scene.StepProjectiles(o.Projectiles)
+	kept := o.Projectiles[:0]
+	for i := range o.Projectiles {
+		p := &o.Projectiles[i]
+		if int(p.Type) >= len(c.kit.Ammo) || p.Gone(&c.kit.Ammo[p.Type], c.clock.Tick) {
+			o.shells.give(FirstProjectile, p.ID)
+			continue
+		}
+		kept = append(kept, *p)
+	}
+	o.Projectiles = kept
+}
+
+func flyGrenades(c *columns) {
+	o := c.objects
+	c.scene.StepGrenades(o.Grenades)
+	kept := o.Grenades[:0]
+	for i := range o.Grenades {
+		g := &o.Grenades[i]
+		if g.Gone(&c.kit.Fuses[g.Type], c.clock.Tick) {
+			o.grenades.give(FirstGrenade, g.ID)
+			continue
+		}
+		kept = append(kept, *g)
+	}
+	o.Grenades = kept
+}
+
+func hurtInAreas(c *columns) { c.scene.StepAreas(c.objects.Areas, c.bodies()) }
+
+func resolveBlasts(c *columns) { c.scene.ResolveBlasts() }
+
+func moveCubes(c *columns) {
+	if len(c.scene.Cube) > 0 {
+		c.scene.StepCubes()
+	}
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// MaxHeroes is how many heroes a game may have: the wire has 4 bits for one.
+const MaxHeroes = 16
+
+// Game is what is played, as content gives it: heroes, what flies and stands about, the mode, and what stands on the map
+// besides its solids. Both ends need the same. It must not change once a match or a client has it.
+type Game struct {
+	Heroes    []Hero            // 1 to MaxHeroes; a hero's id is its place here
+	Ammo      []object.Ammo     // ability.Projectile 1 and on
+	Grenade   object.Fuse       // ability.Grenade
+	Barrel    object.BarrelKind // of all barrels
+	Cube      object.CubeKind   // of all cubes
+	Mode      mode.Params
+	HeadScale int16 // a round that hits the head takes so many times the damage; 1 to 100
+	Layout    Layout
+}
+
+// Hero is a body and what it can do.
+type Hero struct {
+	ability.HeroParams
+	Body move.Params
+}
+
+// Layout is what stands on a map. Lists may be empty.
+type Layout struct {
+	Homes       []Home
+	Points      []object.Zone // capture points, in the order in which they are attacked; at most mode.MaxPoints
+	Barrels     []geom.Vec3   // their feet
+	Cubes       []geom.Vec3   // their centres
+	Areas       []Field
+	Teleporters []object.Teleporter
+}
+
+// Home is a box in which players of a team may become another hero.
+type Home struct {
+	Team uint8
+	Box  geom.AABB
+}
+
+// Field is a box that hurts.
+type Field struct {
+	Box  geom.AABB
+	Kind object.AreaKind
+}
+
+// The ids of the default heroes.
+const (
+	Terraformer = 0
+	Robot       = 1
+)
+
+// DefaultGame is the reference's deathmatch, with its two heroes and nothing on the map. Heads count twice, which is ours:
+// the reference knows no heads. It is the caller's to change.
+func DefaultGame() *Game {
+	return &Game{
+		Heroes: []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(), move.RobotParams()}},
+		Ammo:   object.DefaultAmmo(), Grenade: object.DefaultFuse(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(),
+		Mode: mode.DefaultDeathmatch(), HeadScale: 2,
+	}
+}

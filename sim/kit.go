@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// Kit is a Game at a tick rate: what server and client play with. It is read-only; any number of matches share it.
+type Kit struct {
+	Rate   tick.Rate
+	Seed   uint64
+	Heroes []*ability.Hero
+	Bodies []*move.Body // of the heroes
+	Ammo   []object.Round
+	Fuses  []object.Timer // one
+	Mode   *mode.Rules
+	game   *Game
+}
+
+// Compile checks the game and converts it. The error names what is wrong, and what was expected.
+func (r Rules) Compile() (*Kit, error) {
+	r = r.WithDefaults()
+	g := r.Game
+	k := &Kit{Rate: r.Rate, Seed: r.Seed, game: g, Fuses: []object.Timer{g.Grenade.Compile(r.Rate)}}
+	if n := len(g.Heroes); n < 1 || n > MaxHeroes {
+		return nil, fmt.Errorf("%d heroes: expected 1 to %d", n, MaxHeroes)
+	}
+	for i := range g.Heroes {
+		if err := k.hero(&g.Heroes[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range g.Ammo {
+		a := &g.Ammo[i]
+		if !(a.Radius >= 0 && a.Radius <= lagcomp.MaxSweep && a.Splash.Radius <= lagcomp.MaxSweep) {
+			return nil, fmt.Errorf("projectile %s: radius %v m, splash %v m: expected 0 to %v", a.Name, a.Radius, a.Splash.Radius, float32(lagcomp.MaxSweep))
+		}
+		k.Ammo = append(k.Ammo, a.Compile(r.Rate))
+	}
+	if g.HeadScale < 1 || g.HeadScale > 100 {
+		return nil, fmt.Errorf("a hit of the head counts %d times: expected 1 to 100", g.HeadScale)
+	}
+	p := g.Mode
+	p.RespawnMillis = r.RespawnMillis
+	var err error
+	if k.Mode, err = p.Compile(r.Rate); err != nil {
+		return nil, err
+	}
+	if n := len(g.Layout.Points); n > mode.MaxPoints || n < int(p.Points) {
+		return nil, fmt.Errorf("%d capture points: expected %d, as the mode %s says, to %d", n, p.Points, p.Name, mode.MaxPoints)
+	}
+	return k, nil
+}
+
+func (k *Kit) hero(p *Hero) error {
+	h, err := p.Compile(k.Rate)
+	if err != nil {
+		return err
+	}
+	b, err := p.Body.Compile()
+	if err != nil {
+		return fmt.Errorf("hero %s: body: %w", p.Name, err)
+	}
+	for i := range p.Slots {
+		s := &p.Slots[i]
+		for _, flies := range [2]ability.Projectile{s.Gun.Projectile, s.Launcher.Projectile} {
+			if flies != ability.Hitscan && flies != ability.Grenade && int(flies) > len(k.game.Ammo) {
+				return fmt.Errorf("hero %s: slots[%d] %q: projectile %d of %d", p.Name, i, s.Name, flies, len(k.game.Ammo))
+			}
+		}
+	}
+	k.Heroes, k.Bodies = append(k.Heroes, h), append(k.Bodies, b)
+	return nil
+}
+
+// Hero is the hero with an id; one that there is not is the first.
+func (k *Kit) Hero(id uint8) *ability.Hero { return k.Heroes[k.known(id)] }
+
+// Body is the body of a hero, as Hero.
+func (k *Kit) Body(id uint8) *move.Body { return k.Bodies[k.known(id)] }
+
+func (k *Kit) known(id uint8) uint8 {
+	if int(id) < len(k.Heroes) {
+		return id
+	}
+	return 0
+}
+
+// Self is all of a player that its owner predicts, and what this depends on besides commands and the arena.
+type Self struct {
+	Motion    move.Motion
+	Abilities ability.State
+	Hero      uint8
+	Team      uint8
+}
+
+// Play takes a living player through one tick of its command: what a match does in its systems of side Both, to the same
+// bits. out is overwritten; what it says leaves from where s ends, see Kit.Aim.
+func (k *Kit) Play(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
+	hero := k.known(s.Hero)
+	in := act(&s.Abilities, c, true, s.Motion.Loco.Grounded(), k.Heroes[hero], out)
+	if launches(out) {
+		s.Motion = move.Launch(s.Motion, c.Yaw)
+	}
+	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, uint16(k.Rate))
+}
+
+// act runs a player's abilities and returns what is left for its feet.
+func act(s *ability.State, c *Command, alive, grounded bool, h *ability.Hero, out *ability.Actions) move.Input {
+	ability.Step(s, ability.Input{
+		Tick: c.Tick, Buttons: uint16(c.Buttons), MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Grounded: grounded, Alive: alive,
+	}, h, out)
+	in := move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw}
+	if out.Move {
+		in.MoveMag, in.Buttons = c.MoveMag, uint16(c.Buttons)&move.Jump
+	}
+	if out.Sprint {
+		in.Buttons |= move.Sprint
+	}
+	return in
+}
+
+func launches(out *ability.Actions) bool {
+	for i := range out.All() {
+		if out.List[i].Kind == ability.DoLaunch {
+			return true
+		}
+	}
+	return false
+}
+
+// Looks reports whether an action is judged by what its player looked at: such a tick's command wants a view.
+func Looks(does ability.Does) bool {
+	return does == ability.DoShot || does == ability.DoProjectile || does == ability.DoMelee
+}
+
+// Aim is the ray of a round or a punch that a player's action lets go in the tick of its command, once it has moved.
+func (k *Kit) Aim(id uint32, hero uint8, pos geom.Vec3, c *Command, a *ability.Action) geom.Ray {
+	return geom.Ray{
+		Origin: k.Body(hero).Eye(pos), Max: a.Range,
+		Dir: ability.Aim(k.Seed, id, c.Tick, a.Shot, c.Yaw, c.Pitch, a.Cone),
+	}
+}
+
+// Eye returns where a player of the default body standing at pos looks from.
+func Eye(pos geom.Vec3) geom.Vec3 { return geom.Vec3{X: pos.X, Y: pos.Y + move.EyeHeight, Z: pos.Z} }

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// Ids of what is no player: an index, from 0 for each kind, is counted from these. Players' lie below all of them.
+const (
+	FirstProjectile = 1 << 20
+	FirstGrenade    = 2 << 20
+	FirstBarrel     = 3 << 20
+	FirstCube       = 4 << 20
+)
+
+// Objects is the resource of what flies and stands about. Its rows are to be read between ticks; they move in the next.
+//
+// Projectiles and grenades are in the order in which they were fired. Their ids are First... plus an index, which is
+// given again, the lowest free first, with another generation, once a row is gone: a row lingers for Ammo.LingerMillis after
+// what ended it. What a client needs of a projectile is its Flight, once, and Struck, Ended, Point and Normal when it
+// has struck; of a grenade all of its 48 bytes, of which Thrown, Owner and Type never change. Barrels and cubes are rows
+// of the Scene and always there, in the order of the Layout; so are Areas, Ports and Zones.
+type Objects struct {
+	Projectiles []object.Projectile
+	Grenades    []object.Grenade
+	Areas       []object.Area
+	Ports       []object.Teleporter
+	Zones       []object.Zone
+	Occupied    []mode.Occupancy // of the zones, as of this tick
+
+	jumps    []object.Jump // due in the next tick
+	crowds   []object.Occupancy
+	shells   pool
+	grenades pool
+}
+
+// pool gives indices out, the lowest free first, with a generation each.
+type pool struct {
+	gen  []uint8
+	used []bool
+	from int // none below is free
+}
+
+// newPool makes a pool with room for so many before it allocates.
+func newPool(n int) pool { return pool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
+
+func (p *pool) take(first int) ecs.NetID {
+	for p.from < len(p.used) && p.used[p.from] {
+		p.from++
+	}
+	if p.from == len(p.used) {
+		p.used, p.gen = append(p.used, false), append(p.gen, 0)
+	}
+	i := p.from
+	p.used[i] = true
+	if p.gen[i]++; p.gen[i] == 0 {
+		p.gen[i] = 1
+	}
+	return ecs.MakeNetID(first+i, p.gen[i])
+}
+
+func (p *pool) give(first int, id ecs.NetID) {
+	i := id.Index() - first
+	p.used[i] = false
+	p.from = min(p.from, i)
+}
+
+// newObjects sets a layout up.
+func newObjects(l *Layout, slots int) *Objects {
+	o := &Objects{
+		Projectiles: make([]object.Projectile, 0, 4*slots), Grenades: make([]object.Grenade, 0, slots),
+		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)), crowds: make([]object.Occupancy, len(l.Points)),
+		Ports: append([]object.Teleporter(nil), l.Teleporters...), jumps: make([]object.Jump, 0, slots),
+		shells: newPool(4 * slots), grenades: newPool(slots),
+	}
+	for _, f := range l.Areas {
+		o.Areas = append(o.Areas, object.NewArea(f.Box, f.Kind, slots))
+	}
+	return o
+}
+
+// furnish puts the barrels and cubes where they belong, whole.
+func furnish(s *object.Scene, l *Layout) {
+	s.Barrel, s.Cube = s.Barrel[:0], s.Cube[:0]
+	for i, pos := range l.Barrels {
+		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(ecs.MakeNetID(FirstBarrel+i, 1), pos))
+	}
+	for i, pos := range l.Cubes {
+		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) ecs.NetID { return ecs.MakeNetID(FirstCube+i, 1) }, nil)[0]
+		c.Pos = pos
+		s.Cube = append(s.Cube, c)
+	}
+}
+
+// clear ends everything that flies.
+func (o *Objects) clear() {
+	for i := range o.Projectiles {
+		o.shells.give(FirstProjectile, o.Projectiles[i].ID)
+	}
+	for i := range o.Grenades {
+		o.grenades.give(FirstGrenade, o.Grenades[i].ID)
+	}
+	o.Projectiles, o.Grenades, o.jumps = o.Projectiles[:0], o.Grenades[:0], o.jumps[:0]
+}

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// die makes a player dead until it may spawn again.
+func (c *columns) die(row int, now tick.Tick) {
+	v := &c.vital[row]
+	v.Health, v.Died = 0, now
+	v.Respawn = now + c.match.Rules().ticks(c.kit.Mode.RespawnMillis)
+	c.vel[row], c.state[row] = zero, move.State{Loco: move.Dead}
+}
+
+func standInPlaces(c *columns) {
+	o := c.objects
+	if len(o.Ports) > 0 {
+		o.jumps = c.scene.Enter(o.Ports, c.bodies(), o.jumps)
+	}
+	object.Occupy(o.Zones, c.bodies(), o.crowds)
+	for i := range o.crowds {
+		o.Occupied[i] = mode.Occupancy{o.crowds[i][0], o.crowds[i][1]}
+	}
+}
+
+func playMode(c *columns) {
+	s := c.scratch
+	in := mode.Input{Players: c.score.Members, Kills: s.kills, Zones: c.objects.Occupied}
+	*c.mode = c.kit.Mode.Step(*c.mode, &in, &s.mode)
+	c.outcome.Announcements = s.mode.Announcements
+	for _, id := range s.mode.Awards {
+		if row, ok := c.match.World.Row(id); ok {
+			c.vital[row].Kills++
+		}
+	}
+	for i := range s.kills {
+		c.tell(&s.kills[i], s.deaths[i])
+	}
+	if s.mode.KillAll {
+		c.killAll()
+	}
+	if s.mode.Restart {
+		c.restart()
+	}
+}
+
+// tell is for everybody: who died, of what, and what it brought the killer's team.
+func (c *columns) tell(k *mode.Kill, d death) {
+	e := Event{Kind: EventKill, Part: d.part, Cause: d.cause, Tick: c.clock.Tick, Actor: k.Killer, Victim: k.Victim}
+	if k.KillerTeam < mode.Teams {
+		e.Amount = uint16(max(c.mode.Score[k.KillerTeam], 0))
+	}
+	c.outcome.Events = append(c.outcome.Events, e)
+}
+
+// killAll ends a round: everybody dies, by nobody, and stands up again when the next one begins.
+func (c *columns) killAll() {
+	for i := range c.vital {
+		if v := &c.vital[i]; v.Alive() && !v.Watches {
+			c.die(i, c.clock.Tick)
+			v.Respawn = c.clock.Tick + tick.Tick(c.mode.Left) + 1
+		}
+	}
+}
+
+// restart begins a round: points are forgotten, objects whole, and everybody may spawn.
+func (c *columns) restart() {
+	for i := range c.vital {
+		v := &c.vital[i]
+		v.Kills, v.Deaths, v.Died = 0, 0, 0
+	}
+	c.objects.clear()
+	furnish(c.scene, &c.kit.game.Layout)
+}

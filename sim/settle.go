@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// settle is the one place where anybody loses health.
+func settle(c *columns) {
+	if c.scene.Ledger.Len() == 0 {
+		return
+	}
+	s := c.scratch
+	s.wounds = c.scene.Settle(func(id ecs.NetID) *int16 {
+		if row, ok := c.match.World.Row(id); ok {
+			return &c.vital[row].Health
+		}
+		return nil
+	}, s.wounds)
+	for i := range s.wounds {
+		if row, ok := c.match.World.Row(s.wounds[i].Victim); ok {
+			c.wound(row, &s.wounds[i])
+		}
+	}
+	c.knockBack()
+}
+
+// wound tells of what a player took, and lets it die.
+func (c *columns) wound(row int, w *object.Wound) {
+	s := c.scratch
+	part := lagcomp.None
+	if w.Cause == object.CauseShot {
+		part = s.parts[w.Instigator.Index()]
+	}
+	s.push[row].Add(w.Impulse)
+	c.outcome.Events = append(c.outcome.Events, Event{
+		Kind: EventHit, Part: part, Cause: w.Cause, Tick: c.clock.Tick, Actor: w.Instigator, Victim: w.Victim, Amount: uint16(min(w.Points, 0xffff)),
+	})
+	if !w.Killed {
+		return
+	}
+	v := &c.vital[row]
+	v.Deaths++
+	c.die(row, c.clock.Tick)
+	k := mode.Kill{Victim: w.Victim, VictimTeam: v.Team, KillerTeam: lagcomp.NoTeam}
+	if killer, ok := c.match.World.Row(w.Instigator); ok {
+		k.Killer, k.KillerTeam = w.Instigator, c.vital[killer].Team
+	}
+	s.kills, s.deaths = append(s.kills, k), append(s.deaths, death{part, w.Cause})
+}
+
+// knockBack throws everybody by the blows of the tick. Who was thrown is told so: nobody can predict it.
+func (c *columns) knockBack() {
+	push := c.scratch.push[:len(c.id)]
+	for i := range c.scratch.wounds {
+		if row, ok := c.match.World.Row(c.scratch.wounds[i].Victim); ok && push[row] != (move.Push{}) {
+			c.vital[row].Pushes++
+			c.put(row, move.Pushed(c.motion(row), push[row]))
+			push[row] = move.Push{}
+		}
+	}
+}
