@@ -20,15 +20,21 @@ func (m *Match) Hash() uint64 {
 	var b []byte
 	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, last,
 		o.Projectiles, o.Grenades, c.scene.Barrel, c.scene.Cube, o.Ports, o.jumps, o.Occupied, c.scene.Blasts.Waiting()} {
-		var err error
-		if b, err = binary.Append(b, binary.LittleEndian, v); err != nil {
-			panic("sim: hash: " + err.Error()) // a type of no fixed size
-		}
+		b = appendAny(b, v)
 	}
 	for i := range o.Areas {
-		b, _ = binary.Append(b, binary.LittleEndian, o.Areas[i].Next())
+		b = appendAny(b, o.Areas[i].Next())
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(b)
 	return h.Sum64()
+}
+
+// appendAny appends the numbers of a value, or of a slice of them.
+func appendAny(dst []byte, v any) []byte {
+	dst, err := binary.Append(dst, binary.LittleEndian, v)
+	if err != nil {
+		panic("sim: hash: " + err.Error()) // a type of no fixed size
+	}
+	return dst
 }

@@ -102,5 +102,5 @@ func (o *Objects) clear() {
 	for i := range o.Grenades {
 		o.grenades.give(FirstGrenade, o.Grenades[i].ID)
 	}
-	o.Projectiles, o.Grenades, o.jumps = o.Projectiles[:0], o.Grenades[:0], o.jumps[:0]
+	o.Projectiles, o.Grenades = o.Projectiles[:0], o.Grenades[:0]
 }

@@ -126,7 +126,7 @@ func Systems() []System { return systems }
 var systems = []System{
 	{"commands", "takes each player's command for the tick out of its inbox", []Datum{dInboxes}, []Datum{dInboxes, dCommand, dLook}, Server, takeCommands},
 	{"heroes", "makes players the heroes that they asked to be, where the mode allows it", []Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility}, Server, changeHeroes},
-	{"respawn", "brings the dead back whose time has come", []Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode}, Server, respawn},
+	{"respawn", "brings the dead back whose time has come", []Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas}, Server, respawn},
 	{"teleport", "takes away those who stood in a teleporter", []Datum{dJumps, dVital, dMotion}, []Datum{dJumps, dVital, dMotion}, Server, teleport},
 	{"abilities", "runs everybody's abilities by their keys", []Datum{dCommand, dVital, dAbility, dMotion}, []Datum{dAbility, dMotion, dInput, dActs}, Both, runAbilities},
 	{"move", "moves everybody by what their abilities leave of the command", []Datum{dInput, dMotion}, []Datum{dMotion}, Both, movePlayers},
@@ -140,7 +140,7 @@ var systems = []System{
 	{"cubes", "moves the cubes", []Datum{dCubes, dHistory}, []Datum{dCubes}, Server, moveCubes},
 	{"settle", "takes all damage of the tick once: wounds, deaths, knock-backs, broken barrels", []Datum{dLedger, dVital, dBarrels, dMotion, dRounds}, []Datum{dLedger, dVital, dBarrels, dBlasts, dMotion, dDeaths, dEvents}, Server, settle},
 	{"places", "notes who stands in teleporters and capture zones", []Datum{dMotion, dCrowd}, []Datum{dPorts, dJumps, dZones}, Server, standInPlaces},
-	{"mode", "counts points, and takes the round through its phases", []Datum{dMode, dDeaths, dZones}, []Datum{dMode, dVital, dMotion, dEvents, dAnnounced, dFlying, dGrenades, dBarrels, dCubes, dJumps}, Server, playMode},
+	{"mode", "counts points, and takes the round through its phases", []Datum{dMode, dDeaths, dZones}, []Datum{dMode, dVital, dMotion, dEvents, dAnnounced, dFlying, dGrenades, dBarrels, dCubes}, Server, playMode},
 }
 
 // Conflicts reads a table as a tick runs it, and says what cannot be right, one line each; none if all is well:

@@ -1,0 +1,124 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// war is a match in which everybody runs, jumps and looks about, 15 of 100 fire, and nobody dies, so that every tick is as
+// hard as the next.
+type war struct {
+	m    *Match
+	ids  []ecs.NetID
+	cmds []Command
+}
+
+func newWar(t testing.TB, players int, mix bool) *war {
+	g := DefaultGame()
+	for i := range g.Heroes {
+		g.Heroes[i].Health = 10000
+	}
+	for i := range players / 20 {
+		g.Layout.Barrels = append(g.Layout.Barrels, geom.Vec3{X: float32(i), Z: float32(i % 7)})
+	}
+	w := &war{m: New(players, Rules{Seed: 1, Game: g}, arena.Generate(players, 1)), cmds: make([]Command, players)}
+	for i := range players {
+		hero := uint8(Terraformer)
+		if mix && i%10 < 2 {
+			hero = Robot
+		}
+		w.ids = append(w.ids, w.m.JoinAs(hero))
+	}
+	for range 240 {
+		w.tick(nil)
+	}
+	return w
+}
+
+// tick plays a tick; each, if not nil, is called around the systems.
+func (w *war) tick(each func(i int)) {
+	now := w.m.Tick()
+	for i, id := range w.ids {
+		r := draw(1, uint64(now/30), uint64(i))
+		c := &w.cmds[i]
+		c.Tick, c.View = now+1, tick.View{}
+		c.Yaw += geom.Angle(r >> 54)
+		c.Pitch, c.MoveYaw, c.MoveMag = geom.Angle(r>>16&0x3ff), uint8(r>>32), 255
+		c.Buttons = Buttons(r>>48)&Sprint | Jump*Buttons(r>>50&r>>51&1)
+		if (uint64(i)*7+uint64(now/30))%100 < 15 {
+			c.Buttons = Fire
+			if r>>40&7 == 0 {
+				c.Buttons = Throw
+			}
+			if now > 8 {
+				c.View = tick.View{From: now - 6, To: now - 3, Frac: uint8(r)}
+			}
+		}
+		w.m.Know(id, lagcomp.Knowledge{Rate: 60, RTTTicks: 3, InterpTicks: 6, Newest: now, Oldest: w.m.History().Oldest()})
+		w.m.Inbox(id).Offer(*c)
+	}
+	w.m.Begin()
+	for i := range systems {
+		if each != nil {
+			each(i)
+		}
+		w.m.Run(i)
+	}
+	if each != nil {
+		each(len(systems))
+	}
+	w.m.End()
+}
+
+func (w *war) live() (n int) {
+	for i := range w.m.Objects().Projectiles {
+		if w.m.Objects().Projectiles[i].Struck == object.Flying {
+			n++
+		}
+	}
+	return n
+}
+
+// BenchmarkTick is a whole tick of a firefight with both heroes, and of one with rifles alone. It says what each system takes,
+// and, in offer, what the benchmark itself does to give the commands.
+func BenchmarkTick(b *testing.B) {
+	for _, players := range []int{10, 500, 1000, 4000} {
+		for _, mix := range []bool{true, false} {
+			b.Run(fmt.Sprintf("players=%d/mix=%v", players, mix), func(b *testing.B) {
+				w := newWar(b, players, mix)
+				sums := make([]time.Duration, len(systems)+1)
+				live, shots := 0, 0
+				b.ReportAllocs()
+				last := time.Duration(0)
+				for b.Loop() {
+					w.tick(func(i int) {
+						now := b.Elapsed()
+						if i > 0 {
+							sums[i-1] += now - last
+						}
+						last = now
+					})
+					live += w.live()
+					shots += len(w.m.Outcome().Shots)
+				}
+				total := time.Duration(0)
+				for i := range systems {
+					total += sums[i]
+					b.ReportMetric(float64(sums[i].Nanoseconds())/float64(b.N), systems[i].Name+"-ns")
+				}
+				b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "systems-ns")
+				b.ReportMetric(float64(total.Nanoseconds())/float64(b.N)/float64(players), "ns/player")
+				b.ReportMetric(float64(live)/float64(b.N), "projectiles")
+				b.ReportMetric(float64(shots)/float64(b.N), "rounds")
+			})
+		}
+	}
+}
