@@ -1,6 +1,8 @@
 package ability
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -70,6 +72,107 @@ func TestRow52ActivationMatrix(t *testing.T) {
 				}
 				if (s.Asked == b) != (want == '?') || (s.Request == a) != (want == '?') || (out.Ended == b) != (want == 'x') || s.Active != s.On {
 					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, who, other, s, out.Ended)
+				}
+			}
+		}
+	}
+}
+
+// slowAbility is one ability as the reference's controller has it.
+type slowAbility struct {
+	state               string // idle, request, active, cooldown
+	active, deactivate  bool
+	runsWith, interrupt []string
+	last, idly          bool // is served after the others; only if nobody minds
+}
+
+// slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to 3).
+func slowControl(order []string, all map[string]*slowAbility) {
+	for _, a := range all {
+		a.last = a.idly || a.active && a.state != "active" && a.deactivate
+		if a.active && a.state != "active" {
+			a.active, a.deactivate = false, false
+		}
+	}
+	for _, last := range []bool{false, true} {
+		for _, name := range order {
+			a := all[name]
+			if a.state != "request" || a.last != last {
+				continue
+			}
+			var conflicts []string
+			for _, other := range order {
+				if all[other].active && !slices.Contains(a.runsWith, other) {
+					conflicts = append(conflicts, other)
+				}
+			}
+			if a.idly && len(conflicts) > 0 {
+				continue
+			}
+			waits := false
+			for _, other := range conflicts {
+				o := all[other]
+				if slices.Contains(a.interrupt, other) || slices.Contains(a.interrupt, "*") {
+					o.active, o.deactivate, o.state = false, false, "idle"
+				} else {
+					o.deactivate, waits = true, true
+				}
+			}
+			if !waits {
+				a.active, a.deactivate, a.state = true, false, "active"
+			}
+		}
+	}
+}
+
+// TestRow52ControllerTwin holds control to the twin, from any state that an update can leave.
+func TestRow52ControllerTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(52, 1))
+	for _, p := range heroes() {
+		h := p.MustCompile(60)
+		for range 20000 {
+			s := h.Fresh()
+			var order []string
+			var idly uint8
+			twin := map[string]*slowAbility{}
+			for i, slot := range p.Slots {
+				bit := uint8(1) << i
+				a := &slowAbility{runsWith: slot.RunsWith, interrupt: slot.Interrupts, state: "idle"}
+				switch r.IntN(5) {
+				case 0, 1:
+					a.state = "active"
+					s.Active |= bit
+				case 2, 3:
+					a.state = "request"
+					s.Request |= bit
+					if a.idly = r.IntN(4) == 0; a.idly {
+						idly |= bit
+					}
+				}
+				if a.state == "active" || r.IntN(3) == 0 { // or it has just ended
+					a.active = true
+					s.On |= bit
+					if a.deactivate = r.IntN(3) == 0; a.deactivate {
+						s.Asked |= bit
+					}
+				}
+				order = append(order, slot.Name)
+				twin[slot.Name] = a
+			}
+			before := s
+			var out Actions
+			s.control(idly, h, &out)
+			slowControl(order, twin)
+			for i, name := range order {
+				a := twin[name]
+				got := slowAbility{state: "idle", active: s.On>>i&1 != 0, deactivate: s.Asked>>i&1 != 0}
+				if s.Active>>i&1 != 0 {
+					got.state = "active"
+				} else if s.Request>>i&1 != 0 {
+					got.state = "request"
+				}
+				if got.state != a.state || got.active != a.active || got.deactivate != a.deactivate {
+					t.Fatalf("%s, %s: %+v became %+v; twin %+v", p.Name, name, before, s, a)
 				}
 			}
 		}
