@@ -218,7 +218,7 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 		{"SpinPerSec", float64(p.SpinPerSec), 0, 1000},
 		{"Clip", float64(p.Clip), 1, 255},
 		{"ReloadMillis", float64(p.ReloadMillis), 0, 60000},
-		{"ConeDegrees", float64(p.ConeDegrees), 0, 90},
+		{"ConeDegrees", float64(p.ConeDegrees), 0, 180},
 		{"ConePerShot", float64(p.ConePerShot), 0, 90},
 		{"ConePerSecond", float64(p.ConePerSecond), 0, 1000},
 	} {

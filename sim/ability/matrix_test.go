@@ -221,7 +221,7 @@ func TestRow52Life(t *testing.T) {
 	with := func(in Input, keys uint16) Input { in.Buttons |= keys; return in }
 	stand := Input{Alive: true, Grounded: true}
 
-	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint wants a fresh press", func(t *testing.T) {
+	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint goes on when the trigger is let go", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.Fresh()
 		ticks := script(h, &s, 10, run)
@@ -237,12 +237,22 @@ func TestRow52Life(t *testing.T) {
 				t.Fatalf("tick %d of fire: %d shots, want the first in tick %d", i, out.Count, first)
 			}
 		}
-		if ticks = script(h, &s, 60, run); ticks[59].Sprint {
-			t.Error("the sprint goes on by itself")
+		if ticks = script(h, &s, 10, run); !ticks[9].Sprint {
+			t.Error("the sprint does not go on")
 		}
-		script(h, &s, 1, stand)
-		if ticks = script(h, &s, 1, run); !ticks[0].Sprint {
-			t.Error("a fresh press does not sprint")
+	})
+	t.Run("a sprint waits for the trigger", func(t *testing.T) {
+		h := TerraformerParams().MustCompile(60)
+		s := h.Fresh()
+		script(h, &s, 10, with(Input{MoveMag: 255, Alive: true}, Primary))
+		shots := 0
+		for _, out := range script(h, &s, 60, with(run, Primary)) {
+			if shots += int(out.Count); out.Sprint {
+				t.Fatal("it sprints")
+			}
+		}
+		if shots != 14 {
+			t.Errorf("%d shots in a second, want 14", shots)
 		}
 	})
 	t.Run("sprinting sideways or not at all", func(t *testing.T) {

@@ -85,7 +85,7 @@ func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 		if r.last[i] = r.tick; c.kind == Emote {
 			r.last[i] = -1 << 20
 		}
-		if a.Kind == DoShot && (a.Cone > c.coneMax || a.Damage != 7) {
+		if a.Kind == DoShot && (a.Cone > c.coneMax/2 || a.Damage != 7) {
 			t.Fatalf("tick %d: shot %+v", r.tick, a)
 		}
 	}
@@ -172,7 +172,7 @@ func TestRow41Prediction(t *testing.T) {
 // TestRow42Hash pins what a minute of anything leads to, for each hero. Whoever changes it changes what recorded matches
 // replay to.
 func TestRow42Hash(t *testing.T) {
-	want := map[string]uint64{"robot": 0xf02cbd009fa6c49a, "terraformer": 0x531b8906b413edd2, "all": 0x76dec6268842688e}
+	want := map[string]uint64{"robot": 0x11ce2f3a6f3d94c1, "terraformer": 0x8964cfe81716da4c, "all": 0xa94c44fd7a4809e9}
 	for _, p := range heroes() {
 		h := p.MustCompile(60)
 		s := h.Fresh()
@@ -180,7 +180,7 @@ func TestRow42Hash(t *testing.T) {
 		digest := fnv.New64a()
 		for range 3600 {
 			out := play(h, &s, w.next())
-			words := []uint16{uint16(s.Request) | uint16(s.Active)<<8, uint16(s.Cooling) | uint16(s.On)<<8, uint16(s.Asked) | uint16(s.Latched)<<8,
+			words := []uint16{uint16(s.Request) | uint16(s.Active)<<8, uint16(s.Cooling) | uint16(s.On)<<8, uint16(s.Asked),
 				uint16(s.Reloading), uint16(out.Count), uint16(out.Began) | uint16(out.Ended)<<8}
 			for _, x := range s.Slots {
 				words = append(words, uint16(x.Load)|uint16(x.Count)<<8, uint16(x.Cool), x.Heat)
@@ -204,7 +204,7 @@ func FuzzStep(f *testing.F) {
 		s, ref := h.Fresh(), newReferee(h)
 		r := rand.New(rand.NewPCG(garbage, 2))
 		any := State{Request: uint8(r.Uint32()), Active: uint8(r.Uint32()), Cooling: uint8(r.Uint32()), On: uint8(r.Uint32()),
-			Asked: uint8(r.Uint32()), Latched: uint8(r.Uint32()), Reloading: uint8(r.Uint32())}
+			Asked: uint8(r.Uint32()), Reloading: uint8(r.Uint32())}
 		for i := range any.Slots {
 			any.Slots[i] = Slot{uint8(r.Uint32()), uint8(r.Uint32()), int16(r.Uint32()), uint16(r.Uint32())}
 		}
@@ -247,7 +247,7 @@ func TestPublic(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for what, c := range map[string][2]uintptr{
-		"State": {unsafe.Sizeof(State{}), 56}, "Slot": {unsafe.Sizeof(Slot{}), 6}, "Input": {unsafe.Sizeof(Input{}), 12},
+		"State": {unsafe.Sizeof(State{}), 54}, "Slot": {unsafe.Sizeof(Slot{}), 6}, "Input": {unsafe.Sizeof(Input{}), 12},
 		"Action": {unsafe.Sizeof(Action{}), 28}, "Public": {unsafe.Sizeof(Public{}), 7},
 	} {
 		if c[0] != c[1] {
@@ -284,6 +284,9 @@ func TestCompileErrors(t *testing.T) {
 		if _, err := p.Compile(c.rate); err == nil || strings.TrimSpace(err.Error()) != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
+	}
+	if kinds.String() != "?" || Rocket.String() != "rocket" || Projectiles.String() != "?" || Grenade.String() != "grenade" {
+		t.Error("names of kinds or projectiles")
 	}
 	if h := RobotParams().MustCompile(60); h.Name(8) != "" || h.Index("wings") != -1 || h.Health() != 100 {
 		t.Error("names or health of the robot")
