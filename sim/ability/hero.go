@@ -217,7 +217,7 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 		{"MostPerSec", float64(p.MostPerSec), 0, float64(h.rate)},
 		{"SpinPerSec", float64(p.SpinPerSec), 0, 1000},
 		{"Clip", float64(p.Clip), 1, 255},
-		{"ReloadMillis", float64(p.ReloadMillis), 0, 60000},
+		{"ReloadMillis", float64(p.ReloadMillis), math.Floor(1000 / float64(p.RoundsPerSec)), 60000},
 		{"ConeDegrees", float64(p.ConeDegrees), 0, 180},
 		{"ConePerShot", float64(p.ConePerShot), 0, 90},
 		{"ConePerSecond", float64(p.ConePerSecond), 0, 1000},

@@ -95,7 +95,7 @@ type GunParams struct {
 	MostPerSec   float32 // when spun up; 0: it does not spin
 	SpinPerSec   float32 // rounds/s that a second of fire adds and a second of rest takes; 0 to 1000
 	Clip         uint8   // rounds, 1 to 255
-	ReloadMillis int32   // 0 to 60000
+	ReloadMillis int32   // not below the time between two shots; to 60000
 
 	ConeDegrees   float32 // greatest opening of the cone, edge to edge; 0: it fires straight; to 180
 	ConePerShot   float32 // degrees that a shot adds; 0 to 90

@@ -126,13 +126,15 @@ func (s *State) serve(requests, idly uint8, h *Hero, out *Actions) {
 	}
 }
 
-// interrupt switches abilities off at once. Guns lose a reload that is not finished, what is timed cools down.
+// interrupt switches abilities off at once. Guns lose a reload that is not finished, and are no sooner ready than after a
+// shot; what is timed cools down.
 func (s *State) interrupt(off uint8, h *Hero) {
 	s.On &^= off
 	s.Active &^= off
 	s.Asked &^= off
 	for m := off & s.Reloading; m != 0; m &= m - 1 {
-		s.Slots[bits.TrailingZeros8(m)].Cool = 0
+		i := bits.TrailingZeros8(m)
+		s.Slots[i].Cool = int16(h.slots[i].perShot)
 	}
 	s.Reloading &^= off
 	for m := off & h.timed; m != 0; m &= m - 1 {
