@@ -59,6 +59,7 @@ var layers = []layer{
 	{pkg: "sim/arena", may: "ecs/geom vek"},
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs ecs/interest"},
+	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},

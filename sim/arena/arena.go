@@ -32,13 +32,14 @@ type Spawn struct {
 type Arena struct {
 	Name   string    // what Open was given, or what the maker called it; not part of Hash
 	Bounds geom.AABB // holds every solid; players cannot leave it
-	Solids []Solid   // boxes first, then ramps, each in the order of the file
+	Solids []Solid   // boxes first, then ramps, then team areas, each in the order of the file
 	Spawns []Spawn   // sorted by team
 
 	first [Teams + 1]int // where each team's spawns begin
 	hash  [32]byte
 	near  grid
 	rays  grid
+	pass  uint8   // of all solids together
 	large []Solid // solids too wide for the ray grid, tested by every ray
 }
 
@@ -46,7 +47,7 @@ type Arena struct {
 // part that is wrong, as a map file names it: "boxes[3]: ...".
 func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena, error) {
 	a := &Arena{Name: name, Bounds: bounds, Solids: solids, Spawns: spawns}
-	slices.SortStableFunc(a.Solids, func(x, y Solid) int { return int(min(x.Shape, 1)) - int(min(y.Shape, 1)) })
+	slices.SortStableFunc(a.Solids, func(x, y Solid) int { return x.class() - y.class() })
 	slices.SortStableFunc(a.Spawns, func(x, y Spawn) int { return int(x.Team) - int(y.Team) })
 	if err := a.check(); err != nil {
 		return nil, err
@@ -65,6 +66,9 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 
 // Hash is SHA-256 over everything a match depends on: bounds, solids, spawns. Equal hashes mean equal ground.
 func (a *Arena) Hash() [32]byte { return a.hash }
+
+// Passed returns what the Pass of all solids has together: bit t is set if the map has an area of team t.
+func (a *Arena) Passed() uint8 { return a.pass }
 
 // TeamSpawns returns the places where players of a team may appear; none for an unknown team. The slice is the arena's.
 func (a *Arena) TeamSpawns(team uint8) []Spawn {
@@ -90,14 +94,21 @@ func (a *Arena) check() error {
 	if n := len(a.Spawns); n > MaxSpawns {
 		return fmt.Errorf("spawns: %d rows, want at most %d", n, MaxSpawns)
 	}
-	boxes := 0
+	boxes, ramps := 0, 0
 	for i := range a.Solids {
 		s := &a.Solids[i]
 		where := fmt.Sprintf("boxes[%d]", i)
-		if s.Shape == Box {
+		switch s.class() {
+		case 0:
 			boxes++
-		} else {
+		case 1:
 			where = fmt.Sprintf("ramps[%d]", i-boxes)
+			ramps++
+		default:
+			where = fmt.Sprintf("areas[%d]", i-boxes-ramps)
+			if s.Shape != Box || s.Pass >= 1<<Teams || s.Pass&(s.Pass-1) != 0 {
+				return fmt.Errorf("%s: shape %d, passes teams %b, want a box that passes one team", where, s.Shape, s.Pass)
+			}
 		}
 		if s.Shape >= shapes {
 			return fmt.Errorf("%s: shape %d, want 0 to %d", where, s.Shape, shapes-1)
@@ -105,10 +116,11 @@ func (a *Arena) check() error {
 		if err := checkBox(where, s.Min, s.Max); err != nil {
 			return err
 		}
+		a.pass |= s.Pass
 		if !inside(s.Min, a.Bounds) || !inside(s.Max, a.Bounds) {
 			return fmt.Errorf("%s: reaches from %v to %v, want within bounds", where, s.Min, s.Max)
 		}
-		*s = NewSolid(s.Shape, s.Min, s.Max)
+		s.Grade = NewSolid(s.Shape, s.Min, s.Max).Grade
 	}
 	for i, s := range a.Spawns {
 		where := fmt.Sprintf("spawns[%d]", i)
@@ -152,6 +164,7 @@ func inside(p geom.Vec3, b geom.AABB) bool {
 }
 
 // digest hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32, in the order of the fields.
+// What team areas let pass follows at the end, for maps that have some.
 func (a *Arena) digest() [32]byte {
 	h := []byte("tickrate arena 1\n")
 	num := func(v int) { h = binary.LittleEndian.AppendUint32(h, uint32(int32(v))) }
@@ -173,6 +186,11 @@ func (a *Arena) digest() [32]byte {
 		num(int(s.Team))
 		vec(s.Pos)
 		num(int(s.Yaw))
+	}
+	for _, s := range a.Solids {
+		if s.Pass != 0 {
+			num(int(s.Pass))
+		}
 	}
 	return sha256.Sum256(h)
 }

@@ -38,6 +38,9 @@ func (a *Arena) index() error {
 	a.rays = newGrid(a.Bounds, size)
 	var narrow []Solid
 	for i := range a.Solids {
+		if a.Solids[i].Pass != 0 {
+			continue // players only
+		}
 		x0, z0, x1, z1 := a.rays.span(&a.Solids[i], 0)
 		if (x1-x0+1)*(z1-z0+1) > wideCells {
 			a.large = append(a.large, a.Solids[i])

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"reflect"
 	"strconv"
 
@@ -19,7 +20,8 @@ import (
 //	"bounds": [x0, y0, z0, x1, y1, z1],
 //	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
 //	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
-//	"spawns": [[x, y, z, team, yaw], ...]}             yaw in 1/65536 turn, 0 looks along +z
+//	"spawns": [[x, y, z, team, yaw], ...],             yaw in 1/65536 turn, 0 looks along +z
+//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops bodies of the other team; may be left out
 const (
 	fileFormat  = "tickrate arena"
 	fileVersion = 1
@@ -33,6 +35,7 @@ type file struct {
 	Boxes   [][]float64 `json:"boxes"`
 	Ramps   [][]float64 `json:"ramps"`
 	Spawns  [][]float64 `json:"spawns"`
+	Areas   [][]float64 `json:"areas"`
 }
 
 // Load reads a map file. The error is one line that names the field and what was expected of it.
@@ -86,11 +89,11 @@ func (f *file) arena() (*Arena, error) {
 	if len(f.Bounds) != 6 {
 		return nil, fmt.Errorf("bounds: %d numbers, want 6: x0 y0 z0 x1 y1 z1", len(f.Bounds))
 	}
-	if n := len(f.Boxes) + len(f.Ramps); n > MaxSolids {
-		return nil, fmt.Errorf("boxes and ramps: %d rows, want at most %d", n, MaxSolids)
+	if n := len(f.Boxes) + len(f.Ramps) + len(f.Areas); n > MaxSolids {
+		return nil, fmt.Errorf("boxes, ramps and areas: %d rows, want at most %d", n, MaxSolids)
 	}
 	bounds := geom.AABB{Min: vec(f.Bounds), Max: vec(f.Bounds[3:])}
-	solids := make([]Solid, 0, len(f.Boxes)+len(f.Ramps))
+	solids := make([]Solid, 0, len(f.Boxes)+len(f.Ramps)+len(f.Areas))
 	for i, row := range f.Boxes {
 		if len(row) != 6 {
 			return nil, fmt.Errorf("boxes[%d]: %d numbers, want 6: x0 y0 z0 x1 y1 z1", i, len(row))
@@ -106,6 +109,16 @@ func (f *file) arena() (*Arena, error) {
 			return nil, fmt.Errorf("ramps[%d]: rises %v, want 1 (+x), 2 (-x), 3 (+z) or 4 (-z)", i, row[6])
 		}
 		solids = append(solids, Solid{Min: vec(row), Max: vec(row[3:]), Shape: Shape(rises)})
+	}
+	for i, row := range f.Areas {
+		if len(row) != 7 {
+			return nil, fmt.Errorf("areas[%d]: %d numbers, want 7: x0 y0 z0 x1 y1 z1 team", i, len(row))
+		}
+		team, ok := whole(row[6], 0, Teams-1)
+		if !ok {
+			return nil, fmt.Errorf("areas[%d]: team %v, want 0 or 1", i, row[6])
+		}
+		solids = append(solids, NewArea(uint8(team), vec(row), vec(row[3:])))
 	}
 	spawns := make([]Spawn, 0, len(f.Spawns))
 	for i, row := range f.Spawns {
@@ -150,10 +163,10 @@ func (a *Arena) Save(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "{\"format\": %q, \"version\": %d,\n\"bounds\": ", fileFormat, fileVersion)
 	row(b, corners(a.Bounds.Min, a.Bounds.Max)...)
-	boxes, ramps, spawns := "", "", ""
+	boxes, ramps, spawns, areas := "", "", "", ""
 	b.WriteString(",\n\"boxes\": [")
 	for _, s := range a.Solids {
-		if s.Shape == Box {
+		if s.class() == 0 {
 			b.WriteString(boxes + "\n")
 			row(b, corners(s.Min, s.Max)...)
 			boxes = ","
@@ -161,7 +174,7 @@ func (a *Arena) Save(w io.Writer) error {
 	}
 	b.WriteString("],\n\"ramps\": [")
 	for _, s := range a.Solids {
-		if s.Shape != Box {
+		if s.class() == 1 {
 			b.WriteString(ramps + "\n")
 			row(b, append(corners(s.Min, s.Max), float32(s.Shape))...)
 			ramps = ","
@@ -172,6 +185,16 @@ func (a *Arena) Save(w io.Writer) error {
 		b.WriteString(spawns + "\n")
 		row(b, s.Pos.X, s.Pos.Y, s.Pos.Z, float32(s.Team), float32(s.Yaw))
 		spawns = ","
+	}
+	for _, s := range a.Solids {
+		if s.class() == 2 {
+			if areas == "" {
+				b.WriteString("],\n\"areas\": [")
+			}
+			b.WriteString(areas + "\n")
+			row(b, append(corners(s.Min, s.Max), float32(bits.TrailingZeros8(s.Pass)))...)
+			areas = ","
+		}
 	}
 	b.WriteString("]}\n")
 	return b.Flush()

@@ -1,6 +1,10 @@
 package arena
 
-import "github.com/tickrate/tickrate/ecs/geom"
+import (
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
 
 // Shape says what of its bounding box a Solid fills.
 type Shape uint8
@@ -29,6 +33,22 @@ type Solid struct {
 	Min, Max geom.Vec3
 	Grade    float32 // rise over run of a ramp, 0 for a box
 	Shape    Shape
+	Pass     uint8 // bit t: it is not there for bodies of team t; if any is set, nor for rays. 0 for most
+}
+
+var _ [32]byte = [unsafe.Sizeof(Solid{})]byte{}
+
+// PassTeam is the bit of a team in Solid.Pass; 0, which passes nothing, for teams that cannot have areas.
+func PassTeam(team uint8) uint8 {
+	if team >= Teams {
+		return 0
+	}
+	return 1 << team
+}
+
+// NewArea returns the area of a team: a box that stops only the bodies of other teams.
+func NewArea(team uint8, lo, hi geom.Vec3) Solid {
+	return Solid{Min: lo, Max: hi, Pass: PassTeam(team)}
 }
 
 // NewSolid returns the solid that fills shape's part of [lo, hi].
@@ -41,6 +61,14 @@ func NewSolid(shape Shape, lo, hi geom.Vec3) Solid {
 		s.Grade = (hi.Y - lo.Y) / (hi.Z - lo.Z)
 	}
 	return s
+}
+
+// class orders solids: boxes 0, ramps 1, team areas 2.
+func (s *Solid) class() int {
+	if s.Pass != 0 {
+		return 2
+	}
+	return int(min(s.Shape, 1))
 }
 
 // Bounds is the box round the solid.

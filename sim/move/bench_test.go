@@ -81,6 +81,30 @@ func BenchmarkStep(b *testing.B) {
 	})
 }
 
+// BenchmarkBodies is BenchmarkStep/columns with two bodies and two teams in turn.
+func BenchmarkBodies(b *testing.B) {
+	const n = 1000
+	a := arena.Generate(1400, 1)
+	c, in := crowd(a, n)
+	heroes := []*Body{standard, RobotParams().MustCompile()}
+	who := make([]Who, n)
+	for i := range who {
+		who[i] = Who{Body: uint8(i & 1), Team: uint8(i >> 1 & 1)}
+	}
+	tick := uint32(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		tick++
+		for i := range c.Pos {
+			if tick%50 == 0 {
+				in[i] = wander(uint32(i), tick)
+			}
+		}
+		StepBodies(c, in, who, heroes, a, 60)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+}
+
 type position struct{ geom.Vec3 }
 type velocity struct{ geom.Vec3 }
 

@@ -2,54 +2,50 @@ package move
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// The reference's numbers that only drive needs.
-const (
-	acceleration    = 30
-	friction        = 16
-	airAcceleration = 1
-	airFriction     = 0.5
-	jumpSpeed       = JumpHeight / JumpTime
-	stickiness      = 400 // m/s2 that hold a walker to the ground
-)
-
 // drive is the first half of a tick: from the input to the state of locomotion and the velocity wanted.
-func drive(m *Motion, in Input, rate uint16, dt float32) {
-	if m.Loco >= Dead {
+func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
+	if m.Loco >= locos {
 		m.Loco = Dead
+	}
+	if m.Loco == Dead {
 		in = Input{}
 	}
-	next := m.next(in, rate)
+	next := b.next(m, in, rate)
 	if next != m.Loco {
 		m.Loco, m.Since = next, 0
 	}
-	m.Held = in.Buttons & Jump
-	speed := float32(WalkSpeed)
+	if m.Held = in.Buttons&Jump | m.Held&heading; m.Loco != Launched {
+		m.Held &= Jump
+	}
+	speed := b.walk
 	if in.Sprints() {
-		speed = RunSpeed
+		speed = b.run
 	}
 	switch m.Loco {
 	case Stand, GroundMove:
-		m.Vel = accelerate(m.Vel, in, speed, friction, acceleration, dt)
-		m.Vel.Y = -stickiness * dt
+		m.Vel = accelerate(m.Vel, in, speed, b.friction, b.accel, dt)
+		m.Vel.Y = -b.stick * dt
 	case Jumping, DoubleJump:
-		m.Vel = accelerate(m.Vel, in, speed, airFriction, airAcceleration, dt)
-		m.Vel.Y = jumpSpeed
+		m.Vel = accelerate(m.Vel, in, speed, b.airFriction, b.airAccel, dt)
+		m.Vel.Y = b.jumpSpeed
 	case InAir:
-		m.Vel = accelerate(m.Vel, in, speed, airFriction, airAcceleration, dt)
-		m.Vel.Y = fall(m.Vel.Y, dt)
+		m.Vel = accelerate(m.Vel, in, speed, b.airFriction, b.airAccel, dt)
+		m.Vel.Y = b.fall(m.Vel.Y, dt)
+	case Launched:
+		m.Vel = b.flight(geom.Angle(m.Held&heading), m.Since, rate)
 	default:
-		m.Vel = accelerate(m.Vel, in, speed, friction, 0, dt)
-		m.Vel.Y = fall(m.Vel.Y, dt)
+		m.Vel = accelerate(m.Vel, in, speed, b.friction, 0, dt)
+		m.Vel.Y = b.fall(m.Vel.Y, dt)
 	}
 }
 
 // next is the state of locomotion that the input leads to, and counts the jumps.
-func (m *Motion) next(in Input, rate uint16) Loco {
+func (b *Body) next(m *Motion, in Input, rate uint16) Loco {
 	fresh := in.Buttons&^m.Held&Jump != 0
 	switch m.Loco {
 	case Stand, GroundMove:
 		m.Jumps = 0
-		if fresh {
+		if fresh && b.jumps > 0 {
 			m.Jumps = 1
 			return Jumping
 		}
@@ -58,24 +54,37 @@ func (m *Motion) next(in Input, rate uint16) Loco {
 		}
 		return Stand
 	case Jumping, DoubleJump:
-		if uint32(m.Since)*10 >= uint32(rate)*3 { // 0.3 s, without a rounded second
+		if passed(m.Since, rate, b.jumpMillis) {
 			return InAir
 		}
 	case InAir:
-		if fresh && m.Jumps < 2 {
-			m.Jumps = 2 // also after walking off a ledge: one jump in the air, not two
+		if fresh && m.Jumps < b.jumps && b.jumps > 1 {
+			m.Jumps = max(m.Jumps, 1) + 1 // also after walking off a ledge: that was the first
 			return DoubleJump
+		}
+	case Launched:
+		if passed(m.Since, rate, b.arcMillis) {
+			return InAir
 		}
 	}
 	return m.Loco
 }
 
-func fall(y, dt float32) float32 {
-	y -= float32(Gravity * dt)
-	if y < -FallSpeed {
-		y = -FallSpeed
+func (b *Body) fall(y, dt float32) float32 {
+	y -= float32(b.gravity * dt)
+	if y < -b.fallSpeed {
+		y = -b.fallSpeed
 	}
 	return y
+}
+
+// flight is the velocity of a rocket jump that has lasted so many ticks.
+func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
+	up := b.arcStart
+	if b.arcMillis > 0 {
+		up += int32(int64(b.arcTurn) * int64(since) * 1000 / (int64(rate) * int64(b.arcMillis)))
+	}
+	return geom.Forward(yaw, geom.Angle(uint16(up))).Scale(b.arcSpeed)
 }
 
 // accelerate is the reference's velocity over the ground: friction first, then towards the wish as Quake II has it:

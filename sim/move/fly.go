@@ -4,14 +4,14 @@ import "github.com/tickrate/tickrate/ecs/geom"
 
 // fly moves a body through the air along delta. free reports whether it touched nothing, ground whether it landed.
 func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
-	n, part := parts(delta)
+	n, part := m.body.parts(delta)
 	free = true
 	for range n {
 		m.gather(p, part)
 		var ok bool
 		if ground { // walk the rest
 			along := geom.Vec3{X: part.X, Z: part.Z}
-			p, ok, ground = m.stride(p, along, -part.Y, max(-part.Y, stride))
+			p, ok, ground = m.stride(p, along, -part.Y, max(-part.Y, m.body.stride))
 		} else {
 			p, ok, ground = m.glide(p, part)
 		}
@@ -35,13 +35,13 @@ func (m *mover) glide(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 		}
 		touched := false
 		for _, i := range m.near[:m.count] {
-			t, ok := contact(&m.cell[i], m.origin, q)
+			t, ok := m.body.contact(&m.cell[i], m.origin, q)
 			if !ok {
 				continue
 			}
 			touched = true
 			held = held || t.n.Y > 0.1
-			if falls && t.n.Y >= cosLimit && t.raise <= radius {
+			if falls && t.n.Y >= m.body.cosLimit && t.raise <= m.body.radius {
 				q.Y += t.raise
 				landed = true
 			} else {

@@ -91,19 +91,25 @@ func TestTrajectories(t *testing.T) {
 				fmt.Fprintf(&got, "%3d  %v %v %v  %v %v %v  %v %d %d\n", i+1, m.Pos.X, m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z, m.Loco, m.Jumps, m.Since)
 			}
 		}
-		path := filepath.Join("testdata", c.name+".golden")
-		if *update {
-			if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		golden(t, c.name, got.Bytes())
+	}
+}
+
+// golden holds a walk to the one in testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("%s: not the golden trajectory; run with -update and look at what changed", c.name)
-		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: not the golden trajectory; run with -update and look at what changed", name)
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Specification: the reference's movement, in metres, seconds and degrees.
+// Specification: the reference's movement, in metres, seconds and degrees. Radius to JumpHeight are those of the default
+// body; TopSpeed holds for all.
 const (
 	Radius     = 0.4  // of the body
 	Height     = 1.8  // of the body
@@ -33,13 +34,14 @@ const (
 	DoubleJump      // the same, begun in the air
 	InAir           // falling, or rising after a jump
 	Dead            // falls and slides to a halt; takes no input
+	Launched        // on the arc of a rocket jump
 	locos           // how many there are
 )
 
 // String returns the name of the state.
 func (l Loco) String() string {
 	if l < locos {
-		return [locos]string{"stand", "move", "jump", "double jump", "air", "dead"}[l]
+		return [locos]string{"stand", "move", "jump", "double jump", "air", "dead", "launched"}[l]
 	}
 	return "?"
 }
@@ -52,7 +54,7 @@ func (l Loco) Grounded() bool { return l <= GroundMove }
 type Motion struct {
 	Pos, Vel geom.Vec3
 	Loco     Loco
-	Jumps    uint8  // begun since the ground was left, 0 to 2
+	Jumps    uint8  // begun since the ground was left, 0 to 3
 	Since    uint16 // ticks in Loco, saturating at 65535
 	Held     uint16 // Jump if it was held in the last input: a jump needs a fresh press
 }
@@ -83,6 +85,9 @@ type Columns struct {
 	State    []State
 }
 
+// heading are the bits of Motion.Held that hold where a rocket jump flies to.
+const heading uint16 = 0xff00
+
 // Buttons that this package knows; the others are for others.
 const (
 	Jump   uint16 = 1 << 0
@@ -100,13 +105,4 @@ type Input struct {
 // Sprints reports whether the input sprints: asked for, moving, and within a quarter turn of straight ahead.
 func (in Input) Sprints() bool {
 	return in.Buttons&Sprint != 0 && in.MoveMag > 0 && (in.MoveYaw < 64 || in.MoveYaw > 192)
-}
-
-// Knock returns m hit by an impulse in m/s: thrown into the air at the sum of both velocities.
-func Knock(m Motion, impulse geom.Vec3) Motion {
-	m.Vel = roundVel(m.Vel.Add(impulse))
-	if m.Loco != Dead {
-		m.Loco, m.Since = InAir, 0
-	}
-	return m
 }

@@ -47,11 +47,11 @@ func (r *wedge) world(u, y, w float32) geom.Vec3 {
 
 // rampContact is contact for a ramp whose box the capsule touches. The body's axis is vertical and the ramp has one
 // section all along w, so the vector between them is that of a vertical segment and a triangle, and the part along w.
-func rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
+func (b *Body) rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	r := unfold(s, o)
 	u, w := r.plan(p.X, p.Z)
 	ew := beyond(w, r.w0, r.w1)
-	y0, y1 := p.Y+radius, p.Y+(height-radius)
+	y0, y1 := p.Y+b.radius, p.Y+b.shoulder
 	rise := float32((u - r.u0) * r.grade)
 	above := (y0 - (r.lo + rise)) * r.inv // of the slope's plane
 	foot := u + float32(above*r.grade*r.inv)
@@ -66,32 +66,32 @@ func rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 	case u < r.u0 && (above < 0 || foot < r.u0): // nearest to the lower edge
 		eu, ey = u-r.u0, max(y0-r.lo, 0)
 	case above < 0 && ew == 0:
-		return r.buried(s, o, p, above), true
+		return r.buried(b, s, o, p, above), true
 	default: // nearest to the slope
 		above = max(above, 0)
 		eu, ey = -above*r.grade*r.inv, above*r.inv
 		if ew == 0 {
-			if above >= bare {
+			if above >= b.bare {
 				return t, false
 			}
 			t.n = r.world(-r.grade*r.inv, r.inv, 0)
-			t.depth = radius - above
+			t.depth = b.radius - above
 			t.raise = t.depth / r.inv
 			t.aside = t.depth / (r.grade * r.inv)
 			return t, true
 		}
 	}
 	d2 := float32(eu*eu) + float32(ey*ey) + float32(ew*ew)
-	if d2 >= bare*bare {
+	if d2 >= b.bareSq {
 		return t, false
 	}
 	if d2 == 0 {
-		return buried(s, o, p), true
+		return b.buried(s, o, p), true
 	}
 	d := geom.Sqrt(d2)
 	inv := 1 / d
 	t.n = r.world(eu*inv, ey*inv, ew*inv)
-	t.depth = radius - d
+	t.depth = b.radius - d
 	// The distance from a convex body grows at least as fast as along its normal, so these may be too far, never too near.
 	if t.n.Y > 0 {
 		t.raise = t.depth / t.n.Y
@@ -103,19 +103,19 @@ func rampContact(s *arena.Solid, o, p geom.Vec3) (t touch, ok bool) {
 }
 
 // buried is the shortest way out of the ramp: as of its box, or through the slope.
-func (r *wedge) buried(s *arena.Solid, o, p geom.Vec3, above float32) touch {
-	t := buried(s, o, p)
-	if depth := radius - above; depth < t.depth {
+func (r *wedge) buried(b *Body, s *arena.Solid, o, p geom.Vec3, above float32) touch {
+	t := b.buried(s, o, p)
+	if depth := b.radius - above; depth < t.depth {
 		t = touch{n: r.world(-r.grade*r.inv, r.inv, 0), depth: depth, raise: depth / r.inv, aside: depth / (r.grade * r.inv)}
 	}
 	return t
 }
 
-func rampSupport(s *arena.Solid, o geom.Vec3, x, z float32) (t rest, ok bool) {
+func (b *Body) rampSupport(s *arena.Solid, o geom.Vec3, x, z float32) (t rest, ok bool) {
 	r := unfold(s, o)
 	u, w := r.plan(x, z)
 	ew := beyond(w, r.w0, r.w1)
-	round := geom.Sqrt(radius*radius - float32(ew*ew)) // of the sphere, cut at the ramp's side
+	round := geom.Sqrt(b.radiusSq - float32(ew*ew)) // of the sphere, cut at the ramp's side
 	foot := u + float32(round*r.grade*r.inv)
 	edge := u - r.u0
 	switch {
@@ -125,9 +125,9 @@ func rampSupport(s *arena.Solid, o geom.Vec3, x, z float32) (t rest, ok bool) {
 		t.at = r.lo
 	default:
 		t.at = r.lo + float32((foot-r.u0)*r.grade)
-		t.feet = r.lo + float32((u-r.u0)*r.grade) + round/r.inv - radius
-		t.up = float32(round*r.inv) * (1 / radius)
-		t.wall = r.grade > tanLimit
+		t.feet = r.lo + float32((u-r.u0)*r.grade) + round/r.inv - b.radius
+		t.up = float32(round*r.inv) * b.invRadius
+		t.wall = r.grade > b.tanLimit
 		return t, true
 	}
 	over := float32(round*round) - float32(edge*edge)
@@ -135,7 +135,7 @@ func rampSupport(s *arena.Solid, o geom.Vec3, x, z float32) (t rest, ok bool) {
 		return t, false
 	}
 	over = geom.Sqrt(over)
-	t.feet = t.at + over - radius
-	t.up = over * (1 / radius)
+	t.feet = t.at + over - b.radius
+	t.up = over * b.invRadius
 	return t, true
 }

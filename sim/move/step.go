@@ -5,20 +5,28 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Step takes m through one tick of 1/rate seconds. Any motion and input are safe: what the wire could not carry is
-// rounded first, and a body that stands in a solid is moved out of it. The result is rounded as Round would. A rate of
-// 0 leaves m as it is.
-func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
+// NoTeam is the team of a body that no team area lets through.
+const NoTeam = 255
+
+// Step takes m through one tick of 1/rate seconds, as a body of a team: solids that let the team pass are not there for
+// it. Any motion, input and team are safe: what the wire could not carry is rounded first, and a body that stands in a
+// solid is moved out of it. The result is rounded as Round would. A rate of 0 leaves m as it is.
+func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16) Motion {
 	if rate == 0 {
 		return m
 	}
-	body := mover{arena: a}
+	body := mover{arena: a, body: b, pass: arena.PassTeam(team)}
 	dt := 1 / float32(rate)
 	m = Round(m)
-	drive(&m, in, rate, dt)
+	b.drive(&m, in, rate, dt)
 	body.resolve(&m, in, m.Vel.Scale(dt), rate)
 	settle(&m, body.origin)
 	return m
+}
+
+// Step is Body.Step for the default body and no team.
+func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
+	return standard.Step(m, in, NoTeam, a, rate)
 }
 
 // settle ends a tick: b.Pos, so far measured from origin, is rounded to the wire's grid, and with it the velocity.
@@ -27,20 +35,47 @@ func settle(b *Motion, origin geom.Vec3) {
 	b.Vel = roundVel(b.Vel)
 }
 
-// StepColumns takes every row of c through one tick, as Step would, to the same bits. in has a row for each.
+// Who says whose motion a row is.
+type Who struct {
+	Body uint8 // index into the bodies of StepBodies
+	Team uint8 // see Body.Step
+}
+
+// StepBodies takes every row of c through one tick, as Body.Step would, to the same bits. in and who have a row for each;
+// bodies holds what Who.Body names. It panics if one is named that is not there.
 //
 // It is one loop on purpose. Drive, way, collision and rounding as stages over 128 rows each, the way multiplied by
 // vek, took the same time within the noise: two thirds of a tick are collision, which differs from row to row.
+func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena, rate uint16) {
+	if rate == 0 {
+		return
+	}
+	vel, state, in, who := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)], who[:len(c.Pos)]
+	body := mover{arena: a}
+	dt := 1 / float32(rate)
+	for i := range c.Pos {
+		b := bodies[who[i].Body]
+		body.body, body.pass = b, arena.PassTeam(who[i].Team)
+		m := Round(Join(c.Pos[i], vel[i], state[i]))
+		b.drive(&m, in[i], rate, dt)
+		body.resolve(&m, in[i], m.Vel.Scale(dt), rate)
+		settle(&m, body.origin)
+		c.Pos[i], vel[i], state[i] = Split(m)
+	}
+}
+
+// StepColumns is StepBodies with the default body and no team for every row.
 func StepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return
 	}
 	vel, state, in := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)]
-	body := mover{arena: a}
+	b := standard
+	body := mover{arena: a, body: b}
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
 		m := Round(Join(c.Pos[i], vel[i], state[i]))
-		drive(&m, in[i], rate, dt)
+		b.drive(&m, in[i], rate, dt)
 		body.resolve(&m, in[i], m.Vel.Scale(dt), rate)
 		settle(&m, body.origin)
 		c.Pos[i], vel[i], state[i] = Split(m)

@@ -33,7 +33,7 @@ func TestColumns(t *testing.T) {
 		want := make([]Motion, n)
 		for i := range n {
 			want[i] = Motion{place(r, a), geom.Vec3{X: r.Float32()*90 - 45, Y: r.Float32()*90 - 45, Z: r.Float32()*90 - 45},
-				Loco(r.IntN(8)), uint8(r.IntN(4)), uint16(r.Uint32()), uint16(r.IntN(2))}
+				Loco(r.IntN(8)), uint8(r.IntN(4)), uint16(r.Uint32()), uint16(r.IntN(2)) | uint16(r.Uint32())&heading}
 			switch r.IntN(20) {
 			case 0:
 				want[i].Pos.Y = math.Float32frombits(r.Uint32())

@@ -11,9 +11,9 @@ import (
 
 // slowGap is the honest twin of contact: the distance in float64 between the collision capsule's axis and a solid,
 // 0 if the axis is within it, found by search along the axis.
-func slowGap(s *arena.Solid, feet geom.Vec3) float64 {
+func slowGap(b *Body, s *arena.Solid, feet geom.Vec3) float64 {
 	x, z := float64(feet.X), float64(feet.Z)
-	lo, hi := float64(feet.Y)+radius, float64(feet.Y)+(height-radius)
+	lo, hi := float64(feet.Y)+float64(b.radius), float64(feet.Y)+float64(b.shoulder)
 	at := func(y float64) float64 { return slowPoint(s, x, y, z) }
 	for range 50 { // the distance to a convex body is convex along the axis
 		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
@@ -60,15 +60,20 @@ func slowPoint(s *arena.Solid, x, y, z float64) float64 {
 	return math.Hypot(nearest, out(w, w0, w1))
 }
 
-// depth is how deep a body stands in the solids of an arena, by the twin and by all of them.
-func depth(a *arena.Arena, feet geom.Vec3) float64 {
+// depth is how deep the default body stands in the solids of an arena, by the twin and by all of them.
+func depth(a *arena.Arena, feet geom.Vec3) float64 { return standard.depth(a, feet, NoTeam) }
+
+func (b *Body) depth(a *arena.Arena, feet geom.Vec3, team uint8) float64 {
 	worst := 0.0
 	for i := range a.Solids {
 		s := &a.Solids[i]
 		if feet.X+1 < s.Min.X || feet.X-1 > s.Max.X || feet.Z+1 < s.Min.Z || feet.Z-1 > s.Max.Z {
 			continue
 		}
-		worst = max(worst, radius-slowGap(s, feet))
+		if s.Pass&arena.PassTeam(team) != 0 {
+			continue
+		}
+		worst = max(worst, float64(b.radius)-slowGap(b, s, feet))
 	}
 	return worst
 }
@@ -125,17 +130,32 @@ func randomInput(r *rand.Rand) Input {
 	return Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.Uint32()), MoveMag: uint8(r.Uint32()), Buttons: uint16(r.Uint32())}
 }
 
+// bodies are those that the tests of collision are run for: the two heroes' and the smallest and the largest there are.
+func bodies() []*Body {
+	small, large := DefaultParams(), DefaultParams()
+	small.RadiusMetres, small.HeightMetres, small.EyeMetres, small.StepMetres = 0.25, 0.6, 0.5, 0.2
+	large.RadiusMetres, large.HeightMetres, large.StepMetres = 0.75, 4, 0.8
+	return []*Body{standard, RobotParams().MustCompile(), small.MustCompile(), large.MustCompile()}
+}
+
 // TestContact holds contact to the twin: the same depth, and pushes that part the bodies.
 func TestContact(t *testing.T) {
+	for _, b := range bodies() {
+		testContact(t, b)
+	}
+}
+
+func testContact(t *testing.T, b *Body) {
 	r := rand.New(rand.NewPCG(1, 2))
+	radius, bare := float64(b.radius), float64(b.bare)
 	touched := 0
-	for range 60000 {
+	for range 20000 {
 		size := geom.Vec3{X: random64(r, 1./64, 2), Y: random64(r, 1./64, 2), Z: random64(r, 1./64, 2)}
 		lo := geom.Vec3{X: random64(r, -1.5, 0), Y: random64(r, -1, 1), Z: random64(r, -1.5, 0)}
 		s := arena.NewSolid(arena.Shape(r.IntN(5)), lo, lo.Add(size))
 		p := geom.Vec3{X: r.Float32()*3 - 1.5, Y: r.Float32()*5 - 3, Z: r.Float32()*3 - 1.5}
-		gap := slowGap(&s, p)
-		got, ok := contact(&s, geom.Vec3{}, p)
+		gap := slowGap(b, &s, p)
+		got, ok := b.contact(&s, geom.Vec3{}, p)
 		if want := gap < bare; ok != want && math.Abs(gap-bare) > 1e-5 {
 			t.Fatalf("contact(%v, %v) = %v, twin's gap %v", s, p, ok, gap)
 		}
@@ -157,26 +177,33 @@ func TestContact(t *testing.T) {
 			pushes = append(pushes, p.Mad(flat.Normalize(), got.aside))
 		}
 		for i, q := range pushes {
-			if gap := slowGap(&s, q); gap < radius-1e-4 {
+			if gap := slowGap(b, &s, q); gap < radius-1e-4 {
 				t.Fatalf("contact(%v, %v) = %+v: push %d leads to a gap of %v", s, p, got, i, gap)
 			}
 		}
 	}
-	if touched < 5000 {
+	if touched < 1000 {
 		t.Fatalf("only %d touches: nothing tested", touched)
 	}
 }
 
 // TestSupport holds support to the twin: let down there, the body just touches; a little lower, it overlaps.
 func TestSupport(t *testing.T) {
+	for _, b := range bodies() {
+		testSupport(t, b)
+	}
+}
+
+func testSupport(t *testing.T, b *Body) {
 	r := rand.New(rand.NewPCG(3, 4))
+	radius := float64(b.radius)
 	carried := 0
-	for range 50000 {
+	for range 30000 {
 		size := geom.Vec3{X: random64(r, 1./64, 2), Y: random64(r, 1./64, 2), Z: random64(r, 1./64, 2)}
 		lo := geom.Vec3{X: random64(r, -1.5, 0), Y: random64(r, -1, 1), Z: random64(r, -1.5, 0)}
 		s := arena.NewSolid(arena.Shape(r.IntN(5)), lo, lo.Add(size))
 		x, z := r.Float32()*3-1.5, r.Float32()*3-1.5
-		got, ok := support(&s, geom.Vec3{}, x, z)
+		got, ok := b.support(&s, geom.Vec3{}, x, z)
 		if !ok {
 			beside := geom.AABB{Min: s.Min, Max: s.Max}
 			d := math.Hypot(float64(beyond(x, beside.Min.X, beside.Max.X)), float64(beyond(z, beside.Min.Z, beside.Max.Z)))
@@ -186,15 +213,15 @@ func TestSupport(t *testing.T) {
 			continue
 		}
 		carried++
-		gap := slowGap(&s, geom.Vec3{X: x, Y: got.feet, Z: z})
+		gap := slowGap(b, &s, geom.Vec3{X: x, Y: got.feet, Z: z})
 		if math.Abs(gap-radius) > 1e-4 {
 			t.Fatalf("support(%v, %v, %v) = %+v: gap %v", s, x, z, got, gap)
 		}
-		if gap := slowGap(&s, geom.Vec3{X: x, Y: got.feet + 0.01, Z: z}); gap < radius {
+		if gap := slowGap(b, &s, geom.Vec3{X: x, Y: got.feet + 0.01, Z: z}); gap < radius {
 			t.Fatalf("support(%v, %v, %v) = %+v: higher up, gap %v", s, x, z, got, gap)
 		}
 	}
-	if carried < 10000 {
+	if carried < 6000 {
 		t.Fatalf("only %d rests: nothing tested", carried)
 	}
 }

@@ -8,12 +8,12 @@ import (
 // walk moves a body that stands on the ground: aside along delta, then up or down to the floor. free reports whether
 // nothing turned it aside, ground whether it ends on a floor.
 func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
-	drop := min(-delta.Y, StepHeight)
+	drop := min(-delta.Y, m.body.step)
 	delta.Y = 0
-	n, part := parts(delta)
+	n, part := m.body.parts(delta)
 	drop /= float32(n)
 	// Downhill a floor is looked for as deep as the steepest may lie, at any tick rate.
-	reach := max(drop, float32(geom.Sqrt(part.LenSq())*tanLimit)+skin)
+	reach := max(drop, float32(geom.Sqrt(part.LenSq())*m.body.tanLimit)+skin)
 	free = true
 	for range n {
 		m.gather(p, part)
@@ -54,17 +54,18 @@ func (m *mover) stride(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, fre
 // floor finds the highest place to rest on at q that is no more than a step above feet, and the highest that is firm:
 // where the contact is not steeper than SlopeLimit. Without any they are far below.
 func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
-	top := feet + (StepHeight + skin)
+	top := feet + m.body.stepTop
 	highest, firm = -nowhere, -nowhere
+	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
-		r, ok := support(&m.cell[i], m.origin, q.X, q.Z)
+		r, ok := b.support(&cell[i], m.origin, q.X, q.Z)
 		if !ok || r.wall || r.at > top {
 			continue
 		}
 		if r.feet > highest {
 			highest = r.feet
 		}
-		if r.up >= cosLimit && r.feet > firm {
+		if r.up >= b.cosLimit && r.feet > firm {
 			firm = r.feet
 		}
 	}
@@ -73,14 +74,15 @@ func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 
 // shove pushes q sideways out of whatever it touches, and reports whether it touched anything.
 func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
+	b, cell := m.body, m.cell
 	for _, i := range m.near[:m.count] {
-		t, ok := contact(&m.cell[i], m.origin, *q)
+		t, ok := b.contact(&cell[i], m.origin, *q)
 		if !ok {
 			continue
 		}
 		touched = true
 		flat := float32(t.n.X*t.n.X) + float32(t.n.Z*t.n.Z)
-		if flat > 1e-4 && t.aside <= radius {
+		if flat > 1e-4 && t.aside <= b.radius {
 			by := t.aside / geom.Sqrt(flat)
 			q.X += float32(t.n.X * by)
 			q.Z += float32(t.n.Z * by)
@@ -93,8 +95,8 @@ func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
 
 // back is for a solid over or under q, which points no way aside: it pushes q to the side of it that p was on.
 func (m *mover) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
-	ey := apart(q.Y+radius, q.Y+(height-radius), s.Min.Y-m.origin.Y, s.Max.Y-m.origin.Y)
-	room := geom.Sqrt(max(radius*radius-float32(ey*ey), 0))
+	ey := apart(q.Y+m.body.radius, q.Y+m.body.shoulder, s.Min.Y-m.origin.Y, s.Max.Y-m.origin.Y)
+	room := geom.Sqrt(max(m.body.radiusSq-float32(ey*ey), 0))
 	x0, x1 := s.Min.X-m.origin.X-room, s.Max.X-m.origin.X+room
 	z0, z1 := s.Min.Z-m.origin.Z-room, s.Max.Z-m.origin.Z+room
 	best, to := float32(nowhere), *q

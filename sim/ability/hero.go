@@ -1,0 +1,315 @@
+package ability
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// MaxSlots is how many abilities a hero may have.
+const MaxSlots = 8
+
+// spinUnit is the grid of a gun's rate: 1/64 round a second. A shot costs 64 * tick rate of what a tick brings.
+const spinUnit = 64
+
+// Hero is a compiled hero, for one tick rate. It is read-only; any number of players share it. A set of abilities is a
+// mask: bit i is slot i of the list.
+type Hero struct {
+	slots [MaxSlots]slot
+	count int
+	rate  uint32
+
+	wants [16]uint8 // by key: what it requests
+	keys  uint16    // that request anything
+
+	movement, dead, sprint, emote, guns, rockets uint8
+	timed                                        uint8 // throw, punch or launch: they have an end and a cool-down
+	sticky                                       uint8 // their requests outlive the key
+	work                                         uint8 // what update must visit when it is on
+	weapons                                      [Weapons]int8
+	punch, gesture                               int8 // slots, or -1
+
+	params HeroParams
+}
+
+// slot is a compiled ability. Times are ticks.
+type slot struct {
+	kind             Kind
+	clip             uint8
+	with, interrupts uint8
+	keys             uint16
+
+	perShot, perTick int32  // cost of a shot and what a tick brings, in 1/64 round at the tick rate
+	spin             uint16 // most that spinning adds to perTick; 0: none
+	coneMax, cone    uint16 // 1/256 degree: the greatest, and what a shot adds
+	reload           int16
+
+	impact, active, period int16 // of what is timed: when it acts, ends, may begin again
+	stop                   int16
+
+	does Action
+	heat [tick.MaxRate]uint16 // by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
+}
+
+// Compile checks the numbers of a hero and converts them for a tick rate. It keeps no part of p that may change. The
+// error names the slot and the field, and the range.
+func (p HeroParams) Compile(rate tick.Rate) (*Hero, error) {
+	if !rate.Valid() {
+		return nil, fmt.Errorf("hero %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate, tick.MaxRate)
+	}
+	if n := len(p.Slots); n < 1 || n > MaxSlots {
+		return nil, fmt.Errorf("hero %s: %d slots, want 1 to %d", p.Name, n, MaxSlots)
+	}
+	if p.Health < 1 || p.Health > 10000 {
+		return nil, fmt.Errorf("hero %s: Health: %d, want 1 to 10000", p.Name, p.Health)
+	}
+	p.Slots = slices.Clone(p.Slots)
+	h := &Hero{count: len(p.Slots), rate: uint32(rate), punch: -1, gesture: -1, params: p}
+	for i := range h.weapons {
+		h.weapons[i] = -1
+	}
+	for i := range p.Slots {
+		if err := h.add(i); err != nil {
+			return nil, fmt.Errorf("hero %s: slots[%d] %q: %w", p.Name, i, p.Slots[i].Name, err)
+		}
+	}
+	return h, nil
+}
+
+// MustCompile is Compile for numbers that are known to be good; others panic.
+func (p HeroParams) MustCompile(rate tick.Rate) *Hero {
+	h, err := p.Compile(rate)
+	if err != nil {
+		panic("ability: " + err.Error())
+	}
+	return h
+}
+
+// Len is how many slots the hero has. Slot i of it is bit i of every mask.
+func (h *Hero) Len() int { return h.count }
+
+// Name is the name of a slot, "" if there is none.
+func (h *Hero) Name(slot int) string {
+	if slot < 0 || slot >= h.count {
+		return ""
+	}
+	return h.params.Slots[slot].Name
+}
+
+// Index is the slot of a name, -1 if there is none.
+func (h *Hero) Index(name string) int {
+	return slices.IndexFunc(h.params.Slots, func(s SlotParams) bool { return s.Name == name })
+}
+
+// Health is what the hero spawns with.
+func (h *Hero) Health() int16 { return h.params.Health }
+
+// add compiles slot i.
+func (h *Hero) add(i int) (err error) {
+	p := &h.params.Slots[i]
+	c := &h.slots[i]
+	bit := uint8(1) << i
+	if p.Name == "" || p.Name == "*" || h.Index(p.Name) != i {
+		return errors.New("want a Name that no other slot has")
+	}
+	c.kind, c.keys = p.Kind, p.Keys
+	if c.with, err = h.mask(p.RunsWith, i); err != nil {
+		return fmt.Errorf("field RunsWith: %w", err)
+	}
+	if c.interrupts, err = h.mask(p.Interrupts, i); err != nil {
+		return fmt.Errorf("field Interrupts: %w", err)
+	}
+	for k := range h.wants {
+		if p.Keys>>k&1 != 0 {
+			h.wants[k] |= bit
+		}
+	}
+	h.keys |= p.Keys
+	c.does.Slot = uint8(i)
+	single := func(mask *uint8) error {
+		if *mask != 0 {
+			return errors.New("the hero has two of its Kind")
+		}
+		*mask = bit
+		return nil
+	}
+	switch p.Kind {
+	case Movement:
+		return single(&h.movement)
+	case Dead:
+		return single(&h.dead)
+	case Sprint:
+		h.work |= bit
+		if err := within("Sprint.StopMillis", float64(p.Sprint.StopMillis), 0, 10000); err != nil {
+			return err
+		}
+		c.stop = h.ticks(p.Sprint.StopMillis)
+		return single(&h.sprint)
+	case Emote:
+		h.work |= bit
+		h.gesture = int8(i)
+		c.does.Kind = DoEmote
+		return single(&h.emote)
+	case Gun:
+		h.guns |= bit
+		h.weapon(i)
+		return c.gun(&p.Gun, h)
+	case Launcher:
+		h.sticky |= bit
+		h.weapon(i)
+		err = c.launcher(&p.Launcher, h)
+	case Melee:
+		if h.punch >= 0 {
+			return errors.New("the hero has two of its Kind")
+		}
+		h.sticky |= bit
+		h.punch = int8(i)
+		err = c.melee(&p.Melee, h)
+	case Rocket:
+		h.rockets |= bit
+		c.does.Kind = DoLaunch
+		err = c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
+	default:
+		return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
+	}
+	h.timed |= bit
+	h.work |= bit
+	return err
+}
+
+// weapon counts slot i among those whose shots others are told of.
+func (h *Hero) weapon(i int) {
+	if n := slices.Index(h.weapons[:], -1); n >= 0 {
+		h.weapons[n] = int8(i)
+	}
+}
+
+func (h *Hero) mask(names []string, self int) (mask uint8, err error) {
+	for _, name := range names {
+		if name == "*" {
+			mask |= uint8(1<<h.count - 1)
+			continue
+		}
+		i := h.Index(name)
+		if i < 0 {
+			return 0, fmt.Errorf("no slot is called %q", name)
+		}
+		mask |= 1 << i
+	}
+	return mask &^ (1 << self), nil
+}
+
+// ticks converts milliseconds to ticks, rounded up.
+func (h *Hero) ticks(millis int32) int16 { return int16((int64(millis)*int64(h.rate) + 999) / 1000) }
+
+func (c *slot) gun(p *GunParams, h *Hero) error {
+	for _, f := range []field{
+		{"Projectile", float64(p.Projectile), 0, float64(Projectiles - 1)},
+		{"Damage", float64(p.Damage), 0, 10000},
+		{"Impulse", float64(p.Impulse), 0, 64},
+		{"Range", float64(p.Range), 0, 4000},
+		{"Radius", float64(p.Radius), 0, 5},
+		{"RoundsPerSec", float64(p.RoundsPerSec), 1. / spinUnit, float64(h.rate)},
+		{"MostPerSec", float64(p.MostPerSec), 0, float64(h.rate)},
+		{"SpinPerSec", float64(p.SpinPerSec), 0, 1000},
+		{"Clip", float64(p.Clip), 1, 255},
+		{"ReloadMillis", float64(p.ReloadMillis), math.Floor(1000 / float64(p.RoundsPerSec)), 60000},
+		{"ConeDegrees", float64(p.ConeDegrees), 0, 180},
+		{"ConePerShot", float64(p.ConePerShot), 0, 90},
+		{"ConePerSecond", float64(p.ConePerSecond), 0, 1000},
+	} {
+		if err := within("Gun."+f.name, f.v, f.lo, f.hi); err != nil {
+			return err
+		}
+	}
+	if p.MostPerSec > p.RoundsPerSec && p.ConeDegrees > 0 {
+		return errors.New("want one of Gun.MostPerSec and Gun.ConeDegrees to be 0")
+	}
+	c.clip, c.reload = p.Clip, h.ticks(p.ReloadMillis)
+	c.perShot, c.perTick = int32(spinUnit*h.rate), whole(p.RoundsPerSec, spinUnit)
+	heat := uint64(whole(p.ConePerSecond, 256))
+	if p.MostPerSec > p.RoundsPerSec {
+		c.spin = uint16(whole(p.MostPerSec, spinUnit) - c.perTick)
+		heat = uint64(whole(p.SpinPerSec, spinUnit))
+	}
+	c.coneMax, c.cone = uint16(whole(p.ConeDegrees, 256)), uint16(whole(p.ConePerShot, 256))
+	n := uint64(h.rate)
+	for t := range n { // so many in a second, spread evenly
+		c.heat[t] = uint16((t+n)*heat/n - (t+n-1)*heat/n)
+	}
+	c.does.Kind, c.does.Type = DoShot, uint8(p.Projectile)
+	if p.Projectile != Hitscan {
+		c.does.Kind = DoProjectile
+	}
+	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	return nil
+}
+
+func (c *slot) launcher(p *LauncherParams, h *Hero) error {
+	for _, f := range []field{
+		{"Projectile", float64(p.Projectile), 1, float64(Projectiles - 1)},
+		{"Speed", float64(p.Speed), 0, 200},
+		{"PitchDegrees", float64(p.PitchDegrees), -90, 90},
+		{"Range", float64(p.Range), 0, 4000},
+	} {
+		if err := within("Launcher."+f.name, f.v, f.lo, f.hi); err != nil {
+			return err
+		}
+	}
+	c.does.Kind, c.does.Type = DoProjectile, uint8(p.Projectile)
+	if p.Projectile == Grenade {
+		c.does.Kind = DoGrenade
+	}
+	c.does.Speed, c.does.Range, c.does.Pitch = p.Speed, p.Range, geom.Degrees(float64(p.PitchDegrees))
+	return c.times(0, p.ActiveMillis, p.CooldownMillis, h)
+}
+
+func (c *slot) melee(p *MeleeParams, h *Hero) error {
+	for _, f := range []field{
+		{"Damage", float64(p.Damage), 0, 10000},
+		{"Impulse", float64(p.Impulse), 0, 64},
+		{"Range", float64(p.Range), 0, 20},
+		{"Radius", float64(p.Radius), 0, 5},
+		{"ImpactMillis", float64(p.ImpactMillis), 0, float64(p.PeriodMillis) - 1},
+	} {
+		if err := within("Melee."+f.name, f.v, f.lo, f.hi); err != nil {
+			return err
+		}
+	}
+	c.does.Kind = DoMelee
+	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
+	err := c.times(p.ImpactMillis, p.PeriodMillis, p.PeriodMillis, h)
+	c.impact = min(c.impact, c.active-1) // both may round up to the same tick
+	return err
+}
+
+// times sets the times of what is timed; it lasts at least a tick.
+func (c *slot) times(impact, active, cooldown int32, h *Hero) error {
+	if err := within("ActiveMillis", float64(active), 0, 60000); err != nil {
+		return err
+	}
+	if err := within("CooldownMillis", float64(cooldown), float64(active), 60000); err != nil {
+		return err
+	}
+	c.impact, c.active, c.period = h.ticks(impact), max(1, h.ticks(active)), max(1, h.ticks(cooldown))
+	return nil
+}
+
+type field struct {
+	name      string
+	v, lo, hi float64
+}
+
+func within(name string, v, lo, hi float64) error {
+	if !(v >= lo && v <= hi) {
+		return fmt.Errorf("%s: %v, want %v to %v", name, v, lo, hi)
+	}
+	return nil
+}
+
+// whole is x in so many units, rounded.
+func whole(x float32, units float64) int32 { return int32(math.Round(float64(x) * units)) }

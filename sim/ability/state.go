@@ -1,0 +1,93 @@
+package ability
+
+import (
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// State is all that the next tick of a player's abilities depends on besides its input: 54 bytes of whole numbers. Bit i
+// of a mask is slot i of the hero. An ability is in at most one of Request, Active and Cooling; in none of them it is
+// idle. It is all for its owner, who predicts with it; what others see is Public. Zero numbers with Fresh's clips are a
+// player who has just spawned.
+type State struct {
+	Request   uint8 // mask, asks to be activated and waits
+	Active    uint8 // mask, at work
+	Cooling   uint8 // mask, done, may not begin again yet; only what is timed
+	On        uint8 // mask, switched on by the controller: Active as of the last tick's controller
+	Asked     uint8 // mask, of On: was asked to end
+	Reloading uint8 // mask, of guns
+	Slots     [MaxSlots]Slot
+}
+
+var _ [54]byte = [unsafe.Sizeof(State{})]byte{}
+
+// Slot is what one ability remembers; the fields that its kind does not use stay 0.
+type Slot struct {
+	Load  uint8  // of a gun: rounds in the clip, 0 to 255; of an Emote: the gesture, 0 to 16
+	Count uint8  // shots, throws, landed punches, gestures or launches since the spawn, modulo 256
+	Cool  int16  // of a gun: until the next shot in 1/64 round at the tick rate, -8192 to 8192, or ticks to reload, 0 to 7680; of others: ticks until it is over, 0 to 7680
+	Heat  uint16 // of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds, 1/64 round/s, 0 to 8192
+}
+
+// Fresh returns the state of a player who has just spawned: everything idle, every clip full.
+func (h *Hero) Fresh() (s State) {
+	for i := range h.count {
+		s.Slots[i].Load = h.slots[i].clip
+	}
+	return s
+}
+
+// Input is what a tick's abilities depend on besides their state. Every value is valid.
+type Input struct {
+	Tick     tick.Tick
+	Buttons  uint16 // keys held
+	MoveYaw  uint8  // where the feet go, clockwise from straight ahead, 1/256 turn
+	MoveMag  uint8  // how much of the full speed, 0 to 255
+	Grounded bool   // as of the end of the last tick
+	Alive    bool   // health above 0
+}
+
+// forward reports whether the feet go where one can sprint: within a quarter turn of straight ahead.
+func (in *Input) forward() bool {
+	return in.MoveMag > 0 && (in.MoveYaw < 64 || in.MoveYaw > 192)
+}
+
+// moves reports whether the player wants to be elsewhere.
+func (in *Input) moves() bool { return in.MoveMag > 0 || in.Buttons&Jump != 0 }
+
+// Weapons is how many guns and launchers others are told of.
+const Weapons = 2
+
+// Public is what the others are told of a player's abilities. Counters say by their difference how often a thing was
+// done between two snapshots.
+type Public struct {
+	Fired     [Weapons]uint8 // shots or throws of the first guns and launchers of the list, modulo 256
+	Punches   uint8          // punches that landed their sweep, modulo 256
+	Gesture   uint8          // of the emote that is on, from 1; 0: none
+	Gestures  uint8          // how many were begun, modulo 256
+	Sprinting bool
+	Reloading bool
+}
+
+// Public returns what the others are told of s.
+func (h *Hero) Public(s *State) (p Public) {
+	for i, slot := range h.weapons {
+		if slot >= 0 {
+			p.Fired[i] = s.Slots[slot].Count
+		}
+	}
+	if h.punch >= 0 {
+		p.Punches = s.Slots[h.punch].Count
+	}
+	if h.gesture >= 0 {
+		e := &s.Slots[h.gesture]
+		p.Gestures = e.Count
+		if s.Active&h.emote != 0 {
+			p.Gesture = e.Load
+		}
+	}
+	p.Sprinting = h.sprints(s)
+	p.Reloading = s.Reloading != 0
+	return p
+}
