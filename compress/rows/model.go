@@ -1,6 +1,10 @@
 package rows
 
-import "github.com/tickrate/tickrate/compress/huffman"
+import (
+	"slices"
+
+	"github.com/tickrate/tickrate/compress/huffman"
+)
 
 // group is a number of fields that are told together: first whether any of their predictions is wrong.
 type group struct {
@@ -24,10 +28,14 @@ type Model struct {
 	mates      bool    // for Range: some predictor or feature does
 
 	hash     uint64
+	mods     []int32           // by field
+	anyCalm  bool              // some leaf of quiet is calm
 	features int               // that rows remember
 	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
 	calm     []bool            // by leaf of quiet: the row is expected to be right
 	batches  [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
+	rests    [2]*huffman.Table // which blocks of resting rows have some that change, and which rows of a block
+	wake     mixer             // for Range: does a resting row change?
 }
 
 // Hash names the model: both ends compare it before they talk. It is FNV-1a of the model's file, and never 0.
@@ -52,9 +60,14 @@ func (m *Model) number() {
 		x.id = id
 	}
 	ofTree := func(t *tree) {
+		t.lay()
 		for i := range t.forks {
 			place(&t.forks[i].ask)
 		}
+	}
+	m.mods, m.anyCalm = nil, slices.Contains(m.calm, true)
+	for _, f := range m.schema.Fields {
+		m.mods = append(m.mods, f.mod())
 	}
 	m.mates = m.pulls
 	ofMixer := func(x *mixer) {
@@ -67,6 +80,7 @@ func (m *Model) number() {
 		}
 	}
 	ofTree(&m.quiet)
+	ofMixer(&m.wake)
 	for u := range m.groups {
 		ofTree(&m.groups[u].mask)
 		ofMixer(&m.groups[u].any)

@@ -206,16 +206,27 @@ func (s *sample) findMixers(m *Model, contexts int) {
 		}
 		return asks, slots
 	}
+	resting := func(i int) bool { return s.rest[i] }
+	thin = s.thinIndex(12000, resting)
+	y := make([]uint8, len(thin))
+	for k, i := range thin {
+		if y[k] = 1; s.still[i] {
+			y[k] = 0
+		}
+	}
+	m.wake = newMixer(choose(y, -1, 0))(1)
+	s.learn(&m.wake, -1, 0, resting, func(i int, visit func(node uint32, bit bool)) { visit(0, !s.still[i]) })
+	talks := func(i int) bool { return !s.still[i] }
 	for u := range m.groups {
 		g := &m.groups[u]
 		clear(cache)
-		thin = s.thinIndex(12000, nil)
+		thin = s.thinIndex(12000, talks)
 		y := make([]uint8, len(thin))
 		for k, i := range thin {
 			y[k] = uint8(s.entry[i] >> (u & 31) & 1)
 		}
 		g.any = newMixer(choose(y, -1, u))(1)
-		s.learn(&g.any, -1, u, nil, func(i int, visit func(node uint32, bit bool)) {
+		s.learn(&g.any, -1, u, talks, func(i int, visit func(node uint32, bit bool)) {
 			visit(0, s.entry[i]>>(u&31)&1 != 0)
 		})
 		clear(cache)
