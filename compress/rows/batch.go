@@ -123,17 +123,20 @@ func (b *batch) predict(p *predictor, mods []int32, f int) {
 	}
 }
 
-// tell notes what field f turned out to be, which is in fresh.
-func (b *batch) tell(mod int32, f int) {
-	held, fresh, moved, wrong := b.was(0, f), &b.fresh[f], &b.moved[f], &b.wrong[f]
-	if mod == 0 {
+// tell notes what field f turned out to be, which is in fresh, as far as somebody will ask.
+func (b *batch) tell(how asked, mod int32, f int) {
+	fresh := &b.fresh[f]
+	if how.moved {
+		moved, held := &b.moved[f], b.was(0, f)
 		for i, v := range fresh[:b.n] {
-			moved[i], wrong[i] = v-held[i], v-b.guess[i]
+			moved[i] = away(v, held[i], mod)
 		}
-		return
 	}
-	for i, v := range fresh[:b.n] {
-		moved[i], wrong[i] = turn(v-held[i], mod), turn(v-b.guess[i], mod)
+	if how.wrong {
+		wrong := &b.wrong[f]
+		for i, v := range fresh[:b.n] {
+			wrong[i] = away(v, b.guess[i], mod)
+		}
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *Huffman) putCalm(frame []int32) {
 		for i := range wrong[:b.n] {
 			wrong[i] |= differ(fresh[i], b.guess[i])
 		}
-		b.tell(m.mods[f], f)
+		b.tell(m.asked[f], m.mods[f], f)
 	}
 	set := uint64(0)
 	for i, x := range wrong[:b.n] {
@@ -187,7 +187,7 @@ func (c *Huffman) put(b *batch, frame []int32) {
 			b.load(f, frame)
 			b.predict(&m.predictors[f], m.mods, f)
 			b.misses(m.mods[f], f, &c.missed[k&(maxGroup-1)], &masks, k)
-			b.tell(m.mods[f], f)
+			b.tell(m.asked[f], m.mods[f], f)
 		}
 		g.mask.cuts.leaves(b, m.mods, -1, everyone[:b.n], leaf[:b.n])
 		all := uint32(0)
@@ -281,7 +281,7 @@ func (c *Huffman) takeCalm(frame []int32) {
 	for _, f := range m.order {
 		b.predict(&m.predictors[f], m.mods, f)
 		b.fresh[f] = b.guess
-		b.tell(m.mods[f], f)
+		b.tell(m.asked[f], m.mods[f], f)
 		b.store(f, frame)
 	}
 	b.n = 0
@@ -370,7 +370,7 @@ func (c *Huffman) take(b *batch, frame []int32) {
 					fresh[i] = hit(miss, b.guess[i], mod)
 				}
 			}
-			b.tell(m.mods[f], f)
+			b.tell(m.asked[f], m.mods[f], f)
 			b.store(f, frame)
 		}
 		c.off = off

@@ -29,6 +29,7 @@ type Model struct {
 
 	hash     uint64
 	mods     []int32           // by field
+	asked    []asked           // by field
 	anyCalm  bool              // some leaf of quiet is calm
 	features int               // that rows remember
 	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
@@ -43,6 +44,41 @@ func (m *Model) Hash() uint64 { return m.hash }
 
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
+
+// asked says what batches need to know of a field once it is told.
+type asked struct{ moved, wrong bool }
+
+// noteAsked finds out what predictors and trees ask.
+func (m *Model) noteAsked() {
+	m.asked = make([]asked, len(m.schema.Fields))
+	for f := range m.predictors {
+		for _, t := range m.predictors[f].terms {
+			switch t.op {
+			case srcMoved:
+				m.asked[t.a].moved = true
+			case srcSwing, srcBow:
+				m.asked[t.b].moved = true
+			}
+		}
+	}
+	ofTree := func(t *tree) {
+		for _, f := range t.forks {
+			switch f.ask.op {
+			case featMoved:
+				m.asked[f.ask.a].moved = true
+			case featWrong, featWrongSize:
+				m.asked[f.ask.a].wrong = true
+			}
+		}
+	}
+	ofTree(&m.quiet)
+	for u := range m.groups {
+		ofTree(&m.groups[u].mask)
+	}
+	for f := range m.trees {
+		ofTree(&m.trees[f])
+	}
+}
 
 // number finishes a model: it gives features that last a place in the rows' memo, equal ones the same, and works out
 // the hash.
@@ -69,6 +105,7 @@ func (m *Model) number() {
 	for _, f := range m.schema.Fields {
 		m.mods = append(m.mods, f.mod())
 	}
+	m.noteAsked()
 	m.mates = m.pulls
 	ofMixer := func(x *mixer) {
 		for i := range x.asks {
