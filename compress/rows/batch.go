@@ -73,13 +73,13 @@ func (b *batch) was(lag, f int) *column {
 	return col
 }
 
-// rests reports whether the row that begins at at of a frame was the same in all frames looked at.
+// rests reports whether the row that begins at at of a frame rests: row.rests is its twin.
 func (b *batch) rests(at, fields int) bool {
 	if b.past[0] == nil {
 		return true
 	}
 	first := b.past[0][at:][:fields]
-	for i := nLags - 1; i > 0; i-- {
+	for _, i := range restLags {
 		other := b.past[i][at:][:fields]
 		for f, v := range first {
 			if other[f] != v {

@@ -40,9 +40,12 @@ func newRow(fields, features int) row {
 	return row{moved: make([]int32, fields), wrong: make([]int32, fields), raw: make([]int32, fields), memo: make([]uint16, features+1)}
 }
 
-// rests reports whether the row was the same in all frames looked at.
+// restLags are the frames, of lags, that tell whether a row rests, besides the newest: that which differs most often first.
+var restLags = [...]int{nLags - 1, 3, 1}
+
+// rests reports whether the row was the same in some frames looked at, from the newest to the oldest.
 func (r *row) rests() bool {
-	for i := nLags - 1; i > 0; i-- {
+	for _, i := range restLags {
 		if !slices.Equal(r.held[0], r.held[i]) {
 			return false
 		}

@@ -263,7 +263,7 @@ func newMixer(asks []feature, slots []slot) func(nodes int) mixer {
 			slots[i].start = uint32(size)
 			size += slots[i].lines()
 		}
-		m.stride = uint32(size + 1)
+		m.nodes, m.bias = uint32(nodes), uint32(size*nodes)
 		m.weights = make([]int16, nodes*(size+1))
 		return m
 	}
@@ -326,7 +326,6 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 	fields := s.schema.Fields
 	var r row
 	var at place
-	bias := m.stride - 1
 	index := s.thinIndex(len(s.rows), counts)
 	places := make([]place, 0, len(index))
 	for _, i := range index {
@@ -344,10 +343,9 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 			at := int(uint64(j) * 1000003 % uint64(len(index)))
 			p := &places[at]
 			decisions(index[at], func(node uint32, bit bool) {
-				first := node * m.stride
-				sum := w[first+bias]
+				sum := w[m.bias+node]
 				for _, at := range p[:k] {
-					sum += w[first+at]
+					sum += w[at+node]
 				}
 				d := -1 / (1 + float32(math.Exp(float64(-sum))))
 				if bit {
@@ -357,9 +355,9 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 					g[at] += d * d
 					w[at] += rate * d / float32(math.Sqrt(float64(g[at])+1e-4))
 				}
-				step(first + bias)
+				step(m.bias + node)
 				for _, at := range p[:k] {
-					step(first + at)
+					step(at + node)
 				}
 			})
 		}
