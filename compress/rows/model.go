@@ -95,12 +95,6 @@ func (m *Model) number() {
 		}
 		x.id = id
 	}
-	ofTree := func(t *tree) {
-		t.lay()
-		for i := range t.forks {
-			place(&t.forks[i].ask)
-		}
-	}
 	m.mods, m.anyCalm = nil, slices.Contains(m.calm, true)
 	for _, f := range m.schema.Fields {
 		m.mods = append(m.mods, f.mod())
@@ -116,14 +110,14 @@ func (m *Model) number() {
 			place(&x.asks[i])
 		}
 	}
-	ofTree(&m.quiet)
+	m.quiet.lay()
 	ofMixer(&m.wake)
 	for u := range m.groups {
-		ofTree(&m.groups[u].mask)
+		m.groups[u].mask.lay()
 		ofMixer(&m.groups[u].any)
 	}
 	for f := range m.trees {
-		ofTree(&m.trees[f])
+		m.trees[f].lay()
 		ofMixer(&m.mixers[f])
 	}
 	m.features = len(places)
