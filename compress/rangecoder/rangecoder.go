@@ -39,13 +39,13 @@ func (e *Encoder) Reset(dst []byte) { e.buf, e.start, e.low, e.span = dst, len(d
 
 // Bit codes a decision of which the probability to be false is p/One.
 func (e *Encoder) Bit(bit bool, p uint32) {
-	cut := (e.span >> 16) * uint64(p)
+	cut, yes := (e.span>>16)*uint64(p), uint64(0)
 	if bit {
-		e.low += cut
-		e.span -= cut
-	} else {
-		e.span = cut
+		yes = 1
 	}
+	yes = -yes // without a branch: decisions worth coding are hard to guess
+	e.low += cut & yes
+	e.span = cut + (e.span-cut-cut)&yes
 	if e.span < minSpan {
 		e.shift()
 	}
@@ -133,13 +133,10 @@ func (d *Decoder) next() uint16 {
 // Bit takes a decision of which the probability to be false is p/One.
 func (d *Decoder) Bit(p uint32) bool {
 	cut := (d.span >> 16) * uint64(p)
-	bit := d.code >= cut
-	if bit {
-		d.code -= cut
-		d.span -= cut
-	} else {
-		d.span = cut
-	}
+	yes := ^uint64(int64(d.code-cut) >> 63) // both are below 1<<48
+	bit := yes != 0
+	d.code -= cut & yes
+	d.span = cut + (d.span-cut-cut)&yes
 	if d.span < minSpan {
 		d.shift()
 	}
