@@ -46,7 +46,7 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 			g.entry = settling
 		}
 	default:
-		l.packer.BeginRows(l.encoder, g.tracker, see)
+		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
 		total += int(n)
 	}
 	if total+blockBits*l.frames.Groups() <= left { // also if it goes as blocks, which can be shared
-		l.packer.BeginRows(l.encoder, g.tracker, see)
+		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
 		return false
 	}
 	if total <= left {

@@ -18,12 +18,13 @@ type crowd struct {
 	team []uint8
 	hot  []uint64    // who fights
 	till []tick.Tick // by slot: until when it does
-	all  []uint64    // every slot
+	none []uint64    // slots in which nobody is
 
 	cost    []uint16 // of the guest at hand, by slot
 	pick    []uint64
 	said    []uint64
-	near    []uint64
+	near    []uint64 // what of it the line carries
+	open    []uint64 // and slots in which nobody is
 	overdue []uint32
 }
 
@@ -34,11 +35,8 @@ func newCrowd(c *Config) crowd {
 	g := interest.NewGrid(c.grid())
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), all: make([]uint64, words), cost: make([]uint16, words*64),
-		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), overdue: make([]uint32, 0, n)}
-	for slot := range n {
-		s.all[slot>>6] |= 1 << (slot & 63)
-	}
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
+		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	return s
 }
 
@@ -62,12 +60,16 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	}
 	s.at = frame.Tick
 	clear(s.hot)
+	for i := range s.none {
+		s.none[i] = ^uint64(0)
+	}
 	for slot, pose := range l.match.Poses() {
 		id := frame.ID(slot)
 		s.ids[slot] = id
 		if id == 0 {
 			continue
 		}
+		s.none[slot>>6] &^= 1 << (slot & 63)
 		s.x[slot], s.z[slot], s.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
 		if s.till[slot] > frame.Tick {
 			s.hot[slot>>6] |= 1 << (slot & 63)
@@ -90,6 +92,15 @@ func (l *Lobby) look(g *guest) (see []uint64) {
 	v.DirX, v.DirZ = pose.Yaw.SinCos()
 	g.eyes.Look(s.grid, v, g.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	return g.eyes.Seen()
+}
+
+// with adds to a set the slots in which nobody is, who may be seen by all: so that groups of which all who are there are seen can go
+// as blocks. It is valid until the next call.
+func (s *crowd) with(see []uint64) []uint64 {
+	for i, w := range see {
+		s.open[i] = w | s.none[i]
+	}
+	return s.open
 }
 
 // foes is the set of those who hit the guest, or were hit by it, a moment ago: two sets take turns, one fills while the other
