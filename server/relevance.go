@@ -81,7 +81,7 @@ func (c Config) withRelevance() (Config, error) {
 	switch {
 	case c.Relevance > RelevanceGrid:
 		return c, fmt.Errorf("relevance %d: expected auto, off, all or grid", c.Relevance)
-	case !(c.Far >= 0 && c.Far <= 2*arena.Limit*2): // NaN is neither
+	case !(c.Far >= 0 && c.Far <= 4*arena.Limit): // NaN is neither
 		return c, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", c.Far, 4*arena.Limit)
 	case c.Linger < -1 || c.Linger > maxLinger:
 		return c, fmt.Errorf("a linger of %d snapshots: expected -1 to %d", c.Linger, maxLinger)
