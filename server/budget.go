@@ -19,7 +19,7 @@ type entry uint8
 
 const (
 	entering entry = iota // not all that it sees has been sent
-	settling              // it has, row by row; groups are still to be known as a whole, so that blocks can be shared
+	settling              // it has, but has not acknowledged it; what is not acked is sent in full again, which must not go beyond the bytes, either
 	entered
 )
 
@@ -41,12 +41,23 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	case limited:
 		room := g.bucket.Room(now, g.share(l))
 		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
-	case g.entry == entering:
-		if !l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)) {
-			g.entry = settling
-		}
+	case g.entry != entered:
+		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
 	default:
 		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
+	}
+}
+
+// enter notes whether a snapshot to a guest who comes in had to leave rows out. Who sees by a grid is in once it has acknowledged
+// anything of one that had not; for who sees everybody, in decides.
+func (g *guest) enter(l *Lobby, squeezed bool) {
+	switch {
+	case squeezed:
+		g.entry = entering
+	case g.entry == entering:
+		g.entry, g.whole = settling, l.match.Tick()
+	case l.cfg.Relevance == RelevanceGrid && g.holds >= g.whole:
+		g.entry = entered
 	}
 }
 

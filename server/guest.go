@@ -49,6 +49,7 @@ type guest struct {
 	turned  tick.Tick        // when they take turns
 	thin    thin             // what its line has no room for
 	entry   entry            // how far it is with coming in
+	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
 	byRow   bool             // the snapshot at hand says rows one by one
 	checked bool             // the snapshot at hand has a checksum
 	check   int              // snapshots until the next that has
