@@ -37,7 +37,24 @@ func newCrowd(c *Config) crowd {
 	s := crowd{grid: g, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
 		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
+	s.warm()
 	return s
+}
+
+// warm makes the grid take its memory: for views from as many cells as players can stand in at a time.
+func (s *crowd) warm() {
+	cfg := s.grid.Config()
+	for slot := range s.ids {
+		s.ids[slot] = ecs.MakeNetID(slot, 1)
+		s.x[slot], s.z[slot] = cfg.MinX+(float32(slot%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ+(float32(slot/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
+		s.team[slot] = uint8(1 + slot&1)
+	}
+	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
+	anybody := interest.NewClient(s.grid)
+	for slot := range s.ids {
+		anybody.Look(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
+	}
+	clear(s.ids)
 }
 
 // fought notes who hit whom in a tick.

@@ -113,7 +113,7 @@ func (p *Packer) plan(e *Encoder, k *Tracker, see []uint64) {
 
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n)
+		return make([]T, n, 2*n) // the next may be a little longer
 	}
 	return s[:n]
 }
