@@ -163,7 +163,7 @@ func spread(groups uint64) uint64 {
 // holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
 func (p *Packer) share(see []uint64) {
 	r := &p.rows
-	p.runs = p.runs[:0]
+	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
 	if !anyWhole(see) {
 		return
 	}
