@@ -43,7 +43,7 @@ type Config struct {
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes a package of it, and a divergence is over before it is noticed. What it costs
-// a tick is in the noise, see BenchmarkChecksum.
+// a tick is in the noise, see BenchmarkRelevance of bench/bottle.
 const defaultChecksumEvery = 20
 
 // MaxPlayers is the most players that one lobby takes.

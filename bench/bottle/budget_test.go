@@ -202,3 +202,56 @@ func TestRow65Importance(t *testing.T) {
 		t.Error("there was room for all: the limit is none")
 	}
 }
+
+// On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is in sight is told of before its baseline
+// is too old, at every rung of the ladder by which a lobby sheds load.
+func TestNobodyInSightWaitsTooLong(t *testing.T) {
+	const players = 120
+	for _, shed := range []server.Shed{server.ShedNothing, server.ShedHalf, server.ShedQuarter} {
+		b, err := New(Config{Clients: players, Seed: 16, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Lobby.Shed(shed)
+		var last [players]tick.Tick
+		var row [ghost.PublicFields]int32
+		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
+		for range 60 * 20 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			cl := b.Clients[0]
+			at := cl.Newest()
+			if at == newest {
+				continue
+			}
+			newest = at
+			snapshots++
+			for slot := range players {
+				switch id, ok := cl.Row(at, slot, row[:]); {
+				case ok && id != 0:
+					last[slot] = at
+				case ok:
+					last[slot] = 0
+				}
+				if last[slot] != 0 {
+					longest = max(longest, at-last[slot])
+					seen++
+				}
+			}
+		}
+		s := &b.Lobby.Stats
+		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
+			s.Count[server.Narrowed].Load(), s.Count[server.Snapshots].Load())
+		if longest >= 48*3 {
+			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
+		}
+		if n := seen / max(1, snapshots); n < players/3 || n >= players || s.Count[server.Narrowed].Load() == 0 {
+			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[server.Narrowed].Load())
+		}
+		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
+			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)
+		}
+	}
+}
