@@ -25,10 +25,9 @@ func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 type oracle struct {
 	cfg    server.Config
 	id     ecs.NetID
-	far    int                     // cells
-	linger int                     // snapshots
-	left   map[ecs.NetID]int       // for how many snapshots somebody stays seen
-	seen   map[ecs.NetID]tick.Tick // when it was last in sight
+	far    int               // cells
+	linger int               // snapshots
+	left   map[ecs.NetID]int // for how many snapshots somebody stays seen
 }
 
 // look takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
@@ -70,7 +69,7 @@ func (o *oracle) look(f *snapshot.Frame) map[ecs.NetID]bool {
 // A whole match of 64 players behind walls, with some who go and others who come: in every snapshot of every client there is
 // exactly who may be seen by the oracle, and of nobody else a single row, whatever a modified client looks at. With a limit some
 // may be missing, but nobody is too many.
-func TestNothingHiddenIsInTheBytes(t *testing.T) {
+func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		kbps int
