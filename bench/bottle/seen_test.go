@@ -2,10 +2,12 @@ package bottle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -175,5 +177,48 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	}
 	if compared < 24*24*350 {
 		t.Errorf("only %d rows compared", compared)
+	}
+}
+
+// Shots among walls are judged as their shooters saw them: all but those few at somebody who was gone from sight at the second of the
+// view's two snapshots, where the server knows where it went and the client does not.
+func TestVerdictsAmongWalls(t *testing.T) {
+	for _, kbps := range []int{0, 24} {
+		a, err := arena.Open("arena-16")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, Judge: true,
+			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
+				Relevance: server.RelevanceGrid, Cell: 4, Sight: maze(a, 4), Linger: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := verdicts{t: t, b: b, server: map[shotKey]lagcomp.Hit{}, from: make([]uint64, 16)}
+		for range 60 * 40 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			v.collect()
+		}
+		compared, hits, others := 0, 0, 0
+		for i, s := range v.client {
+			h, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
+			if !known {
+				continue
+			}
+			compared++
+			if s.Hit != 0 {
+				hits++
+			}
+			if ecs.NetID(h.ID) != s.Hit {
+				others++
+			}
+		}
+		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
+			b.Lobby.Stats.Count[server.Unseen].Load())
+		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[server.Unseen].Load() == 0 {
+			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
+		}
 	}
 }

@@ -21,7 +21,6 @@ func (k *Tracker) Shown(ring *Ring, id ecs.NetID) (newest tick.Tick) {
 // Saw reports whether the client, as far as is known of what arrived, had id before it in a view. It had if
 //
 //	the newest snapshot up to the view's first one that said anything of the slot showed id, or
-//	one up to the view's second one did, or
 //	none up to there said anything of the slot, and a later one, which then stands in, showed id.
 //
 // Of a client that has been taken to have lost everything nothing is known until it acknowledges again.
@@ -35,8 +34,6 @@ func (k *Tracker) Saw(ring *Ring, id ecs.NetID, v tick.View) bool {
 			if t > last {
 				last, before = t, shown
 			}
-		case shown && t <= v.To:
-			return true
 		default:
 			later = later || shown
 		}
