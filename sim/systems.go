@@ -123,7 +123,7 @@ func combat(c *columns) {
 		}
 	}
 	c.outcome.Hits = c.outcome.Hits[:len(shots)]
-	c.history.Cast(shots, c.outcome.Hits)
+	c.history.CastSeen(shots, c.outcome.Hits, c.match.seen)
 }
 
 func damage(c *columns) {

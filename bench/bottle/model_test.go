@@ -34,8 +34,9 @@ func bytesDown(t *testing.T, models ghost.Models, seed uint64) uint64 {
 	return b.Lobby.Stats.Count[server.BytesOut].Load()
 }
 
-// The models of this build are worth their bytes on a match, a map and players that they were not trained on.
-func TestTrainedModelsAreSmaller(t *testing.T) {
+// TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build are worth their bytes on a match,
+// a map and players that they were not trained on, and every client decodes them. They are named by hash when a client joins.
+func TestRow32TrainedModelsAreSmaller(t *testing.T) {
 	untrained, trained := bytesDown(t, ghost.Untrained(), 77), bytesDown(t, ghost.Trained(), 77)
 	t.Logf("untrained %d bytes, trained %d: %.1f %% less", untrained, trained, 100-100*float64(trained)/float64(untrained))
 	if float64(trained) > 0.95*float64(untrained) {

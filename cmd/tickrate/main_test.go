@@ -167,6 +167,11 @@ func TestExitCodes(t *testing.T) {
 		71: {"token --protocol-id x", 2, "--protocol-id"},
 		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
+		74: {"serve --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
+		75: {"serve --far -1", 2, "a range of -1 m: expected 0 to 8000"},
+		76: {"plan --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
+		77: {"plan --far 1e9", 2, "a range of 1e+09 m: expected 0 to 8000"},
+		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {

@@ -25,6 +25,9 @@ import (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, socket, http, arena, model string
+	relevance                          string
+	far                                float64
+	checksum                           int
 	players, rate, interval, kbps      int
 	seed                               uint64
 	ready, echo                        bool
@@ -89,6 +92,9 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
+	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where it can hide somebody, else all)")
+	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
+	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
@@ -163,6 +169,10 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, f.arena
 	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps
+	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
+	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
+		return cfg, badUse(err)
+	}
 	return cfg, badUse(cfg.Check())
 }
 

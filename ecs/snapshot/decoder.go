@@ -53,6 +53,15 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 // Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them or, on an error,
 // none. Its groups ascend. Rows that are held already are read and ignored.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
+	if err := d.read(t, src); err != nil {
+		return err
+	}
+	d.commit(t)
+	return nil
+}
+
+// read decodes a section into the stage.
+func (d *Decoder) read(t tick.Tick, src []byte) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
@@ -78,7 +87,6 @@ func (d *Decoder) Section(t tick.Tick, src []byte) error {
 		}
 		src = rest
 	}
-	d.commit(t)
 	return nil
 }
 

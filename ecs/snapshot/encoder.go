@@ -38,7 +38,7 @@ type column struct {
 type span struct{ off, end uint32 }
 
 // NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each baseline and 256
-// slots, and 2 KiB more where rows are sent one by one; memory that no block ever reaches stays untouched.
+// slots, and 20 KiB more from the first row on that is sent by itself; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows}
 	for range len(ages) + 1 {

@@ -113,7 +113,7 @@ func (p *Packer) plan(e *Encoder, k *Tracker, see []uint64) {
 
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n)
+		return make([]T, n, 2*n) // the next may be a little longer
 	}
 	return s[:n]
 }
@@ -163,7 +163,7 @@ func spread(groups uint64) uint64 {
 // holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
 func (p *Packer) share(see []uint64) {
 	r := &p.rows
-	p.runs = p.runs[:0]
+	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
 	if !anyWhole(see) {
 		return
 	}

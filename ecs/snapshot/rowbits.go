@@ -37,7 +37,11 @@ func (e *Encoder) rows(base tick.Tick) *column {
 	c := e.column(base)
 	if !c.byRow {
 		if c.rows == nil {
-			c.rows = make([]rowBits, e.groups*GroupRows)
+			for _, c := range e.columns { // of all at once, so that no later snapshot has to
+				if c.rows == nil {
+					c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
+				}
+			}
 		}
 		clear(c.rows)
 		c.long, c.byRow = c.long[:0], true

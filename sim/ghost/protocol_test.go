@@ -137,6 +137,32 @@ func TestRowsExample(t *testing.T) {
 			t.Errorf("%s: %v %v", c.name, id, public)
 		}
 		k.Acked(c.at, first, count)
+		if c.name == "again" {
+			checkedExample(t, doc["again, with the owner's row left out and a checksum"], got, p.Sum(sums(frame), first, count), later)
+		}
+	}
+}
+
+func sums(f *snapshot.Frame) *snapshot.Sums {
+	var s snapshot.Sums
+	s.Begin(f)
+	return &s
+}
+
+// checkedExample holds a section with a checksum to the page, and the checksum to the page's arithmetic.
+func checkedExample(t *testing.T, doc string, runs []byte, sum uint32, row []int32) {
+	t.Helper()
+	h := uint64(exampleID)
+	for _, v := range row {
+		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	if sum != uint32(h) {
+		t.Errorf("the checksum is %08x, by the page %08x", sum, uint32(h))
+	}
+	got := append(Head{Tick: 312, Checked: true, Sum: sum}.Append([]byte{3}), runs...)
+	if want, err := hex.DecodeString(doc); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("checked: wrote %x, the page says %s (%v)", got, doc, err)
 	}
 }
 
