@@ -137,7 +137,10 @@ type StageArea struct {
 	Kind int // id
 }
 
-// Stage opens the arena of map i and checks that all stands inside it. Slices are new.
+// Maps is how many maps there are.
+func (t *Tables) Maps() int { return len(t.pack.Maps) }
+
+// Stage opens the arena of map i, 0 to Maps-1, and checks that all stands inside it. Slices are new.
 func (t *Tables) Stage(i int) (*Stage, error) {
 	m := &t.pack.Maps[i]
 	wrong := func(format string, args ...any) error {

@@ -134,7 +134,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// assets reads what the side needs and compares it with its hash.
+// assets reads what the side needs and compares it with its hash. It forgets the others.
 func (r *reader) assets(p *Pack, fsys fs.FS) error {
 	left := int64(maxAssetBytes)
 	for i := range p.Assets {
@@ -152,6 +152,9 @@ func (r *reader) assets(p *Pack, fsys fs.FS) error {
 			return r.fail(at+".sha256", "asset %q: %s has %x", a.Name, a.File, sum)
 		}
 		p.bytes[a.Name] = bytes
+	}
+	if p.Assets = slices.DeleteFunc(p.Assets, func(a Asset) bool { return !r.side.needs(a.Needed) }); len(p.Assets) == 0 {
+		p.Assets = nil
 	}
 	return nil
 }

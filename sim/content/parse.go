@@ -3,7 +3,9 @@ package content
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -52,7 +54,15 @@ func (d *document) at(key string) place {
 
 func (d *document) fail(key, format string, args ...any) error {
 	p := d.at(key)
-	return &Error{File: p.file, Line: p.line, Key: key, Problem: fmt.Sprintf(format, args...)}
+	return &Error{File: p.file, Line: p.line, Key: short(key), Problem: fmt.Sprintf(format, args...)}
+}
+
+// short is a key for an error: keys of strangers may be long.
+func short(key string) string {
+	if len(key) > 120 {
+		return strings.ToValidUTF8(key[:120], "") + "..."
+	}
+	return key
 }
 
 // add parses a file and appends it. Values come from the library's decoder, which also knows what TOML forbids; lines come
@@ -67,10 +77,6 @@ func (d *document) add(file string, text []byte) error {
 	if !utf8.Valid(text) {
 		return whole("not UTF-8")
 	}
-	base := map[string]int{}
-	for k, n := range d.rows {
-		base[k] = n
-	}
 	l := &lines{d: d, file: file, counts: map[string]int{}}
 	if err := l.read(text); err != nil {
 		return err
@@ -79,11 +85,12 @@ func (d *document) add(file string, text []byte) error {
 	if err := toml.Unmarshal(text, &values); err != nil {
 		return syntaxError(file, err)
 	}
-	for k, v := range values {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		v := values[k]
 		if rows, ok := v.([]any); ok {
 			if have, ok := d.root[k].([]any); ok || d.root[k] == nil {
 				d.root[k] = append(have, rows...)
-				d.rows[k] = base[k] + len(rows)
+				d.rows[k] += len(rows)
 				continue
 			}
 		}
@@ -96,12 +103,21 @@ func (d *document) add(file string, text []byte) error {
 }
 
 func syntaxError(file string, err error) error {
-	e := &Error{File: file, Problem: strings.TrimPrefix(err.Error(), "toml: ")}
+	e := &Error{File: file, Problem: oneLine(strings.TrimPrefix(err.Error(), "toml: "))}
 	if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 		e.Line, _ = at.Position()
-		e.Key = strings.Join(at.Key(), ".")
+		e.Key = short(strings.Join(at.Key(), "."))
 	}
 	return e
+}
+
+// oneLine is a message of somebody else's, in a line of at most 200 bytes.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 200 {
+		s = s[:200] + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
 }
 
 // lines is a walk through one file that notes where keys stand.
@@ -163,7 +179,7 @@ func (l *lines) path(keys *unstable.Iterator, array bool) (string, error) {
 		}
 		path += bare(string(n.Data))
 		if strings.Count(path, ".") >= maxDepth {
-			return "", &Error{File: l.file, Line: line, Key: path, Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
+			return "", &Error{File: l.file, Line: line, Key: short(path), Problem: fmt.Sprintf("deeper than %d keys", maxDepth)}
 		}
 		switch count := l.counts[path]; {
 		case array && keys.IsLast():

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,22 +53,16 @@ func (r *reader) table(row any, t table, values map[string]any, path string) err
 
 // unknown refuses the first key that no row has, in the order of files and lines.
 func (r *reader) unknown(known map[string]bool, values map[string]any, path string) error {
-	first := ""
+	first, found := "", false
 	for name := range values {
 		if known[name] {
 			continue
 		}
-		a, b := r.at(join(path, bare(name))), r.at(join(path, bare(first)))
-		if first == "" || a.file < b.file || a.file == b.file && (a.line < b.line || a.line == b.line && name < first) {
-			first = name
+		if !found || r.before(join(path, bare(name)), join(path, bare(first))) {
+			first, found = name, true
 		}
 	}
-	if first == "" {
-		for name := range values { // the empty key is one too
-			if name == "" && !known[name] {
-				return r.fail(join(path, bare(name)), "unknown key")
-			}
-		}
+	if !found {
 		return nil
 	}
 	names := make([]string, 0, len(known))
@@ -76,6 +71,12 @@ func (r *reader) unknown(known map[string]bool, values map[string]any, path stri
 	}
 	slices.Sort(names)
 	return r.fail(join(path, bare(first)), "unknown key, want one of %s", strings.Join(names, ", "))
+}
+
+// before orders keys by where they stand.
+func (r *reader) before(a, b string) bool {
+	p, q := r.at(a), r.at(b)
+	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.line, q.line), cmp.Compare(a, b)) < 0
 }
 
 func join(path, name string) string {

@@ -91,6 +91,11 @@ func (r *reader) resolve(p *Pack) error {
 			return err
 		}
 	}
+	for i := range p.Modes {
+		if _, err := p.Modes[i].Compile(tick.MaxRate); err != nil {
+			return r.fail(row("mode", i), "%v", err)
+		}
+	}
 	for i := range p.Maps {
 		if err := r.mapRow(p, &p.Maps[i], row("map", i), areas, modes, assets); err != nil {
 			return err
