@@ -1,7 +1,9 @@
 package object
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -64,7 +66,8 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) ecs.NetID, out []
 	return out
 }
 
-// StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs in the order of rows, then each by itself.
+// StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
+// up, then each by itself.
 func (s *Scene) StepCubes() {
 	k := &s.Box
 	view := s.current()
@@ -75,14 +78,29 @@ func (s *Scene) StepCubes() {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}
 	}
+	s.held = slices.Grow(s.held[:0], len(s.Cube))[:len(s.Cube)]
+	clear(s.held)
+	// From the lowest up: what a cube stands on is known before who stands on it.
+	s.rows = s.rows[:0]
 	for i := range s.Cube {
-		for j := i + 1; j < len(s.Cube); j++ {
-			part(&s.Cube[i], &s.Cube[j], k)
+		s.rows = append(s.rows, int32(i))
+	}
+	slices.SortFunc(s.rows, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(s.Cube[i].Pos.Y, s.Cube[j].Pos.Y), cmp.Compare(i, j))
+	})
+	for n, i := range s.rows {
+		for _, j := range s.rows[n+1:] {
+			s.part(int(i), int(j))
 		}
 	}
 	dt := s.Rate.Dt()
 	for i := range s.Cube {
-		s.Cube[i] = s.Cube[i].Move(k, s.Arena, dt)
+		c := &s.Cube[i]
+		if s.held[i] && !c.Resting && c.slow(k) {
+			c.lie(dt)
+		} else {
+			*c = c.Move(k, s.Arena, dt)
+		}
 	}
 }
 
@@ -94,33 +112,81 @@ func (c *Cube) shove(feet geom.Vec3, speed float32) {
 	}
 }
 
-// part throws two cubes that overlap apart, by their speeds and not by their places, so that none is put into a wall.
-func part(a, b *Cube, k *CubeKind) {
+// Implementation constants of cubes that meet.
+const (
+	wakeSpeed = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
+	besides   = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
+)
+
+// part takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
+// they close. Row i is the lower. One that lies, or stands on one that does, holds those upon it like the ground; they wake
+// when it leaves.
+func (s *Scene) part(i, j int) {
+	a, b, k := &s.Cube[i], &s.Cube[j], &s.Box
 	if a.Resting && b.Resting {
 		return
 	}
 	d := b.Pos.Sub(a.Pos)
 	square := d.LenSq()
-	if square >= float32(k.Edge*k.Edge) {
+	if square >= float32((k.Edge+besides)*(k.Edge+besides)) {
 		return
 	}
 	n := away(d)
+	if b.Resting && n.Y > floorNormal && !a.slow(k) {
+		b.Resting = false
+	}
+	deep := k.Edge - geom.Sqrt(square)
+	if deep < 0 {
+		return
+	}
 	closing := a.Vel.Sub(b.Vel).Dot(n)
-	want := float32((k.Edge - geom.Sqrt(square)) * partRate)
-	if closing+want <= 0 {
-		return
+	if closing > wakeSpeed {
+		a.Resting, b.Resting = false, false
 	}
-	push := n.Scale((closing + want) * 0.5)
-	if b.Resting && closing+want < k.RestSpeed {
-		a.Push(push.Scale(-2)) // too little to wake the other
-		return
+	forA, forB := float32(0.5), float32(0.5)
+	switch {
+	case a.Resting, s.held[i] && n.Y > floorNormal:
+		forA, forB = 0, 1
+	case b.Resting:
+		forA, forB = 1, 0
 	}
-	a.Push(push.Scale(-1))
-	b.Push(push)
+	a.slide(n, -float32(deep*forA), k, s.Arena)
+	b.slide(n, float32(deep*forB), k, s.Arena)
+	if closing > 0 {
+		if !a.Resting {
+			a.Push(n.Scale(-float32(closing * forA)))
+		}
+		if !b.Resting {
+			b.Push(n.Scale(float32(closing * forB)))
+		}
+	}
+	if n.Y > floorNormal && (a.Resting || s.held[i]) {
+		s.held[j] = true
+	}
 }
 
-// partRate is the speed at which cubes leave each other for each metre that they overlap.
-const partRate = 4
+// slide moves c along a direction, backwards if by is negative, until something stands in the way.
+func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
+	if by == 0 {
+		return
+	}
+	if by < 0 {
+		n, by = n.Scale(-1), -by
+	}
+	ray := geom.Ray{Origin: c.Pos, Dir: n, Max: by}
+	if hit, ok := a.Sweep(ray, k.half()); ok {
+		ray.Max = hit.Distance
+	}
+	c.Pos = onGrid(ray.At(ray.Max))
+}
+
+func (c *Cube) slow(k *CubeKind) bool { return c.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) }
+
+// lie stops c and lets it fall flat.
+func (c *Cube) lie(dt float32) {
+	c.Vel = geom.Vec3{}
+	c.Rot, c.Resting = c.Rot.flatten(dt)
+}
 
 // Move takes c through a tick of dt seconds.
 func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
@@ -154,9 +220,8 @@ func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
 		}
 	}
 	c.Rot = c.Rot.roll(c.Vel, k.half(), dt)
-	if floor && c.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) {
-		c.Vel = geom.Vec3{}
-		c.Rot, c.Resting = c.Rot.flatten(dt)
+	if floor && c.slow(k) {
+		c.lie(dt)
 	}
 	if low := a.Bounds.Min.Y - lostDepth; c.Pos.Y < low {
 		c.Pos.Y, c.Vel, c.Resting = low, geom.Vec3{}, true

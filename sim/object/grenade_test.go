@@ -148,7 +148,6 @@ func FuzzGrenade(f *testing.F) {
 		for i := range a.Solids {
 			buried = buried || g.Pos.Sub(a.Solids[i].Nearest(g.Pos)).Len() < k.Radius-0.01
 		}
-		start := energy(g)
 		for now := tick.Tick(1); now <= 300; now++ {
 			last := g
 			g = g.Move(&k, a, now)
@@ -158,8 +157,9 @@ func FuzzGrenade(f *testing.F) {
 			if g.Bounced > last.Bounced && g.Bounced != now {
 				t.Fatalf("bounced at %d in %d", g.Bounced, now)
 			}
-			if !buried && geom.Abs(x) < 1000 && geom.Abs(z) < 1000 && y < 1000 && energy(g) > start+1+float64(now) {
-				t.Fatalf("gained energy: %v of %v, %+v", energy(g), start, g)
+			if !buried && geom.Abs(x) < 1000 && geom.Abs(z) < 1000 && y < 1000 && energy(g) > energy(last)+0.62*float64(last.Vel.Len())+1 {
+				// A bounce in the middle of a tick keeps the whole tick's fall, and rises for the rest of it freely.
+				t.Fatalf("gained energy: %v of %v, %+v", energy(g), energy(last), g)
 			}
 			if !buried {
 				for i := range a.Solids {

@@ -29,21 +29,25 @@ type Scene struct {
 	rows   []int32 // of sweeps
 	hits   []lagcomp.Hit
 	near   []lagcomp.Near
+	held   []bool // of cubes: lies on another
 }
 
 // current is the view of what is judged now.
 func (s *Scene) current() tick.View { return s.Players.History().Delayed(s.Now, 0) }
 
-// Settle takes the tick's damage, as Ledger.Settle, from players and from barrels; health knows the players. A barrel
-// that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a chain of barrels takes a
-// tick for each link, and does the same whatever their order.
+// Settle takes the tick's damage, as Ledger.Settle, from players and from barrels; health knows the players, and is nil for
+// whoever is none. A barrel that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a
+// chain of barrels takes a tick for each link, and does the same whatever their order.
 func (s *Scene) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
 	first := len(out)
 	out = s.Ledger.Settle(func(id ecs.NetID) *int16 {
+		if points := health(id); points != nil {
+			return points
+		}
 		if i := s.barrel(id); i >= 0 {
 			return &s.Barrel[i].Health
 		}
-		return health(id)
+		return nil
 	}, out)
 	for i := first; i < len(out); i++ {
 		if w := &out[i]; w.Killed {

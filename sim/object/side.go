@@ -68,6 +68,15 @@ func Harms(way Harm, attacker, target Side) bool {
 	return false
 }
 
+// Spare is the team that a sweep into the past leaves out for a way of attacking: the attacker's, or lagcomp.NoTeam. The
+// attacker itself is left out by its id, or reached by it.
+func (h Harm) Spare(team uint8) uint8 {
+	if h == HarmEveryone {
+		return lagcomp.NoTeam
+	}
+	return team
+}
+
 // MaxOwners is the longest chain of owners that Root follows: a pet's projectile has two.
 const MaxOwners = 4
 

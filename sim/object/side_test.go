@@ -46,6 +46,10 @@ func TestRow07Hostility(t *testing.T) {
 			t.Errorf("%d %s: hostile %v, back %v", i, c.what, got, Hostile(c.target, c.attacker))
 		}
 		for way, want := range map[Harm]bool{HarmEnemies: c.gun, HarmEveryone: c.fist, HarmEnemiesAndSelf: c.explode} {
+			spared := c.target.Team == way.Spare(c.attacker.Team) && c.target.Team != lagcomp.NoTeam
+			if c.target.Marks == 0 && c.target.ID != c.attacker.owner() && c.target.owner() != c.attacker.owner() && spared == want {
+				t.Errorf("%d %s: way %d: the sweep says otherwise", i, c.what, way)
+			}
 			if got := Harms(way, c.attacker, c.target); got != want {
 				t.Errorf("%d %s: way %d harms: %v", i, c.what, way, got)
 			}
