@@ -104,3 +104,32 @@ func TestRow15DefaultMaps(t *testing.T) {
 		}
 	}
 }
+
+// Words in files mean what the packages mean by them.
+func TestRow15Words(t *testing.T) {
+	for i := range abilityKeys {
+		switch k := &abilityKeys[i]; k.name {
+		case "kind":
+			for i, word := range k.choices {
+				same(t, "kind", ability.Kind(i+k.first).String(), word)
+			}
+			same(t, "one kind more", ability.Kind(len(k.choices)+k.first).String(), "?")
+		case "keys":
+			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary, ability.Secondary, ability.ReloadKey,
+				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance, ability.RocketKey} {
+				same(t, k.choices[i], uint16(1)<<i, want)
+			}
+			same(t, "keys", len(k.choices), 10)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	f := files()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Load(f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -212,7 +212,7 @@ var abilityKeys = table{
 	keyOf("spin_per_sec", 0, 1000, func(a *Ability) *float32 { return &a.Gun.SpinPerSec }, optional, when(is(ability.Gun))),
 	keyOf("clip", 1, 255, func(a *Ability) *uint8 { return &a.Gun.Clip }, when(is(ability.Gun))),
 	keyOf("reload_ms", 0, 60000, func(a *Ability) *int32 { return &a.Gun.ReloadMillis }, when(is(ability.Gun))),
-	keyOf("cone_degrees", 0, 90, func(a *Ability) *float32 { return &a.Gun.ConeDegrees }, optional, when(is(ability.Gun))),
+	keyOf("cone_degrees", 0, 180, func(a *Ability) *float32 { return &a.Gun.ConeDegrees }, optional, when(is(ability.Gun))),
 	keyOf("cone_per_shot", 0, 90, func(a *Ability) *float32 { return &a.Gun.ConePerShot }, optional, when(is(ability.Gun))),
 	keyOf("cone_per_sec", 0, 1000, func(a *Ability) *float32 { return &a.Gun.ConePerSecond }, optional, when(is(ability.Gun))),
 	keyOf("damage", 0, 10000, func(a *Ability) *int16 { return &a.Gun.Damage }, server, when(hitscan)),

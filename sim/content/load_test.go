@@ -108,6 +108,51 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 	}
 }
 
+var limits = regexp.MustCompile(`want a (?:whole )?number (\S+) to (\S+)$`)
+
+// The ranges of keys lie within what the packages take: a number at either end is good, or is told by its key because of
+// another one, and never only by a package.
+func TestRow15RangesAreThePackages(t *testing.T) {
+	all := files()
+	tried := 0
+	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml"} {
+		rows := strings.Split(string(all[name].Data), "\n")
+		for i, line := range rows {
+			m := setting.FindStringSubmatch(line)
+			if m == nil || m[2][0] < '0' || m[2][0] > '9' {
+				continue
+			}
+			try := func(value string) (*Pack, error) {
+				f := maps.Clone(all)
+				f[name] = &fstest.MapFile{Data: []byte(strings.Join(slices.Concat(rows[:i], []string{m[1] + " = " + value}, rows[i+1:]), "\n"))}
+				return Load(f)
+			}
+			_, err := try("4000000000")
+			ends := limits.FindStringSubmatch(err.Error())
+			if ends == nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			for _, value := range ends[1:] {
+				tried++
+				p, err := try(value)
+				e := (*Error)(nil)
+				switch {
+				case err == nil:
+					_, err = p.Compile(128)
+				case errors.As(err, &e) && e.Line > 0 && !strings.Contains(e.Problem, "hero ") && !strings.Contains(e.Problem, "Metres"):
+					err = nil // a bound of another key
+				}
+				if err != nil {
+					t.Errorf("%s:%d: %s = %s: %v", name, i+1, m[1], value, err)
+				}
+			}
+		}
+	}
+	if tried < 250 {
+		t.Errorf("only %d", tried)
+	}
+}
+
 // What one key alone does not tell.
 func TestRow15References(t *testing.T) {
 	for i, c := range []struct{ file, old, new, want string }{
@@ -126,10 +171,11 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", "cooldown_ms = 1000", "cooldown_ms = 400", "abilities.toml:26: ability[1].cooldown_ms: want at least active_ms"},
 		{"abilities.toml", "impact_ms = 100", "impact_ms = 1000", "abilities.toml:66: ability[4].impact_ms: want less than period_ms"},
 		{"abilities.toml", "clip = 80", "clip = 80\ncone_degrees = 1", "abilities.toml:14: ability[0].cone_degrees: want 0"},
+		{"abilities.toml", "reload_ms = 1500", "reload_ms = 499", "abilities.toml:14: ability[0].reload_ms: want at least the time"},
 		{"abilities.toml", "clip = 80", "clip = 80\ndamage = 1", "abilities.toml:14: ability[0].damage: unknown key"},
 		{"abilities.toml", `interrupts = ["sprint"]`, `interrupts = ["run"]`, `abilities.toml:61: ability[4].interrupts: "run", want the name`},
 		{"abilities.toml", `kind = "gun"`, `kind = "gnu"`, `abilities.toml:6: ability[0].kind: "gnu", want movement, dead`},
-		{"abilities.toml", `kind = "dead"`, `kind = "movement"`, "hero[0].abilities: hero robot: slots[6] \"dead\": Kind"},
+		{"abilities.toml", `kind = "dead"`, `kind = "movement"`, "hero[0].abilities: hero robot: slots[6] \"dead\": the hero has two of its Kind"},
 		{"abilities.toml", `keys = ["primary"]`, `keys = ["primary", "primary"]`, "abilities.toml:7: ability[0].keys: a list of 2, want jump, ability1"},
 		{"projectiles.toml", "falloff_start_m = 1", "falloff_start_m = 6", "projectiles.toml:25: projectile[1].splash.falloff_start_m: want at most radius_m"},
 		{"projectiles.toml", "min_damage = 0", "min_damage = 41", "projectiles.toml:27: projectile[1].splash.min_damage: want at most damage"},

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,11 +164,7 @@ func (r *reader) ability(p *Pack, a *Ability, at string, abilities map[string]bo
 	}
 	switch a.Kind {
 	case ability.Gun:
-		if a.Flies != "" {
-			return r.fires(p, a, at)
-		}
-		g := &a.Gun
-		return r.bounds(at, []bound{{g.MostPerSec > g.RoundsPerSec && g.ConeDegrees > 0, "cone_degrees", "0 of what has most_per_sec"}})
+		return r.gun(p, a, at)
 	case ability.Launcher:
 		return r.throws(p, a, at)
 	case ability.Melee:
@@ -183,15 +180,20 @@ func (p *Pack) projectile(name string) int {
 	return slices.IndexFunc(p.Projectiles, func(o Projectile) bool { return o.Name == name })
 }
 
-// fires gives a gun its projectile, and the projectile's range.
-func (r *reader) fires(p *Pack, a *Ability, at string) error {
-	i := p.projectile(a.Flies)
-	if i < 0 {
-		return r.fail(at+".fires", "%q, want the name of a row of [[projectile]]", a.Flies)
-	}
-	a.Gun.Projectile, a.Gun.Range = ability.Hitscan+1+ability.Projectile(i), p.Projectiles[i].Range
+// gun gives a gun its projectile, and the projectile's range.
+func (r *reader) gun(p *Pack, a *Ability, at string) error {
 	g := &a.Gun
-	return r.bounds(at, []bound{{g.MostPerSec > g.RoundsPerSec && g.ConeDegrees > 0, "cone_degrees", "0 of what has most_per_sec"}})
+	if a.Flies != "" {
+		i := p.projectile(a.Flies)
+		if i < 0 {
+			return r.fail(at+".fires", "%q, want the name of a row of [[projectile]]", a.Flies)
+		}
+		g.Projectile, g.Range = ability.Hitscan+1+ability.Projectile(i), p.Projectiles[i].Range
+	}
+	return r.bounds(at, []bound{
+		{g.MostPerSec > g.RoundsPerSec && g.ConeDegrees > 0, "cone_degrees", "0 of what has most_per_sec"},
+		{float64(g.ReloadMillis) < math.Floor(1000/float64(g.RoundsPerSec)), "reload_ms", "at least the time between two shots"},
+	})
 }
 
 // throws gives a launcher its projectile and its range, or its grenade.
