@@ -194,6 +194,12 @@ func TestRow16ArenaAsset(t *testing.T) {
 	if err != nil || s.Arena.Name != "yard" || len(s.Arena.Solids) == 0 {
 		t.Fatalf("%v", err)
 	}
+	bad := with(f, "yard.json", `"version": 1`, `"version": 7`)
+	sum7 := sha256.Sum256(bad["yard.json"].Data)
+	bad = with(bad, "pack.toml", hex.EncodeToString(sum[:]), hex.EncodeToString(sum7[:]))
+	if _, err := Load(bad); err == nil || !strings.HasPrefix(err.Error(), "maps.toml:7: map[0].arena: asset yard: version: 7") {
+		t.Errorf("%v", err)
+	}
 	f = with(f, "maps.toml", "at_m = [", "at_m = [1999, 0, 0] # [")
 	if tables, err = load(t, f, Server).Compile(60); err != nil {
 		t.Fatal(err)

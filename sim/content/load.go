@@ -60,6 +60,13 @@ func LoadFor(fsys fs.FS, side Side) (*Pack, error) {
 	if err := r.assets(p, fsys); err != nil {
 		return nil, err
 	}
+	for i := range p.Maps {
+		if name := p.Maps[i].Arena; p.bytes[name] != nil {
+			if _, err := p.arena(name); err != nil {
+				return nil, r.fail(row("map", i)+".arena", "%v", err)
+			}
+		}
+	}
 	p.seal()
 	return p, nil
 }

@@ -188,6 +188,8 @@ func TestRow15References(t *testing.T) {
 		{"modes.toml", "respawn_ms = 10000\npoints", "respawn_ms = 10000\nscore_limit = 3\npoints", "modes.toml:10: mode[0].score_limit: unknown key"},
 		{"maps.toml", `modes = ["assault", "deathmatch"]`, `modes = ["assault", "football"]`, `maps.toml:8: map[0].modes: "football", want the name of a row of [[mode]]`},
 		{"maps.toml", `arena = "arena-16"`, `arena = "/etc/passwd"`, `maps.toml:7: map[0].arena: "/etc/passwd", want gen:PLAYERS:SEED, an asset, or arena-1024`},
+		{"maps.toml", `arena = "arena-16"`, `arena = "gen:x"`, `map[0].arena: "gen:x", want gen:PLAYERS:SEED`},
+		{"maps.toml", `arena = "arena-16"`, `arena = "gen:16:7"`, ""},
 		{"maps.toml", `arena = "arena-16"`, `arena = "crosshair"`, `asset "crosshair" is for one side`},
 		{"maps.toml", `kind = "burning"`, `kind = "wet"`, `.kind: "wet", want the name of a row of [[area]]`},
 		{"maps.toml", "box_m = [-14, 0", "box_m = [14, 0", "maps.toml:12: map[0].home[0].box_m: a list of 6, want six numbers, a corner below the other"},

@@ -23,6 +23,9 @@ func row(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" 
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]*$`)
 
+// generated is the form of an arena's name that makes one.
+var generated = regexp.MustCompile(`^gen:[1-9][0-9]{0,4}:[0-9]{1,19}$`)
+
 // names checks that a list has names, each once.
 func (r *reader) names(list string, n int, name func(int) string, taken map[string]bool) error {
 	for i := range n {
@@ -240,7 +243,7 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, areas, modes, assets map[str
 	if err := r.known(at+".modes", m.Modes, "mode", modes); err != nil {
 		return err
 	}
-	if !assets[m.Arena] && !slices.Contains(arena.Names(), m.Arena) && !strings.HasPrefix(m.Arena, "gen:") {
+	if !assets[m.Arena] && !slices.Contains(arena.Names(), m.Arena) && !generated.MatchString(m.Arena) {
 		return r.fail(at+".arena", "%q, want gen:PLAYERS:SEED, an asset, or %s", m.Arena, strings.Join(arena.Names(), ", "))
 	}
 	for i := range p.Assets {
