@@ -62,6 +62,8 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
+	{pkg: "sim/mode", may: "ecs ecs/tick"},
+	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
 	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
@@ -102,6 +104,7 @@ var outside = map[string]string{
 	"perf":         "golang.org/x/perf",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",
+	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
 	"vek":          "github.com/viterin/vek",
 }

@@ -1,0 +1,71 @@
+package mode
+
+import "github.com/tickrate/tickrate/ecs/tick"
+
+// Assign is the team of somebody who joins: the smallest, the first of two.
+func Assign(players [Teams]uint16) uint8 {
+	if players[1] < players[0] {
+		return 1
+	}
+	return 0
+}
+
+// MayRespawn reports whether somebody who died in a tick stands up again now; died is 0 for those who never did, such as
+// who has just joined. A Restart makes it 0 for all. Nobody spawns while a round is over.
+func (r *Rules) MayRespawn(s *State, died, now tick.Tick) bool {
+	return s.Phase != Ended && (died == 0 || now-died >= r.respawn)
+}
+
+// Place is where to spawn. The map has some places at every base and some for every team; of so many there, number
+// Turn modulo their count is meant, so that they take turns.
+type Place struct {
+	Base int8 // the point whose base it is; -1: the team's own places
+	Turn uint16
+}
+
+// Spawn chooses where one of a team appears, and gives the next one another turn. In Assault attackers spawn at the last
+// point that they captured, and defenders at the next one to be attacked (or SpawnBehind further); all others, and
+// those for whom there is no such point, at the places of their team.
+func (r *Rules) Spawn(s *State, team uint8) Place {
+	p := Place{Base: -1}
+	if r.Kind == Assault {
+		switch team {
+		case Attackers:
+			p.Base = int8(s.Point) - 1
+		case Defenders:
+			if base := s.Point + r.SpawnBehind; base < r.Points {
+				p.Base = int8(base)
+			}
+		}
+	}
+	if team < Teams {
+		p.Turn = s.Turn[team]
+		s.Turn[team]++
+	}
+	return p
+}
+
+// Feet is where a player stands, as far as bases go.
+type Feet struct {
+	Home   bool  // in the box of its own team
+	Points uint8 // bit i: in the cylinder of point i
+}
+
+// MayChangeHero reports whether a player may become another hero: at home, in a base that its team holds, or dead.
+func (r *Rules) MayChangeHero(s *State, team uint8, alive bool, at Feet) bool {
+	return !alive || at.Home || at.Points&r.Held(s, team) != 0
+}
+
+// Held is the mask of points that a team holds: what is captured is the attackers', all else the defenders'.
+func (r *Rules) Held(s *State, team uint8) uint8 {
+	captured := uint8(1<<s.Point - 1)
+	switch {
+	case r.Kind != Assault:
+		return 0
+	case team == Attackers:
+		return captured
+	case team == Defenders:
+		return uint8(1<<r.Points-1) &^ captured
+	}
+	return 0
+}

@@ -1,0 +1,167 @@
+package mode
+
+import "github.com/tickrate/tickrate/ecs"
+
+// Kill is somebody's death. Those of a KillAll are none: nobody is told of them.
+type Kill struct {
+	Killer, Victim         ecs.NetID // the same: suicide; Killer 0: nobody's doing
+	KillerTeam, VictimTeam uint8
+}
+
+// Occupancy is how many living players of each team stand in a zone.
+type Occupancy [Teams]uint16
+
+// Input is what a tick brings. Every value is valid: teams that there are not do not count, nor do zones.
+type Input struct {
+	Players [Teams]uint16 // who belongs to each team, alive or dead
+	Kills   []Kill        // in the order in which they happened
+	Zones   []Occupancy   // by point; those that are missing are empty
+}
+
+// What is it that an announcement tells.
+type What uint8
+
+// What there is to tell, and which fields of the Announcement go with it.
+const (
+	WaitForPlayers What = iota + 1 // N: how many are missing
+	CountdownBegan                 // N: seconds
+	RoundBegan                     // N: seconds
+	PlayerKilled                   // Killer, Victim, Team: the killer's
+	PlayerSuicide                  // Victim, Team: the victim's
+	PlayerDied                     // Victim, Team: the victim's; nobody's doing
+	PointAttacked                  // Point
+	PointCaptured                  // Point, N: how many are left
+	RoundWon                       // Team
+	RoundTied
+	Whats // how many there are, and 1
+)
+
+// Announcement is something that everybody is told. Its text is made elsewhere.
+type Announcement struct {
+	What           What
+	Team, Point    uint8
+	N              int32
+	Killer, Victim ecs.NetID
+}
+
+// Output is what a tick brings about besides the State. Step empties it first and appends, so that its slices may be
+// used again: at most an announcement and an award for each kill, and three announcements more.
+type Output struct {
+	Announcements []Announcement
+	Awards        []ecs.NetID // players who get a point each; one may be named often
+	KillAll       bool        // the round is over: everybody dies, without a killer
+	Restart       bool        // a new round: players' points are 0, everybody spawns now, objects are whole
+}
+
+func (o *Output) tell(a Announcement) { o.Announcements = append(o.Announcements, a) }
+
+// Step is one tick.
+func (r *Rules) Step(s State, in *Input, out *Output) State {
+	out.Announcements, out.Awards, out.KillAll, out.Restart = out.Announcements[:0], out.Awards[:0], false, false
+	for i := range in.Kills {
+		s.kill(&in.Kills[i], r, out)
+	}
+	switch s.Phase {
+	case Countdown:
+		s.countdown(r, in, out)
+	case Active:
+		s.active(r, in, out)
+	default:
+		s.ended(r, out)
+	}
+	return s
+}
+
+// kill tells of a death, and counts it if it counts. Points of a player count in both kinds, a team's in Deathmatch.
+func (s *State) kill(k *Kill, r *Rules, out *Output) {
+	switch {
+	case k.Killer == 0:
+		out.tell(Announcement{What: PlayerDied, Victim: k.Victim, Team: k.VictimTeam})
+		return
+	case k.Killer == k.Victim:
+		out.tell(Announcement{What: PlayerSuicide, Victim: k.Victim, Team: k.VictimTeam})
+		return
+	}
+	out.tell(Announcement{What: PlayerKilled, Killer: k.Killer, Victim: k.Victim, Team: k.KillerTeam})
+	if s.Phase != Active || k.KillerTeam == k.VictimTeam || k.KillerTeam >= Teams || k.VictimTeam >= Teams {
+		return
+	}
+	out.Awards = append(out.Awards, k.Killer)
+	if r.Kind == Deathmatch {
+		s.Score[k.KillerTeam]++
+	}
+}
+
+// countdown waits until there are enough, then counts. Whoever leaves makes it begin again.
+func (s *State) countdown(r *Rules, in *Input, out *Output) {
+	players := int32(in.Players[0]) + int32(in.Players[1])
+	if missing := int32(r.MinPlayers) - players; missing > 0 {
+		if !s.Waiting {
+			out.tell(Announcement{What: WaitForPlayers, N: missing})
+		}
+		s.Waiting, s.Left = true, r.prematch
+		return
+	}
+	if s.Waiting {
+		s.Waiting = false
+		out.tell(Announcement{What: CountdownBegan, N: int32(r.Seconds(s))})
+	}
+	if s.Left--; s.Left == 0 {
+		s.Phase, s.Left = Active, r.round
+		out.tell(Announcement{What: RoundBegan, N: int32(r.Seconds(s))})
+	}
+}
+
+func (s *State) active(r *Rules, in *Input, out *Output) {
+	if r.Kind == Assault {
+		s.capture(r, in, out)
+	}
+	s.Left--
+	if winner := s.winner(r); winner != NoWinner {
+		s.end(winner, r, out)
+	}
+}
+
+// winner judges a tick of Active.
+func (s *State) winner(r *Rules) uint8 {
+	if r.Kind == Assault {
+		switch {
+		case s.Point == r.Points:
+			return Attackers
+		case s.Left == 0:
+			return Defenders
+		}
+		return NoWinner
+	}
+	limit := r.ScoreLimit > 0 && max(s.Score[0], s.Score[1]) >= r.ScoreLimit
+	switch {
+	case !limit && s.Left > 0:
+		return NoWinner
+	case s.Score[0] > s.Score[1]:
+		return 0
+	case s.Score[1] > s.Score[0]:
+		return 1
+	}
+	return Tie
+}
+
+func (s *State) end(winner uint8, r *Rules, out *Output) {
+	s.Phase, s.Left, s.Winner, s.Status = Ended, r.postmatch, winner, Quiet
+	out.KillAll = true
+	if winner == Tie {
+		out.tell(Announcement{What: RoundTied})
+		return
+	}
+	out.tell(Announcement{What: RoundWon, Team: winner})
+}
+
+// ended waits, then begins anew. What is kept is whose turn it is to spawn where.
+func (s *State) ended(r *Rules, out *Output) {
+	if s.Left--; s.Left > 0 {
+		return
+	}
+	turn, round := s.Turn, s.Round
+	*s = r.Start()
+	s.Turn, s.Round = turn, round+1
+	out.Restart = true
+}
