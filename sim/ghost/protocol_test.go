@@ -151,7 +151,7 @@ func TestSnapshotCodes(t *testing.T) {
 	}
 	mask := func(table schema.Mask, sym int) string { return first(table.Table.Code(sym)) }
 	field := func(c *schema.Coder, v, base int32) string {
-		code, n := c.Bits(v, base)
+		code, n := c.Bits(v, base, 0)
 		return first(uint32(code), uint8(n))
 	}
 	pub, own := m.Public.Coders(), m.Owner.Coders()
