@@ -95,6 +95,17 @@ func (c *Coder) bucketBits(z uint32, class int) (code uint64, n uint) {
 	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
 }
 
+// Change is what Bits codes: zigzag(difference)-1. The values must differ.
+func (c *Coder) Change(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
+
+// Changed undoes Change. ok is false if the value is out of range.
+func (c *Coder) Changed(z uint32, base int32) (v int32, ok bool) {
+	v = base + huffman.Unzigzag(z+1)
+	v += c.wrap & (v >> 31)
+	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
+	return v, uint32(v)-uint32(c.lo) <= c.span
+}
+
 // Symbol is the bucket that Bits would code: what a training run counts.
 func (c *Coder) Symbol(v, base int32) int {
 	sym, _, _ := huffman.Bucket(huffman.Zigzag(c.Delta(v, base)) - 1)

@@ -25,6 +25,8 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	1  signals   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: 4 classes, 2 bits a level · for each class its table
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: the field told before, 255 for none; for
+//	             each class and size 16 nodes; 16 highest extra bits
 //	4  checksum  CRC-32C of all before
 //
 // Numbers are little-endian, tables packed as huffman.AppendLengths does.
@@ -57,7 +59,7 @@ func (m *Model) appendBody(dst []byte) []byte {
 			}
 		}
 	}
-	return dst
+	return append(dst, m.raw...)
 }
 
 // ParseModel reads a file of exactly one model of s. Errors wrap ErrModel and say what is wrong.
@@ -123,6 +125,10 @@ func parsePlan(src []byte, s Schema) (p plan, rest []byte, err error) {
 			tables = append(tables, table())
 		}
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
+	}
+	if err == nil && !s.Single {
+		n := min(decisionBytes(p.classes), len(rest))
+		p.raw, rest = slices.Clone(rest[:n]), rest[n:]
 	}
 	return p, rest, err
 }

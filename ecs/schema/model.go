@@ -22,6 +22,9 @@ type Model struct {
 	signals []int // fields
 	coders  []Coder
 	hash    uint64
+	codec   Codec
+	raw     []byte     // of decisions; nil for a single row
+	decide  *Decisions // of raw
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each context, whose alphabet begins
@@ -71,6 +74,7 @@ type plan struct {
 	masks   [][]uint8 // by mask
 	classes [][Levels]uint8
 	fields  [][][]uint8 // by field, by class
+	raw     []byte
 }
 
 // newModel makes a model of a plan.
@@ -102,6 +106,12 @@ func newModel(s Schema, p plan) (*Model, error) {
 			tables = append(tables, table)
 		}
 		m.coders = append(m.coders, newCoder(f, p.classes[i], tables))
+	}
+	if !s.Single {
+		if len(p.raw) != decisionBytes(p.classes) {
+			return nil, fmt.Errorf("%d bytes of decisions, %s wants %d", len(p.raw), s.Name, decisionBytes(p.classes))
+		}
+		m.raw, m.decide = p.raw, newDecisions(p.raw, p.classes)
 	}
 	m.hash = max(uint64(fnvStart.bytes(m.appendBody(nil))), 1)
 	return m, nil
@@ -155,8 +165,16 @@ func completeTable(lengths []uint8, symbols, maxLen int) (*huffman.Table, error)
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
 
-// Hash names the codes together with their schema. It is never 0.
-func (m *Model) Hash() uint64 { return m.hash }
+// Hash names the codes together with their schema and the codec. It is never 0.
+func (m *Model) Hash() uint64 {
+	if m.codec == Huffman {
+		return m.hash
+	}
+	return max(uint64(fnv(m.hash).byte(byte(m.codec))), 1)
+}
+
+// Decisions are what the codec Range needs beside; nil for a single row. Do not change it.
+func (m *Model) Decisions() *Decisions { return m.decide }
 
 // Masks lists the codes of a single row's masks in the order in which they are sent, or those of an entity row by context. Do
 // not change it.

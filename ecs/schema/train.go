@@ -9,6 +9,8 @@ type Counts struct {
 	Masks  [][]uint64        // by mask, by symbol; of entity rows those of which nothing was known
 	Moves  map[uint32]uint64 // of the other entity rows, by Move
 	Fields [][]uint64        // by field, by level times the field's buckets + bucket
+	Pairs  []uint64          // of entity rows, by field and field before, level, size and symbol: see Row
+	Tops   []uint64          // of entity rows, by field, bucket and highest extra bit
 }
 
 // Move names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
@@ -29,6 +31,9 @@ func NewCounts(s Schema) *Counts {
 	for _, f := range s.Fields {
 		c.Fields = append(c.Fields, make([]uint64, Levels*symbolsOf(f)))
 	}
+	if n := len(s.Fields); !s.Single {
+		c.Pairs, c.Tops = make([]uint64, n*(n+1)/2*pairSize), make([]uint64, n*huffman.Buckets*2)
+	}
 	return c
 }
 
@@ -43,6 +48,7 @@ func (c *Counts) Add(o *Counts) {
 	}
 	add(c.Masks, o.Masks)
 	add(c.Fields, o.Fields)
+	add([][]uint64{c.Pairs, c.Tops}, [][]uint64{o.Pairs, o.Tops})
 	for k, n := range o.Moves {
 		c.Moves[k] += n
 	}
@@ -87,6 +93,9 @@ func Train(s Schema, counts *Counts) *Model {
 			tables = append(tables, lengthsOf(c, pool(seen...), fieldPrior(f), MaxFieldCode))
 		}
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
+	}
+	if !s.Single {
+		p.raw = trainDecisions(s, counts, p.classes)
 	}
 	m, err := newModel(s, p)
 	if err != nil {

@@ -325,8 +325,12 @@ func BenchmarkEntity(b *testing.B) {
 		}
 		perEntity(b, 0)
 	})
-	for i, name := range []string{"delta", "deep", "spawn"} {
-		base := []Bases{{crowdTicks - age}, setOf(crowdTicks - age), {}}[i]
+	for i, name := range []string{"delta", "deep", "spawn", "range"} {
+		base := []Bases{{crowdTicks - age}, setOf(crowdTicks - age), {}, setOf(crowdTicks - age)}[i]
+		if name == "range" {
+			c.model = c.model.With(schema.Range)
+			c.encoder = NewEncoder(c.model, crowdSlots)
+		}
 		groups := c.ring.Groups()
 		b.Run("encode/"+name, func(b *testing.B) {
 			n := 0
@@ -355,7 +359,15 @@ func BenchmarkEntity(b *testing.B) {
 }
 
 func TestSnapshotPathDoesNotAllocate(t *testing.T) {
+	for codec := range schema.Codecs {
+		t.Run(codec.String(), func(t *testing.T) { doesNotAllocate(t, codec) })
+	}
+}
+
+func doesNotAllocate(t *testing.T, codec schema.Codec) {
 	c := newCrowd(8, true)
+	c.model = c.model.With(codec)
+	c.encoder = NewEncoder(c.model, crowdSlots)
 	c.trackers = c.trackers[:64]
 	w := newWorld(playerSchema, crowdSlots, 2, 1, 0.01, 0.01)
 	row := make([]int32, len(playerSchema.Fields))

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"math/bits"
 
+	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
@@ -38,12 +39,20 @@ func (c *codec) countRow(n *schema.Counts, h *held, id, was ecs.NetID, g, r int,
 	sym := schema.Gone
 	switch {
 	case id == was:
+		var buckets [schema.MaxFields]int8
+		var extras [schema.MaxFields]uint32
+		for f := range buckets {
+			buckets[f] = -1
+		}
 		mask := rowMask(r, lanes, base)
 		sym = schema.Update + int(mask)
 		for m := mask; m != 0; m &= m - 1 {
 			f := bits.TrailingZeros16(m)
-			n.Field(f, levels[f], c.coders[f].Symbol(lanes[f][r], base[f][r]))
+			sym, extra, _ := huffman.Bucket(c.coders[f].Change(lanes[f][r], base[f][r]))
+			buckets[f], extras[f] = int8(sym), extra
+			n.Field(f, levels[f], sym)
 		}
+		n.Row(levels[:len(lanes)], buckets[:len(lanes)], extras[:])
 	case id != 0:
 		sym = schema.Replace
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -28,6 +29,7 @@ type Decoder struct {
 	stage    *Frame      // where rows wait until their section is known to be good
 	staged   []staged    // ascending: no group twice
 	contexts contexts    // of the group in hand
+	coder    rangecoder.Tracker
 }
 
 // staged names rows of a group that wait.
@@ -167,7 +169,12 @@ func (d *Decoder) decode(t tick.Tick, g int, base Bases, src []byte) (n int, err
 			d.codec.expect(&h, g, lanes, ctx)
 		}
 	}
-	if n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, ctx); err == nil {
+	if d.codec.ranged() && baseIDs != &empty {
+		n, err = d.codec.rangeDecode(&d.coder, src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
+	} else {
+		n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
+	}
+	if err == nil {
 		d.staged = append(d.staged, staged{g, allRows})
 	}
 	return n, err

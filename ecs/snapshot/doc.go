@@ -17,6 +17,9 @@
 //	                        Update+mask, changes       each field that is not as expected, as schema.Coder.Bits
 //	zero bits up to a whole byte
 //
+// With schema.Range a block that has baselines says the same as a message of a range coder (rangeblock.go); with schema.Stored
+// nothing has a baseline.
+//
 // So an Encoder codes each (group, set of baselines) once and all clients with that set share the bytes. A Tracker knows
 // what one client holds and quantises its baselines to few ages: the newest that it can, and if that is young the two before it, as
 // far apart as the client's snapshots are, if it holds those too. A Packer fills datagrams with whole groups. Datagrams

@@ -17,6 +17,7 @@ type codec struct {
 	calm    uint32
 	stir    [][schema.Levels]uint32 // by field
 	bound   int                     // bytes of a group at its worst
+	decide  *schema.Decisions       // nil unless blocks are those of schema.Range
 }
 
 func newCodec(m *schema.Model) codec {
@@ -31,6 +32,9 @@ func newCodec(m *schema.Model) codec {
 			c.codes = append(c.codes, code|uint32(n)<<16)
 		}
 	}
+	if m.Codec() == schema.Range {
+		c.decide = m.Decisions()
+	}
 	c.stirs(m)
 	return c
 }
@@ -39,7 +43,7 @@ func newCodec(m *schema.Model) codec {
 // with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
 // into a datagram.
 func MaxGroupBytes(m *schema.Model) int {
-	return (2 + (m.MaxRowBits()+maxGap+1+baseBits)*GroupRows + 7) / 8
+	return 1 + (2+(m.MaxRowBits()+maxGap+1+baseBits)*GroupRows+7)/8
 }
 
 // empty is the baseline of a group that has none.

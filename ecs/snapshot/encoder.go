@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -14,6 +15,8 @@ type Encoder struct {
 	codec  codec
 	groups int // of a frame
 	counts *schema.Counts
+	coder  rangecoder.Encoder
+	stored bool // nothing has a baseline
 
 	frame   *Frame
 	ring    *Ring
@@ -45,7 +48,7 @@ type span struct{ off, end uint32 }
 // NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set of baselines and 256
 // slots, 2 KiB more where rows are sent one by one, and 1 KiB more a field where the set is more than one; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
-	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows}
+	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
 	for range len(ages) + 1 {
 		e.columns = append(e.columns, e.newColumn())
 	}
@@ -170,7 +173,11 @@ func (e *Encoder) encode(c *column, g int) {
 	off := len(c.buf)
 	ids, lanes := &e.frame.ids[g], e.frame.group(g)
 	baseIDs, base, ctx := e.expected(c, g)
-	c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base, ctx)
+	if e.codec.ranged() && baseIDs != &empty {
+		c.buf = e.codec.rangeGroup(&e.coder, c.buf, ids, lanes, baseIDs, base, ctx)
+	} else {
+		c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base, ctx)
+	}
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
 		e.codec.count(e.counts, &c.held, g, ids, lanes, baseIDs, base)

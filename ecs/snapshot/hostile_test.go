@@ -58,7 +58,10 @@ func (d *Decoder) checkSane(t *testing.T) {
 // hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick 6, of two
 // runs of which the first takes firstRun bytes.
 func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
-	m := schema.DefaultModel(playerSchema)
+	return hostileWith(t, schema.DefaultModel(playerSchema))
+}
+
+func hostileWith(t testing.TB, m *schema.Model) (d *Decoder, good []byte, firstRun int) {
 	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))
 	d = NewDecoder(m, 48, 1)
 	for at := tick.Tick(3); at <= 5; at++ {
@@ -136,6 +139,23 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 	}
 }
 
+// A message of a range coder that is cut short is refused, or it is one that needs no more.
+func TestShortRangesLeaveNoTrace(t *testing.T) {
+	m := learned(playerSchema).With(schema.Range)
+	d, good, firstRun := hostileWith(t, m)
+	before := d.fingerprint()
+	for n := 1; n < len(good); n++ {
+		if err := d.Section(6, good[:n]); n != firstRun && (err == nil || d.fingerprint() != before) {
+			t.Fatalf("%d of %d bytes: %v, want an error and no trace", n, len(good), err)
+		} else if n == firstRun {
+			d, _, _ = hostileWith(t, m)
+		}
+	}
+	if err := d.Section(6, good); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestBadSectionsLeaveNoTrace(t *testing.T) {
 	d, good, firstRun := hostileStart(t)
 	before := d.fingerprint()
@@ -202,6 +222,22 @@ func FuzzSection(f *testing.F) {
 				t.Fatal("After returns what it should not")
 			}
 		}
+	})
+}
+
+// FuzzRange is FuzzSection for messages of a range coder, in a model that has all kinds of tables.
+func FuzzRange(f *testing.F) {
+	m := learned(playerSchema).With(schema.Range)
+	_, good, _ := hostileWith(f, m)
+	f.Add(good)
+	f.Add([]byte{0, 0, 0, 1, 0xff, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, _, _ := hostileWith(t, m)
+		before := d.fingerprint()
+		if err := d.Section(6, src); err != nil && d.fingerprint() != before {
+			t.Fatalf("refused with %v, but it left a trace", err)
+		}
+		d.checkSane(t)
 	})
 }
 

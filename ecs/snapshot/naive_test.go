@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"bytes"
+	mathbits "math/bits"
 	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -190,7 +192,7 @@ func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32
 
 func TestSharedEqualsNaive(t *testing.T) {
 	for _, s := range []schema.Schema{playerSchema, edgeSchema} {
-		for _, m := range []*schema.Model{schema.DefaultModel(s), learned(s)} {
+		for _, m := range []*schema.Model{schema.DefaultModel(s), learned(s), schema.DefaultModel(s).With(schema.Range), learned(s).With(schema.Range)} {
 			t.Run(s.Name, func(t *testing.T) {
 				rapid.Check(t, func(t *rapid.T) { sharedEqualsNaive(t, m) })
 			})
@@ -214,7 +216,7 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 	for range rapid.IntRange(1, 20).Draw(t, "asks") {
 		g := rapid.IntRange(0, len(cur.ids)-1).Draw(t, "group")
 		base := drawBases(t, now)
-		want := naiveBlock(m, cur, g, framesAt(ring, base)...)
+		want := naiveCoded(m, cur, g, framesAt(ring, base)...)
 		got := e.Group(g, base)
 		if n := ring.Groups(); g < n && rapid.Bool().Draw(t, "run") {
 			got = e.Run(g, 1, base)
@@ -261,9 +263,88 @@ func mustSection(t interface{ Fatal(...any) }, d *Decoder, f, base *Frame, m *sc
 		if base != nil {
 			run.Base[0] = base.Tick
 		}
-		src = append(AppendRun(src, run, f.Tick, d.interval), naiveBlock(m, f, g, base)...)
+		src = append(AppendRun(src, run, f.Tick, d.interval), naiveCoded(m, f, g, base)...)
 	}
 	if err := d.Section(f.Tick, src); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// naiveCoded is naiveBlock for any codec.
+func naiveCoded(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
+	block := naiveBlock(m, cur, g, bases...)
+	if m.Codec() != schema.Range || len(bases) == 0 || bases[0] == nil {
+		return block
+	}
+	if message := naiveRange(m, cur, g, bases...); len(message) < MaxGroupBytes(m) {
+		return message
+	}
+	return append([]byte{255}, block...)
+}
+
+// naiveRange is the twin of a message of schema.Range.
+func naiveRange(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
+	var e rangecoder.Encoder
+	e.Reset(nil)
+	e.Bit(false, 65280)
+	d := m.Decisions()
+	changed, _ := naiveFlags(m, cur, g, bases...)
+	e.Bit(changed, d.Idle)
+	for slot := g * GroupRows; changed && slot < (g+1)*GroupRows; slot++ {
+		row := make([]int32, len(m.Coders()))
+		id, h := cur.Row(slot, row), naiveExpect(m, cur.Tick, slot, bases...)
+		spawn := id != h.id && id != 0
+		switch {
+		case h.id == 0:
+			e.Bit(spawn, d.Spawn)
+		case id != h.id:
+			e.Bit(true, d.Leave)
+			e.Bit(spawn, 1<<15)
+		default:
+			e.Bit(false, d.Leave)
+			naiveDecisions(&e, m, row, h)
+		}
+		if spawn {
+			e.Bits(uint32(id.Generation()), 8)
+			for f := range row {
+				code, n := m.Coders()[f].Raw(row[f])
+				naiveEven(&e, uint32(code), n)
+			}
+		}
+	}
+	return e.FinishAmong()
+}
+
+func naiveEven(e *rangecoder.Encoder, v uint32, n uint) {
+	for ; n > 16; v, n = v>>16, n-16 {
+		e.Bits(v&0xffff, 16)
+	}
+	e.Bits(v, n)
+}
+
+func naiveDecisions(e *rangecoder.Encoder, m *schema.Model, row []int32, h hope) {
+	buckets := map[int]int{}
+	for f := range row {
+		c, d := &m.Coders()[f], m.Decisions().Fields[f]
+		size := 0
+		if b, ok := buckets[d.Of]; ok {
+			size = min((b+2)/2, 5)
+		}
+		p := d.Nodes[(int(c.Class(h.levels[f]))*6+size)*16:]
+		if e.Bit(row[f] != h.row[f], uint32(p[0])); row[f] == h.row[f] {
+			continue
+		}
+		bucket := c.Symbol(row[f], h.row[f])
+		buckets[f] = bucket
+		for above := 1; above < 16; {
+			bit := bucket >> (3 - (mathbits.Len(uint(above)) - 1)) & 1
+			e.Bit(bit == 1, uint32(p[above]))
+			above = above*2 + bit
+		}
+		z := huffman.Zigzag(c.Delta(row[f], h.row[f])) - 1
+		if first, n := huffman.BucketRange(bucket); n > 0 {
+			e.Bit((z-first)>>(n-1) == 1, uint32(d.Top[bucket]))
+			naiveEven(e, (z-first)&(1<<(n-1)-1), n-1)
+		}
 	}
 }

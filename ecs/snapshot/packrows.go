@@ -135,7 +135,7 @@ func (p *Packer) candidates(words int) {
 	step := k.step()
 	for _, age := range ages {
 		row, ok := k.aged(age)
-		if !ok {
+		if !ok || p.encoder.stored {
 			continue
 		}
 		b := rowBase{have: p.held(row, words), age: age, bases: Bases{k.sent[row]}}
@@ -210,7 +210,11 @@ func (p *Packer) share(see []uint64) {
 	if !anyWhole(see) {
 		return
 	}
-	r.spans = r.tracker.Runs(r.spans[:0], 0, r.end)
+	if r.spans = r.spans[:0]; p.encoder.stored {
+		r.spans = append(r.spans, Run{Count: r.end})
+	} else {
+		r.spans = r.tracker.Runs(r.spans, 0, r.end)
+	}
 	for _, run := range r.spans {
 		for run.Count > 0 {
 			n := 0

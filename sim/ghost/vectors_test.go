@@ -74,7 +74,7 @@ func scanAll(t *testing.T, in string, to ...any) {
 func TestHashesArePinned(t *testing.T) {
 	for i, c := range [][2]uint64{
 		{Public.Hash(), 0x720e10178992868e}, {Owner.Hash(), 0x7543c6b28a4f83f6}, {SchemaHash(), 0xc2bd4ef813725250},
-		{Untrained().Hash(), 0xf837aa2fc6f3bf0a}, // a trained one changes with what it is trained on
+		{Untrained().Hash(), 0x2a966484d60bc1da}, // a trained one changes with what it is trained on
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%d: %#x, want %#x", i, c[0], c[1])
