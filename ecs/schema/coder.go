@@ -66,6 +66,9 @@ func newCoder(f Field, classes [Levels]uint8, tables []*huffman.Table) Coder {
 // Class is the class of a level below Levels. That of Unknown is 0.
 func (c *Coder) Class(level uint8) uint8 { return c.classes[level] }
 
+// Levelled reports whether the level of the field decides anything: its table, or what is expected.
+func (c *Coder) Levelled() bool { return c.predict != Hold || c.classes != [Levels]uint8{} }
+
 // Table is the code of a class's buckets.
 func (c *Coder) Table(class uint8) *huffman.Table { return c.tables[class] }
 

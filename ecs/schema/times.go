@@ -79,6 +79,8 @@ func (c *Coder) Expect(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 		c.moves(t, v0, v1, levels)
 	case t.first == 0:
 		c.two(t, dst, v0, v1, levels)
+	case c.predict == Best && c.wrap == 0 && t.last == 1 && t.first == 1:
+		c.bestEven(t, dst, v0, v1, v2, levels)
 	case c.predict == Best:
 		c.best(t, dst, v0, v1, v2, levels)
 	default:
@@ -89,8 +91,12 @@ func (c *Coder) Expect(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 // moves is the surprise of hold.
 func (c *Coder) moves(t *Times, v0, v1 []int32, levels []uint8) {
 	v1, levels = v1[:len(v0)], levels[:len(v0)]
-	for i, v := range v0 {
-		levels[i] = levelOf(abs(int64(c.Delta(v, v1[i]))), t.scale)
+	wrap, half, top, scale := c.wrap, c.half, c.top, t.scale
+	for i, v := range v0 { // with Delta written out, so that it stays in registers
+		d := v - v1[i]
+		d += wrap & ((d + half) >> 31)
+		d -= wrap & ((top - d) >> 31)
+		levels[i] = levelOf(abs(int64(d)), scale)
 	}
 }
 
@@ -115,6 +121,24 @@ func (c *Coder) best(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 			dst[i], u = v, rest
 		}
 		levels[i] = levelOf(u, t.scale)
+	}
+}
+
+// bestEven is best for evenly spaced baselines of a field that does not go round: the usual case, without branches, as which way is a
+// coin toss.
+func (c *Coder) bestEven(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
+	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
+	ahead, scale, lo := t.ahead, t.scale, int64(c.lo)
+	hi := lo + int64(c.span)
+	for i, v := range v0 {
+		move, before := int64(v-v1[i]), int64(v1[i]-v2[i])
+		rest, u := abs(move), abs(move-before)
+		x := int64(v) + move*ahead
+		if u >= rest {
+			x = int64(v)
+		}
+		dst[i] = int32(min(max(x, lo), hi))
+		levels[i] = levelOf(min(u, rest), scale)
 	}
 }
 
@@ -170,8 +194,6 @@ func (c *Coder) along(v int32, way int64) int32 {
 }
 
 func abs(x int64) int64 {
-	if x < 0 {
-		return -x
-	}
-	return x
+	s := x >> 63
+	return (x ^ s) - s
 }

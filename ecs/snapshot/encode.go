@@ -16,6 +16,7 @@ type codec struct {
 	coders  []schema.Coder
 	calm    uint32
 	stir    [][schema.Levels]uint32 // by field
+	inert   []bool                  // by field: it is expected as it was, and its level decides nothing
 	bound   int                     // bytes of a group at its worst
 	decide  *schema.Decisions       // nil unless blocks are those of schema.Range
 }

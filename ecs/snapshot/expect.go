@@ -1,6 +1,10 @@
 package snapshot
 
-import "github.com/tickrate/tickrate/ecs/schema"
+import (
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+)
 
 // contexts say for the rows of a group which tables code them. 0: nothing is known but the newest baseline.
 //
@@ -37,6 +41,10 @@ func (c *codec) stirs(m *schema.Model) {
 			c.stir[f][level] = (uint32(c.coders[f].Class(level)) ^ calm) << shift
 		}
 	}
+	c.inert = make([]bool, len(c.coders))
+	for f := range c.coders {
+		c.inert[f] = !c.coders[f].Levelled() && !slices.Contains(m.Signals(), f)
+	}
 	for i, f := range m.Signals() {
 		for level := schema.Calm + 1; level < schema.Levels; level++ {
 			c.stir[f][level] |= 2 << i
@@ -58,7 +66,7 @@ func (c *codec) expect(h *held, g int, dst []lane, ctx *contexts) {
 	}
 	var levels [GroupRows]uint8
 	for f := range dst {
-		if v0[f] == v1[f] && v1[f] == v2[f] {
+		if c.inert[f] || v0[f] == v1[f] && v1[f] == v2[f] {
 			dst[f] = v0[f]
 			continue
 		}
