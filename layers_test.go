@@ -52,7 +52,7 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
+	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
 	{pkg: "ecs/interest", may: "ecs"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.

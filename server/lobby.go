@@ -29,6 +29,7 @@ type Config struct {
 	Kbps      int                  // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
 	Gate      netcode.ServerConfig // who may come in: key, addresses, entropy, journal. Its Clients are set to Players
 	Models    ghost.Models         // compression; default ghost.Trained
+	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
 
@@ -74,6 +75,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
 	}
+	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
+		c.Models = c.Models.With(c.Codec)
+	}
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
 	}
@@ -89,6 +93,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
 	case c.Kbps != 0 && (c.Kbps < sim.MinKbps || c.Kbps > maxKbps):
 		return c, fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinKbps, maxKbps)
+	case c.Codec >= schema.Codecs:
+		return c, fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):

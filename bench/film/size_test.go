@@ -90,7 +90,7 @@ func TestOwnLobbySizes(t *testing.T) {
 	}
 }
 
-// liveBytes is what snapshots take in a lobby that plays: blocks of 16 rows against the newest acknowledged one.
+// liveBytes is what snapshots take in a lobby that plays: blocks of 16 rows against the three newest acknowledged ones.
 func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 	ring := snapshot.NewRing(m.Schema(), tr.Entities, snapshot.Window, 1)
 	enc := snapshot.NewEncoder(m, tr.Entities)
@@ -105,7 +105,7 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 		if s < eval.Warmup(late) {
 			continue
 		}
-		bytes += len(enc.Run(0, ring.Groups(), now-late))
+		bytes += len(enc.Run(0, ring.Groups(), snapshot.Bases{now - late, now - late - 1, now - late - 2}))
 		rows += tr.Entities
 	}
 	return float64(bytes) / float64(rows)

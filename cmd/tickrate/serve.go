@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
@@ -28,6 +29,7 @@ type serveFlags struct {
 	relevance                          string
 	far                                float64
 	checksum                           int
+	codec                              string
 	players, rate, interval, kbps      int
 	seed                               uint64
 	ready, echo                        bool
@@ -88,6 +90,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, or a file")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
@@ -166,6 +169,9 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	}
 	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
 		return cfg, err
+	}
+	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
+		return cfg, badUse(err)
 	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, f.arena
 	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps

@@ -161,13 +161,13 @@ const (
 )
 
 // PlayerHash is the hash of PlayerSchema.
-const PlayerHash uint64 = 0x9d14babe6e10a58
+const PlayerHash uint64 = 0x720e10178992868e
 
 // PlayerSchema describes those rows.
 var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
-	PlayerX:      {Name: "x", Min: -262144, Max: 262144, Often: 70},
-	PlayerY:      {Name: "y", Min: -262144, Max: 262144, Often: 20},
-	PlayerZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70},
+	PlayerX:      {Name: "x", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
+	PlayerY:      {Name: "y", Min: -262144, Max: 262144, Often: 20, Predict: schema.Best},
+	PlayerZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
 	PlayerYaw:    {Name: "yaw", Wrap: 4096, Often: 60},
 	PlayerPitch:  {Name: "pitch", Min: -1024, Max: 1024, Often: 40},
 	PlayerState:  {Name: "state", Min: 0, Max: 65535, Often: 2},

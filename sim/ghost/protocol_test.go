@@ -99,6 +99,38 @@ func TestSnapshotExample(t *testing.T) {
 	}
 }
 
+// TestRangeExample is the first example's public row with the codec range.
+func TestRangeExample(t *testing.T) {
+	doc := page(t, "golden-range")
+	m := Untrained().With(schema.Range)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	others := snapshot.NewDecoder(m.Public, 16, 3)
+	var p snapshot.Packer
+	for i, name := range []string{"first", "second", "third"} {
+		at, row := tick.Tick(300+3*i), examplePublic[min(i, 1)]
+		frame := ring.Begin(at)
+		frame.Set(exampleID.Index(), exampleID, row)
+		e.Begin(frame, ring)
+		k.Advance(at)
+		p.Begin(e, k, 0, 1)
+		got, first, count := p.Next(nil, 1000)
+		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: wrote %x, the page says %s (%v)", name, got, doc[name], err)
+		}
+		if err := others.Section(at, got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var public [PublicFields]int32
+		if id := others.At(at).Row(exampleID.Index(), public[:]); id != exampleID || fmt.Sprint(public) != fmt.Sprint(row) {
+			t.Errorf("%s: %v %v", name, id, public)
+		}
+		k.Acked(at, first, count)
+	}
+	if got := fmt.Sprintf("%016x", m.Hash()); got != doc["model hash"] {
+		t.Errorf("hash %s, the page says %s", got, doc["model hash"])
+	}
+}
+
 // TestRowsExample goes on by rows.
 func TestRowsExample(t *testing.T) {
 	doc := page(t, "golden-rows")
@@ -177,7 +209,7 @@ func TestSnapshotCodes(t *testing.T) {
 	}
 	mask := func(table schema.Mask, sym int) string { return first(table.Table.Code(sym)) }
 	field := func(c *schema.Coder, v, base int32) string {
-		code, n := c.Bits(v, base)
+		code, n := c.Bits(v, base, 0)
 		return first(uint32(code), uint8(n))
 	}
 	pub, own := m.Public.Coders(), m.Owner.Coders()
