@@ -58,6 +58,8 @@ var layers = []layer{
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom vek"},
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
+	{pkg: "lagcomp/rig", may: "ecs/geom"},
+	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},

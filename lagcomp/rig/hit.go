@@ -2,9 +2,9 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres. It is one number (the
-// reference's), so that a broad phase over columns of feet may shift the ray instead of the spheres.
-const BoundHigh = 1.0
+// BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
+// the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
+const BoundHigh = 0.9
 
 // Bound is a sphere that holds every capsule of p, whatever its parameters but Pos and the hero.
 func Bound(p *Pose) geom.Sphere {

@@ -7,7 +7,7 @@ const (
 	kneeRest   = 0.06 // sine of the bend of a standing leg
 	toesDown   = 0.1  // sine of a standing foot
 	toesFollow = 0.5  // how much of the shin's swing the foot takes
-	airStride  = 0.3  // how much of the stride is left in the air
+	airStride  = 0.3  // how much of the stride is left in the air, or with knees bent all the way
 )
 
 // legs bends both legs and returns how high the hips are above the feet, in metres.
@@ -18,14 +18,14 @@ func (f *figure) legs() float32 {
 	ground := max(left, other)
 	j := &f.k.Joints
 	hang := j[ThighL].Length + j[ShinL].Length + j[FootL].Radius + float32(toesDown*j[FootL].Length)
-	return ground + float32((hang-ground)*f.air)
+	return ground + float32(max(hang-ground, 0)*f.air)
 }
 
 // leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in metres. sin and cos are
 // of the leg's own phase: at sine 1 it is foremost; while the cosine is positive it swings forward, knee bent.
 func (f *figure) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
 	k := f.k
-	stride := float32(f.gait * (1 - float32((1-airStride)*f.air)))
+	stride := float32(f.gait * (1 - float32((1-airStride)*max(f.air, f.squat))))
 	swing := float32(float32(k.Swing*stride) * sin)
 	lift := float32(float32(k.Knee*stride) * max(cos, 0))
 	tuck := float32(float32(k.Tuck*f.air) * (0.65 - float32(0.35*side))) // the left leads

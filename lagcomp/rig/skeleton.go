@@ -47,8 +47,8 @@ var Skeletons = [Heroes]Skeleton{
 		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08, headR: 0.12,
 		upperR: 0.07, foreR: 0.05, handR: 0.05,
 	}),
-	Robot: build(2.2, 1.5, limbs{
-		thigh: 0.52, shin: 0.50, foot: 0.24, pelvis: 0.12, spine: 0.16, chest: 0.18, neck: 0.2295, head: 0.19,
+	Robot: build(2.2, 1.43, limbs{
+		thigh: 0.52, shin: 0.50, foot: 0.24, pelvis: 0.12, spine: 0.16, chest: 0.18, neck: 0.236, head: 0.19,
 		upper: 0.36, fore: 0.33, hand: 0.11, hips: 0.15, shoulders: 0.31, rise: 0.04,
 		thighR: 0.12, shinR: 0.11, footR: 0.085, pelvisR: 0.21, spineR: 0.21, chestR: 0.26, neckR: 0.11, headR: 0.18,
 		upperR: 0.10, foreR: 0.08, handR: 0.07,
