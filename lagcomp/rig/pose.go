@@ -120,7 +120,8 @@ func (s Stance) String() string {
 }
 
 // Lerp is the one interpolation between two snapshots of a player, for the client's picture and the server's verdict:
-// frac/256 of the way from a to b, position and weights straight, angles and phase along the shorter arc, all else from a.
+// frac/256 of the way from a to b, position and weights straight, angles and phase along the shorter arc (the hips never through
+// the back of the view), all else from a.
 // It leaves a unchanged, whatever frac, where the two are not one unbroken life of one hero: another ID, an edge of alive,
 // another life, another build.
 func Lerp(a, b *Pose, frac uint8) Pose {
@@ -134,7 +135,7 @@ func Lerp(a, b *Pose, frac uint8) Pose {
 	p.Pitch += geom.Angle(int32(int16(b.Pitch-a.Pitch)) * n >> 8)
 	p.Phase += uint16(int32(int16(b.Phase-a.Phase)) * n >> 8)
 	p.Move += uint8(int32(int8(b.Move-a.Move)) * n >> 8)
-	p.Hips += int8(int32(b.Hips-a.Hips) * n >> 8)
+	p.Hips += int8((int32(b.Hips) - int32(a.Hips)) * n >> 8)
 	p.Gait, p.Aim = mix(a.Gait, b.Gait, n), mix(a.Aim, b.Aim, n)
 	p.Air, p.Squat = mix(a.Air, b.Air, n), mix(a.Squat, b.Squat, n)
 	p.Bank += int8((int32(b.Bank) - int32(a.Bank)) * n >> 8)

@@ -25,7 +25,7 @@ func slowLerp(a, b Pose, frac uint8) Pose {
 	p.Pitch = geom.Angle(int(way(float64(a.Pitch), float64(b.Pitch), 65536)))
 	p.Phase = uint16(int(way(float64(a.Phase), float64(b.Phase), 65536)))
 	p.Move = uint8(int(way(float64(a.Move), float64(b.Move), 256)))
-	p.Hips = int8(int(way(float64(a.Hips), float64(b.Hips), 256)))
+	p.Hips = int8(straight(float64(a.Hips), float64(b.Hips)))
 	p.Gait = uint8(straight(float64(a.Gait), float64(b.Gait)))
 	p.Bank = int8(straight(float64(a.Bank), float64(b.Bank)))
 	p.Aim = uint8(straight(float64(a.Aim), float64(b.Aim)))
