@@ -44,16 +44,24 @@ func DefaultParams(h rig.Hero) Params {
 
 // Rates is Params in integers for one rate of ticks.
 type Rates struct {
-	cycle, sprint                                                           uint32 // 2^-32 cycles for one VelUnit of speed
-	shuffle                                                                 uint32 // 2^-32 cycles
-	gait                                                                    uint32 // 1/65535 weights for one VelUnit, in 2^-8
-	still                                                                   uint32 // VelUnits
-	bank                                                                    int64  // see lean
-	turnAfter                                                               int32  // angle units
-	turnWithin                                                              int32
-	hips                                                                    int32 // angle units a tick
-	soft, hard                                                              int32 // fall units
-	gaitStep, bankStep, airStep, aimStep, squatStep, riseStep, collapseStep int32
+	stances                                        [rig.Dead + 1]row
+	still                                          uint32 // VelUnits
+	turnAfter                                      int32  // angle units
+	turnWithin                                     int32
+	hips                                           int32 // angle units a tick
+	soft, hard                                     int32 // of falls, see fallsPerMetre
+	gaitStep, bankStep, airStep, aimStep, riseStep int32 // of weights, a tick
+}
+
+// row is what a stance does to the phase, and the goals of its weights.
+type row struct {
+	perUnit, perTick uint32   // 2^-32 cycles: for one VelUnit of speed, and for nothing
+	gaitPerUnit      uint32   // weight for one VelUnit, 2^-8
+	gait             int32    // weight besides
+	air, squat       int32    // weights
+	aim              [2]int32 // weights; the second while shooting
+	squatStep        int32    // towards more
+	bank             int64    // weight for one VelUnit that turns one angle unit, straight ahead; 2^-32/0x4000
 }
 
 // Table is what a tick needs of all heroes.
@@ -74,24 +82,41 @@ func Compile(p Params, rate tick.Rate) Rates {
 		panic(fmt.Sprintf("anim: Compile of %+v at %d Hz", p, rate))
 	}
 	hz := float64(rate)
-	round := func(x float64) float64 { return math.Floor(x + 0.5) }
+	round := func(x float64) float64 { return math.Floor(float64(x) + 0.5) }
 	step := func(time float64) int32 {
 		return int32(min(max(round(full/max(float64(time*hz), 1)), 1), full))
 	}
-	perUnit := func(metres float64) uint32 { return uint32(round(1 << 32 * move.VelUnit / float64(hz*metres))) }
 	degrees := func(d float64) int32 { return int32(round(d * 65536 / 360)) }
 	radians := float64(2 * math.Pi / 65536 * hz) // a second, for one angle unit a tick
-	return Rates{
-		cycle: perUnit(p.Cycle), sprint: perUnit(p.SprintCycle),
-		shuffle:   uint32(round(1 << 32 * p.Shuffle / hz)),
-		gait:      uint32(round(full * 256 * move.VelUnit / p.TopSpeed)),
+	r := Rates{
 		still:     uint32(round(p.Still / move.VelUnit)),
-		bank:      int64(round(1 << 32 * 32767 * move.VelUnit * radians / (0x4000 * p.FullBank))),
 		turnAfter: degrees(p.TurnAfter), turnWithin: degrees(p.TurnWithin), hips: max(degrees(p.HipsSpeed/hz), 1),
 		soft: int32(round(p.SoftFall * fallsPerMetre)), hard: int32(round(p.HardFall * fallsPerMetre)),
 		gaitStep: step(p.GaitTime), bankStep: step(2 * p.BankTime), airStep: step(p.AirTime), aimStep: step(p.AimTime),
-		squatStep: step(p.SquatTime), riseStep: step(p.RiseTime), collapseStep: step(p.CollapseTime),
+		riseStep: step(p.RiseTime),
 	}
+	cycles := func(metres float64) uint32 { return uint32(round(1 << 32 * move.VelUnit / float64(hz*metres))) }
+	gait := uint32(round(full * 256 * move.VelUnit / p.TopSpeed))
+	up, soften := [2]int32{full, full}, step(p.SquatTime)
+	bank := int64(round(1 << 32 * 32767 * move.VelUnit * radians / (0x4000 * p.FullBank)))
+	walk := row{bank: bank, perUnit: cycles(p.Cycle), gaitPerUnit: gait, aim: up, squatStep: soften}
+	sprint, air := walk, walk
+	sprint.perUnit, sprint.aim[0] = cycles(p.SprintCycle), 0
+	air.perUnit /= 4 // legs go on, but not as fast
+	air.air, air.bank = full, 0
+	land := air // reach for the ground
+	land.air, land.squat = full/3, full/8
+	r.stances = [rig.Dead + 1]row{
+		rig.Stand:  {bank: bank, gaitPerUnit: gait, aim: up, squatStep: soften},
+		rig.Turn:   {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8, aim: up, squatStep: soften},
+		rig.Run:    walk,
+		rig.Sprint: sprint,
+		rig.Jump:   air,
+		rig.InAir:  air,
+		rig.Land:   land,
+		rig.Dead:   {squat: full, squatStep: step(p.CollapseTime)},
+	}
+	return r
 }
 
 // DefaultTable compiles the defaults of all heroes.
