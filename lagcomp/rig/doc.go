@@ -21,6 +21,7 @@
 //	Air          legs tucked up, not reaching for the ground
 //	Squat        legs bent, to soften a landing; all the way down for the dead
 //
-// On the ground the hips are as high as the lower foot demands, so a foot always stands on it and none is below it. The
-// hips are above Pos: the figure is posed within the body that moves, it does not move it.
+// On the ground the hips are as high as the lower foot demands, so that one foot stands on it and none is below it; runners
+// fly a little between two steps, or their heads would bob. The figure is posed within the body that moves, it does not move
+// it.
 package rig

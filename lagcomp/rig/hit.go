@@ -81,3 +81,21 @@ func normal(c *geom.Capsule, point, dir geom.Vec3) geom.Vec3 {
 	}
 	return n
 }
+
+// Nearest is the bone of p whose surface is nearest to a point in the world, and how far, in metres; 0 within it. Of bones
+// equally near the later one. Blasts are measured by it.
+func Nearest(at geom.Vec3, p *Pose) (bone Bone, metres float32) {
+	var body Body
+	Shape(p, &body)
+	from := at.Sub(p.Pos)
+	for i := range body {
+		c := &body[i]
+		axis, m := c.B.Sub(c.A), from.Sub(c.A)
+		f := min(max(m.Dot(axis)/axis.LenSq(), 0), 1)
+		d := max(m.Mad(axis, -f).Len()-c.Radius, 0)
+		if i == 0 || d <= metres {
+			bone, metres = Bone(i), d
+		}
+	}
+	return bone, metres
+}

@@ -157,6 +157,25 @@ func TestWhatIsHit(t *testing.T) {
 	}
 }
 
+func TestNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for i := range 50_000 {
+		p := random(r, Hero(i%2))
+		p.Pos = geom.Vec3{X: float32(r.IntN(4096)-2048) / 128, Y: 3}
+		at := p.Pos.Add(geom.Vec3{X: r.Float32()*4 - 2, Y: r.Float32() * 3, Z: r.Float32()*4 - 2})
+		var body Body
+		Capsules(&p, &body)
+		want := math.Inf(1)
+		for _, c := range body {
+			want = min(want, max(distance(at, c), 0))
+		}
+		bone, got := Nearest(at, &p)
+		if math.Abs(float64(got)-want) > 1e-5 || max(distance(at, body[bone]), 0) > want+1e-5 {
+			t.Fatalf("%v at %v m, want %v m: %v %+v", bone, got, want, at, p)
+		}
+	}
+}
+
 // Rays that are no use hit nothing and hurt nobody.
 func TestUselessRays(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))

@@ -10,7 +10,8 @@ const (
 	airStride  = 0.3  // how much of the stride is left in the air, or with knees bent all the way
 )
 
-// legs bends both legs and returns how high the hips are above the feet, in metres.
+// legs bends both legs and returns how high the hips are above the ground, in metres: as high as the lower foot demands, and
+// higher in the air. Runners are in the air between two steps.
 func (f *figure) legs() float32 {
 	ahead, right := f.hips.within(f.travel)
 	left := f.leg(ThighL, -1, f.sin, f.cos, ahead, right)
@@ -18,7 +19,8 @@ func (f *figure) legs() float32 {
 	ground := max(left, other)
 	j := &f.k.Joints
 	hang := j[ThighL].Length + j[ShinL].Length + j[FootL].Radius + float32(toesDown*j[FootL].Length)
-	return ground + float32(max(hang-ground, 0)*f.air)
+	flight := max(f.air, float32(f.k.Flight*float32(f.gait*(1-f.squat))))
+	return ground + float32(max(hang-ground, 0)*flight)
 }
 
 // leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in metres. sin and cos are

@@ -58,7 +58,7 @@ func TestRow69ShapeBits(t *testing.T) {
 		Shape(&p, &body)
 		sum = sum*31 + hash(&body)
 	}
-	if want := uint64(0xc8adc9777dcbee34); sum != want {
+	if want := uint64(0x176f84dd6abe5419); sum != want {
 		t.Errorf("hash %#x, pinned %#x", sum, want)
 	}
 }
@@ -137,14 +137,14 @@ func distance(p geom.Vec3, c geom.Capsule) float64 {
 	return math.Sqrt(dot(d, d)) - float64(c.Radius)
 }
 
-// Whatever the pose: bones keep their lengths and hang together, the lower foot stands on the ground unless in the air, no foot
-// is below it, and neither place nor identity changes the shape.
+// Whatever the pose: bones keep their lengths and hang together, the lower foot stands on the ground unless in the air or
+// running, no foot is below it, and neither place nor identity changes the shape.
 func TestAnyPose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 50_000 {
 		p := random(r, Hero(i%2))
 		if i%3 == 0 {
-			p.Air = 0
+			p.Air, p.Gait = 0, 0
 		}
 		k := &Skeletons[p.Form.Hero()]
 		var body, moved, world Body
@@ -166,7 +166,7 @@ func TestAnyPose(t *testing.T) {
 		for _, b := range []Bone{FootL, FootR} {
 			feet = min(feet, float64(min(body[b].A.Y, body[b].B.Y)-body[b].Radius))
 		}
-		if feet < -1e-6 || p.Air == 0 && feet > 1e-6 {
+		if feet < -1e-6 || p.Air == 0 && p.Gait == 0 && feet > 1e-6 {
 			t.Fatalf("feet at %v m: %+v", feet, p)
 		}
 		q := p
@@ -256,6 +256,27 @@ func TestNothingJumps(t *testing.T) {
 		for bone := range Bones {
 			if d := float64(max(a[bone].A.Sub(b[bone].A).Len(), a[bone].B.Sub(b[bone].B).Len())); d > limit {
 				t.Fatalf("%v jumps %.3f m from\n%+v to\n%+v", bone, d, p, q)
+			}
+		}
+	}
+}
+
+// A runner's head bobs by less than its own half width, a sprinter's by little more: heads are to be aimed at.
+func TestBob(t *testing.T) {
+	for h, k := range Skeletons {
+		for _, c := range []struct {
+			gait uint8
+			most float32
+		}{{191, 0.09}, {255, 0.14}} {
+			lo, hi := float32(9), float32(0)
+			for phase := range 256 {
+				p := Pose{Form: FormOf(Hero(h), Run), Gait: c.gait, Aim: 255, Phase: uint16(phase << 8)}
+				var body Body
+				Shape(&p, &body)
+				lo, hi = min(lo, body[Head].B.Y), max(hi, body[Head].B.Y)
+			}
+			if bob := (hi - lo) / k.Height * 1.8; bob > c.most {
+				t.Errorf("%v bobs %.3f m at gait %d, of a height of 1.8 m", Hero(h), bob, c.gait)
 			}
 		}
 	}

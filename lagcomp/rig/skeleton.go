@@ -23,6 +23,7 @@ type Skeleton struct {
 	Bank   float32 // of the torso to the side at Bank 127
 	Squat  float32 // of a thigh at Squat 255
 	Slump  float32 // the same of the dead
+	Flight float32 // how much of the drop of spread legs a runner does not follow at Gait 255
 	Tuck   float32 // of the leading thigh at Air 255
 	Splay  float32 // of each leg to its side
 	Pump   float32 // swing of a hand at Gait 255, of the arm's length
@@ -33,7 +34,7 @@ type Skeleton struct {
 
 // style is how both heroes move.
 var style = Skeleton{
-	Swing: 0.62, Knee: 0.85, Lean: 0.2, Bank: 0.25, Squat: 0.7, Slump: 0.93, Tuck: 0.5, Splay: 0.05,
+	Swing: 0.62, Knee: 0.85, Lean: 0.2, Bank: 0.25, Squat: 0.7, Slump: 0.93, Flight: 0.6, Tuck: 0.5, Splay: 0.05,
 	Pump: 0.45, Reach: 0.82, Trail: 0.62, Hollow: 0.12,
 }
 
@@ -41,7 +42,7 @@ var style = Skeleton{
 // wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05; Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and
 // 0.11), lengths are what makes its heights of them.
 var Skeletons = [Heroes]Skeleton{
-	Terraformer: build(1.8, 1.2, limbs{
+	Terraformer: build(1.8, 1.11, limbs{
 		thigh: 0.43, shin: 0.42, foot: 0.19, pelvis: 0.10, spine: 0.14, chest: 0.18, neck: 0.1595, head: 0.16,
 		upper: 0.28, fore: 0.25, hand: 0.08, hips: 0.10, shoulders: 0.2, rise: 0.04,
 		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08, headR: 0.12,
