@@ -337,7 +337,14 @@ func BenchmarkStep(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/players, "ns/player")
 		b.ReportMetric(float64(least.Nanoseconds())/players, "min-ns/player")
 	}
-	b.Run("step", func(b *testing.B) { each(b, func() { StepColumns(states, in, table) }) })
+	// Half of the players turn their view at 120 degrees a second.
+	turned := append([]Input(nil), in...)
+	for i := range turned {
+		turned[i].Yaw += geom.Angle(364 * (i / 3 % 2))
+	}
+	b.Run("step", func(b *testing.B) {
+		each(b, func() { StepColumns(states, in, table); in, turned = turned, in })
+	})
 	b.Run("draw", func(b *testing.B) {
 		each(b, func() {
 			for i := range states {

@@ -16,8 +16,8 @@
 //
 // # What is replicated
 //
-// State is the server's own, 24 bytes. Others are told what Draw makes of it, rounded to the steps of Wire: 42 bits besides
-// place and view, of which a player changes none standing still, Hips
-// alone looking around, and Phase alone running straight on. The reference tells 28 fields; feet are kept on the ground by
-// geometry here, squash and jump times are weights.
+// State is the server's own, 24 bytes. Others are told what Draw makes of it, rounded to the steps of the wire (see PhaseStep):
+// 43 bits besides place and view, of which a player changes none standing still, Hips alone looking around, and Phase alone
+// running straight on. The reference tells 28 fields; feet are kept on the ground by geometry here, squash and jump times are
+// weights.
 package anim

@@ -2,7 +2,7 @@ package anim
 
 import "github.com/tickrate/tickrate/lagcomp/rig"
 
-// Wire is the steps in which others are told a pose's parameters, and the bits that makes of each: what a schema needs.
+// These are the steps in which others are told a pose's parameters, and the bits that makes of each: what a schema needs.
 //
 //	7 bits  Phase   steps of 512
 //	5       Move    8

@@ -6,9 +6,6 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// block is how many bodies are measured at a time: roots and quotients take long, but do not wait for each other.
-const block = 64
-
 // way is the level part of a velocity.
 type way struct {
 	speed   uint32     // move.VelUnit
@@ -17,17 +14,9 @@ type way struct {
 
 // StepColumns takes every state through one tick; in[i] is what body i did. It panics if in is the shorter.
 func StepColumns(states []State, in []Input, t *Table) {
-	var ways [block]way
 	in = in[:len(states)]
-	for len(states) > 0 {
-		n := min(block, len(states))
-		for i := range n {
-			ways[i] = measure(in[i].Vel.X, in[i].Vel.Z)
-		}
-		for i := range n {
-			step(&states[i], &in[i], ways[i], t)
-		}
-		states, in = states[n:], in[n:]
+	for i := range states {
+		step(&states[i], &in[i], measure(in[i].Vel.X, in[i].Vel.Z), t)
 	}
 }
 
