@@ -60,6 +60,8 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
+	{pkg: "lagcomp/rig", may: "ecs/geom"},
+	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
