@@ -167,6 +167,11 @@ func TestExitCodes(t *testing.T) {
 		71: {"token --protocol-id x", 2, "--protocol-id"},
 		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
+		74: {"query", 2, "expected one address, got 0"},
+		75: {"query nowhere", 2, "nowhere"},
+		76: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
+		77: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
+		78: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {
