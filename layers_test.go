@@ -65,6 +65,8 @@ var layers = []layer{
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query"},
 	{pkg: "server/console", may: "netio/wire"},
+	{pkg: "server/chat", tests: "netio/wire"},
+	{pkg: "server/idle", may: "ecs/tick"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
