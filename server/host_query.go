@@ -30,6 +30,23 @@ const (
 	queryWindow = 10 * time.Millisecond
 )
 
+// queryPace counts datagrams of the window.
+type queryPace struct {
+	seen  int
+	began time.Duration
+}
+
+// take counts a datagram and returns how long to rest after it: to the window's end, if it was one too many.
+func (p *queryPace) take(now time.Duration) time.Duration {
+	if now-p.began >= queryWindow {
+		p.seen, p.began = 0, now
+	}
+	if p.seen++; p.seen < queryBurst {
+		return 0
+	}
+	return queryWindow - (now - p.began)
+}
+
 // openQuery opens the port; serve begins to answer.
 func openQuery(addr string) (*queryPort, error) {
 	at, err := net.ResolveUDPAddr("udp", addr)
@@ -63,9 +80,8 @@ func (q *queryPort) answer(report *query.Report) {
 		start  = time.Now()
 		buffer [query.RequestSize + 1]byte // what is longer is no request
 		sheet  query.Sheet
-		shown  *board        // on the sheet
-		seen   int           // datagrams in this window
-		window time.Duration // when it began
+		shown  *board // on the sheet
+		pace   queryPace
 	)
 	for {
 		n, from, err := q.conn.ReadFromUDPAddrPort(buffer[:])
@@ -73,13 +89,9 @@ func (q *queryPort) answer(report *query.Report) {
 			return
 		}
 		now := time.Since(start)
-		if now-window >= queryWindow {
-			seen, window = 0, now
-		}
-		if seen++; seen > queryBurst {
-			time.Sleep(queryWindow - (now - window))
-		}
-		if err != nil && n == 0 { // of some earlier answer, or the datagram was too long
+		rest := pace.take(now)
+		if err != nil { // of some earlier answer
+			time.Sleep(rest)
 			continue
 		}
 		if b := q.board.Load(); b != shown {
@@ -92,6 +104,7 @@ func (q *queryPort) answer(report *query.Report) {
 			_, _ = q.conn.WriteToUDPAddrPort(d, from) // what cannot be sent is lost
 		})
 		q.mu.Unlock()
+		time.Sleep(rest)
 	}
 }
 

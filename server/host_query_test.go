@@ -124,3 +124,22 @@ func TestQueryPortInUse(t *testing.T) {
 		t.Error("two on one port")
 	}
 }
+
+// However many datagrams there are, 100 in 10 ms are looked at, and fewer cost no rest.
+func TestQueryPace(t *testing.T) {
+	for _, c := range []struct{ gap, span, most time.Duration }{
+		{time.Microsecond, time.Second, 10_000},
+		{200 * time.Microsecond, time.Second, 5000},
+	} {
+		var p queryPace
+		n, rested := time.Duration(0), time.Duration(0)
+		for now := time.Duration(0); now < c.span; n++ {
+			rest := p.take(now)
+			rested += rest
+			now += c.gap + rest
+		}
+		if n > c.most || n < c.most-c.most/20 || c.gap > 100*time.Microsecond && rested != 0 {
+			t.Errorf("every %v: %d in a second, %v of rest", c.gap, n, rested)
+		}
+	}
+}

@@ -293,6 +293,19 @@ func TestRow58FilesThatRunThemselvesEnd(t *testing.T) {
 	}
 }
 
+// A file that runs itself at its end is run eight times.
+func TestRow58ExecDepth(t *testing.T) {
+	con, d := newConsole()
+	d.put("a.cfg", "say again", "exec a.cfg")
+	if _, err := con.Execute(nil, "exec a.cfg", operator); err != nil {
+		t.Fatal(err)
+	}
+	want := append(slices.Repeat([]string{"stdin: again"}, maxDepth), `a.cfg:2: exec "a.cfg": files that run one another: expected at most 8`)
+	if out := con.Step(nil); !slices.Equal(out, want) {
+		t.Errorf("%q", out)
+	}
+}
+
 // Changes are told once to each who asks by flag; setting what is there already is none; cheats go back when cheats does.
 func TestRow58DirtyFlags(t *testing.T) {
 	con, _ := newConsole()

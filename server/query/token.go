@@ -16,7 +16,7 @@ type minter struct{ key [2]uint64 }
 // an address that is not its own is right once in 2^31, and has then sent that address one response.
 func (m *minter) token(at netip.AddrPort, period int64) uint32 {
 	var b [26]byte
-	ip := at.Addr().Unmap().WithZone("").As16()
+	ip := at.Addr().As16() // IPv4 in IPv6 is the same, and zones are not in it
 	copy(b[:], ip[:])
 	binary.BigEndian.PutUint16(b[16:], at.Port())
 	binary.BigEndian.PutUint64(b[18:], uint64(period))
