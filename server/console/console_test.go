@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -429,6 +430,7 @@ func TestBadEntriesPanic(t *testing.T) {
 		6: func(c *Console) { c.Add(NewBool(Entry{Name: "quit"}, false)) },
 		7: func(c *Console) { c.AddCommand(Command{Entry: Entry{Name: "a"}}) },
 		8: func(c *Console) { c.Var("net.stats").Int() },
+		9: func(c *Console) { NewFloat(Entry{Name: "a"}, 0, 0, math.Inf(1)) },
 	} {
 		func() {
 			defer func() {

@@ -90,6 +90,9 @@ func NewInt(e Entry, normal, least, most int64) *Var {
 
 // NewFloat makes a variable that is a finite number from least to most.
 func NewFloat(e Entry, normal, least, most float64) *Var {
+	if math.IsInf(least, 0) || math.IsInf(most, 0) {
+		panic("console: variable " + e.Name + " may be infinite")
+	}
 	v := newVar(e, Float, value{float: normal})
 	v.least.float, v.most.float = least, most
 	return v.checked()
@@ -183,8 +186,8 @@ func (v *Var) parse(word string) (x value, err error) {
 		good = err == nil && x.number >= v.least.number && x.number <= v.most.number
 	case Float:
 		x.float, err = strconv.ParseFloat(word, 64)
-		good = err == nil && !math.IsNaN(x.float) && !math.IsInf(x.float, 0) && x.float >= v.least.float && x.float <= v.most.float
-		x.float += 0 // of the two zeros the positive one: they are equal, and written alike
+		good = err == nil && x.float >= v.least.float && x.float <= v.most.float // NaN is neither
+		x.float += 0                                                             // of the two zeros the positive one: they are equal, and written alike
 	case Duration:
 		var d time.Duration
 		d, err = time.ParseDuration(word)
