@@ -69,6 +69,12 @@ var layers = []layer{
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena compress/bitio arche vek"},
 	{pkg: "sim/ghost", may: "sim sim/move lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
+	// Around the match: text and strangers, which see neither sockets nor the world.
+	{pkg: "server/query"},
+	{pkg: "server/console", may: "netio/wire"},
+	{pkg: "server/chat", tests: "netio/wire"},
+	{pkg: "server/idle", may: "ecs/tick"},
+
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +

@@ -19,20 +19,22 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	listen, socket, http, arena, model string
-	relevance                          string
-	far                                float64
-	checksum                           int
-	codec                              string
-	players, rate, interval, kbps      int
-	seed                               uint64
-	ready, echo                        bool
+	listen, socket, http, query, name, arena, model string
+	relevance                                       string
+	far                                             float64
+	checksum                                        int
+	codec                                           string
+	players, rate, interval, kbps                   int
+	seed                                            uint64
+	ready, echo                                     bool
 
 	key              keyFlags
 	protocol         protocolID
@@ -47,6 +49,7 @@ type ready struct {
 	UDP     string `json:"udp"`
 	HTTP    string `json:"http"`
 	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
+	Query   string `json:"query"`   // UDP address that answers server browsers; "" for none
 	PID     int    `json:"pid"`
 }
 
@@ -55,6 +58,7 @@ type host interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
 	ConnectURL() string
+	QueryAddr() string
 	Run(context.Context) error
 }
 
@@ -88,6 +92,8 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
+	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
+	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, or a file")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
@@ -124,7 +130,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; stop the other server, or choose ports with --listen and --http", err)
+		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
 	}
 	if err != nil {
 		return err
@@ -155,10 +161,17 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg = server.HostConfig{
 		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(),
 		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
+		Query: f.query, Name: f.name, Build: version,
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players = f.players
+	if !wire.ValidText([]byte(f.name), query.MaxText) {
+		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
+	}
 	if f.echo {
+		if f.query != "" {
+			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
+		}
 		if f.players < 1 || f.players > netcode.MaxClients {
 			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
 		}
@@ -226,7 +239,7 @@ func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
 // announce says where the host is.
 func (f *serveFlags) announce(c *cobra.Command, h host) {
 	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), os.Getpid()})
+		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid()})
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
@@ -239,6 +252,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 	}
 	if url := h.ConnectURL(); url != "" {
 		web += ", tokens by POST to " + url
+	}
+	if at := h.QueryAddr(); at != "" {
+		web += ", queries on udp " + at
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s; %s\n", strings.Join(what, ", "), web)
 }
