@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/server"
@@ -22,6 +23,7 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	out, model, socket, relevance string
+	codec                         string
 	far                           float64
 	quick                         bool
 	start, max, rate, every, full int
@@ -58,6 +60,7 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.Float64Var(&f.share, "tick-share", capacity.DefaultTickShare, "part of the tick period that p99 of a tick may take")
 	fl.StringVar(&f.socket, "socket", "gnet", "the server's socket back `end`: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
@@ -76,6 +79,9 @@ func (f planFlags) withDefaults() (planFlags, error) {
 		}
 	}
 	if _, err := server.ParseRelevance(f.relevance); err != nil {
+		return f, err
+	}
+	if _, err := schema.ParseCodec(f.codec); err != nil {
 		return f, err
 	}
 	pick(&f.measure, 3, 10)
@@ -134,6 +140,10 @@ func plan(c *cobra.Command, f planFlags) error {
 		search.Tolerance = 0.15
 	}
 	err = r.search(c.Context(), &search, out)
+	if err == nil && c.Context().Err() == nil {
+		out.note("comparing codecs")
+		p.Codecs, err = compareCodecs(c.Context(), f, models)
+	}
 	out.clear()
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
@@ -193,6 +203,9 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	}
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
+	}
+	if p.Codecs != nil {
+		printCodecs(w, p.Codecs)
 	}
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")

@@ -52,6 +52,7 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 	set("movement", "%s", move.name)
 	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
 	set("socket", "%s", f.socket)
+	set("codec", "%s", f.codec)
 	set("sessions", "netcode 1.02: every datagram sealed, both ways")
 	set("step", "%g s measured after %g s of warm-up", f.measure, f.warm)
 	set("processors", "%s", where)
@@ -177,7 +178,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none",
-		"--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
+		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
 	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.
 	var key [netcode.KeySize]byte
