@@ -52,7 +52,7 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman"},
+	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
 	{pkg: "ecs/interest", may: "ecs"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -60,11 +60,20 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
+	{pkg: "lagcomp/rig", may: "ecs/geom"},
+	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode compress/bitio arche vek"},
+	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
+
+	// Around the match: text and strangers, which see neither sockets nor the world.
+	{pkg: "server/query"},
+	{pkg: "server/console", may: "netio/wire"},
+	{pkg: "server/chat", tests: "netio/wire"},
+	{pkg: "server/idle", may: "ecs/tick"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
@@ -79,6 +88,8 @@ var layers = []layer{
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
+	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
+		tests: "bench/eval bench/trace ecs ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
@@ -101,6 +112,7 @@ var outside = map[string]string{
 	"perf":         "golang.org/x/perf",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",
+	"toml":         "github.com/pelletier/go-toml/v2",
 	"term":         "golang.org/x/term",
 	"vek":          "github.com/viterin/vek",
 }

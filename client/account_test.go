@@ -40,7 +40,7 @@ func TestAccountAddsUp(t *testing.T) {
 			}
 			s.each = func(time.Duration, *seat) {
 				if s.client.peer != nil && l.rng.IntN(300) == 0 {
-					_ = s.client.peer.Queue(resync[:])
+					_ = s.client.peer.Queue([]byte{sim.AskResync})
 				}
 			}
 		}

@@ -124,6 +124,7 @@ func (c *Client) dialled(now time.Duration) {
 // join takes the Welcome. Whatever we lack for the match, we are not in and say goodbye.
 func (c *Client) join(now time.Duration, w wire.Welcome) {
 	c.welcome = w
+	c.cfg.Models = c.cfg.Models.Follow(w.Model)
 	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
 	var event [wire.ReadySize]byte
 	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty

@@ -182,7 +182,7 @@ func TestVerdictIsOurs(t *testing.T) {
 			}
 		}
 	}
-	l.run(40 * time.Second)
+	l.run(75 * time.Second)
 	missed, seen := 0, map[key]bool{}
 	rounds := 0
 	for _, e := range l.hits {

@@ -45,6 +45,12 @@ type lab struct {
 	random   *rand.ChaCha8 // of tokens
 	hits     []sim.Event   // every EventHit of the match
 
+	see    func(t tick.Tick) []uint64 // what clients may see; default all, in blocks
+	checks bool                       // snapshots have checksums
+	sums   snapshot.Sums
+
+	flipped tick.Tick // up to here somebody tampered with what clients hold
+
 	greet func(w *wire.Welcome) [][]byte // the first events to a client; default the Welcome alone
 	pack  func(pack []byte)              // sees every package before it is sealed
 }
@@ -62,6 +68,7 @@ type guest struct {
 	told    bool              // and the client was told which
 	gone    netcode.EventKind // how its session ended
 	resyncs int
+	strayed int // of these, by checksums
 }
 
 // seat is a client with its links and what drives it.
@@ -358,7 +365,13 @@ func (l *lab) compare(c *Client) {
 		}
 		for slot := range l.players {
 			id, ok := c.Row(t, slot, got[:])
-			if !ok {
+			if !ok || t <= l.flipped {
+				continue
+			}
+			if l.see != nil && l.see(t)[slot>>6]>>(slot&63)&1 == 0 {
+				if id != 0 {
+					l.t.Fatalf("tick %d slot %d: client has %v, who is hidden", t, slot, id)
+				}
 				continue
 			}
 			if was := frame.Row(slot, want[:]); was != id || got != want {
@@ -524,6 +537,12 @@ func (l *lab) heard(g *guest, e []byte) {
 	case len(e) == 1 && e[0] == sim.AskResync:
 		l.forget(g)
 		g.resyncs++
+	default:
+		if _, ok := sim.ParseDiverged(e); ok {
+			l.forget(g)
+			g.resyncs++
+			g.strayed++
+		}
 	}
 }
 
@@ -553,6 +572,7 @@ func (l *lab) tick() {
 		}
 	}
 	l.encoder.Begin(frame, l.frames)
+	l.sums.Begin(frame)
 	for _, e := range l.match.Outcome().Events {
 		if e.Kind == sim.EventHit {
 			l.hits = append(l.hits, e)
@@ -579,21 +599,28 @@ func (l *lab) tick() {
 
 func (l *lab) snapshot(g *guest, t tick.Tick) {
 	g.tracker.Advance(t)
-	l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+	if l.see != nil {
+		l.packer.BeginRows(l.encoder, g.tracker, l.see(t))
+	} else {
+		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+	}
 	for first := true; first || !l.packer.Done(); first = false {
 		buf, seq := g.peer.Append(l.now, nil)
 		buf = g.peer.AppendEvents(buf, 256)
 		buf = append(buf, byte(wire.SectionSnapshot))
+		at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: l.checks}
+		buf = head.Append(buf)
 		if first {
 			self := ghost.Tell(l.match, g.id)
 			var row [ghost.OwnerFields]int32
 			ghost.OwnerRow(row[:], &self)
-			buf = ghost.Head{Tick: t, Owner: true}.Append(buf)
 			buf = g.owner.Append(buf, t, row[:])
-		} else {
-			buf = ghost.Head{Tick: t}.Append(buf)
 		}
 		buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+		if l.checks {
+			head.Sum = l.packer.Sum(&l.sums, group, count)
+			head.Append(buf[:at])
+		}
 		g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
 		l.send(g, buf)
 	}

@@ -101,13 +101,18 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
-			return c.undecoded(now, err)
+			return c.undecoded(now, h.Tick, err)
 		}
 		c.owned(now, h.Tick, row)
 	}
 	if !c.cfg.Thin {
-		if err = c.decoder.Section(h.Tick, rest); err != nil {
-			return c.undecoded(now, err)
+		if h.Checked {
+			err = c.decoder.CheckedSection(h.Tick, rest, h.Sum)
+		} else {
+			err = c.decoder.Section(h.Tick, rest)
+		}
+		if err != nil {
+			return c.undecoded(now, h.Tick, err)
 		}
 	}
 	if c.held.add(h.Tick) {
@@ -137,24 +142,30 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	c.predict.correct(t, &c.self)
 }
 
-// undecoded deals with a section that could not be decoded although its package is acknowledged by now: the server must
-// be told, or it would go on to use as a baseline what is not here. A section that is merely too old harms nobody.
-func (c *Client) undecoded(now time.Duration, err error) error {
+// undecoded deals with a section of the snapshot of tick t that could not be decoded, or not to what the server has, although its
+// package is acknowledged by now: the server must be told, or it would go on to use as a baseline what is not here. A section that
+// is merely too old harms nobody.
+func (c *Client) undecoded(now time.Duration, t tick.Tick, err error) error {
 	if err == snapshot.ErrStale {
 		c.stats.Stale++
 		return nil
 	}
-	c.stats.Undecoded++
+	var ask [5]byte
+	event := append(ask[:0], sim.AskResync)
+	if err == snapshot.ErrSum {
+		c.stats.Diverged++
+		event = sim.AppendDiverged(ask[:0], t)
+	} else {
+		c.stats.Undecoded++
+	}
 	if wait := 250*time.Millisecond + c.peer.RTT().Smoothed; c.stats.Resyncs == 0 || now-c.resyncAt >= wait {
-		if c.peer.Queue(resync[:]) == nil {
+		if c.peer.Queue(event) == nil {
 			c.stats.Resyncs++
 			c.resyncAt = now
 		}
 	}
-	if err == snapshot.ErrNoBaseline {
+	if err == snapshot.ErrNoBaseline || err == snapshot.ErrSum {
 		return nil // nothing is wrong with the datagram
 	}
 	return wire.DropSnapshot
 }
-
-var resync = [1]byte{sim.AskResync}

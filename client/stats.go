@@ -20,6 +20,7 @@ type Stats struct {
 	Snapshots uint64 // distinct ticks
 	Stale     uint64 // sections too old to be kept
 	Undecoded uint64 // sections that could not be decoded
+	Diverged  uint64 // sections that were decoded to other rows than the server has, by their checksum; nothing of them is shown
 	Resyncs   uint64 // times the server was asked to begin anew
 	Events    uint64 // events received
 	Overrun   uint64 // events overwritten because NextEvent was not called

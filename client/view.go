@@ -16,7 +16,10 @@ func (c *Client) View() tick.View { return c.view }
 //
 // If one of the two snapshots did not tell of this slot, or the datagram was lost, the nearest ones that do know it stand
 // in, before the instant and after it, and the fraction is worked out between those: the picture stays smooth. The
-// server, which knows only the view, then judges a shot at this slot by slightly other poses.
+// server, which knows only the view, then judges a shot at this slot by slightly other poses. Where these two lie further apart
+// than maxGlide send intervals, the player was out of sight in between, or nothing was heard of it: nobody glides through
+// what lies between. It stays where it was seen last, unless the server said that it is gone, until the view comes to where it was
+// seen again. Who was never seen before appears at once where it is seen first.
 func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
 	a, b, frac := c.bracket(slot)
 	if a == nil {
@@ -56,8 +59,19 @@ func (c *Client) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 		return b, nil, 0
 	case b == nil:
 		return a, nil, 0
+	case b.Tick-a.Tick > c.glide():
+		return a, nil, 0
 	}
 	return a, b, between(v, a.Tick, b.Tick)
+}
+
+// maxGlide is how many of our send intervals may lie between two snapshots that knew of a slot for the player to glide from one to
+// the other: more than two, as a thin line tells of those who matter little each third or fourth time.
+const maxGlide = 8
+
+// glide is maxGlide in ticks.
+func (c *Client) glide() tick.Tick {
+	return maxGlide * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every)
 }
 
 // between is the fraction of the way from tick a to tick b at which view v lies, a <= v.From <= v.To <= b.

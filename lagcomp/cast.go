@@ -31,16 +31,21 @@ type Hit struct {
 //
 // Nobody is interpolated but the few near the ray: the broad phase looks at everybody at the view's first tick, with
 // bounds wide enough for all they moved until the view's instant.
-func (h *History) Cast(shots []Shot, hits []Hit) {
+func (h *History) Cast(shots []Shot, hits []Hit) { h.CastSeen(shots, hits, nil) }
+
+// CastSeen is Cast where shooters were not shown everybody. seen says whether the shooter of shots[i] had the player called
+// id in its view; one that it had not cannot be hit, and the shot goes on to whoever is behind. It is asked only of who would be
+// hit otherwise, and nil takes everybody to be seen.
+func (h *History) CastSeen(shots []Shot, hits []Hit, seen func(s *Shot, id uint32) bool) {
 	if len(hits) < len(shots) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d shots into %d hits", len(shots), len(hits)))
 	}
 	for i := range shots {
-		hits[i] = h.castOne(&shots[i])
+		hits[i] = h.castOne(&shots[i], seen)
 	}
 }
 
-func (h *History) castOne(s *Shot) (best Hit) {
+func (h *History) castOne(s *Shot, seen func(*Shot, uint32) bool) (best Hit) {
 	a, b := h.between(s.View)
 	ray, ok := Aim(s.Ray)
 	if a == nil || !ok {
@@ -54,7 +59,7 @@ func (h *History) castOne(s *Shot) (best Hit) {
 				continue
 			}
 			hit := Hit{ID: p.ID, Slot: int(slot)}
-			if hit.Part, hit.Distance, ok = test(ray, p); ok && nearer(hit, best) {
+			if hit.Part, hit.Distance, ok = test(ray, p); ok && nearer(hit, best) && (seen == nil || seen(s, p.ID)) {
 				best = hit
 			}
 		}

@@ -54,16 +54,20 @@ func (s *Sweeper) History() *History { return s.h }
 // Cast judges sweeps[i] into hits[i]: the living player whom the sphere touches first, not Except nor of Team, as the view
 // shows it; the lowest slot where two are equally near. A view without history, a ray of no use or a radius outside 0 to
 // MaxSweep misses. Hit.Point is the sphere's centre at the touch. It panics if hits is the shorter.
-func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) {
+func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) { s.CastSeen(sweeps, hits, nil) }
+
+// CastSeen is Cast where not everybody was shown: seen says whether sweeps[i] may hit the player called id, and is asked only of
+// who would be hit otherwise. nil takes everybody to be seen.
+func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint32) bool) {
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
 	for i := range sweeps {
-		hits[i] = s.castOne(&sweeps[i])
+		hits[i] = s.castOne(i, &sweeps[i], seen)
 	}
 }
 
-func (s *Sweeper) castOne(w *Sweep) (best Hit) {
+func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
 	a, b := s.h.between(w.View)
 	ray, ok := Aim(w.Ray)
 	if a == nil || !ok || !usable(w.Radius) {
@@ -77,7 +81,7 @@ func (s *Sweeper) castOne(w *Sweep) (best Hit) {
 			return
 		}
 		hit := Hit{ID: p.ID, Slot: int(slot)}
-		if hit.Part, hit.Distance, ok = sweepTest(ray, w.Radius, p); ok && nearer(hit, best) {
+		if hit.Part, hit.Distance, ok = sweepTest(ray, w.Radius, p); ok && nearer(hit, best) && (seen == nil || seen(i, p.ID)) {
 			best = hit
 		}
 	}

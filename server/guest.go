@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -42,11 +43,25 @@ type guest struct {
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
+
+	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
+	fights  []uint64         // two sets, see foes
+	turned  tick.Tick        // when they take turns
+	thin    thin             // what its line has no room for
+	entry   entry            // how far it is with coming in
+	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
+	byRow   bool             // the snapshot at hand says rows one by one
+	checked bool             // the snapshot at hand has a checksum
+	check   int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
-	peer, tracker, owner := g.peer, g.tracker, g.owner
+	peer, tracker, owner, eyes := g.peer, g.tracker, g.owner, g.eyes
+	if eyes != nil {
+		eyes.Reset()
+		clear(g.fights)
+	}
 	if peer == nil {
 		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
 		peer = new(session.Peer)
@@ -55,7 +70,9 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 	}
 	peer.Reset(now, session.Config{})
 	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
-		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps))}
+		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
+		eyes: eyes, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
+	g.thin.reset()
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
 	g.owner.Reset()
@@ -64,6 +81,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 // forget takes the guest to hold no baselines: snapshots begin anew. What it was shown it may show still.
 func (g *guest) forget() {
 	g.holds = 0
+	g.entry = entering
 	g.tracker.Forget()
 	g.owner.Reset()
 }

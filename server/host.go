@@ -30,6 +30,10 @@ type HostConfig struct {
 	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
 	TimeoutSeconds int    // of silence that end a session, as those tokens say; negative never; default DefaultTimeoutSeconds
 
+	Query string // UDP host:port at which server browsers ask (package query); "" = none
+	Name  string // what they show, at most 255 bytes
+	Build string // likewise
+
 	Log io.Writer // default none
 }
 
@@ -37,6 +41,7 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
+	query *queryPort // nil: none
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -63,6 +68,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		err = f.openHTTP(cfg, h.pages())
+	}
+	if err == nil {
+		err = h.startQuery(cfg)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -109,12 +117,13 @@ func (h *Host) Run(ctx context.Context) error {
 		}
 		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
 			h.watch(wall)
+			h.publish(now)
 		}
 		if late := pacer.Now() - due; late > catchUp*rate.Period() {
 			skipped += h.giveUp(late)
 		}
 	}
-	return errors.Join(err, h.farewell(pacer, err), h.close())
+	return errors.Join(err, h.farewell(pacer, err), h.query.close(), h.close())
 }
 
 // errFault is what a lobby ends with that has a fault.

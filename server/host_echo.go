@@ -163,3 +163,6 @@ func byKind(counts []uint64) map[string]uint64 {
 	}
 	return m
 }
+
+// QueryAddr is "": an echo has nothing to tell.
+func (h *EchoHost) QueryAddr() string { return "" }

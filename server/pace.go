@@ -37,7 +37,7 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
 	// as large and the next one later still.
 	gap := int(uint32(t-g.sent) / interval)
-	if g.bucket.Ready(now) && (!g.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge) {
+	if g.affords(now, l) && (!g.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge) {
 		return true
 	}
 	l.Stats.Count[Throttled].Inc()
@@ -46,6 +46,20 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		l.wordTo(now, g, t)
 	}
 	return false
+}
+
+// affords reports whether a guest's bucket has enough for a snapshot: where rows may wait, half of its share.
+func (g *guest) affords(now time.Duration, l *Lobby) bool {
+	if l.cfg.Relevance == RelevanceOff || g.bucket.Rate() == 0 {
+		return g.bucket.Ready(now)
+	}
+	share := g.share(l)
+	return 2*g.bucket.Room(now, share) >= int(int64(share)*int64(g.bucket.Rate())/int64(time.Second))
+}
+
+// share is the time from one snapshot of a guest to the next, in which the line must carry it.
+func (g *guest) share(l *Lobby) time.Duration {
+	return l.cfg.Rules.Rate.At(tick.Tick(l.cfg.Interval) * l.every(g))
 }
 
 // starveAfter is how many snapshots go unacknowledged before such as need no baseline come only every starveEvery: each is

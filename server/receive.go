@@ -151,11 +151,14 @@ func (l *Lobby) commands(g *guest, src []byte) error {
 	return nil
 }
 
-// request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, or another
-// pace; others, of a newer client perhaps, are counted and ignored.
+// request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, as its snapshots may
+// have diverged from ours, or another pace; others, of a newer client perhaps, are counted and ignored.
 func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
+	} else if _, ok := sim.ParseDiverged(event); ok {
+		g.asked = true
+		l.Stats.Count[Diverged].Inc()
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {

@@ -30,8 +30,9 @@ type Report struct {
 	HeapBytes  uint64            `json:"heap_bytes"`
 	Counts     map[string]uint64 `json:"counts"`
 	Drops      map[string]uint64 `json:"drops"`
-	SocketLost uint64            `json:"socket_lost"` // datagrams lost on this side of the network
-	Socket     netio.Stats       `json:"socket"`      // since the start
+	SocketLost uint64            `json:"socket_lost"`     // datagrams lost on this side of the network
+	Socket     netio.Stats       `json:"socket"`          // since the start
+	Query      map[string]uint64 `json:"query,omitempty"` // of the query port, since the start
 }
 
 // Spread sums up a distribution.
@@ -112,6 +113,7 @@ func (h *Host) report() Report {
 		GivenUp: now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
 		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{}, SocketLost: now.socket.Lost() - h.since.socket.Lost(), Socket: now.socket,
+		Query: h.query.counters(),
 	}
 	for i, st := range s.Stage {
 		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})

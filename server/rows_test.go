@@ -270,7 +270,7 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		kbps := float64(after.BytesIn-before.BytesIn) * 8 / 1000 / seconds
 		t.Logf("%d: %.1f kbit/s of %d, %d snapshots, age %v, throttled %d", i, kbps, c.cap, after.Snapshots-before.Snapshots, after.SnapshotAge, s1[1]-s0[1])
 		if c.cap == 0 {
-			if s1[1] != 0 || after.Snapshots-before.Snapshots != seconds*20 || kbps < 70 {
+			if s1[1] != 0 || after.Snapshots-before.Snapshots != seconds*20 || kbps < 50 {
 				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s", i, s1[1], after.Snapshots-before.Snapshots, kbps)
 			}
 		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.9 {
@@ -301,7 +301,7 @@ func (b *table) counted() [3]uint64 {
 
 // A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
-	b := newTable(t, 60, Config{Players: 64, Kbps: 16})
+	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
 	b.turning(4)
 	c := b.guest()
 	longest, quiet := 0, 0
@@ -421,19 +421,25 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 
 // A tick in which most guests wait for their buckets allocates nothing.
 func TestThrottledTickAllocatesNothing(t *testing.T) {
-	b := newTable(t, 40, Config{Players: 64, Kbps: 16})
+	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
+		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
+	}
+}
+
+func throttledTick(t *testing.T, cfg Config) {
+	b := newTable(t, 40, cfg)
 	b.turning(1)
 	b.play(5)
-	before := b.counted()
+	before, squeezed := b.counted(), b.count(Squeezed)
 	if n := testing.AllocsPerRun(120, func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
 		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("%v: %v allocations", cfg.Relevance, n)
 	}
-	if after := b.counted(); after[0] == before[0] || after[1] == before[1] {
-		t.Errorf("%v snapshots sent, throttled and choked, was %v", after, before)
+	if after := b.counted(); after[0] == before[0] || after[1] == before[1] && b.count(Squeezed) == squeezed {
+		t.Errorf("%v: %v snapshots sent, throttled and choked, was %v", cfg.Relevance, after, before)
 	}
 }

@@ -41,7 +41,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
-		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+		g.sum(l)
 		from := l.drafts.len()
 		for first := true; first || !l.packer.Done(); first = false {
 			if l.drafts.full() {
@@ -54,6 +54,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 			l.draft(now, g, t, first)
 		}
 		l.drafts.level(from)
+		l.told(g, t)
 	}
 	if err := l.mail(now, conn); err != nil {
 		return err
@@ -61,20 +62,37 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	return l.deliver(now, conn, lap)
 }
 
-// draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other.
+// draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
+// has room for is chosen with the first, behind what must be in it.
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	buf = append(buf, byte(wire.SectionSnapshot))
-	buf = ghost.Head{Tick: t, Owner: first}.Append(buf)
+	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
+	buf = head.Append(buf)
 	if first {
 		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
+		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+	if g.checked {
+		head.Sum = l.packer.Sum(&l.sums, group, count)
+		head.Append(buf[:at])
+	}
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
 	l.drafts.commit(len(buf), g.id.Index())
+}
+
+// sum decides whether the snapshot at hand has a checksum.
+func (g *guest) sum(l *Lobby) {
+	g.checked = false
+	if l.cfg.ChecksumEvery > 0 {
+		if g.check--; g.check <= 0 {
+			g.checked, g.check = true, l.cfg.ChecksumEvery
+		}
+	}
 }
 
 // greet sends a guest that is not ready yet the events that are due: its Welcome. While the guest has not been heard, the
@@ -96,6 +114,7 @@ func (l *Lobby) tell() {
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()
+			l.fought(e)
 			if g := &l.guests[e.Actor.Index()]; g.id == e.Actor {
 				l.queue(g, e)
 			}

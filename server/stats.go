@@ -92,6 +92,10 @@ const (
 	Choked     // likewise because the client is not heard
 	Starved    // likewise because the client acknowledges none of what would have to be sent in full
 	LagSwitch  // times a client in play fell silent for so long that its shots look at the present until it answers again
+	Unseen     // shots that would have hit somebody whom their shooter was not shown, and went on
+	Diverged   // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
+	Squeezed   // snapshots that had no room for all rows there was anything to say of: those wait for a later one
+	Narrowed   // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
 	NumCounts  // how many there are
 )
 
@@ -99,7 +103,8 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"inputs_used", "inputs_missing", "input_dup", "input_stale", "input_future", "input_conflict", "input_clamped", "shots", "shots_clamped", "hits", "kills", "events_refused", "events_unknown",
 	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
-	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected"}
+	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
+	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }

@@ -24,6 +24,7 @@ type scratch struct {
 	parts  []lagcomp.Part // by slot of the shooter: what its rounds hit in this tick
 	rounds []lagcomp.Sweep
 	hits   []lagcomp.Hit
+	asked  lagcomp.Shot // what a Witness is asked about
 	wounds []object.Wound
 	deaths []death
 	kills  []mode.Kill

@@ -23,6 +23,27 @@ const (
 // server to begin anew without baselines.
 const AskResync byte = 0x80
 
+// AskDiverged is the first byte of the reliable event by which a client tells that the checksum of a snapshot was not that of what
+// it decoded, and asks the server to begin anew as AskResync does.
+//
+//	1  0x82
+//	4  tick  of the snapshot
+const AskDiverged byte = 0x82
+
+// AppendDiverged writes the event that tells of a snapshot whose checksum was wrong.
+func AppendDiverged(dst []byte, t tick.Tick) []byte {
+	return binary.LittleEndian.AppendUint32(append(dst, AskDiverged), uint32(t))
+}
+
+// ParseDiverged reads what AppendDiverged wrote. False for what is none, or of tick 0.
+func ParseDiverged(src []byte) (t tick.Tick, ok bool) {
+	if len(src) != 5 || src[0] != AskDiverged {
+		return 0, false
+	}
+	t = tick.Tick(binary.LittleEndian.Uint32(src[1:]))
+	return t, t != 0
+}
+
 // AskPace is the first byte of the reliable event by which a client asks for fewer snapshots or bytes.
 //
 //	1  0x81

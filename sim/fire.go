@@ -73,7 +73,11 @@ func combat(c *columns) {
 		s.hits = make([]lagcomp.Hit, 2*len(s.rounds))
 	}
 	s.hits = s.hits[:len(s.rounds)]
-	c.scene.Players.Cast(s.rounds, s.hits)
+	if c.match.seen == nil {
+		c.scene.Players.Cast(s.rounds, s.hits)
+	} else {
+		c.scene.Players.CastSeen(s.rounds, s.hits, c.witness)
+	}
 	shots := len(o.Shots)
 	o.Hits = append(o.Hits, s.hits[:shots]...)
 	for i := range o.Shots {
@@ -85,6 +89,14 @@ func combat(c *columns) {
 	for i := range o.Punches {
 		c.strike(&o.Punches[i], &s.hits[shots+i], object.CauseMelee)
 	}
+}
+
+// witness asks whether round i, of shots and then punches, was fired by somebody who saw a player.
+func (c *columns) witness(i int, id uint32) bool {
+	s := &c.scratch.asked
+	w := &c.scratch.rounds[i]
+	*s = lagcomp.Shot{Ray: w.Ray, View: w.View, Shooter: w.Except, Team: w.Team}
+	return c.match.seen(s, id)
 }
 
 // obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.

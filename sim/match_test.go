@@ -344,7 +344,7 @@ func TestHashSeesEverything(t *testing.T) {
 		{"respawn", func(m *Match, id ecs.NetID) { m.vital.Get(id).Respawn = 9 }},
 		{"ammo", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[0].Load-- }},
 		{"active", func(m *Match, id ecs.NetID) { m.ability.Get(id).Active ^= 1 }},
-		{"latched", func(m *Match, id ecs.NetID) { m.ability.Get(id).Latched ^= 1 }},
+		{"asked", func(m *Match, id ecs.NetID) { m.ability.Get(id).Asked ^= 1 }},
 		{"cool", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[7].Cool-- }},
 		{"cone", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[0].Heat++ }},
 		{"who is there", func(m *Match, id ecs.NetID) { m.Leave(id); m.Score().Members[m.vital.Get(id).Team]++; m.World.Flush() }},

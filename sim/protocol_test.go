@@ -79,7 +79,18 @@ func TestPage(t *testing.T) {
 	if every, kbps, ok := ParsePace(doc["pace"]); !ok || every != 2 || kbps != 200 {
 		t.Errorf("pace: read %d, %d, %v", every, kbps, ok)
 	}
-	if len(doc) != 3+len(events) {
+	if got := AppendDiverged(nil, 312); !bytes.Equal(got, doc["diverged"]) {
+		t.Errorf("diverged: wrote %x, the page says %x", got, doc["diverged"])
+	}
+	if at, ok := ParseDiverged(doc["diverged"]); !ok || at != 312 {
+		t.Errorf("diverged: read %d, %v", at, ok)
+	}
+	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0}, {AskDiverged, 0, 0, 0, 0}, {AskPace, 1, 0, 0, 0}} {
+		if _, ok := ParseDiverged(bad); ok {
+			t.Errorf("%x was taken for one that tells of a divergence", bad)
+		}
+	}
+	if len(doc) != 4+len(events) {
 		t.Errorf("the page has %d examples, want %d", len(doc), 3+len(events))
 	}
 }

@@ -16,11 +16,20 @@ import (
 // crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
 func crowd(t testing.TB, n int, around func(func() error) error) *Bottle {
 	t.Helper()
+	return crowdOf(t, n, server.Config{}, around)
+}
+
+// crowdOf is crowd in a lobby of another configuration.
+func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Bottle {
+	t.Helper()
 	measuring := false
+	cfg.Arena, cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = arena.Generate(n, 11), "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
+	if cfg.Relevance == server.RelevanceGrid {
+		cfg.Sight = maze(cfg.Arena, 0)
+	}
 	b, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
-		Lobby: server.Config{Arena: arena.Generate(n, 11), ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11},
-			CPU: pace.ThreadCPU},
+		Lobby: cfg,
 		Around: func(tick func() error) error {
 			if measuring {
 				return around(tick)
@@ -48,9 +57,26 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
+	for _, cfg := range relevances {
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, cfg) })
+	}
+}
+
+// relevances are the ways of a lobby to tell who is where.
+var relevances = []server.Config{
+	{Relevance: server.RelevanceOff},
+	{Relevance: server.RelevanceAll, ChecksumEvery: -1},
+	{Relevance: server.RelevanceAll},
+	{Relevance: server.RelevanceAll, Kbps: 128},
+	{Relevance: server.RelevanceGrid},
+	{Relevance: server.RelevanceGrid, Kbps: 128},
+	{Relevance: server.RelevanceGrid, Far: 24},
+}
+
+func steadyTick(t *testing.T, cfg server.Config) {
 	var before, after runtime.MemStats
 	ticks, allocs := 0, uint64(0)
-	b := crowd(t, 500, func(tick func() error) error {
+	b := crowdOf(t, 500, cfg, func(tick func() error) error {
 		runtime.ReadMemStats(&before)
 		err := tick()
 		runtime.ReadMemStats(&after)
@@ -106,6 +132,40 @@ func BenchmarkTick(b *testing.B) {
 			}
 			b.ReportMetric(each(server.StageOpen, s.Count[server.Received].Load()-opened), "ns/open")
 			b.ReportMetric(each(server.StageSeal, s.Count[server.Sent].Load()-sealed), "ns/seal")
+		})
+	}
+}
+
+// BenchmarkRelevance is a whole tick of 500 players by who is told of whom: everybody in blocks that all share, row by row by a
+// grid of walls, and within limits of bytes.
+func BenchmarkRelevance(b *testing.B) {
+	const n = 500
+	for _, cfg := range relevances {
+		b.Run(fmt.Sprintf("%v/kbps=%d/far=%v/checksum=%d", cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
+			var spent time.Duration
+			c := crowdOf(b, n, cfg, func(tick func() error) error {
+				from := pace.ThreadCPU()
+				err := tick()
+				spent += pace.ThreadCPU() - from
+				return err
+			})
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			s := &c.Lobby.Stats
+			s.Stage[server.StageSnapshot].Reset()
+			bytes, snapshots := s.Count[server.BytesOut].Load(), s.Count[server.Snapshots].Load()
+			b.ResetTimer()
+			for range b.N {
+				if err := c.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			sent := s.Count[server.Snapshots].Load() - snapshots
+			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
+			b.ReportMetric(s.Stage[server.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
+			b.ReportMetric(float64(s.Count[server.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(0, "ns/op")
 		})
 	}
 }

@@ -37,6 +37,7 @@ type Plan struct {
 	Steps    []Step        `json:"steps"` // in the order they were measured, repeats and void ones included
 	Knee     Knee          `json:"knee"`
 	Fit      Cost          `json:"fit"`
+	Codecs   *Codecs       `json:"codecs,omitempty"` // nil if they were not compared
 	Partial  bool          `json:"partial"`
 }
 

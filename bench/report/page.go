@@ -38,6 +38,7 @@ type page struct {
 	Rows     []row
 	Stages   stageTable
 	Bytes    bytesTables
+	ByCodec  []codecRow
 	Curves   []curveRow
 }
 
@@ -79,6 +80,7 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 		Rows:     rows(p),
 		Stages:   stages(p),
 		Bytes:    traffic(p),
+		ByCodec:  codecs(p),
 		Curves:   curves(p),
 	}
 	return pageTemplate.Execute(w, v)

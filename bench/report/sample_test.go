@@ -57,6 +57,8 @@ func samplePlan(most int) capacity.Plan {
 		}
 		p.Steps = append(p.Steps, search.Record(s))
 	}
+	p.Codecs = &capacity.Codecs{Players: 64, Seconds: 5, Each: []capacity.Codec{{Name: "huffman", BytesPerSecond: 6120, TickMicros: 210},
+		{Name: "range", BytesPerSecond: 6010, TickMicros: 246}, {Name: "stored", BytesPerSecond: 21400, TickMicros: 197}}}
 	p.Knee = search.Knee()
 	return p
 }

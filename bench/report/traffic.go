@@ -76,6 +76,24 @@ func bytesRows(shares []capacity.Share) (all []bytesRow) {
 	return all
 }
 
+// codecRow is one codec in the table that compares them.
+type codecRow struct {
+	capacity.Codec
+	Bytes, Time float64 // percent of the first
+}
+
+// codecs makes the table of codecs, nil if they were not compared.
+func codecs(p capacity.Plan) (all []codecRow) {
+	if p.Codecs == nil {
+		return nil
+	}
+	for i, c := range p.Codecs.Each {
+		bytes, time := p.Codecs.Against(i)
+		all = append(all, codecRow{c, bytes, time})
+	}
+	return all
+}
+
 // light is p without what the page's script does not read.
 func light(p capacity.Plan) capacity.Plan {
 	p.Steps = append([]capacity.Step{}, p.Steps...)

@@ -167,6 +167,16 @@ func TestExitCodes(t *testing.T) {
 		71: {"token --protocol-id x", 2, "--protocol-id"},
 		72: {"token --user-data-hex 123", 2, "--user-data-hex"},
 		73: {"token --user-data-hex " + strings.Repeat("00", 257), 2, "--user-data-hex"},
+		74: {"serve --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
+		75: {"serve --far -1", 2, "a range of -1 m: expected 0 to 8000"},
+		76: {"plan --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
+		77: {"plan --far 1e9", 2, "a range of 1e+09 m: expected 0 to 8000"},
+		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
+		79: {"query", 2, "expected one address, got 0"},
+		80: {"query nowhere", 2, "nowhere"},
+		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
+		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
+		83: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {

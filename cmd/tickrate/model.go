@@ -46,7 +46,7 @@ tables that code them in the fewest bits. Server and clients must load the same 
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
-	c.AddCommand(train, newModelEval(), newModelShow())
+	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c
 }
 

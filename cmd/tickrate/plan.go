@@ -13,14 +13,18 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	out, model, socket            string
+	out, model, socket, relevance string
+	codec                         string
+	far                           float64
 	quick                         bool
 	start, max, rate, every, full int
 	measure, warm, limit          float64
@@ -56,6 +60,9 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.Float64Var(&f.share, "tick-share", capacity.DefaultTickShare, "part of the tick period that p99 of a tick may take")
 	fl.StringVar(&f.socket, "socket", "gnet", "the server's socket back `end`: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
+	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
+	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	return c
@@ -70,6 +77,12 @@ func (f planFlags) withDefaults() (planFlags, error) {
 				*v = quick
 			}
 		}
+	}
+	if _, err := server.ParseRelevance(f.relevance); err != nil {
+		return f, err
+	}
+	if _, err := schema.ParseCodec(f.codec); err != nil {
+		return f, err
 	}
 	pick(&f.measure, 3, 10)
 	pick(&f.warm, 1, 3)
@@ -90,6 +103,8 @@ func (f planFlags) withDefaults() (planFlags, error) {
 		return f, fmt.Errorf("a limit of %g s: expected more than 0, at most a million", f.limit)
 	case !(f.share > 0 && f.share <= 1):
 		return f, fmt.Errorf("tick share %g: expected more than 0, at most 1", f.share)
+	case !(f.far >= 0 && f.far <= 4*arena.Limit):
+		return f, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", f.far, 4*arena.Limit)
 	case f.socket != "gnet" && f.socket != "mmsg":
 		return f, fmt.Errorf("socket back end %q: expected gnet or mmsg", f.socket)
 	}
@@ -125,6 +140,10 @@ func plan(c *cobra.Command, f planFlags) error {
 		search.Tolerance = 0.15
 	}
 	err = r.search(c.Context(), &search, out)
+	if err == nil && c.Context().Err() == nil {
+		out.note("comparing codecs")
+		p.Codecs, err = compareCodecs(c.Context(), f, models)
+	}
 	out.clear()
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
@@ -184,6 +203,9 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	}
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
+	}
+	if p.Codecs != nil {
+		printCodecs(w, p.Codecs)
 	}
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")

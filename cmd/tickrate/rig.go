@@ -48,14 +48,23 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 	}
 	set("simulation", "%d Hz", f.rate)
 	set("snapshots", "every %d ticks (%.1f Hz) to each client", f.every, float64(f.rate)/float64(f.every))
-	set("maps", "generated, 40 m² a player, everybody visible to everybody")
+	set("maps", "generated, 40 m² a player, %s", sees(f))
 	set("movement", "%s", move.name)
 	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
 	set("socket", "%s", f.socket)
+	set("codec", "%s", f.codec)
 	set("sessions", "netcode 1.02: every datagram sealed, both ways")
 	set("step", "%g s measured after %g s of warm-up", f.measure, f.warm)
 	set("processors", "%s", where)
 	return r
+}
+
+// sees says who sees whom.
+func sees(f planFlags) string {
+	if f.far > 0 && (f.relevance == "auto" || f.relevance == "grid") {
+		return fmt.Sprintf("who is within %g m visible to each other", f.far)
+	}
+	return "everybody visible to everybody"
 }
 
 // step measures a lobby of the given size.
@@ -168,7 +177,8 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
-		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none"}
+		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none",
+		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
 	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.
 	var key [netcode.KeySize]byte

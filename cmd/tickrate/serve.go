@@ -16,18 +16,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	listen, socket, http, arena, model string
-	players, rate, interval, kbps      int
-	seed                               uint64
-	ready, echo                        bool
+	listen, socket, http, query, name, arena, model string
+	relevance                                       string
+	far                                             float64
+	checksum                                        int
+	codec                                           string
+	players, rate, interval, kbps                   int
+	seed                                            uint64
+	ready, echo                                     bool
 
 	key              keyFlags
 	protocol         protocolID
@@ -42,6 +49,7 @@ type ready struct {
 	UDP     string `json:"udp"`
 	HTTP    string `json:"http"`
 	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
+	Query   string `json:"query"`   // UDP address that answers server browsers; "" for none
 	PID     int    `json:"pid"`
 }
 
@@ -50,6 +58,7 @@ type host interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
 	ConnectURL() string
+	QueryAddr() string
 	Run(context.Context) error
 }
 
@@ -83,12 +92,18 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
+	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
+	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, or a file")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
+	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where it can hide somebody, else all)")
+	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
+	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
@@ -115,7 +130,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; stop the other server, or choose ports with --listen and --http", err)
+		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
 	}
 	if err != nil {
 		return err
@@ -146,10 +161,17 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg = server.HostConfig{
 		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(),
 		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
+		Query: f.query, Name: f.name, Build: version,
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players = f.players
+	if !wire.ValidText([]byte(f.name), query.MaxText) {
+		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
+	}
 	if f.echo {
+		if f.query != "" {
+			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
+		}
 		if f.players < 1 || f.players > netcode.MaxClients {
 			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
 		}
@@ -161,8 +183,15 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
 		return cfg, err
 	}
+	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
+		return cfg, badUse(err)
+	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true}, f.arena
 	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps
+	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
+	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
+		return cfg, badUse(err)
+	}
 	return cfg, badUse(cfg.Check())
 }
 
@@ -210,7 +239,7 @@ func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
 // announce says where the host is.
 func (f *serveFlags) announce(c *cobra.Command, h host) {
 	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), os.Getpid()})
+		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid()})
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
@@ -223,6 +252,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 	}
 	if url := h.ConnectURL(); url != "" {
 		web += ", tokens by POST to " + url
+	}
+	if at := h.QueryAddr(); at != "" {
+		web += ", queries on udp " + at
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s; %s\n", strings.Join(what, ", "), web)
 }

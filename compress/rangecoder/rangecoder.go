@@ -11,6 +11,7 @@ package rangecoder
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // One is the probability of certainty. Probabilities given to coders lie in [1, One-1].
@@ -39,13 +40,13 @@ func (e *Encoder) Reset(dst []byte) { e.buf, e.start, e.low, e.span = dst, len(d
 
 // Bit codes a decision of which the probability to be false is p/One.
 func (e *Encoder) Bit(bit bool, p uint32) {
-	cut := (e.span >> 16) * uint64(p)
+	cut, yes := (e.span>>16)*uint64(p), uint64(0)
 	if bit {
-		e.low += cut
-		e.span -= cut
-	} else {
-		e.span = cut
+		yes = 1
 	}
+	yes = -yes // without a branch: decisions worth coding are hard to guess
+	e.low += cut & yes
+	e.span = cut + (e.span-cut-cut)&yes
 	if e.span < minSpan {
 		e.shift()
 	}
@@ -98,6 +99,85 @@ func (e *Encoder) Finish() []byte {
 	}
 }
 
+// FinishAmong ends the message so that anything may follow it: a Tracker of the same decisions tells where it ends. It takes one to six
+// bytes, and returns dst with the message.
+func (e *Encoder) FinishAmong() []byte {
+	n, v := endAmong(e.low, e.span)
+	if v > stateMask {
+		e.carry()
+	}
+	for i := range n {
+		e.buf = append(e.buf, byte(v>>(stateBits-8-8*i)))
+	}
+	return e.buf
+}
+
+// endAmong is the fewest bytes, one at least, all continuations of which lie in the interval, and their number.
+func endAmong(low, span uint64) (n uint, v uint64) {
+	for n = 1; ; n++ {
+		rest := uint64(stateMask) >> (8 * n)
+		if v = (low + rest) &^ rest; v+rest-low < span || n == slack {
+			return n, v
+		}
+	}
+}
+
+// Tracker is a Decoder that knows how long its message is, which must have been ended by FinishAmong.
+type Tracker struct {
+	Decoder
+	low uint64
+}
+
+// Reset starts with a message, whatever follows it.
+func (d *Tracker) Reset(src []byte) {
+	d.Decoder.Reset(src)
+	d.low = 0
+}
+
+// Bit is Decoder.Bit.
+func (d *Tracker) Bit(p uint32) bool {
+	cut := (d.span >> 16) * uint64(p)
+	bit := d.code >= cut
+	if bit {
+		d.code -= cut
+		d.span -= cut
+		d.low += cut
+	} else {
+		d.span = cut
+	}
+	if d.span < minSpan {
+		d.low = d.low << 16 & stateMask
+		d.shift()
+	}
+	return bit
+}
+
+// Bits is Decoder.Bits.
+func (d *Tracker) Bits(n uint) uint32 {
+	d.span >>= n
+	v := min(d.code/d.span, 1<<n-1)
+	d.code -= v * d.span
+	d.low += v * d.span
+	if d.span < minSpan {
+		d.low = d.low << 16 & stateMask
+		d.shift()
+	}
+	return uint32(v)
+}
+
+// Spent is how many bits what was decoded so far is worth: it grows with every decision, by about -log2 of how likely that was, and
+// stays below 8*Size.
+func (d *Tracker) Spent() float64 {
+	return float64(8*(d.at-slack)+stateBits) - math.Log2(float64(d.span))
+}
+
+// Size is how many bytes of the message's memory it took, if nothing more is decoded. It may be more than there were, which a caller
+// must refuse.
+func (d *Tracker) Size() int {
+	n, _ := endAmong(d.low, d.span)
+	return d.at - slack + int(n)
+}
+
 // Decoder takes decisions out of a message, in the order and with the probabilities with which they went in. Behind
 // the message's end it goes on with arbitrary decisions and keeps ErrShort, so a caller may look once, at the end; but
 // his loops must be bounded by themselves.
@@ -133,13 +213,10 @@ func (d *Decoder) next() uint16 {
 // Bit takes a decision of which the probability to be false is p/One.
 func (d *Decoder) Bit(p uint32) bool {
 	cut := (d.span >> 16) * uint64(p)
-	bit := d.code >= cut
-	if bit {
-		d.code -= cut
-		d.span -= cut
-	} else {
-		d.span = cut
-	}
+	yes := ^uint64(int64(d.code-cut) >> 63) // both are below 1<<48
+	bit := yes != 0
+	d.code -= cut & yes
+	d.span = cut + (d.span-cut-cut)&yes
 	if d.span < minSpan {
 		d.shift()
 	}

@@ -133,9 +133,9 @@ func (t *drifts) take(d *rangecoder.Decoder, mix *mixer, at *place, node uint32)
 
 // learn moves the evidence by how unexpected the decision was.
 func (t *drifts) learn(node uint32, bit bool, p uint32) {
-	off := int32(p) - rangecoder.One
+	no := int32(rangecoder.One)
 	if bit {
-		off = int32(p)
+		no = 0
 	}
-	t[node] += off * driftRate >> 16
+	t[node] += (int32(p) - no) * driftRate >> 16
 }

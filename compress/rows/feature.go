@@ -121,41 +121,34 @@ func (x *feature) value(r *row, fields []Field) uint32 {
 }
 
 // signed sorts numbers into 15 classes: 0, and per sign 1, 2 to 3, to 8, to 20, to 60, to 200, and more.
-func signed(v int32) uint32 {
-	neg := uint32(v) >> 31
-	n := (uint32(v) ^ -neg) + neg
-	class := uint32(7)
-	if n <= 200 {
-		class = uint32(signedClass[n])
-	}
-	if n == 0 {
-		return 0
-	}
-	return class*2 - 1 + neg
-}
-
-var signedClass = makeSignedClass()
-
-func makeSignedClass() (table [201]uint8) {
-	class := uint8(0)
-	for n := range table {
-		switch n {
-		case 1, 2, 4, 9, 21, 61:
-			class++
-		}
-		table[n] = class
-	}
-	return table
-}
+func signed(v int32) uint32 { return uint32(signedClass[min(max(v, -classEnd), classEnd)+classEnd]) }
 
 // size sorts numbers by magnitude into 16 classes, two for each power of two.
-func size(v int32) uint32 {
-	n := uint32(max(v, -v))
-	if n < 4 {
-		return n
+func size(v int32) uint32 { return uint32(sizeClass[min(max(v, -classEnd), classEnd)+classEnd]) }
+
+// classEnd is a number beyond which neither signed nor size makes a difference.
+const classEnd = 256
+
+var signedClass, sizeClass = makeClasses()
+
+func makeClasses() (signs, sizes [2*classEnd + 1]uint8) {
+	for v := -classEnd; v <= classEnd; v++ {
+		n, class, minus := max(v, -v), 0, 0
+		for _, end := range []int{1, 2, 4, 9, 21, 61, 201} {
+			if n >= end {
+				class++
+			}
+		}
+		if v < 0 {
+			minus = 1
+		}
+		signs[v+classEnd] = uint8(max(2*class-1+minus, 0))
+		if sizes[v+classEnd] = uint8(n); n >= 4 {
+			l := bits.Len(uint(n))
+			sizes[v+classEnd] = uint8(min(2*l-2+n>>(l-2)&1, states-1))
+		}
 	}
-	l := uint32(bits.Len32(n))
-	return min(2*l-2+n>>(l-2)&1, states-1)
+	return signs, sizes
 }
 
 // since sorts ages: the first ticks one by one, then coarser.

@@ -13,19 +13,19 @@ import (
 // ErrModel says that bytes are no model; the error that wraps it says what is wrong.
 var ErrModel = errors.New("rows: not a usable model")
 
-const magic = "TKR1"
+const magic = "TKR2"
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // Append writes the model as a file. Numbers are uvarints, signed ones zigzag; lists begin with their length:
 //
-//	4  magic       "TKR1"
+//	4  magic       "TKR2"
 //	   schema      interval, fields: name, kind, modulus
 //	   order       fields as they are told, and of how many each group consists
 //	   predictors  by field: terms (source, weight), pull
-//	   mixers      by group, then by field: features, slots, weights (runs of zeros, then a weight)
+//	   mixers      of resting rows, by group, then by field: features, slots, weights (runs of zeros, then a weight)
 //	   trees       by group, then by field: forks, codes (lengths as package huffman packs them)
-//	   calm        the tree of rows' expectations, a flag a leaf, the codes of batches
+//	   calm        the tree of rows' expectations, a flag a leaf, the codes of calm and resting batches
 //	4  checksum    CRC-32C of all before, little-endian
 func (m *Model) Append(dst []byte) []byte {
 	start := len(dst)
@@ -54,6 +54,7 @@ func (m *Model) Append(dst []byte) []byte {
 		}
 		w.signed(int64(p.pull))
 	}
+	w.mixer(&m.wake)
 	for u := range m.groups {
 		w.mixer(&m.groups[u].any)
 	}
@@ -75,7 +76,7 @@ func (m *Model) Append(dst []byte) []byte {
 			w.number(0)
 		}
 	}
-	for _, t := range m.batches {
+	for _, t := range append(m.batches[:], m.rests[:]...) {
 		w.dst = huffman.AppendLengths(w.dst, t.Lengths(nil))
 	}
 	return seal(w.dst, start)
@@ -253,6 +254,7 @@ func (r *reader) parts(m *Model) {
 		m.predictors[f] = r.predictor(f)
 		m.pulls = m.pulls || m.predictors[f].pull != 0
 	}
+	m.wake = r.mixer(1)
 	for u := range m.groups {
 		m.groups[u].any = r.mixer(1)
 	}
@@ -275,6 +277,9 @@ func (r *reader) parts(m *Model) {
 	}
 	for i := range m.batches {
 		m.batches[i] = r.table(1 << blockRows)
+	}
+	for i := range m.rests {
+		m.rests[i] = r.table(1 << blockRows)
 	}
 }
 

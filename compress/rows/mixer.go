@@ -23,8 +23,9 @@ const maxSlots = 12
 type mixer struct {
 	asks    []feature // at most maxSlots
 	slots   []slot    // at most maxSlots
-	weights []int16   // by node, then by slot and line, and last of no slot: 1/weightOne. Most decisions are the first node's.
-	stride  uint32    // weights of a node
+	weights []int16   // by slot and line, and last of no slot, then by node: 1/weightOne. A row's decisions lie side by side.
+	nodes   uint32
+	bias    uint32 // where the weights of no slot begin
 }
 
 const (
@@ -33,7 +34,7 @@ const (
 	squashEnd   = 11*weightOne + weightOne/2 // beyond it p is 1/65536
 )
 
-// place is where a mixer's slots stand for one row.
+// place is where the weights of a mixer's slots begin for one row.
 type place [16]uint32 // of which maxSlots are used: an index & 15 needs no check
 
 // look finds the lines of the slots.
@@ -48,14 +49,14 @@ func (m *mixer) look(at *place, r *row, fields []Field) {
 		if s.b != pairless {
 			line = line*states + seen[s.b&15]
 		}
-		at[i&15] = s.start + line
+		at[i&15] = (s.start + line) * m.nodes
 	}
 }
 
 // sum returns the evidence for the decision node to be true, in 1/weightOne.
 func (m *mixer) sum(at *place, node uint32) int32 {
-	w := m.weights[node*m.stride:][:m.stride]
-	sum := int32(w[len(w)-1])
+	w := m.weights[node:]
+	sum := int32(w[m.bias])
 	for _, line := range at[:len(m.slots)&15] {
 		sum += int32(w[line])
 	}

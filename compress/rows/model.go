@@ -1,6 +1,10 @@
 package rows
 
-import "github.com/tickrate/tickrate/compress/huffman"
+import (
+	"slices"
+
+	"github.com/tickrate/tickrate/compress/huffman"
+)
 
 // group is a number of fields that are told together: first whether any of their predictions is wrong.
 type group struct {
@@ -24,10 +28,15 @@ type Model struct {
 	mates      bool    // for Range: some predictor or feature does
 
 	hash     uint64
+	mods     []int32           // by field
+	asked    []asked           // by field
+	anyCalm  bool              // some leaf of quiet is calm
 	features int               // that rows remember
 	quiet    tree              // for Huffman: sorts rows by what they were; its leaves have no codes
 	calm     []bool            // by leaf of quiet: the row is expected to be right
 	batches  [2]*huffman.Table // which blocks of calm rows have wrong ones, and which rows of a block
+	rests    [2]*huffman.Table // which blocks of resting rows have some that change, and which rows of a block
+	wake     mixer             // for Range: does a resting row change?
 }
 
 // Hash names the model: both ends compare it before they talk. It is FNV-1a of the model's file, and never 0.
@@ -35,6 +44,41 @@ func (m *Model) Hash() uint64 { return m.hash }
 
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
+
+// asked says what batches need to know of a field once it is told.
+type asked struct{ moved, wrong bool }
+
+// noteAsked finds out what predictors and trees ask.
+func (m *Model) noteAsked() {
+	m.asked = make([]asked, len(m.schema.Fields))
+	for f := range m.predictors {
+		for _, t := range m.predictors[f].terms {
+			switch t.op {
+			case srcMoved:
+				m.asked[t.a].moved = true
+			case srcSwing, srcBow:
+				m.asked[t.b].moved = true
+			}
+		}
+	}
+	ofTree := func(t *tree) {
+		for _, f := range t.forks {
+			switch f.ask.op {
+			case featMoved:
+				m.asked[f.ask.a].moved = true
+			case featWrong, featWrongSize:
+				m.asked[f.ask.a].wrong = true
+			}
+		}
+	}
+	ofTree(&m.quiet)
+	for u := range m.groups {
+		ofTree(&m.groups[u].mask)
+	}
+	for f := range m.trees {
+		ofTree(&m.trees[f])
+	}
+}
 
 // number finishes a model: it gives features that last a place in the rows' memo, equal ones the same, and works out
 // the hash.
@@ -51,11 +95,11 @@ func (m *Model) number() {
 		}
 		x.id = id
 	}
-	ofTree := func(t *tree) {
-		for i := range t.forks {
-			place(&t.forks[i].ask)
-		}
+	m.mods, m.anyCalm = nil, slices.Contains(m.calm, true)
+	for _, f := range m.schema.Fields {
+		m.mods = append(m.mods, f.mod())
 	}
+	m.noteAsked()
 	m.mates = m.pulls
 	ofMixer := func(x *mixer) {
 		for i := range x.asks {
@@ -66,13 +110,14 @@ func (m *Model) number() {
 			place(&x.asks[i])
 		}
 	}
-	ofTree(&m.quiet)
+	m.quiet.lay()
+	ofMixer(&m.wake)
 	for u := range m.groups {
-		ofTree(&m.groups[u].mask)
+		m.groups[u].mask.lay()
 		ofMixer(&m.groups[u].any)
 	}
 	for f := range m.trees {
-		ofTree(&m.trees[f])
+		m.trees[f].lay()
 		ofMixer(&m.mixers[f])
 	}
 	m.features = len(places)

@@ -1,5 +1,7 @@
 package rows
 
+import "slices"
+
 // Past is what both ends hold when a frame is coded: frames of the same rows, row after row, each len(Fields) values.
 type Past struct {
 	Frames [][]int32 // newest first; fewer than Depth stand for older ones that equal the last, none for rows of zeros
@@ -36,6 +38,19 @@ type row struct {
 
 func newRow(fields, features int) row {
 	return row{moved: make([]int32, fields), wrong: make([]int32, fields), raw: make([]int32, fields), memo: make([]uint16, features+1)}
+}
+
+// restLags are the frames, of lags, that tell whether a row rests, besides the newest: that which differs most often first.
+var restLags = [...]int{nLags - 1, 3, 1}
+
+// rests reports whether the row was the same in some frames looked at, from the newest to the oldest.
+func (r *row) rests() bool {
+	for _, i := range restLags {
+		if !slices.Equal(r.held[0], r.held[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // begin takes up row e of the frame. zeros is a row of zeros.

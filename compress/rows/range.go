@@ -2,6 +2,7 @@ package rows
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/tickrate/tickrate/compress/rangecoder"
 )
@@ -21,6 +22,7 @@ type Range struct {
 	dec    rangecoder.Decoder
 	near   neighbours
 	drift  []drifts // by field
+	wake   drifts   // of resting rows
 	errors []int32  // of the rows in near
 }
 
@@ -49,8 +51,17 @@ func (c *Range) put(values []int32, past *Past, e int) {
 	m, r := c.model, &c.row
 	fields := m.schema.Fields
 	r.begin(past, e, len(fields), c.fresh, c.zeros)
-	c.meet()
 	var at place
+	if r.rests() {
+		wakes := !slices.Equal(values, r.held[0])
+		m.wake.look(&at, r, fields)
+		c.wake.put(&c.enc, &m.wake, &at, 0, wakes)
+		if !wakes {
+			c.leave()
+			return
+		}
+	}
+	c.meet()
 	for u := range m.groups {
 		g := &m.groups[u]
 		wrong := false
@@ -104,8 +115,16 @@ func (c *Range) take(values []int32, past *Past, e int) {
 	m, r := c.model, &c.row
 	fields := m.schema.Fields
 	r.begin(past, e, len(fields), values, c.zeros)
-	c.meet()
 	var at place
+	if r.rests() {
+		m.wake.look(&at, r, fields)
+		if !c.wake.take(&c.dec, &m.wake, &at, 0) {
+			copy(values, r.held[0])
+			c.leave()
+			return
+		}
+	}
+	c.meet()
 	for u := range m.groups {
 		g := &m.groups[u]
 		order := m.order[g.first:][:g.count]
@@ -137,7 +156,9 @@ func (c *Range) take(values []int32, past *Past, e int) {
 // begin forgets the rows of the frame before.
 func (c *Range) begin() {
 	c.row.above = 0
+	c.row.mate, c.row.lead, c.row.pull = c.zeros, c.zeros, c.zeros
 	clear(c.drift)
+	clear(c.wake[:])
 	c.near.clear()
 	c.errors = c.errors[:0]
 }

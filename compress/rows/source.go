@@ -47,20 +47,16 @@ func (s source) value(r *row, fields []Field, target int) int32 {
 		return r.moved[a]
 	case srcFresh:
 		return r.fresh[a]
-	case srcSame:
-		return away(rescale(r.fresh[a], fields[a], fields[target], false), r.held[0][target], fields[target].mod())
-	case srcNear:
-		return away(rescale(r.fresh[a], fields[a], fields[target], true), r.held[0][target], fields[target].mod())
+	case srcSame, srcNear:
+		mod := fields[target].mod()
+		return away(rescale(r.fresh[a], fields[a].mod(), mod, s.op == srcNear), r.held[0][target], mod)
 	case srcApart:
-		x := rescale(r.fresh[a], fields[a], fields[target], false) - rescale(r.fresh[b], fields[b], fields[target], false)
-		return away(x, r.held[0][target], fields[target].mod())
+		mod := fields[target].mod()
+		x := rescale(r.fresh[a], fields[a].mod(), mod, false) - rescale(r.fresh[b], fields[b].mod(), mod, false)
+		return away(x, r.held[0][target], mod)
 	case srcCourse, srcCourseNear:
-		mod := int64(fields[target].Mod)
-		x := int64(direction(r.fresh[b], r.fresh[a])) * mod
-		if s.op == srcCourseNear {
-			x += turnUnits / 2
-		}
-		return away(int32(x>>16), r.held[0][target], int32(mod))
+		mod := fields[target].Mod
+		return away(course(r.fresh[a], r.fresh[b], mod, s.op == srcCourseNear), r.held[0][target], mod)
 	case srcAlong, srcAcross:
 		return project(r.fresh[a], r.fresh[b], units(r.fresh[s.c], fields[s.c].Mod), s.op == srcAcross)
 	case srcWasAlong, srcWasAcross:
@@ -70,12 +66,7 @@ func (s source) value(r *row, fields []Field, target int) int32 {
 		if s.op == srcSwung {
 			by = away(r.held[0][b], r.held[2][b], fields[b].Mod)
 		}
-		trend := int64(away(r.held[0][a], r.held[1][a], fields[a].mod()))
-		angle := units(by, fields[b].Mod)
-		if s.op == srcBow {
-			return int32(trend * int64(1<<14-cosine(angle)) >> 14)
-		}
-		return int32(trend * int64(sine(angle)) >> 14)
+		return swing(away(r.held[0][a], r.held[1][a], fields[a].mod()), units(by, fields[b].Mod), s.op == srcBow)
 	case srcAge:
 		return r.now - r.held[0][target]
 	default:
@@ -94,15 +85,31 @@ func project(x, y, angle int32, across bool) int32 {
 	return int32((int64(x)*s + int64(y)*c) >> 14)
 }
 
-// rescale brings an angle into another's scale; other values stay what they are.
-func rescale(v int32, from, to Field, nearest bool) int32 {
-	a, b := int64(from.mod()), int64(to.mod())
-	if a == b || a == 0 || b == 0 {
+// course returns the direction of the vector (x, forward) in the scale of mod.
+func course(x, forward, mod int32, nearest bool) int32 {
+	v := int64(direction(forward, x)) * int64(mod)
+	if nearest {
+		v += turnUnits / 2
+	}
+	return int32(v >> 16)
+}
+
+// swing returns trend times the sine of an angle, or for a bow times one less its cosine.
+func swing(trend, angle int32, bow bool) int32 {
+	if bow {
+		return int32(int64(trend) * int64(1<<14-cosine(angle)) >> 14)
+	}
+	return int32(int64(trend) * int64(sine(angle)) >> 14)
+}
+
+// rescale brings an angle of modulus from into the scale of modulus to; other values stay what they are.
+func rescale(v, from, to int32, nearest bool) int32 {
+	if from == to || from == 0 || to == 0 {
 		return v
 	}
-	x := int64(v) * b
+	x := int64(v) * int64(to)
 	if nearest {
-		x += a / 2
+		x += int64(from) / 2
 	}
-	return int32(x / a)
+	return int32(x / int64(from))
 }

@@ -37,7 +37,9 @@ type sample struct {
 	mates  []int // by row: the row whose errors are nearest, or -1
 	entry  []uint32
 	zeros  []int32
-	leaf   []int // by row: leaf of the model's quiet tree
+	leaf   []int  // by row: leaf of the model's quiet tree
+	rest   []bool // by row: the same in all frames held
+	still  []bool // by row: that, and still so
 }
 
 type sampleRow struct {
@@ -109,7 +111,11 @@ func gather(s Schema, recs []Recording, delay, rows int) (*sample, error) {
 	out.moved, out.wrong, out.raw = make([]int32, k*n), make([]int32, k*n), make([]int32, k*n)
 	out.moves = make([]bool, k)
 	out.above, out.entry = make([]uint32, k), make([]uint32, k)
+	out.rest, out.still = make([]bool, k), make([]bool, k)
 	for i := range out.rows {
+		scratch.held = out.rows[i].held
+		out.rest[i] = scratch.rests()
+		out.still[i] = out.rest[i] && slices.Equal(scratch.held[0], out.rows[i].fresh)
 		for f := range n {
 			out.moved[i*n+f] = away(out.rows[i].fresh[f], out.rows[i].held[0][f], s.Fields[f].mod())
 		}
@@ -235,6 +241,9 @@ func (s *sample) note(m *Model) {
 		}
 		s.above[i], s.entry[i] = above, 0
 		for u, g := range m.groups {
+			if s.still[i] {
+				break // none of its groups is told
+			}
 			for _, f := range m.order[g.first:][:g.count] {
 				if s.wrong[i*n+f] != 0 {
 					s.entry[i] |= 1 << (u & 31)

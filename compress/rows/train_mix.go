@@ -206,16 +206,27 @@ func (s *sample) findMixers(m *Model, contexts int) {
 		}
 		return asks, slots
 	}
+	resting := func(i int) bool { return s.rest[i] }
+	thin = s.thinIndex(12000, resting)
+	y := make([]uint8, len(thin))
+	for k, i := range thin {
+		if y[k] = 1; s.still[i] {
+			y[k] = 0
+		}
+	}
+	m.wake = newMixer(choose(y, -1, 0))(1)
+	s.learn(&m.wake, -1, 0, resting, func(i int, visit func(node uint32, bit bool)) { visit(0, !s.still[i]) })
+	talks := func(i int) bool { return !s.still[i] }
 	for u := range m.groups {
 		g := &m.groups[u]
 		clear(cache)
-		thin = s.thinIndex(12000, nil)
+		thin = s.thinIndex(12000, talks)
 		y := make([]uint8, len(thin))
 		for k, i := range thin {
 			y[k] = uint8(s.entry[i] >> (u & 31) & 1)
 		}
 		g.any = newMixer(choose(y, -1, u))(1)
-		s.learn(&g.any, -1, u, nil, func(i int, visit func(node uint32, bit bool)) {
+		s.learn(&g.any, -1, u, talks, func(i int, visit func(node uint32, bit bool)) {
 			visit(0, s.entry[i]>>(u&31)&1 != 0)
 		})
 		clear(cache)
@@ -252,7 +263,7 @@ func newMixer(asks []feature, slots []slot) func(nodes int) mixer {
 			slots[i].start = uint32(size)
 			size += slots[i].lines()
 		}
-		m.stride = uint32(size + 1)
+		m.nodes, m.bias = uint32(nodes), uint32(size*nodes)
 		m.weights = make([]int16, nodes*(size+1))
 		return m
 	}
@@ -315,7 +326,6 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 	fields := s.schema.Fields
 	var r row
 	var at place
-	bias := m.stride - 1
 	index := s.thinIndex(len(s.rows), counts)
 	places := make([]place, 0, len(index))
 	for _, i := range index {
@@ -333,10 +343,9 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 			at := int(uint64(j) * 1000003 % uint64(len(index)))
 			p := &places[at]
 			decisions(index[at], func(node uint32, bit bool) {
-				first := node * m.stride
-				sum := w[first+bias]
+				sum := w[m.bias+node]
 				for _, at := range p[:k] {
-					sum += w[first+at]
+					sum += w[at+node]
 				}
 				d := -1 / (1 + float32(math.Exp(float64(-sum))))
 				if bit {
@@ -346,9 +355,9 @@ func (s *sample) learn(m *mixer, f, told int, counts func(i int) bool, decisions
 					g[at] += d * d
 					w[at] += rate * d / float32(math.Sqrt(float64(g[at])+1e-4))
 				}
-				step(first + bias)
+				step(m.bias + node)
 				for _, at := range p[:k] {
-					step(first + at)
+					step(at + node)
 				}
 			})
 		}

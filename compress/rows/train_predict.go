@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -250,8 +251,61 @@ func combine(list []source, columns [][]int32, target []int32, mod int32) (predi
 			failures++
 		}
 	}
-	return best, bestCost
+	return prune(best, bestCost, list, columns, target, mod)
 }
+
+// prune takes terms away, the dearest first, that do not pay for the time they take.
+func prune(p predictor, cost float64, list []source, columns [][]int32, target []int32, mod int32) (predictor, float64) {
+	errors := make([]int32, len(target))
+	byDearth := slices.Clone(p.terms)
+	slices.SortStableFunc(byDearth, func(a, b term) int { return cmp.Compare(b.dear(), a.dear()) })
+	for _, t := range byDearth {
+		if len(p.terms) == 1 {
+			break
+		}
+		var fewer predictor
+		var chosen []int
+		for _, other := range p.terms {
+			if other.source != t.source {
+				chosen = append(chosen, slices.Index(list, other.source))
+			}
+		}
+		w := solve(columns, chosen, target)
+		if w == nil {
+			continue
+		}
+		for k, j := range chosen {
+			q := int32(math.Round(math.Max(-64, math.Min(64, w[k])) * (1 << weightBits)))
+			fewer.terms = append(fewer.terms, term{list[j], q})
+		}
+		for i := range target {
+			sum := int64(0)
+			for k, j := range chosen {
+				sum += int64(columns[j][i]) * int64(fewer.terms[k].weight)
+			}
+			errors[i] = away(target[i], int32((sum+1<<(weightBits-1))>>weightBits), mod)
+		}
+		if c := price(errors); c < cost+t.dear() {
+			p, cost = fewer, c
+		}
+	}
+	return p, cost
+}
+
+// dear is how many bits a source must save to be worth its time.
+func (s source) dear() float64 {
+	switch s.op {
+	case srcAlong, srcAcross, srcWasAlong, srcWasAcross, srcSwing, srcSwung, srcBow, srcCourse, srcCourseNear:
+		return dearTurn
+	default:
+		return dearPlain
+	}
+}
+
+const (
+	dearTurn  = 0.03
+	dearPlain = 0.005
+)
 
 func clamp(x, lim float64) float64 { return max(-lim, min(lim, x)) }
 

@@ -287,7 +287,7 @@ func (s *sample) findTrees(m *Model) {
 		g := &m.groups[u]
 		order := m.order[g.first:][:g.count]
 		g.mask = s.plant(list(-1, u), -1, u, 1<<g.count, func(i int) int {
-			if m.calm[s.leaf[i]] && s.entry[i] == 0 {
+			if s.still[i] || !s.rest[i] && m.calm[s.leaf[i]] && s.entry[i] == 0 {
 				return -1
 			}
 			mask := 0
@@ -301,7 +301,7 @@ func (s *sample) findTrees(m *Model) {
 		for _, f := range order {
 			mod := fields[f].mod()
 			m.trees[f] = s.plant(list(f, u+1), f, u+1, errorSymbols, func(i int) int {
-				if s.wrong[i*n+f] == 0 {
+				if s.wrong[i*n+f] == 0 || s.still[i] {
 					return -1
 				}
 				v := miss(s.rows[i].fresh[f], s.guess[f][i], mod)
@@ -319,15 +319,23 @@ func (s *sample) findTrees(m *Model) {
 // calmLimit is how often a row of a calm leaf may be wrong.
 const calmLimit = 0.15
 
-// findCalm finds out from what rows were which of them are likely to be right.
+// findCalm finds out from what rows were which of them are likely to be right, and how those and resting rows are told.
 func (s *sample) findCalm(m *Model, list []feature) {
-	m.quiet = s.plant(list, -1, 0, 2, func(i int) int { return int(min(s.entry[i], 1)) })
+	m.quiet = s.plant(list, -1, 0, 2, func(i int) int {
+		if s.rest[i] {
+			return -1
+		}
+		return int(min(s.entry[i], 1))
+	})
 	leaves := len(m.quiet.leaves)
 	m.quiet.leaves = nil
 	s.leaf = make([]int, len(s.rows))
 	all, wrong := make([]float64, leaves), make([]float64, leaves)
 	var r row
 	for i := range s.rows {
+		if s.rest[i] {
+			continue
+		}
 		s.at(&r, i, 0)
 		q := m.quiet.find(&r, s.schema.Fields)
 		s.leaf[i] = q
@@ -338,10 +346,17 @@ func (s *sample) findCalm(m *Model, list []feature) {
 	for q := range m.calm {
 		m.calm[q] = wrong[q] < calmLimit*all[q]
 	}
+	m.batches = s.batchCodes(func(i int) (in, odd bool) { return !s.rest[i] && m.calm[s.leaf[i]], s.entry[i] != 0 })
+	m.rests = s.batchCodes(func(i int) (in, odd bool) { return s.rest[i], !s.still[i] })
+}
+
+// batchCodes makes the codes that tell which rows of a batch are odd; of returns whether a row is in one, and odd.
+func (s *sample) batchCodes(of func(i int) (in, odd bool)) (codes [2]*huffman.Table) {
 	var counts [2][]uint64
 	for k := range counts {
-		counts[k] = make([]uint64, 256)
+		counts[k] = make([]uint64, 1<<blockRows)
 	}
+	counts[0][0] = evenPrior
 	block, top, k := 0, 0, 0
 	end := func() {
 		if block != 0 {
@@ -361,10 +376,11 @@ func (s *sample) findCalm(m *Model, list []feature) {
 		if s.rows[i].first {
 			batch()
 		}
-		if !m.calm[s.leaf[i]] {
+		in, odd := of(i)
+		if !in {
 			continue
 		}
-		if s.entry[i] != 0 {
+		if odd {
 			block |= 1 << (k % blockRows)
 		}
 		if k++; k%blockRows == 0 {
@@ -376,6 +392,10 @@ func (s *sample) findCalm(m *Model, list []feature) {
 	}
 	batch()
 	for k := range counts {
-		m.batches[k] = codeOf(counts[k])
+		codes[k] = codeOf(counts[k])
 	}
+	return codes
 }
+
+// evenPrior is how many batches without an odd row are taken as seen: where training saw few, idle rows must cost little.
+const evenPrior = 32

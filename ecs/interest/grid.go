@@ -112,6 +112,9 @@ func NewGrid(c Config) *Grid {
 	return g
 }
 
+// Config is the grid's configuration, with its defaults.
+func (g *Grid) Config() Config { return g.cfg }
+
 // Words is the length of a set of slots.
 func (g *Grid) Words() int { return g.words }
 

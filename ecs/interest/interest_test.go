@@ -9,7 +9,7 @@ import (
 )
 
 func newScene(slots int) *scene {
-	return &scene{ids: make([]ecs.NetID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots),
+	return &scene{ids: make([]ecs.NetID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots), lives: make([]int, slots),
 		hot: make([]uint64, (slots+63)/64)}
 }
 
@@ -20,8 +20,8 @@ func (sc *scene) step(rng *rand.Rand, teams int, edge float32) {
 		case 0:
 			sc.ids[slot] = 0
 		case 1:
-			sc.born++
-			sc.ids[slot] = ecs.MakeNetID(slot, uint8(1+sc.born%255))
+			sc.lives[slot]++ // counted for each slot, as the world does: no id returns while anybody remembers it
+			sc.ids[slot] = ecs.MakeNetID(slot, uint8(1+sc.lives[slot]%255))
 			sc.x[slot], sc.z[slot] = rng.Float32()*edge*1.2-edge*0.1, rng.Float32()*edge*1.2-edge*0.1
 			sc.team[slot] = uint8(rng.IntN(teams + 1))
 		default:

@@ -9,11 +9,11 @@ import (
 
 // scene is the columns of a snapshot.
 type scene struct {
-	ids  []ecs.NetID
-	x, z []float32
-	team []uint8
-	hot  []uint64
-	born int
+	ids   []ecs.NetID
+	x, z  []float32
+	team  []uint8
+	hot   []uint64
+	lives []int // by slot: how many were born there
 }
 
 // slow is the honest twin of a Client: pair by pair, with a map of what it remembers.

@@ -13,16 +13,22 @@ const MaxFieldCode = 12
 // smallDeltas is how many of the smallest differences have their bits looked up whole.
 const smallDeltas = 64
 
+// MaxClasses is how many tables a field may have: one is chosen by the level of surprise.
+const MaxClasses = 4
+
 // Coder codes one field. A changed value is the bucket of zigzag(difference)-1, as 0 is not a change, and the bucket's
-// extra bits; a value without a base is its distance from the least one, in as many bits as the range takes.
+// extra bits, in the table of its class; a value without a base is its distance from the least one, in as many bits as the
+// range takes.
 type Coder struct {
 	wrap, half, top int32 // differences of a field that wraps lie in [-half, top]
 	lo              int32
 	span            uint32 // greatest value - lo
 	width           uint   // bits of span
-	small           [smallDeltas]uint32
-	codes           [huffman.Buckets]uint32 // code | length<<16
-	table           *huffman.Table
+	predict         Predictor
+	classes         [Levels]uint8 // by level; the class of Unknown is 0
+	tables          [MaxClasses]*huffman.Table
+	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
+	small           [MaxClasses * smallDeltas]uint32    // by class, by difference
 }
 
 // symbolsOf is how many buckets the differences of a field can fall into.
@@ -36,22 +42,35 @@ func symbolsOf(f Field) int {
 	return sym + 1
 }
 
-func newCoder(f Field, table *huffman.Table) Coder {
+func newCoder(f Field, classes [Levels]uint8, tables []*huffman.Table) Coder {
 	lo, hi := f.Range()
-	c := Coder{wrap: f.Wrap, half: f.Wrap / 2, top: (f.Wrap - 1) / 2, lo: lo, span: uint32(hi) - uint32(lo), table: table}
+	c := Coder{wrap: f.Wrap, half: f.Wrap / 2, top: (f.Wrap - 1) / 2, lo: lo, span: uint32(hi) - uint32(lo),
+		predict: f.Predict, classes: classes}
 	c.width = uint(bits.Len32(c.span))
-	for sym := range table.Symbols() {
-		code, n := table.Code(sym)
-		c.codes[sym] = code | uint32(n)<<16
-	}
-	for z := range uint32(smallDeltas) {
-		if sym, _, _ := huffman.Bucket(z); sym < table.Symbols() {
-			code, n := c.bucketBits(z)
-			c.small[z] = uint32(code) | uint32(n)<<24
+	for k, table := range tables {
+		c.tables[k] = table
+		for sym := range table.Symbols() {
+			code, n := table.Code(sym)
+			c.codes[k][sym] = code | uint32(n)<<16
+		}
+		for z := range uint32(smallDeltas) {
+			if sym, _, _ := huffman.Bucket(z); sym < table.Symbols() {
+				code, n := c.bucketBits(z, k)
+				c.small[uint32(k)*smallDeltas+z] = uint32(code) | uint32(n)<<24
+			}
 		}
 	}
 	return c
 }
+
+// Class is the class of a level below Levels. That of Unknown is 0.
+func (c *Coder) Class(level uint8) uint8 { return c.classes[level] }
+
+// Levelled reports whether the level of the field decides anything: its table, or what is expected.
+func (c *Coder) Levelled() bool { return c.predict != Hold || c.classes != [Levels]uint8{} }
+
+// Table is the code of a class's buckets.
+func (c *Coder) Table(class uint8) *huffman.Table { return c.tables[class] }
 
 // Delta is v - base, the shorter way round for a field that wraps. Overflow wraps.
 func (c *Coder) Delta(v, base int32) int32 {
@@ -61,21 +80,33 @@ func (c *Coder) Delta(v, base int32) int32 {
 	return d
 }
 
-// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in range.
-func (c *Coder) Bits(v, base int32) (code uint64, n uint) {
+// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in range. The class is below
+// MaxClasses, 0 where nothing is known.
+func (c *Coder) Bits(v, base int32, class uint32) (code uint64, n uint) {
 	z := huffman.Zigzag(c.Delta(v, base)) - 1
 	if z < smallDeltas {
-		e := c.small[z]
+		e := c.small[uint8(class*smallDeltas+z)]
 		return uint64(e & 0xffffff), uint(e >> 24)
 	}
-	return c.bucketBits(z)
+	return c.bucketBits(z, int(class&(MaxClasses-1)))
 }
 
-func (c *Coder) bucketBits(z uint32) (code uint64, n uint) {
+func (c *Coder) bucketBits(z uint32, class int) (code uint64, n uint) {
 	sym, extra, nExtra := huffman.Bucket(z)
-	e := c.codes[sym]
+	e := c.codes[class][sym]
 	n = uint(e >> 16)
 	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
+}
+
+// Change is what Bits codes: zigzag(difference)-1. The values must differ.
+func (c *Coder) Change(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
+
+// Changed undoes Change. ok is false if the value is out of range.
+func (c *Coder) Changed(z uint32, base int32) (v int32, ok bool) {
+	v = base + huffman.Unzigzag(z+1)
+	v += c.wrap & (v >> 31)
+	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
+	return v, uint32(v)-uint32(c.lo) <= c.span
 }
 
 // Symbol is the bucket that Bits would code: what a training run counts.
@@ -86,8 +117,8 @@ func (c *Coder) Symbol(v, base int32) int {
 
 // Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and returns how many it
 // read. ok is false if the bits are no code or the value is out of range.
-func (c *Coder) Value(window uint64, base int32) (v int32, n uint, ok bool) {
-	sym, n := c.table.Lookup(window)
+func (c *Coder) Value(window uint64, base int32, class uint32) (v int32, n uint, ok bool) {
+	sym, n := c.tables[class&(MaxClasses-1)].Lookup(window)
 	if sym < 0 {
 		return 0, 0, false
 	}
@@ -114,10 +145,12 @@ func (c *Coder) Width() uint { return c.width }
 // MaxBits is the most that Bits can take.
 func (c *Coder) MaxBits() int {
 	most := 0
-	for sym := range c.table.Symbols() {
-		_, n := c.table.Code(sym)
-		_, nExtra := huffman.BucketRange(sym)
-		most = max(most, int(n)+int(nExtra))
+	for _, table := range c.tables {
+		for sym := 0; table != nil && sym < table.Symbols(); sym++ {
+			_, n := table.Code(sym)
+			_, nExtra := huffman.BucketRange(sym)
+			most = max(most, int(n)+int(nExtra))
+		}
 	}
 	return most
 }

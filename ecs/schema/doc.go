@@ -26,8 +26,8 @@
 //	others      any                                     told to all but who plays the entity, in a row of its own
 //	interp      numbers     none, linear, angle         what lies between two rows; none keeps the older value until the
 //	                                                    newer row is the older one; angle takes the shorter way
-//	predict     numbers     hold, linear,               what an encoder may expect of the field, by default hold: see Predictor.
-//	                        quadratic, best             Package snapshot holds every field so far
+//	predict     numbers     hold, linear,               what an encoder may expect of the field, by default hold: see Coder.Expect
+//	                        quadratic, best
 //	derive      any         a method of the component   not sent: the receiver calls the method, func (*T) M() F, once the
 //	                                                    rest is restored
 //	often       any         percent, or p/q/r           how often it changes, for models without training; one for all

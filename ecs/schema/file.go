@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
@@ -13,19 +14,22 @@ import (
 var ErrModel = errors.New("schema: not a usable model")
 
 // magic names the file and its version.
-const magic = "TKM1"
+const magic = "TKM2"
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // Append writes the model as a file:
 //
-//	4  magic     "TKM1"
+//	4  magic     "TKM2"
 //	8  schema    hash of the schema
-//	1  tables    masks, then fields
-//	   lengths   for each table, packed as huffman.AppendLengths does
+//	1  signals   how many; and each, a field
+//	   masks     for each context, or each part of a single row: its table
+//	   fields    for each field: 4 classes, 2 bits a level · for each class its table
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: the field told before, 255 for none; for
+//	             each class and size 16 nodes; 16 highest extra bits
 //	4  checksum  CRC-32C of all before
 //
-// Numbers are little-endian.
+// Numbers are little-endian, tables packed as huffman.AppendLengths does.
 func (m *Model) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = m.appendBody(dst)
@@ -35,14 +39,27 @@ func (m *Model) Append(dst []byte) []byte {
 func (m *Model) appendBody(dst []byte) []byte {
 	dst = append(dst, magic...)
 	dst = binary.LittleEndian.AppendUint64(dst, m.schema.Hash())
-	dst = append(dst, byte(len(m.masks)+len(m.coders)))
+	dst = append(dst, byte(len(m.signals)))
+	for _, f := range m.signals {
+		dst = append(dst, byte(f))
+	}
 	for _, mask := range m.masks {
 		dst = huffman.AppendLengths(dst, mask.Table.Lengths(nil))
 	}
 	for i := range m.coders {
-		dst = huffman.AppendLengths(dst, m.coders[i].table.Lengths(nil))
+		c := &m.coders[i]
+		word := uint32(0)
+		for level, k := range c.classes {
+			word |= uint32(k) << (2 * level)
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, word)
+		for _, t := range c.tables {
+			if t != nil {
+				dst = huffman.AppendLengths(dst, t.Lengths(nil))
+			}
+		}
 	}
-	return dst
+	return append(dst, m.raw...)
 }
 
 // ParseModel reads a file of exactly one model of s. Errors wrap ErrModel and say what is wrong.
@@ -60,20 +77,58 @@ func ParseModel(src []byte, s Schema) (*Model, error) {
 	if got := binary.LittleEndian.Uint64(body[4:]); got != s.Hash() {
 		return nil, fmt.Errorf("%w: made for schema %016x, want %016x (%s)", ErrModel, got, s.Hash(), s.Name)
 	}
-	tables, rest := int(body[12]), body[13:]
-	lengths := make([][]uint8, tables)
-	for i := range lengths {
-		var err error
-		if lengths[i], rest, err = huffman.ParseLengths(rest); err != nil {
-			return nil, fmt.Errorf("%w: table %d: %w", ErrModel, i, err)
-		}
+	p, rest, err := parsePlan(body[12:], s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	if len(rest) != 0 {
 		return nil, fmt.Errorf("%w: %d bytes behind the last table", ErrModel, len(rest))
 	}
-	m, err := newModel(s, lengths)
+	m, err := newModel(s, p)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrModel, err)
 	}
 	return m, nil
+}
+
+// parsePlan reads what lies between a file's schema and its checksum.
+func parsePlan(src []byte, s Schema) (p plan, rest []byte, err error) {
+	n := int(src[0])
+	if src = src[1:]; n > MaxSignals || n > len(src) {
+		return p, nil, fmt.Errorf("%d signals", n)
+	}
+	for _, f := range src[:n] {
+		p.signals = append(p.signals, int(f))
+	}
+	rest = src[n:]
+	table := func() (lengths []uint8) {
+		if err == nil {
+			lengths, rest, err = huffman.ParseLengths(rest)
+		}
+		return lengths
+	}
+	for range shape(s, contextsOf(p.signals)) {
+		p.masks = append(p.masks, table())
+	}
+	for range s.Fields {
+		if len(rest) < 4 {
+			return p, nil, errors.New("cut short")
+		}
+		word := binary.LittleEndian.Uint32(rest)
+		rest = rest[4:]
+		var classes [Levels]uint8
+		var tables [][]uint8
+		for level := range classes {
+			classes[level] = uint8(word >> (2 * level) & (MaxClasses - 1))
+		}
+		for range slices.Max(classes[:]) + 1 {
+			tables = append(tables, table())
+		}
+		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
+	}
+	if err == nil && !s.Single {
+		n := min(decisionBytes(p.classes), len(rest))
+		p.raw, rest = slices.Clone(rest[:n]), rest[n:]
+	}
+	return p, rest, err
 }

@@ -341,8 +341,8 @@ func TestRow31Codes(t *testing.T) {
 			if v == base {
 				continue
 			}
-			code, n := c.Bits(v, base)
-			if got, m, ok := c.Value(code, base); !ok || got != v || m != n {
+			code, n := c.Bits(v, base, 0)
+			if got, m, ok := c.Value(code, base, 0); !ok || got != v || m != n {
 				t.Fatalf("%d against %d came back as %d, %d of %d bits, %v", v, base, got, m, n, ok)
 			}
 		}

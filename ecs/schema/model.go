@@ -17,25 +17,39 @@ const (
 // Model is a schema with the codes of its rows. It is immutable and may be shared by any number of encoders and
 // decoders.
 type Model struct {
-	schema Schema
-	masks  []Mask
-	coders []Coder
-	hash   uint64
+	schema  Schema
+	masks   []Mask
+	signals []int // fields
+	coders  []Coder
+	hash    uint64
+	codec   Codec
+	raw     []byte     // of decisions; nil for a single row
+	decide  *Decisions // of raw
 }
 
-// Mask is the code of the symbol that says which fields changed. An entity row has one, whose alphabet begins with
-// Gone and Replace; a single row has one for every few fields, and its symbol is the plain mask.
+// Mask is the code of the symbol that says which fields changed. An entity row has one in each context, whose alphabet begins
+// with Gone and Replace; a single row has one for every few fields, and its symbol is the plain mask.
 type Mask struct {
 	Table  *huffman.Table
 	First  int // first field
 	Fields int
 }
 
-// shape lists the masks of a schema, without tables.
-func shape(s Schema) []Mask {
+// MaxSignals is how many fields may choose a row's context: each says whether it was calm.
+const MaxSignals = 3
+
+// MaxContexts is how many contexts there are at most.
+const MaxContexts = 1 + 1<<MaxSignals
+
+// shape lists the masks of a schema, without tables. contexts counts those of an entity row.
+func shape(s Schema, contexts int) []Mask {
 	n := len(s.Fields)
 	if !s.Single {
-		return []Mask{{Fields: n}}
+		masks := make([]Mask, contexts)
+		for i := range masks {
+			masks[i].Fields = n
+		}
+		return masks
 	}
 	chunks := (n + ChunkBits - 1) / ChunkBits
 	masks := make([]Mask, chunks)
@@ -54,28 +68,85 @@ func (s Schema) symbols(m Mask) int {
 	return Update + 1<<m.Fields
 }
 
-// newModel makes a model of code lengths: one list per mask, then one per field.
-func newModel(s Schema, lengths [][]uint8) (*Model, error) {
-	m := &Model{schema: s, masks: shape(s)}
-	if len(lengths) != len(m.masks)+len(s.Fields) {
-		return nil, fmt.Errorf("%d tables, %s wants %d", len(lengths), s.Name, len(m.masks)+len(s.Fields))
+// plan is what a model is made of: what chooses its tables, and code lengths.
+type plan struct {
+	signals []int
+	masks   [][]uint8 // by mask
+	classes [][Levels]uint8
+	fields  [][][]uint8 // by field, by class
+	raw     []byte
+}
+
+// newModel makes a model of a plan.
+func newModel(s Schema, p plan) (*Model, error) {
+	m := &Model{schema: s, masks: shape(s, contextsOf(p.signals)), signals: p.signals}
+	if err := s.checkSignals(p.signals); err != nil {
+		return nil, err
+	}
+	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) {
+		return nil, fmt.Errorf("%d tables of rows and %d fields, %s wants %d and %d", len(p.masks), len(p.fields), s.Name, len(m.masks), len(s.Fields))
 	}
 	for i := range m.masks {
-		table, err := completeTable(lengths[i], s.symbols(m.masks[i]), huffman.MaxLength)
+		table, err := completeTable(p.masks[i], s.symbols(m.masks[i]), huffman.MaxLength)
 		if err != nil {
 			return nil, fmt.Errorf("table %d, of %s's rows: %w", i, s.Name, err)
 		}
 		m.masks[i].Table = table
 	}
 	for i, f := range s.Fields {
-		table, err := completeTable(lengths[len(m.masks)+i], symbolsOf(f), MaxFieldCode)
-		if err != nil {
-			return nil, fmt.Errorf("table %d, of %s.%s: %w", len(m.masks)+i, s.Name, f.Name, err)
+		if err := checkClasses(p.classes[i], len(p.fields[i])); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
 		}
-		m.coders = append(m.coders, newCoder(f, table))
+		var tables []*huffman.Table
+		for k, lengths := range p.fields[i] {
+			table, err := completeTable(lengths, symbolsOf(f), MaxFieldCode)
+			if err != nil {
+				return nil, fmt.Errorf("table %d of %s.%s: %w", k, s.Name, f.Name, err)
+			}
+			tables = append(tables, table)
+		}
+		m.coders = append(m.coders, newCoder(f, p.classes[i], tables))
+	}
+	if !s.Single {
+		if len(p.raw) != decisionBytes(p.classes) {
+			return nil, fmt.Errorf("%d bytes of decisions, %s wants %d", len(p.raw), s.Name, decisionBytes(p.classes))
+		}
+		m.raw, m.decide = p.raw, newDecisions(p.raw, p.classes)
 	}
 	m.hash = max(uint64(fnvStart.bytes(m.appendBody(nil))), 1)
 	return m, nil
+}
+
+// contextsOf is how many contexts an entity row has: nothing known, and each combination of signals.
+func contextsOf(signals []int) int { return 1 + 1<<len(signals) }
+
+func (s Schema) checkSignals(signals []int) error {
+	if len(signals) > MaxSignals || s.Single && len(signals) > 0 {
+		return fmt.Errorf("%d signals of %s", len(signals), s.Name)
+	}
+	for i, f := range signals {
+		if f < 0 || f >= len(s.Fields) || i > 0 && f <= signals[i-1] {
+			return fmt.Errorf("signals %v of %s's %d fields", signals, s.Name, len(s.Fields))
+		}
+	}
+	return nil
+}
+
+// checkClasses wants each of n classes to have a level, and that of Unknown to be 0.
+func checkClasses(classes [Levels]uint8, n int) error {
+	var used [MaxClasses]bool
+	for _, k := range classes {
+		if int(k) >= n || n > MaxClasses {
+			return fmt.Errorf("class %d of %d", k, n)
+		}
+		used[k] = true
+	}
+	for _, u := range used[:n] {
+		if !u || classes[Unknown] != 0 {
+			return fmt.Errorf("classes %v, want %d in use and the first to be 0", classes, n)
+		}
+	}
+	return nil
 }
 
 // completeTable refuses what the format allows but an encoder must never meet: a symbol without a code.
@@ -94,11 +165,24 @@ func completeTable(lengths []uint8, symbols, maxLen int) (*huffman.Table, error)
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
 
-// Hash names the codes together with their schema. It is never 0.
-func (m *Model) Hash() uint64 { return m.hash }
+// Hash names the codes together with their schema and the codec. It is never 0.
+func (m *Model) Hash() uint64 {
+	if m.codec == Huffman {
+		return m.hash
+	}
+	return max(uint64(fnv(m.hash).byte(byte(m.codec))), 1)
+}
 
-// Masks lists the codes of a row's masks in the order in which they are sent. Do not change it.
+// Decisions are what the codec Range needs beside; nil for a single row. Do not change it.
+func (m *Model) Decisions() *Decisions { return m.decide }
+
+// Masks lists the codes of a single row's masks in the order in which they are sent, or those of an entity row by context. Do
+// not change it.
 func (m *Model) Masks() []Mask { return m.masks }
+
+// Signals lists the fields, at most MaxSignals, that choose an entity row's context: 0 if nothing is known, else 1 and
+// 1<<i more for each signal i that was not Calm. Do not change it.
+func (m *Model) Signals() []int { return m.signals }
 
 // Coders lists the codes of the fields. Do not change it.
 func (m *Model) Coders() []Coder { return m.coders }
@@ -115,9 +199,11 @@ func (m *Model) MaxRowBits() int {
 			_, n := mask.Table.Code(sym)
 			longest = max(longest, int(n))
 		}
-		update += longest
-		if !m.schema.Single {
-			spawn += longest + GenerationBits
+		if m.schema.Single {
+			update += longest
+		} else {
+			update = max(update, longest)
+			spawn = update + GenerationBits
 		}
 	}
 	for i := range m.coders {

@@ -162,11 +162,11 @@ func TestCoderRoundTrip(t *testing.T) {
 		if v == base {
 			return
 		}
-		code, n := c.Bits(v, base)
+		code, n := c.Bits(v, base, 0)
 		if int(n) > c.MaxBits() || n > 44 || code>>n != 0 {
 			t.Fatalf("%s: code %x in %d bits, at most %d", f.Name, code, n, c.MaxBits())
 		}
-		if got, n2, ok := c.Value(code|junk<<n, base); !ok || got != v || n2 != n {
+		if got, n2, ok := c.Value(code|junk<<n, base, 0); !ok || got != v || n2 != n {
 			t.Fatalf("%s: %d against %d came back as %d in %d of %d bits, %v", f.Name, v, base, got, n2, n, ok)
 		}
 	})
@@ -181,7 +181,7 @@ func TestCoderRefusesWhatIsOutOfRange(t *testing.T) {
 		f, c := edgeFields[i], &m.Coders()[i]
 		lo, hi := f.Range()
 		window := rapid.Uint64().Draw(t, "window")
-		if v, n, ok := c.Value(window, drawValue(t, f)); ok && (v < lo || v > hi || int(n) > c.MaxBits()) {
+		if v, n, ok := c.Value(window, drawValue(t, f), 0); ok && (v < lo || v > hi || int(n) > c.MaxBits()) {
 			t.Fatalf("%s: accepted %d in %d bits", f.Name, v, n)
 		} else if !ok {
 			refused++
@@ -202,17 +202,17 @@ func BenchmarkCoder(b *testing.B) {
 		var sum uint64
 		for b.Loop() {
 			for i := range int32(256) {
-				code, n := c.Bits(i*i&255, 300)
+				code, n := c.Bits(i*i&255, 300, 0)
 				sum += code + uint64(n)
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/value")
 	})
-	code, _ := c.Bits(17, 300)
+	code, _ := c.Bits(17, 300, 0)
 	b.Run("value", func(b *testing.B) {
 		for b.Loop() {
 			for range 256 {
-				if v, _, _ := c.Value(code, 300); v != 17 {
+				if v, _, _ := c.Value(code, 300, 0); v != 17 {
 					b.Fatal(v)
 				}
 			}

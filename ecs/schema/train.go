@@ -6,34 +6,52 @@ import (
 
 // Counts says how often each symbol occurred: what an encoder collects and Train uses.
 type Counts struct {
-	Masks  [][]uint64 // by mask, by symbol
-	Fields [][]uint64 // by field, by bucket
+	Masks  [][]uint64        // by mask, by symbol; of entity rows those of which nothing was known
+	Moves  map[uint32]uint64 // of the other entity rows, by Move
+	Fields [][]uint64        // by field, by level times the field's buckets + bucket
+	Pairs  []uint64          // of entity rows, by field and field before, level, size and symbol: see Row
+	Tops   []uint64          // of entity rows, by field, bucket and highest extra bit
+}
+
+// Move names what happened to an entity row of which more was known: stirred has bit f set if field f was not calm.
+func Move(stirred uint16, symbol int) uint32 { return uint32(stirred)<<16 | uint32(symbol) }
+
+// Field counts bucket sym of a change of field f at a level.
+func (c *Counts) Field(f int, level uint8, sym int) {
+	c.Fields[f][int(level)*(len(c.Fields[f])/Levels)+sym]++
 }
 
 // NewCounts returns counts of zero in the shape of s, which must pass Check.
 func NewCounts(s Schema) *Counts {
 	mustCheck(s)
-	c := &Counts{}
-	for _, m := range shape(s) {
+	c := &Counts{Moves: map[uint32]uint64{}}
+	for _, m := range shape(s, 1) {
 		c.Masks = append(c.Masks, make([]uint64, s.symbols(m)))
 	}
 	for _, f := range s.Fields {
-		c.Fields = append(c.Fields, make([]uint64, symbolsOf(f)))
+		c.Fields = append(c.Fields, make([]uint64, Levels*symbolsOf(f)))
+	}
+	if n := len(s.Fields); !s.Single {
+		c.Pairs, c.Tops = make([]uint64, n*(n+1)/2*pairSize), make([]uint64, n*huffman.Buckets*2)
 	}
 	return c
 }
 
 // Add adds what another run counted of the same schema.
 func (c *Counts) Add(o *Counts) {
-	for i, t := range c.tables() {
-		for sym, n := range o.tables()[i] {
-			t[sym] += n
+	add := func(to, from [][]uint64) {
+		for i, t := range to {
+			for sym, n := range from[i] {
+				t[sym] += n
+			}
 		}
 	}
-}
-
-func (c *Counts) tables() [][]uint64 {
-	return append(append([][]uint64(nil), c.Masks...), c.Fields...)
+	add(c.Masks, o.Masks)
+	add(c.Fields, o.Fields)
+	add([][]uint64{c.Pairs, c.Tops}, [][]uint64{o.Pairs, o.Tops})
+	for k, n := range o.Moves {
+		c.Moves[k] += n
+	}
 }
 
 func mustCheck(s Schema) {
@@ -43,58 +61,93 @@ func mustCheck(s Schema) {
 }
 
 // priorWeight is how many observations the prior is worth: enough to order what was never seen, too little to matter
-// beside a minute of traffic.
-const priorWeight = 8
+// beside a minute of traffic. poolWeight is that of all contexts or classes together for each of them.
+const (
+	priorWeight = 8
+	poolWeight  = 32
+)
 
 // Train returns the model that codes the counted traffic in the fewest bits, with the prior of DefaultModel for what
-// was never seen. Counts must have the shape of s, which must pass Check.
+// was never seen. Counts must have the shape of s, which must pass Check. The same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
-	const scale = 1 << 24
-	var lengths [][]uint8
-	for i, seen := range counts.tables() {
-		p, total := prior(s)[i], 0.0
-		for _, w := range p {
-			total += w
+	p := plan{}
+	if s.Single {
+		for i, m := range shape(s, 1) {
+			p.masks = append(p.masks, lengthsOf(counts.Masks[i], nil, maskPrior(s, m), huffman.MaxLength))
 		}
-		weights := make([]uint64, len(p))
-		for sym, w := range p {
-			weights[sym] = min(seen[sym], 1<<38)*scale + uint64(w/total*priorWeight*scale) + 1
+	} else {
+		p.signals = pickSignals(s, counts)
+		seen, all := byContext(s, counts, p.signals), pool(counts.Masks[0])
+		for k, n := range counts.Moves {
+			all[k&0xffff] += n
 		}
-		lengths = append(lengths, huffman.Build(weights, limitOf(s, i)))
+		prior := maskPrior(s, Mask{Fields: len(s.Fields)})
+		for _, c := range seen {
+			p.masks = append(p.masks, lengthsOf(c, all, prior, huffman.MaxLength))
+		}
 	}
-	m, err := newModel(s, lengths)
+	for i, f := range s.Fields {
+		classes, seen := pickClasses(counts.Fields[i], symbolsOf(f))
+		var tables [][]uint8
+		for _, c := range seen {
+			tables = append(tables, lengthsOf(c, pool(seen...), fieldPrior(f), MaxFieldCode))
+		}
+		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
+	}
+	if !s.Single {
+		p.raw = trainDecisions(s, counts, p.classes)
+	}
+	m, err := newModel(s, p)
 	if err != nil {
 		panic("schema: a trained model is no model: " + err.Error())
 	}
 	return m
 }
 
-func limitOf(s Schema, table int) int {
-	if table < len(shape(s)) {
-		return huffman.MaxLength
+// pool adds tables up.
+func pool(tables ...[]uint64) []uint64 {
+	all := make([]uint64, len(tables[0]))
+	for _, t := range tables {
+		for sym, n := range t {
+			all[sym] += n
+		}
 	}
-	return MaxFieldCode
+	return all
+}
+
+// lengthsOf is the code of what was seen, a little of what was seen of all, and the prior.
+func lengthsOf(seen, all []uint64, prior []float64, limit int) []uint8 {
+	const scale = 1 << 24
+	total, pooled := 0.0, uint64(0)
+	for _, w := range prior {
+		total += w
+	}
+	for _, n := range all {
+		pooled += n
+	}
+	weights := make([]uint64, len(prior))
+	for sym, w := range prior {
+		weights[sym] = min(seen[sym], 1<<38)*scale + uint64(w/total*priorWeight*scale) + 1
+		if pooled > 0 {
+			weights[sym] += uint64(float64(all[sym]) / float64(pooled) * poolWeight * scale)
+		}
+	}
+	return huffman.Build(weights, limit)
 }
 
 // DefaultModel is a model without training: small changes are likelier than large ones, and fields change
 // independently, as often as they say. It panics if s fails Check.
 func DefaultModel(s Schema) *Model { return Train(s, NewCounts(s)) }
 
-// prior is the expected share of each symbol of each table, not normalised.
-func prior(s Schema) (tables [][]float64) {
-	for _, m := range shape(s) {
-		tables = append(tables, maskPrior(s, m))
+// fieldPrior is the expected share of each bucket, not normalised.
+func fieldPrior(f Field) []float64 {
+	weights := make([]float64, symbolsOf(f))
+	w := 1.0
+	for sym := range weights {
+		weights[sym] = w
+		w *= 0.8 // a bucket spans about twice the one below: this is a little steeper than 1/|delta|
 	}
-	for _, f := range s.Fields {
-		weights := make([]float64, symbolsOf(f))
-		w := 1.0
-		for sym := range weights {
-			weights[sym] = w
-			w *= 0.8 // a bucket spans about twice the one below: this is a little steeper than 1/|delta|
-		}
-		tables = append(tables, weights)
-	}
-	return tables
+	return weights
 }
 
 // maskPrior: a third of the rows rest, the others change each field by itself.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -39,7 +40,8 @@ func newCrowd(baselines int, lossy bool) *crowd {
 	training.Count(counts)
 	training.Begin(c.now, c.ring)
 	for _, age := range ages[2:6] {
-		training.whole(crowdTicks - tick.Tick(age))
+		training.whole(setOf(crowdTicks - tick.Tick(age)))
+		training.whole(Bases{crowdTicks - tick.Tick(age)})
 	}
 	c.model = schema.Train(playerSchema, counts)
 	c.encoder = NewEncoder(c.model, crowdSlots)
@@ -57,10 +59,24 @@ func newCrowd(baselines int, lossy bool) *crowd {
 			k.Acked(base-tick.Tick(ages[1]), 0, groups)
 		}
 		k.Acked(base, 0, groups)
+		k.Acked(base-1, 0, groups)
+		k.Acked(base-2, 0, groups)
 		c.trackers = append(c.trackers, k)
 	}
 	c.out = make([]byte, 0, 2048)
 	return c
+}
+
+// setOf is a tick and the two before.
+func setOf(t tick.Tick) Bases { return Bases{t, t - 1, t - 2} }
+
+// heldBy finds the frames of baselines.
+func heldBy(ring *Ring, b Bases) (h held) {
+	for i, t := range b[:b.count()] {
+		h.frames[i] = ring.At(t)
+	}
+	h.times = b.times(crowdTicks)
+	return h
 }
 
 // shared is one snapshot for all clients, as a server sends it. It returns the bytes.
@@ -78,15 +94,25 @@ func (c *crowd) shared() (bytes int) {
 
 // perClient is the same with each client coded by itself: the same kernel, the same bits, nothing remembered.
 func (c *crowd) perClient() (bytes int) {
+	var room [11]lane
+	var runs []Run
+	var lanes []lane
 	for _, k := range c.trackers {
 		left := crowdBudget
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
-			baseIDs, lanes := &empty, []lane(nil)
-			if base := c.ring.At(k.Base(g)); base != nil {
-				baseIDs, lanes = &base.ids[g], base.group(g)
+			baseIDs, ctx, h := &empty, &unknown, held{}
+			if runs = k.Runs(runs[:0], g, g+1); runs[0].Base[0] != 0 {
+				h = heldBy(c.ring, runs[0].Base)
+				baseIDs = &h.frames[0].ids[g]
+				if h.times.Alone() {
+					lanes = h.frames[0].group(g)
+				} else {
+					lanes, ctx = room[:], &contexts{}
+					c.encoder.codec.expect(&h, g, lanes, ctx)
+				}
 			}
-			next := c.encoder.codec.group(out, &c.now.ids[g], c.now.group(g), baseIDs, lanes)
+			next := c.encoder.codec.group(out, &c.now.ids[g], c.now.group(g), baseIDs, lanes, ctx)
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)
@@ -104,7 +130,7 @@ func (c *crowd) copied() (bytes int) {
 	c.encoder.Begin(c.now, c.ring)
 	groups := c.ring.Groups()
 	for _, k := range c.trackers {
-		for all := c.encoder.Run(0, groups, k.Base(0)); len(all) > 0; {
+		for all := c.encoder.Run(0, groups, k.Runs(nil, 0, 1)[0].Base); len(all) > 0; {
 			n := min(len(all), crowdBudget)
 			bytes += len(append(c.out[:0], all[:n]...))
 			all = all[n:]
@@ -162,9 +188,9 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 				break
 			}
 		}
-		k.now = held - 1
+		k.now = held - 3
 		k.Reset()
-		for t := held; t <= crowdTicks; t++ {
+		for t := held - 2; t <= crowdTicks; t++ {
 			k.Advance(t)
 			k.beginRows()
 			here := make([]uint64, len(see))
@@ -172,8 +198,8 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 				here[w] = see[w] & c.ring.At(t).here[w]
 			}
 			k.said(0, c.ring.Groups(), here, make([]uint64, len(see)), here)
-			if t == held || lossy && t == held+1 && i%10 == 0 {
-				k.Acked(t, 0, c.ring.Groups()>>(t-held))
+			if t <= held || lossy && t == held+1 && i%10 == 0 {
+				k.Acked(t, 0, c.ring.Groups()>>(max(t, held)-held))
 			}
 		}
 	}
@@ -218,11 +244,13 @@ func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	buf := make([]byte, c.encoder.codec.bound+8)
 	var w bitio.Writer
+	var room [11]lane
+	var levels [schema.MaxFields]uint8
 	for i, k := range c.trackers {
-		base := c.ring.At(k.sent[k.row(crowdTicks-1)])
+		var h held
 		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
 			if row := k.row(t); k.sent[row] == t && k.ledger.base(row)[0] != 0 {
-				base = c.ring.At(t)
+				h = heldBy(c.ring, setOf(t))
 				break
 			}
 		}
@@ -233,7 +261,11 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 				g, r := slot/GroupRows, slot%GroupRows
 				if id := c.now.ids[g][r]; id != 0 {
 					w.Bits(uint64(r), 6)
-					n := c.encoder.codec.row(buf, id, base.ids[g][r], r, c.now.group(g), base.group(g))
+					was, depth, ctx := ecs.NetID(0), h.depth(g, r), uint32(0)
+					if depth > 0 {
+						was, ctx = h.frames[0].ids[g][r], c.encoder.codec.expectRow(&h, depth, g, r, room[:], &levels)
+					}
+					n := c.encoder.codec.row(buf, id, was, r, c.now.group(g), room[:], ctx)
 					w.AppendBits(buf, 0, int(n))
 				}
 			}
@@ -293,10 +325,11 @@ func BenchmarkEntity(b *testing.B) {
 		}
 		perEntity(b, 0)
 	})
-	for _, base := range []tick.Tick{crowdTicks - age, 0} {
-		name := "delta"
-		if base == 0 {
-			name = "spawn"
+	for i, name := range []string{"delta", "deep", "spawn", "range"} {
+		base := []Bases{{crowdTicks - age}, setOf(crowdTicks - age), {}, setOf(crowdTicks - age)}[i]
+		if name == "range" {
+			c.model = c.model.With(schema.Range)
+			c.encoder = NewEncoder(c.model, crowdSlots)
 		}
 		groups := c.ring.Groups()
 		b.Run("encode/"+name, func(b *testing.B) {
@@ -309,8 +342,9 @@ func BenchmarkEntity(b *testing.B) {
 		})
 		b.Run("decode/"+name, func(b *testing.B) {
 			d := NewDecoder(c.model, crowdSlots, 1)
-			if base != 0 {
-				mustSection(b, d, c.ring.At(base), nil, c.model)
+			c.encoder.Begin(c.now, c.ring)
+			for _, f := range framesAt(c.ring, base) {
+				mustSection(b, d, f, nil, c.model)
 			}
 			src := append(AppendRun(nil, Run{First: 0, Count: groups, Base: base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
 			for b.Loop() {
@@ -325,7 +359,15 @@ func BenchmarkEntity(b *testing.B) {
 }
 
 func TestSnapshotPathDoesNotAllocate(t *testing.T) {
+	for codec := range schema.Codecs {
+		t.Run(codec.String(), func(t *testing.T) { doesNotAllocate(t, codec) })
+	}
+}
+
+func doesNotAllocate(t *testing.T, codec schema.Codec) {
 	c := newCrowd(8, true)
+	c.model = c.model.With(codec)
+	c.encoder = NewEncoder(c.model, crowdSlots)
 	c.trackers = c.trackers[:64]
 	w := newWorld(playerSchema, crowdSlots, 2, 1, 0.01, 0.01)
 	row := make([]int32, len(playerSchema.Fields))

@@ -3,12 +3,14 @@ package snapshot
 import (
 	"math/bits"
 
+	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// count adds the symbols that group would code. It walks the rows a second time so that the encoder itself pays
-// nothing when nobody counts.
-func (c *codec) count(n *schema.Counts, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) {
+// count adds the symbols that group g would code against what is held. It walks the rows a second time so that the encoder
+// itself pays nothing when nobody counts.
+func (c *codec) count(n *schema.Counts, h *held, g int, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) {
 	var masks [GroupRows]uint16
 	if baseIDs != &empty {
 		compare(&masks, lanes, base)
@@ -21,18 +23,48 @@ func (c *codec) count(n *schema.Counts, ids *idLane, lanes []lane, baseIDs *idLa
 		return // an idle block has no symbols
 	}
 	for r := range GroupRows {
-		switch id, was := ids[r], baseIDs[r]; {
-		case was == 0:
-		case id == was:
-			n.Masks[0][schema.Update+int(masks[r])]++
-			for m := masks[r]; m != 0; m &= m - 1 {
-				f := bits.TrailingZeros16(m)
-				n.Fields[f][c.coders[f].Symbol(lanes[f][r], base[f][r])]++
-			}
-		case id == 0:
-			n.Masks[0][schema.Gone]++
-		default:
-			n.Masks[0][schema.Replace]++
+		c.countRow(n, h, ids[r], baseIDs[r], g, r, lanes)
+	}
+}
+
+// countRow adds the symbols of a row.
+func (c *codec) countRow(n *schema.Counts, h *held, id, was ecs.NetID, g, r int, lanes []lane) {
+	if was == 0 {
+		return
+	}
+	var room [schema.MaxFields]lane
+	var levels [schema.MaxFields]uint8
+	base, depth := room[:len(lanes)], h.depth(g, r)
+	c.expectRow(h, depth, g, r, base, &levels)
+	sym := schema.Gone
+	switch {
+	case id == was:
+		var buckets [schema.MaxFields]int8
+		var extras [schema.MaxFields]uint32
+		for f := range buckets {
+			buckets[f] = -1
+		}
+		mask := rowMask(r, lanes, base)
+		sym = schema.Update + int(mask)
+		for m := mask; m != 0; m &= m - 1 {
+			f := bits.TrailingZeros16(m)
+			sym, extra, _ := huffman.Bucket(c.coders[f].Change(lanes[f][r], base[f][r]))
+			buckets[f], extras[f] = int8(sym), extra
+			n.Field(f, levels[f], sym)
+		}
+		n.Row(levels[:len(lanes)], buckets[:len(lanes)], extras[:])
+	case id != 0:
+		sym = schema.Replace
+	}
+	if depth < 2 {
+		n.Masks[0][sym]++
+		return
+	}
+	stirred := uint16(0)
+	for f, level := range levels[:len(lanes)] {
+		if level > schema.Calm {
+			stirred |= 1 << f
 		}
 	}
+	n.Moves[schema.Move(stirred, sym)]++
 }

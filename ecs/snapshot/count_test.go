@@ -6,11 +6,18 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // symbolBits adds up what the counted symbols take, extra bits included.
 func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
+	for k, count := range n.Moves {
+		context := 1
+		for i, f := range m.Signals() {
+			context += int(k>>16>>f&1) << i
+		}
+		_, length := m.Masks()[context].Table.Code(int(k & 0xffff))
+		bits += int(count) * int(length)
+	}
 	for i, table := range n.Masks {
 		for sym, count := range table {
 			_, length := m.Masks()[i].Table.Code(sym)
@@ -18,18 +25,20 @@ func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
 		}
 	}
 	for f, table := range n.Fields {
-		for sym, count := range table {
+		for i, count := range table {
+			buckets := len(table) / schema.Levels
+			sym := i % buckets
 			_, extra := huffman.BucketRange(sym)
-			bits += int(count) * (fieldCode(m, f, sym) + int(extra))
+			bits += int(count) * (fieldCode(m, f, sym, m.Coders()[f].Class(uint8(i/buckets))) + int(extra))
 		}
 	}
 	return bits
 }
 
 // fieldCode measures a bucket's code by coding the bucket's first difference.
-func fieldCode(m *schema.Model, f, sym int) int {
+func fieldCode(m *schema.Model, f, sym int, class uint8) int {
 	first, extra := huffman.BucketRange(sym)
-	_, n := m.Coders()[f].Bits(huffman.Unzigzag(first+1), 0)
+	_, n := m.Coders()[f].Bits(huffman.Unzigzag(first+1), 0, uint32(class))
 	return int(n - extra)
 }
 
@@ -46,27 +55,27 @@ func emptyIn(base *Frame, g int) (n int) {
 // TestCountsAddUpToTheBits: every bit of a block is a counted symbol, a row without a baseline, a spawn's content or
 // padding.
 func TestCountsAddUpToTheBits(t *testing.T) {
-	m := schema.DefaultModel(playerSchema)
+	m := learned(playerSchema)
 	ring := recorded(playerSchema, 64, 6, newWorld(playerSchema, 64, 4, 0.7, 0.1, 0.1))
 	e := NewEncoder(m, 64)
 	spawn := schema.GenerationBits
 	for i := range m.Coders() {
 		spawn += int(m.Coders()[i].Width())
 	}
-	for base := range tick.Tick(6) {
+	for i, base := range []Bases{{}, {1}, {2}, {3}, {4}, {5}, {5, 4}, {5, 4, 3}, {5, 3, 1}, {4, 3, 1}, {3, 2, 1}} {
 		for g := range ring.Groups() {
 			n := schema.NewCounts(playerSchema)
 			e.Count(n)
 			e.Begin(ring.At(6), ring)
 			got := len(e.Group(g, base)) * 8
 			want := symbolBits(m, n) + 2
-			if _, spawns := naiveFlags(playerSchema, ring.At(6), ring.At(base), g); !spawns {
-				want -= emptyIn(ring.At(base), g)
+			if _, spawns := naiveFlags(m, ring.At(6), g, framesAt(ring, base)...); !spawns {
+				want -= emptyIn(ring.At(base[0]), g)
 			}
 			for r, id := range ring.At(6).ids[g] {
 				was := empty[r]
-				if base != 0 {
-					was = ring.At(base).ids[g][r]
+				if i > 0 {
+					was = ring.At(base[0]).ids[g][r]
 				}
 				if was == 0 {
 					want++

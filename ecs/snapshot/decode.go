@@ -12,13 +12,10 @@ import (
 // ErrBlock says that bytes are no block: no code, a value out of range, bits set in the padding, or cut short.
 var ErrBlock = errors.New("snapshot: bad block")
 
-// decode undoes codec.group: it fills ids and lanes of group g from the block at the start of src and returns the
-// block's length. On an error ids and lanes hold anything.
-func (c *codec) decode(src []byte, g int, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) (n int, err error) {
+// decode undoes codec.group: it fills ids and lanes of group g, which hold what is expected, from the block at the start of src
+// and returns the block's length. On an error ids and lanes hold anything.
+func (c *codec) decode(src []byte, g int, ids *idLane, lanes []lane, baseIDs *idLane, ctx *contexts) (n int, err error) {
 	*ids = *baseIDs
-	if baseIDs != &empty {
-		copy(lanes, base)
-	}
 	head := bitio.Peek(src, 0)
 	off, bad := 2, false
 	if head&1 == 0 {
@@ -37,13 +34,13 @@ func (c *codec) decode(src []byte, g int, ids *idLane, lanes []lane, baseIDs *id
 			}
 			continue
 		}
-		sym, n := c.mask.Table.Lookup(window)
+		sym, n := c.masks[context(ctx[r])].Table.Lookup(window)
 		off += int(n)
 		switch {
 		case sym >= schema.Update:
 			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
-				v, n, ok := c.coders[f].Value(bitio.Peek(src, off), lanes[f][r])
+				v, n, ok := c.coders[f].Value(bitio.Peek(src, off), lanes[f][r], class(ctx[r], f))
 				lanes[f][r] = v
 				off += int(n)
 				bad = bad || !ok

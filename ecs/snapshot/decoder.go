@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -27,6 +28,8 @@ type Decoder struct {
 	newest   []tick.Tick // by slot
 	stage    *Frame      // where rows wait until their section is known to be good
 	staged   []staged    // ascending: no group twice
+	contexts contexts    // of the group in hand
+	coder    rangecoder.Tracker
 }
 
 // staged names rows of a group that wait.
@@ -53,6 +56,15 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 // Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them or, on an error,
 // none. Its groups ascend. Rows that are held already are read and ignored.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
+	if err := d.read(t, src); err != nil {
+		return err
+	}
+	d.commit(t)
+	return nil
+}
+
+// read decodes a section into the stage.
+func (d *Decoder) read(t tick.Tick, src []byte) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
@@ -78,13 +90,12 @@ func (d *Decoder) Section(t tick.Tick, src []byte) error {
 		}
 		src = rest
 	}
-	d.commit(t)
 	return nil
 }
 
-// Group decodes one block, of group g of the snapshot of tick t against that of tick base, 0 for none. r stands at the
+// Group decodes one block, of group g of the snapshot of tick t against those of base. r stands at the
 // block's first byte, and behind its last one afterwards; after an error it has not moved.
-func (d *Decoder) Group(t tick.Tick, g int, base tick.Tick, r *bitio.Reader) error {
+func (d *Decoder) Group(t tick.Tick, g int, base Bases, r *bitio.Reader) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
@@ -113,21 +124,65 @@ func (d *Decoder) open(g int) bool {
 	return uint(g) < uint(len(d.stage.ids)) && (n == 0 || d.staged[n-1].group < g)
 }
 
+// held finds the frames of baselines of tick t. ok is false if one of them is not there, does not lie before the one newer, or no whole number of intervals
+// back.
+func (d *Decoder) held(t tick.Tick, base Bases) (h held, ok bool) {
+	last := t
+	for i, at := range base[:base.count()] {
+		if h.frames[i] = d.At(at); h.frames[i] == nil || at >= last || (t-at)%d.interval != 0 {
+			return h, false
+		}
+		last = at
+	}
+	h.times = base.times(t)
+	return h, true
+}
+
+// hasGroup reports whether all baselines know all of group g.
+func (h *held) hasGroup(g int) bool {
+	for _, f := range h.frames {
+		if f != nil && !f.Has(g) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasRow reports whether all baselines know a slot.
+func (h *held) hasRow(slot int) bool {
+	for _, f := range h.frames {
+		if f != nil && !f.HasRow(slot) {
+			return false
+		}
+	}
+	return true
+}
+
 // decode reads one block into the stage.
-func (d *Decoder) decode(t tick.Tick, g int, base tick.Tick, src []byte) (n int, err error) {
+func (d *Decoder) decode(t tick.Tick, g int, base Bases, src []byte) (n int, err error) {
 	if !d.open(g) {
 		return 0, ErrGroup
 	}
-	lanes := d.stage.group(g)
-	baseIDs, baseLanes := &empty, lanes
-	if base != 0 {
-		f := d.At(base)
-		if f == nil || !f.Has(g) || base >= t {
-			return 0, ErrNoBaseline
-		}
-		baseIDs, baseLanes = &f.ids[g], f.group(g)
+	h, ok := d.held(t, base)
+	if !ok || !h.hasGroup(g) {
+		return 0, ErrNoBaseline
 	}
-	if n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, baseLanes); err == nil {
+	lanes, baseIDs, ctx := d.stage.group(g), &empty, &unknown
+	if f := h.frames[0]; f != nil {
+		baseIDs = &f.ids[g]
+		if h.times.Alone() {
+			copy(lanes, f.group(g))
+		} else {
+			ctx = &d.contexts
+			d.codec.expect(&h, g, lanes, ctx)
+		}
+	}
+	if d.codec.ranged() && baseIDs != &empty {
+		n, err = d.codec.rangeDecode(&d.coder, src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
+	} else {
+		n, err = d.codec.decode(src, g, &d.stage.ids[g], lanes, baseIDs, ctx)
+	}
+	if err == nil {
 		d.staged = append(d.staged, staged{g, allRows})
 	}
 	return n, err

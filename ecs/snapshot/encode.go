@@ -10,21 +10,33 @@ import (
 
 // codec is a model laid out for the loops over rows.
 type codec struct {
-	mask   schema.Mask
-	codes  []uint32 // of the mask's symbols: code | length<<16
-	coders []schema.Coder
-	bound  int // bytes of a group at its worst
+	masks   []schema.Mask // by context
+	symbols int
+	codes   []uint32 // of the masks' symbols, by context: code | length<<16
+	coders  []schema.Coder
+	calm    uint32
+	stir    [][schema.Levels]uint32 // by field
+	inert   []bool                  // by field: it is expected as it was, and its level decides nothing
+	bound   int                     // bytes of a group at its worst
+	decide  *schema.Decisions       // nil unless blocks are those of schema.Range
 }
 
 func newCodec(m *schema.Model) codec {
 	if m.Schema().Single {
 		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
 	}
-	c := codec{mask: m.Masks()[0], coders: m.Coders(), bound: MaxGroupBytes(m)}
-	for sym := range c.mask.Table.Symbols() {
-		code, n := c.mask.Table.Code(sym)
-		c.codes = append(c.codes, code|uint32(n)<<16)
+	c := codec{masks: m.Masks(), coders: m.Coders(), bound: MaxGroupBytes(m)}
+	c.symbols = c.masks[0].Table.Symbols()
+	for _, mask := range c.masks {
+		for sym := range c.symbols {
+			code, n := mask.Table.Code(sym)
+			c.codes = append(c.codes, code|uint32(n)<<16)
+		}
 	}
+	if m.Codec() == schema.Range {
+		c.decide = m.Decisions()
+	}
+	c.stirs(m)
 	return c
 }
 
@@ -32,16 +44,21 @@ func newCodec(m *schema.Model) codec {
 // with a baseline of its own, and the head. With 12 fields of any range it stays below 1120 bytes, so a group always fits
 // into a datagram.
 func MaxGroupBytes(m *schema.Model) int {
-	return (2 + (m.MaxRowBits()+maxGap+1+ageBits)*GroupRows + 7) / 8
+	return 1 + (2+(m.MaxRowBits()+maxGap+1+baseBits)*GroupRows+7)/8
 }
 
 // empty is the baseline of a group that has none.
 var empty idLane
 
-// group appends the block of one group: ids and lanes as they are now, baseIDs and base as the client has them. base
-// is not read where baseIDs is empty. It packs bits as bitio.Writer does, but keeps the pending ones in registers and
+// of returns the codes of a row in a context.
+func (c *codec) of(word uint32) []uint32 {
+	return c.codes[context(word)*c.symbols:][:c.symbols]
+}
+
+// group appends the block of one group: ids and lanes as they are now, baseIDs as the client has them, base as it expects them
+// and the contexts of that. Neither is read where baseIDs is empty. It packs bits as bitio.Writer does, but keeps the pending ones in registers and
 // knows how much room there can be need for: this loop is what a tick of a full lobby consists of.
-func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) []byte {
+func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane, ctx *contexts) []byte {
 	var masks [GroupRows]uint16
 	same := *ids == *baseIDs
 	if baseIDs != &empty {
@@ -76,7 +93,8 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 			n += slotBit
 		case id == was:
 			changed |= masks[r]
-			code := codes[schema.Update+int(masks[r])]
+			word := ctx[r]
+			code := codes[context(word)*c.symbols+schema.Update+int(masks[r])]
 			acc |= uint64(code&0xffff) << (n & 63)
 			n += uint(code >> 16)
 			for m := masks[r]; m != 0; m &= m - 1 {
@@ -85,7 +103,7 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 				acc >>= n & 56
 				n &= 7
 				f := bits.TrailingZeros16(m)
-				code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15])
+				code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15], class(word, f))
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -95,8 +113,9 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 			if spawn {
 				sym = schema.Replace
 			}
-			acc |= uint64(codes[sym]&0xffff) << (n & 63)
-			n += uint(codes[sym] >> 16)
+			code := c.of(ctx[r])[sym]
+			acc |= uint64(code&0xffff) << (n & 63)
+			n += uint(code >> 16)
 		}
 		if spawn {
 			acc |= uint64(id.Generation()) << (n & 63)

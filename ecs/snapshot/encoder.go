@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -14,6 +15,8 @@ type Encoder struct {
 	codec  codec
 	groups int // of a frame
 	counts *schema.Counts
+	coder  rangecoder.Encoder
+	stored bool // nothing has a baseline
 
 	frame   *Frame
 	ring    *Ring
@@ -24,8 +27,8 @@ type Encoder struct {
 
 // column holds the blocks of one frame against one baseline.
 type column struct {
-	base   tick.Tick
-	frame  *Frame // nil: no baseline
+	base   Bases
+	held   held
 	made   []bool // by group
 	blocks []span // by group, into buf
 	whole  bool   // the blocks of all groups lie in order, one behind the other
@@ -33,15 +36,21 @@ type column struct {
 	byRow  bool      // rows and long are of this frame
 	rows   []rowBits // by slot
 	long   []byte
+
+	// What the rows are expected to be; only if there are older baselines than one.
+	foreseen []bool // by group
+	lanes    []lane // as a frame's
+	contexts []contexts
 }
 
 type span struct{ off, end uint32 }
 
-// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each baseline and 256
-// slots, and 2 KiB more where rows are sent one by one; memory that no block ever reaches stays untouched.
+// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set of baselines and 256
+// slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB more a field where the set is more than one;
+// memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
-	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows}
-	for range len(ages) + 1 {
+	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
+	for range 1 + len(ages) + deepAge*maxStep { // all that trackers of one interval ask for
 		e.columns = append(e.columns, e.newColumn())
 	}
 	return e
@@ -74,10 +83,10 @@ func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 // Baselines is how many distinct baselines this frame has met so far.
 func (e *Encoder) Baselines() int { return e.used }
 
-// Group returns the block of group g against the frame of tick base, 0 for no baseline. base must be in the ring and
-// before the frame: a Tracker names no other as long as the ring reaches back MaxAge intervals. The block belongs to
+// Group returns the block of group g against the frames of base. They must be in the ring and before the frame: a Tracker names
+// no other as long as the ring reaches back MaxAge intervals. The block belongs to
 // the encoder and is valid until the next Begin.
-func (e *Encoder) Group(g int, base tick.Tick) []byte {
+func (e *Encoder) Group(g int, base Bases) []byte {
 	c := e.column(base)
 	if !c.made[g] {
 		e.encode(c, g)
@@ -88,7 +97,7 @@ func (e *Encoder) Group(g int, base tick.Tick) []byte {
 
 // Run returns the blocks of count groups from first on, one behind the other, as Group would. The groups must lie below
 // Ring.Groups. The first run of a baseline codes all of those, so it pays where most of them are wanted.
-func (e *Encoder) Run(first, count int, base tick.Tick) []byte {
+func (e *Encoder) Run(first, count int, base Bases) []byte {
 	if count == 0 {
 		return nil
 	}
@@ -96,7 +105,7 @@ func (e *Encoder) Run(first, count int, base tick.Tick) []byte {
 	return c.buf[c.blocks[first].off:c.blocks[first+count-1].end]
 }
 
-func (e *Encoder) whole(base tick.Tick) *column {
+func (e *Encoder) whole(base Bases) *column {
 	c := e.column(base)
 	if !c.whole {
 		for g := range e.inUse {
@@ -108,7 +117,7 @@ func (e *Encoder) whole(base tick.Tick) *column {
 }
 
 // column finds the blocks of a baseline. The list is short and clients come in no order, so a scan does.
-func (e *Encoder) column(base tick.Tick) *column {
+func (e *Encoder) column(base Bases) *column {
 	for _, c := range e.columns[:e.used] {
 		if c.base == base {
 			return c
@@ -117,33 +126,70 @@ func (e *Encoder) column(base tick.Tick) *column {
 	return e.open(base)
 }
 
-func (e *Encoder) open(base tick.Tick) *column {
-	var frame *Frame
-	if base != 0 {
-		if frame = e.ring.At(base); frame == nil || base >= e.frame.Tick {
+func (e *Encoder) open(base Bases) *column {
+	h := held{times: base.times(e.frame.Tick)}
+	last := e.frame.Tick
+	for i, t := range base[:base.count()] {
+		if h.frames[i] = e.ring.At(t); h.frames[i] == nil || t >= last {
 			panic(fmt.Sprintf("snapshot: frame %d coded against %d, which the ring does not hold", e.frame.Tick, base))
 		}
+		last = t
 	}
 	if e.used == len(e.columns) {
 		e.columns = append(e.columns, e.newColumn())
 	}
 	c := e.columns[e.used]
 	e.used++
-	c.base, c.frame, c.whole, c.buf, c.byRow = base, frame, false, c.buf[:0], false
+	c.base, c.held, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
 	clear(c.made)
+	if !h.times.Alone() {
+		if c.foreseen == nil {
+			e.foresee()
+		}
+		clear(c.foreseen)
+	}
 	return c
+}
+
+// foresee makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to.
+func (e *Encoder) foresee() {
+	fields := len(e.codec.coders)
+	for _, c := range e.columns {
+		if c.foreseen == nil {
+			c.foreseen, c.lanes, c.contexts = make([]bool, e.groups), make([]lane, e.groups*fields), make([]contexts, e.groups)
+		}
+	}
+}
+
+// expected is who is in group g of a column's newest baseline, what the group is expected to be now, and its contexts.
+func (e *Encoder) expected(c *column, g int) (ids *idLane, lanes []lane, ctx *contexts) {
+	newest := c.held.frames[0]
+	switch {
+	case newest == nil:
+		return &empty, nil, &unknown
+	case c.held.times.Alone():
+		return &newest.ids[g], newest.group(g), &unknown
+	}
+	fields := len(e.codec.coders)
+	lanes, ctx = c.lanes[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
+	if !c.foreseen[g] {
+		e.codec.expect(&c.held, g, lanes, ctx)
+		c.foreseen[g] = true
+	}
+	return &newest.ids[g], lanes, ctx
 }
 
 func (e *Encoder) encode(c *column, g int) {
 	off := len(c.buf)
 	ids, lanes := &e.frame.ids[g], e.frame.group(g)
-	baseIDs, base := &empty, lanes
-	if c.frame != nil {
-		baseIDs, base = &c.frame.ids[g], c.frame.group(g)
+	baseIDs, base, ctx := e.expected(c, g)
+	if e.codec.ranged() && baseIDs != &empty {
+		c.buf = e.codec.rangeGroup(&e.coder, c.buf, ids, lanes, baseIDs, base, ctx)
+	} else {
+		c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base, ctx)
 	}
-	c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base)
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
-		e.codec.count(e.counts, ids, lanes, baseIDs, base)
+		e.codec.count(e.counts, &c.held, g, ids, lanes, baseIDs, base)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	s := schema.Schema{Name: "player", Fields: []schema.Field{{Name: "x", Min: -1000, Max: 1000}, {Name: "yaw", Wrap: 4096}}}
+	s := schema.Schema{Name: "player", Fields: []schema.Field{{Name: "x", Min: -1000, Max: 1000, Predict: schema.Linear}, {Name: "yaw", Wrap: 4096}}}
 	model := schema.DefaultModel(s)
 
 	ring := snapshot.NewRing(s, 64, snapshot.Window, 1) // server

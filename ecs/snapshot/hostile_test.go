@@ -58,7 +58,10 @@ func (d *Decoder) checkSane(t *testing.T) {
 // hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick 6, of two
 // runs of which the first takes firstRun bytes.
 func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
-	m := schema.DefaultModel(playerSchema)
+	return hostileWith(t, schema.DefaultModel(playerSchema))
+}
+
+func hostileWith(t testing.TB, m *schema.Model) (d *Decoder, good []byte, firstRun int) {
 	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))
 	d = NewDecoder(m, 48, 1)
 	for at := tick.Tick(3); at <= 5; at++ {
@@ -70,9 +73,9 @@ func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	}
 	e := NewEncoder(m, 48)
 	e.Begin(ring.At(6), ring)
-	good = append(AppendRun(nil, Run{First: 0, Count: 2, Base: 5}, 6, 1), e.Run(0, 2, 5)...)
+	good = append(AppendRun(nil, Run{First: 0, Count: 2, Base: Bases{5, 4, 3}}, 6, 1), e.Run(0, 2, Bases{5, 4, 3})...)
 	firstRun = len(good)
-	return d, append(append(good, AppendRun(nil, Run{First: 2, Count: 1, Base: 0}, 6, 1)...), e.Group(2, 0)...), firstRun
+	return d, append(append(good, AppendRun(nil, Run{First: 2, Count: 1}, 6, 1)...), e.Group(2, Bases{})...), firstRun
 }
 
 // hostileRows is another good datagram for tick 6 of the same lobby, of a run of rows.
@@ -82,14 +85,17 @@ func hostileRows() []byte {
 	var all []statement
 	for slot := range 47 {
 		if slot%16 == 3 || slot > 20 && slot < 30 || slot > 35 && slot%4 == 0 {
-			s := statement{slot, slot%5 > 0 && ring.At(6).ID(slot) != 0, tick.Tick(slot % 3 * 2)}
-			if s.base > 3 && ring.At(s.base).ID(slot) == 0 || s.base < 3 {
-				s.base = 0
+			s := statement{slot, slot%5 > 0 && ring.At(6).ID(slot) != 0, Bases{tick.Tick(slot % 3 * 2)}}
+			if t := s.base[0]; t > 3 && ring.At(t).ID(slot) == 0 || t < 3 {
+				s.base = Bases{}
+			}
+			if slot > 30 && ring.At(5).ID(slot) != 0 {
+				s.base = Bases{5, 4, 3}
 			}
 			all = append(all, s)
 		}
 	}
-	out, _ := naiveRows(m, ring, ring.At(6), 1, all, 1000)
+	out, _ := naiveRows(m, ring, ring.At(6), 1, all, 1000, Bases{5, 4, 3})
 	return out
 }
 
@@ -112,7 +118,11 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},                // no such group
 		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},            // behind the run something that is none
 		{[]byte{0, 0, 0, 0x80, 0x08}, ErrBlock},                      // padding
-		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // no such age
+		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // older than none
+		{[]byte{0, 0, 0, 0x80 | 0x41, 0x10, 0x01}, ErrRun},           // as old
+		{[]byte{0, 0, 0, 0x80 | 0x41, 0x41, 0x00}, ErrRun},           // of tick 0
+		{[]byte{0, 0, 0, 0x80 | 0x41, 0x21, 0x00}, ErrNoBaseline},    // of tick 2
+		{[]byte{0, 0, 0, 0x40 | 1, 0x21, 0x00}, ErrNoBaseline},       // the same, of a block
 		{[]byte{1, 0, 0, 0x80, 0x00, 0, 0, 0, 0x80, 0x00}, ErrGroup}, // descending
 		{append(good[:len(good):len(good)], 9), ErrRun},
 	} {
@@ -126,6 +136,23 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 	after := d.fingerprint()
 	if err := d.Section(6, good); err != nil || d.fingerprint() != after {
 		t.Errorf("the good one again: %v, or it changed something", err)
+	}
+}
+
+// A message of a range coder that is cut short is refused, or it is one that needs no more.
+func TestShortRangesLeaveNoTrace(t *testing.T) {
+	m := learned(playerSchema).With(schema.Range)
+	d, good, firstRun := hostileWith(t, m)
+	before := d.fingerprint()
+	for n := 1; n < len(good); n++ {
+		if err := d.Section(6, good[:n]); n != firstRun && (err == nil || d.fingerprint() != before) {
+			t.Fatalf("%d of %d bytes: %v, want an error and no trace", n, len(good), err)
+		} else if n == firstRun {
+			d, _, _ = hostileWith(t, m)
+		}
+	}
+	if err := d.Section(6, good); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -148,7 +175,7 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 		want error
 	}{
 		{0, good, ErrStale},
-		{6, AppendRun(nil, Run{First: 0, Count: 1, Base: 2}, 6, 1), ErrNoBaseline}, // never received
+		{6, AppendRun(nil, Run{First: 0, Count: 1, Base: Bases{2}}, 6, 1), ErrNoBaseline}, // never received
 		{6, []byte{3, 0, 0, 0, 0, 0}, ErrGroup},
 		{6, []byte{0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
 		{6, []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, ErrGroup}, // twice the same
@@ -198,18 +225,38 @@ func FuzzSection(f *testing.F) {
 	})
 }
 
+// FuzzRange is FuzzSection for messages of a range coder, in a model that has all kinds of tables.
+func FuzzRange(f *testing.F) {
+	m := learned(playerSchema).With(schema.Range)
+	_, good, _ := hostileWith(f, m)
+	f.Add(good)
+	f.Add([]byte{0, 0, 0, 1, 0xff, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, _, _ := hostileWith(t, m)
+		before := d.fingerprint()
+		if err := d.Section(6, src); err != nil && d.fingerprint() != before {
+			t.Fatalf("refused with %v, but it left a trace", err)
+		}
+		d.checkSane(t)
+	})
+}
+
 // FuzzBlock feeds one block, after which the reader must stand at its end, or where it stood.
 func FuzzBlock(f *testing.F) {
 	_, good, _ := hostileStart(f)
-	f.Add(good[RunBytes:], uint8(0), uint8(1))
+	f.Add(good[RunBytes:], uint8(0), uint8(1|1<<4|1<<6))
 	f.Fuzz(func(t *testing.T, src []byte, g, age uint8) {
 		d, _, _ := hostileStart(t)
 		before := d.fingerprint()
 		var r bitio.Reader
 		r.Reset(src)
-		base := tick.Tick(0)
+		var base Bases
 		if age > 0 {
-			base = 6 - tick.Tick(age)
+			base[0] = 6 - tick.Tick(age&15)
+			if age >= 16 {
+				base[1] = base[0] - tick.Tick(age>>4&3)
+				base[2] = base[1] - tick.Tick(age>>6)
+			}
 		}
 		err := d.Group(6, int(g), base, &r)
 		if err != nil && (d.fingerprint() != before || len(r.Rest()) != len(src)) {

@@ -126,7 +126,11 @@ func (l *lifeModel) knows(c *lifeClient, t tick.Tick, slot int) bool {
 }
 
 func newLifeModel(s schema.Schema, seed uint64, slots, clients int, interval tick.Tick, p linkProfile) *lifeModel {
-	m := schema.DefaultModel(s)
+	return newLifeModelOf(schema.DefaultModel(s).With([]schema.Codec{schema.Huffman, schema.Range}[seed&1]), seed, slots, clients, interval, p)
+}
+
+func newLifeModelOf(m *schema.Model, seed uint64, slots, clients int, interval tick.Tick, p linkProfile) *lifeModel {
+	s := m.Schema()
 	l := &lifeModel{
 		rng: rand.New(rand.NewPCG(seed, 2)), schema: s, interval: interval,
 		world: newWorld(s, slots, seed, 0.6, 0.03, 0.02),

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -50,18 +52,24 @@ type Cell struct {
 // Meter counts what the bits of one schema's sections are for, by field and reason. It reads what was coded a second time, so
 // coding and decoding pay nothing where nobody counts: Decoder.Explain, OwnerReader.Explain and Encoder.Explain fill it. To
 // every one of them applies: without an error exactly the bits that were read are added, 8 for each byte; with one, none.
-// It takes 192 bytes a field and allocates nothing.
+// What a range coder spends on a decision is no whole number: fractions add up, and whole bits are counted where they come full.
+// It takes 256 bytes a field and allocates nothing.
 type Meter struct {
 	schema schema.Schema
 	bits   []tally // first of what has no field, then by field
 	stage  []tally // of the section that is being read
+
+	lanes    []lane // of the group in hand: what is expected
+	contexts contexts
+	coder    rangecoder.Tracker
+	spent    uint64 // whole bits of the message in hand that are noted
 }
 
 type tally [NumReasons]uint64
 
 // NewMeter returns a meter that has counted nothing, for sections of a model of this schema.
 func NewMeter(s schema.Schema) *Meter {
-	return &Meter{schema: s, bits: make([]tally, 1+len(s.Fields)), stage: make([]tally, 1+len(s.Fields))}
+	return &Meter{schema: s, bits: make([]tally, 1+len(s.Fields)), stage: make([]tally, 1+len(s.Fields)), lanes: make([]lane, len(s.Fields))}
 }
 
 // Reset forgets what was counted.
@@ -132,8 +140,8 @@ func (e *Encoder) Explain(m *Meter, interval tick.Tick, src []byte) error {
 	return explainer{m, &e.codec, e.Tick(), interval, e.ring.At}.section(src)
 }
 
-// explainer reads sections for a meter: the twin of Decoder.Section, which keeps no values. Of a baseline it wants
-// to know only who is in it.
+// explainer reads sections for a meter: the twin of Decoder.Section, which keeps no values. Of baselines it wants to know who is in
+// them, and which tables they choose.
 type explainer struct {
 	meter    *Meter
 	codec    *codec
@@ -149,8 +157,8 @@ func (x explainer) section(src []byte) error {
 		if err != nil {
 			return err
 		}
-		x.meter.row(ReasonHead, 8*RunBytes-8)
-		x.meter.row(ReasonBaseline, 8)
+		x.meter.row(ReasonHead, 8*baseAt)
+		x.meter.row(ReasonBaseline, 8*(run.headBytes()-baseAt))
 		if run.Rows {
 			src, err = x.rows(run, rest)
 		} else {
@@ -165,31 +173,39 @@ func (x explainer) section(src []byte) error {
 	return nil
 }
 
-// base finds the baseline of tick t, nil for none.
-func (x *explainer) base(t tick.Tick) (*Frame, error) {
-	if t == 0 {
-		return nil, nil
+// held finds baselines.
+func (x *explainer) held(base Bases) (h held, err error) {
+	for i, t := range base[:base.count()] {
+		if h.frames[i] = x.at(t); h.frames[i] == nil {
+			return h, ErrNoBaseline
+		}
 	}
-	if f := x.at(t); f != nil {
-		return f, nil
-	}
-	return nil, ErrNoBaseline
+	h.times = base.times(x.tick)
+	return h, nil
 }
 
 func (x *explainer) blocks(run Run, src []byte) (rest []byte, err error) {
-	base, err := x.base(run.Base)
+	h, err := x.held(run.Base)
 	if err != nil {
 		return nil, err
 	}
 	for g := run.First; g < run.First+run.Count; g++ {
-		ids := &empty
-		if base != nil {
-			if g >= len(base.ids) {
+		was, ctx := &empty, &unknown
+		if f := h.frames[0]; f != nil {
+			if g >= len(f.ids) {
 				return nil, ErrGroup
 			}
-			ids = &base.ids[g]
+			if was = &f.ids[g]; !h.times.Alone() {
+				ctx = &x.meter.contexts
+				x.codec.expect(&h, g, x.meter.lanes, ctx)
+			}
 		}
-		n, ok := x.block(src, ids)
+		n, ok := 0, false
+		if was != &empty && x.codec.ranged() {
+			n, ok = x.message(src, was, ctx)
+		} else {
+			n, ok = x.block(src, was, ctx)
+		}
 		if !ok || n > len(src) {
 			return nil, ErrBlock
 		}
@@ -199,7 +215,7 @@ func (x *explainer) blocks(run Run, src []byte) (rest []byte, err error) {
 }
 
 // block is codec.decode without values.
-func (x *explainer) block(src []byte, was *idLane) (n int, ok bool) {
+func (x *explainer) block(src []byte, was *idLane, ctx *contexts) (n int, ok bool) {
 	head := bitio.Peek(src, 0)
 	if head&1 == 0 {
 		x.meter.row(ReasonSame, 8)
@@ -211,7 +227,7 @@ func (x *explainer) block(src []byte, was *idLane) (n int, ok bool) {
 		if was[r] == 0 && !spawns {
 			continue
 		}
-		if off, ok = x.row(src, off, was[r] != 0); !ok {
+		if off, ok = x.row(src, off, was[r] != 0, ctx[r]); !ok {
 			return 0, false
 		}
 	}
@@ -219,7 +235,7 @@ func (x *explainer) block(src []byte, was *idLane) (n int, ok bool) {
 }
 
 // row is one row of a block or of a run of rows.
-func (x *explainer) row(src []byte, off int, was bool) (next int, ok bool) {
+func (x *explainer) row(src []byte, off int, was bool, ctx uint32) (next int, ok bool) {
 	window := bitio.Peek(src, off)
 	if !was {
 		if window&1 == 0 {
@@ -229,14 +245,14 @@ func (x *explainer) row(src []byte, off int, was bool) (next int, ok bool) {
 		x.meter.row(ReasonSpawn, 1)
 		return x.values(off+1, ReasonSpawn), true
 	}
-	sym, n := x.codec.mask.Table.Lookup(window)
+	sym, n := x.codec.masks[context(ctx)].Table.Lookup(window)
 	off += int(n)
 	switch {
 	case sym == schema.Update:
 		x.meter.row(ReasonSame, int(n))
 	case sym > schema.Update:
 		x.meter.row(ReasonMask, int(n))
-		return x.changes(src, off, uint16(sym-schema.Update))
+		return x.changes(src, off, uint16(sym-schema.Update), ctx)
 	case sym == schema.Gone:
 		x.meter.row(ReasonGone, int(n))
 	case sym == schema.Replace:
@@ -249,10 +265,10 @@ func (x *explainer) row(src []byte, off int, was bool) (next int, ok bool) {
 }
 
 // changes are the fields of a mask.
-func (x *explainer) changes(src []byte, off int, mask uint16) (next int, ok bool) {
+func (x *explainer) changes(src []byte, off int, mask uint16, ctx uint32) (next int, ok bool) {
 	for ; mask != 0; mask &= mask - 1 {
 		f := bits.TrailingZeros16(mask)
-		_, n, _ := x.codec.coders[f].Value(bitio.Peek(src, off), 0)
+		_, n, _ := x.codec.coders[f].Value(bitio.Peek(src, off), 0, class(ctx, f))
 		if n == 0 { // no code
 			return off, false
 		}
@@ -276,11 +292,11 @@ func (x *explainer) values(off int, why Reason) (next int) {
 
 // rows is Decoder.rows without values.
 func (x *explainer) rows(run Run, src []byte) (rest []byte, err error) {
-	base, err := x.base(run.Base)
+	h, err := x.held(run.Base)
 	if err != nil {
 		return nil, err
 	}
-	off, slot := 0, run.First*GroupRows-1
+	off, slot, spacing := 0, run.First*GroupRows-1, run.spacing(x.interval)
 	for range run.Count {
 		window := bitio.Peek(src, off)
 		gap, n := parseGap(window)
@@ -288,18 +304,31 @@ func (x *explainer) rows(run Run, src []byte) (rest []byte, err error) {
 		x.meter.row(ReasonBaseline, 1)
 		slot += gap + 1
 		if off += int(n) + 1; window>>n&1 != 0 {
-			at, ok := aged(uint8(window>>(n+1)&(1<<ageBits-1)), x.tick, x.interval)
+			width, with := ageBits, uint8(0)
+			if spacing != 0 {
+				width, with = ageBits+1, spacing*uint8(window>>(n+1+ageBits)&1)
+			}
+			base, ok := agedSet(uint8(window>>(n+1)&(1<<ageBits-1)), with, x.tick, x.interval)
 			if !ok {
 				return nil, ErrRun
 			}
-			if base, err = x.base(at); err != nil {
+			if h, err = x.held(base); err != nil {
 				return nil, err
 			}
-			x.meter.row(ReasonBaseline, ageBits)
-			off += ageBits
+			x.meter.row(ReasonBaseline, width)
+			off += width
+		}
+		g, r := slot/GroupRows, slot%GroupRows
+		if f := h.frames[0]; f != nil && g >= len(f.ids) {
+			return nil, ErrGroup
+		}
+		depth, ctx := h.depth(g, r), uint32(0)
+		if depth > 0 {
+			var levels [schema.MaxFields]uint8
+			ctx = x.codec.expectRow(&h, depth, g, r, x.meter.lanes, &levels)
 		}
 		var ok bool
-		if off, ok = x.row(src, off, base != nil && base.ID(slot) != 0); !ok {
+		if off, ok = x.row(src, off, depth > 0, ctx); !ok {
 			return nil, ErrBlock
 		}
 	}
@@ -308,6 +337,87 @@ func (x *explainer) rows(run Run, src []byte) (rest []byte, err error) {
 		return nil, ErrBlock
 	}
 	return src[end:], nil
+}
+
+// took is how many bits of the message in hand were spent since it was asked last, to the nearest whole one in all.
+func (m *Meter) took() (n int) {
+	now := uint64(m.coder.Spent() + 0.5) // never more than the message's, which is a whole number
+	n, m.spent = int(now-m.spent), now
+	return n
+}
+
+// message is codec.rangeDecode without values.
+func (x *explainer) message(src []byte, was *idLane, ctx *contexts) (n int, ok bool) {
+	m, d, decide := x.meter, &x.meter.coder, x.codec.decide
+	if len(src) > 0 && src[0] == escape {
+		m.row(ReasonHead, 8)
+		n, ok = x.block(src[1:], was, ctx)
+		return n + 1, ok
+	}
+	d.Reset(src)
+	m.spent = 0
+	d.Bit(escapeP)
+	if !d.Bit(decide.Idle) {
+		m.row(ReasonSame, m.took())
+	} else {
+		m.row(ReasonHead, m.took())
+		for r := range GroupRows {
+			switch {
+			case was[r] == 0:
+				if !d.Bit(decide.Spawn) {
+					m.row(ReasonAbsent, m.took())
+					continue
+				}
+				x.spawned(ReasonSpawn)
+			case !d.Bit(decide.Leave):
+				x.decisions(ctx[r])
+			case d.Bit(evenly):
+				x.spawned(ReasonReplace)
+			default:
+				m.row(ReasonGone, m.took())
+			}
+		}
+	}
+	if n = d.Size(); n > len(src) {
+		return 0, false
+	}
+	m.row(ReasonAlign, 8*n-int(m.spent))
+	return n, true
+}
+
+// spawned is a row as it is, in a message.
+func (x *explainer) spawned(why Reason) {
+	m := x.meter
+	m.coder.Bits(schema.GenerationBits)
+	m.row(why, m.took())
+	for f := range x.codec.coders {
+		evenlyBits(&m.coder, x.codec.coders[f].Width())
+		m.field(f, why, uint(m.took()))
+	}
+}
+
+// decisions is codec.rangeDecodeRow without values.
+func (x *explainer) decisions(ctx uint32) {
+	m, d := x.meter, &x.meter.coder
+	var sizes [schema.MaxFields + 1]uint8
+	why, mask := ReasonSame, m.took()
+	for f := range x.codec.coders {
+		p := &x.codec.decide.Fields[f]
+		nodes := p.Nodes[(class(ctx, f)*schema.Sizes+uint32(sizes[p.Of]))*huffman.Buckets:][:huffman.Buckets]
+		changed := d.Bit(uint32(nodes[0]))
+		if mask += m.took(); !changed {
+			continue
+		}
+		why = ReasonMask
+		sym := decideBucket(d, nodes)
+		sizes[f] = uint8(schema.SizeOf(sym))
+		if _, n := huffman.BucketRange(sym); n > 0 {
+			d.Bit(uint32(p.Top[sym]))
+			evenlyBits(d, n-1)
+		}
+		m.field(f, ReasonUpdate, uint(m.took()))
+	}
+	m.row(why, mask)
 }
 
 // Explain adds to m what the bits of an owner's row are for that Parse has taken, with the same t and src, just now, and
@@ -363,7 +473,7 @@ func (m *Meter) ownerRow(model *schema.Model, src []byte, based bool) (n int, ok
 			off += int(n)
 			for mask := uint(sym); mask != 0; mask &= mask - 1 {
 				f := part.First + bits.TrailingZeros(mask)
-				_, n, _ := coders[f].Value(bitio.Peek(src, off), 0)
+				_, n, _ := coders[f].Value(bitio.Peek(src, off), 0, 0)
 				if n == 0 {
 					return 0, false
 				}

@@ -2,11 +2,14 @@ package snapshot
 
 import (
 	"bytes"
+	"math"
+	mathbits "math/bits"
 	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
+	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -14,33 +17,107 @@ import (
 )
 
 // naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits by the letter of the
-// format, no masks of whole groups, no memory of what was coded before.
-func naiveBlock(m *schema.Model, cur, base *Frame, g int) []byte {
-	s := m.Schema()
+// format, no masks of whole groups, no memory of what was coded before. bases are the baselines, newest first; nil is none.
+func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 	w := new(bitio.Writer)
 	w.Reset(nil)
-	changed, spawns := naiveFlags(s, cur, base, g)
+	changed, spawns := naiveFlags(m, cur, g, bases...)
 	if !changed {
 		return []byte{0}
 	}
 	w.Bits(1, 1)
 	w.Bits(map[bool]uint64{true: 1}[spawns], 1)
-	row, old := make([]int32, len(s.Fields)), make([]int32, len(s.Fields))
+	row := make([]int32, len(m.Coders()))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
-		id, was := cur.Row(slot, row), ecs.NetID(0)
-		if base != nil {
-			was = base.Row(slot, old)
-		}
-		if was != 0 || spawns {
-			naiveRow(w, m, id, was, row, old)
+		id, hope := cur.Row(slot, row), naiveExpect(m, cur.Tick, slot, bases...)
+		if hope.id != 0 || spawns {
+			naiveRow(w, m, id, row, hope)
 		}
 	}
 	return w.Bytes()
 }
 
+// framesAt are the frames of baselines.
+func framesAt(ring *Ring, b Bases) (frames []*Frame) {
+	for _, t := range b[:b.count()] {
+		frames = append(frames, ring.At(t))
+	}
+	return frames
+}
+
+// hope is what is expected of a row.
+type hope struct {
+	id      ecs.NetID // in the newest baseline
+	row     []int32
+	levels  []uint8
+	context int
+}
+
+// naiveExpect works out what baselines say of a row, with fractions as they stand in the format.
+func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope {
+	s := m.Schema()
+	h := hope{row: make([]int32, len(s.Fields)), levels: make([]uint8, len(s.Fields))}
+	var known []*Frame
+	var rows [][]int32
+	for i, f := range bases {
+		if f == nil {
+			break
+		}
+		row := make([]int32, len(s.Fields))
+		id := f.Row(slot, row)
+		if i == 0 {
+			h.id = id
+			copy(h.row, row)
+		} else if id != h.id {
+			break
+		}
+		known, rows = append(known, f), append(rows, row)
+	}
+	if h.id == 0 || len(known) < 2 {
+		return h
+	}
+	size := func(x int64) int64 { return max(x, -x) }
+	ahead, last := int64(now-known[0].Tick), int64(known[0].Tick-known[1].Tick)
+	for f, field := range s.Fields {
+		c := &m.Coders()[f]
+		v, move := int64(rows[0][f]), int64(c.Delta(rows[0][f], rows[1][f]))
+		way, wrong := move*ahead/last, move
+		if len(known) == 3 {
+			first, before := int64(known[1].Tick-known[2].Tick), int64(c.Delta(rows[1][f], rows[2][f]))
+			if field.Predict != schema.Hold {
+				wrong = move - before*last/first
+			}
+			if field.Predict == schema.Quadratic {
+				way += (move*first - before*last) * ahead * (ahead + last) / (last * first * (last + first))
+			}
+		}
+		if field.Predict == schema.Hold || field.Predict == schema.Best && (len(known) < 3 || size(wrong) >= size(move)) {
+			way, wrong = 0, move
+		}
+		if field.Wrap == 0 {
+			lo, hi := field.Range()
+			h.row[f] = int32(min(max(v+way, int64(lo)), int64(hi)))
+		} else {
+			h.row[f] = int32(((v+way)%int64(field.Wrap) + int64(field.Wrap)) % int64(field.Wrap))
+		}
+		h.levels[f] = 1
+		for n := size(wrong) * max(1, ahead/last); n > 0 && h.levels[f] < 15; n /= 2 {
+			h.levels[f]++
+		}
+	}
+	h.context = 1
+	for i, f := range m.Signals() {
+		if h.levels[f] > 1 {
+			h.context += 1 << i
+		}
+	}
+	return h
+}
+
 // naiveRow writes one row.
-func naiveRow(w *bitio.Writer, m *schema.Model, id, was ecs.NetID, row, old []int32) {
-	s, spawn := m.Schema(), false
+func naiveRow(w *bitio.Writer, m *schema.Model, id ecs.NetID, row []int32, h hope) {
+	s, spawn, was, old := m.Schema(), false, h.id, h.row
+	table := m.Masks()[h.context].Table
 	switch {
 	case was == 0:
 		if spawn = id != 0; spawn {
@@ -49,9 +126,9 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id, was ecs.NetID, row, old []in
 			w.Bits(0, 1)
 		}
 	case id == 0:
-		m.Masks()[0].Table.Encode(w, schema.Gone)
+		table.Encode(w, schema.Gone)
 	case id != was:
-		m.Masks()[0].Table.Encode(w, schema.Replace)
+		table.Encode(w, schema.Replace)
 		spawn = true
 	default:
 		mask := 0
@@ -60,10 +137,10 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id, was ecs.NetID, row, old []in
 				mask |= 1 << f
 			}
 		}
-		m.Masks()[0].Table.Encode(w, schema.Update+mask)
+		table.Encode(w, schema.Update+mask)
 		for f := range row {
 			if row[f] != old[f] {
-				naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f])
+				naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f], m.Coders()[f].Class(h.levels[f]))
 			}
 		}
 	}
@@ -81,23 +158,19 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id, was ecs.NetID, row, old []in
 	}
 }
 
-// naiveFlags tells whether a group differs from its baseline, and whether somebody is where nobody was.
-func naiveFlags(s schema.Schema, cur, base *Frame, g int) (changed, spawns bool) {
-	row, old := make([]int32, len(s.Fields)), make([]int32, len(s.Fields))
+// naiveFlags tells whether a group differs from what is expected, and whether somebody is where nobody was.
+func naiveFlags(m *schema.Model, cur *Frame, g int, bases ...*Frame) (changed, spawns bool) {
+	row := make([]int32, len(m.Coders()))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
-		id, was := cur.Row(slot, row), ecs.NetID(0)
-		clear(old)
-		if base != nil {
-			was = base.Row(slot, old)
-		}
-		changed = changed || id != was || id != 0 && !slices.Equal(row, old)
-		spawns = spawns || was == 0 && id != 0
+		id, h := cur.Row(slot, row), naiveExpect(m, cur.Tick, slot, bases...)
+		changed = changed || id != h.id || id != 0 && !slices.Equal(row, h.row)
+		spawns = spawns || h.id == 0 && id != 0
 	}
 	return changed, spawns
 }
 
 // naiveChange works out the difference in 64 bits and looks for its bucket from below.
-func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32) {
+func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32, class uint8) {
 	d := int64(v) - int64(base)
 	if f.Wrap != 0 {
 		for d > int64(f.Wrap-1)/2 {
@@ -110,7 +183,7 @@ func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32
 	z := huffman.Zigzag(int32(d)) - 1
 	for sym := huffman.Buckets - 1; ; sym-- {
 		if first, n := huffman.BucketRange(sym); z >= first {
-			code, length := c.Bits(v, base) // the bucket's code stands first
+			code, length := c.Bits(v, base, uint32(class)) // the bucket's code stands first
 			w.Bits(code&(1<<(length-n)-1), length-n)
 			w.Bits(uint64(z-first), n)
 			return
@@ -120,51 +193,67 @@ func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32
 
 func TestSharedEqualsNaive(t *testing.T) {
 	for _, s := range []schema.Schema{playerSchema, edgeSchema} {
-		t.Run(s.Name, func(t *testing.T) {
-			m := schema.DefaultModel(s)
-			rapid.Check(t, func(t *rapid.T) {
-				slots := rapid.IntRange(1, 70).Draw(t, "slots")
-				w := newWorld(s, slots, rapid.Uint64().Draw(t, "seed"), rapid.Float64Range(0, 1).Draw(t, "share"),
-					rapid.SampledFrom([]float64{0, 0.05, 0.5}).Draw(t, "churn"), rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "wild"))
-				ring := recorded(s, slots, 6, w)
-				e := NewEncoder(m, slots)
-				now := ring.At(6)
-				e.Begin(now, ring)
-				d := NewDecoder(m, slots, 1)
-				for b := tick.Tick(1); b < 6; b++ { // the client holds every older frame
-					mustSection(t, d, ring.At(b), nil, m)
-				}
-				for range rapid.IntRange(1, 20).Draw(t, "asks") {
-					g := rapid.IntRange(0, len(now.ids)-1).Draw(t, "group")
-					base := tick.Tick(rapid.IntRange(0, 5).Draw(t, "base"))
-					want := naiveBlock(m, now, ring.At(base), g)
-					got := e.Group(g, base)
-					if n := ring.Groups(); g < n && rapid.Bool().Draw(t, "run") {
-						got = e.Run(g, 1, base)
-						if end := rapid.IntRange(g+1, n).Draw(t, "end"); end > g+1 {
-							if rest := e.Run(g+1, end-g-1, base); !bytes.Equal(e.Run(g, end-g, base), append(bytes.Clone(got), rest...)) {
-								t.Fatal("a run is not its blocks in a row")
-							}
-						}
-					}
-					if !bytes.Equal(got, want) {
-						t.Fatalf("group %d against %d: %x, naive %x", g, base, got, want)
-					}
-					if len(got) > MaxGroupBytes(m) {
-						t.Fatalf("%d bytes, bound %d", len(got), MaxGroupBytes(m))
-					}
-					var r bitio.Reader
-					r.Reset(append(bytes.Clone(got), 0xAA, 0xBB))
-					if err := d.Group(6, g, base, &r); err != nil || len(r.Rest()) != 2 {
-						t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(r.Rest()))
-					}
-					if !d.At(6).GroupEqual(now, g) {
-						t.Fatalf("group %d against %d decodes to something else", g, base)
-					}
-				}
+		for _, m := range []*schema.Model{schema.DefaultModel(s), learned(s), schema.DefaultModel(s).With(schema.Range), learned(s).With(schema.Range)} {
+			t.Run(s.Name, func(t *testing.T) {
+				rapid.Check(t, func(t *rapid.T) { sharedEqualsNaive(t, m) })
 			})
-		})
+		}
 	}
+}
+
+func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
+	const now = 12
+	s, slots := m.Schema(), rapid.IntRange(1, 70).Draw(t, "slots")
+	w := newWorld(s, slots, rapid.Uint64().Draw(t, "seed"), rapid.Float64Range(0, 1).Draw(t, "share"),
+		rapid.SampledFrom([]float64{0, 0.05, 0.5}).Draw(t, "churn"), rapid.SampledFrom([]float64{0, 0.1, 1}).Draw(t, "wild"))
+	ring := recorded(s, slots, now, w)
+	e := NewEncoder(m, slots)
+	cur := ring.At(now)
+	e.Begin(cur, ring)
+	d := NewDecoder(m, slots, 1)
+	for b := tick.Tick(1); b < now; b++ { // the client holds every older frame
+		mustSection(t, d, ring.At(b), nil, m)
+	}
+	for range rapid.IntRange(1, 20).Draw(t, "asks") {
+		g := rapid.IntRange(0, len(cur.ids)-1).Draw(t, "group")
+		base := drawBases(t, now)
+		want := naiveCoded(m, cur, g, framesAt(ring, base)...)
+		got := e.Group(g, base)
+		if n := ring.Groups(); g < n && rapid.Bool().Draw(t, "run") {
+			got = e.Run(g, 1, base)
+			if end := rapid.IntRange(g+1, n).Draw(t, "end"); end > g+1 {
+				if rest := e.Run(g+1, end-g-1, base); !bytes.Equal(e.Run(g, end-g, base), append(bytes.Clone(got), rest...)) {
+					t.Fatal("a run is not its blocks in a row")
+				}
+			}
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("group %d against %d: %x, naive %x", g, base, got, want)
+		}
+		if len(got) > MaxGroupBytes(m) {
+			t.Fatalf("%d bytes, bound %d", len(got), MaxGroupBytes(m))
+		}
+		var r bitio.Reader
+		r.Reset(append(bytes.Clone(got), 0xAA, 0xBB))
+		if err := d.Group(now, g, base, &r); err != nil || len(r.Rest()) != 2 {
+			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(r.Rest()))
+		}
+		if !d.At(now).GroupEqual(cur, g) {
+			t.Fatalf("group %d against %d decodes to something else", g, base)
+		}
+	}
+}
+
+// drawBases are none to three ticks before now.
+func drawBases(t *rapid.T, now tick.Tick) (b Bases) {
+	at := now
+	for i := range b {
+		if at = tick.Tick(rapid.IntRange(0, int(at)-1).Draw(t, "base")); at == 0 {
+			return b
+		}
+		b[i] = at
+	}
+	return b
 }
 
 // mustSection gives the decoder a whole frame, coded by the twin.
@@ -173,11 +262,130 @@ func mustSection(t interface{ Fatal(...any) }, d *Decoder, f, base *Frame, m *sc
 	for g := range f.ids {
 		run := Run{First: g, Count: 1}
 		if base != nil {
-			run.Base = base.Tick
+			run.Base[0] = base.Tick
 		}
-		src = append(AppendRun(src, run, f.Tick, d.interval), naiveBlock(m, f, base, g)...)
+		src = append(AppendRun(src, run, f.Tick, d.interval), naiveCoded(m, f, g, base)...)
 	}
 	if err := d.Section(f.Tick, src); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// naiveCoded is naiveBlock for any codec.
+func naiveCoded(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
+	block := naiveBlock(m, cur, g, bases...)
+	if m.Codec() != schema.Range || len(bases) == 0 || bases[0] == nil {
+		return block
+	}
+	if message := naiveRange(m, cur, g, nil, bases...); len(message) < MaxGroupBytes(m) {
+		return message
+	}
+	return append([]byte{255}, block...)
+}
+
+// weighed is an encoder that knows what its decisions are worth.
+type weighed struct {
+	rangecoder.Encoder
+	bits float64
+	note func(field string, why Reason, bits float64)
+}
+
+func (e *weighed) Bit(bit bool, p uint32) {
+	likely := float64(p) / rangecoder.One
+	if bit {
+		likely = 1 - likely
+	}
+	e.bits -= math.Log2(likely)
+	e.Encoder.Bit(bit, p)
+}
+
+// tell says what the decisions since the last one told were for.
+func (e *weighed) tell(field string, why Reason) {
+	if e.note != nil {
+		e.note(field, why, e.bits)
+	}
+	e.bits = 0
+}
+
+// even codes the lowest n bits of v, each as likely as not.
+func (e *weighed) even(v uint32, n uint) {
+	for e.bits += float64(n); n > 16; v, n = v>>16, n-16 {
+		e.Bits(v&0xffff, 16)
+	}
+	e.Bits(v, n)
+}
+
+// naiveRange is the twin of a message of schema.Range. note, if there is one, is told what it spends its bits on.
+func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, float64), bases ...*Frame) []byte {
+	e := weighed{note: note}
+	e.Reset(nil)
+	e.Bit(false, 65280)
+	d, fields := m.Decisions(), m.Schema().Fields
+	changed, _ := naiveFlags(m, cur, g, bases...)
+	e.Bit(changed, d.Idle)
+	e.tell("", map[bool]Reason{true: ReasonHead, false: ReasonSame}[changed])
+	for slot := g * GroupRows; changed && slot < (g+1)*GroupRows; slot++ {
+		row := make([]int32, len(m.Coders()))
+		id, h := cur.Row(slot, row), naiveExpect(m, cur.Tick, slot, bases...)
+		spawn, why := id != h.id && id != 0, ReasonSpawn
+		switch {
+		case h.id == 0:
+			if e.Bit(spawn, d.Spawn); !spawn {
+				e.tell("", ReasonAbsent)
+			}
+		case id != h.id:
+			why = ReasonReplace
+			e.Bit(true, d.Leave)
+			if e.Bit(spawn, 1<<15); !spawn {
+				e.tell("", ReasonGone)
+			}
+		default:
+			e.Bit(false, d.Leave)
+			naiveDecisions(&e, m, row, h)
+		}
+		if spawn {
+			e.even(uint32(id.Generation()), 8)
+			e.tell("", why)
+			for f := range row {
+				code, n := m.Coders()[f].Raw(row[f])
+				e.even(uint32(code), n)
+				e.tell(fields[f].Name, why)
+			}
+		}
+	}
+	return e.FinishAmong()
+}
+
+func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
+	buckets := map[int]int{}
+	mask, why := e.bits, ReasonSame
+	for f := range row {
+		c, d := &m.Coders()[f], m.Decisions().Fields[f]
+		size := 0
+		if b, ok := buckets[d.Of]; ok {
+			size = min((b+2)/2, 5)
+		}
+		p := d.Nodes[(int(c.Class(h.levels[f]))*6+size)*16:]
+		e.bits = 0
+		e.Bit(row[f] != h.row[f], uint32(p[0]))
+		if mask += e.bits; row[f] == h.row[f] {
+			continue
+		}
+		why, e.bits = ReasonMask, 0
+		bucket := c.Symbol(row[f], h.row[f])
+		buckets[f] = bucket
+		for above := 1; above < 16; {
+			bit := bucket >> (3 - (mathbits.Len(uint(above)) - 1)) & 1
+			e.Bit(bit == 1, uint32(p[above]))
+			above = above*2 + bit
+		}
+		z := huffman.Zigzag(c.Delta(row[f], h.row[f])) - 1
+		if first, n := huffman.BucketRange(bucket); n > 0 {
+			e.Bit((z-first)>>(n-1) == 1, uint32(d.Top[bucket]))
+			e.even((z-first)&(1<<(n-1)-1), n-1)
+		}
+		e.tell(m.Schema().Fields[f].Name, ReasonUpdate)
+	}
+	e.bits = mask
+	e.tell("", why)
 }

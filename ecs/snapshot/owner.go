@@ -30,7 +30,7 @@ func EncodeRow(w *bitio.Writer, m *schema.Model, base, row []int32) {
 		part.Table.Encode(w, mask)
 		for m := uint(mask); m != 0; m &= m - 1 {
 			f := part.First + bits.TrailingZeros(m)
-			w.Bits(coders[f].Bits(row[f], base[f]))
+			w.Bits(coders[f].Bits(row[f], base[f], 0))
 		}
 	}
 }
@@ -53,7 +53,7 @@ func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 			}
 			for m := uint(mask); m != 0; m &= m - 1 {
 				f := part.First + bits.TrailingZeros(m)
-				v, n, ok := coders[f].Value(r.Peek(bitio.MaxBits), base[f])
+				v, n, ok := coders[f].Value(r.Peek(bitio.MaxBits), base[f], 0)
 				r.Skip(n)
 				dst[f], good = v, good && ok
 			}
@@ -205,7 +205,7 @@ func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
 		for i := range part.Fields {
 			if f := part.First + i; row[f] != base[f] {
 				mask |= 1 << i
-				n.Fields[f][coders[f].Symbol(row[f], base[f])]++
+				n.Field(f, schema.Unknown, coders[f].Symbol(row[f], base[f]))
 			}
 		}
 		n.Masks[k][mask]++

@@ -29,7 +29,13 @@ func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 	p.start(e, k)
 	k.whole = true
 	p.rows.on = false
-	p.runs = k.Runs(p.runs[:0], first, min(end, e.inUse, k.groups))
+	if end = min(end, e.inUse, k.groups); e.stored {
+		if p.runs = p.runs[:0]; first < end {
+			p.runs = append(p.runs, Run{First: first, Count: end - first})
+		}
+		return
+	}
+	p.runs = k.Runs(p.runs[:0], first, end)
 }
 
 func (p *Packer) start(e *Encoder, k *Tracker) {

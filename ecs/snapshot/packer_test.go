@@ -103,7 +103,7 @@ func TestPackerFillsDatagrams(t *testing.T) {
 				t.Fatalf("groups %d+%d, want from %d; %d bytes, budget %d", at, count, next, len(payload), budget)
 			}
 			if next += count; !p.Done() {
-				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Base(next))) {
+				if left := budget - len(payload) - RunBytes; left >= len(e.Group(next, k.Runs(nil, next, next+1)[0].Base)) {
 					t.Fatalf("%d bytes left, enough for group %d", left, next)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // rowPlan is what a client that is not told everything gets of one snapshot. Sets have a bit per slot.
@@ -21,6 +20,9 @@ type rowPlan struct {
 	bases   []rowBase          // the usual one, which most rows have; then all, newest first; the last one is none
 	ageOf   []uint8            // by slot: index into bases
 	plain   []uint64           // memory for bases that are snapshots of whole groups
+	plainOf [Window]int8       // by interval: 1 + which part of plain, 0 if it has none yet
+	plains  int                // parts of plain in use
+	deepest int                // index into bases: the newest with older ones that a row has, -1 if none has. All are as far apart
 	buf     []byte             // the run that is being packed
 	ends    [2 * MaxRun]uint32 // of its rows: bits up to the end of row n, counted from 1
 }
@@ -28,12 +30,17 @@ type rowPlan struct {
 // rowBase is a baseline that rows may have.
 type rowBase struct {
 	have   []uint64 // rows that the client holds of it, of those that were there
-	age    uint8    // in intervals, 0 for none
-	tick   tick.Tick
+	middle []uint64 // the same of the older ones, nil if there are none
+	oldest []uint64
+	age    uint8 // of the newest in intervals, 0 for none; +deep if there are older ones
+	bases  Bases
 	count  int       // rows that have it
 	column *column   // nil until a row needs it
 	rows   []rowBits // of the column
 }
+
+// deep is the bit behind an age that says that there are older baselines.
+const deep = 1 << ageBits
 
 // minWhole is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
 const minWhole = 4
@@ -59,8 +66,9 @@ func (p *Packer) Weigh(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fix
 	return p.weigh(see, cost)
 }
 
-// PackageBits is what a package adds to a snapshot of rows beside the rows: a run's header and padding.
-const PackageBits = 8*RunBytes + 7
+// PackageBits is what a package adds to a snapshot of rows beside the rows: a run's header, which may name other baselines than
+// the first row has, and padding.
+const PackageBits = 8*RunBytes + baseBits + 7
 
 // Pick leaves out rows that are not in pick, a bit per slot. Nothing is said of them: the client keeps what it holds.
 // It belongs to Weigh.
@@ -113,7 +121,7 @@ func (p *Packer) plan(e *Encoder, k *Tracker, see []uint64) {
 
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]T, n)
+		return make([]T, n, 2*n) // the next may be a little longer
 	}
 	return s[:n]
 }
@@ -122,22 +130,57 @@ func sized[T any](s []T, n int) []T {
 func (p *Packer) candidates(words int) {
 	r, k := &p.rows, p.rows.tracker
 	r.bases = append(r.bases[:0], rowBase{}) // the usual one's place
-	r.plain = sized(r.plain, len(ages)*words)
-	for i, age := range ages {
+	r.plain = sized(r.plain, (len(ages)+2*deepAge*maxStep)*words)
+	r.plainOf, r.plains = [Window]int8{}, 0
+	step := k.step()
+	for _, age := range ages {
 		row, ok := k.aged(age)
-		if !ok || (r.ledger.held&r.ledger.byRow|^r.ledger.byRow)>>row&1 == 0 {
+		if !ok || p.encoder.stored {
 			continue
 		}
-		have := r.ledger.base(row)
-		if r.ledger.byRow>>row&1 == 0 {
-			have = r.plain[i*words : (i+1)*words]
-			if !k.heldWhole(have, row, p.encoder.ring) {
-				continue
+		b := rowBase{have: p.held(row, words), age: age, bases: Bases{k.sent[row]}}
+		if b.have == nil {
+			continue
+		}
+		if middle, oldest, ok := k.deeper(age, step); ok {
+			d := rowBase{have: b.have, middle: p.held(middle, words), oldest: p.held(oldest, words), age: age | deep,
+				bases: Bases{k.sent[row], k.sent[middle], k.sent[oldest]}}
+			if d.middle != nil && d.oldest != nil {
+				r.bases = append(r.bases, d)
 			}
 		}
-		r.bases = append(r.bases, rowBase{have: have, age: age, tick: k.sent[row]})
+		r.bases = append(r.bases, b)
 	}
 	r.bases = append(r.bases, rowBase{})
+}
+
+// held is the rows that the client holds of the snapshot of an interval, of those that were there; nil if there are none.
+func (p *Packer) held(row, words int) []uint64 {
+	r := &p.rows
+	if r.ledger.byRow>>row&1 != 0 {
+		if r.ledger.held>>row&1 == 0 {
+			return nil
+		}
+		return r.ledger.base(row)
+	}
+	if n := int(r.plainOf[row]); n != 0 {
+		return r.plain[(n-1)*words : n*words]
+	}
+	have := r.plain[r.plains*words : (r.plains+1)*words]
+	if !r.tracker.heldWhole(have, row, p.encoder.ring) {
+		return nil
+	}
+	r.plains++
+	r.plainOf[row] = int8(r.plains)
+	return have
+}
+
+// holds is which rows of word i the client holds of all baselines.
+func (b *rowBase) holds(i int) uint64 {
+	if b.middle == nil {
+		return b.have[i]
+	}
+	return b.have[i] & b.middle[i] & b.oldest[i]
 }
 
 // heldWhole fills have with the rows that were there in a snapshot that said whole groups, as far as the client holds it.
@@ -163,21 +206,25 @@ func spread(groups uint64) uint64 {
 // holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
 func (p *Packer) share(see []uint64) {
 	r := &p.rows
-	p.runs = p.runs[:0]
+	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
 	if !anyWhole(see) {
 		return
 	}
-	r.spans = r.tracker.Runs(r.spans[:0], 0, r.end)
+	if r.spans = r.spans[:0]; p.encoder.stored {
+		r.spans = append(r.spans, Run{Count: r.end})
+	} else {
+		r.spans = r.tracker.Runs(r.spans, 0, r.end)
+	}
 	for _, run := range r.spans {
 		for run.Count > 0 {
 			n := 0
-			for n < run.Count && seenWhole(see, run.First+n) && (run.Base != 0 || !r.based(run.First+n)) {
+			for n < run.Count && seenWhole(see, run.First+n) && (run.Base[0] != 0 || !r.based(run.First+n)) {
 				n++
 			}
 			if n >= minWhole {
 				p.runs = append(p.runs, Run{First: run.First, Count: n, Base: run.Base})
 				r.set(run.First, n, nil)
-			} else if n = max(n, 1); run.Base == 0 && seenWhole(see, run.First) {
+			} else if n = max(n, 1); run.Base[0] == 0 && seenWhole(see, run.First) {
 				r.set(run.First, n, p.encoder.frame.here)
 			}
 			run.First += n
@@ -228,10 +275,11 @@ func (p *Packer) resolve() {
 	none := len(r.bases) - 1
 	usual := p.usual()
 	clear(r.ageOf)
+	r.deepest = -1
 	for i := range r.say {
 		rest := r.say[i] | r.hide[i]
 		for a := 1; a < none && rest != 0; a++ {
-			if hit := r.bases[a].have[i] & rest; hit != 0 {
+			if hit := r.bases[a].holds(i) & rest; hit != 0 {
 				rest &^= hit
 				p.assign(i, hit, a, usual)
 			}
@@ -240,7 +288,9 @@ func (p *Packer) resolve() {
 			p.assign(i, rest, none, usual)
 		}
 	}
-	r.bases[0], r.bases[usual].count = r.bases[usual], 0
+	if r.bases[0], r.bases[usual].count = r.bases[usual], 0; r.deepest == usual {
+		r.deepest = 0
+	}
 	p.trim()
 }
 
@@ -253,7 +303,7 @@ func (p *Packer) usual() int {
 			continue
 		}
 		for a := 1; a < len(r.bases)-1; a++ {
-			if r.bases[a].have[i]&rest != 0 {
+			if r.bases[a].holds(i)&rest != 0 {
 				return a
 			}
 		}
@@ -266,12 +316,14 @@ func (p *Packer) usual() int {
 func (p *Packer) assign(i int, rows uint64, a, usual int) {
 	r := &p.rows
 	b := &r.bases[a]
-	if said := rows & r.say[i]; said != 0 {
-		b.count += bits.OnesCount64(said)
-		if b.rows == nil {
-			b.column = p.encoder.rows(b.tick)
-			b.rows = b.column.rows
-		}
+	said := rows & r.say[i]
+	b.count += bits.OnesCount64(said)
+	if b.rows == nil && (said != 0 || b.middle != nil) { // how a row is said to be gone depends on its context
+		b.column = p.encoder.rows(b.bases)
+		b.rows = b.column.rows
+	}
+	if b.middle != nil && (r.deepest < 0 || a < r.deepest) {
+		r.deepest = a
 	}
 	if a == usual {
 		return
@@ -318,7 +370,7 @@ func (p *Packer) skip() {
 }
 
 // switchBits is what a row costs that does not have the commonest baseline: to it and back.
-const switchBits = 2 * ageBits
+const switchBits = 2 * baseBits
 
 func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 	r := &p.rows
@@ -343,7 +395,10 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 			cost[slot] = uint16(n)
 		}
 	}
-	gone := int(p.encoder.codec.codes[schema.Gone] >> 16)
+	gone := 0
+	for context := range p.encoder.codec.masks {
+		gone = max(gone, int(p.encoder.codec.codes[context*p.encoder.codec.symbols+schema.Gone]>>16))
+	}
 	runs := 1 + (rows+hidden)/(MaxRun-GroupRows)
 	return PackageBits*runs + headBits*r.end + hidden*(1+gone+placeBits+switchBits)
 }
@@ -401,9 +456,18 @@ func (p *Packer) packRows(dst []byte, room, from int) (out []byte, groups int) {
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
 	cur := r.ageOf[from*GroupRows+bits.TrailingZeros16(rowsOf(r.say, from)|rowsOf(r.hide, from))]
-	run := Run{First: from, Base: bases[cur].tick, Rows: true}
+	run := Run{First: from, Base: bases[cur].bases, Rows: true}
+	width := uint(1 + ageBits) // of a row's own baseline
+	if r.deepest >= 0 {
+		width++
+		if bases[cur].middle == nil { // somebody must name the spacing
+			cur = uint8(r.deepest)
+			run.Base = bases[cur].bases
+		}
+	}
 	ends, slot, full := &r.ends, from*GroupRows-1, false
-	acc, n, pos := uint64(0), uint(0), RunBytes
+	head := run.headBytes()
+	acc, n, pos := uint64(0), uint(0), head
 pack:
 	for i := from / wordGroups; i*wordGroups < end; i++ {
 		hide := r.hide[i]
@@ -418,7 +482,7 @@ pack:
 			b := &bases[a]
 			s := rowBits(0)
 			if hide>>bit&1 != 0 {
-				s = p.goneBits(b)
+				s = p.goneBits(b, slot)
 			} else if s = b.rows[slot]; s == 0 {
 				s = p.encoder.row(b.column, slot)
 			}
@@ -426,7 +490,7 @@ pack:
 			if a != cur {
 				cur, skip = a, 1
 				acc |= (1 | uint64(b.age)<<1) << n
-				n += 1 + ageBits
+				n += width
 			}
 			size := uint(s>>56) - skip
 			if n+size > 63 { // rarely
@@ -495,10 +559,14 @@ func appendLong(buf []byte, pos int, acc uint64, n uint, src []byte, left, skip 
 }
 
 // goneBits says that a row that the client holds of a baseline, or may hold, is not there.
-func (p *Packer) goneBits(b *rowBase) rowBits {
+func (p *Packer) goneBits(b *rowBase, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56
 	}
 	code := p.encoder.codec.codes[schema.Gone]
+	if b.middle != nil {
+		_, _, ctx := p.encoder.expected(b.column, slot/GroupRows)
+		code = p.encoder.codec.of(ctx[slot%GroupRows])[schema.Gone]
+	}
 	return rowBits(code>>16+1)<<56 | rowBits(code&0xffff)<<1
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // rowBits is one row against one baseline as it is sent to everybody who needs it, so short that it is a number in most
@@ -33,11 +32,15 @@ func (b rowBits) size() uint {
 }
 
 // rows returns the column of a baseline with room for its rows' bits.
-func (e *Encoder) rows(base tick.Tick) *column {
+func (e *Encoder) rows(base Bases) *column {
 	c := e.column(base)
 	if !c.byRow {
 		if c.rows == nil {
-			c.rows = make([]rowBits, e.groups*GroupRows)
+			for _, c := range e.columns { // of all at once, so that no later snapshot has to
+				if c.rows == nil {
+					c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
+				}
+			}
 		}
 		clear(c.rows)
 		c.long, c.byRow = c.long[:0], true
@@ -48,15 +51,12 @@ func (e *Encoder) rows(base tick.Tick) *column {
 // row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
 func (e *Encoder) row(c *column, slot int) rowBits {
 	g, r := slot/GroupRows, slot%GroupRows
-	lanes, was := e.frame.group(g), ecs.NetID(0)
-	base := lanes
-	if c.frame != nil {
-		was, base = c.frame.ids[g][r], c.frame.group(g)
-	}
-	id := e.frame.ids[g][r]
+	lanes := e.frame.group(g)
+	baseIDs, base, ctx := e.expected(c, g)
+	id, was := e.frame.ids[g][r], baseIDs[r]
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
-	n := e.codec.row(buf[at:cap(buf)], id, was, r, lanes, base)
+	n := e.codec.row(buf[at:cap(buf)], id, was, r, lanes, base, ctx[r])
 	b := rowBits(n)<<56 | rowBits(binary.LittleEndian.Uint64(buf[at:cap(buf)])&(1<<n-1))
 	if n > inlineBits {
 		b = long<<56 | rowBits(n)<<32 | rowBits(at)
@@ -64,14 +64,14 @@ func (e *Encoder) row(c *column, slot int) rowBits {
 	}
 	c.long, c.rows[slot] = buf, b
 	if e.counts != nil {
-		e.codec.countRow(e.counts, id, was, r, lanes, base)
+		e.codec.countRow(e.counts, &c.held, id, was, g, r, lanes)
 	}
 	return b
 }
 
 // row writes one row behind a zero bit and returns the number of bits: the twin of decodeRow. was is 0 where there is no
 // baseline or nobody in it. The bits behind the last one in its byte are zero.
-func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane) uint {
+func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane, ctx uint32) uint {
 	coders := c.coders[:len(lanes)]
 	acc, n, pos := uint64(0), uint(1), 0
 	switch {
@@ -82,7 +82,7 @@ func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane) ui
 		n++
 	case id == was:
 		mask := rowMask(r, lanes, base)
-		code := c.codes[schema.Update+int(mask)]
+		code := c.of(ctx)[schema.Update+int(mask)]
 		acc |= uint64(code&0xffff) << n
 		n += uint(code >> 16)
 		for m := mask; m != 0; m &= m - 1 {
@@ -91,7 +91,7 @@ func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane) ui
 			acc >>= n & 56
 			n &= 7
 			f := bits.TrailingZeros16(m)
-			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15])
+			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15], class(ctx, f))
 			acc |= code << (n & 63)
 			n += k
 		}
@@ -100,8 +100,9 @@ func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane) ui
 		if id != 0 {
 			sym = schema.Replace
 		}
-		acc |= uint64(c.codes[sym]&0xffff) << n
-		n += uint(c.codes[sym] >> 16)
+		code := c.of(ctx)[sym]
+		acc |= uint64(code&0xffff) << n
+		n += uint(code >> 16)
 	}
 	if id != was && id != 0 {
 		acc |= uint64(id.Generation()) << (n & 63)
@@ -128,22 +129,4 @@ func rowMask(r int, lanes, base []lane) (mask uint16) {
 		mask |= uint16((x|-x)>>31) << (f & 15)
 	}
 	return mask
-}
-
-// countRow adds the symbols of a row, as codec.count does for a group.
-func (c *codec) countRow(n *schema.Counts, id, was ecs.NetID, r int, lanes, base []lane) {
-	switch {
-	case was == 0:
-	case id == was:
-		mask := rowMask(r, lanes, base)
-		n.Masks[0][schema.Update+int(mask)]++
-		for m := mask; m != 0; m &= m - 1 {
-			f := bits.TrailingZeros16(m)
-			n.Fields[f][c.coders[f].Symbol(lanes[f][r], base[f][r])]++
-		}
-	case id == 0:
-		n.Masks[0][schema.Gone]++
-	default:
-		n.Masks[0][schema.Replace]++
-	}
 }

@@ -11,7 +11,8 @@ import (
 // A row in a run of rows is
 //
 //	   gap    slots that are passed over since the row before, or since the first group's first slot
-//	1  base   0: that of the row before, or of the run's header   1: 6 bits of age, 0 for none
+//	1  base   0: that of the row before, or of the run's header   1: 6 bits of age, 0 for none; if the run's header names older
+//	          baselines 1 more: with older ones, as far before it as those of the header
 //	   row    as in a block; 1 bit where nobody is in the baseline, or there is none
 //
 // and a gap is
@@ -63,8 +64,9 @@ func parseGap(window uint64) (gap int, n uint) {
 
 // rows decodes a run of rows into the stage and returns its length in bytes.
 func (d *Decoder) rows(t tick.Tick, run Run, src []byte) (n int, err error) {
-	off, slot, base := 0, run.First*GroupRows-1, d.At(run.Base)
-	named, group := run.Base != 0, -1
+	off, slot, group := 0, run.First*GroupRows-1, -1
+	base, spacing := run.Base, run.spacing(d.interval)
+	h, have := d.held(t, base)
 	for range run.Count {
 		window := bitio.Peek(src, off)
 		gap, n := parseGap(window)
@@ -78,18 +80,23 @@ func (d *Decoder) rows(t tick.Tick, run Run, src []byte) (n int, err error) {
 			group, d.staged = g, append(d.staged, staged{group: g})
 		}
 		if off++; window>>n&1 != 0 {
-			at, ok := aged(uint8(window>>(n+1)&(1<<ageBits-1)), t, d.interval)
-			if !ok {
+			off += ageBits
+			with := uint8(0)
+			if spacing != 0 {
+				off++
+				with = spacing * uint8(window>>(n+1+ageBits)&1)
+			}
+			var ok bool
+			if base, ok = agedSet(uint8(window>>(n+1)&(1<<ageBits-1)), with, t, d.interval); !ok {
 				return 0, ErrRun
 			}
-			off += ageBits
-			base, named = d.At(at), at != 0
+			h, have = d.held(t, base)
 		}
-		if named && (base == nil || !base.HasRow(slot)) {
+		if !have || !h.hasRow(slot) {
 			return 0, ErrNoBaseline
 		}
 		var ok bool
-		if off, ok = d.codec.decodeRow(src, off, g, r, d.stage, base); !ok {
+		if off, ok = d.codec.decodeRow(src, off, g, r, d.stage, &h); !ok {
 			return 0, ErrBlock
 		}
 		d.staged[len(d.staged)-1].rows |= 1 << r
@@ -101,11 +108,12 @@ func (d *Decoder) rows(t tick.Tick, run Run, src []byte) (n int, err error) {
 	return end, nil
 }
 
-// decodeRow reads what codec.row wrote of row r of group g, from bit off on, into f. base knows the row or is nil.
-func (c *codec) decodeRow(src []byte, off, g, r int, f, base *Frame) (next int, ok bool) {
+// decodeRow reads what codec.row wrote of row r of group g, from bit off on, into f. All baselines know the row.
+func (c *codec) decodeRow(src []byte, off, g, r int, f *Frame, h *held) (next int, ok bool) {
 	ids, lanes := &f.ids[g], f.group(g)
 	window := bitio.Peek(src, off)
-	if base == nil || base.ids[g][r] == 0 {
+	depth := h.depth(g, r)
+	if depth == 0 {
 		ids[r] = 0
 		if off++; window&1 == 0 {
 			return off, true
@@ -113,18 +121,17 @@ func (c *codec) decodeRow(src []byte, off, g, r int, f, base *Frame) (next int, 
 		off, bad := c.decodeSpawn(src, off, false, g, r, ids, lanes)
 		return off, !bad
 	}
-	sym, n := c.mask.Table.Lookup(window)
+	var levels [schema.MaxFields]uint8
+	ctx := c.expectRow(h, depth, g, r, lanes, &levels)
+	sym, n := c.masks[context(ctx)].Table.Lookup(window)
 	off += int(n)
 	switch {
 	case sym >= schema.Update:
-		ids[r] = base.ids[g][r]
-		for i, l := range base.group(g) {
-			lanes[i][r] = l[r]
-		}
+		ids[r] = h.frames[0].ids[g][r]
 		ok = true
 		for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
-			v, n, good := c.coders[i].Value(bitio.Peek(src, off), lanes[i][r])
+			v, n, good := c.coders[i].Value(bitio.Peek(src, off), lanes[i][r], class(ctx, i))
 			lanes[i][r] = v
 			off += int(n)
 			ok = ok && good

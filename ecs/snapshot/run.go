@@ -10,42 +10,73 @@ import (
 // many rows from group First on, of which each names what it is coded against if that is not what the one before is.
 type Run struct {
 	First, Count int
-	Base         tick.Tick // 0: no baseline
+	Base         Bases
 	Rows         bool
 }
 
-// RunBytes is the size of a run's header; MaxRun the most groups or rows that one announces.
+// RunBytes is the most that a run's header takes; MaxRun the most groups or rows that one announces; MaxSpacing how many
+// intervals a baseline may lie before the next newer one of its set.
 const (
-	RunBytes = 4
-	MaxRun   = 256
+	RunBytes   = 5
+	MaxRun     = 256
+	MaxSpacing = 15
 )
 
-// byRows marks a run of single rows in the header's age; ageBits is the width of an age.
+// In a header's age byRows marks a run of single rows, and older a set of baselines; ageBits is the width of an age.
 const (
-	byRows  = 0x80
-	ageBits = 6
+	byRows   = 0x80
+	older    = 0x40
+	ageBits  = 6
+	baseBits = ageBits + 1 // of a row's own age, at most
+	baseAt   = 3           // bytes of a header in front of the age
 )
 
 // ErrRun says that a run's header is cut short or names an impossible baseline or group.
 var ErrRun = errors.New("snapshot: bad run header")
 
 // AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one every interval ticks.
-// The run has 1 to MaxRun groups or rows; its base lies a whole number of intervals back, less than Window.
+// The run has 1 to MaxRun groups or rows; its baselines lie a whole number of intervals back, less than Window.
 //
-//	2  first  little-endian
-//	1  count  less one
-//	1  age    of the baseline in intervals, 0 for none; +128 if rows follow in place of blocks
+//	2  first    little-endian
+//	1  count    less one
+//	1  age      of the newest baseline in intervals, 0 for none; +64 if there are older ones; +128 if rows follow in place of blocks
+//	1  spacing  if there are older ones: how many intervals the next lies before the newest, 1 to 15; +16 times how many the
+//	            oldest lies before that, 0 if there are but two
 //
 // The blocks of the groups, or the rows, follow.
 func AppendRun(dst []byte, r Run, now, interval tick.Tick) []byte {
 	age := tick.Tick(0)
-	if r.Base != 0 {
-		age = (now - r.Base) / interval
+	if r.Base[0] != 0 {
+		age = (now - r.Base[0]) / interval
 	}
 	if r.Rows {
 		age |= byRows
 	}
-	return append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
+	dst = append(dst, byte(r.First), byte(r.First>>8), byte(r.Count-1), byte(age))
+	if r.Base[1] == 0 {
+		return dst
+	}
+	dst[len(dst)-1] |= older
+	return append(dst, r.spacing(interval))
+}
+
+// spacing is how far the run's older baselines lie apart, as its header says it; 0 if there are none.
+func (r *Run) spacing(interval tick.Tick) (n uint8) {
+	if r.Base[1] != 0 {
+		n = uint8((r.Base[0] - r.Base[1]) / interval)
+	}
+	if r.Base[2] != 0 {
+		n |= uint8((r.Base[1]-r.Base[2])/interval) << 4
+	}
+	return n
+}
+
+// headBytes is the size of the run's header.
+func (r *Run) headBytes() int {
+	if r.Base[1] != 0 {
+		return RunBytes
+	}
+	return RunBytes - 1
 }
 
 // Padding is the byte that may fill a section behind its last run, so that datagrams to one client have one length and
@@ -59,19 +90,42 @@ func padded(src []byte) bool {
 
 // ParseRun reads what AppendRun wrote and returns what follows.
 func ParseRun(src []byte, now, interval tick.Tick) (r Run, rest []byte, err error) {
-	if len(src) < RunBytes {
+	if len(src) < RunBytes-1 {
 		return Run{}, src, ErrRun
 	}
 	r = Run{First: int(src[0]) | int(src[1])<<8, Count: int(src[2]) + 1, Rows: src[3]&byRows != 0}
+	spacing, head := uint8(0), RunBytes-1
+	if src[3]&older != 0 {
+		if len(src) < RunBytes || src[4]&15 == 0 {
+			return Run{}, src, ErrRun
+		}
+		spacing, head = src[4], RunBytes
+	}
 	var ok bool
 	last := r.First + r.Count
 	if r.Rows {
 		last = r.First + 1
 	}
-	if r.Base, ok = aged(src[3]&^byRows, now, interval); !ok || last > MaxGroups {
+	if r.Base, ok = agedSet(src[3]&(older-1), spacing, now, interval); !ok || last > MaxGroups {
 		return Run{}, src, ErrRun
 	}
-	return r, src[RunBytes:], nil
+	return r, src[head:], nil
+}
+
+// agedSet is the baselines of which the newest has an age and the others lie before it as a header's spacing says, 0 if there are
+// none.
+func agedSet(age, spacing uint8, now, interval tick.Tick) (b Bases, ok bool) {
+	if b[0], ok = aged(age, now, interval); !ok || spacing == 0 {
+		return b, ok
+	}
+	next := age + spacing&15
+	if b[1], ok = aged(next, now, interval); age == 0 || !ok {
+		return b, false
+	}
+	if spacing >>= 4; spacing != 0 {
+		b[2], ok = aged(next+spacing, now, interval)
+	}
+	return b, ok
 }
 
 // aged is the tick of a baseline of an age, 0 for none. ok is false if there can be none of that age.

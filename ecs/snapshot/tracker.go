@@ -25,6 +25,13 @@ func AgeInUse(intervals int) bool {
 	return false
 }
 
+// deepAge is up to what age a baseline comes with older ones, in steps of maxStep at most between snapshots: of what lies further
+// ahead the past says little, and sets that nobody else has are not shared.
+const (
+	deepAge = 4
+	maxStep = 4
+)
+
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096
 
@@ -124,6 +131,32 @@ func (k *Tracker) aged(age uint8) (row int, ok bool) {
 	return row, t != 0 && t < k.now && k.sent[row] == t
 }
 
+// step is how many intervals lie between the two newest snapshots, 0 if there are none or more than maxStep.
+func (k *Tracker) step() uint8 {
+	newest := uint8(0)
+	for age := uint8(1); age <= 2*maxStep; age++ {
+		if _, ok := k.aged(age); !ok {
+			continue
+		}
+		if newest != 0 {
+			return min(age-newest, maxStep+1) % (maxStep + 1)
+		}
+		newest = age
+	}
+	return 0
+}
+
+// deeper finds the intervals of the two snapshots before the one of an age, a step apart. ok is false if it should be alone.
+func (k *Tracker) deeper(age, step uint8) (middle, oldest int, ok bool) {
+	if step == 0 || age > deepAge*step {
+		return 0, 0, false
+	}
+	if middle, ok = k.aged(age + step); ok {
+		oldest, ok = k.aged(age + 2*step)
+	}
+	return middle, oldest, ok
+}
+
 // Runs appends the baselines of the groups first to end-1 to dst, equal neighbours together, ascending. When all share
 // one baseline, as they do without loss, it costs a few instructions per 64 groups.
 func (k *Tracker) Runs(dst []Run, first, end int) []Run {
@@ -132,16 +165,26 @@ func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 	}
 	clear(k.rest)
 	setRange(k.rest, first, end)
-	start := len(dst)
+	start, step := len(dst), k.step()
 	for _, age := range ages {
 		row, ok := k.aged(age)
 		if !ok {
 			continue
 		}
-		left := uint64(0)
-		for i, have := range k.bits(row) {
+		have, left := k.bits(row), uint64(0)
+		if middle, oldest, ok := k.deeper(age, step); ok {
+			base := Bases{k.sent[row], k.sent[middle], k.sent[oldest]}
+			older, oldest := k.bits(middle), k.bits(oldest)
+			for i, rest := range k.rest {
+				if hit := have[i] & older[i] & oldest[i] & rest; hit != 0 {
+					dst = appendBits(dst, i*64, hit, base)
+					k.rest[i] &^= hit
+				}
+			}
+		}
+		for i, have := range have {
 			if hit := have & k.rest[i]; hit != 0 {
-				dst = appendBits(dst, i*64, hit, k.sent[row])
+				dst = appendBits(dst, i*64, hit, Bases{k.sent[row]})
 				k.rest[i] &^= hit
 			}
 			left |= k.rest[i]
@@ -151,13 +194,13 @@ func (k *Tracker) Runs(dst []Run, first, end int) []Run {
 		}
 	}
 	for i, hit := range k.rest {
-		dst = appendBits(dst, i*64, hit, 0)
+		dst = appendBits(dst, i*64, hit, Bases{})
 	}
 	return order(dst, start)
 }
 
 // appendBits appends the runs of ones in a word, joining the first to the last run where they touch.
-func appendBits(dst []Run, at int, word uint64, base tick.Tick) []Run {
+func appendBits(dst []Run, at int, word uint64, base Bases) []Run {
 	for word != 0 {
 		skip := bits.TrailingZeros64(word)
 		n := bits.TrailingZeros64(^(word >> skip))

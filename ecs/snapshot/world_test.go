@@ -10,9 +10,9 @@ import (
 
 // playerSchema is what a shooter replicates of a player: 11 fields.
 var playerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
-	{Name: "x", Min: -1 << 18, Max: 1 << 18, Often: 60},
-	{Name: "y", Min: -1 << 18, Max: 1 << 18, Often: 20},
-	{Name: "z", Min: -1 << 18, Max: 1 << 18, Often: 60},
+	{Name: "x", Min: -1 << 18, Max: 1 << 18, Often: 60, Predict: schema.Best},
+	{Name: "y", Min: -1 << 18, Max: 1 << 18, Often: 20, Predict: schema.Linear},
+	{Name: "z", Min: -1 << 18, Max: 1 << 18, Often: 60, Predict: schema.Best},
 	{Name: "yaw", Wrap: 4096, Often: 60},
 	{Name: "pitch", Wrap: 4096, Often: 40},
 	{Name: "state", Min: 0, Max: 255, Often: 8},
@@ -25,8 +25,8 @@ var playerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
 
 // edgeSchema has every kind of range at its edges.
 var edgeSchema = schema.Schema{Name: "edge", Fields: []schema.Field{
-	{Name: "full"}, {Name: "turn", Wrap: 4096}, {Name: "odd", Wrap: 359}, {Name: "bit", Max: 1},
-	{Name: "constant", Min: 7, Max: 7}, {Name: "low", Min: -1 << 31, Max: -1},
+	{Name: "full", Predict: schema.Quadratic}, {Name: "turn", Wrap: 4096, Predict: schema.Best}, {Name: "odd", Wrap: 359, Predict: schema.Linear},
+	{Name: "bit", Max: 1, Predict: schema.Linear}, {Name: "constant", Min: 7, Max: 7, Predict: schema.Best}, {Name: "low", Min: -1 << 31, Max: -1},
 }}
 
 // world is a crowd of rows that move, rest, die and are born, by seed.
@@ -130,6 +130,25 @@ func (w *world) capture(f *Frame) {
 			f.Set(slot, ecs.MakeNetID(slot, w.gens[slot]), w.rows[slot])
 		}
 	}
+}
+
+// learned is a model that was trained on a world: with classes of fields and contexts of rows.
+func learned(s schema.Schema) *schema.Model {
+	const slots, ticks = 200, 40
+	w, n := newWorld(s, slots, 5, 0.8, 0.01, 0.01), schema.NewCounts(s)
+	ring, e := NewRing(s, slots, Window, 1), NewEncoder(schema.DefaultModel(s), slots)
+	e.Count(n)
+	for now := tick.Tick(1); now <= ticks; now++ {
+		w.step()
+		w.capture(ring.Begin(now))
+		if now > 8 {
+			e.Begin(ring.At(now), ring)
+			for _, b := range []Bases{{now - 2, now - 3, now - 4}, {now - 1, now - 2, now - 3}, {now - 4, now - 6, now - 8}, {now - 3, now - 4}, {now - 4}} {
+				e.whole(b)
+			}
+		}
+	}
+	return schema.Train(s, n)
 }
 
 // cloneFrame keeps a frame beyond its ring.

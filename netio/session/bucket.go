@@ -34,3 +34,14 @@ func (b *Bucket) Take(now time.Duration, n int) {
 	}
 	b.paid = max(b.paid, now-bucketDepth) + time.Duration((int64(n)*int64(time.Second)+b.rate-1)/b.rate)
 }
+
+// Room is how many bytes may be sent now so that they are paid for within a time, and of what was saved up at most a quarter more
+// than that time gives: who sends so much each time comes near to the rate in even shares. It is negative in debt that lasts
+// longer. 0 for a bucket that limits nothing.
+func (b *Bucket) Room(now, within time.Duration) int {
+	free := now + within - max(b.paid, now-bucketDepth)
+	return int(int64(min(free, within+within/4)) * b.rate / int64(time.Second))
+}
+
+// Rate is the limit in bytes a second, 0 for none.
+func (b *Bucket) Rate() int { return int(b.rate) }

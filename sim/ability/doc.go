@@ -15,11 +15,12 @@
 //
 // An ability that was asked ends when it can: a gun after its shot or reload, a sprint after its stop delay, an emote at
 // once, a throw or a punch when its time is over. A throw or punch that waits is remembered though the key was let go;
-// other requests last as long as their key. A sprint that was asked to end starts again only after a fresh press, so
-// that a player who holds both keys fires. A gun that is empty reloads by itself, unless something else is on.
+// other requests last as long as their key. While a trigger is held a sprint does not request, so that a player who holds
+// both keys fires, and runs on afterwards. A gun that is empty reloads by itself, unless something else is on.
 //
 // Step comes before the motion of its tick: Actions.Sprint and Move are for that motion, and shots leave from where it
 // ends. Numbers are the reference's (spec 7.2). Its two bugs are not: the spread of its rifle comes from an unseeded
-// generator and grows only the first time a tick is played, so that every burst mispredicts. Here a direction follows
-// from seed, tick, entity and shot (Aim), and the cone is part of State and grows in every run of the tick.
+// generator, and the cone grows only the first time a tick is played, so that every burst mispredicts. Here a direction
+// follows from seed, tick, entity and shot (Aim), and the cone is part of State and grows in every run of the tick.
+// Shots fill the cone; the reference's all lie on its edge.
 package ability

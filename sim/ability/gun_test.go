@@ -11,8 +11,7 @@ import (
 
 var rates = []tick.Rate{20, 30, 60, 64, 128}
 
-// slowRifle is the honest twin of a gun that nothing else disturbs: the rifle of a lobby's first match, which knew of no
-// other abilities.
+// slowRifle is the honest twin of a gun that nothing else disturbs.
 type slowRifle struct {
 	ammo, clip    int
 	reloading     bool
@@ -24,7 +23,9 @@ type slowRifle struct {
 }
 
 func (w *slowRifle) step(t int, fire, reload bool) (fired bool, cone int) {
-	w.cone = max(0, w.cone-(t*w.shrink/w.rate-(t-1)*w.shrink/w.rate))
+	if w.reloading || w.cool <= 0 {
+		w.cone = max(0, w.cone-(t*w.shrink/w.rate-(t-1)*w.shrink/w.rate))
+	}
 	if w.reloading {
 		if w.cool--; w.cool > 0 {
 			return false, 0
@@ -69,7 +70,7 @@ func TestRow53RifleTwin(t *testing.T) {
 			}
 			out := play(h, &s, in)
 			fired, cone := w.step(1+i, in.Buttons&Primary != 0, in.Buttons&ReloadKey != 0)
-			if fired != (out.Count == 1) || fired && (out.List[0].Kind != DoShot || int(out.List[0].Cone) != cone) {
+			if fired != (out.Count == 1) || fired && (out.List[0].Kind != DoShot || int(out.List[0].Cone) != cone/2) {
 				t.Fatalf("%d Hz tick %d: %+v, twin fires %v at %d", rate, i, out.All(), fired, cone)
 			}
 			if g := s.Slots[0]; int(g.Load) != w.ammo || int(g.Heat) != w.cone || (s.Reloading != 0) != w.reloading {
@@ -174,37 +175,34 @@ func TestRow53Spin(t *testing.T) {
 // TestRow53Cone: half a degree a shot, 16 degrees a second back, 8 at most; at 60, 30 and 128 Hz, in whole 1/256 degree.
 func TestRow53Cone(t *testing.T) {
 	for _, rate := range []tick.Rate{60, 30, 128} {
-		p := TerraformerParams()
-		h := p.MustCompile(rate)
+		h := TerraformerParams().MustCompile(rate)
 		s := h.Fresh()
 		play(h, &s, Input{Tick: 1, Buttons: Primary, Alive: true})
 		if s.Slots[0].Heat != 128 {
 			t.Errorf("%d Hz: a shot opens the cone to %d/256 degree, want 128", rate, s.Slots[0].Heat)
 		}
-		s.Slots[0].Heat = 8 * 256
+		s.Slots[0].Heat, s.Slots[0].Cool = 8*256, 0
 		script(h, &s, int(rate)/2, Input{Alive: true}) // 0.5 s: 8 degrees
 		if s.Slots[0].Heat != 0 {
 			t.Errorf("%d Hz: 8 degrees close in half a second but for %d/256", rate, s.Slots[0].Heat)
 		}
-		s.Slots[0].Heat = 8 * 256
+		s.Slots[0].Heat, s.Slots[0].Cool = 8*256, 0
 		script(h, &s, int(rate)/4, Input{Alive: true})
 		if got, want := int(s.Slots[0].Heat), 8*256-int(rate)/4*16*256/int(rate); got < want-1 || got > want+1 {
 			t.Errorf("%d Hz: after a quarter of a second %d/256 degree, want %d", rate, got, want)
 		}
-		p.Slots[0].Gun.ConePerShot = 3
-		h = p.MustCompile(rate)
 		s = h.Fresh()
-		widest := uint16(0)
-		for _, out := range script(h, &s, int(rate), Input{Buttons: Primary, Alive: true}) {
-			for _, a := range out.All() {
-				widest = max(widest, a.Cone)
-			}
-			if s.Slots[0].Heat > 8*256 {
-				t.Fatalf("%d Hz: the cone opens to %d/256 degree", rate, s.Slots[0].Heat)
-			}
+		var shots []Action
+		for _, out := range script(h, &s, 2*int(rate), Input{Buttons: Primary, Alive: true}) {
+			shots = append(shots, out.All()...)
 		}
-		if widest < 6*256 {
-			t.Errorf("%d Hz: widest shot %d/256 degree", rate, widest)
+		if len(shots) != 25 {
+			t.Fatalf("%d Hz: %d shots, want a clip", rate, len(shots))
+		}
+		for i, a := range shots {
+			if want := min(8*256, i*128) / 2; int(a.Cone) != want || a.Shot != 0 {
+				t.Errorf("%d Hz: shot %d within %d/256 degree, want %d", rate, i, a.Cone, want)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ability
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -113,14 +114,14 @@ func (h *Hero) add(i int) (err error) {
 	c := &h.slots[i]
 	bit := uint8(1) << i
 	if p.Name == "" || p.Name == "*" || h.Index(p.Name) != i {
-		return fmt.Errorf("Name: want one that no other slot has")
+		return errors.New("want a Name that no other slot has")
 	}
 	c.kind, c.keys = p.Kind, p.Keys
 	if c.with, err = h.mask(p.RunsWith, i); err != nil {
-		return fmt.Errorf("RunsWith: %w", err)
+		return fmt.Errorf("field RunsWith: %w", err)
 	}
 	if c.interrupts, err = h.mask(p.Interrupts, i); err != nil {
-		return fmt.Errorf("Interrupts: %w", err)
+		return fmt.Errorf("field Interrupts: %w", err)
 	}
 	for k := range h.wants {
 		if p.Keys>>k&1 != 0 {
@@ -131,7 +132,7 @@ func (h *Hero) add(i int) (err error) {
 	c.does.Slot = uint8(i)
 	single := func(mask *uint8) error {
 		if *mask != 0 {
-			return fmt.Errorf("Kind: the hero has two of it")
+			return errors.New("the hero has two of its Kind")
 		}
 		*mask = bit
 		return nil
@@ -163,7 +164,7 @@ func (h *Hero) add(i int) (err error) {
 		err = c.launcher(&p.Launcher, h)
 	case Melee:
 		if h.punch >= 0 {
-			return fmt.Errorf("Kind: the hero has two of it")
+			return errors.New("the hero has two of its Kind")
 		}
 		h.sticky |= bit
 		h.punch = int8(i)
@@ -173,7 +174,7 @@ func (h *Hero) add(i int) (err error) {
 		c.does.Kind = DoLaunch
 		err = c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
 	default:
-		return fmt.Errorf("Kind: %d, want 1 to %d", p.Kind, kinds-1)
+		return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
 	}
 	h.timed |= bit
 	h.work |= bit
@@ -216,8 +217,8 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 		{"MostPerSec", float64(p.MostPerSec), 0, float64(h.rate)},
 		{"SpinPerSec", float64(p.SpinPerSec), 0, 1000},
 		{"Clip", float64(p.Clip), 1, 255},
-		{"ReloadMillis", float64(p.ReloadMillis), 0, 60000},
-		{"ConeDegrees", float64(p.ConeDegrees), 0, 90},
+		{"ReloadMillis", float64(p.ReloadMillis), math.Floor(1000 / float64(p.RoundsPerSec)), 60000},
+		{"ConeDegrees", float64(p.ConeDegrees), 0, 180},
 		{"ConePerShot", float64(p.ConePerShot), 0, 90},
 		{"ConePerSecond", float64(p.ConePerSecond), 0, 1000},
 	} {
@@ -226,7 +227,7 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 		}
 	}
 	if p.MostPerSec > p.RoundsPerSec && p.ConeDegrees > 0 {
-		return fmt.Errorf("Gun.MostPerSec and Gun.ConeDegrees: want one of them 0")
+		return errors.New("want one of Gun.MostPerSec and Gun.ConeDegrees to be 0")
 	}
 	c.clip, c.reload = p.Clip, h.ticks(p.ReloadMillis)
 	c.perShot, c.perTick = int32(spinUnit*h.rate), whole(p.RoundsPerSec, spinUnit)

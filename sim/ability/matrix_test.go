@@ -1,6 +1,8 @@
 package ability
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -76,6 +78,107 @@ func TestRow52ActivationMatrix(t *testing.T) {
 	}
 }
 
+// slowAbility is one ability as the reference's controller has it.
+type slowAbility struct {
+	state               string // idle, request, active, cooldown
+	active, deactivate  bool
+	runsWith, interrupt []string
+	last, idly          bool // is served after the others; only if nobody minds
+}
+
+// slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to 3).
+func slowControl(order []string, all map[string]*slowAbility) {
+	for _, a := range all {
+		a.last = a.idly || a.active && a.state != "active" && a.deactivate
+		if a.active && a.state != "active" {
+			a.active, a.deactivate = false, false
+		}
+	}
+	for _, last := range []bool{false, true} {
+		for _, name := range order {
+			a := all[name]
+			if a.state != "request" || a.last != last {
+				continue
+			}
+			var conflicts []string
+			for _, other := range order {
+				if all[other].active && !slices.Contains(a.runsWith, other) {
+					conflicts = append(conflicts, other)
+				}
+			}
+			if a.idly && len(conflicts) > 0 {
+				continue
+			}
+			waits := false
+			for _, other := range conflicts {
+				o := all[other]
+				if slices.Contains(a.interrupt, other) || slices.Contains(a.interrupt, "*") {
+					o.active, o.deactivate, o.state = false, false, "idle"
+				} else {
+					o.deactivate, waits = true, true
+				}
+			}
+			if !waits {
+				a.active, a.deactivate, a.state = true, false, "active"
+			}
+		}
+	}
+}
+
+// TestRow52ControllerTwin holds control to the twin, from any state that an update can leave.
+func TestRow52ControllerTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(52, 1))
+	for _, p := range heroes() {
+		h := p.MustCompile(60)
+		for range 20000 {
+			s := h.Fresh()
+			var order []string
+			var idly uint8
+			twin := map[string]*slowAbility{}
+			for i, slot := range p.Slots {
+				bit := uint8(1) << i
+				a := &slowAbility{runsWith: slot.RunsWith, interrupt: slot.Interrupts, state: "idle"}
+				switch r.IntN(5) {
+				case 0, 1:
+					a.state = "active"
+					s.Active |= bit
+				case 2, 3:
+					a.state = "request"
+					s.Request |= bit
+					if a.idly = r.IntN(4) == 0; a.idly {
+						idly |= bit
+					}
+				}
+				if a.state == "active" || r.IntN(3) == 0 { // or it has just ended
+					a.active = true
+					s.On |= bit
+					if a.deactivate = r.IntN(3) == 0; a.deactivate {
+						s.Asked |= bit
+					}
+				}
+				order = append(order, slot.Name)
+				twin[slot.Name] = a
+			}
+			before := s
+			var out Actions
+			s.control(idly, h, &out)
+			slowControl(order, twin)
+			for i, name := range order {
+				a := twin[name]
+				got := slowAbility{state: "idle", active: s.On>>i&1 != 0, deactivate: s.Asked>>i&1 != 0}
+				if s.Active>>i&1 != 0 {
+					got.state = "active"
+				} else if s.Request>>i&1 != 0 {
+					got.state = "request"
+				}
+				if got.state != a.state || got.active != a.active || got.deactivate != a.deactivate {
+					t.Fatalf("%s, %s: %+v became %+v; twin %+v", p.Name, name, before, s, a)
+				}
+			}
+		}
+	}
+}
+
 // TestRow52Order lets all abilities request at once: the first of the list goes on, and what may run with it.
 func TestRow52Order(t *testing.T) {
 	for _, c := range []struct {
@@ -118,7 +221,7 @@ func TestRow52Life(t *testing.T) {
 	with := func(in Input, keys uint16) Input { in.Buttons |= keys; return in }
 	stand := Input{Alive: true, Grounded: true}
 
-	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint wants a fresh press", func(t *testing.T) {
+	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint goes on when the trigger is let go", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.Fresh()
 		ticks := script(h, &s, 10, run)
@@ -134,12 +237,22 @@ func TestRow52Life(t *testing.T) {
 				t.Fatalf("tick %d of fire: %d shots, want the first in tick %d", i, out.Count, first)
 			}
 		}
-		if ticks = script(h, &s, 60, run); ticks[59].Sprint {
-			t.Error("the sprint goes on by itself")
+		if ticks = script(h, &s, 10, run); !ticks[9].Sprint {
+			t.Error("the sprint does not go on")
 		}
-		script(h, &s, 1, stand)
-		if ticks = script(h, &s, 1, run); !ticks[0].Sprint {
-			t.Error("a fresh press does not sprint")
+	})
+	t.Run("a sprint waits for the trigger", func(t *testing.T) {
+		h := TerraformerParams().MustCompile(60)
+		s := h.Fresh()
+		script(h, &s, 10, with(Input{MoveMag: 255, Alive: true}, Primary))
+		shots := 0
+		for _, out := range script(h, &s, 60, with(run, Primary)) {
+			if shots += int(out.Count); out.Sprint {
+				t.Fatal("it sprints")
+			}
+		}
+		if shots != 14 {
+			t.Errorf("%d shots in a second, want 14", shots)
 		}
 	})
 	t.Run("sprinting sideways or not at all", func(t *testing.T) {

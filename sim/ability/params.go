@@ -17,6 +17,14 @@ const (
 	kinds         // how many there are
 )
 
+// String returns the kind's name.
+func (k Kind) String() string {
+	if k < kinds {
+		return [kinds]string{"none", "movement", "dead", "sprint", "emote", "gun", "launcher", "melee", "rocket"}[k]
+	}
+	return "?"
+}
+
 // Keys. Slots name theirs as a mask of these; Jump, ReloadKey and the feet are known to Step itself.
 const (
 	Jump         uint16 = 1 << 0
@@ -44,6 +52,14 @@ const (
 	Grenade
 	Projectiles // how many there are
 )
+
+// String returns the projectile's name.
+func (p Projectile) String() string {
+	if p < Projectiles {
+		return [Projectiles]string{"hitscan", "rivet", "rocket", "goo rocket", "grenade"}[p]
+	}
+	return "?"
+}
 
 // HeroParams is a hero as content gives it: its abilities, in the order in which the controller serves them.
 type HeroParams struct {
@@ -79,11 +95,11 @@ type GunParams struct {
 	MostPerSec   float32 // when spun up; 0: it does not spin
 	SpinPerSec   float32 // rounds/s that a second of fire adds and a second of rest takes; 0 to 1000
 	Clip         uint8   // rounds, 1 to 255
-	ReloadMillis int32   // 0 to 60000
+	ReloadMillis int32   // not below the time between two shots; to 60000
 
-	ConeDegrees   float32 // greatest half angle of the cone; 0: it fires straight; to 90
+	ConeDegrees   float32 // greatest opening of the cone, edge to edge; 0: it fires straight; to 180
 	ConePerShot   float32 // degrees that a shot adds; 0 to 90
-	ConePerSecond float32 // degrees that a second takes away; 0 to 1000
+	ConePerSecond float32 // degrees that a second takes away, but not between two shots; 0 to 1000
 }
 
 // LauncherParams are the numbers of a launcher. Both times count from the activation.

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// State is all that the next tick of a player's abilities depends on besides its input: 56 bytes of whole numbers. Bit i
+// State is all that the next tick of a player's abilities depends on besides its input: 54 bytes of whole numbers. Bit i
 // of a mask is slot i of the hero. An ability is in at most one of Request, Active and Cooling; in none of them it is
 // idle. It is all for its owner, who predicts with it; what others see is Public. Zero numbers with Fresh's clips are a
 // player who has just spawned.
@@ -16,19 +16,18 @@ type State struct {
 	Cooling   uint8 // mask, done, may not begin again yet; only what is timed
 	On        uint8 // mask, switched on by the controller: Active as of the last tick's controller
 	Asked     uint8 // mask, of On: was asked to end
-	Latched   uint8 // mask, of sprints: the key must be let go first
 	Reloading uint8 // mask, of guns
 	Slots     [MaxSlots]Slot
 }
 
-var _ [56]byte = [unsafe.Sizeof(State{})]byte{}
+var _ [54]byte = [unsafe.Sizeof(State{})]byte{}
 
 // Slot is what one ability remembers; the fields that its kind does not use stay 0.
 type Slot struct {
 	Load  uint8  // of a gun: rounds in the clip, 0 to 255; of an Emote: the gesture, 0 to 16
 	Count uint8  // shots, throws, landed punches, gestures or launches since the spawn, modulo 256
 	Cool  int16  // of a gun: until the next shot in 1/64 round at the tick rate, -8192 to 8192, or ticks to reload, 0 to 7680; of others: ticks until it is over, 0 to 7680
-	Heat  uint16 // of a gun: half angle of the cone, 1/256 degree, 0 to 23040; or what its spin adds, 1/64 round/s, 0 to 8192
+	Heat  uint16 // of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds, 1/64 round/s, 0 to 8192
 }
 
 // Fresh returns the state of a player who has just spawned: everything idle, every clip full.

@@ -47,7 +47,6 @@ func (h *Hero) sprints(s *State) bool {
 // request is the first part of a tick. idly are those that only want to be on if nobody minds.
 func (s *State) request(in *Input, h *Hero) (idly uint8) {
 	if !in.Alive {
-		s.Latched = 0
 		s.Request = h.dead &^ s.Active
 		return 0
 	}
@@ -55,7 +54,6 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 	for k := in.Buttons & h.keys; k != 0; k &= k - 1 {
 		want |= h.wants[bits.TrailingZeros16(k)&15]
 	}
-	s.Latched &= want
 	if in.moves() {
 		want |= h.movement
 		want &^= h.emote
@@ -77,7 +75,9 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 			want |= 1 << i
 		}
 	}
-	want &^= s.Latched
+	if want&h.guns != 0 {
+		want &^= h.sprint // it would be asked to end at once
+	}
 	idly &^= want
 	s.Request = (want | idly | s.Request&h.sticky) &^ (s.Active | s.Cooling)
 	return idly
@@ -126,13 +126,15 @@ func (s *State) serve(requests, idly uint8, h *Hero, out *Actions) {
 	}
 }
 
-// interrupt switches abilities off at once. Guns lose a reload that is not finished, what is timed cools down.
+// interrupt switches abilities off at once. Guns lose a reload that is not finished, and are no sooner ready than after a
+// shot; what is timed cools down.
 func (s *State) interrupt(off uint8, h *Hero) {
 	s.On &^= off
 	s.Active &^= off
 	s.Asked &^= off
 	for m := off & s.Reloading; m != 0; m &= m - 1 {
-		s.Slots[bits.TrailingZeros8(m)].Cool = 0
+		i := bits.TrailingZeros8(m)
+		s.Slots[i].Cool = int16(h.slots[i].perShot)
 	}
 	s.Reloading &^= off
 	for m := off & h.timed; m != 0; m &= m - 1 {
@@ -178,12 +180,8 @@ func (s *State) update(i int, in *Input, h *Hero, out *Actions) {
 func (s *State) run(i int, in *Input, h *Hero) {
 	bit, c, w := uint8(1)<<i, &h.slots[i], &s.Slots[i]
 	if w.Cool == 0 {
-		asked := s.Asked&bit != 0
-		if !asked && in.Buttons&c.keys != 0 && in.forward() {
+		if s.Asked&bit == 0 && in.Buttons&c.keys != 0 && in.forward() {
 			return
-		}
-		if asked {
-			s.Latched |= bit
 		}
 		w.Cool = c.stop
 	}
@@ -200,7 +198,7 @@ func (s *State) gun(i int, in *Input, h *Hero, out *Actions) {
 	pulled := on && in.Buttons&c.keys != 0
 	if c.spin != 0 && pulled && w.Load > 0 && s.Reloading&bit == 0 {
 		w.Heat = min(w.Heat+c.change(in.Tick, h), c.spin)
-	} else if w.Heat > 0 {
+	} else if w.Heat > 0 && (c.spin != 0 || w.Cool <= 0 || s.Reloading&bit != 0) { // a cone not between two shots
 		w.Heat -= min(w.Heat, c.change(in.Tick, h))
 	}
 	if s.Reloading&bit != 0 {
@@ -254,7 +252,7 @@ func (s *State) fire(c *slot, w *Slot, out *Actions) {
 		}
 	}
 	if c.spin == 0 {
-		a.Cone = w.Heat
+		a.Cone = w.Heat / 2
 		w.Heat = min(w.Heat+c.cone, c.coneMax)
 	}
 }

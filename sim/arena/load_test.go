@@ -89,6 +89,54 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestAreas: team areas come from a file and go back into one, they are part of the hash, and rays do not see them.
+func TestAreas(t *testing.T) {
+	text := strings.Replace(good, "]]}", "]],\n\"areas\": [[-2, 0, -2, -1, 2, 2, 0], [-6, 0, -2, -5, 2, 2, 1]]}", 1)
+	a, err := Load(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, _ := Load(strings.NewReader(good))
+	if a.Hash() == plain.Hash() || a.Passed() != 3 || plain.Passed() != 0 {
+		t.Errorf("hashes %x and %x, passed %b and %b", a.Hash(), plain.Hash(), a.Passed(), plain.Passed())
+	}
+	other, err := Load(strings.NewReader(strings.Replace(text, "2, 2, 1]]}", "2, 2, 0]]}", 1)))
+	if err != nil || other.Hash() == a.Hash() {
+		t.Errorf("an area of the other team has the same hash, or %v", err)
+	}
+	if n := len(a.Solids); n != 5 || a.Solids[3] != NewArea(0, geom.Vec3{X: -2, Z: -2}, geom.Vec3{X: -1, Y: 2, Z: 2}) || a.Solids[4].Pass != PassTeam(1) {
+		t.Errorf("solids %+v", a.Solids)
+	}
+	var saved bytes.Buffer
+	if err := a.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Load(&saved); err != nil || b.Hash() != a.Hash() || !reflect.DeepEqual(a.Solids, b.Solids) {
+		t.Errorf("saved and loaded: %v", err)
+	}
+	ray := geom.Ray{Origin: geom.Vec3{X: -8, Y: 1}, Dir: geom.Vec3{X: 1}, Max: 8}
+	if at, ok := a.Raycast(ray); ok {
+		t.Errorf("an area stops a ray after %v m", at)
+	}
+	if PassTeam(2) != 0 || PassTeam(255) != 0 {
+		t.Error("teams that cannot be have areas")
+	}
+	for _, c := range []struct{ areas, want string }{
+		{"[1, 2]", "areas[0]: 2 numbers, want 7: x0 y0 z0 x1 y1 z1 team"},
+		{"[-2, 0, -2, -1, 2, 2, 2]", "areas[0]: team 2, want 0 or 1"},
+		{"[-2, 0, -2, -1, 0, 2, 1]", "areas[0]: reaches from {-2 0 -2} to {-1 0 2}, want the smaller corner first and no side of length 0"},
+		{"[-20, 0, -2, -1, 2, 2, 1]", "areas[0]: reaches from {-20 0 -2} to {-1 2 2}, want within bounds"},
+	} {
+		text := strings.Replace(good, "]]}", "]], \"areas\": ["+c.areas+"]}", 1)
+		if _, err := Load(strings.NewReader(text)); err == nil || err.Error() != c.want {
+			t.Errorf("areas %s: %v, want %s", c.areas, err, c.want)
+		}
+	}
+	if _, err := New("ramp", a.Bounds, []Solid{{Shape: RampPosX, Max: geom.Vec3{X: 1, Y: 1, Z: 1}, Pass: 1}}, nil); err == nil {
+		t.Error("a ramp is an area")
+	}
+}
+
 func TestTooDense(t *testing.T) {
 	cube := NewSolid(Box, geom.Vec3{}, geom.Vec3{X: 1, Y: 1, Z: 1})
 	bounds := geom.AABB{Max: geom.Vec3{X: 2000, Y: 2, Z: 2000}}

@@ -16,6 +16,19 @@ type Models struct{ Public, Owner *schema.Model }
 // Hash names the pair; client and server must have the same. It is never 0.
 func (m Models) Hash() uint64 { return max(1, m.Public.Hash()*0x9e3779b97f4a7c15^m.Owner.Hash()) }
 
+// With returns the models for a codec of the public rows. The owner's row is coded alike in all.
+func (m Models) With(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner} }
+
+// Follow returns the models for the codec with which they have a hash, or m if there is none: other models.
+func (m Models) Follow(hash uint64) Models {
+	for c := range schema.Codecs {
+		if other := m.With(c); other.Hash() == hash {
+			return other
+		}
+	}
+	return m
+}
+
 // SchemaHash names both schemas; client and server must have the same. It is never 0.
 func SchemaHash() uint64 { return max(1, Public.Hash()*0x9e3779b97f4a7c15^Owner.Hash()) }
 

@@ -41,6 +41,21 @@ func TestModelsRoundTrip(t *testing.T) {
 	}
 }
 
+// A client finds the codec by the hash, and stays with what it has if the models are others.
+func TestFollow(t *testing.T) {
+	m, seen := Trained(), map[uint64]bool{}
+	for c := range schema.Codecs {
+		theirs := m.With(c)
+		if got := m.Follow(theirs.Hash()); got.Hash() != theirs.Hash() || got.Public.Codec() != c || seen[got.Hash()] {
+			t.Errorf("%v: followed to %v", c, got.Public.Codec())
+		}
+		seen[theirs.Hash()] = true
+	}
+	if got := m.Follow(Untrained().With(schema.Range).Hash()); got != m {
+		t.Errorf("followed other models: %v", got.Public.Codec())
+	}
+}
+
 // Every file that is not whole is refused in one line that says what is wrong: cut anywhere, or any bit turned.
 func TestDamagedModels(t *testing.T) {
 	refused := func(what string, src []byte) {

@@ -20,7 +20,7 @@ const (
 	OwnPushes         // Pushes
 	OwnKit            // bits, lowest first: 4 of Hero, 2 of Team, 8 of Reloading
 	OwnActive         // bits, lowest first: 8 of Active, 8 of Cooling, 8 of Switched
-	OwnAsked          // bits, lowest first: 8 of Request, 8 of Asked, 8 of Latched
+	OwnAsked          // bits, lowest first: 8 of Request, 8 of Asked
 	OwnCool0          // Cool[0]
 	OwnCool1          // Cool[1]
 	OwnCool2          // Cool[2]
@@ -45,7 +45,7 @@ const (
 )
 
 // OwnHash is the hash of OwnSchema.
-const OwnHash uint64 = 0x37979542900b6cbe
+const OwnHash uint64 = 0xd26e77eff5678a65
 
 // OwnSchema describes those rows.
 var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Field{
@@ -63,7 +63,7 @@ var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Fiel
 	OwnPushes:  {Name: "pushes", Wrap: 256, Often: 2},
 	OwnKit:     {Name: "kit", Min: 0, Max: 16383, Often: 2},
 	OwnActive:  {Name: "active", Min: 0, Max: 16777215, Often: 5},
-	OwnAsked:   {Name: "asked", Min: 0, Max: 16777215, Often: 5},
+	OwnAsked:   {Name: "asked", Min: 0, Max: 65535, Often: 5},
 	OwnCool0:   {Name: "cool.0", Min: -8192, Max: 8192, Often: 10},
 	OwnCool1:   {Name: "cool.1", Min: -8192, Max: 8192, Often: 3},
 	OwnCool2:   {Name: "cool.2", Min: -8192, Max: 8192, Often: 3},
@@ -80,10 +80,10 @@ var OwnSchema = schema.Schema{Name: "owner", Single: true, Fields: []schema.Fiel
 	OwnRounds5: {Name: "rounds.5", Min: 0, Max: 65535, Often: 1},
 	OwnRounds6: {Name: "rounds.6", Min: 0, Max: 65535, Often: 1},
 	OwnRounds7: {Name: "rounds.7", Min: 0, Max: 65535, Often: 1},
-	OwnHeat0:   {Name: "heat.0", Min: 0, Max: 1073741823, Often: 10},
-	OwnHeat1:   {Name: "heat.1", Min: 0, Max: 1073741823, Often: 3},
-	OwnHeat2:   {Name: "heat.2", Min: 0, Max: 1073741823, Often: 1},
-	OwnHeat3:   {Name: "heat.3", Min: 0, Max: 1073741823, Often: 1},
+	OwnHeat0:   {Name: "heat.0", Min: 0, Max: 2123458560, Often: 10},
+	OwnHeat1:   {Name: "heat.1", Min: 0, Max: 2123458560, Often: 3},
+	OwnHeat2:   {Name: "heat.2", Min: 0, Max: 2123458560, Often: 1},
+	OwnHeat3:   {Name: "heat.3", Min: 0, Max: 2123458560, Often: 1},
 }}
 
 // Row writes the row of v into dst, OwnFields long: to the nearest step, halves upwards, and within range.
@@ -103,7 +103,7 @@ func (v *Own) Row(dst []int32) {
 	dst[OwnPushes] = int32(v.Pushes)
 	dst[OwnKit] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
 	dst[OwnActive] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
-	dst[OwnAsked] = int32(v.Request) | int32(v.Asked)<<8 | int32(v.Latched)<<16
+	dst[OwnAsked] = int32(v.Request) | int32(v.Asked)<<8
 	dst[OwnCool0] = min(max(int32(v.Cool[0]), -8192), 8192)
 	dst[OwnCool1] = min(max(int32(v.Cool[1]), -8192), 8192)
 	dst[OwnCool2] = min(max(int32(v.Cool[2]), -8192), 8192)
@@ -120,10 +120,10 @@ func (v *Own) Row(dst []int32) {
 	dst[OwnRounds5] = int32(v.Rounds[5])
 	dst[OwnRounds6] = int32(v.Rounds[6])
 	dst[OwnRounds7] = int32(v.Rounds[7])
-	dst[OwnHeat0] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 1073741823)
-	dst[OwnHeat1] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 1073741823)
-	dst[OwnHeat2] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 1073741823)
-	dst[OwnHeat3] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 1073741823)
+	dst[OwnHeat0] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
+	dst[OwnHeat1] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
+	dst[OwnHeat2] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
+	dst[OwnHeat3] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
 }
 
 // OwnColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has OwnFields columns, each at
@@ -181,7 +181,7 @@ func OwnColumns(dst [][]int32, src []Own) {
 		c11[i] = int32(v.Pushes)
 		c12[i] = int32(min(v.Hero, 15)) | int32(min(v.Team, 3))<<4 | int32(v.Reloading)<<6
 		c13[i] = int32(v.Active) | int32(v.Cooling)<<8 | int32(v.Switched)<<16
-		c14[i] = int32(v.Request) | int32(v.Asked)<<8 | int32(v.Latched)<<16
+		c14[i] = int32(v.Request) | int32(v.Asked)<<8
 		c15[i] = min(max(int32(v.Cool[0]), -8192), 8192)
 		c16[i] = min(max(int32(v.Cool[1]), -8192), 8192)
 		c17[i] = min(max(int32(v.Cool[2]), -8192), 8192)
@@ -198,10 +198,10 @@ func OwnColumns(dst [][]int32, src []Own) {
 		c28[i] = int32(v.Rounds[5])
 		c29[i] = int32(v.Rounds[6])
 		c30[i] = int32(v.Rounds[7])
-		c31[i] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 1073741823)
-		c32[i] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 1073741823)
-		c33[i] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 1073741823)
-		c34[i] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 1073741823)
+		c31[i] = schema.IntSteps(int64(v.Heat[0]), 1, 0, 2123458560)
+		c32[i] = schema.IntSteps(int64(v.Heat[1]), 1, 0, 2123458560)
+		c33[i] = schema.IntSteps(int64(v.Heat[2]), 1, 0, 2123458560)
+		c34[i] = schema.IntSteps(int64(v.Heat[3]), 1, 0, 2123458560)
 	}
 }
 
@@ -230,7 +230,6 @@ func (v *Own) Restore(row []int32) {
 	v.Switched = uint8(row[OwnActive] >> 16 & 0xff)
 	v.Request = uint8(row[OwnAsked] & 0xff)
 	v.Asked = uint8(row[OwnAsked] >> 8 & 0xff)
-	v.Latched = uint8(row[OwnAsked] >> 16 & 0xff)
 	v.Cool[0] = int16(row[OwnCool0])
 	v.Cool[1] = int16(row[OwnCool1])
 	v.Cool[2] = int16(row[OwnCool2])
@@ -279,7 +278,6 @@ func (v *Own) Lerp(a, b []int32, frac uint8) {
 	v.Switched = uint8(a[OwnActive] >> 16 & 0xff)
 	v.Request = uint8(a[OwnAsked] & 0xff)
 	v.Asked = uint8(a[OwnAsked] >> 8 & 0xff)
-	v.Latched = uint8(a[OwnAsked] >> 16 & 0xff)
 	v.Cool[0] = int16(a[OwnCool0])
 	v.Cool[1] = int16(a[OwnCool1])
 	v.Cool[2] = int16(a[OwnCool2])
@@ -320,13 +318,13 @@ const (
 )
 
 // PlayerHash is the hash of PlayerSchema.
-const PlayerHash uint64 = 0x749895f6885b8ff8
+const PlayerHash uint64 = 0xb8b1b9c664060df6
 
 // PlayerSchema describes those rows.
 var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
-	PlayerX:      {Name: "x", Min: -262144, Max: 262144, Often: 70},
-	PlayerY:      {Name: "y", Min: -262144, Max: 262144, Often: 20},
-	PlayerZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70},
+	PlayerX:      {Name: "x", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
+	PlayerY:      {Name: "y", Min: -262144, Max: 262144, Often: 20, Predict: schema.Best},
+	PlayerZ:      {Name: "z", Min: -262144, Max: 262144, Often: 70, Predict: schema.Best},
 	PlayerYaw:    {Name: "yaw", Wrap: 4096, Often: 60},
 	PlayerPitch:  {Name: "pitch", Min: -1024, Max: 1024, Often: 40},
 	PlayerState:  {Name: "state", Min: 0, Max: 65535, Often: 2},

@@ -30,11 +30,13 @@ type Own struct {
 	Switched  uint8     `net:"active,bits=8"` // On against Active
 	Request   uint8     `net:"asked,bits=8,often=5"`
 	Asked     uint8     `net:"asked,bits=8"`
-	Latched   uint8     `net:"asked,bits=8"`
 	Cool      [8]int16  `net:",min=-8192,max=8192,often=10/3/3/3/2/1/1/1"` // of ability.Slot
 	Rounds    [8]uint16 `net:",often=8/3/2/2/1/1/1/1"`                     // Load, and Load + Count << 8: a shot changes the former alone
-	Heat      [4]uint32 `net:",max=1073741823,min=0,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 << 15
+	Heat      [4]uint32 `net:",min=0,max=2123458560,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 times 46081
 }
+
+// hotter is above every Heat of an ability.Slot.
+const hotter = 46081
 
 // Owner describes an owner row.
 var Owner = OwnSchema
@@ -73,14 +75,14 @@ func (o *Own) Gather(s *Self) {
 	o.Lead, o.Starved, o.Respawn, o.Pushes = s.Lead, s.Starved, s.RespawnTicks, s.Pushes
 	o.Hero, o.Team = s.Hero, s.Team
 	o.Active, o.Cooling, o.Switched, o.Reloading = a.Active, a.Cooling, a.On^a.Active, a.Reloading
-	o.Request, o.Asked, o.Latched = a.Request, a.Asked, a.Latched
+	o.Request, o.Asked = a.Request, a.Asked
 	for i := range a.Slots {
 		slot := &a.Slots[i]
 		o.Cool[i] = slot.Cool
 		o.Rounds[i] = uint16(slot.Load) | uint16(slot.Load+slot.Count)<<8
 	}
 	for i := range o.Heat {
-		o.Heat[i] = uint32(a.Slots[i].Heat) | uint32(a.Slots[i+4].Heat)<<15
+		o.Heat[i] = uint32(a.Slots[i].Heat) + uint32(a.Slots[i+4].Heat)*hotter
 	}
 }
 
@@ -95,13 +97,13 @@ func (o *Own) Self() Self {
 	}
 	a := &s.Abilities
 	a.Active, a.Cooling, a.On, a.Reloading = o.Active, o.Cooling, o.Switched^o.Active, o.Reloading
-	a.Request, a.Asked, a.Latched = o.Request, o.Asked, o.Latched
+	a.Request, a.Asked = o.Request, o.Asked
 	for i := range a.Slots {
 		load := uint8(o.Rounds[i])
 		a.Slots[i].Load, a.Slots[i].Count, a.Slots[i].Cool = load, uint8(o.Rounds[i]>>8)-load, o.Cool[i]
 	}
 	for i, h := range o.Heat {
-		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h&0x7fff), uint16(h>>15&0x7fff)
+		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h%hotter), uint16(h/hotter)
 	}
 	return s
 }

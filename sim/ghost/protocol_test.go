@@ -99,6 +99,38 @@ func TestSnapshotExample(t *testing.T) {
 	}
 }
 
+// TestRangeExample is the first example's public row with the codec range.
+func TestRangeExample(t *testing.T) {
+	doc := page(t, "golden-range")
+	m := Untrained().With(schema.Range)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16), snapshot.NewTracker(1, 3)
+	others := snapshot.NewDecoder(m.Public, 16, 3)
+	var p snapshot.Packer
+	for i, name := range []string{"first", "second", "third"} {
+		at, row := tick.Tick(300+3*i), examplePublic[min(i, 1)]
+		frame := ring.Begin(at)
+		frame.Set(exampleID.Index(), exampleID, row)
+		e.Begin(frame, ring)
+		k.Advance(at)
+		p.Begin(e, k, 0, 1)
+		got, first, count := p.Next(nil, 1000)
+		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: wrote %x, the page says %s (%v)", name, got, doc[name], err)
+		}
+		if err := others.Section(at, got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var public [PublicFields]int32
+		if id := others.At(at).Row(exampleID.Index(), public[:]); id != exampleID || fmt.Sprint(public) != fmt.Sprint(row) {
+			t.Errorf("%s: %v %v", name, id, public)
+		}
+		k.Acked(at, first, count)
+	}
+	if got := fmt.Sprintf("%016x", m.Hash()); got != doc["model hash"] {
+		t.Errorf("hash %s, the page says %s", got, doc["model hash"])
+	}
+}
+
 // TestRowsExample goes on by rows.
 func TestRowsExample(t *testing.T) {
 	doc := page(t, "golden-rows")
@@ -137,6 +169,32 @@ func TestRowsExample(t *testing.T) {
 			t.Errorf("%s: %v %v", c.name, id, public)
 		}
 		k.Acked(c.at, first, count)
+		if c.name == "again" {
+			checkedExample(t, doc["again, with the owner's row left out and a checksum"], got, p.Sum(sums(frame), first, count), later)
+		}
+	}
+}
+
+func sums(f *snapshot.Frame) *snapshot.Sums {
+	var s snapshot.Sums
+	s.Begin(f)
+	return &s
+}
+
+// checkedExample holds a section with a checksum to the page, and the checksum to the page's arithmetic.
+func checkedExample(t *testing.T, doc string, runs []byte, sum uint32, row []int32) {
+	t.Helper()
+	h := uint64(exampleID)
+	for _, v := range row {
+		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	if sum != uint32(h) {
+		t.Errorf("the checksum is %08x, by the page %08x", sum, uint32(h))
+	}
+	got := append(Head{Tick: 312, Checked: true, Sum: sum}.Append([]byte{3}), runs...)
+	if want, err := hex.DecodeString(doc); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("checked: wrote %x, the page says %s (%v)", got, doc, err)
 	}
 }
 
@@ -151,7 +209,7 @@ func TestSnapshotCodes(t *testing.T) {
 	}
 	mask := func(table schema.Mask, sym int) string { return first(table.Table.Code(sym)) }
 	field := func(c *schema.Coder, v, base int32) string {
-		code, n := c.Bits(v, base)
+		code, n := c.Bits(v, base, 0)
 		return first(uint32(code), uint8(n))
 	}
 	pub, own := m.Public.Coders(), m.Owner.Coders()

@@ -12,7 +12,7 @@ import (
 // the code that captures and restores it, are generated from them.
 type Player struct {
 	_      struct{}   `net:"player"`
-	Pos    geom.Vec3  `net:",inline,quant=128,min=-2048,max=2048,interp=linear,often=70/20/70"` // feet, metres
+	Pos    geom.Vec3  `net:",inline,quant=128,min=-2048,max=2048,interp=linear,predict=best,often=70/20/70"` // feet, metres
 	Yaw    geom.Angle `net:",step=16,wrap=65536,interp=angle,often=60"`
 	Pitch  geom.Angle `net:",step=16,signed,min=-16384,max=16384,interp=linear,often=40"` // up is positive
 	Flags  uint16     `net:"state,often=2"`                                               // of the pose: alive, team, which life

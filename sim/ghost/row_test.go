@@ -107,9 +107,9 @@ func TestOwnerRowIsExact(t *testing.T) {
 
 // The widest state that packages move and ability can leave still fits.
 func TestOwnerRowHoldsTheExtremes(t *testing.T) {
-	full := ability.State{Request: 255, Active: 255, Cooling: 255, On: 255, Asked: 255, Latched: 255, Reloading: 255}
+	full := ability.State{Request: 255, Active: 255, Cooling: 255, On: 255, Asked: 255, Reloading: 255}
 	for i := range full.Slots {
-		full.Slots[i] = ability.Slot{Load: 255, Count: 255, Cool: []int16{-8192, 8192}[i&1], Heat: 23040}
+		full.Slots[i] = ability.Slot{Load: 255, Count: 255, Cool: []int16{-8192, 8192}[i&1], Heat: 46080}
 	}
 	for i, m := range []move.Motion{
 		{Pos: geom.Vec3{X: 2000, Y: -2000, Z: 2000}, Vel: geom.Vec3{X: move.TopSpeed, Y: -move.TopSpeed, Z: move.TopSpeed},

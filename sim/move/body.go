@@ -130,7 +130,7 @@ func (p Params) Compile() (*Body, error) {
 // shape is what follows from the capsule. It is reckoned in float64, where sums and products of such numbers are exact
 // or as good, and rounded once.
 func (b *Body) shape(p Params) {
-	grid := func(x float32) float64 { return math.Floor(wide(x)/PosUnit) * PosUnit }
+	grid := func(x float32) float64 { return float64(math.Floor(wide(x)/PosUnit) * PosUnit) }
 	r, h := grid(p.RadiusMetres), grid(p.HeightMetres)
 	bare := r - skin
 	b.radius, b.height, b.shoulder = float32(r), float32(h), float32(h-r)

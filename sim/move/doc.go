@@ -3,9 +3,13 @@
 // Nothing here allocates, keeps state, reads a clock or draws a random number.
 //
 // A body is an upright capsule with its hero's numbers, which Params.Compile turns into a Body; Pos is the lowest point of
-// it, between the feet. Body.Step is for any body and team, StepBodies for columns of them; the functions without a body
-// move the default one, of radius 0.4 m and height 1.8 m. The capsule that collides is smaller by less than a quarter of a millimetre, so that its radius and height are multiples
-// of 1/4096 m: a player who leans on a wall then stands on a position the wire can name, and stands still.
+// it, between the feet. Body.Step is for any body and team, StepBodies for columns of them; Step and StepColumns move the
+// default one, of radius 0.4 m and height 1.8 m. The capsule that collides is smaller by less than a quarter of a
+// millimetre, so that its radius and height are multiples of 1/4096 m: a player who leans on a wall then stands on a
+// position the wire can name, and stands still.
+//
+// What happens to a body between ticks is a function from motion to motion: Pushed (knock-back), Teleport, Launch. Whoever
+// calls them before a Motion is told to its owner has told all that the owner needs to predict on.
 //
 // The numbers and rules of speed, friction, acceleration, jumps and gravity are the reference's (spec 7.1), also where
 // they are odd: whoever walks off a ledge starts to fall at 400 m/s2 times the tick, 6.67 m/s at 60 Hz.

@@ -24,6 +24,9 @@ func (p *Push) Add(impulse geom.Vec3) {
 	p.Z = add(p.Z, v.Z)
 }
 
+// metres is n VelUnit in m/s.
+func metres(n int32) float32 { return float32(float32(n) * VelUnit) }
+
 func add(sum int32, v float32) int32 {
 	return min(max(sum+int32(v*(1/VelUnit)), -most), most)
 }
@@ -34,7 +37,7 @@ func Pushed(m Motion, p Push) Motion {
 	if p == (Push{}) {
 		return m
 	}
-	m.Vel = roundVel(m.Vel.Add(geom.Vec3{X: float32(p.X) * VelUnit, Y: float32(p.Y) * VelUnit, Z: float32(p.Z) * VelUnit}))
+	m.Vel = roundVel(m.Vel.Add(geom.Vec3{X: metres(p.X), Y: metres(p.Y), Z: metres(p.Z)}))
 	if m.Loco != Dead {
 		m.Loco, m.Since = InAir, 0
 	}

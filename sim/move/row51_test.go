@@ -352,7 +352,7 @@ func TestRow51RocketJump(t *testing.T) {
 func TestRow51Bodies(t *testing.T) {
 	all := bodies()
 	r := rand.New(rand.NewPCG(51, 2))
-	for round := range 60 {
+	for round := range 30 {
 		a := clutter(r, 4+r.IntN(25))
 		mid := a.Bounds.Min.Add(geom.Vec3{X: 10, Y: 2, Z: 10})
 		solids := slices.Clone(a.Solids)

@@ -132,7 +132,7 @@ func TestRow62ChangingAComponentIsEditingOneStruct(t *testing.T) {
 	cmd := exec.Command("go", "run", "-overlay", filepath.Join(dir, "overlay.json"), "./roundtrip")
 	cmd.Dir = home
 	out, err := cmd.CombinedOutput()
-	if want := "[257 -512 0 4095 -1 3 100 63 125 9 0 0] 1.0039062 12.5 9 player.x: -524288..524288\n"; err != nil || string(out) != want {
+	if want := "[257 -512 0 4095 -1 3 100 63 125 9 0 0] 1.0039062 12.5 9 player.x: -524288..524288 predict best\n"; err != nil || string(out) != want {
 		t.Errorf("%v: %q, want %q", err, out, want)
 	}
 }

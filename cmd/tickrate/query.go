@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/server/query"
+)
+
+// answer is what query prints with --json. What the server does not have is left out.
+type answer struct {
+	Server    string                   `json:"server"`
+	RTTMillis float64                  `json:"rtt_ms"` // mean of the two round trips
+	Info      *query.Info              `json:"info,omitempty"`
+	Rules     map[string]query.Value   `json:"rules,omitempty"`
+	Players   []map[string]query.Value `json:"players,omitempty"`
+	Teams     []map[string]query.Value `json:"teams,omitempty"`
+}
+
+func newQuery() *cobra.Command {
+	var asJSON bool
+	timeout := query.Timeout
+	c := &cobra.Command{
+		Use:   "query ADDR",
+		Short: "Ask a server what is played there",
+		Long: `query asks a server over UDP for its name, map, rules, players and teams, in the Server Query Protocol (SQP) that hosters
+and server browsers speak. ADDR is host:port, the one that serve has after --query.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badUse(fmt.Errorf("expected one address, got %d; see tickrate query --help", len(args)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if timeout <= 0 || timeout > time.Minute {
+				return badUse(fmt.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout))
+			}
+			at, err := net.ResolveUDPAddr("udp", args[0])
+			if err != nil {
+				return badUse(fmt.Errorf("query %s: %w", args[0], err))
+			}
+			report, rtt, err := queryServer(c.Context(), at, timeout)
+			if err != nil {
+				return fmt.Errorf("query %s: %w", args[0], err)
+			}
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(answerOf(args[0], rtt, report))
+			}
+			return printReport(c.OutOrStdout(), rtt, report)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON")
+	c.Flags().DurationVar(&timeout, "timeout", timeout, "how long to wait for the whole answer, as `1.5s`")
+	return c
+}
+
+// queryServer asks a server for all it has.
+func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r query.Report, rtt time.Duration, err error) {
+	conn, err := net.DialUDP("udp", nil, at)
+	if err != nil {
+		return r, 0, err
+	}
+	defer conn.Close() // nothing is buffered
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	client, start := query.NewClient(query.AllChunks), time.Now()
+	buffer := make([]byte, query.MaxPacket+1)
+	for !client.Done() {
+		now := time.Since(start)
+		if now >= timeout {
+			return r, 0, fmt.Errorf("no complete answer within %v; is this the address after --query?", timeout)
+		}
+		if d := client.Send(now); d != nil {
+			if _, err := conn.Write(d); err != nil {
+				return r, 0, err
+			}
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(min(timeout-now, 50*time.Millisecond))) // fails as the read after it
+		n, err := conn.Read(buffer)
+		switch {
+		case ctx.Err() != nil:
+			return r, 0, ctx.Err()
+		case errors.Is(err, os.ErrDeadlineExceeded):
+		case err != nil:
+			return r, 0, err
+		default:
+			_ = client.Receive(time.Since(start), buffer[:n]) // what is no answer is as good as nothing
+		}
+	}
+	r, err = client.Report()
+	return r, client.RTT(), err
+}
+
+func answerOf(server string, rtt time.Duration, r query.Report) answer {
+	a := answer{Server: server, RTTMillis: float64(rtt) / 1e6, Players: objects(r.Players), Teams: objects(r.Teams)}
+	if r.Chunks&query.ChunkInfo != 0 {
+		a.Info = &r.Info
+	}
+	if len(r.Rules) > 0 {
+		a.Rules = map[string]query.Value{}
+	}
+	for _, rule := range r.Rules {
+		a.Rules[rule.Name] = rule.Value
+	}
+	return a
+}
+
+// objects are the rows of a table by the names of its fields.
+func objects(t query.Table) (all []map[string]query.Value) {
+	for _, row := range t.Rows {
+		o := map[string]query.Value{}
+		for i, v := range row {
+			o[t.Fields[i].Name] = v
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// printReport writes a report for people.
+func printReport(out io.Writer, rtt time.Duration, r query.Report) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if r.Chunks&query.ChunkInfo != 0 {
+		fmt.Fprintf(w, "name\t%s\nmap\t%s\ngame\t%s\nbuild\t%s\nplayers\t%d of %d\nport\t%d\n", plainText(r.Info.Name), plainText(r.Info.Map),
+			plainText(r.Info.Game), plainText(r.Info.Build), r.Info.Players, r.Info.MaxPlayers, r.Info.Port)
+	}
+	fmt.Fprintf(w, "round trip\t%.1f ms\n", float64(rtt)/1e6)
+	for _, rule := range r.Rules {
+		fmt.Fprintf(w, "%s\t%s\n", plainText(rule.Name), plainText(rule.Value.String()))
+	}
+	printTable(w, r.Teams)
+	printTable(w, r.Players)
+	return w.Flush()
+}
+
+func printTable(w io.Writer, t query.Table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	for _, f := range t.Fields {
+		fmt.Fprintf(w, "%s\t", plainText(f.Name))
+	}
+	for _, row := range t.Rows {
+		fmt.Fprintln(w)
+		for _, v := range row {
+			fmt.Fprintf(w, "%s\t", plainText(v.String()))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// plainText is a stranger's text with all that could play tricks on a terminal replaced.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

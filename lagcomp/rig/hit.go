@@ -1,0 +1,101 @@
+package rig
+
+import "github.com/tickrate/tickrate/ecs/geom"
+
+// BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
+// the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
+const BoundHigh = 0.9
+
+// Bound is a sphere that holds every capsule of p, whatever its parameters but Pos and the hero.
+func Bound(p *Pose) geom.Sphere {
+	return geom.Sphere{
+		Center: geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + BoundHigh, Z: p.Pos.Z}, Radius: Skeletons[p.Form.Hero()].Bound,
+	}
+}
+
+// Hit is what of a body a ray met first.
+type Hit struct {
+	Bone     Bone
+	Part     Part      // of Bone
+	Distance float32   // metres along the ray; 0 if it started inside
+	Normal   geom.Vec3 // unit vector out of the bone's surface; against the ray if it started on the bone's axis
+}
+
+// Test is the one verdict of a ray on a pose: the nearest of its 17 capsules, each grown by grow >= 0 metres, which makes the
+// ray a swept sphere. Of capsules equally near the later bone wins, so the head before all. It does not look at flags or
+// ids. The ray's direction must be of unit length and Max not negative.
+func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
+	// Everything is measured from the feet, and the ray begins where it could first touch the bound: squares of
+	// kilometres would leave nothing of the millimetres.
+	k := &Skeletons[p.Form.Hero()]
+	reach := k.Bound + grow
+	from := r.Origin.Sub(p.Pos)
+	middle := geom.Vec3{X: -from.X, Y: BoundHigh - from.Y, Z: -from.Z}
+	along := middle.Dot(r.Dir)
+	skip := max(0, along-reach)
+	if !(skip <= r.Max) || along < -reach || middle.Mad(r.Dir, -along).LenSq() > float32(reach*reach) {
+		return Hit{}, false
+	}
+	near := geom.Ray{Origin: from.Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
+	var body Body
+	Shape(p, &body)
+	bone, t, ok := first(near, grow, &body)
+	if !ok {
+		return Hit{}, false
+	}
+	return Hit{bone, bone.Part(), skip + t, normal(&body[bone], near.At(t), r.Dir)}, true
+}
+
+// first is the bone that r meets first.
+func first(r geom.Ray, grow float32, body *Body) (bone Bone, t float32, ok bool) {
+	t = r.Max
+	for i := range body {
+		c := &body[i]
+		if beside(&r, c, c.Radius+grow) {
+			continue
+		}
+		if d, hit := r.Capsule(geom.Capsule{A: c.A, B: c.B, Radius: c.Radius + grow}); hit && d <= t {
+			bone, t, ok = Bone(i), d, true
+		}
+	}
+	return bone, t, ok
+}
+
+// beside reports, cheaply, that r's line misses the sphere round c by more than rounding.
+func beside(r *geom.Ray, c *geom.Capsule, radius float32) bool {
+	axis := c.B.Sub(c.A)
+	m := c.A.Mad(axis, 0.5).Sub(r.Origin)
+	along := m.Dot(r.Dir)
+	// (h + r)^2 <= 2 h^2 + 2 r^2, and no root is needed.
+	around := float32(0.5*axis.LenSq()) + float32(2*float32(radius*radius)) + 1e-3
+	return m.LenSq()-float32(along*along) > around
+}
+
+// normal is the direction from c's axis to point.
+func normal(c *geom.Capsule, point, dir geom.Vec3) geom.Vec3 {
+	axis, from := c.B.Sub(c.A), point.Sub(c.A)
+	f := from.Dot(axis) / axis.LenSq()
+	n := from.Mad(axis, -min(max(f, 0), 1)).Normalize()
+	if n == (geom.Vec3{}) {
+		return dir.Scale(-1)
+	}
+	return n
+}
+
+// Nearest is the bone of p whose surface is nearest to a point in the world, and how far, in metres; 0 within it. Of bones
+// equally near the later one. Blasts are measured by it.
+func Nearest(at geom.Vec3, p *Pose) (bone Bone, metres float32) {
+	var body Body
+	Shape(p, &body)
+	from := at.Sub(p.Pos)
+	for i := range body {
+		c := &body[i]
+		axis, m := c.B.Sub(c.A), from.Sub(c.A)
+		f := min(max(m.Dot(axis)/axis.LenSq(), 0), 1)
+		d := max(m.Mad(axis, -f).Len()-c.Radius, 0)
+		if i == 0 || d <= metres {
+			bone, metres = Bone(i), d
+		}
+	}
+	return bone, metres
+}

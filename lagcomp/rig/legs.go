@@ -1,0 +1,48 @@
+package rig
+
+import "github.com/tickrate/tickrate/ecs/geom"
+
+// Specification of the stride that both heroes share.
+const (
+	kneeRest   = 0.06 // sine of the bend of a standing leg
+	toesDown   = 0.1  // sine of a standing foot
+	toesFollow = 0.5  // how much of the shin's swing the foot takes
+	airStride  = 0.3  // how much of the stride is left in the air, or with knees bent all the way
+)
+
+// legs bends both legs and returns how high the hips are above the ground, in metres: as high as the lower foot demands, and
+// higher in the air. Runners are in the air between two steps.
+func (f *figure) legs() float32 {
+	ahead, right := f.hips.within(f.travel)
+	left := f.leg(ThighL, -1, f.sin, f.cos, ahead, right)
+	other := f.leg(ThighR, 1, -f.sin, -f.cos, ahead, right)
+	ground := max(left, other)
+	j := &f.k.Joints
+	hang := j[ThighL].Length + j[ShinL].Length + j[FootL].Radius + float32(toesDown*j[FootL].Length)
+	flight := max(f.air, float32(f.k.Flight*float32(f.gait*(1-f.squat))))
+	return ground + float32(max(hang-ground, 0)*flight)
+}
+
+// leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in metres. sin and cos are
+// of the leg's own phase: at sine 1 it is foremost; while the cosine is positive it swings forward, knee bent.
+func (f *figure) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
+	k := f.k
+	stride := float32(f.gait * (1 - float32((1-airStride)*max(f.air, f.squat))))
+	swing := float32(float32(k.Swing*stride) * sin)
+	lift := float32(float32(k.Knee*stride) * max(cos, 0))
+	tuck := float32(float32(k.Tuck*f.air) * (0.65 - float32(0.35*side))) // the left leads
+	out := float32(k.Splay*side) + float32(swing*right)
+
+	up := float32(swing*ahead) + f.bend + tuck
+	back := up - kneeRest - lift - float32(2*f.bend) - float32(1.7*tuck)
+	f.dir[thigh] = downward(f.hips.along(up, out))
+	f.dir[thigh+1] = downward(f.hips.along(back, out))
+
+	toes := min(max(float32(toesFollow*back)-toesDown, -0.7), 0.4)
+	toesLevel := f.hips.along(geom.Sqrt(1-float32(toes*toes)), 0)
+	f.dir[thigh+2] = geom.Vec3{X: toesLevel.X, Y: toes, Z: toesLevel.Z}
+
+	j := &k.Joints
+	ankle := -float32(j[thigh].Length*f.dir[thigh].Y) - float32(j[thigh+1].Length*f.dir[thigh+1].Y)
+	return ankle + float32(j[thigh+2].Length*max(-toes, 0)) + j[thigh+2].Radius
+}

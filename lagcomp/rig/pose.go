@@ -1,0 +1,150 @@
+package rig
+
+import (
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// Pose is where and how one player stood at one tick. All values of all fields are valid.
+//
+//	12  Pos     feet, metres
+//	 2  Yaw     view direction
+//	 2  Pitch   as signed: up is positive
+//	 2  Flags   alive, team, life (see Flags)
+//	 2  Phase   1/65536 of the cycle of two steps; the left leg swings forward in the first quarter and the last
+//	 4  ID      network id; 0 means the slot was empty
+//	 1  Form    hero and stance (see Form)
+//	 1  Move    direction of travel, clockwise from Yaw, 1/256 turn
+//	 1  Gait    speed over the ground: 0 stands, 255 sprints
+//	 1  Bank    lean of the torso, -127 left to 127 right
+//	 1  Hips    where the hips face, clockwise from Yaw, signed 1/256 turn
+//	 1  Aim     0 arms hang or swing, 255 they hold a weapon along the view
+//	 1  Air     0 on the ground, 255 in the air
+//	 1  Squat   0 upright, 255 knees bent
+type Pose struct {
+	Pos        geom.Vec3
+	Yaw, Pitch geom.Angle
+	Flags      uint16
+	Phase      uint16
+	ID         uint32
+	Form       Form
+	Move, Gait uint8
+	Bank, Hips int8
+	Aim, Air   uint8
+	Squat      uint8
+}
+
+// A pose is half a cache line.
+var _ [32]byte = [unsafe.Sizeof(Pose{})]byte{}
+
+// Bits of Pose.Flags; bits 3 to 7 are the owner's.
+const (
+	FlagAlive uint16 = 1 << 0 // can be hit
+	teamShift        = 1
+	teamMask  uint16 = 3 << teamShift
+	lifeShift        = 8
+	lifeMask  uint16 = 0xFF << lifeShift
+)
+
+// Flags packs a pose's flags: team is 0..3 (higher bits are cut off), and life counts placements, spawns and teleports,
+// modulo 256: poses of different lives are never mixed.
+func Flags(alive bool, team, life uint8) uint16 {
+	f := uint16(team)<<teamShift&teamMask | uint16(life)<<lifeShift
+	if alive {
+		f |= FlagAlive
+	}
+	return f
+}
+
+// Alive reports whether p can be hit.
+func (p *Pose) Alive() bool { return p.Flags&FlagAlive != 0 }
+
+// Team is 0..3.
+func (p *Pose) Team() uint8 { return uint8(p.Flags & teamMask >> teamShift) }
+
+// Form is a hero and a stance in one byte: stance in the low three bits, hero in the three above. The upper two are 0.
+type Form uint8
+
+// FormOf packs h and s.
+func FormOf(h Hero, s Stance) Form { return Form(h&7)<<3 | Form(s&7) }
+
+// Hero is who is built like this; numbers without a skeleton count as Terraformer.
+func (f Form) Hero() Hero {
+	if h := Hero(f >> 3 & 7); h < Heroes {
+		return h
+	}
+	return Terraformer
+}
+
+// Stance is what the body is doing.
+func (f Form) Stance() Stance { return Stance(f & 7) }
+
+// Hero is a build: a skeleton of its own.
+type Hero uint8
+
+// The heroes of the reference.
+const (
+	Terraformer Hero = iota // 1.8 m
+	Robot                   // 2.2 m
+	Heroes                  // how many there are
+)
+
+// String names the hero.
+func (h Hero) String() string {
+	if h < Heroes {
+		return [Heroes]string{"terraformer", "robot"}[h]
+	}
+	return "hero?"
+}
+
+// Stance is the state of the body. The shapes know the living from the dead by it and nothing else: what blends is in the
+// weights. Sounds and pictures may ask for more.
+type Stance uint8
+
+// The stances.
+const (
+	Stand  Stance = iota
+	Turn          // standing, feet shuffling after the view
+	Run           // on foot at any speed below a sprint
+	Sprint        // the weapon is down
+	Jump          // pushing off
+	InAir         // rising or falling
+	Land          // about to touch the ground
+	Dead          // collapsed
+)
+
+// String names the stance.
+func (s Stance) String() string {
+	return [8]string{"stand", "turn", "run", "sprint", "jump", "air", "land", "dead"}[s&7]
+}
+
+// Lerp is the one interpolation between two snapshots of a player, for the client's picture and the server's verdict:
+// frac/256 of the way from a to b, position and weights straight, angles and phase along the shorter arc (the hips never through
+// the back of the view), all else from a.
+// It leaves a unchanged, whatever frac, where the two are not one unbroken life of one hero: another ID, an edge of alive,
+// another life, another build.
+func Lerp(a, b *Pose, frac uint8) Pose {
+	p := *a
+	if frac == 0 || Broken(a, b) {
+		return p
+	}
+	n := int32(frac)
+	p.Pos = a.Pos.Lerp(b.Pos, float32(n)/256)
+	p.Yaw += geom.Angle(int32(int16(b.Yaw-a.Yaw)) * n >> 8)
+	p.Pitch += geom.Angle(int32(int16(b.Pitch-a.Pitch)) * n >> 8)
+	p.Phase += uint16(int32(int16(b.Phase-a.Phase)) * n >> 8)
+	p.Move += uint8(int32(int8(b.Move-a.Move)) * n >> 8)
+	p.Hips += int8((int32(b.Hips) - int32(a.Hips)) * n >> 8)
+	p.Gait, p.Aim = mix(a.Gait, b.Gait, n), mix(a.Aim, b.Aim, n)
+	p.Air, p.Squat = mix(a.Air, b.Air, n), mix(a.Squat, b.Squat, n)
+	p.Bank += int8((int32(b.Bank) - int32(a.Bank)) * n >> 8)
+	return p
+}
+
+func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a))*n>>8) }
+
+// Broken reports that two poses of one slot must not be mixed.
+func Broken(a, b *Pose) bool {
+	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|lifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
+}

@@ -1,0 +1,152 @@
+package rig
+
+import "github.com/tickrate/tickrate/ecs/geom"
+
+// Capsules writes the 17 capsules of p into out, in the world.
+func Capsules(p *Pose, out *Body) {
+	Shape(p, out)
+	for i := range out {
+		out[i].A, out[i].B = out[i].A.Add(p.Pos), out[i].B.Add(p.Pos)
+	}
+}
+
+// Shape writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
+// the one function by which client and server know a body.
+//
+// Directions of all bones come first, then the height of the hips, then the bones are put end to end.
+func Shape(p *Pose, out *Body) {
+	k := &Skeletons[p.Form.Hero()]
+	var f figure
+	f.read(p, k)
+	f.torso()
+	high := f.legs()
+	f.arms()
+	f.assemble(high, out)
+}
+
+// figure is a pose on its way to capsules: parameters as factors, and the direction of each bone, of unit length.
+type figure struct {
+	k                *Skeleton
+	view, hips       heading
+	travel           heading // of the motion
+	sinHalf          float32 // of half the pitch
+	sin, cos         float32 // of the phase
+	gait, bank, aim  float32 // 0 to 1, bank -1 to 1
+	air, squat, bend float32 // 0 to 1, bend: what squat makes of a thigh
+	slump            float32 // forward lean of the torso by squat
+	look             geom.Vec3
+	dir              [Bones]geom.Vec3
+}
+
+func (f *figure) read(p *Pose, k *Skeleton) {
+	f.k = k
+	f.view = headingOf(p.Yaw)
+	f.hips = headingOf(p.Yaw + geom.Angle(p.Hips)<<8)
+	f.travel = headingOf(p.Yaw + geom.Angle(p.Move)<<8)
+	f.sin, f.cos = geom.Angle(p.Phase).SinCos()
+	f.gait, f.aim = unit(p.Gait), unit(p.Aim)
+	f.air, f.squat = unit(p.Air), unit(p.Squat)
+	f.bank = float32(max(p.Bank, -127)) * (1. / 127)
+	f.bend, f.slump = float32(k.Squat*f.squat), float32(0.25*f.squat)
+	if p.Form.Stance() == Dead {
+		f.bend, f.slump = float32(k.Slump*f.squat), float32(0.7*f.squat)
+	}
+	// Pitch is held within straight up and down; its sine and cosine are those of the double of its half.
+	pitch := min(max(p.Pitch.Signed(), -0x4000), 0x4000)
+	s, c := geom.Angle(pitch / 2).SinCos()
+	f.sinHalf = s
+	f.look = f.view.along(1-float32(2*float32(s*s)), 0)
+	f.look.Y = 2 * float32(s*c)
+}
+
+func unit(x uint8) float32 { return float32(x) * (1. / 255) }
+
+// heading is a level direction: sine and cosine of its yaw.
+type heading struct{ s, c float32 }
+
+func headingOf(yaw geom.Angle) heading {
+	s, c := yaw.SinCos()
+	return heading{s, c}
+}
+
+// along is the level vector of so much ahead and so much to the right.
+func (h heading) along(ahead, right float32) geom.Vec3 {
+	return geom.Vec3{X: float32(ahead*h.s) + float32(right*h.c), Z: float32(ahead*h.c) - float32(right*h.s)}
+}
+
+// within resolves heading g into the parts ahead and to the right of h.
+func (h heading) within(g heading) (ahead, right float32) {
+	return float32(g.s*h.s) + float32(g.c*h.c), float32(g.s*h.c) - float32(g.c*h.s)
+}
+
+// most is the square of the longest level part a bone may have.
+const most = 0.95
+
+// upward is the unit vector with the level part v; one longer than most allows is shortened.
+func upward(v geom.Vec3) geom.Vec3 {
+	level := float32(v.X*v.X) + float32(v.Z*v.Z)
+	if level > most {
+		by := geom.Sqrt(most / level)
+		v.X, v.Z, level = float32(v.X*by), float32(v.Z*by), most
+	}
+	v.Y = geom.Sqrt(1 - level)
+	return v
+}
+
+func downward(v geom.Vec3) geom.Vec3 {
+	v = upward(v)
+	v.Y = -v.Y
+	return v
+}
+
+// shares are how much of pitch, lean and bank reaches each bone from the pelvis up: more pitch the higher, and the head
+// keeps level what the chest does not.
+var shares = [5]struct {
+	bone                     Bone
+	pitch, lean, bank, slump float32
+}{
+	{Pelvis, 0, 0.5, 0.4, 0.5},
+	{Spine, 0.2, 0.8, 0.8, 1},
+	{Chest, 0.4, 1, 1, 1},
+	{Neck, 0.7, 0.7, 0.5, 1},
+	{Head, 1, 0.4, 0.2, 0.5},
+}
+
+// torso bends the spine: back looking up, forward looking down, into the run, into the turn.
+func (f *figure) torso() {
+	back := f.view.along(-f.sinHalf, 0)
+	into := f.travel.along(float32(float32(f.k.Lean*f.gait)*(1-f.air)), 0)
+	aside := f.view.along(0, float32(f.k.Bank*f.bank))
+	down := f.hips.along(f.slump, 0)
+	for i := range shares {
+		s := &shares[i]
+		v := back.Scale(s.pitch).Mad(into, s.lean).Mad(aside, s.bank).Mad(down, s.slump)
+		f.dir[s.bone] = upward(v)
+	}
+}
+
+// assemble puts the bones end to end, the hips at so many metres above the feet.
+func (f *figure) assemble(high float32, out *Body) {
+	for i := range out {
+		j := &f.k.Joints[i]
+		var at geom.Vec3
+		switch {
+		case i == int(Pelvis):
+			at.Y = high
+		case j.Start:
+			at = out[j.Parent].A
+		default:
+			at = out[j.Parent].B
+		}
+		if j.Side != 0 {
+			h := &f.view
+			if j.Start {
+				h = &f.hips
+			}
+			at.X += float32(j.Side * h.c)
+			at.Z -= float32(j.Side * h.s)
+			at.Y += j.Up
+		}
+		out[i].A, out[i].B, out[i].Radius = at, at.Mad(f.dir[i], j.Length), j.Radius
+	}
+}

@@ -1,0 +1,289 @@
+package server
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// entry is how far a guest without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
+// no larger than Config.JoinBytes, and what matters most to it comes first.
+type entry uint8
+
+const (
+	entering entry = iota // not all that it sees has been sent
+	settling              // it has, but has not acknowledged it; what is not acked is sent in full again, which must not go beyond the bytes, either
+	entered
+)
+
+// choose decides which rows a guest's snapshot is about, after head bytes of its first package are written:
+//
+//	everybody is told all   blocks that all share; nothing else is looked at
+//	it sees all it sees     all of that: in blocks where it can be, or row by row
+//	its line is thin        as many rows as the line carries, by weight; the others wait
+func (l *Lobby) choose(now time.Duration, g *guest, head int) {
+	g.byRow = true
+	all, limited := l.cfg.Relevance != RelevanceGrid, g.bucket.Rate() != 0
+	if l.cfg.Relevance == RelevanceOff || all && !limited && g.in(l) {
+		g.byRow = false
+		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+		return
+	}
+	see := l.look(g)
+	switch {
+	case limited:
+		room := g.bucket.Room(now, g.share(l))
+		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
+	case g.entry != entered:
+		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
+	default:
+		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
+	}
+}
+
+// enter notes whether a snapshot to a guest who comes in had to leave rows out. Who sees by a grid is in once it has acknowledged
+// anything of one that had not; for who sees everybody, in decides.
+func (g *guest) enter(l *Lobby, squeezed bool) {
+	switch {
+	case squeezed:
+		g.entry = entering
+	case g.entry == entering:
+		g.entry, g.whole = settling, l.match.Tick()
+	case l.cfg.Relevance == RelevanceGrid && g.holds >= g.whole:
+		g.entry = entered
+	}
+}
+
+// in reports whether a guest that sees everybody holds enough for blocks alone: all of the world fits into what a newcomer may be
+// sent at once, or it holds each group as a whole.
+func (g *guest) in(l *Lobby) bool {
+	switch g.entry {
+	case entering:
+		if int(l.match.Score().Members[0])+int(l.match.Score().Members[1]) <= int(8*(l.cfg.JoinBytes-minJoinBytes/2)/entryBits) {
+			g.entry = entered
+		}
+	case settling:
+		g.entry = entered
+		for n := range l.frames.Groups() {
+			if g.tracker.Base(n) == 0 {
+				g.entry = settling
+				break
+			}
+		}
+	}
+	return g.entry == entered
+}
+
+// Sizes that a budget is reckoned with.
+const (
+	sealBytes    = 1 + 4 + 16                                                               // of a datagram, until its sequence takes more than 4 bytes
+	packageBytes = sealBytes + wire.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + levelBytes // a package after the first, without rows
+)
+
+var (
+	// groupBytes is what a package may end short of full; worked out when it is first asked for, so that a tool that trains models
+	// for new schemas runs while there are none.
+	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(ghost.Trained().Public) })
+	entryBits  = fieldBits(ghost.Public) + 24 // a row without a baseline, its generation, gap and change of baseline
+)
+
+func fieldBits(s schema.Schema) (n int) {
+	for _, f := range s.Fields {
+		n += bits.Len32(uint32(f.Max - f.Min))
+	}
+	return n
+}
+
+// rowBits is how many bits of rows go into a snapshot of at most so many bytes of UDP payload whose first package begins with head
+// bytes. Packages after the first take their part; as groups are not split, each may end short of full.
+func rowBits(bytes, head int) int {
+	bytes -= sealBytes + head
+	if over := bytes - (wire.MaxPackage - head - groupBytes()); over > 0 {
+		bytes -= (over/(wire.MaxPackage-packageBytes-groupBytes()) + 1) * packageBytes
+	}
+	return 8 * bytes
+}
+
+// squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
+func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
+	s := &l.crowd
+	fixed := l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
+	left, total := most-fixed, 0
+	for _, n := range s.cost[:len(see)*64] {
+		total += int(n)
+	}
+	if total+blockBits*l.frames.Groups() <= left { // also if it goes as blocks, which can be shared
+		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
+		return false
+	}
+	if total <= left {
+		return false
+	}
+	clear(s.pick)
+	left = g.thin.overdue(l, g, see, left)
+	g.eyes.Pick(s.cost, left)
+	for i, w := range g.eyes.Picked() {
+		s.pick[i] |= w
+	}
+	l.packer.Pick(s.pick)
+	l.Stats.Count[Squeezed].Inc()
+	return true
+}
+
+// blockBits is what a group can take more as a block than as rows: its head, its empty slots, and up to a whole byte.
+const blockBits = 2 + snapshot.GroupRows + 7
+
+// told notes what a snapshot has said, so that it begins to wait anew.
+func (l *Lobby) told(g *guest, t tick.Tick) {
+	if !g.byRow {
+		return
+	}
+	said := l.packer.Said(l.crowd.said[:0])
+	g.eyes.Sent(said)
+	if g.thin.last != nil {
+		g.thin.said(said, g.index(t, l))
+	}
+}
+
+// index is the number of a send interval.
+func (g *guest) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
+
+// thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a
+// little later the client shows it no longer. So of n snapshots in that time the first third goes by weight alone; a row that
+// was not among those goes before all others; and no more rows are in sight than the rest carries, each at its dearest. It takes
+// 2 bytes a slot of guests with a limit.
+type thin struct {
+	last []uint16 // by slot: the interval in which it was last said, or came in sight
+	seen []uint64 // what was in sight in the last snapshot
+}
+
+func (h *thin) reset() {
+	clear(h.last)
+	clear(h.seen)
+}
+
+// turns is how many snapshots a guest gets in the time that a baseline lasts, and how many of those a row may wait for its weight.
+func turns(l *Lobby, g *guest) (all, patience int) {
+	all = max(1, snapshot.MaxAge/int(l.every(g)))
+	return all, all / 3
+}
+
+// fit is what of see the line can carry, in so many bits a snapshot: the nearest rows. Those that were in sight count as a fifth
+// nearer, so that nobody on the edge comes and goes.
+func (h *thin) fit(l *Lobby, g *guest, see []uint64, most int) []uint64 {
+	s, now := &l.crowd, g.index(l.match.Tick(), l)
+	if h.last == nil {
+		h.last, h.seen = make([]uint16, 64*len(see)), make([]uint64, len(see))
+	}
+	count := 0
+	for _, w := range see {
+		count += bits.OnesCount64(w)
+	}
+	all, patience := turns(l, g)
+	carried := max(1, most*(all-patience)/entryBits)
+	if count > carried {
+		s.nearest(see, h.seen, g.id.Index(), carried)
+		see = s.near
+		l.Stats.Count[Narrowed].Inc()
+	}
+	for i, w := range see {
+		for fresh := w &^ h.seen[i]; fresh != 0; fresh &= fresh - 1 {
+			h.last[i*64+bits.TrailingZeros64(fresh)] = now
+		}
+		h.seen[i] = w
+	}
+	return see
+}
+
+// said notes what was said in an interval.
+func (h *thin) said(rows []uint64, now uint16) {
+	for i, w := range rows[:min(len(rows), len(h.seen))] {
+		for ; w != 0; w &= w - 1 {
+			h.last[i*64+bits.TrailingZeros64(w)] = now
+		}
+	}
+}
+
+// overdue picks the rows of see whose patience is at its end, those that wait longest first, as far as they fit, and returns the
+// room that is left. Their costs are then 0.
+func (h *thin) overdue(l *Lobby, g *guest, see []uint64, left int) int {
+	if h.last == nil || g.bucket.Rate() == 0 {
+		return left
+	}
+	s, now := &l.crowd, g.index(l.match.Tick(), l)
+	_, patience := turns(l, g)
+	wait := uint16(patience * int(l.every(g)))
+	s.overdue = s.overdue[:0]
+	for i, w := range see {
+		for ; w != 0; w &= w - 1 {
+			slot := i*64 + bits.TrailingZeros64(w)
+			if waited := now - h.last[slot]; waited >= wait && s.cost[slot] != 0 {
+				s.overdue = append(s.overdue, uint32(^waited)<<16|uint32(slot))
+			}
+		}
+	}
+	slices.Sort(s.overdue)
+	for _, key := range s.overdue {
+		slot := int(key & 0xffff)
+		if int(s.cost[slot]) > left {
+			break
+		}
+		left -= int(s.cost[slot])
+		s.cost[slot] = 0
+		s.pick[slot>>6] |= 1 << (slot & 63)
+	}
+	return left
+}
+
+// nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
+// 32nd; of the last class the lowest slots have it.
+func (s *crowd) nearest(see, seen []uint64, own, count int) {
+	var classes [512]int32
+	for i, w := range see {
+		for ; w != 0; w &= w - 1 {
+			classes[s.class(i*64+bits.TrailingZeros64(w), seen, own)]++
+		}
+	}
+	last := 0
+	for ; last < len(classes)-1 && int(classes[last]) <= count; last++ {
+		count -= int(classes[last])
+	}
+	for i, w := range see {
+		s.near[i] = 0
+		for ; w != 0; w &= w - 1 {
+			class := s.class(i*64+bits.TrailingZeros64(w), seen, own)
+			if class > last {
+				continue
+			}
+			if class == last {
+				if count == 0 {
+					continue
+				}
+				count--
+			}
+			s.near[i] |= w & -w
+		}
+	}
+}
+
+// class is a logarithm of the distance from a slot's player to own's, 0 for own.
+func (s *crowd) class(slot int, seen []uint64, own int) int {
+	if slot == own {
+		return 0
+	}
+	dx, dz := s.x[slot]-s.x[own], s.z[slot]-s.z[own]
+	d := 1 + float32(dx*dx) + float32(dz*dz)
+	if seen[slot>>6]>>(slot&63)&1 != 0 {
+		d = max(1, d*0.64)
+	}
+	const ones = 127 << 4 // the class of 1
+	return min(1+int(math.Float32bits(d)>>19)-ones, 511)
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// crowd is where everybody is in the frame at hand, for all who look. It is filled when the first one does: where all is
+// sent to all, nobody ever looks.
+type crowd struct {
+	grid *interest.Grid
+	at   tick.Tick // the grid's
+	ids  []ecs.NetID
+	x, z []float32
+	team []uint8
+	hot  []uint64    // who fights
+	till []tick.Tick // by slot: until when it does
+	none []uint64    // slots in which nobody is
+
+	cost    []uint16 // of the guest at hand, by slot
+	pick    []uint64
+	said    []uint64
+	near    []uint64 // what of it the line carries
+	open    []uint64 // and slots in which nobody is
+	overdue []uint32
+}
+
+// fightSeconds is how long somebody counts as fighting after it hit or was hit.
+const fightSeconds = 2
+
+func newCrowd(c *Config) crowd {
+	g := interest.NewGrid(c.grid())
+	n, words := c.Players, g.Words()
+	s := crowd{grid: g, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
+		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
+	s.warm()
+	return s
+}
+
+// warm makes the grid take its memory: for views from as many cells as players can stand in at a time.
+func (s *crowd) warm() {
+	cfg := s.grid.Config()
+	for slot := range s.ids {
+		s.ids[slot] = ecs.MakeNetID(slot, 1)
+		s.x[slot], s.z[slot] = cfg.MinX+(float32(slot%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ+(float32(slot/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
+		s.team[slot] = uint8(1 + slot&1)
+	}
+	s.grid.Fill(s.ids, s.x, s.z, s.team, nil)
+	anybody := interest.NewClient(s.grid)
+	for slot := range s.ids {
+		anybody.Look(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
+	}
+	clear(s.ids)
+}
+
+// fought notes who hit whom in a tick.
+func (l *Lobby) fought(e sim.Event) {
+	s := &l.crowd
+	if s.grid == nil {
+		return
+	}
+	a, v := e.Actor.Index(), e.Victim.Index()
+	s.till[a] = e.Tick + fightSeconds*tick.Tick(l.cfg.Rules.Rate)
+	s.till[v] = s.till[a]
+	l.guests[a].hits(v)
+	l.guests[v].hits(a)
+}
+
+// fill takes the frame's rows, once a tick.
+func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
+	if s.at == frame.Tick {
+		return
+	}
+	s.at = frame.Tick
+	clear(s.hot)
+	for i := range s.none {
+		s.none[i] = ^uint64(0)
+	}
+	for slot, pose := range l.match.Poses() {
+		id := frame.ID(slot)
+		s.ids[slot] = id
+		if id == 0 {
+			continue
+		}
+		s.none[slot>>6] &^= 1 << (slot & 63)
+		s.x[slot], s.z[slot], s.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
+		if s.till[slot] > frame.Tick {
+			s.hot[slot>>6] |= 1 << (slot & 63)
+		}
+	}
+	s.grid.Fill(s.ids, s.x, s.z, s.team, s.hot)
+}
+
+// look finds what a guest may see, and adds to the weights of those rows. The set belongs to the guest.
+func (l *Lobby) look(g *guest) (see []uint64) {
+	s := &l.crowd
+	s.fill(l, l.frames.At(l.match.Tick()))
+	if g.eyes == nil {
+		g.eyes = interest.NewClient(s.grid)
+		g.fights = make([]uint64, 2*s.grid.Words())
+	}
+	slot := g.id.Index()
+	pose := l.match.Poses()[slot]
+	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
+	v.DirX, v.DirZ = pose.Yaw.SinCos()
+	g.eyes.Look(s.grid, v, g.foes(l.match.Tick(), l.cfg.Rules.Rate))
+	return g.eyes.Seen()
+}
+
+// with adds to a set the slots in which nobody is, who may be seen by all: so that groups of which all who are there are seen can go
+// as blocks. It is valid until the next call.
+func (s *crowd) with(see []uint64) []uint64 {
+	for i, w := range see {
+		s.open[i] = w | s.none[i]
+	}
+	return s.open
+}
+
+// foes is the set of those who hit the guest, or were hit by it, a moment ago: two sets take turns, one fills while the other
+// is still looked at.
+func (g *guest) foes(t tick.Tick, rate tick.Rate) []uint64 {
+	words := len(g.fights) / 2
+	if t >= g.turned {
+		g.turned = t + fightSeconds*tick.Tick(rate)
+		old, now := g.fights[:words], g.fights[words:]
+		copy(old, now)
+		clear(now)
+	}
+	for i, w := range g.fights[words:] {
+		g.fights[i] |= w
+	}
+	return g.fights[:words]
+}
+
+// hits notes a fight of the guest with whoever is in a slot.
+func (g *guest) hits(slot int) {
+	if g.eyes != nil {
+		g.fights[len(g.fights)/2+slot>>6] |= 1 << (slot & 63)
+	}
+}
+
+// sees is what the match asks before a shot hits somebody: whether the shooter's client, as far as its acks tell, had the other
+// before it in the view that the shot is judged by.
+func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
+	g := &l.guests[shooter.Index()]
+	if g.id != shooter || g.tracker.Saw(l.frames, other, v) {
+		return true // somebody whom no client moves sees everybody
+	}
+	l.Stats.Count[Unseen].Inc()
+	return false
+}
+
+// Shown is the tick of the newest snapshot that showed a player to another's client and that is known to have arrived there, of
+// the last snapshot.Window: 0 for none, also when the viewer has no client.
+func (l *Lobby) Shown(viewer, player ecs.NetID) tick.Tick {
+	if g := &l.guests[viewer.Index()]; g.id == viewer && g.tracker != nil {
+		return g.tracker.Shown(l.frames, player)
+	}
+	return 0
+}

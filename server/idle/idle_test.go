@@ -1,0 +1,141 @@
+package idle
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// controls are those of the match: 8 bytes.
+type controls struct {
+	Yaw, Pitch, Buttons uint16
+	Dir, Mag            uint8
+}
+
+// Row 10: who changes nothing is warned, then kicked, once each; a change begins anew; who is exempt stays.
+func TestRow10IdlePlayersLeave(t *testing.T) {
+	l, err := Params{WarnSeconds: 1, KickSeconds: 3}.Compile(60)
+	if err != nil || l != (Limits{60, 180}) {
+		t.Fatalf("%v %v", l, err)
+	}
+	type event struct {
+		at tick.Tick
+		do Action
+	}
+	for i, c := range []struct {
+		input  func(now tick.Tick) controls
+		exempt func(now tick.Tick) bool
+		want   []event
+	}{
+		0: {func(tick.Tick) controls { return controls{} }, nil, []event{{160, Warn}, {280, Kick}}},
+		1: {func(tick.Tick) controls { return controls{Buttons: 1, Mag: 255} }, nil, []event{{160, Warn}, {280, Kick}}}, // holds a key for ever
+		2: {func(now tick.Tick) controls { return controls{Yaw: uint16(now / 59)} }, nil, nil},
+		3: {func(now tick.Tick) controls { return controls{Yaw: uint16(now / 200)} }, nil, []event{{160, Warn}, {200, Back}, {260, Warn}, {380, Kick}}},
+		4: {func(tick.Tick) controls { return controls{} }, func(tick.Tick) bool { return true }, nil},                           // a bot
+		5: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now < 300 }, []event{{359, Warn}}}, // looked on, then played
+		6: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now >= 200 }, []event{{160, Warn}, {200, Back}}},
+	} {
+		var w Watch[controls]
+		var got []event
+		for now := tick.Tick(100); now < 400; now++ {
+			exempt := c.exempt != nil && c.exempt(now)
+			left := w.Left(now, l)
+			if do := w.Step(now, c.input(now), exempt, l); do != None {
+				got = append(got, event{now, do})
+				if do == Kick && left != 0 {
+					t.Errorf("%d: kicked with %d ticks left", i, left)
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d: %v, want %v", i, got, c.want)
+		}
+	}
+	if n := unsafe.Sizeof(Watch[controls]{}); n != 16 {
+		t.Errorf("a watch has %d bytes", n)
+	}
+}
+
+func TestRow10Params(t *testing.T) {
+	for i, c := range []struct {
+		p    Params
+		want Limits
+		bad  bool
+	}{
+		0: {Params{}, Limits{5400, 7200}, false},
+		1: {Params{-1, 0}, Limits{0, 7200}, false},
+		2: {Params{0, -1}, Limits{5400, 0}, false},
+		3: {Params{-1, -1}, Limits{}, false},
+		4: {Params{120, 120}, Limits{}, true},
+		5: {Params{1, 86401}, Limits{}, true},
+		6: {Params{1 << 40, 1}, Limits{}, true},
+	} {
+		l, err := c.p.Compile(60)
+		if l != c.want || (err != nil) != c.bad {
+			t.Errorf("%d: %v %v", i, l, err)
+		}
+	}
+}
+
+// The same from all that a player ever did, written for reading.
+func slow(inputs []uint8, exempt []bool, l Limits) (did []Action) {
+	warned, kicked := false, false
+	for now := range inputs {
+		same := 0 // ticks that the controls have been as they are
+		for same < now && inputs[now-same-1] == inputs[now] && !exempt[now-same] {
+			same++
+		}
+		if exempt[now] {
+			same = 0
+		}
+		do := None
+		switch {
+		case same == 0:
+			if warned && !kicked {
+				do = Back
+			}
+			warned, kicked = false, false
+		case l.Kick != 0 && same >= int(l.Kick):
+			if !kicked {
+				do = Kick
+			}
+			kicked = true
+		case l.Warn != 0 && same >= int(l.Warn):
+			if !warned {
+				do = Warn
+			}
+			warned = true
+		}
+		did = append(did, do)
+	}
+	return did
+}
+
+func TestWatchAgreesWithItsTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 60).Draw(t, "ticks")
+		inputs, exempt := make([]uint8, n), make([]bool, n)
+		for i := range n {
+			if inputs[i] = 0; i > 0 {
+				inputs[i] = inputs[i-1]
+			}
+			if rapid.IntRange(0, 9).Draw(t, "change") == 0 {
+				inputs[i]++
+			}
+			exempt[i] = rapid.IntRange(0, 19).Draw(t, "exempt") == 0
+		}
+		l := Limits{Warn: tick.Tick(rapid.IntRange(0, 5).Draw(t, "warn")), Kick: tick.Tick(rapid.SampledFrom([]int{0, 6, 9}).Draw(t, "kick"))}
+		var w Watch[uint8]
+		var got []Action
+		for i := range n {
+			got = append(got, w.Step(tick.Tick(i+5), inputs[i], exempt[i], l))
+		}
+		if want := slow(inputs, exempt, l); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package query
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+)
+
+// What a datagram costs: one that is refused, a challenge, and a query of a lobby of 64, whose answer is counted in pages/op.
+func BenchmarkAnswer(b *testing.B) {
+	s := sheetOf(lobby(64))
+	send := func([]byte) {}
+	run := func(name string, want Drop, datagram func(r *Responder) []byte) {
+		b.Run(name, func(b *testing.B) {
+			r := NewResponder([4]uint64{1, 2, 3, 4}, Limits{Challenges: 1 << 19, Packets: 1 << 19, NetworkPackets: 1 << 19})
+			d, now := datagram(r), time.Duration(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				if now += 10 * time.Microsecond; now >= TokenLife {
+					now, r.all, r.challenges, r.answers = 0, bucket{}, budget{}, budget{}
+				}
+				if why := r.Answer(now, here, d, s, send); why != want {
+					b.Fatal(why)
+				}
+			}
+			c := r.Counters()
+			b.ReportMetric(float64(c.Packets)/float64(c.Received), "pages/op")
+		})
+	}
+	run("refused", DropToken, func(r *Responder) []byte {
+		return request{r.minter.mint(0, netip.AddrPort{}), AllChunks}.append(nil)
+	})
+	run("challenge", DropNone, func(*Responder) []byte { return appendChallenge(nil, 0) })
+	run("query", DropNone, func(r *Responder) []byte { return request{r.minter.mint(0, here), AllChunks}.append(nil) })
+}

@@ -1,0 +1,137 @@
+package query
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Drop says why a datagram was not answered.
+type Drop uint8
+
+// The reasons.
+const (
+	DropNone    Drop = iota // it was answered
+	DropSize                // neither a challenge's size nor a query's
+	DropType                // of no type that the protocol has
+	DropToken               // the token is not that of the address, or too old
+	DropChunks              // asks for nothing that there is
+	DropNetwork             // its network has asked too often
+	DropBudget              // everybody together has asked too often
+	NumDrops                // how many there are
+)
+
+var dropNames = [NumDrops]string{"none", "query_size", "query_type", "query_token", "query_chunks", "query_network", "query_budget"}
+
+// String is the reason's name in reports.
+func (d Drop) String() string { return dropNames[d] }
+
+// Limits bound what is answered. Zero fields mean the defaults named.
+type Limits struct {
+	Challenges     int // a second to one network (/24, IPv6 /48), and at once; default 64
+	Packets        int // of responses, a second to everybody; default 1024, some 12 Mbit/s of full ones
+	NetworkPackets int // likewise to one network; default 128
+}
+
+// Counters are what has become of datagrams. Received is Challenges plus Answers plus the sum of Drops, always.
+type Counters struct {
+	Received, BytesIn uint64
+	Challenges        uint64 // handed out
+	Answers           uint64 // queries answered
+	Packets, BytesOut uint64 // datagrams out, challenges among them
+	Drops             [NumDrops]uint64
+}
+
+// Responder answers. Its memory is constant, whoever asks. One goroutine at a time may use it.
+type Responder struct {
+	limits     Limits
+	minter     minter
+	network    [2]uint64 // key
+	challenges budget
+	answers    budget
+	all        bucket
+	counters   Counters
+	packet     [MaxPacket]byte
+}
+
+// NewResponder makes a responder. Whoever knows the key, or can guess it, can make tokens: it is random, and of this process only.
+func NewResponder(key [4]uint64, limits Limits) *Responder {
+	limits.Challenges = or(limits.Challenges, 64)
+	limits.Packets = or(limits.Packets, 1024)
+	limits.NetworkPackets = or(limits.NetworkPackets, 128)
+	return &Responder{limits: limits, minter: minter{[2]uint64(key[:2])}, network: [2]uint64(key[2:])}
+}
+
+func or(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}
+
+// Counters tells what has become of datagrams so far.
+func (r *Responder) Counters() Counters { return r.counters }
+
+// Answer takes a datagram that came from an address at a time since some start, and calls send with each one of the answer, in
+// memory that is the responder's. Before an address has shown a token that was sent to it, send gets at most as many bytes as came.
+func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func(datagram []byte)) Drop {
+	r.counters.Received++
+	r.counters.BytesIn += uint64(len(datagram))
+	var why Drop
+	switch {
+	case len(datagram) != ChallengeSize && len(datagram) != RequestSize:
+		why = DropSize
+	case len(datagram) == ChallengeSize && datagram[0] == typeChallenge:
+		why = r.challenge(now, from, send)
+	case len(datagram) == RequestSize && datagram[0] == typeQuery:
+		why = r.query(now, from, datagram, sheet, send)
+	default:
+		why = DropType
+	}
+	if why != DropNone {
+		r.counters.Drops[why]++
+	}
+	return why
+}
+
+func (r *Responder) challenge(now time.Duration, from netip.AddrPort, send func([]byte)) Drop {
+	if !r.challenges.of(r.network, from).take(now, 1, r.limits.Challenges, r.limits.Challenges) {
+		return DropNetwork
+	}
+	r.counters.Challenges++
+	r.send(appendChallenge(r.packet[:0], r.minter.mint(now, from)), send)
+	return DropNone
+}
+
+func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet, send func([]byte)) Drop {
+	var q request
+	if err := q.parse(datagram); err != nil {
+		return DropType
+	}
+	if !r.minter.good(now, from, q.token) {
+		return DropToken
+	}
+	n := sheet.packets(q.chunks)
+	if n == 0 {
+		return DropChunks
+	}
+	// The longest response must fit into a burst, or a large lobby would answer nobody.
+	if !r.answers.of(r.network, from).take(now, n, r.limits.NetworkPackets, max(r.limits.NetworkPackets, MaxPackets)) {
+		return DropNetwork
+	}
+	if !r.all.take(now, n, r.limits.Packets, max(r.limits.Packets, MaxPackets)) {
+		return DropBudget
+	}
+	r.counters.Answers++
+	for i := range n {
+		h := head{q.token, uint8(i), uint8(n - 1)}
+		length := min(payloadSize, sheet.size(q.chunks)-i*payloadSize)
+		r.send(sheet.page(h.append(r.packet[:0], length), q.chunks, i), send)
+	}
+	return DropNone
+}
+
+func (r *Responder) send(datagram []byte, send func([]byte)) {
+	r.counters.Packets++
+	r.counters.BytesOut += uint64(len(datagram))
+	send(datagram)
+}

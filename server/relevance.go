@@ -1,0 +1,129 @@
+package server
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Relevance says who is told of whom.
+type Relevance uint8
+
+// The kinds of relevance.
+const (
+	// RelevanceAuto is RelevanceGrid where something may hide somebody: there is a Config.Sight, or Config.Far is less than the
+	// map is wide. Elsewhere it is RelevanceAll: a grid would cost time and hide nobody.
+	RelevanceAuto Relevance = iota
+
+	// RelevanceOff: everybody is told everything, in snapshots that are sent whole or not at all.
+	RelevanceOff
+
+	// RelevanceAll: everybody sees everybody, so what is coded is shared. Whose line does not take it all, or who has just
+	// come in, is told first what matters most to it.
+	RelevanceAll
+
+	// RelevanceGrid: one sees who is in range and in sight of one's cell, one's team, and who was seen a moment ago. Of others
+	// there is nothing in the bytes. The budget is as of RelevanceAll.
+	RelevanceGrid
+)
+
+var relevanceNames = [...]string{"auto", "off", "all", "grid"}
+
+// String names the kind, as ParseRelevance takes it.
+func (r Relevance) String() string {
+	if int(r) >= len(relevanceNames) {
+		return "invalid"
+	}
+	return relevanceNames[r]
+}
+
+// ParseRelevance is the reverse of String.
+func ParseRelevance(name string) (Relevance, error) {
+	for i, n := range relevanceNames {
+		if n == name {
+			return Relevance(i), nil
+		}
+	}
+	return 0, fmt.Errorf("relevance %q: expected auto, off, all or grid", name)
+}
+
+// Limits of Config's fields about relevance.
+const (
+	maxLinger    = 15
+	minJoinBytes = 1200
+	maxJoinBytes = 1 << 20
+	minCell      = 1
+	maxCells     = 256 // along each side of a grid
+)
+
+const (
+	defaultCell      = 8 // metres
+	defaultLinger    = 4 // snapshots: a fifth of a second at 20 Hz
+	defaultJoinBytes = 4800
+)
+
+// Cells is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.Cell; what Config.Sight is asked
+// for are its cells. 0 metres means the default: 8, or more where a side would have more than 256 cells.
+func Cells(a *arena.Arena, metres float32) interest.Config {
+	size := a.Bounds.Max.Sub(a.Bounds.Min)
+	if metres == 0 {
+		metres = max(defaultCell, float32(math.Ceil(float64(max(size.X, size.Z)/maxCells))))
+	}
+	side := func(length float32) int { return max(1, int(math.Ceil(float64(length/metres)))) }
+	return interest.Config{MinX: a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: metres, Wide: side(size.X), Deep: side(size.Z)}
+}
+
+// withRelevance fills and checks what a configuration says of relevance.
+func (c Config) withRelevance() (Config, error) {
+	switch {
+	case c.Relevance > RelevanceGrid:
+		return c, fmt.Errorf("relevance %d: expected auto, off, all or grid", c.Relevance)
+	case !(c.Far >= 0 && c.Far <= 4*arena.Limit): // NaN is neither
+		return c, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", c.Far, 4*arena.Limit)
+	case c.Linger < -1 || c.Linger > maxLinger:
+		return c, fmt.Errorf("a linger of %d snapshots: expected -1 to %d", c.Linger, maxLinger)
+	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
+		return c, fmt.Errorf("%d bytes of a snapshot to a newcomer: expected %d to %d", c.JoinBytes, minJoinBytes, maxJoinBytes)
+	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
+		return c, fmt.Errorf("a checksum every %d snapshots: expected 1 to %d, or -1 for none", c.ChecksumEvery, 1<<16)
+	case c.Cell != 0 && !(c.Cell >= minCell && c.Cell <= arena.Limit):
+		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.Cell, minCell, arena.Limit)
+	}
+	g := Cells(c.Arena, c.Cell)
+	if c.Cell = g.Cell; max(g.Wide, g.Deep) > maxCells {
+		return c, fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
+	}
+	if c.Linger == 0 {
+		c.Linger = defaultLinger
+	}
+	if c.JoinBytes == 0 {
+		c.JoinBytes = defaultJoinBytes
+	}
+	if c.ChecksumEvery == 0 {
+		c.ChecksumEvery = defaultChecksumEvery
+	}
+	if c.Relevance == RelevanceAuto {
+		c.Relevance = RelevanceAll
+		size := c.Arena.Bounds.Max.Sub(c.Arena.Bounds.Min)
+		if c.Sight != nil || c.Far != 0 && c.Far < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
+			c.Relevance = RelevanceGrid
+		}
+	}
+	return c, nil
+}
+
+// grid is the configuration of the grid for this lobby.
+func (c *Config) grid() interest.Config {
+	g := Cells(c.Arena, c.Cell)
+	g.Slots = c.Players
+	if c.Relevance == RelevanceGrid {
+		g.Sight, g.Linger = c.Sight, max(c.Linger, 0)
+		if c.Far != 0 { // two in cells that lie so far apart may be a cell nearer to each other
+			g.Far = int(math.Ceil(float64(c.Far/g.Cell))) + 1
+		}
+	}
+	return g
+}

@@ -1,0 +1,365 @@
+package server
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// A grid is made where it can hide somebody, and nowhere else.
+func TestRelevanceAuto(t *testing.T) {
+	a := ground()
+	size := a.Bounds.Max.Sub(a.Bounds.Min)
+	across := geom.Vec3{X: size.X, Z: size.Z}.Len()
+	for i, c := range []struct {
+		cfg  Config
+		want Relevance
+	}{
+		{Config{}, RelevanceAll},
+		{Config{Kbps: 64}, RelevanceAll},
+		{Config{Far: across + 1}, RelevanceAll},
+		{Config{Far: across - 1}, RelevanceGrid},
+		{Config{Sight: func(from, to int) bool { return true }}, RelevanceGrid},
+		{Config{Far: across - 1, Relevance: RelevanceOff}, RelevanceOff},
+		{Config{Far: across - 1, Relevance: RelevanceAll}, RelevanceAll},
+		{Config{Relevance: RelevanceGrid}, RelevanceGrid},
+	} {
+		c.cfg.Arena, c.cfg.ArenaName = a, "arena-16"
+		if cfg, err := c.cfg.withDefaults(); err != nil || cfg.Relevance != c.want {
+			t.Errorf("%d: %v, %v, want %v", i, cfg.Relevance, err, c.want)
+		}
+	}
+	for _, r := range []Relevance{RelevanceAuto, RelevanceOff, RelevanceAll, RelevanceGrid} {
+		if got, err := ParseRelevance(r.String()); err != nil || got != r {
+			t.Errorf("%v was read as %v, %v", r, got, err)
+		}
+	}
+	if _, err := ParseRelevance("some"); err == nil {
+		t.Error("a relevance called some")
+	}
+	if g := Cells(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
+		t.Errorf("%+v over %v", g, size)
+	}
+	if g := Cells(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
+		t.Errorf("%+v", g)
+	}
+}
+
+// field is a map without a wall, on which two teams stand face to face, 8 m apart.
+func field(t testing.TB) *arena.Arena {
+	t.Helper()
+	var spawns []arena.Spawn
+	for i := range 16 {
+		x := float32(i * 3)
+		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0}, arena.Spawn{Pos: geom.Vec3{X: x, Z: 8}, Yaw: geom.Turn / 2, Team: 1})
+	}
+	a, err := arena.New("field", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 64, Y: 32, Z: 24}},
+		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8}, geom.Vec3{X: 64, Z: 24})}, spawns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Somebody who came in after the newest snapshot that the shooter acknowledged is hit by nobody who was not shown it, though the
+// view that is claimed lies where it stands; once it is acknowledged it is. Likewise where snapshots go row by row.
+func TestThreat25NeverShown(t *testing.T) {
+	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
+		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
+		c := l.guest()
+		c.plays(60)
+		if c.guest().acked == 0 {
+			t.Fatal("nothing was acknowledged")
+		}
+		stale := c.peerAcks()
+		victim := l.guest()
+		for range 20 {
+			c.hear()
+			victim.play()
+			c.send(c.seal(stale(section(c.aim(victim)))))
+			l.tick()
+		}
+		vital := l.lobby.match.Vital(victim.id())
+		if n := l.count(Hits); n != 0 || vital.Health != 100 || l.count(Unseen) < 3 || l.lobby.Shown(c.id(), victim.id()) != 0 {
+			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(Unseen))
+		}
+		unseen := l.count(Unseen)
+		for range 90 {
+			c.hear()
+			victim.play()
+			c.say(section(c.aim(victim))...)
+			l.tick()
+		}
+		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.guest().acked-6 {
+			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(Hits), l.count(Unseen)-unseen)
+		}
+	}
+}
+
+// aim is a command for the coming tick that fires at where another stands now.
+func (c *caller) aim(at *caller) sim.Command {
+	m := c.lab.lobby.match
+	me, _, _ := m.Self(c.id())
+	other, _, _ := m.Self(at.id())
+	d := other.Pos.Sub(me.Pos)
+	next, newest := m.Tick()+1, max(c.guest().sent, 1)
+	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
+}
+
+// peerAcks returns what makes packages with sections whose header acknowledges nothing newer than it would now.
+func (c *caller) peerAcks() func(sections []byte) []byte {
+	was, _, err := wire.ParseHeader(c.pack())
+	if err != nil {
+		c.lab.t.Fatal(err)
+	}
+	return func(sections []byte) []byte {
+		h, rest, err := wire.ParseHeader(c.pack(sections...))
+		if err != nil {
+			c.lab.t.Fatal(err)
+		}
+		h.Ack, h.AckBits = was.Ack, was.AckBits
+		return append(h.Append(nil), rest...)
+	}
+}
+
+// walled is a Sight that parts a map in two at a column of cells: nobody sees across.
+func walled(a *arena.Arena, cell float32) func(from, to int) bool {
+	wide := Cells(a, cell).Wide
+	return func(from, to int) bool { return from%wide < wide/2 == (to%wide < wide/2) }
+}
+
+// A server's frames go wrong, as its memory or ours might: the clients notice by the checksums, say so, and are well again.
+func TestRow37ServerHearsOfDivergence(t *testing.T) {
+	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40}, {ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
+		cfg.Players = 32
+		b := newTable(t, 20, cfg)
+		b.play(3)
+		slot := b.players[7].ID().Index()
+		var row [ghost.PublicFields]int32
+		now := b.lobby.match.Tick()
+		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
+			f := b.lobby.frames.At(at)
+			id := f.Row(slot, row[:])
+			row[6] ^= 3
+			f.Set(slot, id, row[:])
+		}
+		b.play(3)
+		diverged := uint64(0)
+		for _, p := range b.players {
+			diverged += p.Stats().Diverged
+		}
+		if cfg.ChecksumEvery < 0 {
+			if diverged != 0 || b.count(Diverged) != 0 || b.count(Resyncs) != 0 {
+				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(Diverged), b.count(Resyncs))
+			}
+			continue
+		}
+		if diverged < 15 || b.count(Diverged) < 15 || b.count(Resyncs) < 15 {
+			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(Diverged), b.count(Resyncs))
+		}
+		told := b.count(Diverged)
+		b.play(2)
+		if b.count(Diverged) != told {
+			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(Diverged)-told)
+		}
+		b.agrees(30)
+	}
+}
+
+// agrees fails unless what all clients hold of the newest snapshots is what the server's frames say, and there are so many rows.
+func (b *table) agrees(least int) (rows int) {
+	b.t.Helper()
+	var got, want [ghost.PublicFields]int32
+	for n, p := range b.players {
+		if p == nil {
+			continue
+		}
+		for at := p.Newest() - min(12, p.Newest()); at <= p.Newest(); at++ {
+			f := b.lobby.frames.At(at)
+			for slot := range b.lobby.cfg.Players {
+				id, held := p.Row(at, slot, got[:])
+				if !held || f == nil || id == 0 {
+					continue
+				}
+				if was := f.Row(slot, want[:]); was != id || got != want {
+					b.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v", n, at, slot, id, got, was, want)
+				}
+				rows++
+			}
+		}
+	}
+	if rows < least {
+		b.t.Errorf("only %d rows compared", rows)
+	}
+	return rows
+}
+
+// TestRow36IdentitiesAreStable is row 36 of the reference's checklist: an id names one player from its joining to its leaving, at
+// both ends; a slot is used again under another id, and nobody is ever shown under an id that left.
+func TestRow36IdentitiesAreStable(t *testing.T) {
+	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
+		b := newTable(t, 12, Config{Players: 16, Relevance: r})
+		rng := rand.New(rand.NewPCG(36, uint64(r)))
+		gone := map[ecs.NetID]bool{}
+		b.play(1)
+		again := 0
+		for range 25 {
+			n := rng.IntN(len(b.players))
+			p := b.players[n]
+			id := p.ID()
+			p.Leave(b.now)
+			out := p.Outgoing(b.now)
+			for i := range out.Len() {
+				_, d := out.At(i)
+				b.ends[n].send(d)
+			}
+			b.players, b.ends = slices.Delete(b.players, n, n+1), slices.Delete(b.ends, n, n+1)
+			if id != 0 {
+				gone[id] = true
+			}
+			b.sit(client.Config{}, nil)
+			for range 20 + rng.IntN(20) {
+				b.turn()
+			}
+			newest := b.players[len(b.players)-1].ID()
+			if gone[newest] {
+				t.Fatalf("%v again", newest)
+			}
+			for old := range gone {
+				if old.Index() == newest.Index() {
+					again++
+				}
+			}
+			b.agrees(100)
+			var row [ghost.PublicFields]int32
+			for _, p := range b.players {
+				if state, _ := p.State(); state != client.Joined || b.lobby.match.Vital(p.ID()) == nil {
+					t.Fatalf("%v, %v", p.ID(), state)
+				}
+				for slot := range 16 {
+					if id, ok := p.Row(p.Newest(), slot, row[:]); ok && gone[id] {
+						t.Fatalf("%v is shown, who left", id)
+					}
+				}
+			}
+		}
+		if again < 10 {
+			t.Errorf("%v: only %d slots were used again", r, again)
+		}
+	}
+}
+
+// TestRow64JoinFlow is row 64 of the reference's checklist: the steps of coming in, in their order. What is not allowed in a step has
+// no effect, and reliable events take effect once and in order.
+func TestRow64JoinFlow(t *testing.T) {
+	l := newLab(t, Config{})
+	other := l.guest()
+	other.plays(30)
+	c := l.caller("")
+
+	c.ask(nil) // 1: a handshake alone brings nobody in
+	if joined := l.count(Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
+		t.Fatalf("%d joined", joined)
+	}
+	if !c.knock() {
+		t.Fatal("not let in")
+	}
+	for range 30 { // 2: it has its net id, and is told nothing of the world before it is ready, whatever it sends
+		other.play()
+		if c.welcome.Version != 0 {
+			c.say(section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})...)
+		}
+		l.tick()
+		if s := c.hear(); len(s) != 0 {
+			t.Fatalf("%d snapshots before Ready", len(s))
+		}
+	}
+	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(Joined) != 2 {
+		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(Joined))
+	}
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendPace(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
+		c.queue(e)
+	}
+	c.ready()
+	c.queue(sim.AppendPace(nil, 4, 0))
+	snapshots := 0
+	for range 120 { // 4: snapshots at the pace that was asked for last
+		snapshots += c.play()
+		other.play()
+		l.tick()
+	}
+	if g := c.guest(); !g.ready || g.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.ready, g.every, snapshots, l.count(EventsUnknown))
+	}
+	c.ready() // 5: twice is no more than once
+	x := c.inputs()
+	for range 30 {
+		c.play()
+		other.play()
+		l.tick()
+	}
+	if y := c.inputs(); y.Used-x.Used != 30 || l.count(EventsUnknown) != 2 || l.count(Joined) != 2 {
+		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(EventsUnknown), l.count(Joined))
+	}
+	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player and no other
+	before := other.inputs().Accepted
+	c.hear()
+	c.say(stolen...)
+	l.tick()
+	if other.inputs().Accepted != before {
+		t.Error("another's player took the command")
+	}
+	other.unharmed()
+}
+
+// TestRow67ReusedSlot is row 67 of the reference's checklist: who takes over a slot is never shown with anything of who had it,
+// though the viewer held that one as a baseline and did not see the change, as it happened out of its sight.
+func TestRow67ReusedSlot(t *testing.T) {
+	a := ground()
+	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Sight: walled(a, 4), Linger: -1})
+	b.turning(67)
+	b.play(3)
+	rng := rand.New(rand.NewPCG(67, 1))
+	hiddenSwaps := 0
+	for range 40 {
+		n := rng.IntN(len(b.players))
+		p := b.players[n]
+		slot := p.ID().Index()
+		var row [ghost.PublicFields]int32
+		for _, v := range b.players {
+			if id, ok := v.Row(v.Newest(), slot, row[:]); v != p && (!ok || id == 0) {
+				hiddenSwaps++
+			}
+		}
+		p.Leave(b.now)
+		out := p.Outgoing(b.now)
+		for i := range out.Len() {
+			_, d := out.At(i)
+			b.ends[n].send(d)
+		}
+		b.players, b.ends = slices.Delete(b.players, n, n+1), slices.Delete(b.ends, n, n+1)
+		b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+		for range 10 + rng.IntN(40) {
+			b.turn()
+			b.agrees(0)
+		}
+	}
+	if hiddenSwaps < 50 {
+		t.Errorf("only %d times somebody left out of sight", hiddenSwaps)
+	}
+	for n, p := range b.players {
+		if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
+			t.Errorf("client %d: %d sections not decoded, %d resyncs, %d diverged", n, s.Undecoded, s.Resyncs, s.Diverged)
+		}
+	}
+}

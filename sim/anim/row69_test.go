@@ -1,0 +1,64 @@
+package anim
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// told is a pose as a row of small integers, in the steps of the wire.
+func told(p *rig.Pose) [8]int32 {
+	return [8]int32{int32(p.Phase / PhaseStep), int32(p.Move / MoveStep), int32(p.Gait / WeightStep), int32(p.Bank / BankStep),
+		int32(p.Hips / HipsStep), int32(p.Aim / WeightStep), int32(p.Air / WeightStep), int32(p.Squat / WeightStep)}
+}
+
+// heard is the pose that such a row names.
+func heard(row [8]int32, form rig.Form, yaw, pitch geom.Angle) rig.Pose {
+	return rig.Pose{
+		Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5, Form: form,
+		Phase: uint16(row[0] * PhaseStep), Move: uint8(row[1] * MoveStep), Gait: uint8(row[2] * WeightStep), Bank: int8(row[3] * BankStep),
+		Hips: int8(row[4] * HipsStep), Aim: uint8(row[5] * WeightStep), Air: uint8(row[6] * WeightStep), Squat: uint8(row[7] * WeightStep),
+	}
+}
+
+// For every tick t: the skeleton evaluated from the state at t, from a replay of the inputs up to t on another machine, and
+// from what the wire carried of t, are the stored pose's, bit for bit; and so is what lies between two ticks.
+func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
+	for h := range rig.Heroes {
+		var inputs []Input
+		var stored, wire []rig.Pose
+		r := rand.New(rand.NewPCG(69, uint64(h)))
+		play(h, 60, script(), func(_ *scene, _ int, in Input, s *State) {
+			pitch := geom.Angle(int16(r.IntN(0x8000)-0x4000)) &^ 15
+			p := rig.Pose{Yaw: in.Yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
+			Draw(s, &p)
+			inputs, stored = append(inputs, in), append(stored, p)
+			wire = append(wire, heard(told(&p), p.Form, in.Yaw, pitch))
+		})
+		table, again := DefaultTable(60), Spawn(h, 0)
+		var a, b rig.Body
+		for i := range stored {
+			again = Step(again, inputs[i], table)
+			p := rig.Pose{Yaw: inputs[i].Yaw, Pitch: stored[i].Pitch, Flags: rig.FlagAlive, ID: 5}
+			Draw(&again, &p)
+			rig.Capsules(&stored[i], &a)
+			if rig.Capsules(&p, &b); a != b {
+				t.Fatalf("%v, tick %d: replayed %+v, stored %+v", h, i+1, p, stored[i])
+			}
+			if rig.Capsules(&wire[i], &b); a != b {
+				t.Fatalf("%v, tick %d: heard %+v, stored %+v", h, i+1, wire[i], stored[i])
+			}
+			if i < 3 {
+				continue
+			}
+			frac := uint8(r.Uint32())
+			here, there := rig.Lerp(&stored[i-3], &stored[i], frac), rig.Lerp(&wire[i-3], &wire[i], frac)
+			rig.Capsules(&here, &a)
+			if rig.Capsules(&there, &b); a != b {
+				t.Fatalf("%v, between ticks %d and %d at %d/256: %+v, %+v", h, i-2, i+1, frac, here, there)
+			}
+		}
+	}
+}

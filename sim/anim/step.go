@@ -1,0 +1,174 @@
+package anim
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// way is the level part of a velocity.
+type way struct {
+	speed   uint32     // move.VelUnit
+	bearing geom.Angle // 0 for no speed
+}
+
+// StepColumns takes every state through one tick; in[i] is what body i did. It panics if in is the shorter.
+func StepColumns(states []State, in []Input, t *Table) {
+	in = in[:len(states)]
+	for i := range states {
+		step(&states[i], &in[i], measure(in[i].Vel.X, in[i].Vel.Z), t)
+	}
+}
+
+// Step is one body's tick.
+func Step(s State, in Input, t *Table) State {
+	step(&s, &in, measure(in.Vel.X, in.Vel.Z), t)
+	return s
+}
+
+// step is one body's tick: the stance, the phase, the hips, the fall, the weights, the bank. It is one function because calls
+// would take as long as the work.
+func step(s *State, in *Input, w way, t *Table) {
+	r := &t[build(s.Hero)]
+	turned := int32(int16(in.Yaw - s.Yaw))
+	travel := s.Move
+	moves := w.speed > r.still
+	if moves {
+		travel = w.bearing - in.Yaw
+	}
+	s.Yaw, s.Move = in.Yaw, travel
+
+	was := s.Stance
+	now := s.next(in, r, moves)
+	s.Stance = now
+	row := &r.stances[now]
+	s.Phase += w.speed*row.perUnit + row.perTick
+
+	off := int32(int16(s.Hips - in.Yaw))
+	goal := off
+	m := int32(int16(travel))
+	if moves {
+		goal = follow(m)
+	} else if now != rig.Stand {
+		goal = 0
+	}
+	if now != rig.Dead {
+		off += min(max(int32(int16(goal-off)), -r.hips), r.hips)
+	}
+	s.Hips = in.Yaw + geom.Angle(min(max(int32(int16(off)), -0x4000), 0x4000))
+
+	if !grounded(now) {
+		s.Fall = uint8(min(max(int32(tame(in.Vel.Y)*-fallsPerMetre), 0), 255))
+	} else if !grounded(was) {
+		s.land(r)
+	}
+
+	run(&s.Gait, int32(min(uint64(w.speed)*uint64(row.gaitPerUnit)>>8, full))+row.gait, r.gaitStep)
+	run(&s.Air, row.air, r.airStep)
+	run(&s.Aim, row.aim[in.Acts&Shooting/Shooting], r.aimStep)
+	if squat := max(int32(s.Cushion)*257, row.squat); int32(s.Squat) < squat {
+		run(&s.Squat, squat, row.squatStep)
+	} else if s.Squat != 0 {
+		run(&s.Squat, squat, r.riseStep)
+		s.Cushion = 0
+	}
+
+	// The bank that this turn deserves: the acceleration to the side of a run straight ahead, none of one sideways, the
+	// opposite of one backwards.
+	if turned != 0 || s.Bank != 0 {
+		ahead := int64(0x4000 - max(m, -m))
+		lean := int32(min(max(int64(w.speed)*int64(turned)*ahead*row.bank>>32, -32767), 32767))
+		s.Bank += int16(min(max(lean-int32(s.Bank), -r.bankStep), r.bankStep))
+	}
+}
+
+// build is a hero that has rates.
+func build(h rig.Hero) rig.Hero {
+	if h >= rig.Heroes {
+		return rig.Terraformer
+	}
+	return h
+}
+
+// tame is a velocity; what move cannot have produced counts as 0.
+func tame(v float32) float32 {
+	if !(geom.Abs(v) <= move.TopSpeed) { // NaN as well
+		return 0
+	}
+	return v
+}
+
+// measure turns a level velocity into speed and bearing, the latter within a quarter of a degree: a parabola over each eighth
+// of a turn in integers, since arc tangents of the library may differ between machines.
+func measure(vx, vz float32) way {
+	vx, vz = tame(vx), tame(vz)
+	x, z := int32(vx*(1/move.VelUnit)), int32(vz*(1/move.VelUnit))
+	speed := uint32(geom.Sqrt(float32(vx*vx)+float32(vz*vz)) * (1 / move.VelUnit))
+
+	// No branches: which eighth it is nobody can predict. A mask of ones negates: (a ^ ones) - ones.
+	left, behind := x>>31, z>>31
+	ax, az := (x^left)-left, (z^behind)-behind
+	q := int32(uint32(min(ax, az)) << 12 / uint32(max(ax, az, 1))) // 0 to 4096
+	a := (q*8192 + q*(4096-q)>>12*2847) >> 12                      // 2847 = 0.273 radians
+	aside := (az - ax) >> 31
+	a = (a ^ aside) - aside + aside&0x4000
+	a = (a ^ behind) - behind + behind&0x8000
+	return way{speed, geom.Angle((a ^ left) - left)}
+}
+
+// next is the stance this tick.
+func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
+	switch in.Loco {
+	case move.Stand, move.GroundMove:
+		switch off := apart(s.Hips, in.Yaw); {
+		case moves && in.Acts&Sprinting != 0:
+			return rig.Sprint
+		case moves:
+			return rig.Run
+		case off > r.turnAfter, s.Stance == rig.Turn && off > r.turnWithin:
+			return rig.Turn
+		}
+		return rig.Stand
+	case move.Jumping, move.DoubleJump:
+		return rig.Jump
+	case move.InAir:
+		if in.Acts&Near != 0 && in.Vel.Y < 0 {
+			return rig.Land
+		}
+		return rig.InAir
+	}
+	return rig.Dead
+}
+
+// apart is the angle between a and b, never negative.
+func apart(a, b geom.Angle) int32 {
+	d := int32(int16(a - b))
+	return max(d, -d)
+}
+
+func grounded(s rig.Stance) bool { return s <= rig.Sprint }
+
+// sideways is the widest angle from straight ahead that is run forwards; beyond, legs run backwards. It is past a quarter turn,
+// so that running sideways does not flicker between the two.
+const sideways = 0x4800
+
+// follow is where the hips want to face, measured from the view, for a travel measured likewise: two thirds of the way to
+// it, or to its opposite.
+func follow(m int32) int32 {
+	backwards := (sideways - max(m, -m)) >> 31 // ones or none
+	return int32(int16(m^backwards&0x8000)) * 2 / 3
+}
+
+// land remembers how hard a fall ended until the knees have bent so far.
+func (s *State) land(r *Rates) {
+	fall := min(max(int32(s.Fall), r.soft), r.hard) - r.soft
+	s.Cushion = uint8(fall * 255 / (r.hard - r.soft))
+	s.Fall = 0
+}
+
+// run moves a weight towards its goal by at most step. Most have arrived.
+func run(x *uint16, goal, step int32) {
+	if d := goal - int32(*x); d != 0 {
+		*x += uint16(min(max(d, -step), step))
+	}
+}

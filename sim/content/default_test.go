@@ -1,0 +1,135 @@
+package content
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n%+v, want\n%+v", what, got, want)
+	}
+}
+
+// The default pack is the reference's numbers, as the packages have them.
+func TestRow15DefaultPackIsTheReference(t *testing.T) {
+	p := Default()
+	same(t, "heroes", len(p.Heroes), 2)
+	same(t, "robot", p.HeroParams(0), ability.RobotParams())
+	same(t, "terraformer", p.HeroParams(1), ability.TerraformerParams())
+	same(t, "robot's body", p.Heroes[0].Body, move.RobotParams())
+	same(t, "terraformer's body", p.Heroes[1].Body, move.DefaultParams())
+	var ammo []object.Ammo
+	for _, o := range p.Projectiles {
+		ammo = append(ammo, o.Ammo)
+	}
+	same(t, "projectiles", ammo, object.DefaultAmmo())
+	same(t, "grenades", len(p.Grenades), 1)
+	same(t, "grenade", p.Grenades[0].Fuse, object.DefaultFuse())
+	same(t, "barrel", p.Barrel, object.DefaultBarrel())
+	same(t, "cube", p.Cube, object.DefaultCube())
+	same(t, "area", p.Areas[0].Kind, object.DefaultArea())
+	same(t, "deadly area", p.Areas[1].Kind, object.AreaKind{Instant: true})
+	same(t, "zone", object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, object.DefaultZone(geom.Vec3{}))
+	same(t, "assault", p.Modes[0].Params, mode.DefaultAssault())
+	same(t, "deathmatch", p.Modes[1].Params, mode.DefaultDeathmatch())
+	same(t, "rules", p.Rules, Rules{HeadScale: 2, RewindMillis: 400})
+}
+
+// What a projectile is called by ability is what object calls it.
+func TestRow15ProjectileIDs(t *testing.T) {
+	p := Default()
+	for id, name := range map[ability.Projectile]string{
+		ability.Rivet: "Rivet", ability.RocketShell: "Rocket", ability.GooRocket: "GooRocket",
+	} {
+		same(t, name, p.Projectiles[id-1].Name, name)
+	}
+}
+
+// Every map of the default pack can be played: what stands there stands free, and both modes have what they need.
+func TestRow15DefaultMaps(t *testing.T) {
+	tables, err := Default().Compile(60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "ids", []int{tables.Hero("terraformer"), tables.Mode("deathmatch"), tables.Map("arena-64"), tables.Area("deadly"), tables.Hero("x")}, []int{1, 1, 1, 1, -1})
+	for i := range Default().Maps {
+		s, err := tables.Stage(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "modes", s.Modes, []int{0, 1})
+		same(t, "points", s.Points, []string{"A", "B", "C"})
+		free := func(what string, p geom.Vec3, radius float32) {
+			box := geom.AABB{Min: p.Add(geom.Vec3{X: -radius, Y: 0.1, Z: -radius}), Max: p.Add(geom.Vec3{X: radius, Y: 2.2, Z: radius})}
+			if s.Arena.Overlaps(box) {
+				t.Errorf("%s: %s at %v is in something solid", s.Arena.Name, what, p)
+			}
+		}
+		for _, z := range s.Zones {
+			free("point", z.Center, 0.5)
+		}
+		for _, b := range s.Barrels {
+			free("barrel", b, 0.3)
+		}
+		for _, c := range s.Cubes {
+			free("cube", c, 0.5)
+		}
+		for i := range s.Teleporters {
+			free("target", s.Teleporters[i].Target, 0.5)
+			for j := range s.Teleporters {
+				if b := s.Teleporters[j].Box; s.Teleporters[i].Target == s.Teleporters[i].Target.Max(b.Min).Min(b.Max) {
+					t.Errorf("%s: teleporter %d leads into %d", s.Arena.Name, i, j)
+				}
+			}
+		}
+		for team, h := range s.Homes {
+			same(t, "home", int(h.Team), team)
+			spawns := 0
+			for _, p := range s.Arena.TeamSpawns(h.Team) {
+				if p.Pos == p.Pos.Max(h.Box.Min).Min(h.Box.Max) {
+					spawns++
+				}
+			}
+			if spawns == 0 {
+				t.Errorf("%s: nobody of team %d spawns at home", s.Arena.Name, team)
+			}
+		}
+	}
+}
+
+// Words in files mean what the packages mean by them.
+func TestRow15Words(t *testing.T) {
+	for i := range abilityKeys {
+		switch k := &abilityKeys[i]; k.name {
+		case "kind":
+			for i, word := range k.choices {
+				same(t, "kind", ability.Kind(i+k.first).String(), word)
+			}
+			same(t, "one kind more", ability.Kind(len(k.choices)+k.first).String(), "?")
+		case "keys":
+			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary, ability.Secondary, ability.ReloadKey,
+				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance, ability.RocketKey} {
+				same(t, k.choices[i], uint16(1)<<i, want)
+			}
+			same(t, "keys", len(k.choices), 10)
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	f := files()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Load(f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package content
+
+import (
+	"fmt"
+	"strings"
+)
+
+// key is one key of a table: what it is called, who needs it, what may be in it and where that goes. at returns a pointer to
+// the field of a row; it says by its type what is read:
+//
+//	*bool, *string, *[]string    as they are; of names, lo to hi are how many bytes or names there may be
+//	*uint8 .. *int32, *float32   numbers from lo to hi; *geom.Angle too, in 1/65536 turn
+//	*geom.Vec3, *geom.AABB       three or six numbers, each from lo to hi
+//	*ability.Kind, *mode.Kind, *Side, *keymask   words, by choices
+//	anything with sub            a table
+//	*rows                        an array of tables
+type key struct {
+	name    string
+	lo, hi  float64
+	side    Side
+	may     bool // may be left out: 0
+	choices []string
+	first   int // value of choices[0]
+	when    func(row any) bool
+	at      func(row any) any
+	sub     table
+	mark    func(row any) Side // of a row of an array: who needs it
+}
+
+type table []key
+
+// rows is an array of tables: each comes to be, in its order, and is visited.
+type rows struct {
+	grow func() any
+	len  int
+	get  func(i int) any
+}
+
+func list[R any](of *[]R) any {
+	return &rows{
+		grow: func() any { *of = append(*of, *new(R)); return &(*of)[len(*of)-1] },
+		len:  len(*of),
+		get:  func(i int) any { return &(*of)[i] },
+	}
+}
+
+// option changes a key.
+type option func(*key)
+
+func optional(k *key) { k.may = true }
+func server(k *key)   { k.side = Server }
+func client(k *key)   { k.side, k.may = Client, true }
+
+func words(first int, choices ...string) option {
+	return func(k *key) { k.choices, k.first = choices, first }
+}
+
+func when[R any](f func(*R) bool) option {
+	return func(k *key) { k.when = func(row any) bool { return f(row.(*R)) } }
+}
+
+func keyOf[R, F any](name string, lo, hi float64, at func(*R) *F, options ...option) key {
+	k := key{name: name, lo: lo, hi: hi, at: func(row any) any { return at(row.(*R)) }}
+	for _, o := range options {
+		o(&k)
+	}
+	return k
+}
+
+func tableOf[R, F any](name string, sub table, at func(*R) *F, options ...option) key {
+	k := keyOf(name, 0, 0, at, options...)
+	k.sub = sub
+	return k
+}
+
+func listOf[R, F any](name string, most int, sub table, at func(*R) *[]F, options ...option) key {
+	k := key{name: name, hi: float64(most), may: true, sub: sub, at: func(row any) any { return list(at(row.(*R))) }}
+	for _, o := range options {
+		o(&k)
+	}
+	return k
+}
+
+func (k *key) applies(row any) bool { return k.when == nil || k.when(row) }
+
+// want says what a key may hold, for errors.
+func (k *key) want(field any) string {
+	switch field.(type) {
+	case *bool:
+		return "want true or false"
+	case *rows:
+		return fmt.Sprintf("want at most %g tables", k.hi)
+	}
+	if k.choices != nil {
+		return "want " + strings.Join(k.choices, ", ")
+	}
+	if k.sub != nil {
+		return "want a table"
+	}
+	return "want " + kindOf(field) + fmt.Sprintf(" %g to %g", k.lo, k.hi)
+}

@@ -1,0 +1,171 @@
+package content
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// Side is who needs something.
+type Side uint8
+
+// The sides. Both is also the whole pack, which tools read.
+const (
+	Both Side = iota
+	Server
+	Client
+)
+
+// String is the side as files name it.
+func (s Side) String() string {
+	if int(s) < len(sides) {
+		return sides[s]
+	}
+	return "none"
+}
+
+var sides = []string{"both", "server", "client"}
+
+// needs reports whether a reader of side s needs what is marked m.
+func (s Side) needs(m Side) bool { return s == Both || m == Both || s == m }
+
+// Pack is a content pack as it was read. It is read-only: its slices are its own, and hashes are of what was read.
+type Pack struct {
+	Format int32 // FormatVersion
+	Name   string
+	Files  []string // besides pack.toml
+
+	Heroes      []Hero
+	Abilities   []Ability
+	Projectiles []Projectile
+	Grenades    []Grenade
+	Barrel      object.BarrelKind
+	Cube        object.CubeKind
+	Zone        Zone
+	Areas       []Area
+	Modes       []Mode
+	Maps        []Map
+	Rules       Rules
+	Assets      []Asset
+
+	side   Side
+	bytes  map[string][]byte // of assets, by name
+	hash   [32]byte
+	shared [32]byte
+}
+
+// Hero is a body and a list of abilities.
+type Hero struct {
+	Name      string
+	Title     string // for players
+	Health    int16
+	Abilities []string // 1 to ability.MaxSlots, in the order in which they are served
+	Body      move.Params
+}
+
+// Ability is one that heroes may have. Its lists may name abilities that a hero has not; there they mean nothing.
+type Ability struct {
+	ability.SlotParams
+	Title string
+	Flies string // the projectile or grenade that it fires; "" is none. SlotParams has its id
+}
+
+// Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and object.Flight.Type 0 and on.
+type Projectile struct {
+	object.Ammo
+	Title string
+}
+
+// Grenade is a kind of grenade.
+type Grenade struct {
+	object.Fuse
+	Title string
+}
+
+// Area is a kind of damage area.
+type Area struct {
+	Name string
+	Kind object.AreaKind
+}
+
+// Zone is the size of every capture zone, in metres.
+type Zone struct{ Radius, Height float32 }
+
+// Mode is one that lobbies may play.
+type Mode struct {
+	mode.Params
+	Title string
+}
+
+// Rules are what belongs to no row.
+type Rules struct {
+	HeadScale    int16 // a hit of the head takes so many times the damage
+	RewindMillis int32 // the furthest a shot may look back
+}
+
+// Map is an arena and what stands in it.
+type Map struct {
+	Name, Title string
+	Arena       string   // a built-in name, gen:PLAYERS:SEED, or the name of an asset
+	Modes       []string // that may be played on it
+	Homes       []Home
+	Points      []Point // capture points, in the order in which they are attacked
+	Barrels     []Stand
+	Cubes       []Stand
+	Areas       []Field
+	Teleporters []Port
+}
+
+// Home is a box in which a team's players may change their hero.
+type Home struct {
+	Team uint8
+	Box  geom.AABB
+}
+
+// Point is a capture point.
+type Point struct {
+	Name string
+	At   geom.Vec3 // on the ground
+}
+
+// Stand is where a barrel or a cube stands: its foot or the middle of its underside.
+type Stand struct{ At geom.Vec3 }
+
+// Field is where a damage area is.
+type Field struct {
+	Kind string
+	Box  geom.AABB
+}
+
+// Port is a teleporter.
+type Port struct {
+	Box    geom.AABB
+	Target geom.Vec3
+	Yaw    geom.Angle
+}
+
+// Asset is a file that a pack carries besides its numbers.
+type Asset struct {
+	Name   string
+	File   string
+	Needed Side
+	SHA256 string // of its bytes, 64 hexadecimal digits
+}
+
+// Side is whom the pack was read for.
+func (p *Pack) Side() Side { return p.side }
+
+// Hash is the SHA-256 of the canonical text of all that was read.
+func (p *Pack) Hash() [32]byte { return p.hash }
+
+// Shared is the SHA-256 of the canonical text of what both ends need: whoever differs in it plays another game. It is
+// the same whichever side the pack was read for.
+func (p *Pack) Shared() [32]byte { return p.shared }
+
+// Asset returns the bytes of an asset, which are the pack's; false if there is none of that name, or it is the other side's.
+func (p *Pack) Asset(name string) ([]byte, bool) {
+	b, ok := p.bytes[name]
+	return b, ok
+}
