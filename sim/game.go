@@ -14,14 +14,16 @@ const MaxHeroes = 16
 // Game is what is played, as content gives it: heroes, what flies and stands about, the mode, and what stands on the map
 // besides its solids. Both ends need the same. It must not change once a match or a client has it.
 type Game struct {
-	Heroes    []Hero            // 1 to MaxHeroes; a hero's id is its place here
-	Ammo      []object.Ammo     // ability.Projectile 1 and on
-	Grenade   object.Fuse       // ability.Grenade
-	Barrel    object.BarrelKind // of all barrels
-	Cube      object.CubeKind   // of all cubes
-	Mode      mode.Params
-	HeadScale int16 // a round that hits the head takes so many times the damage; 1 to 100
-	Layout    Layout
+	Heroes  []Hero            // 1 to MaxHeroes; a hero's id is its place here
+	Ammo    []object.Ammo     // ability.Projectile 1 and on
+	Grenade object.Fuse       // ability.Grenade
+	Barrel  object.BarrelKind // of all barrels
+	Cube    object.CubeKind   // of all cubes
+	Mode    mode.Params
+	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the view's delay.
+	RewindMillis int32
+	HeadScale    int16 // a round that hits the head takes so many times the damage; 1 to 100
+	Layout       Layout
 }
 
 // Hero is a body and what it can do.

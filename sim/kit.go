@@ -75,6 +75,9 @@ func (k *Kit) hero(p *Hero) error {
 			if flies != ability.Hitscan && flies != ability.Grenade && int(flies) > len(k.game.Ammo) {
 				return fmt.Errorf("hero %s: slots[%d] %q: projectile %d of %d", p.Name, i, s.Name, flies, len(k.game.Ammo))
 			}
+			if flies == ability.Grenade && k.game.Grenade.LifeMillis <= 0 {
+				return fmt.Errorf("hero %s: slots[%d] %q: throws grenades, and the game has none", p.Name, i, s.Name)
+			}
 		}
 	}
 	k.Heroes, k.Bodies = append(k.Heroes, h), append(k.Bodies, b)

@@ -6,7 +6,7 @@ import "github.com/tickrate/tickrate/ecs/tick"
 type Rules struct {
 	Rate          tick.Rate // ticks a second, 20 to 128; default 60
 	Seed          uint64    // of every random draw
-	RewindMillis  int32     // the furthest a shot may look back; default 400: a round trip of 200 ms and the view's delay
+	RewindMillis  int32     // the furthest a shot may look back; default the game's
 	RespawnMillis int32     // from a death to the respawn; default the mode's
 	Mix           bool      // who joins is given the heroes in turns, by slot; else the first
 	Game          *Game     // what is played; default DefaultGame
@@ -15,10 +15,11 @@ type Rules struct {
 // WithDefaults returns r with every zero field set to its default.
 func (r Rules) WithDefaults() Rules {
 	set(&r.Rate, tick.DefaultRate)
-	set(&r.RewindMillis, 400)
 	if r.Game == nil {
 		r.Game = DefaultGame()
 	}
+	set(&r.RewindMillis, r.Game.RewindMillis)
+	set(&r.RewindMillis, 400)
 	set(&r.RespawnMillis, r.Game.Mode.RespawnMillis)
 	return r
 }

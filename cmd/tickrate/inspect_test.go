@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/sim"
+)
+
+func TestInspectSystems(t *testing.T) {
+	var out bytes.Buffer
+	c := &cobra.Command{}
+	c.SetOut(&out)
+	if err := inspectSystems(c, sim.Systems()); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	for i, s := range sim.Systems() {
+		if f := strings.Fields(lines[i+1]); len(f) < 4 || f[1] != s.Name || f[2] != s.Side.String() || !strings.Contains(lines[i+1], s.Does) {
+			t.Errorf("line %d is %q, want %s", i+1, lines[i+1], s.Name)
+		}
+	}
+	if !strings.HasSuffix(out.String(), "17 systems, no conflicts\n") {
+		t.Errorf("it ends %q", lines[len(lines)-2])
+	}
+	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"acts"}}}
+	if err := inspectSystems(c, broken); err == nil || err.Error() != "conflicts: a reads acts before anybody wrote it" {
+		t.Errorf("a broken table: %v", err)
+	}
+}
