@@ -67,6 +67,19 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 	return err
 }
 
+// AskHero asks the server to make us another hero, by its id: it does so at home, in a base of our team, or when we spawn next. The
+// error is that of a queue that is full, or that there is no session yet.
+func (c *Client) AskHero(hero uint8) error {
+	if c.state != Joined {
+		return ErrNotJoined
+	}
+	var event [2]byte
+	return c.peer.Queue(sim.AppendHero(event[:0], hero))
+}
+
+// ErrNotJoined is returned for what only a client that has joined may ask.
+var ErrNotJoined = errors.New("client: not joined")
+
 // maxSchemas is the longest text of schemas that is taken in, in bytes.
 const maxSchemas = 8 << 10
 

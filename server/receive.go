@@ -152,7 +152,7 @@ func (l *Lobby) commands(g *guest, src []byte) error {
 }
 
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, as its snapshots may
-// have diverged from ours, or another pace; others, of a newer client perhaps, are counted and ignored.
+// have diverged from ours, or another pace, or to be another hero; others, of a newer client perhaps, are counted and ignored.
 func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
@@ -161,6 +161,7 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 		l.Stats.Count[Diverged].Inc()
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
+	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {

@@ -290,3 +290,22 @@ func TestResyncsAreFew(t *testing.T) {
 		t.Errorf("%d fresh starts in two seconds", n)
 	}
 }
+
+// A client asks to be another hero and is it when it spawns next; what no game has is ignored.
+func TestRow54HeroOnRequest(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	c.say()
+	l.tick()
+	before := l.count(EventsUnknown)
+	c.queue(sim.AppendHero(nil, 9)) // a hero that this game has not
+	c.queue(sim.AppendHero(nil, sim.Robot))
+	for range 20 {
+		c.play()
+		l.tick()
+	}
+	v := l.lobby.match.Vital(c.id())
+	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(EventsUnknown) != before+1 {
+		t.Errorf("%+v, %d unknown events", *v, l.count(EventsUnknown)-before)
+	}
+}

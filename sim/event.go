@@ -59,9 +59,9 @@ const (
 
 // AskHero is the first byte of the reliable event by which a client asks to be another hero: see Match.AskHero.
 //
-//	1  0x82
+//	1  0x83
 //	1  hero  of Game.Heroes
-const AskHero byte = 0x82
+const AskHero byte = 0x83
 
 // AppendHero writes the event that asks for a hero.
 func AppendHero(dst []byte, hero uint8) []byte { return append(dst, AskHero, hero) }

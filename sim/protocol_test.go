@@ -90,7 +90,18 @@ func TestPage(t *testing.T) {
 			t.Errorf("%x was taken for one that tells of a divergence", bad)
 		}
 	}
-	if len(doc) != 4+len(events) {
-		t.Errorf("the page has %d examples, want %d", len(doc), 3+len(events))
+	if got := AppendHero(nil, Robot); !bytes.Equal(got, doc["hero"]) {
+		t.Errorf("hero: wrote %x, the page says %x", got, doc["hero"])
+	}
+	if hero, ok := ParseHero(doc["hero"]); !ok || hero != Robot {
+		t.Errorf("hero: read %d, %v", hero, ok)
+	}
+	for _, bad := range [][]byte{nil, {AskHero}, {AskHero, 16}, {AskHero, 1, 0}, {AskResync, 1}} {
+		if _, ok := ParseHero(bad); ok {
+			t.Errorf("%x was taken for one that asks for a hero", bad)
+		}
+	}
+	if len(doc) != 5+len(events) {
+		t.Errorf("the page has %d examples, want %d", len(doc), 5+len(events))
 	}
 }

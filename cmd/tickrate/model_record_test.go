@@ -32,7 +32,7 @@ func TestModelRecord(t *testing.T) {
 	var out strings.Builder
 	root.SetOut(&out)
 	root.SetArgs([]string{"model", "eval", "--train", a, "--test", b, "--delay", "2"})
-	if err := root.Execute(); err != nil || !strings.Contains(out.String(), "4 entities of 10 fields") {
+	if err := root.Execute(); err != nil || !strings.Contains(out.String(), "4 entities of 12 fields") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
