@@ -23,6 +23,7 @@ type HostConfig struct {
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
+	Sights  string // folder that keeps what walls hide, by arena, for the next start; "" = none
 	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
 
 	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
@@ -60,6 +61,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate = f.gate
+	if cfg.Lobby, err = withWalls(cfg.Lobby, cfg.Sights, f.log); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
 	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		err = f.openHTTP(cfg, h.pages())

@@ -2,6 +2,7 @@ package sight
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Table says which cells may see each other. It is read-only once built; any number of goroutines may ask.
@@ -26,6 +27,14 @@ func (t *Table) Config() Config { return t.c }
 
 // Arena is the hash of the arena it was built from.
 func (t *Table) Arena() [32]byte { return t.arena }
+
+// Fits reports whether it is what Build would make of a config for the same arena, but for MaxBytes.
+func (t *Table) Fits(c Config) bool {
+	c = c.withDefaults()
+	u := &t.c
+	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide && c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
+		c.Speed == u.Speed && c.Climb == u.Climb && c.Effort == u.Effort && slices.Equal(c.Levels, u.Levels)
+}
 
 // Cells is the number of cells, Levels that of levels, Bytes the size of the bits.
 func (t *Table) Cells() int  { return t.c.cells() }
