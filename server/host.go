@@ -38,6 +38,7 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
+	walls string
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -61,10 +62,11 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate = f.gate
-	if cfg.Lobby, err = withWalls(cfg.Lobby, cfg.Sights, f.log); err != nil {
+	var walls string
+	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, walls: walls, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		err = f.openHTTP(cfg, h.pages())
 	}
@@ -73,6 +75,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	return h, nil
 }
+
+// Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
+func (h *Host) Walls() string { return h.walls }
 
 // defaultPlayers is that of Config.
 const defaultPlayers = 64

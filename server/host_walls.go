@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,11 +18,11 @@ const (
 )
 
 // withWalls gives a lobby that may hide somebody the table of what its arena's walls hide, unless that is next to nothing: then
-// a map in the open pays some tens of milliseconds. It writes what it found. A table is kept in dir, if that is not "", and
-// taken from there the next time.
-func withWalls(c Config, dir string, log io.Writer) (Config, error) {
+// a map in the open pays some tens of milliseconds. It says what it found, "" if it did not look. A table is kept in dir, if that is
+// not "", and taken from there the next time.
+func withWalls(c Config, dir string) (with Config, found string, err error) {
 	if c.Arena == nil || c.Walls != nil || c.Sight != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
-		return c, nil
+		return c, "", nil
 	}
 	start := time.Now()
 	cell := c.Cell
@@ -33,20 +32,18 @@ func withWalls(c Config, dir string, log io.Writer) (Config, error) {
 	grid := sight.Fit(c.Arena, cell)
 	share, err := sight.Sample(c.Arena, grid, wallSample)
 	if err != nil {
-		return c, fmt.Errorf("walls of %s: %w", c.ArenaName, err)
+		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
 	if share == 0 || c.Relevance == RelevanceAuto && share < leastWalls {
-		fmt.Fprintf(log, "walls hide %.0f %% of pairs of cells of %g m, by a sample that took %.2f s: nothing is made of it\n", 100*share, cell, time.Since(start).Seconds())
-		return c, nil
+		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of cells of %g m: nothing is made of it", 100*share, wallSample, cell), nil
 	}
 	c.Walls, err = keptWalls(c, grid, dir)
 	if err != nil {
-		return c, fmt.Errorf("walls of %s: %w", c.ArenaName, err)
+		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
 	w := c.Walls.Config()
-	fmt.Fprintf(log, "walls hide %.0f %% of pairs of cells: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s\n",
-		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024, time.Since(start).Seconds())
-	return c, nil
+	return c, fmt.Sprintf("walls hide %.0f %% of pairs of cells: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s",
+		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024, time.Since(start).Seconds()), nil
 }
 
 // keptWalls is the table of a grid out of a file in dir, or a new one, which is written there. What is in the file and is no table

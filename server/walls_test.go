@@ -30,16 +30,15 @@ func TestWallsOfTheMap(t *testing.T) {
 		{open, RelevanceAuto, false, RelevanceAll, "nothing is made of it"},
 		{open, RelevanceGrid, false, RelevanceGrid, "nothing is made of it"},
 	} {
-		var log strings.Builder
-		cfg, err := withWalls(Config{Arena: c.arena, ArenaName: "test", Relevance: c.asks}, dir, &log)
+		cfg, found, err := withWalls(Config{Arena: c.arena, ArenaName: "test", Relevance: c.asks}, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if cfg, err = cfg.withDefaults(); err != nil {
 			t.Fatal(err)
 		}
-		if (cfg.Walls != nil) != c.walls || cfg.Relevance != c.want || !strings.Contains(log.String(), c.says) || c.says == "" && log.Len() != 0 {
-			t.Errorf("%d: walls %v, %v, %q", i, cfg.Walls, cfg.Relevance, &log)
+		if (cfg.Walls != nil) != c.walls || cfg.Relevance != c.want || !strings.Contains(found, c.says) || c.says == "" && found != "" {
+			t.Errorf("%d: walls %v, %v, %q", i, cfg.Walls, cfg.Relevance, found)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -59,14 +58,14 @@ func TestWallsOfTheMap(t *testing.T) {
 		if err := os.WriteFile(files[0], bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := withWalls(Config{Arena: town, ArenaName: "test"}, dir, &strings.Builder{}); err != nil {
+		if _, _, err := withWalls(Config{Arena: town, ArenaName: "test"}, dir); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(again, good) {
 			t.Errorf("after a bad file of %d bytes there are %d, want the %d as they were; %v", len(bad), len(again), len(good), err)
 		}
 	}
-	if _, err := withWalls(Config{Arena: town, ArenaName: "test"}, filepath.Join(dir, "nowhere"), &strings.Builder{}); err == nil {
+	if _, _, err := withWalls(Config{Arena: town, ArenaName: "test"}, filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("kept in a folder that does not exist")
 	}
 }

@@ -46,6 +46,7 @@ type ready struct {
 	HTTP    string `json:"http"`
 	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
 	PID     int    `json:"pid"`
+	Walls   string `json:"walls,omitempty"` // what walls hide, where it was looked at
 }
 
 // host is what serve runs.
@@ -220,11 +221,18 @@ func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
 
 // announce says where the host is.
 func (f *serveFlags) announce(c *cobra.Command, h host) {
+	walls := ""
+	if l, ok := h.(*server.Host); ok {
+		walls = l.Walls()
+	}
 	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), os.Getpid()})
+		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), os.Getpid(), walls})
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	if walls != "" {
+		what = append(what, walls)
+	}
 	if f.echo {
 		what = []string{fmt.Sprintf("echo for %d on udp %v", f.players, h.Addr()), "protocol id " + f.protocol.String()}
 	}
