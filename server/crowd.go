@@ -38,7 +38,7 @@ func newCrowd(c *Config) crowd {
 	var walls *sight.Crowd
 	if c.Walls != nil && c.Relevance == RelevanceGrid {
 		walls = sight.NewCrowd(c.Walls)
-		cfg.Sight = walls.Visible
+		cfg.Sights = walls.Seen
 	}
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
@@ -109,8 +109,8 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, s.hot)
 }
 
-// look finds what a guest may see, and adds to the weights of those rows. The set belongs to the guest.
-func (l *Lobby) look(g *guest) (see []uint64) {
+// look finds what a guest may see, and adds to the weights of those rows if some may have to wait. The set belongs to the guest.
+func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	s := &l.crowd
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if g.eyes == nil {
@@ -120,6 +120,10 @@ func (l *Lobby) look(g *guest) (see []uint64) {
 	slot := g.id.Index()
 	pose := l.match.Poses()[slot]
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
+	if !weigh {
+		g.eyes.See(s.grid, v)
+		return g.eyes.Seen()
+	}
 	v.DirX, v.DirZ = pose.Yaw.SinCos()
 	g.eyes.Look(s.grid, v, g.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	return g.eyes.Seen()
