@@ -14,7 +14,7 @@ import (
 // Implementation constants of the walls.
 const (
 	wallSample = 500 // pairs of cells, looked at before a table is built
-	leastWalls = 0.2 // share of them that must be hidden for RelevanceAuto: less saves less than rows cost more than blocks
+	leastWalls = 0.1 // share of them that must be hidden for RelevanceAuto: rows cost more than shared blocks
 )
 
 // withWalls gives a lobby that may hide somebody the table of what its arena's walls hide, unless that is next to nothing: then
