@@ -172,6 +172,8 @@ func TestExitCodes(t *testing.T) {
 		76: {"plan --relevance some", 2, `relevance "some": expected auto, off, all or grid`},
 		77: {"plan --far 1e9", 2, "a range of 1e+09 m: expected 0 to 8000"},
 		78: {"serve --checksum -2", 2, "a checksum every -2 snapshots: expected 1 to 65536"},
+		79: {"plan --maps city", 2, `maps "city": expected gen or town`},
+		80: {"serve --arena town:1:1", 2, "want town:PLAYERS:SEED"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {
@@ -208,7 +210,12 @@ func TestFilesFit(t *testing.T) {
 	if code, checked, errs := result(t, "map", "check", ground); code != 0 || checked != made {
 		t.Errorf("check: %d, %q %s; generate said %q", code, checked, errs, made)
 	}
-	for _, name := range arena.Names() {
+	town := filepath.Join(dir, "town.json")
+	code, made, errs = result(t, "map", "generate", "--town", "--players", "8", "--seed", "3", "--out", town)
+	if want := fmt.Sprintf("hash %x", arena.Town(8, 3).Hash()); code != 0 || !strings.Contains(made, want) {
+		t.Errorf("generate a town: %d, %q %s, want %s", code, made, errs, want)
+	}
+	for _, name := range append(arena.Names(), town) {
 		if code, out, errs := result(t, "map", "check", name); code != 0 || !strings.HasPrefix(out, name+": ") {
 			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
 		}
