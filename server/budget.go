@@ -37,7 +37,7 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
 	}
-	see := l.look(g)
+	see := l.look(g, limited || g.entry != entered)
 	switch {
 	case limited:
 		room := g.bucket.Room(now, g.share(l))
@@ -143,7 +143,7 @@ const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
 func (l *Lobby) told(g *guest, t tick.Tick) {
-	if !g.byRow {
+	if !g.byRow || g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil { // nothing waits
 		return
 	}
 	said := l.packer.Said(l.crowd.said[:0])

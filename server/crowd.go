@@ -6,19 +6,21 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/sight"
 )
 
 // crowd is where everybody is in the frame at hand, for all who look. It is filled when the first one does: where all is
 // sent to all, nobody ever looks.
 type crowd struct {
-	grid *interest.Grid
-	at   tick.Tick // the grid's
-	ids  []ecs.NetID
-	x, z []float32
-	team []uint8
-	hot  []uint64    // who fights
-	till []tick.Tick // by slot: until when it does
-	none []uint64    // slots in which nobody is
+	grid  *interest.Grid
+	walls *sight.Crowd // nil where none hide anybody
+	at    tick.Tick    // the grid's
+	ids   []ecs.NetID
+	x, z  []float32
+	team  []uint8
+	hot   []uint64    // who fights
+	till  []tick.Tick // by slot: until when it does
+	none  []uint64    // slots in which nobody is
 
 	cost    []uint16 // of the guest at hand, by slot
 	pick    []uint64
@@ -32,9 +34,15 @@ type crowd struct {
 const fightSeconds = 2
 
 func newCrowd(c *Config) crowd {
-	g := interest.NewGrid(c.grid())
+	cfg := c.grid()
+	var walls *sight.Crowd
+	if c.Walls != nil && c.Relevance == RelevanceGrid {
+		walls = sight.NewCrowd(c.Walls)
+		cfg.Sights = walls.Seen
+	}
+	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
-	s := crowd{grid: g, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
+	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
 		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
@@ -77,6 +85,9 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	}
 	s.at = frame.Tick
 	clear(s.hot)
+	if s.walls != nil {
+		s.walls.Reset()
+	}
 	for i := range s.none {
 		s.none[i] = ^uint64(0)
 	}
@@ -87,6 +98,9 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 			continue
 		}
 		s.none[slot>>6] &^= 1 << (slot & 63)
+		if s.walls != nil {
+			s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
+		}
 		s.x[slot], s.z[slot], s.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
 		if s.till[slot] > frame.Tick {
 			s.hot[slot>>6] |= 1 << (slot & 63)
@@ -95,8 +109,8 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, s.hot)
 }
 
-// look finds what a guest may see, and adds to the weights of those rows. The set belongs to the guest.
-func (l *Lobby) look(g *guest) (see []uint64) {
+// look finds what a guest may see, and adds to the weights of those rows if some may have to wait. The set belongs to the guest.
+func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	s := &l.crowd
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if g.eyes == nil {
@@ -106,6 +120,10 @@ func (l *Lobby) look(g *guest) (see []uint64) {
 	slot := g.id.Index()
 	pose := l.match.Poses()[slot]
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
+	if !weigh {
+		g.eyes.See(s.grid, v)
+		return g.eyes.Seen()
+	}
 	v.DirX, v.DirZ = pose.Yaw.SinCos()
 	g.eyes.Look(s.grid, v, g.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	return g.eyes.Seen()

@@ -23,6 +23,7 @@ type HostConfig struct {
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
+	Sights  string // folder that keeps what walls hide, by arena, for the next start; "" = none
 	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
 
 	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
@@ -42,6 +43,7 @@ type Host struct {
 	*front
 	lobby *Lobby
 	query *queryPort // nil: none
+	walls string
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -65,7 +67,11 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate = f.gate
-	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	var walls string
+	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	h := &Host{front: f, walls: walls, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		err = f.openHTTP(cfg, h.pages())
 	}
@@ -77,6 +83,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	return h, nil
 }
+
+// Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
+func (h *Host) Walls() string { return h.walls }
 
 // defaultPlayers is that of Config.
 const defaultPlayers = 64

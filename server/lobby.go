@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/sight"
 )
 
 // Config describes a lobby. Zero fields mean the defaults named.
@@ -35,8 +36,9 @@ type Config struct {
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
-	Sight     interest.SightFunc // whether one cell of Cells is in sight of another, by RelevanceGrid; default always
-	Cell      float32            // edge of a cell, metres, 1 or more; default 8, more where that were over 256 cells along a side
+	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
+	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
+	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
 	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default 4
 	JoinBytes int                // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,8 +15,8 @@ type Relevance uint8
 
 // The kinds of relevance.
 const (
-	// RelevanceAuto is RelevanceGrid where something may hide somebody: there is a Config.Sight, or Config.Far is less than the
-	// map is wide. Elsewhere it is RelevanceAll: a grid would cost time and hide nobody.
+	// RelevanceAuto is RelevanceGrid where something may hide somebody: there are Config.Walls or a Config.Sight, or Config.Far is
+	// less than the map is wide. Elsewhere it is RelevanceAll: a grid would cost time and hide nobody.
 	RelevanceAuto Relevance = iota
 
 	// RelevanceOff: everybody is told everything, in snapshots that are sent whole or not at all.
@@ -66,7 +67,7 @@ const (
 )
 
 // Cells is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.Cell; what Config.Sight is asked
-// for are its cells. 0 metres means the default: 8, or more where a side would have more than 256 cells.
+// for are its cells, and sight.Fit makes the same. 0 metres means the default: 8, or more where a side would have more than 256 cells.
 func Cells(a *arena.Arena, metres float32) interest.Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	if metres == 0 {
@@ -92,7 +93,21 @@ func (c Config) withRelevance() (Config, error) {
 	case c.Cell != 0 && !(c.Cell >= minCell && c.Cell <= arena.Limit):
 		return c, fmt.Errorf("cells of %g m: expected %d to %d", c.Cell, minCell, arena.Limit)
 	}
+	if c.Walls != nil && c.Cell == 0 {
+		c.Cell = c.Walls.Config().Cell
+	}
 	g := Cells(c.Arena, c.Cell)
+	if c.Walls != nil {
+		w := c.Walls.Config()
+		switch {
+		case c.Sight != nil:
+			return c, errors.New("both walls and a sight of its own: expected one of them")
+		case c.Walls.Arena() != c.Arena.Hash():
+			return c, errors.New("the walls of another arena")
+		case w.Cell != g.Cell || w.MinX != g.MinX || w.MinZ != g.MinZ || w.Wide != g.Wide || w.Deep != g.Deep:
+			return c, fmt.Errorf("walls for %d by %d cells of %g m: expected %d by %d of %g m", w.Wide, w.Deep, w.Cell, g.Wide, g.Deep, g.Cell)
+		}
+	}
 	if c.Cell = g.Cell; max(g.Wide, g.Deep) > maxCells {
 		return c, fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
 	}
@@ -108,7 +123,7 @@ func (c Config) withRelevance() (Config, error) {
 	if c.Relevance == RelevanceAuto {
 		c.Relevance = RelevanceAll
 		size := c.Arena.Bounds.Max.Sub(c.Arena.Bounds.Min)
-		if c.Sight != nil || c.Far != 0 && c.Far < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
+		if c.Walls != nil || c.Sight != nil || c.Far != 0 && c.Far < (geom.Vec3{X: size.X, Z: size.Z}).Len() {
 			c.Relevance = RelevanceGrid
 		}
 	}

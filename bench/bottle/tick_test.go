@@ -3,14 +3,17 @@ package bottle
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/sight"
 )
 
 // crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
@@ -23,10 +26,13 @@ func crowd(t testing.TB, n int, around func(func() error) error) *Bottle {
 func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Bottle {
 	t.Helper()
 	measuring := false
-	cfg.Arena, cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = arena.Generate(n, 11), "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
-	if cfg.Relevance == server.RelevanceGrid {
-		cfg.Sight = maze(cfg.Arena, 0)
+	if cfg.Arena == nil {
+		cfg.Arena = arena.Generate(n, 11)
+		if cfg.Relevance == server.RelevanceGrid {
+			cfg.Sight = maze(cfg.Arena, 0)
+		}
 	}
+	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
 	b, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
@@ -57,7 +63,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, cfg := range relevances {
+	for _, cfg := range append(relevances, inTown(t, server.Config{})) {
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, cfg) })
 	}
 }
@@ -71,6 +77,51 @@ var relevances = []server.Config{
 	{Relevance: server.RelevanceGrid},
 	{Relevance: server.RelevanceGrid, Kbps: 128},
 	{Relevance: server.RelevanceGrid, Far: 24},
+}
+
+var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
+var walls500 = sync.OnceValues(func() (*sight.Table, error) {
+	return sight.Build(town500(), sight.Fit(town500(), sight.CellFor(town500())))
+})
+
+// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it says otherwise.
+func inTown(t testing.TB, cfg server.Config) server.Config {
+	t.Helper()
+	cfg.Arena = town500()
+	if cfg.Relevance == server.RelevanceAuto {
+		table, err := walls500()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Relevance, cfg.Walls = server.RelevanceGrid, table
+	}
+	return cfg
+}
+
+// inSight is how many rows one sees on average in the newest frame, by the oracle's rule.
+func inSight(b *Bottle) float64 {
+	cfg := b.cfg.Lobby
+	f := b.Lobby.Frame(b.Lobby.Match().Tick())
+	all, viewers, far := 0, 0, 1<<12
+	if cfg.Walls != nil {
+		highest := levels(cfg.Walls, f)
+		cfg.Cell = cfg.Walls.Config().Cell
+		cfg.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+	}
+	if cfg.Sight == nil || cfg.Relevance != server.RelevanceGrid {
+		cfg.Sight = func(from, to int) bool { return true }
+	}
+	if cfg.Far != 0 {
+		far = int(cfg.Far/server.Cells(cfg.Arena, cfg.Cell).Cell) + 1
+	}
+	for slot := range f.Slots() {
+		if id := f.ID(slot); id != 0 {
+			o := oracle{cfg: cfg, id: id, far: far, left: map[ecs.NetID]int{}}
+			all += len(o.look(f))
+			viewers++
+		}
+	}
+	return float64(all) / float64(max(1, viewers))
 }
 
 func steadyTick(t *testing.T, cfg server.Config) {
@@ -140,8 +191,13 @@ func BenchmarkTick(b *testing.B) {
 // grid of walls, and within limits of bytes.
 func BenchmarkRelevance(b *testing.B) {
 	const n = 500
-	for _, cfg := range relevances {
-		b.Run(fmt.Sprintf("%v/kbps=%d/far=%v/checksum=%d", cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
+	for _, cfg := range append(relevances, inTown(b, server.Config{Relevance: server.RelevanceAll}), inTown(b, server.Config{}),
+		inTown(b, server.Config{Kbps: 128}), inTown(b, server.Config{Relevance: server.RelevanceAll, Kbps: 128})) {
+		place := "open"
+		if cfg.Arena != nil {
+			place = "town"
+		}
+		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
 			var spent time.Duration
 			c := crowdOf(b, n, cfg, func(tick func() error) error {
 				from := pace.ThreadCPU()
@@ -165,6 +221,7 @@ func BenchmarkRelevance(b *testing.B) {
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
 			b.ReportMetric(s.Stage[server.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
 			b.ReportMetric(float64(s.Count[server.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(inSight(c), "rows")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

@@ -177,6 +177,9 @@ func TestExitCodes(t *testing.T) {
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
 		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
 		83: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
+		84: {"plan --maps city", 2, `maps "city": expected gen or town`},
+		85: {"serve --arena town:1:1", 2, "want town:PLAYERS:SEED"},
+		86: {"plan --codec lzma", 2, `codec "lzma"`},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {
@@ -213,7 +216,12 @@ func TestFilesFit(t *testing.T) {
 	if code, checked, errs := result(t, "map", "check", ground); code != 0 || checked != made {
 		t.Errorf("check: %d, %q %s; generate said %q", code, checked, errs, made)
 	}
-	for _, name := range arena.Names() {
+	town := filepath.Join(dir, "town.json")
+	code, made, errs = result(t, "map", "generate", "--town", "--players", "8", "--seed", "3", "--out", town)
+	if want := fmt.Sprintf("hash %x", arena.Town(8, 3).Hash()); code != 0 || !strings.Contains(made, want) {
+		t.Errorf("generate a town: %d, %q %s, want %s", code, made, errs, want)
+	}
+	for _, name := range append(arena.Names(), town) {
 		if code, out, errs := result(t, "map", "check", name); code != 0 || !strings.HasPrefix(out, name+": ") {
 			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
 		}

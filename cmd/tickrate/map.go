@@ -19,6 +19,7 @@ func newMap() *cobra.Command {
 	var players int
 	var seed uint64
 	var out string
+	var town bool
 	gen := &cobra.Command{
 		Use:   "generate",
 		Short: "Generate a map for a number of players",
@@ -27,11 +28,16 @@ func newMap() *cobra.Command {
 			if out == "" || players < 1 || players > 4096 {
 				return badUse(fmt.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out))
 			}
-			return generate(c, players, seed, out)
+			a := arena.Generate(players, seed)
+			if town {
+				a = arena.Town(players, seed)
+			}
+			return save(c, a, out)
 		},
 	}
-	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² each")
+	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
 	gen.Flags().Uint64Var(&seed, "seed", 1, "seed of the map")
+	gen.Flags().BoolVar(&town, "town", false, "a town, whose houses hide who is behind them, in place of low walls and crates")
 	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
 	check := &cobra.Command{
 		Use:   "check NAME|FILE",
@@ -55,8 +61,7 @@ func newMap() *cobra.Command {
 	return c
 }
 
-func generate(c *cobra.Command, players int, seed uint64, out string) error {
-	a := arena.Generate(players, seed)
+func save(c *cobra.Command, a *arena.Arena, out string) error {
 	f, err := os.Create(out)
 	if err != nil {
 		return fmt.Errorf("write the map: %w", err)

@@ -124,7 +124,7 @@ func serveNaive() error {
 		_ = json.NewEncoder(w).Encode(r) // the reader has gone: nothing to do
 	})
 	go func() { _ = http.Serve(web, mux) }() // until killed
-	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(), web.Addr().String(), "", "", os.Getpid()}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(), web.Addr().String(), "", "", os.Getpid(), ""}); err != nil {
 		return err
 	}
 	go c.read()

@@ -23,7 +23,7 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	out, model, socket, relevance string
-	codec                         string
+	codec, maps                   string
 	far                           float64
 	quick                         bool
 	start, max, rate, every, full int
@@ -62,6 +62,7 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
+	fl.StringVar(&f.maps, "maps", "gen", "`kind` of map, made for each size: gen (low walls) or town (houses, which hide who is behind them)")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
@@ -105,6 +106,8 @@ func (f planFlags) withDefaults() (planFlags, error) {
 		return f, fmt.Errorf("tick share %g: expected more than 0, at most 1", f.share)
 	case !(f.far >= 0 && f.far <= 4*arena.Limit):
 		return f, fmt.Errorf("a range of %g m: expected 0 to %d, 0 for no limit", f.far, 4*arena.Limit)
+	case f.maps != "gen" && f.maps != "town":
+		return f, fmt.Errorf("maps %q: expected gen or town", f.maps)
 	case f.socket != "gnet" && f.socket != "mmsg":
 		return f, fmt.Errorf("socket back end %q: expected gnet or mmsg", f.socket)
 	}

@@ -48,7 +48,7 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 	}
 	set("simulation", "%d Hz", f.rate)
 	set("snapshots", "every %d ticks (%.1f Hz) to each client", f.every, float64(f.rate)/float64(f.every))
-	set("maps", "generated, 40 m² a player, %s", sees(f))
+	set("maps", "%s, generated, 40 m² of free ground a player, %s", f.maps, sees(f))
 	set("movement", "%s", move.name)
 	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
 	set("socket", "%s", f.socket)
@@ -61,8 +61,14 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 
 // sees says who sees whom.
 func sees(f planFlags) string {
-	if f.far > 0 && (f.relevance == "auto" || f.relevance == "grid") {
+	grid := f.relevance == "auto" || f.relevance == "grid"
+	switch {
+	case grid && f.far > 0 && f.maps == "town":
+		return fmt.Sprintf("who is within %g m and behind no house visible to each other", f.far)
+	case grid && f.far > 0:
 		return fmt.Sprintf("who is within %g m visible to each other", f.far)
+	case grid && f.maps == "town":
+		return "who is behind no house visible to each other"
 	}
 	return "everybody visible to everybody"
 }
@@ -175,7 +181,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 		return nil, err
 	}
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--arena", fmt.Sprintf("gen:%d:%d", max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
+		"--arena", fmt.Sprintf("%s:%d:%d", r.flags.maps, max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none",
 		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}

@@ -39,7 +39,7 @@ type serveFlags struct {
 	key              keyFlags
 	protocol         protocolID
 	public           []string
-	journal          string
+	journal, sights  string
 	httpToken        string
 	seconds, timeout int
 }
@@ -51,6 +51,7 @@ type ready struct {
 	Connect string `json:"connect"` // URL; a POST to it gives a token; "" for nowhere
 	Query   string `json:"query"`   // UDP address that answers server browsers; "" for none
 	PID     int    `json:"pid"`
+	Walls   string `json:"walls,omitempty"` // what walls hide, where it was looked at
 }
 
 // host is what serve runs.
@@ -94,14 +95,15 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
-	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, or a file")
+	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, or a file")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
-	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where it can hide somebody, else all)")
+	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
+	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
@@ -159,7 +161,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		return cfg, err
 	}
 	cfg = server.HostConfig{
-		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(),
+		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
 		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
 		Query: f.query, Name: f.name, Build: version,
 	}
@@ -238,11 +240,18 @@ func (f *serveFlags) open(cfg server.HostConfig) (host, error) {
 
 // announce says where the host is.
 func (f *serveFlags) announce(c *cobra.Command, h host) {
+	walls := ""
+	if l, ok := h.(*server.Host); ok {
+		walls = l.Walls()
+	}
 	if f.ready {
-		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid()})
+		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), walls})
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	if walls != "" {
+		what = append(what, walls)
+	}
 	if f.echo {
 		what = []string{fmt.Sprintf("echo for %d on udp %v", f.players, h.Addr()), "protocol id " + f.protocol.String()}
 	}

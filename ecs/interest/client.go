@@ -23,6 +23,7 @@ type Client struct {
 	ties   []uint64    // of Pick
 	turn   int         // where the rows of equal weight begin
 	looked uint32      // the grid's count of snapshots at the last Look
+	weighs bool        // lanes are not all 0
 }
 
 // top is where a row's weight stays: a lane's highest bit is room for the sum.
@@ -48,6 +49,7 @@ func NewClient(g *Grid) *Client {
 func (c *Client) Reset() {
 	clear(c.seen)
 	clear(c.lanes)
+	c.weighs = false
 	for _, plane := range c.linger {
 		clear(plane)
 	}
@@ -65,31 +67,15 @@ func (c *Client) Weight(slot int) int { return int(c.lanes[slot>>2] >> (slot & 3
 // Look finds what a viewer may see in the grid's snapshot, and adds to the weights of these rows. fights is the set of rows that
 // fight with the viewer, nil for none: it makes nobody seen.
 func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
-	from := g.from(g.Cell(v.X, v.Z))
-	team := g.teams[v.Team]
-	if v.Team == 0 {
-		team = nil
-	}
+	cell := g.Cell(v.X, v.Z)
+	from := g.from(cell)
+	g.rings(cell, from)
+	team := g.team(v.Team)
 	c.cone(g, v)
+	c.weighs = true
 	w := newGains(c.grid.Weights)
-	for i, here := range g.here {
-		now := from.all[i]
-		if team != nil {
-			now |= team[i]
-		}
-		if v.Slot>>6 == i {
-			now |= 1 << (v.Slot & 63)
-		}
-		now &= here
-		seen := now | c.stay(i, now)&here
-		if late := seen &^ now; late != 0 {
-			if others := g.replaced(i, late, c.looked); others != 0 {
-				seen &^= others
-				for _, plane := range c.linger {
-					plane[i] &^= others
-				}
-			}
-		}
+	for i := range g.here {
+		seen := c.seenNow(g, i, from, team, v.Slot)
 		if seen|c.seen[i] == 0 {
 			continue // and all weights are 0
 		}
@@ -101,6 +87,42 @@ func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
 		c.seen[i] = seen
 	}
 	c.looked = g.fills
+}
+
+// See is Look for a client that is told all that it sees: it takes a part of the time, and all weights begin anew.
+// There is nothing to Pick until the next Look.
+func (c *Client) See(g *Grid, v Viewer) {
+	if c.weighs {
+		clear(c.lanes)
+		c.weighs = false
+	}
+	from, team := g.from(g.Cell(v.X, v.Z)), g.team(v.Team)
+	for i := range g.here {
+		c.seen[i] = c.seenNow(g, i, from, team, v.Slot)
+	}
+	c.looked = g.fills
+}
+
+// seenNow is which rows of word i are seen from a cell, by a team, or were a moment ago.
+func (c *Client) seenNow(g *Grid, i int, from *view, team []uint64, own int) (seen uint64) {
+	here, now := g.here[i], from.all[i]
+	if team != nil {
+		now |= team[i]
+	}
+	if own>>6 == i {
+		now |= 1 << (own & 63)
+	}
+	now &= here
+	seen = now | c.stay(i, now)&here
+	if late := seen &^ now; late != 0 {
+		if others := g.replaced(i, late, c.looked); others != 0 {
+			seen &^= others
+			for _, plane := range c.linger {
+				plane[i] &^= others
+			}
+		}
+	}
+	return seen
 }
 
 // stay sets the counters of rows that are seen now and counts the others down. It returns those that had not run out.

@@ -18,6 +18,8 @@
 //	    client.Pick(cost, budgetBits-fixed)   // snapshot.Packer.Pick(client.Picked())
 //	    client.Sent(said)                     // snapshot.Packer.Said
 //
+// or, for a client that is told all it sees, client.See(grid, viewer) alone.
+//
 // No row starves. A weight is at least 1, so a row that waits n snapshots stands at n or more, and who goes before it stands as
 // high. One that was sent begins at 0 and gains at most W a snapshot; so of two turns in which it passes the waiting row, the
 // later is W/(W-1) times as late at least: up to snapshot n there are at most 1 + W*(1 + ln n). Where R rows are seen and every

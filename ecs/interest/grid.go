@@ -19,11 +19,18 @@ type Config struct {
 	Linger     int       // snapshots that a row stays seen after it was, 0 to 15
 	Weights    Weights   // default DefaultWeights
 	Sight      SightFunc // default: everything in range is in sight
+
+	// Sights, if set, is asked in place of Sight, and must say the same: once a cell, not once a pair of cells.
+	Sights SightsFunc
 }
 
 // SightFunc reports whether somebody in cell from might see somebody in cell to; cells are z*Wide + x. It is asked for cells in
 // which somebody stands, again for every Fill, so it should be a look into a table. It must not change while a Grid uses it.
 type SightFunc func(from, to int) bool
+
+// SightsFunc appends to cells those which somebody in cell from might see, in any order, each once; those in which nobody stands
+// may be left out. It must keep to what SightFunc keeps to.
+type SightsFunc func(from int, cells []uint16) []uint16
 
 // Weights are what a row gains in a snapshot in which it is seen, each for what is true of it. Their sum is at most 4096.
 type Weights struct {
@@ -84,16 +91,16 @@ type Grid struct {
 	start          []int32  // by cell: where its rows begin in order; one more at the end
 	order          []uint16 // slots by cell, of those that are here
 	near, mid, far disc
-	views          []view // by cell
+	sights         []uint16 // what Sights said last
+	views          []view   // by cell
 	teams          [256][]uint64
 	inUse          []uint8    // teams that are not empty
 	free           [][]uint64 // sets of teams and views of other snapshots
 	sets           [][]uint64 // sets in use
 }
 
-// view is what can be seen from a cell.
+// view is what can be seen from a cell; near and mid are made for the first who weighs.
 type view struct {
-	made           bool
 	near, mid, all []uint64
 }
 
@@ -108,6 +115,9 @@ func NewGrid(c Config) *Grid {
 	g.order = make([]uint16, c.Slots)
 	g.views = make([]view, c.Wide*c.Deep)
 	most := max(c.Wide, c.Deep)
+	if c.Sights != nil {
+		g.sights = make([]uint16, 0, c.Wide*c.Deep)
+	}
 	g.near, g.mid, g.far = newDisc(c.Near, most), newDisc(c.Mid, most), newDisc(c.Far, most)
 	return g
 }
@@ -210,6 +220,14 @@ func (g *Grid) set() []uint64 {
 	return s
 }
 
+// team is the set of a team's rows, nil for none.
+func (g *Grid) team(t uint8) []uint64 {
+	if t == 0 {
+		return nil
+	}
+	return g.teams[t]
+}
+
 // span adds the rows of the cells from x to last of row z to a set. They lie side by side in order.
 func (g *Grid) span(z, x, last int, set []uint64) {
 	x, last = max(x, 0), min(last, g.cfg.Wide-1)
@@ -239,13 +257,13 @@ func newDisc(radius, most int) (d disc) {
 // from is what can be seen from a cell, worked out for the first who looks.
 func (g *Grid) from(cell int) *view {
 	v := &g.views[cell]
-	if v.made {
+	if v.all != nil {
 		return v
 	}
-	*v = view{true, g.set(), g.set(), g.set()}
-	g.around(cell, g.near, v.near)
-	g.around(cell, g.mid, v.mid)
+	v.all = g.set()
 	switch {
+	case g.cfg.Sights != nil:
+		g.listed(cell, v.all)
 	case g.cfg.Sight != nil:
 		g.sighted(cell, v.all)
 	case g.cfg.Far >= max(g.cfg.Wide, g.cfg.Deep)*2:
@@ -254,6 +272,33 @@ func (g *Grid) from(cell int) *view {
 		g.around(cell, g.far, v.all)
 	}
 	return v
+}
+
+// rings makes near and mid of a cell's view.
+func (g *Grid) rings(cell int, v *view) {
+	if v.near == nil {
+		v.near, v.mid = g.set(), g.set()
+		g.around(cell, g.near, v.near)
+		g.around(cell, g.mid, v.mid)
+	}
+}
+
+// listed adds the rows in the far disc that Sights lists.
+func (g *Grid) listed(cell int, set []uint64) {
+	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
+	limited := g.cfg.Far < max(g.cfg.Wide, g.cfg.Deep)*2
+	g.sights = g.cfg.Sights(cell, g.sights[:0])
+	for _, to := range g.sights {
+		if limited {
+			dx, dz := int(to)%g.cfg.Wide-x, int(to)/g.cfg.Wide-z
+			if dz = max(dz, -dz); dz >= len(g.far) || max(dx, -dx) > g.far[dz] {
+				continue
+			}
+		}
+		for _, slot := range g.order[g.start[to]:g.start[int(to)+1]] {
+			set[slot>>6] |= 1 << (slot & 63)
+		}
+	}
 }
 
 // around adds the rows in a disc.

@@ -45,6 +45,16 @@ func TestClientEqualsTwin(t *testing.T) {
 			Near: 1, Mid: 3, Far: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"), Linger: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
 		if rapid.Bool().Draw(t, "walls") {
 			cfg.Sight = wall
+			if rapid.Bool().Draw(t, "lists") {
+				cfg.Sights = func(from int, cells []uint16) []uint16 {
+					for to := 12*9 - 1; to >= 0; to-- {
+						if wall(from, to) {
+							cells = append(cells, uint16(to))
+						}
+					}
+					return cells
+				}
+			}
 		}
 		if rapid.Bool().Draw(t, "heavy") {
 			cfg.Weights = Weights{Seen: 400, Mid: 1, Near: 1000, Ahead: 1, Fight: 2000, New: 600}
@@ -62,12 +72,21 @@ func TestClientEqualsTwin(t *testing.T) {
 				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
 			}
 			fights := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
-			c.Look(g, v, fights)
 			twin.look(g, sc, v, fights)
+			all := rng.IntN(5) == 0
+			if all {
+				c.See(g, v)
+				clear(twin.weight)
+			} else {
+				c.Look(g, v, fights)
+			}
 			for slot := range slots {
 				if has(c.Seen(), slot) != twin.seen[slot] || c.Weight(slot) != twin.weight[slot] {
 					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d", slot, has(c.Seen(), slot), c.Weight(slot), twin.seen[slot], twin.weight[slot])
 				}
+			}
+			if all {
+				continue
 			}
 			for slot := range slots {
 				cost[slot] = uint16(rng.IntN(50))

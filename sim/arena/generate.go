@@ -28,7 +28,7 @@ func Generate(players int, seed uint64) *Arena {
 	side := max(minSide, math.Sqrt(areaPerPlayer*float64(players)))
 	half := int(math.Ceil(side/2)) * 4
 	b := builder{half: half, tiles: int(math.Round(float64(half) / (2 * tileSide))), rng: seed ^ uint64(players)<<32}
-	b.shell()
+	b.shell(wallHeight)
 	for z := range b.tiles {
 		for x := range b.tiles {
 			b.tile(x, z)
@@ -69,14 +69,14 @@ func (b *builder) solid(shape Shape, x0, y0, z0, x1, y1, z1 int) {
 	b.solids = append(b.solids, NewSolid(shape, quarters(x0, y0, z0), quarters(x1, y1, z1)))
 }
 
-// shell is the floor, its top at y = 0, and the walls round it.
-func (b *builder) shell() {
+// shell is the floor, its top at y = 0, and walls round it.
+func (b *builder) shell(high int) {
 	h := b.half
 	b.solid(Box, -h-4, -4, -h-4, h+4, 0, h+4)
-	b.solid(Box, -h-4, 0, -h-4, -h, wallHeight, h+4)
-	b.solid(Box, h, 0, -h-4, h+4, wallHeight, h+4)
-	b.solid(Box, -h, 0, -h-4, h, wallHeight, -h)
-	b.solid(Box, -h, 0, h, h, wallHeight, h+4)
+	b.solid(Box, -h-4, 0, -h-4, -h, high, h+4)
+	b.solid(Box, h, 0, -h-4, h+4, high, h+4)
+	b.solid(Box, -h, 0, -h-4, h, high, -h)
+	b.solid(Box, -h, 0, h, h, high, h+4)
 }
 
 // border is the coordinate of the line before tile i.
@@ -125,7 +125,7 @@ func (b *builder) cover(x0, z0, x1, z1 int) {
 	b.solid(Box, x, 0, z0+b.pick(0, 6), x+2, h, z1)
 }
 
-// wall is higher than a player can see over or jump.
+// wall is 2.5 to 4 m: over the eyes of who stands or jumps once, and not of who jumps twice, whose eyes rise to 4.3 m.
 func (b *builder) wall(x0, z0, x1, z1 int) {
 	h := b.pick(10, 16)
 	if b.pick(0, 1) == 0 {
@@ -167,10 +167,14 @@ func (b *builder) stairs(x0, z0, x1, z1 int) {
 
 // spawns chooses perTeam places for each team, on the lines between tiles, as far apart as there is room for.
 func (b *builder) spawns(perTeam int) []Spawn {
-	perTeam = max(perTeam, 4)
+	return spread(max(perTeam, 4), b.places)
+}
+
+// spread chooses perTeam of each team's places, as far apart as there is room for.
+func spread(perTeam int, places func(team uint8) []geom.Vec3) []Spawn {
 	var out []Spawn
 	for team := range uint8(Teams) {
-		places := b.places(team)
+		places := places(team)
 		var taken []geom.Vec3
 		for apart := float32(8); len(taken) < perTeam; apart /= 1.25 {
 			for _, p := range places {
@@ -200,11 +204,15 @@ func (b *builder) places(team uint8) []geom.Vec3 {
 			add(at, b.border(i))
 		}
 	}
+	b.shuffle(all)
+	return all
+}
+
+func (b *builder) shuffle(all []geom.Vec3) {
 	for i := len(all) - 1; i > 0; i-- {
 		j := b.pick(0, i)
 		all[i], all[j] = all[j], all[i]
 	}
-	return all
 }
 
 // clear reports whether p is at least apart metres from each point taken.

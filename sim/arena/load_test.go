@@ -166,6 +166,9 @@ func TestOpen(t *testing.T) {
 	if err != nil || a.Name != "gen:500:7" || a.Hash() != Generate(500, 7).Hash() {
 		t.Fatalf("gen:500:7: %v", err)
 	}
+	if a, err := Open("town:50:7"); err != nil || a.Name != "town:50:7" || a.Hash() != Town(50, 7).Hash() {
+		t.Fatalf("town:50:7: %v", err)
+	}
 	if a, err = Open("arena-16"); err != nil || a.Name != "arena-16" {
 		t.Fatal(err)
 	}
@@ -175,8 +178,9 @@ func TestOpen(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		path:            "arena " + path + ": boxes[1]: y = 1.51, want a multiple of 1/64 from -2000 to 2000",
-		"nosuch":        "arena nosuch: no such file, and built in are only arena-1024, arena-16, arena-256, arena-64; gen:PLAYERS:SEED makes one",
+		"nosuch":        "arena nosuch: no such file, and built in are only arena-1024, arena-16, arena-256, arena-64; gen:PLAYERS:SEED and town:PLAYERS:SEED make more",
 		"gen:":          "arena gen:: want gen:PLAYERS:SEED with 2 to 8192 players",
+		"town:1:1":      "arena town:1:1: want town:PLAYERS:SEED with 2 to 8192 players",
 		"gen:1:1":       "arena gen:1:1: want gen:PLAYERS:SEED with 2 to 8192 players",
 		"gen:100000:1":  "arena gen:100000:1: want gen:PLAYERS:SEED with 2 to 8192 players",
 		"gen:16":        "arena gen:16: want gen:PLAYERS:SEED with 2 to 8192 players",

@@ -14,6 +14,17 @@ var ErrGrid = errors.New("sight: the grid does not cover the arena's bounds; Fit
 // besides the table while it works. The errors say what is wrong with the config, or that the table would be too large. Equal
 // arguments give equal tables.
 func Build(a *arena.Arena, c Config) (*Table, error) {
+	b, err := newBuilder(a, c)
+	if err != nil {
+		return nil, err
+	}
+	b.gather()
+	b.blocks(len(b.tree)-1, 0, 0)
+	return b.t, nil
+}
+
+// newBuilder checks a config and finds who can be where.
+func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
 		return nil, err
@@ -28,9 +39,7 @@ func Build(a *arena.Arena, c Config) (*Table, error) {
 	if len(b.walls.all) == 0 { // a wall that is nowhere, for last to begin with
 		b.walls.all = []wall{{room: room{point{1, 1, 1}, point{-1, -1, -1}}}}
 	}
-	b.gather()
-	b.blocks(len(b.tree)-1, 0, 0)
-	return t, nil
+	return b, nil
 }
 
 // builder fills a table.

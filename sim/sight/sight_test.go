@@ -11,7 +11,7 @@ import (
 
 // The scenes of the tests: small enough to look everywhere.
 func scenes(tb testing.TB) []*arena.Arena {
-	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"), town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2)}
+	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"), town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
 }
 
 // oracle draws where somebody of a node is after the look-ahead, without any of the builder's geometry: anywhere on the

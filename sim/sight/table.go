@@ -2,6 +2,8 @@ package sight
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 )
 
 // Table says which cells may see each other. It is read-only once built; any number of goroutines may ask.
@@ -26,6 +28,14 @@ func (t *Table) Config() Config { return t.c }
 
 // Arena is the hash of the arena it was built from.
 func (t *Table) Arena() [32]byte { return t.arena }
+
+// Fits reports whether it is what Build would make of a config for the same arena, but for MaxBytes.
+func (t *Table) Fits(c Config) bool {
+	c = c.withDefaults()
+	u := &t.c
+	return c.MinX == u.MinX && c.MinZ == u.MinZ && c.Cell == u.Cell && c.Wide == u.Wide && c.Deep == u.Deep && c.LookAhead == u.LookAhead &&
+		c.Speed == u.Speed && c.Climb == u.Climb && c.Effort == u.Effort && slices.Equal(c.Levels, u.Levels)
+}
 
 // Cells is the number of cells, Levels that of levels, Bytes the size of the bits.
 func (t *Table) Cells() int  { return t.c.cells() }
@@ -78,11 +88,12 @@ func (t *Table) String() string {
 type Crowd struct {
 	t     *Table
 	nodes []uint32 // by cell
+	here  []uint64 // nodes on which somebody is, one a cell
 }
 
 // NewCrowd returns a crowd in which nobody is.
 func NewCrowd(t *Table) *Crowd {
-	c := &Crowd{t: t, nodes: make([]uint32, t.Cells())}
+	c := &Crowd{t: t, nodes: make([]uint32, t.Cells()), here: make([]uint64, t.words)}
 	c.Reset()
 	return c
 }
@@ -92,14 +103,34 @@ func (c *Crowd) Reset() {
 	for cell := range c.nodes {
 		c.nodes[cell] = uint32(cell)
 	}
+	clear(c.here)
 }
 
 // Raise says that somebody, who sees or is seen, has his feet at a position.
 func (c *Crowd) Raise(x, y, z float32) {
 	cell := c.t.Cell(x, z)
-	node := uint32(c.t.Level(cell, y)*len(c.nodes) + cell)
-	c.nodes[cell] = max(c.nodes[cell], node)
+	was := c.nodes[cell]
+	node := max(was, uint32(c.t.Level(cell, y)*len(c.nodes)+cell))
+	c.here[was>>6] &^= 1 << (was & 63)
+	c.here[node>>6] |= 1 << (node & 63)
+	c.nodes[cell] = node
 }
 
 // Visible reports whether somebody in cell from might see somebody in cell to. It is an interest.SightFunc.
 func (c *Crowd) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
+
+// Seen appends the cells of which Visible says that they might be seen from a cell, and in which somebody was raised since the last
+// Reset. It takes the time of those, and of a word for 64 others. It is an interest.SightsFunc.
+func (c *Crowd) Seen(from int, cells []uint16) []uint16 {
+	row := c.t.bits[int(c.nodes[from])*c.t.words:][:len(c.here)]
+	for i, here := range c.here {
+		for w := here & row[i]; w != 0; w &= w - 1 {
+			cell := i*64 + bits.TrailingZeros64(w)
+			for cell >= len(c.nodes) { // of a higher level
+				cell -= len(c.nodes)
+			}
+			cells = append(cells, uint16(cell))
+		}
+	}
+	return cells
+}

@@ -2,6 +2,8 @@ package sight
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -90,10 +92,38 @@ func TestCrowd(t *testing.T) {
 				}
 				checked++
 			}
+			var listed []int
+			for _, to := range crowd.Seen(from, nil) {
+				listed = append(listed, int(to))
+			}
+			if !slices.Equal(listed, []int{from}) {
+				t.Fatalf("crowd in cell %d alone lists %v", from, listed)
+			}
 		}
 	}
 	if n := testing.AllocsPerRun(100, func() { crowd.Reset(); crowd.Raise(1, 1, 1); crowd.Visible(3, 4) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 50 { // what Seen lists is what Visible says of the cells in which somebody is
+		crowd.Reset()
+		occupied := map[int]bool{}
+		for range 40 {
+			x, z := c.MinX+60*r.Float32(), c.MinZ+60*r.Float32()
+			crowd.Raise(x, 5*r.Float32(), z)
+			occupied[table.Cell(x, z)] = true
+		}
+		for from := range table.Cells() {
+			got := map[int]bool{}
+			for _, to := range crowd.Seen(from, nil) {
+				got[int(to)] = true
+			}
+			for to := range table.Cells() {
+				if want := occupied[to] && crowd.Visible(from, to); got[to] != want {
+					t.Fatalf("cell %d lists %d: %v, want %v", from, to, got[to], want)
+				}
+			}
+		}
 	}
 	crowd.Reset()
 	hidden := -1

@@ -39,6 +39,7 @@ func TestTightness(t *testing.T) {
 		{openArena(t, "arena-256"), 4, 0},
 		{town(48, 1), 4, 0.8},
 		{town(48, 1), 8, 0.6},
+		{arena.Town(64, 11), 4, 0.6},
 		{rooms(5, 1), 4, 0.4},
 	} {
 		table, err := Build(row.arena, Fit(row.arena, row.cell))

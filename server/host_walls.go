@@ -1,0 +1,77 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tickrate/tickrate/sim/sight"
+)
+
+// Implementation constants of the walls.
+const (
+	wallSample = 500 // pairs of cells, looked at before a table is built
+	leastWalls = 0.1 // share of them that must be hidden for RelevanceAuto: rows cost more than shared blocks
+)
+
+// withWalls gives a lobby that may hide somebody the table of what its arena's walls hide, unless that is next to nothing: then
+// a map in the open pays some tens of milliseconds. It says what it found, "" if it did not look. A table is kept in dir, if that is
+// not "", and taken from there the next time.
+func withWalls(c Config, dir string) (with Config, found string, err error) {
+	if c.Arena == nil || c.Walls != nil || c.Sight != nil || c.Relevance != RelevanceAuto && c.Relevance != RelevanceGrid {
+		return c, "", nil
+	}
+	start := time.Now()
+	cell := c.Cell
+	if cell == 0 {
+		cell = sight.CellFor(c.Arena)
+	}
+	grid := sight.Fit(c.Arena, cell)
+	share, err := sight.Sample(c.Arena, grid, wallSample)
+	if err != nil {
+		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
+	}
+	if share == 0 || c.Relevance == RelevanceAuto && share < leastWalls {
+		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of cells of %g m: nothing is made of it", 100*share, wallSample, cell), nil
+	}
+	c.Walls, err = keptWalls(c, grid, dir)
+	if err != nil {
+		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
+	}
+	w := c.Walls.Config()
+	return c, fmt.Sprintf("walls hide %.0f %% of pairs of cells: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s",
+		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024, time.Since(start).Seconds()), nil
+}
+
+// keptWalls is the table of a grid out of a file in dir, or a new one, which is written there. What is in the file and is no table
+// of this arena and this grid is written over.
+func keptWalls(c Config, grid sight.Config, dir string) (*sight.Table, error) {
+	if dir == "" {
+		return sight.Build(c.Arena, grid)
+	}
+	hash := c.Arena.Hash()
+	file := filepath.Join(dir, fmt.Sprintf("%x-%gm.sight", hash[:8], grid.Cell))
+	data, err := os.ReadFile(file)
+	if err == nil {
+		if t, err := sight.Load(data, hash, 0); err == nil && t.Fits(grid) {
+			return t, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	t, err := sight.Build(c.Arena, grid)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = t.AppendBinary(nil); err != nil {
+		return nil, err
+	}
+	part := fmt.Sprintf("%s.%d", file, os.Getpid()) // nobody reads half a file
+	if err = os.WriteFile(part, data, 0o644); err == nil {
+		err = os.Rename(part, file)
+	}
+	return t, err
+}
