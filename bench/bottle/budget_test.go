@@ -247,7 +247,7 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		if longest >= 48*3 {
 			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
 		}
-		if n := seen / max(1, snapshots); n < players/3 || n >= players || s.Count[server.Narrowed].Load() == 0 {
+		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[server.Narrowed].Load() == 0 {
 			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[server.Narrowed].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
