@@ -62,6 +62,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	cfg.Lobby.Gate = f.gate
 	h := &Host{front: f, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
+		h.lobby.Prepare()
 		err = f.openHTTP(cfg, h.pages())
 	}
 	if err != nil {

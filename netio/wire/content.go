@@ -21,6 +21,9 @@ func (c Content) String() string {
 	return "?"
 }
 
+// MaxContent is the largest content that is sent, unpacked, in bytes.
+const MaxContent = 1 << 20
+
 // Valid reports whether there is such a content.
 func (c Content) Valid() bool { return c >= ContentModel && c <= lastContent }
 
