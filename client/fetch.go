@@ -113,7 +113,7 @@ func (c *Client) parcel(now time.Duration, blob []byte) error {
 		return wire.DropFragment
 	}
 	if why, err := c.adopt(&p); err != nil {
-		c.deny(now, why, fmt.Errorf("client: the server's %v: %w", p.Content, err))
+		c.deny(now, why, fmt.Errorf("client: the server's %v: %.300s", p.Content, err.Error())) // it may quote the server at length
 		return wire.DropFragment
 	}
 	f := &c.fetch
