@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -139,7 +140,13 @@ func hostileMaps() map[string][]byte {
 		return []byte(head + strings.Repeat(row+",", count-1) + row + "]}")
 	}
 	most := func(row string) []byte { return rows(row, (wire.MaxContent-len(head)-10)/(len(row)+1)) }
+	var wide []string // each over as many cells as go into the ray grid
+	for i := range 120 * 119 {
+		x, z := -2000+i%120*32, -2000+i/120*32
+		wide = append(wide, fmt.Sprintf("[%d,0,%d,%d,1,%d]", x, z, x+110, z+110))
+	}
 	return map[string][]byte{
+		"large indexes":  []byte(head + strings.Join(wide, ",") + "]}"),
 		"empty rows":     most("[]"),
 		"short rows":     most("[0]"),
 		"one long row":   []byte(head + "[" + strings.Repeat("0,", wire.MaxContent/2-200) + "0]]}"),

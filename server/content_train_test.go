@@ -43,7 +43,21 @@ func TestDictionaryOfMaps(t *testing.T) {
 		}
 		return
 	}
-	if n := len(dict.MapDictionary()); n > 1000 {
-		t.Errorf("a dictionary of %d bytes", n)
+	sizes := [2]int{} // of all maps that are built in, without and with
+	for _, name := range arena.Names() {
+		file := mapFile(t, name)
+		for i, d := range [][]byte{nil, dict.MapDictionary()} {
+			p, err := dict.NewPacker(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(p.Append(nil, file)); name == "arena-16" || name == "arena-64" {
+				sizes[i] += n
+			}
+		}
+	}
+	t.Logf("arena-16 and arena-64: %d bytes without the dictionary, %d with", sizes[0], sizes[1])
+	if n := len(dict.MapDictionary()); n > 1000 || sizes[1]*20 > sizes[0]*19 {
+		t.Errorf("a dictionary of %d bytes; %d bytes without, %d with: want a twentieth less", n, sizes[0], sizes[1])
 	}
 }
