@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -312,4 +313,48 @@ func TestContentThatNeverComes(t *testing.T) {
 			t.Errorf("%d: %v, %v, %v after %v; %+v", i, state, why, s.client.Err(), l.now, s.client.fetch)
 		}
 	}
+}
+
+// Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
+func FuzzContent(f *testing.F) {
+	l := newLab(f, labConfig{})
+	for _, what := range []wire.Content{wire.ContentModel, wire.ContentArena} {
+		good := l.honest(what)
+		f.Add(good)
+		f.Add(good[:len(good)-1])
+		p, _ := wire.ParseParcel(good)
+		file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+		if err != nil {
+			f.Fatal(err)
+		}
+		p.Method, p.Packed = uint8(dict.Stored), file
+		f.Add(p.Append(nil)) // what is inside can be changed
+	}
+	cfg := l.config()
+	l.lacks(&cfg)
+	l.asked = func(*guest, wire.Content) {}
+	s := l.seat(cfg, link{})
+	l.run(500 * time.Millisecond)
+	if s.client.fetch.wants != 1<<wire.ContentModel|1<<wire.ContentArena {
+		f.Fatalf("wants %b", s.client.fetch.wants)
+	}
+	f.Fuzz(func(t *testing.T, blob []byte) {
+		c := *s.client
+		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), session.NewPeer(l.now, session.Config{})
+		err := c.parcel(l.now, blob)
+		state, why := c.State()
+		got := s.client.fetch.wants &^ c.fetch.wants
+		switch {
+		case err != nil && err != wire.DropFragment:
+			t.Fatal(err)
+		case err == nil && (state != Connecting || got == 0):
+			t.Fatalf("taken: %v, %b", state, got)
+		case err == nil && got>>wire.ContentModel&1 != 0 && c.cfg.Models.Hash() != l.models.Hash():
+			t.Fatal("taken: other models")
+		case err == nil && got>>wire.ContentArena&1 != 0 && c.Arena().Hash() != l.arena.Hash():
+			t.Fatal("taken: another arena")
+		case err != nil && (got != 0 || state != Connecting && (state != Denied || why == 0)):
+			t.Fatalf("not taken: %v, %v, %b", state, why, got)
+		}
+	})
 }

@@ -174,3 +174,52 @@ func TestFetchRefused(t *testing.T) {
 		}
 	}
 }
+
+// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. BENCHMARKS.md and the
+// decision 0016 have these figures.
+func TestFetchTime(t *testing.T) {
+	join := func(name string, models ghost.Models, has bool) time.Duration {
+		a, err := arena.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Config{Clients: 1, Seed: 2, Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
+			Client: func(_ int, cfg *client.Config) {
+				if cfg.Fetch = !has; !has {
+					cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !playing(b.Clients[0]) {
+			if err := b.Step(); err != nil || b.Now() > 30*time.Second {
+				state, why := b.Clients[0].State()
+				t.Fatalf("%s: %v, %v after %v: %v", name, state, why, b.Now(), err)
+			}
+		}
+		return b.Now()
+	}
+	base := join("arena-64", ghost.Trained(), true)
+	t.Logf("has all:               in after %v", base)
+	for _, c := range []struct {
+		name   string
+		models ghost.Models
+		bytes  int // of both, packed, and their packages
+	}{
+		{"arena-16", ghost.Trained(), 400},
+		{"arena-64", ghost.Trained(), 1300},
+		{"arena-256", ghost.Trained(), 4200},
+		{"arena-1024", ghost.Trained(), 16700},
+		{"gen:4096:1", ghost.Trained(), 65500},
+		{"arena-64", otherModels(), 2200},
+	} {
+		took := join(c.name, c.models, false)
+		line := time.Duration(c.bytes) * 8 * time.Second / 64000
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != ghost.Trained().Hash(), took, line.Round(time.Millisecond))
+		if took > base+line*11/10+400*time.Millisecond {
+			t.Errorf("%s: in after %v", c.name, took)
+		}
+	}
+}
