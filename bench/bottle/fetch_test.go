@@ -175,8 +175,8 @@ func TestFetchRefused(t *testing.T) {
 	}
 }
 
-// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. BENCHMARKS.md and the
-// decision 0016 have these figures.
+// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. Decision 0016
+// has these figures.
 func TestFetchTime(t *testing.T) {
 	join := func(name string, models ghost.Models, has bool) time.Duration {
 		a, err := arena.Open(name)

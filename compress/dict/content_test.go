@@ -2,8 +2,11 @@ package dict
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"testing"
 
@@ -43,6 +46,17 @@ func TestPackGivesBack(t *testing.T) {
 	}
 	if Methods.String() != "?" {
 		t.Error("a method too many has a name")
+	}
+}
+
+// The dictionary is part of the protocol: the page names it by its hash.
+func TestDictionaryIsThePages(t *testing.T) {
+	page, err := os.ReadFile("../../PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("`%x`", sha256.Sum256(MapDictionary())); !bytes.Contains(page, []byte(want)) || !bytes.Contains(page, fmt.Appendf(nil, "has %d bytes", len(maps))) {
+		t.Errorf("PROTOCOL.md does not have %s", want)
 	}
 }
 
