@@ -579,9 +579,11 @@ func (l *lab) tick() {
 		case g.gone != 0 || !g.peer.Ready(l.now):
 		case g.told && g.peer.Queued() == 0:
 			l.dismiss(g)
-		case !g.ready && (g.peer.Due(l.now) || g.peer.BlobDue(l.now)):
+		case !g.ready && g.peer.Due(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
-			pack = g.peer.AppendEvents(pack, wire.MaxSections-session.FragmentRoom)
+			l.send(g, g.peer.AppendEvents(pack, 512))
+		case !g.ready && g.peer.BlobDue(l.now):
+			pack, _ := g.peer.Append(l.now, nil)
 			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
