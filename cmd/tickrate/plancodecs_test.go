@@ -10,7 +10,7 @@ import (
 
 // All codecs are played, the plan's own first, and what they take stands in the order that they are for.
 func TestCompareCodecs(t *testing.T) {
-	f, err := planFlags{rate: 30, seed: 3, codec: "range", relevance: "auto", start: 1, max: 64, share: 0.6, socket: "gnet"}.withDefaults()
+	f, err := planFlags{rate: 30, seed: 3, codec: "range", relevance: "auto", maps: "gen", start: 1, max: 64, share: 0.6, socket: "gnet"}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
