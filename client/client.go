@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -34,6 +35,7 @@ type Client struct {
 	rate    tick.Rate
 	unlike  bool   // the Welcome names other schemas or another model than ours
 	theirs  []byte // the server's text of them, as far as it has come
+	fetch   fetch
 
 	server    serverClock
 	predicted predictedClock
@@ -124,54 +126,124 @@ func (c *Client) dialled(now time.Duration) {
 // join takes the Welcome. Whatever we lack for the match, we are not in and say goodbye.
 func (c *Client) join(now time.Duration, w wire.Welcome) {
 	c.welcome = w
-	c.cfg.Models = c.cfg.Models.Follow(w.Model)
-	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
-	var event [wire.ReadySize]byte
-	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
-	c.sentAt = now - keepAlive                // our Ready need not wait
-	if ready.Schema != w.Schema || ready.Model != w.Model {
+	c.sentAt = now - keepAlive // our answer need not wait
+	like := c.model(w.Model)
+	if ghost.SchemaHash() != w.Schema || !like && !c.cfg.Fetch {
+		c.ready(c.cfg.Models.Hash())
 		c.unlike = true // the server answers such a Ready with what it has, and a Close
 		return
 	}
-	if why, err := c.prepare(); err != nil {
-		c.end(Denied, why, err)
-		c.dial.Disconnect(now, &c.out)
+	if err := c.fits(); err != nil {
+		c.deny(now, 0, err)
 		return
 	}
-	c.state = Joined
+	missing := c.ground()
+	if missing != nil && !c.cfg.Fetch {
+		c.deny(now, wire.ReasonArena, missing)
+		return
+	}
+	if like && missing == nil {
+		c.enter()
+		c.pace()
+		return
+	}
+	c.pace() // content, too, is sent by it
+	if !like {
+		c.request(now, wire.ContentModel)
+	}
+	if missing != nil {
+		c.request(now, wire.ContentArena)
+	}
+}
+
+// deny ends an attempt because of what the server is or sends.
+func (c *Client) deny(now time.Duration, why wire.Reason, err error) {
+	c.end(Denied, why, err)
+	c.dial.Disconnect(now, &c.out)
+}
+
+// ready queues our Ready. It is among the first few events.
+func (c *Client) ready(model uint64) {
+	var event [wire.ReadySize]byte
+	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model}
+	_ = c.peer.Queue(r.Append(event[:0]))
+}
+
+// pace queues the pace that we ask for, if it is not the server's.
+func (c *Client) pace() {
 	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
+		var event [4]byte
 		_ = c.peer.Queue(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
 	}
 }
 
-// prepare makes everything whose size the Welcome tells, or says why it cannot.
-func (c *Client) prepare() (wire.Reason, error) {
-	a := &c.welcome
-	c.rate = tick.Rate(a.TickRate)
-	slot := ecs.NetID(a.NetID).Index()
+// model sees to it that we have the models of a hash, if they are here at all.
+func (c *Client) model(hash uint64) bool {
+	for _, m := range []ghost.Models{c.cfg.Models, c.cfg.Model(hash)} {
+		if m == (ghost.Models{}) {
+			continue
+		}
+		if m = m.Follow(hash); m.Hash() == hash { // whichever codec the lobby uses
+			c.cfg.Models = m
+			return true
+		}
+	}
+	return false
+}
+
+// ground sees to it that we have the arena of the Welcome, or says why not.
+func (c *Client) ground() error {
+	w := &c.welcome
+	ground, err := c.cfg.Arena(w.ArenaName, w.ArenaHash)
 	switch {
-	case !c.rate.Valid():
-		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", a.TickRate, tick.MinRate, tick.MaxRate)
-	case slot >= int(a.MaxPlayers):
-		return 0, fmt.Errorf("client: server gave place %d of %d", slot, a.MaxPlayers)
-	}
-	ground, err := c.cfg.Arena(a.ArenaName, a.ArenaHash)
-	if err != nil {
-		return wire.ReasonArena, fmt.Errorf("client: load arena: %w", err)
-	}
-	if got := ground.Hash(); got != a.ArenaHash {
-		return wire.ReasonArena, fmt.Errorf("client: arena %s has hash %x, the server's has %x", a.ArenaName, got[:4], a.ArenaHash[:4])
-	}
-	interval := tick.Tick(a.SendInterval)
-	c.cfg.Rules.Rate = c.rate
-	c.server.rate, c.predicted.rate = c.rate, c.rate
-	if c.predict.kit, err = c.cfg.Rules.Compile(); err != nil {
-		return 0, fmt.Errorf("client: %w", err)
+	case err != nil:
+		return fmt.Errorf("client: load arena: %w", err)
+	case ground == nil:
+		return fmt.Errorf("client: load arena: %w", ErrUnknownArena)
+	case ground.Hash() != w.ArenaHash:
+		got := ground.Hash()
+		return fmt.Errorf("client: arena %s has hash %x, the server's has %x", w.ArenaName, got[:4], w.ArenaHash[:4])
 	}
 	c.predict.arena = ground
+	return nil
+}
+
+// fits says what of the Welcome cannot be.
+func (c *Client) fits() error {
+	w := &c.welcome
+	c.rate = tick.Rate(w.TickRate)
+	slot := ecs.NetID(w.NetID).Index()
+	switch {
+	case !c.rate.Valid():
+		return fmt.Errorf("client: server runs at %d Hz: expected %d to %d", w.TickRate, tick.MinRate, tick.MaxRate)
+	case slot >= int(w.MaxPlayers):
+		return fmt.Errorf("client: server gave place %d of %d", slot, w.MaxPlayers)
+	}
+	c.cfg.Rules.Rate = c.rate
+	kit, err := c.cfg.Rules.Compile()
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	c.predict.kit = kit
+	return nil
+}
+
+// enter says Ready: we have all that the Welcome names.
+func (c *Client) enter() {
+	c.equip()
+	c.ready(c.cfg.Models.Hash())
+	c.state = Joined
+}
+
+// equip makes everything whose size the Welcome tells.
+func (c *Client) equip() {
+	interval := tick.Tick(c.welcome.SendInterval)
+	c.server.rate, c.predicted.rate = c.rate, c.rate
 	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
 	if !c.cfg.Thin {
-		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(a.MaxPlayers), interval)
+		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 	}
-	return 0, nil
 }
+
+// Arena is the map of the match, nil before we have it.
+func (c *Client) Arena() *arena.Arena { return c.predict.arena }

@@ -327,7 +327,7 @@ func TestResync(t *testing.T) {
 	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})
 	l.run(3 * time.Second)
 	blank := *s.client
-	_, _ = blank.prepare()
+	blank.equip()
 	s.client.decoder, s.client.owner = blank.decoder, blank.owner
 	l.run(2 * time.Second)
 	before := s.client.Stats()

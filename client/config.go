@@ -12,10 +12,17 @@ import (
 type Config struct {
 	Token []byte // a netcode connect token, of TokenSize bytes, for this attempt alone; required
 
-	// Arena finds the map that the server names; required. The client checks the hash of what it returns.
+	// Arena finds the map that the server names; default Known, which opens no file. The client checks the hash of what it returns.
+	// A name comes from whoever runs the server: who opens files by it lets a server choose them.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
-	Models ghost.Models // compression; default ghost.Trained, as the server's
+	Models ghost.Models                       // compression; default ghost.Trained
+	Model  func(hash uint64) (m ghost.Models) // finds others that the server names, of an earlier session perhaps; default none
+
+	// Fetch lets the server send what we lack: models of up to MaxModelFile bytes and an arena of up to wire.MaxContent. Without
+	// it we are Denied for that.
+	Fetch   bool
+	Fetched func(Fetched) // is given what came, to keep it for the next session; default nothing
 
 	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server.
 	Rules sim.Rules
@@ -29,9 +36,8 @@ type Config struct {
 
 // Errors of New.
 var (
-	ErrNoArena = errors.New("client: no function to find the arena")
-	ErrToken   = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
-	ErrPace    = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
+	ErrToken = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
+	ErrPace  = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
 )
 
 func (c Config) withDefaults() (Config, error) {
@@ -42,11 +48,17 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Every == 0 {
 		c.Every = 1
 	}
-	switch {
-	case c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)):
+	if c.Arena == nil {
+		c.Arena = Known
+	}
+	if c.Model == nil {
+		c.Model = func(uint64) ghost.Models { return ghost.Models{} }
+	}
+	if c.Fetched == nil {
+		c.Fetched = func(Fetched) {}
+	}
+	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)) {
 		return c, ErrPace
-	case c.Arena == nil:
-		return c, ErrNoArena
 	}
 	return c, nil
 }

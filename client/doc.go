@@ -13,7 +13,8 @@
 // A client is made from a connect token, which a backend that shares a key with the server has minted for this player and
 // this attempt. The token names the server, and holds the keys that everything is sealed with (package netcode). The first
 // event inside the session is the server's Welcome: who we are, and what there must be to play. If we have it, we answer
-// with Ready, are Joined, and snapshots begin. If not, we are Denied and say goodbye. A session outlives a change of our
+// with Ready, are Joined, and snapshots begin. If not, and Config.Fetch is set, we ask for the model or the map that we lack,
+// and stay Connecting until it is here and has the hash that the Welcome named; else we are Denied and say goodbye. A session outlives a change of our
 // address. One that was lost otherwise is not taken up again: whoever comes back with another Client and a fresh token of
 // the same client id finds the same player, for a while.
 //

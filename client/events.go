@@ -85,13 +85,19 @@ const maxSchemas = 8 << 10
 
 // unlikeUs says what differs between the server's schemas and model and ours.
 func (c *Client) unlikeUs(why wire.Reason) error {
+	if why != wire.ReasonSchema && why != wire.ReasonModel {
+		return fmt.Errorf("client: %v", why)
+	}
 	return fmt.Errorf("client: %v: %s", why, c.cfg.Models.Mismatch(c.theirs))
 }
 
 // welcomed takes the first event, which is the Welcome, or the server is none of ours; and where that does not match, those
 // that tell how it does not.
 func (c *Client) welcomed(now time.Duration, raw []byte) error {
-	if c.unlike {
+	if c.unlike || c.fetch.wants != 0 {
+		if _, err := sim.ParseEvent(raw); err == nil && !c.unlike {
+			return nil // the match goes on, and is not shown to us yet
+		}
 		if raw[0] != wire.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
 			return wire.DropEvents
 		}

@@ -32,7 +32,7 @@ func Example() {
 
 	bot, _ := client.New(client.Config{
 		Token: token,
-		Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return arena.Open(name) },
+		Fetch: true, // a model or a map that is not here the server sends
 	})
 	intent := client.Intent{MoveMag: 255, Buttons: sim.Sprint | sim.Fire}
 	var in, out netio.Batch

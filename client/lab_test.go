@@ -51,8 +51,9 @@ type lab struct {
 
 	flipped tick.Tick // up to here somebody tampered with what clients hold
 
-	greet func(w *wire.Welcome) [][]byte // the first events to a client; default the Welcome alone
-	pack  func(pack []byte)              // sees every package before it is sealed
+	greet func(w *wire.Welcome) [][]byte    // the first events to a client; default the Welcome alone
+	asked func(g *guest, what wire.Content) // takes a request for content; default it fails the test
+	pack  func(pack []byte)                 // sees every package before it is sealed
 }
 
 // guest is a client as the server knows it.
@@ -524,6 +525,10 @@ func (l *lab) payload(g *guest, data []byte) {
 
 // heard takes a reliable event. The first must be a Ready.
 func (l *lab) heard(g *guest, e []byte) {
+	if f, err := wire.ParseFetch(e); err == nil && l.asked != nil && !g.ready {
+		l.asked(g, f.Content)
+		return
+	}
 	switch r, err := wire.ParseReady(e); {
 	case !g.ready:
 		if want := (wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
@@ -591,6 +596,9 @@ func (l *lab) tick() {
 		case !g.ready && g.peer.Due(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
 			l.send(g, g.peer.AppendEvents(pack, 512))
+		case !g.ready && g.peer.BlobDue(l.now):
+			pack, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}

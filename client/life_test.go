@@ -21,7 +21,6 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		change func(*Config)
 		want   error
 	}{
-		{func(c *Config) { c.Arena = nil }, ErrNoArena},
 		{func(c *Config) { c.Token = nil }, ErrToken},
 		{func(c *Config) { c.Token = c.Token[1:] }, ErrToken},
 		{func(c *Config) { c.Token = append([]byte("netcode 1.01"), c.Token[12:]...) }, ErrToken},

@@ -23,6 +23,7 @@ func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	if c.state <= Joined { // after the end there is nothing to say but the goodbyes that wait
 		c.dial.Update(now, &c.out)
 		c.dialled(now)
+		c.awaited(now)
 	}
 	if c.state <= Joined && c.dial.State() == netcode.Connected {
 		c.pack(now)

@@ -51,7 +51,7 @@ func (c *Client) open(now time.Duration, pack []byte) error {
 	}
 	c.resolve()
 	err = c.sections(now, rest)
-	if why, closed := c.peer.Closed(); closed && c.unlike && c.state == Connecting {
+	if why, closed := c.peer.Closed(); closed && c.state == Connecting && (c.unlike || c.fetch.refused(why)) {
 		c.end(Denied, why, c.unlikeUs(why))
 	} else if closed && c.state <= Joined {
 		c.end(Lost, why, errors.New("client: the server ended the session: "+why.String()))
@@ -73,6 +73,11 @@ func (c *Client) resolve() {
 func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	p, err = c.peer.Sections(p)
 	bad := c.drainEvents(now)
+	if blob, ok := c.peer.NextBlob(); ok && c.state <= Joined {
+		if why := c.parcel(now, blob); why != nil {
+			bad = why
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		l.arrivals = append(l.arrivals, int32(e.Client))
 	case netcode.EventTakeover: // the silent session is gone, its player goes on
 		if g := l.guestOf(e.Client); g != nil {
+			l.served(g)
 			l.begin(now, g, e.Client)
 			l.Stats.Count[Returned].Inc()
 			l.Stats.Count[Takeovers].Inc()
@@ -131,6 +132,7 @@ func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 	case r.Model != l.cfg.Models.Hash():
 		l.explain(now, g, wire.ReasonModel)
 	default:
+		l.served(g)
 		g.ready = true
 	}
 }
@@ -162,7 +164,7 @@ func (l *Lobby) expire(now time.Duration) {
 		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= heardWithin):
 			l.dismiss(now, g, g.unlike)
 			i--
-		case now-g.since >= readyWithin:
+		case g.overdue(now):
 			l.dismiss(now, g, wire.ReasonTimeout)
 			i--
 		}
@@ -201,6 +203,7 @@ func (l *Lobby) connected(g *guest) bool {
 
 // part separates a guest from its session. Its player stays.
 func (l *Lobby) part(g *guest) {
+	l.served(g)
 	l.seats[g.client] = -1
 	l.unseat(int32(g.id.Index()))
 }

@@ -26,6 +26,8 @@ type guest struct {
 	away     time.Duration  // when it timed out, if it is absent
 	unlike   wire.Reason    // its Ready did not match ours in this
 	ready    bool           // it has what the Welcome named
+	fetched  uint8          // bit n: it has asked for wire.Content n
+	supplied time.Duration  // when something of that was last due to it
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds

@@ -73,6 +73,8 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	h := &Host{front: f, walls: walls, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
+		h.lobby.Prepare()
+		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		err = f.openHTTP(cfg, h.pages())
 	}
 	if err == nil {

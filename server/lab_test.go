@@ -193,6 +193,7 @@ type caller struct {
 	closes  int      // packages that close the session
 	bytes   int      // of datagrams that came
 	lost    func() bool
+	blob    []byte // the last that came whole
 }
 
 // caller opens an address; "" takes a new one. Its user is its number, from 1.
@@ -332,6 +333,9 @@ func (c *caller) take(pack []byte) []byte {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
+	}
+	if blob, ok := c.peer.NextBlob(); ok {
+		c.blob = bytes.Clone(blob)
 	}
 	if _, closed := c.peer.Closed(); closed {
 		c.closes++

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -41,6 +42,8 @@ type Config struct {
 	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
 	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default 4
 	JoinBytes int                // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800
+
+	ContentKbps int // most kilobits a second to all clients together who fetch the model or the arena; default 8000
 
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
@@ -80,6 +83,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
 		c.Models = c.Models.With(c.Codec)
 	}
+	if c.ContentKbps == 0 {
+		c.ContentKbps = 8000
+	}
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
 	}
@@ -97,6 +103,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinKbps, maxKbps)
 	case c.Codec >= schema.Codecs:
 		return c, fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
+	case c.ContentKbps < sim.MinKbps || c.ContentKbps > maxKbps:
+		return c, fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinKbps, maxKbps)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
@@ -130,6 +138,8 @@ type Lobby struct {
 
 	leaving int  // players who leave with the end of this tick
 	shed    Shed // what overload makes us leave out
+
+	contents contents
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand
@@ -165,6 +175,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	for i := range l.seats {
 		l.seats[i] = -1
 	}
+	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
 	if cfg.Relevance != RelevanceOff {
 		l.crowd = newCrowd(&l.cfg)

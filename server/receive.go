@@ -162,6 +162,8 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
+	} else if f, err := wire.ParseFetch(event); err == nil {
+		l.fetch(now, g, f.Content)
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {

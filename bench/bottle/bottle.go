@@ -21,6 +21,9 @@ type Config struct {
 	Judge   bool                    // clients work out what their shots hit in their own view
 	Thin    bool                    // clients but the first decode their own state only
 
+	// Client, if set, may change what client n is made of. By default it has the lobby's models and arena.
+	Client func(n int, cfg *client.Config)
+
 	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
 	Around func(tick func() error) error
 }
@@ -81,10 +84,14 @@ func (b *Bottle) Connect(i int) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(client.Config{
+	cfg := client.Config{
 		Token: token, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
-	})
+	}
+	if b.cfg.Client != nil {
+		b.cfg.Client(i, &cfg)
+	}
+	c, err := client.New(cfg)
 	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)
 	return err
 }

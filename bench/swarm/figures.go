@@ -24,6 +24,7 @@ type Figures struct {
 	DatagramsDown  uint64
 	Mispredictions uint64
 	Shots          uint64
+	Fetched        uint64 // models and arenas that the server sent, as they were not here
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread
 

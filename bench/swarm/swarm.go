@@ -23,9 +23,9 @@ type Config struct {
 	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
 	Seed    uint64 // of everything the players do
 	Rate    tick.Rate
-	Models  ghost.Models                                           // as the server has them; default ghost.Trained
+	Models  ghost.Models                                           // what the players have to begin with; default ghost.Trained. Others the server sends.
 	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
-	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default arena.Open
+	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
 }
 
@@ -46,7 +46,8 @@ type Swarm struct {
 	cfg   Config
 	fleet *netio.Fleet
 	bots  []bot
-	maps  map[[32]byte]*arena.Arena
+	maps  map[[32]byte]*arena.Arena // by hash, what the server sent among them
+	model map[uint64]ghost.Models   // likewise
 	eyes  []Enemy
 	view  Sight
 	pace  *pace.Pacer
@@ -89,7 +90,7 @@ func Open(cfg Config) (*Swarm, error) {
 		return nil, err
 	}
 	s := &Swarm{Figures: newFigures(), cfg: cfg, fleet: fleet, bots: make([]bot, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, pace: pace.New()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New()}
 	for i := range s.bots {
 		if s.bots[i], err = s.bot(i); err != nil {
 			return nil, errors.Join(err, fleet.Close())
@@ -108,7 +109,8 @@ func (s *Swarm) bot(n int) (bot, error) {
 		return bot{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Arena: s.arena, Models: s.cfg.Models, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) ghost.Models { return s.model[hash] },
+		Fetch: true, Fetched: s.keep, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
 	})
 	if err != nil {
 		return bot{}, fmt.Errorf("player %d: %w", n, err)
@@ -123,13 +125,23 @@ func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {
 	}
 	open := s.cfg.Arena
 	if open == nil {
-		open = func(name string, _ [32]byte) (*arena.Arena, error) { return arena.Open(name) }
+		open = client.Known
 	}
 	a, err := open(name, hash)
-	if err == nil {
+	if err == nil && a != nil && a.Hash() == hash {
 		s.maps[hash] = a
 	}
 	return a, err
+}
+
+// keep has what one player was sent for all the others.
+func (s *Swarm) keep(f client.Fetched) {
+	if f.Arena != nil {
+		s.maps[f.Arena.Hash()] = f.Arena
+	} else {
+		s.model[f.Models.Hash()] = f.Models
+	}
+	s.Figures.Fetched++
 }
 
 // Reset begins new figures.

@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -12,6 +15,14 @@ import (
 func openArena(name string) (*arena.Arena, error) {
 	a, err := arena.Open(name)
 	return a, badUse(err)
+}
+
+// arenaName is what players are told of an arena: of a file, its name without its folder, as that is nobody's business.
+func arenaName(name string) string {
+	if base := filepath.Base(name); base != name {
+		return strings.ToValidUTF8(base[:min(len(base), wire.MaxArenaName)], "")
+	}
+	return name
 }
 
 // openModels reads a file of compression models; "" means those of this build.

@@ -33,6 +33,7 @@ type serveFlags struct {
 	checksum                                        int
 	codec                                           string
 	players, rate, interval, kbps                   int
+	content                                         int
 	seed                                            uint64
 	ready, echo                                     bool
 
@@ -96,12 +97,13 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, or a file")
-	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
+	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
+	fl.IntVar(&f.content, "content-kbps", 0, "most `kilobits` a second to all together who have to be sent the map or the model; 0 for 8000")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
 	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
@@ -188,8 +190,8 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
 		return cfg, badUse(err)
 	}
-	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true}, f.arena
-	cfg.Lobby.Interval, cfg.Lobby.Kbps = f.interval, f.kbps
+	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true}, arenaName(f.arena)
+	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
 		return cfg, badUse(err)

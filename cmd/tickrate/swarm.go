@@ -38,6 +38,7 @@ func newSwarm() *cobra.Command {
 		Short: "Send headless players to a lobby over real UDP",
 		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
 human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.
+A map or a compression model that is not here the server sends; no file is opened because a server names it.
 
 Every player needs a connect token. The server's HTTP port gives them, and says where the lobby is; with the server's
 private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
@@ -59,7 +60,7 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
-	fl.StringVar(&f.model, "model", "", "compression model `file`, as the server's; default the one of this build")
+	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. If the server has another, it sends that")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	return c
 }
@@ -96,7 +97,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err := connect(c.Context(), s, f.players); err != nil {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, t.at, t.terms, f.players)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s\n", f.players, move.name)
+	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s%s\n", f.players, move.name, fetched(s))
 	s.Reset()
 	d := time.Duration(f.seconds * float64(time.Second))
 	if d == 0 {
@@ -106,6 +107,14 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	return printFigures(c.OutOrStdout(), s, f)
+}
+
+// fetched says what the server had to send.
+func fetched(s *swarm.Swarm) string {
+	if n := s.Figures.Fetched; n > 0 {
+		return fmt.Sprintf("; the server sent what is not here: %d files", n)
+	}
+	return ""
 }
 
 // tickets decides where tokens come from, and whom the swarm sends to.

@@ -71,6 +71,26 @@ func (p *Peer) AppendBlob(dst []byte, budget int) []byte {
 	return p.out.blobs.append(dst, budget, &p.out.ring[p.out.newest%outboxSize], p.resendAfter())
 }
 
+// BlobDue reports whether AppendBlob would write something now, given room. It also gives up a blob whose time is up.
+func (p *Peer) BlobDue(now time.Duration) bool {
+	return p.out.blobs != nil && p.out.blobs.due(now, p.resendAfter())
+}
+
+// TakeBlobs changes what Config.Blobs says, from the next package on; it is for an end that takes blobs only while it waits for
+// some. What is under way goes on if its size is within the limit. 0 drops what there is of a blob, and its memory.
+func (p *Peer) TakeBlobs(limit int) {
+	p.blob.limit = min(limit, MaxBlobSize)
+	if limit == 0 {
+		p.blob.drop()
+	}
+}
+
+// BlobProgress is how much of the incoming blob is here, and its size, in bytes; 0 and 0 while none is under way.
+func (p *Peer) BlobProgress() (have, size int) {
+	b := &p.blob
+	return min(b.size, (fragments(b.size)-b.left)*fragmentSize), b.size
+}
+
 // NextBlob returns the blob that the last package completed. It is the peer's memory, valid until the next Sections.
 func (p *Peer) NextBlob() ([]byte, bool) {
 	if p.blob.done == 0 {
@@ -132,6 +152,22 @@ func (b *blobsOut) begin(now time.Duration) {
 	for i := range b.left {
 		b.at[i] = never
 	}
+}
+
+// due reports whether a fragment is, after giving up a blob whose time is up.
+func (b *blobsOut) due(now, resendAfter time.Duration) bool {
+	if b.begun && now-b.moved > blobGiveUp {
+		b.finish(&b.givenUp)
+	}
+	if b.base == b.next || !b.begun {
+		return b.base != b.next
+	}
+	for i := range fragments(len(b.blobs[b.base%MaxBlobs])) {
+		if !b.acked.has(i) && now-b.at[i] >= resendAfter {
+			return true
+		}
+	}
+	return false
 }
 
 // append writes the next fragment that is due and notes it in r, like outgoing.append.

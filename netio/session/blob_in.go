@@ -31,7 +31,11 @@ func (b *blobIn) parse(now time.Duration, src []byte) (rest []byte, err error) {
 	}
 	ahead := int16(binary.LittleEndian.Uint16(src[1:]) - uint16(b.id))
 	i, size := int(src[3]), binary.LittleEndian.Uint32(src[4:])
-	if size == 0 || int64(size) > int64(b.limit) || i >= fragments(int(size)) {
+	limit := b.limit
+	if ahead < 0 && uint64(-int(ahead)) <= b.id { // a late copy: it was taken once
+		limit = MaxBlobSize
+	}
+	if size == 0 || int64(size) > int64(limit) || i >= fragments(int(size)) {
 		return nil, wire.DropFragment
 	}
 	piece := src[fragmentHead:]
@@ -85,8 +89,16 @@ func (b *blobIn) take(now time.Duration, i int, piece []byte) {
 // expire gives up the blob in hand and its memory if nothing of it came for too long.
 func (b *blobIn) expire(now time.Duration) {
 	if b.size != 0 && now-b.heard > blobForget {
-		b.size, b.memory = 0, nil
+		b.drop()
+	}
+}
+
+// drop gives up the blob in hand, if any, and the memory.
+func (b *blobIn) drop() {
+	if b.size != 0 {
+		b.size, b.left = 0, 0
 		b.id++
 		b.broken++
 	}
+	b.done, b.memory = 0, nil
 }

@@ -401,6 +401,77 @@ func TestBlobAllocatesNothing(t *testing.T) {
 	}
 }
 
+// An end that has what it waited for takes no more, skips what is still on its way of it, and keeps none of its memory. Whoever
+// sends knows when it has something to send.
+func TestTakeBlobs(t *testing.T) {
+	server, client := blobPair(0)
+	blob := noise(5, 2500)
+	if server.BlobDue(0) || server.SendBlob(blob) != nil || !server.BlobDue(0) {
+		t.Fatal("due without a blob, or not with one")
+	}
+	now := time.Duration(0)
+	send := func() (pack []byte) {
+		now += 16 * time.Millisecond
+		pack, _ = server.Append(now, nil)
+		return server.AppendBlob(pack, FragmentRoom)
+	}
+	hear := func(pack []byte) error {
+		sections, err := client.Receive(now, pack)
+		if err == nil {
+			_, err = client.Sections(sections)
+		}
+		return err
+	}
+	if err := hear(send()); err != wire.DropFragment {
+		t.Errorf("unasked: %v", err)
+	}
+	client.TakeBlobs(len(blob))
+	second, third := send(), send()
+	if server.BlobDue(now) {
+		t.Error("all are under way, and one is due")
+	}
+	if hear(second) != nil || hear(third) != nil {
+		t.Fatal("not taken")
+	}
+	if have, size := client.BlobProgress(); have != 2048 || size != 2500 {
+		t.Errorf("%d of %d bytes", have, size)
+	}
+	now += 300 * time.Millisecond
+	if !server.BlobDue(now) {
+		t.Error("nobody has acked, and nothing is due")
+	}
+	if err := hear(send()); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := client.NextBlob(); !ok || !bytes.Equal(got, blob) {
+		t.Fatalf("%d bytes, %v", len(got), ok)
+	}
+	client.TakeBlobs(0)
+	if have, size := client.BlobProgress(); have != 0 || size != 0 || client.blob.memory != nil {
+		t.Errorf("%d of %d bytes remain, memory %v", have, size, client.blob.memory)
+	}
+	now += 300 * time.Millisecond
+	if err := hear(send()); err != nil {
+		t.Errorf("a late copy: %v", err)
+	}
+	_ = server.SendBlob(blob)
+	for now += 11 * time.Second; server.Blobs().GivenUp == 0; now += time.Second {
+		server.BlobDue(now)
+		if now > time.Minute {
+			t.Fatal("nobody hears, and it is not given up")
+		}
+	}
+	client.TakeBlobs(3000)
+	half, _ := server.Append(now, nil)
+	if hear(server.AppendBlob(half, FragmentRoom)) != nil {
+		t.Fatal("not taken")
+	}
+	client.TakeBlobs(0)
+	if client.blob.memory != nil || client.blob.broken != 1 {
+		t.Errorf("half a blob remains: %+v", client.blob)
+	}
+}
+
 // slowBlobs is the honest twin of blobIn: every fragment ever seen, by blob.
 type slowBlobs struct {
 	limit, id, size int
@@ -413,7 +484,11 @@ func (q *slowBlobs) parse(src []byte) (rest, blob []byte, ok bool) {
 	}
 	ahead := int(int16(binary.LittleEndian.Uint16(src[1:]) - uint16(q.id)))
 	i, size := int(src[3]), int(binary.LittleEndian.Uint32(src[4:]))
-	if size < 1 || size > q.limit || i*1024 >= size {
+	limit := q.limit
+	if ahead < 0 && -ahead <= q.id {
+		limit = 262144 // it was taken once
+	}
+	if size < 1 || size > limit || i*1024 >= size {
 		return nil, nil, false
 	}
 	n := min(size-i*1024, 1024)

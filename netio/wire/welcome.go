@@ -5,6 +5,7 @@ const (
 	TagWelcome byte = 0xf1 // server to client
 	TagReady   byte = 0xf2 // client to server
 	TagSchemas byte = 0xf3 // server to client, whose Ready does not match: a part of the text of schemas and model, 1 to 255 bytes
+	TagFetch   byte = 0xf4 // client to server, before its Ready: it lacks what the Welcome names
 )
 
 // MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.

@@ -17,6 +17,8 @@ var golden = []struct {
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"ready", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
+	{"fetch", &Fetch{ContentArena}},
+	{"parcel", &Parcel{Content: ContentModel, Method: 1, Size: 0x01020304, Packed: []byte{0xb0, 0xb1, 0xb2}}},
 }
 
 func goldenWelcome(arena string) *Welcome {
@@ -75,6 +77,18 @@ func rewrite(name string, src []byte) ([]byte, error) {
 		return append(v.Append(nil), rest...), nil
 	case name == "ready":
 		v, err := ParseReady(src)
+		if err != nil {
+			return nil, err
+		}
+		return v.Append(nil), nil
+	case name == "fetch":
+		v, err := ParseFetch(src)
+		if err != nil {
+			return nil, err
+		}
+		return v.Append(nil), nil
+	case name == "parcel":
+		v, err := ParseParcel(src)
 		if err != nil {
 			return nil, err
 		}
@@ -138,12 +152,18 @@ func TestGoldenByHand(t *testing.T) {
 		20: {"ready", 1, 1, 2},
 		21: {"ready", 2, 8, 0x1112131415161718},
 		22: {"ready", 10, 8, 0x2122232425262728},
+		23: {"fetch", 0, 1, 0xf4},
+		24: {"fetch", 1, 1, 2},
+		25: {"parcel", 0, 1, 1},
+		26: {"parcel", 1, 1, 1},
+		27: {"parcel", 2, 4, 0x01020304},
+		28: {"parcel", 6, 3, 0xb2b1b0},
 	} {
 		if got := number(doc[c.name], c.at, c.size); got != c.want {
 			t.Errorf("%d %s: %d bytes at %d are %x, want %x", i, c.name, c.size, c.at, got, c.want)
 		}
 	}
-	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18} {
+	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18, "fetch": 2, "parcel": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
@@ -154,6 +174,9 @@ func TestGoldenByHand(t *testing.T) {
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
+		if g.name == "parcel" { // no event, see TestParcels
+			continue
+		}
 		whole, want := doc[g.name], DropEvents
 		if g.name == "header" {
 			want = DropSize
@@ -343,13 +366,41 @@ func TestNoAllocations(t *testing.T) {
 func parseSink(b []byte) (n int) {
 	_, welcome := ParseWelcome(b)
 	_, ready := ParseReady(b)
+	_, fetch := ParseFetch(b)
 	_, _, _ = ParseHeader(b)
-	for _, err := range [...]error{welcome, ready} {
+	_, _ = ParseParcel(b)
+	for _, err := range [...]error{welcome, ready, fetch} {
 		if err == nil {
 			n++
 		}
 	}
 	return n
+}
+
+// What is no content, says it has no size or has no bytes, is no Fetch and no Parcel.
+func TestParcels(t *testing.T) {
+	whole := document(t)["parcel"]
+	for n := range len(whole) + 20 {
+		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
+		if p, err := ParseParcel(b); (err == nil) != (n > ParcelHead) || err != nil && err != DropFragment || err == nil && len(p.Packed) != n-ParcelHead {
+			t.Errorf("%d bytes: %+v, %v", n, p, err)
+		}
+	}
+	for c := range 256 {
+		valid := c == 1 || c == 2
+		b := bytes.Clone(whole)
+		b[0] = byte(c)
+		_, parcel := ParseParcel(b)
+		_, fetch := ParseFetch([]byte{TagFetch, byte(c)})
+		if (parcel == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
+			t.Errorf("content %d: %v, %v", c, parcel, fetch)
+		}
+	}
+	b := bytes.Clone(whole)
+	copy(b[2:], []byte{0, 0, 0, 0})
+	if _, err := ParseParcel(b); err != DropFragment {
+		t.Errorf("size 0: %v", err)
+	}
 }
 
 // checked fails unless an error is a reason that can be counted.
@@ -373,7 +424,7 @@ func fuzzed(f *testing.F, name string) {
 		if err == nil && !bytes.Equal(got, src) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
-		if err == nil && name != "header" && parseSink(src) != 1 {
+		if err == nil && name != "header" && name != "parcel" && parseSink(src) != 1 {
 			t.Fatalf("%x is two events", src)
 		}
 	})
@@ -382,3 +433,5 @@ func fuzzed(f *testing.F, name string) {
 func FuzzHeader(f *testing.F)  { fuzzed(f, "header") }
 func FuzzWelcome(f *testing.F) { fuzzed(f, "welcome") }
 func FuzzReady(f *testing.F)   { fuzzed(f, "ready") }
+func FuzzFetch(f *testing.F)   { fuzzed(f, "fetch") }
+func FuzzParcel(f *testing.F)  { fuzzed(f, "parcel") }

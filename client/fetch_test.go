@@ -1,0 +1,363 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// mapFile is an arena as a file.
+func mapFile(t testing.TB, a *arena.Arena) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// parcelOf is a file as an honest server sends it.
+func parcelOf(what wire.Content, file []byte) []byte {
+	m, packed := dict.Pack(file)
+	p := wire.Parcel{Content: what, Method: uint8(m), Size: uint32(len(file)), Packed: packed}
+	return p.Append(nil)
+}
+
+// lacks makes a client that has neither the lab's models nor its arena.
+func (l *lab) lacks(cfg *Config) {
+	cfg.Fetch, cfg.Models = true, ghost.Untrained()
+	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
+}
+
+// serves lets the lab answer each request with a blob: nil for none.
+func (l *lab) serves(answer func(wire.Content) []byte) {
+	l.asked = func(g *guest, what wire.Content) {
+		if blob := answer(what); blob != nil {
+			if err := g.peer.SendBlob(blob); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// honest is what an honest server answers.
+func (l *lab) honest(what wire.Content) []byte {
+	if what == wire.ContentModel {
+		return parcelOf(what, l.models.Append(nil))
+	}
+	return parcelOf(what, mapFile(l.t, l.arena))
+}
+
+// slowly is honest, and in more than one fragment.
+func (l *lab) slowly(what wire.Content) []byte {
+	if what == wire.ContentModel {
+		return l.honest(what)
+	}
+	file := mapFile(l.t, l.arena)
+	p := wire.Parcel{Content: what, Size: uint32(len(file)), Packed: file}
+	return p.Append(nil)
+}
+
+// What is fetched is checked, given to the caller, and found by the next client, who asks for nothing.
+func TestFetchAndKeep(t *testing.T) {
+	l := newLab(t, labConfig{seed: 4})
+	l.serves(l.slowly)
+	cfg := l.config()
+	l.lacks(&cfg)
+	var kept []Fetched
+	cfg.Fetched = func(f Fetched) { kept = append(kept, f) }
+	s := l.seat(cfg, link{delay: 20 * time.Millisecond, loss: 0.2})
+	seen := false
+	s.each = func(_ time.Duration, s *seat) {
+		have, size := s.client.Progress()
+		seen = seen || have > 0 && have < size
+	}
+	l.run(4 * time.Second)
+	if state, why := s.client.State(); state != Joined || len(kept) != 2 || s.client.Stats().Snapshots < 20 {
+		t.Fatalf("%v, %v, %v, %d kept", state, why, s.client.Err(), len(kept))
+	}
+	if !seen || s.client.fetch.wants != 0 || s.client.Arena().Hash() != l.arena.Hash() {
+		t.Error("nothing was ever half here, or is still wanted")
+	}
+	model, ground := kept[0], kept[1]
+	if !bytes.Equal(model.File, l.models.Append(nil)) || !bytes.Equal(ground.File, mapFile(t, l.arena)) || model.Models.Hash() != l.models.Hash() || ground.Arena.Hash() != l.arena.Hash() {
+		t.Error("other files came than were sent")
+	}
+	l.asked = nil
+	cfg = l.config()
+	l.lacks(&cfg)
+	cfg.Model = func(hash uint64) ghost.Models { return model.Models }
+	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
+	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
+	l.run(time.Second)
+	if state, _ := again.client.State(); state != Joined {
+		t.Errorf("with what was kept: %v, %v", state, again.client.Err())
+	}
+}
+
+// A name says which map, never which file: not even of a good map with the right hash.
+func TestNoFileIsOpenedByName(t *testing.T) {
+	a := arena.Generate(8, 99)
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(path, mapFile(t, a), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := arena.Open(path); err != nil {
+		t.Fatal(err) // the file is good
+	}
+	t.Chdir(filepath.Dir(path))
+	for _, name := range []string{path, "a.json", "./a.json", "../maps/arena-16", "maps/arena-16.json", "", "/etc/passwd", "gen", "arena-16.json"} {
+		if got, err := Known(name, a.Hash()); got != nil || err == nil {
+			t.Errorf("%q was opened", name)
+		}
+	}
+	for _, name := range append(arena.Names(), "gen:8:99", "town:16:3") {
+		if got, err := Known(name, [32]byte{}); err != nil || got.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Known("gen:99999:1", [32]byte{}); err == nil {
+		t.Error("a map for 99999")
+	}
+}
+
+// hostileMaps are map files that take the most memory for their length, or have no end.
+func hostileMaps() map[string][]byte {
+	const head = `{"format": "tickrate arena", "version": 1, "bounds": [-2000,-2000,-2000,2000,2000,2000], "boxes": [`
+	rows := func(row string, count int) []byte {
+		return []byte(head + strings.Repeat(row+",", count-1) + row + "]}")
+	}
+	most := func(row string) []byte { return rows(row, (wire.MaxContent-len(head)-10)/(len(row)+1)) }
+	var wide []string // each over as many cells as go into the ray grid
+	for i := range 120 * 119 {
+		x, z := -2000+i%120*32, -2000+i/120*32
+		wide = append(wide, fmt.Sprintf("[%d,0,%d,%d,1,%d]", x, z, x+110, z+110))
+	}
+	return map[string][]byte{
+		"large indexes":  []byte(head + strings.Join(wide, ",") + "]}"),
+		"empty rows":     most("[]"),
+		"short rows":     most("[0]"),
+		"one long row":   []byte(head + "[" + strings.Repeat("0,", wire.MaxContent/2-200) + "0]]}"),
+		"too many rows":  most("[0,0,0,1,1,1]"),
+		"same boxes":     rows("[0,0,0,1,1,1]", arena.MaxSolids),
+		"huge boxes":     most("[-2000,-2000,-2000,2000,2000,2000]"),
+		"long boxes":     most("[-2000,0,-9,2000,1,9]"),
+		"scattered rows": most("[-2000,0,-2000,-1999,1,-1999]"),
+		"nested":         bytes.Repeat([]byte{'['}, wire.MaxContent),
+		"objects":        bytes.Repeat([]byte(`{"a":`), wire.MaxContent/5),
+		"long key":       append(append([]byte(`{"`), bytes.Repeat([]byte{'k'}, wire.MaxContent-10)...), `": 1}`...),
+		"zeros":          make([]byte, wire.MaxContent),
+	}
+}
+
+// Whatever a server sends in place of what was asked for: the client is out, says why, counts the package, has opened nothing, and has
+// allocated no more than it promises.
+func TestHostileContent(t *testing.T) {
+	other := arena.Generate(6, 5)
+	type answers func(l *lab, what wire.Content) []byte
+	swap := func(what wire.Content, blob []byte) answers {
+		return func(l *lab, asked wire.Content) []byte {
+			if asked == what {
+				return blob
+			}
+			return l.honest(asked)
+		}
+	}
+	raw := func(what wire.Content, m dict.Method, size int, packed []byte) []byte {
+		p := wire.Parcel{Content: what, Method: uint8(m), Size: uint32(size), Packed: packed}
+		return p.Append(nil)
+	}
+	_, bomb := dict.Pack(make([]byte, 64<<20))
+	type attack struct {
+		name   string
+		answer answers
+		reason wire.Reason
+	}
+	attacks := []attack{
+		{"another model", swap(wire.ContentModel, parcelOf(wire.ContentModel, newLab(t, labConfig{}).models.Append(nil)[:100])), wire.ReasonModel},
+		{"untrained model", swap(wire.ContentModel, parcelOf(wire.ContentModel, ghost.Untrained().Append(nil))), wire.ReasonModel},
+		{"another arena", swap(wire.ContentArena, parcelOf(wire.ContentArena, mapFile(t, other))), wire.ReasonArena},
+		{"an arena as the model", swap(wire.ContentModel, parcelOf(wire.ContentModel, mapFile(t, other))), wire.ReasonModel},
+		{"no zstd", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, 1000, []byte("hello"))), wire.ReasonArena},
+		{"no method", swap(wire.ContentArena, raw(wire.ContentArena, 200, 5, []byte("hello"))), wire.ReasonArena},
+		{"another size", swap(wire.ContentArena, raw(wire.ContentArena, dict.Stored, 4, []byte("hello"))), wire.ReasonArena},
+		{"4 GB", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, 1<<32-1, bomb)), wire.ReasonArena},
+		{"a bomb", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, wire.MaxContent, bomb)), wire.ReasonArena},
+		{"a bomb of models", swap(wire.ContentModel, raw(wire.ContentModel, dict.Zstd, MaxModelFile, bomb)), wire.ReasonModel},
+		{"a large model", swap(wire.ContentModel, raw(wire.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), wire.ReasonModel},
+	}
+	for name, file := range hostileMaps() {
+		attacks = append(attacks, attack{name, swap(wire.ContentArena, parcelOf(wire.ContentArena, file)), wire.ReasonArena})
+	}
+	for _, a := range attacks {
+		l := newLab(t, labConfig{seed: 5})
+		packed := map[wire.Content][]byte{} // before, as this takes memory as well
+		for _, what := range []wire.Content{wire.ContentModel, wire.ContentArena} {
+			packed[what] = a.answer(l, what)
+		}
+		l.serves(func(what wire.Content) []byte { return packed[what] })
+		cfg := l.config()
+		l.lacks(&cfg)
+		cfg.Fetched = func(f Fetched) {
+			if f.Content == wire.ContentModel && f.Models.Hash() != l.models.Hash() || f.Content == wire.ContentArena {
+				t.Errorf("%s: the caller was given %v", a.name, f.Content)
+			}
+		}
+		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		var before, after runtime.MemStats
+		worst := uint64(0)
+		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the lab's own memory is not the client's
+			runtime.ReadMemStats(&before)
+			l.run(labStep)
+			runtime.ReadMemStats(&after)
+			worst = max(worst, after.TotalAlloc-before.TotalAlloc)
+			if state, _ := s.client.State(); state > Joined {
+				break
+			}
+		}
+		state, why := s.client.State()
+		if state != Denied || why != a.reason || s.client.Err() == nil || strings.Contains(s.client.Err().Error(), "\n") || len(s.client.Err().Error()) > 400 {
+			t.Errorf("%s: %v, %v, %v", a.name, state, why, s.client.Err())
+		}
+		if worst > FetchMemory {
+			t.Errorf("%s: %d bytes allocated, the promise is %d", a.name, worst, FetchMemory)
+		}
+		if st := s.client.Stats(); st.Packages.Drops[wire.DropFragment] != 1 || !accounted(&st) {
+			t.Errorf("%s: %+v", a.name, st.Packages)
+		}
+		t.Logf("%s: %.1f MB; %v", a.name, float64(worst)/1e6, s.client.Err())
+	}
+}
+
+// Blobs that nobody asked for are no blobs: of what we have, of nothing, before the Welcome is taken and after the Ready.
+func TestUnaskedContent(t *testing.T) {
+	for i, fetch := range []bool{false, true} {
+		l := newLab(t, labConfig{seed: 6})
+		cfg := l.config()
+		cfg.Fetch = fetch
+		cfg.Fetched = func(Fetched) { t.Errorf("%d: something was fetched", i) }
+		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		l.run(time.Second)
+		g := l.guests[0]
+		parts := 0
+		for range 3 {
+			blob := l.honest(wire.ContentModel)
+			parts += (len(blob) + session.FragmentRoom - 1) / session.FragmentRoom
+			if err := g.peer.SendBlob(blob); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := s.client.Stats()
+		for range 20 {
+			l.run(300 * time.Millisecond)
+			pack, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))
+		}
+		st := s.client.Stats()
+		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[wire.DropFragment] < 3 || st.Packages.Drops[wire.DropFragment] > uint64(parts)+3 || st.Snapshots-before.Snapshots < 100 {
+			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packages, st.Snapshots)
+		}
+		if have, size := s.client.peer.BlobProgress(); have != 0 || size != 0 {
+			t.Errorf("%d: %d of %d bytes were taken", i, have, size)
+		}
+	}
+}
+
+// A server that does not send what it plays with, or stops in the middle, or says another Welcome meanwhile, is given up in its time.
+func TestContentThatNeverComes(t *testing.T) {
+	for i, c := range []struct {
+		answer func(l *lab, what wire.Content) []byte
+		stop   bool // within the arena
+		within time.Duration
+		reason wire.Reason
+	}{
+		{func(*lab, wire.Content) []byte { return nil }, false, fetchPatience + time.Second, wire.ReasonModel},
+		{func(l *lab, what wire.Content) []byte { return l.slowly(what) }, true, fetchPatience + 3*time.Second, wire.ReasonArena},
+	} {
+		l := newLab(t, labConfig{seed: 7})
+		l.serves(func(what wire.Content) []byte { return c.answer(l, what) })
+		greet := l.greet
+		l.greet = func(w *wire.Welcome) [][]byte {
+			first := greet(w)
+			w.ArenaName = "another"
+			return append(first, w.Append(nil))
+		}
+		cfg := l.config()
+		l.lacks(&cfg)
+		cfg.Token = l.token(timeout(60))
+		s := l.seat(cfg, link{delay: 2 * time.Millisecond})
+		if c.stop {
+			l.pack = func(pack []byte) {
+				if s.client.peer != nil {
+					if have, _ := s.client.peer.BlobProgress(); have > 0 && s.client.fetch.wants == 1<<wire.ContentArena {
+						s.down.loss = 0.999 // of what follows, a word now and then
+					}
+				}
+			}
+		}
+		for l.now < c.within {
+			l.run(time.Second)
+		}
+		state, why := s.client.State()
+		if state != Denied || why != c.reason || !errors.Is(s.client.Err(), ErrNotSent) || s.client.Welcome().ArenaName != "arena-16" {
+			t.Errorf("%d: %v, %v, %v after %v; %+v", i, state, why, s.client.Err(), l.now, s.client.fetch)
+		}
+	}
+}
+
+// Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
+func FuzzContent(f *testing.F) {
+	l := newLab(f, labConfig{})
+	for _, what := range []wire.Content{wire.ContentModel, wire.ContentArena} {
+		good := l.honest(what)
+		f.Add(good)
+		f.Add(good[:len(good)-1])
+		p, _ := wire.ParseParcel(good)
+		file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+		if err != nil {
+			f.Fatal(err)
+		}
+		p.Method, p.Packed = uint8(dict.Stored), file
+		f.Add(p.Append(nil)) // what is inside can be changed
+	}
+	cfg := l.config()
+	l.lacks(&cfg)
+	l.asked = func(*guest, wire.Content) {}
+	s := l.seat(cfg, link{})
+	l.run(500 * time.Millisecond)
+	if s.client.fetch.wants != 1<<wire.ContentModel|1<<wire.ContentArena {
+		f.Fatalf("wants %b", s.client.fetch.wants)
+	}
+	f.Fuzz(func(t *testing.T, blob []byte) {
+		c := *s.client
+		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), session.NewPeer(l.now, session.Config{})
+		err := c.parcel(l.now, blob)
+		state, why := c.State()
+		got := s.client.fetch.wants &^ c.fetch.wants
+		switch {
+		case err != nil && err != wire.DropFragment:
+			t.Fatal(err)
+		case err == nil && (state != Connecting || got == 0):
+			t.Fatalf("taken: %v, %b", state, got)
+		case err == nil && got>>wire.ContentModel&1 != 0 && c.cfg.Models.Hash() != l.models.Hash():
+			t.Fatal("taken: other models")
+		case err == nil && got>>wire.ContentArena&1 != 0 && c.Arena().Hash() != l.arena.Hash():
+			t.Fatal("taken: another arena")
+		case err != nil && (got != 0 || state != Connecting && (state != Denied || why == 0)):
+			t.Fatalf("not taken: %v, %v, %b", state, why, got)
+		}
+	})
+}
