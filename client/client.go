@@ -54,6 +54,7 @@ type Client struct {
 	view     tick.View
 	shots    shots
 	events   events
+	talk     talk
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
@@ -125,8 +126,8 @@ func (c *Client) dialled(now time.Duration) {
 func (c *Client) join(now time.Duration, w wire.Welcome) {
 	c.welcome = w
 	c.cfg.Models = c.cfg.Models.Follow(w.Model)
-	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash()}
-	var event [wire.ReadySize]byte
+	ready := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash(), Name: c.cfg.Name}
+	var event [wire.MaxReady]byte
 	_ = c.peer.Queue(ready.Append(event[:0])) // the queue is empty
 	c.sentAt = now - keepAlive                // our Ready need not wait
 	if ready.Schema != w.Schema || ready.Model != w.Model {

@@ -37,6 +37,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		if !l.due(now, g, t) {
 			continue
 		}
+		l.introduce(now, g)
 		g.resync(l, t)
 		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()

@@ -24,6 +24,7 @@ type Figures struct {
 	DatagramsDown  uint64
 	Mispredictions uint64
 	Shots          uint64
+	Said           uint64 // lines for the chat
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread
 

@@ -17,6 +17,7 @@ var golden = []struct {
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"ready", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
+	{"ready with a name", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
 }
 
 func goldenWelcome(arena string) *Welcome {
@@ -73,7 +74,7 @@ func rewrite(name string, src []byte) ([]byte, error) {
 			return nil, err
 		}
 		return append(v.Append(nil), rest...), nil
-	case name == "ready":
+	case strings.HasPrefix(name, "ready"):
 		v, err := ParseReady(src)
 		if err != nil {
 			return nil, err
@@ -138,12 +139,13 @@ func TestGoldenByHand(t *testing.T) {
 		20: {"ready", 1, 1, 2},
 		21: {"ready", 2, 8, 0x1112131415161718},
 		22: {"ready", 10, 8, 0x2122232425262728},
+		23: {"ready with a name", 18, 4, 0xabc36f5a}, // "Zoë"
 	} {
 		if got := number(doc[c.name], c.at, c.size); got != c.want {
 			t.Errorf("%d %s: %d bytes at %d are %x, want %x", i, c.name, c.size, c.at, got, c.want)
 		}
 	}
-	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18} {
+	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18, "ready with a name": 22} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
@@ -158,7 +160,11 @@ func TestLengthsAndTags(t *testing.T) {
 		if g.name == "header" {
 			want = DropSize
 		}
-		for n := range len(whole) {
+		shortest := len(whole) // of what a name may make longer
+		if strings.HasPrefix(g.name, "ready") {
+			shortest = ReadySize
+		}
+		for n := range shortest {
 			if got, err := rewrite(g.name, whole[:n]); err != want {
 				t.Errorf("%s cut to %d bytes: %x, %v, want %v", g.name, n, got, err, want)
 			}
@@ -167,6 +173,9 @@ func TestLengthsAndTags(t *testing.T) {
 			continue
 		}
 		for n := 1; n < 300; n++ {
+			if shortest == ReadySize && len(whole)+n <= MaxReady {
+				continue
+			}
 			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != DropEvents {
 				t.Errorf("%s with %d bytes more: %x, %v, want events", g.name, n, got, err)
 			}
@@ -310,7 +319,7 @@ func TestDropsAreNamed(t *testing.T) {
 	}
 	said := map[string]Reason{}
 	for r := Reason(0); ; r++ {
-		if r.Valid() != (r >= 1 && r <= 11) {
+		if r.Valid() != (r >= 1 && r <= 12) {
 			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
 		if other, ok := said[r.String()]; r <= lastReason && (ok || r.String() == "") {
