@@ -1,6 +1,7 @@
 package bottle
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -82,7 +83,7 @@ func (b *Bottle) Connect(i int) error {
 		return err
 	}
 	c, err := client.New(client.Config{
-		Token: token, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
+		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	})
 	b.Clients[i], b.brains[i] = c, b.cfg.Brain(i)

@@ -61,7 +61,7 @@ type Swarm struct {
 type bot struct {
 	client *client.Client
 	brain  Brain
-	dice   dice // of what it says
+	dice   dice         // of what it says
 	last   client.Stats // as far as it is in the figures
 	played time.Duration
 }
