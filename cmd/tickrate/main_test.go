@@ -177,6 +177,10 @@ func TestExitCodes(t *testing.T) {
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
 		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has nothing to tell"},
 		83: {"serve --http= --listen 127.0.0.1:0 --query " + udp.LocalAddr().String(), 1, "query port"},
+		84: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
+		85: {"serve --echo --console", 2, "an echo has no console"},
+		86: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
+		87: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {
