@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -8,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // LineKind says what a line is.
@@ -25,7 +27,11 @@ const (
 	LineJoined                       // From has come in
 	LineLeft                         // From has gone
 	LineRenamed                      // From is now called ToName
+	LineKilled                       // From has killed To, which may be itself
 )
+
+// anonymous is what somebody is called of whom we do not know more.
+func anonymous(name string) string { return cmp.Or(name, "somebody") }
 
 // Line is something to be shown between the players' own lines, or one of those.
 type Line struct {
@@ -62,6 +68,11 @@ func (l *Line) Append(dst []byte, self ecs.NetID) []byte {
 		return fmt.Appendf(dst, "* %s has left", l.FromName)
 	case LineRenamed:
 		return fmt.Appendf(dst, "* %s is now called %s", l.FromName, l.ToName)
+	case LineKilled:
+		if l.From == l.To {
+			return fmt.Appendf(dst, "* %s died of its own doing", anonymous(l.FromName))
+		}
+		return fmt.Appendf(dst, "* %s killed %s", anonymous(l.FromName), anonymous(l.ToName))
 	}
 	return append(dst, l.Text...)
 }
@@ -204,6 +215,13 @@ func (t *talk) enter(slot int, row wire.RosterRow) {
 		t.players = append(t.players, Player{})
 	}
 	t.players[slot] = Player{id, row.Team, row.Name}
+}
+
+// happened puts a kill between the lines.
+func (c *Client) happened(e sim.Event) {
+	if t := &c.talk; e.Kind == sim.EventKill && !c.cfg.Thin {
+		t.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: t.named(e.Actor), ToName: t.named(e.Victim)})
+	}
 }
 
 // named is what the player with an id is called.

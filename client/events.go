@@ -56,6 +56,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 				}
 			} else if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
+				c.happened(e)
 			} else {
 				err = wire.DropEvents
 			}

@@ -20,7 +20,7 @@ const eventBudget = session.MaxEventSize + 5
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
-	l.tell()
+	l.tell(now)
 	t := l.match.Tick()
 	for _, slot := range l.live {
 		g := &l.guests[slot]
@@ -119,7 +119,7 @@ func (l *Lobby) self(g *guest, t tick.Tick) ghost.Self {
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
 // the truth: everything in an event can be seen in snapshots as well.
-func (l *Lobby) tell() {
+func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
@@ -134,6 +134,7 @@ func (l *Lobby) tell() {
 		}
 		l.Stats.Count[Kills].Inc()
 		for _, slot := range l.live {
+			l.present(now, &l.guests[slot], e.Actor, e.Victim)
 			l.queue(&l.guests[slot], e)
 		}
 	}

@@ -242,6 +242,14 @@ func (l *Lobby) name(now time.Duration, g *guest, id ecs.NetID) {
 	l.introduced(now, g, s.appendRow(append(s.row[:0], wire.TagRoster), slot, seat))
 }
 
+// present tells a guest who two players are before it hears what happened to them, unless its queue is full of other things.
+func (l *Lobby) present(now time.Duration, g *guest, a, b ecs.NetID) {
+	if l.social.seats[g.id.Index()].owes > 0 && g.peer.Queued() < chatQueue {
+		l.name(now, g, a)
+		l.name(now, g, b)
+	}
+}
+
 // unique is a name as others may see it that nobody else has, whatever the case of its letters: with a number behind it, if need be.
 // Who does not want any is called by its slot.
 func (s *social) unique(slot int32, wish string) string {

@@ -110,7 +110,9 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 func listen(b *Bottle, heard [][]string) {
 	for i, c := range b.Clients {
 		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
-			heard[i] = append(heard[i], l.FromName+"|"+l.Text)
+			if l.Kind != client.LineKilled {
+				heard[i] = append(heard[i], l.FromName+"|"+l.Text)
+			}
 		}
 	}
 }
@@ -124,7 +126,9 @@ func TestRow57LinesInWords(t *testing.T) {
 	}
 	words := func(c *client.Client) (all []string) {
 		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
-			all = append(all, string(l.Append(nil, c.ID())))
+			if l.Kind != client.LineKilled {
+				all = append(all, string(l.Append(nil, c.ID())))
+			}
 		}
 		return all
 	}
@@ -172,6 +176,31 @@ func TestRow57LinesInWords(t *testing.T) {
 	}
 	if _, ok := a.Player(1 << 20); ok {
 		t.Error("somebody is in slot 1<<20")
+	}
+}
+
+// Row 57: kills are told as what they are, with names that the client knows, as often as the lobby counts them.
+func TestRow57KillsAreLines(t *testing.T) {
+	b := talkers(t, 12)
+	kills := b.Lobby.Stats.Count[server.Kills].Load()
+	told := make([]uint64, len(b.Clients))
+	for range 60 {
+		step(t, b, 30)
+		for i, c := range b.Clients {
+			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+				words := string(l.Append(nil, c.ID()))
+				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") || !strings.Contains(words, " killed bot ") {
+					t.Errorf("client %d is told %q", i, words)
+				}
+				told[i]++
+			}
+		}
+	}
+	kills = b.Lobby.Stats.Count[server.Kills].Load() - kills
+	for i, n := range told {
+		if n+5 < kills || n > kills+5 || kills < 3 { // some are on their way
+			t.Errorf("client %d was told of %d kills of %d", i, n, kills)
+		}
 	}
 }
 
