@@ -76,7 +76,7 @@ vet:
 # own; arm64 does wherever the source lets it, across statements and inlined calls, so its code tells where that is.
 NOFMA ?= ./ecs/geom ./ecs/tick ./lagcomp/... ./sim/...
 nofma: ## no product is fused into a sum where prediction needs equal bits
-	@out=$$(GOARCH=arm64 $(GO) build -trimpath=false -gcflags=-S $(NOFMA) 2>&1) || { printf '%s\n' "$$out" >&2; exit 1; }; \
+	@out=$$(GOARCH=arm64 $(GO) build -trimpath=false -gcflags=-S $(NOFMA) 2>&1) || { GOARCH=arm64 $(GO) build $(NOFMA); exit 1; }; \
 	bad=$$(printf '%s\n' "$$out" | awk '/\tFN?M(ADD|SUB)[SD]\t/ { sub(/^.*\(/, ""); sub(/\).*$$/, ""); print }' | \
 		grep -F "$(CURDIR)/" | sort -u); \
 	if [ -n "$$bad" ]; then echo "fused multiply-add: convert the product where it is made, float32(a*b)" >&2; echo "$$bad" >&2; exit 1; fi

@@ -56,6 +56,7 @@ type Client struct {
 	view     tick.View
 	shots    shots
 	events   events
+	talk     talk
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
@@ -164,8 +165,8 @@ func (c *Client) deny(now time.Duration, why wire.Reason, err error) {
 
 // ready queues our Ready. It is among the first few events.
 func (c *Client) ready(model uint64) {
-	var event [wire.ReadySize]byte
-	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model}
+	var event [wire.MaxReady]byte
+	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model, Name: c.cfg.Name}
 	_ = c.peer.Queue(r.Append(event[:0]))
 }
 

@@ -2,7 +2,9 @@ package client
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -27,16 +29,21 @@ type Config struct {
 	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server.
 	Rules sim.Rules
 
+	// Name is what the player wants to be called. The server makes it fit to be shown, at most 16 characters, and puts a number behind it
+	// if another has it; "" is called by its slot. At most 64 bytes.
+	Name string
+
 	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
 	Kbps  int // most kilobits a second that the server shall send, 16 to 65535; default as many as it likes
 
-	Thin  bool // do not decode what others do: no poses, a tenth of the memory
+	Thin  bool // do not decode what others do: no poses, no names, a tenth of the memory
 	Judge bool // work out what each predicted shot hits in our own view, see Shots
 }
 
 // Errors of New.
 var (
 	ErrToken = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
+	ErrName  = fmt.Errorf("client: name: expected at most %d bytes", wire.MaxName)
 	ErrPace  = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
 )
 
@@ -59,6 +66,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)) {
 		return c, ErrPace
+	}
+	if len(c.Name) > wire.MaxName {
+		return c, ErrName
 	}
 	return c, nil
 }

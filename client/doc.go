@@ -8,6 +8,8 @@
 //	for range c.Advance(now):                c.Command(intent)
 //	for each datagram of c.Outgoing(now):    send it
 //
+// What happened comes from NextEvent, and what is said from NextLine, with names that Player knows; a player speaks by Say.
+//
 // # Getting in
 //
 // A client is made from a connect token, which a backend that shares a key with the server has minted for this player and

@@ -50,8 +50,13 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 		case Connecting:
 			err = c.welcomed(now, raw)
 		case Joined:
-			if e, bad := sim.ParseEvent(raw); bad == nil {
+			if is, bad := c.social(raw); is {
+				if bad != nil {
+					err = bad
+				}
+			} else if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
+				c.happened(e)
 			} else {
 				err = wire.DropEvents
 			}

@@ -24,6 +24,8 @@ type Stats struct {
 	Resyncs   uint64 // times the server was asked to begin anew
 	Events    uint64 // events received
 	Overrun   uint64 // events overwritten because NextEvent was not called
+	Lines     uint64 // lines received, and made of what happened to names
+	Unread    uint64 // lines overwritten because NextLine was not called
 	Shots     uint64 // rounds fired, as predicted
 
 	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
@@ -48,6 +50,7 @@ func (c *Client) Stats() Stats {
 	s := c.stats
 	s.Datagrams, s.Packages = *c.dial.Counters(), c.count
 	s.Events, s.Overrun = c.events.received, c.events.overrun
+	s.Lines, s.Unread = c.talk.in, c.talk.overrun
 	s.Shots = c.shots.fired
 	s.Jitter = c.server.jitter
 	s.Loss = float32(c.predicted.loss) / 65536

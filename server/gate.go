@@ -113,6 +113,7 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	g.open(now, l)
 	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
 	l.seats[client] = int32(g.id.Index())
+	l.social.rise(g.id.Index())
 	w := wire.Welcome{
 		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
 		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
@@ -134,6 +135,7 @@ func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 	default:
 		l.served(g)
 		g.ready = true
+		l.enrol(g, r.Name)
 	}
 }
 
@@ -206,6 +208,7 @@ func (l *Lobby) part(g *guest) {
 	l.served(g)
 	l.seats[g.client] = -1
 	l.unseat(int32(g.id.Index()))
+	l.social.rise(g.id.Index())
 }
 
 // remove separates a guest from its session and takes its player out of the match.
@@ -216,6 +219,7 @@ func (l *Lobby) remove(g *guest) {
 
 func (l *Lobby) leave(g *guest) {
 	l.match.Leave(g.id)
+	l.unenrol(g)
 	l.leaving++
 }
 

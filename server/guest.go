@@ -39,6 +39,7 @@ type guest struct {
 	mute     bool                  // it was silent, and has not acknowledged enough since
 	paced    tick.Tick             // ticks from one of its snapshots to the next
 	every    uint8                 // the pace it asked for, in intervals
+	wish     int                   // kilobits a second that it asked for; 0: as many as there are
 	late     bool                  // its bucket was empty when its last snapshot was due
 	spoke    tick.Tick             // when it was last sent anything
 	bucket   session.Bucket        // what it may be sent

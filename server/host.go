@@ -35,7 +35,11 @@ type HostConfig struct {
 	Name  string // what they show, at most 255 bytes
 	Build string // likewise
 
-	Log io.Writer // default none
+	Input io.Reader // lines for the console, by the operator; read to its end; default none
+	Exec  []string  // files of such lines that are run first
+	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
+
+	Log io.Writer // also what the console answers the operator; default none
 }
 
 // Host is the shell around a lobby: its socket, its clock and its HTTP port.
@@ -44,6 +48,8 @@ type Host struct {
 	lobby *Lobby
 	query *queryPort // nil: none
 	walls string
+
+	terminal terminal
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -66,19 +72,24 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Lobby.Gate = f.gate
+	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
 	var walls string
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
-		err = f.openHTTP(cfg, h.pages())
+		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
 		err = h.startQuery(cfg)
+	}
+	if err == nil {
+		if err = h.startConsole(cfg); err != nil {
+			err = errors.Join(err, h.query.close())
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -106,11 +117,12 @@ func labels() func(Stage) {
 // thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
+	defer close(h.terminal.ended)
 	rate := h.lobby.cfg.Rules.Rate
 	var skipped time.Duration // given up so far
 	var overload Overload
 	var err error
-	for ctx.Err() == nil && err == nil {
+	for ctx.Err() == nil && err == nil && !h.terminal.quit {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
@@ -140,7 +152,7 @@ func (h *Host) Run(ctx context.Context) error {
 // errFault is what a lobby ends with that has a fault.
 var errFault = errors.New("lobby 0 closed: internal fault")
 
-// tick plays one tick. A panic in it ends this lobby and nothing else.
+// tick runs what was typed, and plays one tick. A panic in it ends this lobby and nothing else.
 func (h *Host) tick(now time.Duration, unix int64) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -148,6 +160,7 @@ func (h *Host) tick(now time.Duration, unix int64) (err error) {
 			err = errFault
 		}
 	}()
+	h.lines(now)
 	return h.lobby.Tick(now, unix, h.conn)
 }
 
@@ -205,6 +218,7 @@ func (c HostConfig) Check() error {
 	if err := c.CheckSocket(); err != nil {
 		return err
 	}
+	c.Lobby.Name = c.Name
 	_, err := c.Lobby.withDefaults()
 	return err
 }

@@ -160,14 +160,16 @@ func (h *Host) startQuery(cfg HostConfig) (err error) {
 // board is what the tick tells of the lobby. It is few bytes, and made in one go: the tick has other things to do.
 type board struct {
 	kills, members [2]uint32 // by team
+	name           string    // of the server
 	players        []boardRow
 }
 
 // boardRow is one player.
 type boardRow struct {
-	slot, seconds, pingMillis int32
-	kills, deaths             uint16
-	team                      uint8
+	name                string
+	seconds, pingMillis int32
+	kills, deaths       uint16
+	team                uint8
 }
 
 // publish hangs up a new board. It is for the goroutine that plays the ticks, once a second.
@@ -177,14 +179,14 @@ func (h *Host) publish(now time.Duration) {
 	}
 	l := h.lobby
 	points, members := l.match.Mode().Score, l.match.Score().Members
-	b := &board{kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
+	b := &board{name: l.social.desk.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		v := l.match.Vital(g.id)
 		if v == nil {
 			continue
 		}
-		b.players = append(b.players, boardRow{slot: slot, seconds: int32((now - g.since) / time.Second),
+		b.players = append(b.players, boardRow{name: l.called(slot), seconds: int32((now - g.since) / time.Second),
 			pingMillis: int32(g.peer.RTT().Smoothed / time.Millisecond), kills: v.Kills, deaths: v.Deaths, team: v.Team})
 	}
 	h.query.board.Store(b)
@@ -210,13 +212,13 @@ func (h *Host) constant(cfg HostConfig) *query.Report {
 
 // show completes a report with what is on a board.
 func (b *board) show(r *query.Report) {
-	r.Info.Players = uint16(len(b.players))
+	r.Info.Players, r.Info.Name = uint16(len(b.players)), b.name
 	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
 	for team, n := range b.members {
 		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)), query.Number(int(b.kills[team]))})
 	}
 	for _, p := range b.players {
-		r.Players.Rows = append(r.Players.Rows, []query.Value{query.Words(fmt.Sprintf("player %d", p.slot)), query.Number(int(p.team)),
+		r.Players.Rows = append(r.Players.Rows, []query.Value{query.Words(p.name), query.Number(int(p.team)),
 			query.Number(int(p.kills)), query.Number(int(p.deaths)), query.Number(int(p.seconds)), query.Number(int(p.pingMillis))})
 	}
 }

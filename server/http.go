@@ -52,10 +52,11 @@ func newMux() *http.ServeMux {
 }
 
 // pages are those of a lobby.
-func (h *Host) pages() *http.ServeMux {
+func (h *Host) pages(secret string) *http.ServeMux {
 	mux := newMux()
 	mux.HandleFunc("GET /stats", h.serveStats)
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
+	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))
 	return mux
 }
 

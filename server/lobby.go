@@ -15,6 +15,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -43,7 +45,11 @@ type Config struct {
 	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default 4
 	JoinBytes int                // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800
 
-	ContentKbps int // most kilobits a second to all clients together who fetch the model or the arena; default 8000
+	ContentKbps int            // most kilobits a second to all clients together who fetch the model or the arena; default 8000
+	Name        string         // what the console's status and server browsers show, at most 255 bytes
+	IdleWarn    time.Duration  // after which a player who does nothing is warned; default never
+	IdleKick    time.Duration  // and removed; default never
+	Console     console.Config // where the console's files are; default nowhere
 
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
@@ -109,6 +115,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
 		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, wire.MaxArenaName)
+	case !wire.ValidText([]byte(c.Name), query.MaxText):
+		return c, fmt.Errorf("name %q: expected at most %d bytes of printable text", c.Name, query.MaxText)
+	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
+		return c, fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v", c.IdleWarn, c.IdleKick, maxIdle)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
@@ -136,6 +146,7 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
+	social  social
 	leaving int  // players who leave with the end of this tick
 	shed    Shed // what overload makes us leave out
 
@@ -182,6 +193,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.match.Witness(func(s *lagcomp.Shot, id uint32) bool { return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View) })
 	l.Stats.init()
+	l.social = newSocial(&l.cfg)
+	l.furnish()
 	return l, nil
 }
 

@@ -12,6 +12,7 @@ func bytesPerSecond(kbps int) int { return kbps * 1000 / 8 }
 
 // pace takes a guest's wish for fewer snapshots or bytes. It cannot have more than the lobby gives.
 func (g *guest) pace(every uint8, kbps int, l *Lobby) {
+	g.wish = kbps
 	if most := l.cfg.Kbps; kbps == 0 || most != 0 && most < kbps {
 		kbps = most
 	}

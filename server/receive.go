@@ -20,6 +20,7 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 		l.happened(now, e)
 	}
 	l.expire(now)
+	l.attend(now)
 	l.admit(now)
 	if err := l.mail(now, conn); err != nil {
 		return err
@@ -148,6 +149,7 @@ func (l *Lobby) commands(g *guest, src []byte) error {
 	for i := n - 1; i >= 0; i-- {
 		inbox.Offer(l.window[i])
 	}
+	l.acts(g, n)
 	return nil
 }
 
@@ -164,6 +166,8 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
 	} else if f, err := wire.ParseFetch(event); err == nil {
 		l.fetch(now, g, f.Content)
+	} else if l.talk(now, g, event) {
+		return
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {

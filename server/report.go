@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/chat"
 )
 
 // Report is a host's figures since they were last reset, as the HTTP port gives them (GET /stats).
@@ -64,6 +65,7 @@ type mark struct {
 	count   [NumCounts]uint64
 	refused [netcode.NumDrops]uint64
 	drops   [wire.NumDrops]uint64
+	chat    [chat.NumRefusals]uint64
 	socket  netio.Stats
 	mallocs uint64
 	gcs     uint32
@@ -83,6 +85,9 @@ func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	}
 	for i := range m.drops {
 		m.drops[i] = h.lobby.Stats.Drops[i].Load()
+	}
+	for i := range m.chat {
+		m.chat[i] = h.lobby.Stats.Chat[i].Load()
 	}
 	return m
 }
@@ -128,6 +133,11 @@ func (h *Host) report() Report {
 	}
 	for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
 		if n := now.drops[i] - h.since.drops[i]; n > 0 {
+			r.Drops[i.String()] = n
+		}
+	}
+	for i := chat.RefusedNone + 1; i < chat.NumRefusals; i++ {
+		if n := now.chat[i] - h.since.chat[i]; n > 0 {
 			r.Drops[i.String()] = n
 		}
 	}

@@ -140,7 +140,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		c.say(c.commands(1)...)
 		l.tick()
 	}
-	if len(c.events) != 1 || snapshots < 38 {
+	if len(c.events) != 2 || c.events[1][0] != wire.TagRoster || snapshots < 38 {
 		t.Errorf("%d events, %d snapshots", len(c.events), snapshots)
 	}
 	control.hear()

@@ -20,7 +20,7 @@ const eventBudget = session.MaxEventSize + 5
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
-	l.tell()
+	l.tell(now)
 	l.supply(now)
 	t := l.match.Tick()
 	for _, slot := range l.live {
@@ -38,6 +38,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		if !l.due(now, g, t) {
 			continue
 		}
+		l.introduce(now, g)
 		g.resync(l, t)
 		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
@@ -108,7 +109,7 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
 // the truth: everything in an event can be seen in snapshots as well.
-func (l *Lobby) tell() {
+func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
@@ -123,6 +124,7 @@ func (l *Lobby) tell() {
 		}
 		l.Stats.Count[Kills].Inc()
 		for _, slot := range l.live {
+			l.present(now, &l.guests[slot], e.Actor, e.Victim)
 			l.queue(&l.guests[slot], e)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -99,6 +100,15 @@ const (
 	Fetches      // models and arenas that clients asked for, as they lacked what the Welcome names
 	FetchRefused // likewise a second time, or too late
 	ContentBytes // UDP payload out with parts of them, which is in BytesOut
+	Introduced   // events with names
+	Said         // lines for the chat
+	Crowded      // lines to everybody refused because too many speak; other refusals are in Chat
+	Heard        // lines queued for somebody, of players and of the server
+	Unheard      // lines that somebody did not get, because its queue or its line is full
+	Asked        // lines of guests for the console
+	AskedVain    // those that it did not carry out
+	IdleWarned   // players
+	IdleKicked   // players, who are in Dismissed too
 	NumCounts    // how many there are
 )
 
@@ -108,7 +118,8 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
 	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed",
-	"content_fetched", "content_refused", "content_bytes"}
+	"content_fetched", "content_refused", "content_bytes",
+	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
@@ -120,6 +131,7 @@ type Stats struct {
 	Count [NumCounts]meter.Counter
 
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
+	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
 	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason
 }
 

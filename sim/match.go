@@ -107,6 +107,19 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	return m
 }
 
+// SetRespawn changes how long the dead wait from now on, in milliseconds; nothing that a client predicts depends on it. The error
+// says what the mode cannot use, and nothing has changed.
+func (m *Match) SetRespawn(millis int32) error {
+	kit, rules := ecs.Resource[Kit](m.World), m.Rules()
+	p := kit.game.Mode
+	p.RespawnMillis = millis
+	compiled, err := p.Compile(rules.Rate)
+	if err == nil {
+		kit.Mode, rules.RespawnMillis = compiled, millis
+	}
+	return err
+}
+
 // Rules returns the rules in force.
 func (m *Match) Rules() *Rules { return ecs.Resource[Rules](m.World) }
 

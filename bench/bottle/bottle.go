@@ -1,6 +1,7 @@
 package bottle
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -85,7 +86,7 @@ func (b *Bottle) Connect(i int) error {
 		return err
 	}
 	cfg := client.Config{
-		Token: token, Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
+		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	}
 	if b.cfg.Client != nil {

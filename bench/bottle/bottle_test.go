@@ -43,7 +43,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Bottle {
 // The whole lobby over a bad network for ten virtual minutes, with players who come and go: every invariant after
 // every tick, and the same seed twice gives the same bits.
 func TestLobbyInABottle(t *testing.T) {
-	minutes := 10.0
+	minutes := 4.0
 	switch {
 	case raceEnabled:
 		minutes = 0.2

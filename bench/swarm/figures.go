@@ -25,6 +25,7 @@ type Figures struct {
 	Mispredictions uint64
 	Shots          uint64
 	Fetched        uint64 // models and arenas that the server sent, as they were not here
+	Said           uint64 // lines for the chat
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread
 

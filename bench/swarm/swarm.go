@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -27,6 +28,7 @@ type Config struct {
 	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
 	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
+	Chat    time.Duration                                          // each bot says something to all about once in this time; default never
 }
 
 // slots is how many parts of a tick the players are spread over, so that they do not all send at once; looks is how often
@@ -60,6 +62,7 @@ type Swarm struct {
 type bot struct {
 	client *client.Client
 	brain  Brain
+	dice   dice         // of what it says
 	last   client.Stats // as far as it is in the figures
 	played time.Duration
 }
@@ -111,11 +114,12 @@ func (s *Swarm) bot(n int) (bot, error) {
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) ghost.Models { return s.model[hash] },
 		Fetch: true, Fetched: s.keep, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+		Name: "bot " + strconv.Itoa(n),
 	})
 	if err != nil {
 		return bot{}, fmt.Errorf("player %d: %w", n, err)
 	}
-	return bot{client: c, brain: s.cfg.Brain(n)}, nil
+	return bot{client: c, brain: s.cfg.Brain(n), dice: dice(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
 }
 
 // arena opens a map once for all players.
@@ -243,10 +247,31 @@ func (s *Swarm) play(slot int) {
 				break
 			}
 		}
+		for {
+			if _, ok := b.client.NextLine(); !ok {
+				break
+			}
+		}
+		if i%slots == slot {
+			s.chat(b)
+		}
 		s.send(i)
 		if i%slots == slot {
 			s.sample(b)
 		}
+	}
+}
+
+// lines are what bots have to say.
+var lines = [...]string{"hello", "nice shot", "where is everybody?", "/team go left", "/team I need help", "good game"}
+
+// chat lets a bot say something now and then. It is asked once a tick.
+func (s *Swarm) chat(b *bot) {
+	if s.cfg.Chat <= 0 || !b.dice.chance(float32(s.cfg.Rate.Period())/float32(s.cfg.Chat)) {
+		return
+	}
+	if b.client.Say(lines[b.dice.next()%uint64(len(lines))]) == nil {
+		s.Figures.Said++
 	}
 }
 

@@ -180,6 +180,10 @@ func TestExitCodes(t *testing.T) {
 		84: {"plan --maps city", 2, `maps "city": expected gen or town`},
 		85: {"serve --arena town:1:1", 2, "want town:PLAYERS:SEED"},
 		86: {"plan --codec lzma", 2, `codec "lzma"`},
+		87: {"serve --idle-kick -1", 2, "--idle-kick -1: expected 1 to 86400 seconds, or 0 for never"},
+		88: {"serve --echo --console", 2, "an echo has no console"},
+		89: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
+		90: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
 		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {

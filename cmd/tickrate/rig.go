@@ -183,7 +183,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--arena", fmt.Sprintf("%s:%d:%d", r.flags.maps, max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
-		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none",
+		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none", "--idle-warn", "0", "--idle-kick", "0",
 		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
 	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.

@@ -13,8 +13,10 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -35,7 +37,9 @@ type serveFlags struct {
 	players, rate, interval, kbps                   int
 	content                                         int
 	seed                                            uint64
-	ready, echo                                     bool
+	ready, echo, console                            bool
+	exec                                            []string
+	idleWarn, idleKick                              int
 
 	key              keyFlags
 	protocol         protocolID
@@ -84,6 +88,10 @@ To be played on from elsewhere, it must know its name, and for tokens over HTTP 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
   curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
 
+On a terminal it takes lines for its console, such as help, list, kick NAME, game.respawndelay 5s; so it does over HTTP:
+
+  curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
+
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
   TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`,
@@ -111,6 +119,10 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
+	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
+	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated")
+	fl.IntVar(&f.idleWarn, "idle-warn", 120, "`seconds` after which a player who does nothing is warned; 0 for never")
+	fl.IntVar(&f.idleKick, "idle-kick", 180, "`seconds` after which such a player is removed; 0 for never")
 	f.key.register(c, "made by the first run")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
@@ -120,6 +132,9 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
 }
+
+// daySeconds is the longest time that idle players are given.
+const daySeconds = 24 * 60 * 60
 
 func serve(c *cobra.Command, f serveFlags) error {
 	cfg, err := f.config(c)
@@ -172,7 +187,14 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if !wire.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
+	if f.idleWarn < 0 || f.idleWarn > daySeconds || f.idleKick < 0 || f.idleKick > daySeconds {
+		return cfg, badUse(fmt.Errorf("--idle-warn %d, --idle-kick %d: expected 1 to %d seconds, or 0 for never", f.idleWarn, f.idleKick, daySeconds))
+	}
+	cfg.Lobby.IdleWarn, cfg.Lobby.IdleKick = time.Duration(f.idleWarn)*time.Second, time.Duration(f.idleKick)*time.Second
 	if f.echo {
+		if f.console || len(f.exec) > 0 {
+			return cfg, badUse(errors.New("--console, --exec: an echo has no console; leave out --echo"))
+		}
 		if f.query != "" {
 			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
 		}
@@ -180,6 +202,11 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 			return cfg, badUse(fmt.Errorf("%d players: expected 1 to %d", f.players, netcode.MaxClients))
 		}
 		return cfg, badUse(cfg.CheckSocket())
+	}
+	cfg.Exec, cfg.Dir = f.exec, "."
+	if f.console || term.IsTerminal(int(os.Stdin.Fd())) {
+		readInBackground()
+		cfg.Input = os.Stdin
 	}
 	if cfg.Lobby.Arena, err = openArena(f.arena); err != nil {
 		return cfg, err

@@ -22,7 +22,7 @@ import (
 type swarmFlags struct {
 	server, model       string
 	players, full, rate int
-	seconds             float64
+	seconds, chat       float64
 	seed                uint64
 	traces              []string
 	json                bool
@@ -58,6 +58,7 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
+	fl.Float64Var(&f.chat, "chat", 0, "`seconds` in which each player says something about once; 0 for never")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. If the server has another, it sends that")
@@ -73,6 +74,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
 		return badUse(fmt.Errorf("%g seconds: expected 0 to a million", f.seconds))
+	case !(f.chat >= 0 && f.chat <= 1e6):
+		return badUse(fmt.Errorf("--chat %g: expected 0 to a million seconds", f.chat))
 	}
 	models, err := openModels(f.model)
 	if err != nil {
@@ -88,7 +91,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	s, err := swarm.Open(swarm.Config{
 		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models,
-		Brain: move.brain, Token: t.Token,
+		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
 	})
 	if err != nil {
 		return err
@@ -192,6 +195,7 @@ type summary struct {
 	RTTP99         float64 `json:"rtt_ms_p99"`
 	Mispredictions uint64  `json:"mispredictions"`
 	Shots          uint64  `json:"shots"`
+	Said           uint64  `json:"chat_lines"`
 	LateP999       float64 `json:"swarm_late_ms_p999"`
 	CPU            float64 `json:"swarm_cores"`
 	Void           string  `json:"void,omitempty"`
@@ -209,7 +213,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
 		KbpsDown: float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
-		Mispredictions: g.Mispredictions, Shots: g.Shots, LateP999: ms(g.Late.Quantile(0.999)),
+		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
 		CPU: g.CPU.Seconds() / sec, Void: g.Void(), Bytes: account(g),
 	}
 	if f.json {

@@ -43,6 +43,8 @@ type Var struct {
 	limit       int      // bytes of Text
 	choices     []string // of Enum
 
+	check func(word string) error
+
 	dirty Flags // of its flags, those for which a change has not been told yet
 }
 
@@ -120,6 +122,13 @@ func NewEnum(e Entry, choices ...string) *Var {
 	v := newVar(e, Enum, value{})
 	v.choices = slices.Clone(choices)
 	return v.checked()
+}
+
+// Check adds a condition to what the variable's kind and range ask of a value. fails returns what is expected instead, as an error; it
+// gets a value as it is written. A default that fails panics.
+func (v *Var) Check(fails func(word string) error) {
+	v.check = fails
+	v.checked()
 }
 
 // Name is the variable's name.
@@ -201,6 +210,11 @@ func (v *Var) parse(word string) (x value, err error) {
 	}
 	if !good {
 		return value{}, fmt.Errorf("%s %s: expected %s", v.name, brief(word), v.expected())
+	}
+	if v.check != nil {
+		if err := v.check(v.show(x)); err != nil {
+			return value{}, fmt.Errorf("%s %s: expected %w", v.name, brief(word), err)
+		}
 	}
 	return x, nil
 }

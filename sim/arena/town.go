@@ -109,7 +109,7 @@ func (t *town) house(x0, z0, x1, z1 int) {
 		t.solid(Box, x0, 0, z0, x1, t.roof(), z1)
 		return
 	}
-	x := t.pick((2*x0+x1)/3, (x0+2*x1)/3)
+	x := t.pick((x0+x0+x1)/3, (x0+x1+x1)/3)
 	t.solid(Box, x0, 0, z0, x, t.roof(), z1)
 	t.solid(Box, x, 0, z0, x1, t.roof(), z1)
 }
@@ -130,7 +130,7 @@ func (t *town) alley(x0, z0, x1, z1 int) {
 
 // wings are two houses that touch at a corner of the block; the rest is a yard, open to two streets.
 func (t *town) wings(x0, z0, x1, z1 int) {
-	x, z := t.pick((2*x0+x1)/3, (x0+x1)/2), t.pick((2*z0+z1)/3, (z0+z1)/2)
+	x, z := t.pick((x0+x0+x1)/3, (x0+x1)/2), t.pick((z0+z0+z1)/3, (z0+z1)/2)
 	left, near := t.pick(0, 1) == 0, t.pick(0, 1) == 0
 	across, along := [2]int{x0, x}, [2]int{z0, z} // the wing along z; that along x
 	yardX, yardZ := [2]int{x, x1}, [2]int{z, z1}
@@ -211,8 +211,9 @@ func (t *town) spawns(perTeam int) []Spawn {
 	return spread(max(perTeam, 4), func(team uint8) []geom.Vec3 {
 		var all []geom.Vec3
 		for z := 4 - t.half; z < t.half; z += 6 {
+			row := free[(z+t.half)*2*t.half:]
 			for x := 4 - t.half; x < t.half; x += 6 {
-				if x != 0 && (x < 0) == (team == 0) && free[(z+t.half)*2*t.half+x+t.half] {
+				if x != 0 && (x < 0) == (team == 0) && row[x+t.half] {
 					all = append(all, quarters(x, 0, z))
 				}
 			}
@@ -231,10 +232,12 @@ func (t *town) free(margin int) []bool {
 		free[i] = min(x, z) >= margin && max(x, z) <= side-margin
 	}
 	for _, s := range t.solids[5:] { // the shell comes first
-		lo, hi := func(v float32) int { return max(int(v*4)+t.half-margin, 0) }, func(v float32) int { return min(int(v*4)+t.half+margin, side) }
+		at := func(v float32) int { q := int(v * 4); return q + t.half }
+		lo, hi := func(v float32) int { return max(at(v)-margin, 0) }, func(v float32) int { return min(at(v)+margin, side) }
 		for z := lo(s.Min.Z); z < hi(s.Max.Z); z++ {
+			row := free[z*side:]
 			for x := lo(s.Min.X); x < hi(s.Max.X); x++ {
-				free[z*side+x] = false
+				row[x] = false
 			}
 		}
 	}

@@ -120,7 +120,7 @@ func (r area) grown(by float32) area { return area{r.x0 - by, r.z0 - by, r.x1 + 
 
 // cellArea is the ground of a cell.
 func (c *Config) cellArea(cell int) area {
-	x, z := c.MinX+float32(cell%c.Wide)*c.Cell, c.MinZ+float32(cell/c.Wide)*c.Cell
+	x, z := c.MinX+float32(float32(cell%c.Wide)*c.Cell), c.MinZ+float32(float32(cell/c.Wide)*c.Cell)
 	return area{x, z, x + c.Cell, z + c.Cell}
 }
 

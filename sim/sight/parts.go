@@ -43,7 +43,7 @@ func (g *ground) halve(p *place, within area, all parts, i, x0, z0, x1, z1 int) 
 		g.hollow(all, i)
 		return
 	}
-	at := func(origin float32, patch int) float32 { return origin + float32(patch)*g.size }
+	at := func(origin float32, patch int) float32 { return origin + float32(float32(patch)*g.size) }
 	r := part{
 		max(at(g.x0, p.x0+x0), within.x0), max(at(g.z0, p.z0+z0), within.z0),
 		min(at(g.x0, p.x0+x1), within.x1), min(at(g.z0, p.z0+z1), within.z1), p.feet, p.feet,

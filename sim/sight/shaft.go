@@ -32,8 +32,9 @@ func (w *walls) free(eye, body *room) bool {
 
 // middle is the line between the middles of two rooms, at its top, from p to p+d.
 func middle(eye, body *room) (p, d point) {
-	p = point{(eye.lo.x + eye.hi.x) / 2, eye.hi.y, (eye.lo.z + eye.hi.z) / 2}
-	return p, point{(body.lo.x+body.hi.x)/2 - p.x, body.hi.y - p.y, (body.lo.z+body.hi.z)/2 - p.z}
+	half := func(lo, hi float64) float64 { return float64((lo + hi) / 2) } // a division by two is a product to compilers
+	p = point{half(eye.lo.x, eye.hi.x), eye.hi.y, half(eye.lo.z, eye.hi.z)}
+	return p, point{half(body.lo.x, body.hi.x) - p.x, body.hi.y - p.y, half(body.lo.z, body.hi.z) - p.z}
 }
 
 // look walks along the line from p to p+d. Without rooms it ends at the first wall that it meets.
@@ -97,9 +98,9 @@ func (w *walls) try(items []uint32, p, d *point, eye, body *room, last *uint32) 
 func borders(p, d, size float64, bin int) (step int, next, delta float64) {
 	switch {
 	case d > 1e-9:
-		return 1, (float64(bin+1)*size - p) / d, size / d
+		return 1, (float64(float64(bin+1)*size) - p) / d, size / d
 	case d < -1e-9:
-		return -1, (float64(bin)*size - p) / d, -size / d
+		return -1, (float64(float64(bin)*size) - p) / d, -size / d
 	}
 	return 0, math.Inf(1), 0
 }

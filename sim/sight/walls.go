@@ -42,9 +42,9 @@ func (w *wall) cross(p, d *point) bool {
 		return true
 	}
 	// above + t*gain <= 0 for a t in [near, far]: at one of its ends
-	above := p.y - (w.a*p.x + w.b*p.z + w.c)
-	gain := d.y - (w.a*d.x + w.b*d.z)
-	return above+near*gain <= 0 || above+far*gain <= 0
+	above := p.y - (float64(w.a*p.x) + float64(w.b*p.z) + w.c)
+	gain := d.y - (float64(w.a*d.x) + float64(w.b*d.z))
+	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
 }
 
 func slab(lo, hi, p, d float64, near, far *float64) bool {
@@ -98,16 +98,16 @@ func newWall(s *arena.Solid) wall {
 	switch s.Shape {
 	case arena.RampPosX:
 		w.a = rise / (w.hi.x - w.lo.x)
-		w.c = w.lo.y - w.a*w.lo.x
+		w.c = w.lo.y - float64(w.a*w.lo.x)
 	case arena.RampNegX:
 		w.a = -rise / (w.hi.x - w.lo.x)
-		w.c = w.lo.y - w.a*w.hi.x
+		w.c = w.lo.y - float64(w.a*w.hi.x)
 	case arena.RampPosZ:
 		w.b = rise / (w.hi.z - w.lo.z)
-		w.c = w.lo.y - w.b*w.lo.z
+		w.c = w.lo.y - float64(w.b*w.lo.z)
 	case arena.RampNegZ:
 		w.b = -rise / (w.hi.z - w.lo.z)
-		w.c = w.lo.y - w.b*w.hi.z
+		w.c = w.lo.y - float64(w.b*w.hi.z)
 	}
 	return w
 }
@@ -133,7 +133,7 @@ func (w *walls) found() {
 func (w *wall) erode() {
 	w.lo.x, w.lo.y, w.lo.z = w.lo.x+shrink, w.lo.y+shrink, w.lo.z+shrink
 	w.hi.x, w.hi.y, w.hi.z = w.hi.x-shrink, w.hi.y-shrink, w.hi.z-shrink
-	w.c -= shrink * (1 + math.Abs(w.a) + math.Abs(w.b))
+	w.c -= float64(shrink * (1 + math.Abs(w.a) + math.Abs(w.b)))
 }
 
 // fuse adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.

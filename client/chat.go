@@ -1,0 +1,272 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// LineKind says what a line is.
+type LineKind uint8
+
+// The kinds of lines. Those behind LineAnswer have no text of the server: they are for whoever shows them to put into words.
+const (
+	LineAll          LineKind = iota // From said it, to all
+	LineTeam                         // to its team
+	LineWhisper                      // to To; both get it
+	LineNotice                       // the server, about what we said
+	LineAnnouncement                 // the server, to all
+	LineAnswer                       // the server's console, to what we asked it
+	LineIdle                         // we do nothing, and are removed when Seconds are over
+	LineJoined                       // From has come in
+	LineLeft                         // From has gone
+	LineRenamed                      // From is now called ToName
+	LineKilled                       // From has killed To, which may be itself
+)
+
+// anonymous is what somebody is called of whom we do not know more.
+func anonymous(name string) string { return cmp.Or(name, "somebody") }
+
+// Line is something to be shown between the players' own lines, or one of those.
+type Line struct {
+	Kind     LineKind
+	Seconds  uint32    // since the round began, as the server counts; of LineIdle: until we are removed
+	From, To ecs.NetID // 0 for the server, and for all
+	FromName string    // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
+	ToName   string
+	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
+}
+
+// Append writes a line as its player sees it, at the end of dst. self is our own id.
+func (l *Line) Append(dst []byte, self ecs.NetID) []byte {
+	if l.Kind <= LineAnnouncement {
+		dst = fmt.Appendf(dst, "[%d:%02d] ", l.Seconds/60, l.Seconds%60)
+	}
+	switch l.Kind {
+	case LineAll:
+		return fmt.Appendf(dst, "%s: %s", l.FromName, l.Text)
+	case LineTeam:
+		return fmt.Appendf(dst, "(team) %s: %s", l.FromName, l.Text)
+	case LineWhisper:
+		if l.From == self {
+			return fmt.Appendf(dst, "to %s: %s", l.ToName, l.Text)
+		}
+		return fmt.Appendf(dst, "%s whispers: %s", l.FromName, l.Text)
+	case LineAnnouncement:
+		return fmt.Appendf(dst, "* %s", l.Text)
+	case LineIdle:
+		return fmt.Appendf(dst, "* you do nothing: move, or you are removed in %d s", l.Seconds)
+	case LineJoined:
+		return fmt.Appendf(dst, "* %s has come in", l.FromName)
+	case LineLeft:
+		return fmt.Appendf(dst, "* %s has left", l.FromName)
+	case LineRenamed:
+		return fmt.Appendf(dst, "* %s is now called %s", l.FromName, l.ToName)
+	case LineKilled:
+		if l.From == l.To {
+			return fmt.Appendf(dst, "* %s died of its own doing", anonymous(l.FromName))
+		}
+		return fmt.Appendf(dst, "* %s killed %s", anonymous(l.FromName), anonymous(l.ToName))
+	}
+	return append(dst, l.Text...)
+}
+
+// Player is what we are told of who is in a slot. Its team is also in what it looks like; here it is of those out of sight, too.
+type Player struct {
+	ID   ecs.NetID
+	Team int8   // negative for who looks on
+	Name string // nobody else has it
+}
+
+// lineRing is how many lines wait for NextLine.
+const lineRing = 64
+
+// talk is the lines and names that the server has told us.
+type talk struct {
+	ring    [lineRing]Line
+	in, out uint64
+	overrun uint64
+	half    Line // whose text goes on in the next event
+	open    bool
+	players []Player // by slot, as far as anybody is known
+}
+
+// NextLine returns the next line to be shown, each once and in the order in which the server told it. Of more than 64 that nobody asked
+// for the oldest are gone.
+func (c *Client) NextLine() (Line, bool) {
+	t := &c.talk
+	if t.in == t.out {
+		return Line{}, false
+	}
+	at := &t.ring[t.out%lineRing]
+	l := *at
+	*at = Line{}
+	t.out++
+	return l, true
+}
+
+// Player returns who is in a slot, as far as the server has told us. Who has just come in may be seen before its name is known; a Thin
+// client knows nobody.
+func (c *Client) Player(slot int) (p Player, ok bool) {
+	if slot < 0 || slot >= len(c.talk.players) {
+		return p, false
+	}
+	p = c.talk.players[slot]
+	return p, p.ID != 0
+}
+
+// ErrLine is an error of Say and Console; ErrNotJoined and session.ErrQueueFull are others: too much of what was said before is not acknowledged yet.
+var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", wire.MaxLine)
+
+// Say says a line to all, or as its command tells: /team, /whisper NAME, /reply. The server refuses what it cannot carry out with a
+// LineNotice.
+func (c *Client) Say(line string) error { return c.said(wire.TagSay, line) }
+
+// Console has the server's console run a line, as far as guests may. Its answer comes as lines, LineAnswer each.
+func (c *Client) Console(line string) error { return c.said(wire.TagConsole, line) }
+
+func (c *Client) said(tag byte, line string) error {
+	if c.state != Joined {
+		return ErrNotJoined
+	}
+	if len(line) == 0 || len(line) > wire.MaxLine || !utf8.ValidString(line) {
+		return ErrLine
+	}
+	var event [wire.MaxEvent]byte
+	part, rest, more := wire.AppendSaid(event[:0], tag, []byte(line))
+	if more && c.peer.Queued() == session.MaxEvents-1 { // or half of the line would be said
+		return session.ErrQueueFull
+	}
+	err := c.peer.Queue(part)
+	if err == nil && more {
+		part, _, _ = wire.AppendSaid(event[:0], tag, rest)
+		err = c.peer.Queue(part)
+	}
+	return err
+}
+
+// social takes an event that has a line or names. ok is false if it is none of those.
+func (c *Client) social(event []byte) (ok bool, err error) {
+	switch event[0] {
+	case wire.TagRoster:
+		return true, c.roster(event[1:])
+	case wire.TagChat:
+		return true, c.chat(event)
+	case wire.TagChatRest:
+		return true, c.chatRest(event[1:])
+	}
+	return false, nil
+}
+
+// roster takes an event's rows: those before a bad one stay.
+func (c *Client) roster(rows []byte) error {
+	if len(rows) == 0 {
+		return wire.DropEvents
+	}
+	if c.cfg.Thin {
+		return nil
+	}
+	for len(rows) > 0 {
+		row, rest, err := wire.ParseRosterRow(rows)
+		if err != nil {
+			return err
+		}
+		slot := ecs.NetID(row.NetID).Index()
+		if slot >= int(c.welcome.MaxPlayers) {
+			return wire.DropEvents
+		}
+		c.talk.enter(slot, row)
+		rows = rest
+	}
+	return nil
+}
+
+// enter takes a row, and says what it means.
+func (t *talk) enter(slot int, row wire.RosterRow) {
+	id, known := ecs.NetID(row.NetID), Player{}
+	if slot < len(t.players) {
+		known = t.players[slot]
+	}
+	switch {
+	case row.Name == "" && known.ID != id: // gone before we knew of it
+		return
+	case known.ID != 0 && (known.ID != id || row.Name == ""):
+		t.add(Line{Kind: LineLeft, From: known.ID, FromName: known.Name})
+	case known.ID == id && known.Name != row.Name:
+		t.add(Line{Kind: LineRenamed, From: id, FromName: known.Name, ToName: row.Name})
+	}
+	if row.Name == "" {
+		t.players[slot] = Player{}
+		return
+	}
+	if row.New && known.ID != id {
+		t.add(Line{Kind: LineJoined, From: id, FromName: row.Name})
+	}
+	for slot >= len(t.players) {
+		t.players = append(t.players, Player{})
+	}
+	t.players[slot] = Player{id, row.Team, row.Name}
+}
+
+// happened puts a kill between the lines.
+func (c *Client) happened(e sim.Event) {
+	if t := &c.talk; e.Kind == sim.EventKill && !c.cfg.Thin {
+		t.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: t.named(e.Actor), ToName: t.named(e.Victim)})
+	}
+}
+
+// named is what the player with an id is called.
+func (t *talk) named(id ecs.NetID) string {
+	if slot := id.Index(); id != 0 && slot < len(t.players) && t.players[slot].ID == id {
+		return t.players[slot].Name
+	}
+	return ""
+}
+
+func (c *Client) chat(event []byte) error {
+	t := &c.talk
+	said, more, err := wire.ParseChat(event)
+	if err != nil || t.open {
+		return wire.DropEvents
+	}
+	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: ecs.NetID(said.From), To: ecs.NetID(said.To), Text: string(said.Text)}
+	l.FromName, l.ToName = t.named(l.From), t.named(l.To)
+	if more {
+		t.half, t.open = l, true
+		return nil
+	}
+	return t.whole(l)
+}
+
+func (c *Client) chatRest(rest []byte) error {
+	t := &c.talk
+	if !t.open {
+		return wire.DropEvents
+	}
+	t.open = false
+	t.half.Text += string(rest)
+	return t.whole(t.half)
+}
+
+// whole takes a line of which all has come.
+func (t *talk) whole(l Line) error {
+	if len(l.Text) > wire.MaxLine || !wire.ValidText([]byte(l.Text), wire.MaxLine) {
+		return wire.DropEvents
+	}
+	t.add(l)
+	return nil
+}
+
+func (t *talk) add(l Line) {
+	if t.in-t.out == lineRing {
+		t.out++
+		t.overrun++
+	}
+	t.ring[t.in%lineRing] = l
+	t.in++
+}

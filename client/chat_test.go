@@ -1,0 +1,112 @@
+package client
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+func rosterOf(rows ...wire.RosterRow) string {
+	event := []byte{wire.TagRoster}
+	for i := range rows {
+		event = rows[i].Append(event)
+	}
+	return string(event)
+}
+
+func lineOf(c wire.Chat) string {
+	event, _, _ := c.Append(nil)
+	return string(event)
+}
+
+// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no more memory than a lobby has players.
+func TestHostileNamesAndLines(t *testing.T) {
+	long := wire.Chat{Kind: wire.ChatAll, Text: []byte(strings.Repeat("x", 256))}
+	for i, c := range []struct {
+		events []string
+		bad    bool   // the last of them
+		lines  string // what there is to show, in words
+	}{
+		0:  {[]string{"\xc0"}, true, ""},
+		1:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"})}, false, ""},
+		2:  {[]string{rosterOf(wire.RosterRow{NetID: 0x801, Name: "Ann"})}, true, ""}, // no such slot
+		3:  {[]string{rosterOf(wire.RosterRow{NetID: 0xffffff01, Name: "Ann"})}, true, ""},
+		4:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701})}, false, ""}, // left before we knew
+		5:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x702, Name: "Bob", New: true})}, false, "* Ann has left|* Bob has come in"},
+		6:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x701, Name: "Bob"})}, false, "* Ann is now called Bob"},
+		7:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x701})}, false, "* Ann has left"},
+		8:  {[]string{"\xc1"}, true, ""},
+		9:  {[]string{"\xc2rest of nothing"}, true, ""},
+		10: {[]string{lineOf(long)}, false, ""}, // waits for the rest
+		11: {[]string{lineOf(long), lineOf(long)}, true, ""},
+		12: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 14)}, false, "[0:00] : " + strings.Repeat("x", 256)},
+		13: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 15)}, true, ""},
+		14: {[]string{lineOf(long), "\xc2"}, false, "[0:00] : " + strings.Repeat("x", 242)},
+		15: {[]string{lineOf(wire.Chat{Kind: wire.ChatNotice, Text: []byte("a\x1b[2J")})}, true, ""},
+		16: {[]string{lineOf(wire.Chat{Kind: wire.ChatAll, From: 0xffffff01, Text: []byte("hi")})}, false, "[0:00] : hi"},
+		17: {[]string{lineOf(wire.Chat{Kind: wire.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
+	} {
+		for _, thin := range []bool{false, true} {
+			client := &Client{state: Joined, welcome: wire.Welcome{MaxPlayers: 8}, cfg: Config{Thin: thin}}
+			var err error
+			for _, e := range c.events {
+				var ok bool
+				if ok, err = client.social([]byte(e)); !ok {
+					t.Fatalf("%d: is nothing of ours", i)
+				}
+			}
+			var lines []string
+			for l, ok := client.NextLine(); ok; l, ok = client.NextLine() {
+				lines = append(lines, string(l.Append(nil, 1)))
+			}
+			if thin && c.events[0][0] == wire.TagRoster {
+				if _, knows := client.Player(7); knows || len(lines) > 0 {
+					t.Errorf("%d: a thin client knows somebody, and shows %q", i, lines)
+				}
+				continue
+			}
+			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != wire.DropEvents || got != c.lines {
+				t.Errorf("%d: %q, %v; want %q, bad %v", i, got, err, c.lines, c.bad)
+			}
+		}
+	}
+}
+
+// Lines that nobody asks for take the place of older ones, and are counted.
+func TestUnreadLines(t *testing.T) {
+	var q talk
+	for i := range uint32(100) {
+		q.add(Line{Seconds: i})
+	}
+	c := &Client{talk: q}
+	if l, ok := c.NextLine(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
+		t.Errorf("%+v, %d overwritten", l, q.overrun)
+	}
+	if err := c.Say("hi"); err != ErrNotJoined {
+		t.Errorf("before it is in: %v", err)
+	}
+}
+
+func FuzzNamesAndLines(f *testing.F) {
+	f.Add([]byte(rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(wire.Chat{From: 0x701, Text: []byte("hi")})))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		c := &Client{state: Joined, welcome: wire.Welcome{MaxPlayers: 8}}
+		for _, e := range [][]byte{a, b, a, b} {
+			if len(e) == 0 || len(e) > wire.MaxEvent {
+				continue
+			}
+			if _, err := c.social(e); err != nil && err != wire.DropEvents {
+				t.Fatal(err)
+			}
+		}
+		if len(c.talk.players) > 8 {
+			t.Fatalf("%d players", len(c.talk.players))
+		}
+		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+			if text := l.Append(nil, 0); !wire.ValidText(text, 1024) {
+				t.Fatalf("shows %q", text)
+			}
+		}
+	})
+}

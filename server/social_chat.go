@@ -1,0 +1,105 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/chat"
+)
+
+// Lines to everybody: so many at once, and then so many a second, from all players together. What one line costs grows with the lobby,
+// and so does the number of those who say any.
+const (
+	publicBurst = 32
+	publicEvery = time.Second / 16
+)
+
+// talk takes an event with a line, or a part of one, for the chat or the console. False if the event is none, or its sender is not
+// ready.
+func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
+	tag := event[0]
+	seat := &l.social.seats[g.id.Index()]
+	if tag != wire.TagSay && tag != wire.TagConsole || !seat.on {
+		return false
+	}
+	line := event[1:]
+	if more := len(line) == wire.MaxSaid; more || seat.of == tag {
+		if seat.of != tag { // what the other tag had begun is left
+			seat.line = seat.line[:0]
+		}
+		room := wire.MaxLine + 1 - len(seat.line) // one more than a line has shows that it is too long
+		seat.line = append(seat.line, line[:min(len(line), room)]...)
+		if seat.of = tag; more {
+			return true
+		}
+		line = seat.line
+	}
+	seat.of, seat.line = 0, seat.line[:0]
+	if tag == wire.TagSay {
+		l.say(now, g, line)
+	} else {
+		l.ask(now, g, line)
+	}
+	return true
+}
+
+// say carries what a guest says to those it is for.
+func (l *Lobby) say(now time.Duration, g *guest, line []byte) {
+	s := &l.social
+	if t := l.match.Tick(); s.teams != t {
+		s.teams = t
+		for _, slot := range l.live {
+			if s.seats[slot].on {
+				l.sides(int(slot))
+			}
+		}
+	}
+	l.Stats.Count[Said].Inc()
+	before := s.room.Refused()
+	m, to := s.room.Post(now, s.table, g.id.Index(), line, s.to[:0])
+	s.to = to[:0]
+	for i, n := range s.room.Refused() {
+		l.Stats.Chat[i].Add(n - before[i])
+	}
+	if m.Kind == chat.All && len(to) > 0 && !s.public.admit(now, publicBurst, publicEvery) {
+		l.Stats.Count[Crowded].Inc()
+		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
+		to = append(to[:0], int32(g.id.Index()))
+	}
+	l.convey(now, chatOf(&m), to)
+}
+
+// Announce is what the server has to say to all who are ready. Call it between ticks.
+func (l *Lobby) Announce(now time.Duration, text string) {
+	m, to := l.social.room.Announce(now, l.social.table, text, l.social.to[:0])
+	l.social.to = to[:0]
+	l.convey(now, chatOf(&m), to)
+}
+
+// chatOf is a message as it travels. Names do not: the roster has them.
+func chatOf(m *chat.Message) wire.Chat {
+	return wire.Chat{Kind: wire.ChatKind(m.Kind), Seconds: m.Seconds, From: m.From, To: m.To, Text: m.Text}
+}
+
+// longestWait is for how long lines may fill a thin line in advance.
+const longestWait = 4 * time.Second
+
+// convey queues a line for the guests in some slots. Who hears so little that its queue is half full does not hear it.
+func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
+	event, rest, more := c.Append(l.social.event[:0])
+	for _, slot := range to {
+		g, seat := &l.guests[slot], &l.social.seats[slot]
+		if g.peer.Queued() >= chatQueue || seat.clear-now > longestWait {
+			l.Stats.Count[Unheard].Inc()
+			continue
+		}
+		l.name(now, g, ecs.NetID(c.From))
+		l.name(now, g, ecs.NetID(c.To))
+		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], wire.TagChatRest), rest...)) != nil {
+			panic("server: no room for a line in a queue that had some")
+		}
+		seat.pay(now, g, len(event)+len(rest))
+		l.Stats.Count[Heard].Inc()
+	}
+}
