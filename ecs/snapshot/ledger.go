@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
-
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -10,11 +8,16 @@ import (
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
 	words int      // of a bit set over slots
-	byRow uint64   // bit per interval: that snapshot said rows; the others said whole groups, and have zeros below
-	held  uint64   // bit per interval: base is not empty
 	said  []uint64 // by interval, side by side: shown, gone, base by slot, full by group
 	each  int      // words of said for an interval
 	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
+
+	// A bit per interval.
+	byRow uint64 // that snapshot said rows; the others said whole groups
+	shows uint64 // shown is of it. What is not is of a snapshot long before, and counts as empty
+	goes  uint64 // gone is
+	holds uint64 // base is, and is not empty
+	fills uint64 // full is
 }
 
 func newLedger(slots, groupWords int) *ledger {
@@ -35,15 +38,24 @@ func (l *ledger) base(row int) []uint64 { return l.said[row*l.each+2*l.words:][:
 // full is the groups of which all 16 rows were said as they are.
 func (l *ledger) full(row int) []uint64 { return l.said[row*l.each+3*l.words : (row+1)*l.each] }
 
+// mine returns a set of an interval, which is emptied if it was of a snapshot before.
+func mine(is *uint64, row int, set []uint64) []uint64 {
+	if *is>>row&1 == 0 {
+		*is |= 1 << row
+		clear(set)
+	}
+	return set
+}
+
 // drop forgets what was said in an interval.
 func (k *Tracker) drop(row int) {
-	l := k.ledger
-	if l == nil || l.byRow>>row&1 == 0 {
-		return
+	if l := k.ledger; l != nil {
+		l.byRow &^= 1 << row
+		l.shows &^= 1 << row
+		l.goes &^= 1 << row
+		l.holds &^= 1 << row
+		l.fills &^= 1 << row
 	}
-	l.byRow &^= 1 << row
-	l.held &^= 1 << row
-	clear(l.said[row*l.each : (row+1)*l.each])
 }
 
 // beginRows says that the snapshot that is about to be sent says rows.
@@ -51,7 +63,7 @@ func (k *Tracker) beginRows() *ledger {
 	if k.ledger == nil {
 		k.ledger = newLedger(k.groups*GroupRows, k.words)
 	}
-	l, row := k.ledger, k.row(k.now)
+	l, row := k.ledger, k.at
 	k.drop(row)
 	l.byRow |= 1 << row
 	if k.whole {
@@ -66,18 +78,18 @@ func (k *Tracker) beginRows() *ledger {
 // said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
 // in here are there. The sets are whole words; what lies outside of the groups does not count.
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
-	l, row := k.ledger, k.row(k.now)
-	shown, gone, full := l.shown(row), l.gone(row), l.full(row)
+	l, row := k.ledger, k.at
+	shown := mine(&l.shows, row, l.shown(row))
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
 		s, h := say[i]&in, hide[i]&in
 		shown[i] |= s
-		if h != 0 {
-			gone[i] |= h
-		}
 		l.told[i] |= s
-		if as := s | h&^here[i]; bits.OnesCount64(as) >= GroupRows {
-			full[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
+		if h != 0 {
+			mine(&l.goes, row, l.gone(row))[i] |= h
+		}
+		if as := s | h&^here[i]; anyFull(as) {
+			mine(&l.fills, row, l.full(row))[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
 		}
 	}
 }
@@ -94,6 +106,12 @@ func within(i, first, end int) uint64 {
 	return m
 }
 
+// anyFull reports whether all 16 rows of any group of the word are.
+func anyFull(word uint64) bool {
+	const ones, tops = 0x0001000100010001, 0x8000800080008000
+	return (^word-ones)&word&tops != 0 // 16 zeros in ^word
+}
+
 // fullGroups has bit g set where all 16 rows of group g of the word are.
 func fullGroups(word uint64) (groups uint64) {
 	for g := range uint(wordGroups) {
@@ -107,17 +125,23 @@ func fullGroups(word uint64) (groups uint64) {
 // ackedRows is Acked for a snapshot that said rows.
 func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 	l := k.ledger
-	full, acked := l.full(row), k.bits(row)
-	clear(k.rest)
-	setRange(k.rest, first, end)
-	for i := range acked {
-		acked[i] |= full[i] & k.rest[i]
+	if l.fills>>row&1 != 0 {
+		full, acked := l.full(row), k.bits(row)
+		clear(k.rest)
+		setRange(k.rest, first, end)
+		for i := range acked {
+			acked[i] |= full[i] & k.rest[i]
+		}
 	}
-	shown, gone, base := l.shown(row), l.gone(row), l.base(row)
+	shown, gone := l.shown(row), l.gone(row)
+	shows, goes := l.shows>>row&1 != 0, l.goes>>row&1 != 0
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
-		if base[i] |= shown[i] & in; base[i] != 0 {
-			l.held |= 1 << row
+		if shows && shown[i]&in != 0 {
+			mine(&l.holds, row, l.base(row))[i] |= shown[i] & in
+		}
+		if !goes {
+			continue
 		}
 		if over := gone[i] & in & l.told[i]; over != 0 {
 			l.told[i] &^= over &^ k.shownAfter(i, t)
@@ -133,7 +157,7 @@ func (k *Tracker) shownAfter(i int, t tick.Tick) (rows uint64) {
 		case at <= t:
 		case l.byRow>>row&1 == 0:
 			return ^uint64(0)
-		default:
+		case l.shows>>row&1 != 0:
 			rows |= l.shown(row)[i]
 		}
 	}

@@ -43,6 +43,7 @@ type Tracker struct {
 	groups   int
 	words    int
 	now      tick.Tick
+	at       int               // its interval's index
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
@@ -93,7 +94,8 @@ func (k *Tracker) Advance(t tick.Tick) {
 		clear(k.bits(row))
 		k.drop(row)
 	}
-	k.sent[k.row(t)], k.now = t, t
+	k.now, k.at = t, k.row(t)
+	k.sent[k.at] = t
 }
 
 // Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
@@ -127,7 +129,7 @@ func (k *Tracker) Base(g int) tick.Tick {
 // aged finds the interval that lies age intervals back.
 func (k *Tracker) aged(age uint8) (row int, ok bool) {
 	t := k.now - k.interval*tick.Tick(age)
-	row = k.row(t)
+	row = (k.at - int(age)) & (Window - 1)
 	return row, t != 0 && t < k.now && k.sent[row] == t
 }
 
