@@ -7,10 +7,11 @@ import (
 // ledger is what a tracker keeps of a client that is not told everything: row by row what each snapshot of the window
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
-	words int      // of a bit set over slots
-	said  []uint64 // by interval, side by side: shown, gone, base by slot, full by group
-	each  int      // words of said for an interval
-	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
+	words int         // of a bit set over slots
+	parts [3][]uint64 // shown, gone and base: by interval a set over slots. Side by side as the newest ones are read together
+	fulls []uint64    // by interval, by group
+	group int         // words of fulls for an interval
+	told  []uint64    // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
 
 	// A bit per interval.
 	byRow uint64 // that snapshot said rows; the others said whole groups
@@ -22,21 +23,26 @@ type ledger struct {
 
 func newLedger(slots, groupWords int) *ledger {
 	words := (slots + 63) / 64
-	each := 3*words + groupWords
-	return &ledger{words: words, each: each, said: make([]uint64, Window*each), told: make([]uint64, words)}
+	l := &ledger{words: words, group: groupWords, fulls: make([]uint64, Window*groupWords), told: make([]uint64, words)}
+	for i := range l.parts {
+		l.parts[i] = make([]uint64, Window*words)
+	}
+	return l
 }
 
 // shown is the rows that were said to be there.
-func (l *ledger) shown(row int) []uint64 { return l.said[row*l.each:][:l.words:l.words] }
+func (l *ledger) shown(row int) []uint64 { return l.part(0, row) }
 
 // gone is the rows that were said not to be there.
-func (l *ledger) gone(row int) []uint64 { return l.said[row*l.each+l.words:][:l.words:l.words] }
+func (l *ledger) gone(row int) []uint64 { return l.part(1, row) }
 
 // base is the rows that were shown and that the client holds.
-func (l *ledger) base(row int) []uint64 { return l.said[row*l.each+2*l.words:][:l.words:l.words] }
+func (l *ledger) base(row int) []uint64 { return l.part(2, row) }
+
+func (l *ledger) part(i, row int) []uint64 { return l.parts[i][row*l.words:][:l.words:l.words] }
 
 // full is the groups of which all 16 rows were said as they are.
-func (l *ledger) full(row int) []uint64 { return l.said[row*l.each+3*l.words : (row+1)*l.each] }
+func (l *ledger) full(row int) []uint64 { return l.fulls[row*l.group:][:l.group:l.group] }
 
 // mine returns a set of an interval, which is emptied if it was of a snapshot before.
 func mine(is *uint64, row int, set []uint64) []uint64 {
@@ -80,11 +86,18 @@ func (k *Tracker) beginRows() *ledger {
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
 	l, row := k.ledger, k.at
 	shown := mine(&l.shows, row, l.shown(row))
-	for i := first / wordGroups; i*wordGroups < end; i++ {
-		in := within(i, first, end)
-		s, h := say[i]&in, hide[i]&in
+	from, to := first/wordGroups, (end+wordGroups-1)/wordGroups
+	told := l.told[:to]
+	say, hide, here, shown = say[:to], hide[:to], here[:to], shown[:to]
+	for i := from; i < to; i++ {
+		s, h := say[i], hide[i]
+		if i == from || i == to-1 {
+			in := within(i, first, end)
+			s &= in
+			h &= in
+		}
 		shown[i] |= s
-		l.told[i] |= s
+		told[i] |= s
 		if h != 0 {
 			mine(&l.goes, row, l.gone(row))[i] |= h
 		}

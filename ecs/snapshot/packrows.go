@@ -397,7 +397,7 @@ func (r *rowPlan) list(all int) {
 			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
 				to := (*[8]place)(at[k&63&^7:])
 				for j := range to {
-					to[j] = slot + place(bits.TrailingZeros64(w)&63)
+					to[j] = slot + place(bits.TrailingZeros64(w|1<<63)) // never of 0, which costs more
 					w &= w - 1
 				}
 			}
