@@ -396,10 +396,22 @@ func (r *rowPlan) list(all int) {
 			at := (*[64]place)(places[n:])
 			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
 				to := (*[8]place)(at[k&63&^7:])
-				for j := range to {
-					to[j] = slot + place(bits.TrailingZeros64(w|1<<63)) // never of 0, which costs more
-					w &= w - 1
-				}
+				to[0] = slot + lowest(w)
+				w &= w - 1
+				to[1] = slot + lowest(w)
+				w &= w - 1
+				to[2] = slot + lowest(w)
+				w &= w - 1
+				to[3] = slot + lowest(w)
+				w &= w - 1
+				to[4] = slot + lowest(w)
+				w &= w - 1
+				to[5] = slot + lowest(w)
+				w &= w - 1
+				to[6] = slot + lowest(w)
+				w &= w - 1
+				to[7] = slot + lowest(w)
+				w &= w - 1
 			}
 			n += count
 			continue
@@ -416,6 +428,9 @@ func (r *rowPlan) list(all int) {
 	}
 	r.places, r.at = places[:n], 0
 }
+
+// lowest is the lowest one of a word, or anything if it is 0, which the processor is not asked for.
+func lowest(w uint64) place { return place(bits.TrailingZeros64(w | 1<<63)) }
 
 // trim moves the ends of the plan to where there is something to say.
 func (p *Packer) trim() {
