@@ -7,11 +7,11 @@ import (
 // ledger is what a tracker keeps of a client that is not told everything: row by row what each snapshot of the window
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
-	words int         // of a bit set over slots
-	parts [3][]uint64 // shown, gone and base: by interval a set over slots. Side by side as the newest ones are read together
-	fulls []uint64    // by interval, by group
-	group int         // words of fulls for an interval
-	told  []uint64    // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
+	words int      // of a bit set over slots; 0: all snapshots have said whole groups
+	sets  []uint64 // by interval, side by side: shown, base, gone by slot. So what the newest ones say is on one page or two
+	fulls []uint64 // by interval, by group
+	group int      // words of fulls for an interval
+	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
 
 	// A bit per interval.
 	byRow uint64 // that snapshot said rows; the others said whole groups
@@ -21,25 +21,22 @@ type ledger struct {
 	fills uint64 // full is
 }
 
-func newLedger(slots, groupWords int) *ledger {
+func newLedger(slots, groupWords int) ledger {
 	words := (slots + 63) / 64
-	l := &ledger{words: words, group: groupWords, fulls: make([]uint64, Window*groupWords), told: make([]uint64, words)}
-	for i := range l.parts {
-		l.parts[i] = make([]uint64, Window*words)
-	}
-	return l
+	sets := make([]uint64, (1+3*Window)*words)
+	return ledger{words: words, sets: sets[words:], told: sets[:words:words], group: groupWords, fulls: make([]uint64, Window*groupWords)}
 }
 
 // shown is the rows that were said to be there.
-func (l *ledger) shown(row int) []uint64 { return l.part(0, row) }
-
-// gone is the rows that were said not to be there.
-func (l *ledger) gone(row int) []uint64 { return l.part(1, row) }
+func (l *ledger) shown(row int) []uint64 { return l.set(3*row + 0) }
 
 // base is the rows that were shown and that the client holds.
-func (l *ledger) base(row int) []uint64 { return l.part(2, row) }
+func (l *ledger) base(row int) []uint64 { return l.set(3*row + 1) }
 
-func (l *ledger) part(i, row int) []uint64 { return l.parts[i][row*l.words:][:l.words:l.words] }
+// gone is the rows that were said not to be there.
+func (l *ledger) gone(row int) []uint64 { return l.set(3*row + 2) }
+
+func (l *ledger) set(n int) []uint64 { return l.sets[n*l.words:][:l.words:l.words] }
 
 // full is the groups of which all 16 rows were said as they are.
 func (l *ledger) full(row int) []uint64 { return l.fulls[row*l.group:][:l.group:l.group] }
@@ -55,7 +52,7 @@ func mine(is *uint64, row int, set []uint64) []uint64 {
 
 // drop forgets what was said in an interval.
 func (k *Tracker) drop(row int) {
-	if l := k.ledger; l != nil {
+	if l := &k.ledger; l.words != 0 {
 		l.byRow &^= 1 << row
 		l.shows &^= 1 << row
 		l.goes &^= 1 << row
@@ -66,10 +63,10 @@ func (k *Tracker) drop(row int) {
 
 // beginRows says that the snapshot that is about to be sent says rows.
 func (k *Tracker) beginRows() *ledger {
-	if k.ledger == nil {
+	if k.ledger.words == 0 {
 		k.ledger = newLedger(k.groups*GroupRows, k.words)
 	}
-	l, row := k.ledger, k.at
+	l, row := &k.ledger, k.at
 	k.drop(row)
 	l.byRow |= 1 << row
 	if k.whole {
@@ -84,7 +81,7 @@ func (k *Tracker) beginRows() *ledger {
 // said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
 // in here are there. The sets are whole words; what lies outside of the groups does not count.
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
-	l, row := k.ledger, k.at
+	l, row := &k.ledger, k.at
 	shown := mine(&l.shows, row, l.shown(row))
 	from, to := first/wordGroups, (end+wordGroups-1)/wordGroups
 	told := l.told[:to]
@@ -137,7 +134,7 @@ func fullGroups(word uint64) (groups uint64) {
 
 // ackedRows is Acked for a snapshot that said rows.
 func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
-	l := k.ledger
+	l := &k.ledger
 	if l.fills>>row&1 != 0 {
 		full, acked := l.full(row), k.bits(row)
 		clear(k.rest)
@@ -164,7 +161,7 @@ func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 
 // shownAfter is which rows of word i were shown later than tick t.
 func (k *Tracker) shownAfter(i int, t tick.Tick) (rows uint64) {
-	l := k.ledger
+	l := &k.ledger
 	for row, at := range k.sent {
 		switch {
 		case at <= t:

@@ -40,15 +40,15 @@ const MaxGroups = 4096
 // out.
 type Tracker struct {
 	interval tick.Tick
+	now      tick.Tick
 	groups   int
 	words    int
-	now      tick.Tick
 	at       int               // its interval's index
+	whole    bool              // some snapshot since the last one by rows has said whole groups
+	ledger   ledger            // empty as long as all snapshots have said whole groups
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
-	ledger   *ledger           // nil: all snapshots have said whole groups
-	whole    bool              // some snapshot since the last one by rows has said whole groups
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
@@ -65,9 +65,7 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 func (k *Tracker) Reset() {
 	k.Forget()
 	k.whole = false
-	if k.ledger != nil {
-		clear(k.ledger.told)
-	}
+	clear(k.ledger.told)
 }
 
 // Forget takes the client to have lost all baselines: snapshots begin anew. What it was shown it may show still: unlike
@@ -106,7 +104,7 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		return
 	}
 	end := min(first+count, k.groups)
-	if l := k.ledger; l != nil && l.byRow>>row&1 != 0 {
+	if l := &k.ledger; l.byRow>>row&1 != 0 {
 		k.ackedRows(row, t, first, end)
 		return
 	}
