@@ -8,7 +8,7 @@ import (
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
 	words int      // of a bit set over slots; 0: all snapshots have said whole groups
-	sets  []uint64 // by interval, side by side: shown, base, gone by slot. So what the newest ones say is on one page or two
+	sets  []uint64 // bases, shown and gone of all intervals, by slot. Bases lie together, as those of many ages may be looked at
 	fulls []uint64 // by interval, by group
 	group int      // words of fulls for an interval
 	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
@@ -27,14 +27,14 @@ func newLedger(slots, groupWords int) ledger {
 	return ledger{words: words, sets: sets[words:], told: sets[:words:words], group: groupWords, fulls: make([]uint64, Window*groupWords)}
 }
 
-// shown is the rows that were said to be there.
-func (l *ledger) shown(row int) []uint64 { return l.set(3*row + 0) }
-
 // base is the rows that were shown and that the client holds.
-func (l *ledger) base(row int) []uint64 { return l.set(3*row + 1) }
+func (l *ledger) base(row int) []uint64 { return l.set(row) }
+
+// shown is the rows that were said to be there.
+func (l *ledger) shown(row int) []uint64 { return l.set(Window + row) }
 
 // gone is the rows that were said not to be there.
-func (l *ledger) gone(row int) []uint64 { return l.set(3*row + 2) }
+func (l *ledger) gone(row int) []uint64 { return l.set(2*Window + row) }
 
 func (l *ledger) set(n int) []uint64 { return l.sets[n*l.words:][:l.words:l.words] }
 

@@ -468,6 +468,12 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 			major = a
 		}
 	}
+	var beside [32]uint16 // by base: what a row costs beside its bits
+	for a := range r.bases {
+		if beside[a&31] = placeBits; a != major {
+			beside[a&31] += switchBits
+		}
+	}
 	clear(cost[:len(see)*64])
 	hides := 0
 	for _, w := range r.places {
@@ -475,17 +481,12 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 			hides++
 			continue
 		}
-		a, slot := int(w.base()), w.slot()
-		b := &r.bases[a]
-		s := b.rows[slot]
+		a, slot := w.base(), w.slot()
+		s := r.bases[a].rows[slot]
 		if s == 0 {
-			s = p.encoder.row(b.column, slot)
+			s = p.encoder.row(r.bases[a].column, slot)
 		}
-		n := s.size() + placeBits
-		if a != major {
-			n += switchBits
-		}
-		cost[slot] = uint16(n)
+		cost[slot] = uint16(s.size()) + beside[a&31]
 	}
 	gone := 0
 	for context := range p.encoder.codec.masks {
