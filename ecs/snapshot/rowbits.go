@@ -52,7 +52,7 @@ func (e *Encoder) rows(base Bases) *column {
 
 // enough is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
 // a third, so what that wastes at most is what it saves if they are all wanted.
-const enough = 4
+const enough = 3
 
 // row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
 func (e *Encoder) row(c *column, slot int) rowBits {
