@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"math/bits"
+
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -19,6 +21,8 @@ type ledger struct {
 	goes  uint64 // gone is
 	holds uint64 // base is, and is not empty
 	fills uint64 // full is
+
+	touched uint64 // of touch
 }
 
 func newLedger(slots, groupWords int) ledger {
@@ -61,12 +65,27 @@ func (k *Tracker) drop(row int) {
 	}
 }
 
+// touch reads a word of each line of memory that a snapshot is likely to need, so that they come all at once: of many clients none is in
+// the cache any more.
+func (l *ledger) touch(row, step int) {
+	ages := bits.RotateLeft64(l.holds, -row) &^ 1 // bit Window-n: the one n intervals back
+	newest := row + Window - 1 - bits.LeadingZeros64(ages|2)
+	shown, told := l.shown(row), l.told
+	b0, b1, b2 := l.base(newest&(Window-1)), l.base((newest-step)&(Window-1)), l.base((newest-2*step)&(Window-1))
+	sum := uint64(0)
+	for i := 0; i < len(shown); i += 8 {
+		sum += shown[i] + told[i] + b0[i] + b1[i] + b2[i]
+	}
+	l.touched = sum
+}
+
 // beginRows says that the snapshot that is about to be sent says rows.
 func (k *Tracker) beginRows() *ledger {
 	if k.ledger.words == 0 {
 		k.ledger = newLedger(k.groups*GroupRows, k.words)
 	}
 	l, row := &k.ledger, k.at
+	l.touch(row, int(k.step()))
 	k.drop(row)
 	l.byRow |= 1 << row
 	if k.whole {
