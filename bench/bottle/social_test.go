@@ -189,6 +189,9 @@ func TestRow57KillsAreLines(t *testing.T) {
 		for i, c := range b.Clients {
 			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
 				words := string(l.Append(nil, c.ID()))
+				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words, " died of its own doing") { // grenades do that
+					continue // which the lobby does not count as a kill
+				}
 				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") || !strings.Contains(words, " killed bot ") {
 					t.Errorf("client %d is told %q", i, words)
 				}

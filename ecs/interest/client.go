@@ -73,7 +73,6 @@ func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
 	team := g.team(v.Team)
 	c.cone(g, v)
 	c.weighs = true
-	w := newGains(c.grid.Weights)
 	for i := range g.here {
 		seen := c.seenNow(g, i, from, team, v.Slot)
 		if seen|c.seen[i] == 0 {
@@ -83,7 +82,7 @@ func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
 		if i < len(fights) {
 			fight |= fights[i]
 		}
-		w.add((*[16]uint64)(c.lanes[i*16:]), seen, from.mid[i], from.near[i], c.ahead[i], fight, seen&^c.seen[i])
+		g.gains.add((*[16]uint64)(c.lanes[i*16:]), seen, from.mid[i], from.near[i], c.ahead[i], fight, seen&^c.seen[i])
 		c.seen[i] = seen
 	}
 	c.looked = g.fills
@@ -145,16 +144,15 @@ func (c *Client) stay(i int, now uint64) (kept uint64) {
 	return kept
 }
 
-// cone fills ahead with the rows in cells that lie at most 45 degrees from where the viewer looks, by their centres, as seen
-// from half a cell's diagonal behind it.
+// cone fills ahead with the rows in the cells of the viewer's cone.
 func (c *Client) cone(g *Grid, v Viewer) {
 	clear(c.ahead)
 	if v.DirX == 0 && v.DirZ == 0 || c.grid.Weights.Ahead == 0 {
 		return
 	}
-	x, z := g.eye(v)
+	cone := g.newCone(v)
 	for row := range g.cfg.Deep {
-		first, last := g.coneSpan(row, x, z, v)
+		first, last := cone.span(row, g.cfg.Wide)
 		g.span(row, first, last, c.ahead)
 	}
 }

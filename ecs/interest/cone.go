@@ -2,44 +2,49 @@ package interest
 
 import "math"
 
-// eye is the point from which a viewer's cone opens, in cells: half a cell's diagonal behind the viewer, so that whoever stands
-// beside it counts.
-func (g *Grid) eye(v Viewer) (x, z float32) {
+// cone is where a viewer looks: the cells whose centres lie at most 45 degrees from there. That is where two linear functions of the
+// way to the centre are not negative, a*dx + b*dz, so of a row of cells it is one span.
+type cone struct {
+	x, z   float32 // the point from which it opens, in cells
+	planes [2]plane
+}
+
+type plane struct{ a, b, slope float32 } // slope is b/a
+
+// newCone opens half a cell's diagonal behind the viewer, so that whoever stands beside it counts.
+func (g *Grid) newCone(v Viewer) cone {
 	length := float32(math.Sqrt(float64(v.DirX*v.DirX) + float64(v.DirZ*v.DirZ)))
 	back := math.Sqrt2 / 2 / length
-	return (v.X-g.cfg.MinX)/g.cfg.Cell - float32(v.DirX*back), (v.Z-g.cfg.MinZ)/g.cfg.Cell - float32(v.DirZ*back)
+	x, z := (v.X-g.cfg.MinX)/g.cfg.Cell-float32(v.DirX*back), (v.Z-g.cfg.MinZ)/g.cfg.Cell-float32(v.DirZ*back)
+	a, b := v.DirX-v.DirZ, v.DirX+v.DirZ
+	return cone{x, z, [2]plane{{a, b, b / a}, {b, -a, -a / b}}}
 }
 
-// inCone reports whether a cell's centre lies at most 45 degrees from where v looks: the way along the view is at least as far
-// as the way across. In a row of cells these are two linear functions of the column, so the cone is one span of it.
-func inCone(column, row int, x, z float32, v Viewer) bool {
-	dx, dz := float32(column)+0.5-x, float32(row)+0.5-z
-	return float32(dx*(v.DirX-v.DirZ))+float32(dz*(v.DirX+v.DirZ)) >= 0 && float32(dx*(v.DirX+v.DirZ))+float32(dz*(v.DirZ-v.DirX)) >= 0
-}
-
-// coneSpan is the first and the last column of a row in the cone; last is before first if there is none.
-func (g *Grid) coneSpan(row int, x, z float32, v Viewer) (first, last int) {
-	dz := float32(row) + 0.5 - z
-	lo, hi := float32(0), float32(g.cfg.Wide-1)
-	for _, f := range [2][2]float32{{v.DirX - v.DirZ, dz * (v.DirX + v.DirZ)}, {v.DirX + v.DirZ, dz * (v.DirZ - v.DirX)}} {
-		switch zero := x - 0.5 - f[1]/f[0]; {
-		case f[0] > 0:
-			lo = max(lo, zero)
-		case f[0] < 0:
-			hi = min(hi, zero)
-		case f[1] < 0:
-			return 0, -1
+// bounds is from where to where columns of a row of cells are in the cone.
+func (c *cone) bounds(row int) (lo, hi float32) {
+	x, dz := c.x-0.5, float32(row)+0.5-c.z
+	lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
+	for i := range c.planes {
+		switch p := &c.planes[i]; {
+		case p.a > 0:
+			lo = max(lo, x-float32(dz*p.slope))
+		case p.a < 0:
+			hi = min(hi, x-float32(dz*p.slope))
+		case !(p.b*dz >= 0):
+			return 1, 0
 		}
 	}
-	if !(lo <= hi+2) {
+	return lo, hi
+}
+
+// span is the first and the last column, of wide, of a row in the cone; last is before first if there is none.
+func (c *cone) span(row, wide int) (first, last int) {
+	lo, hi := c.bounds(row)
+	if lo, hi = max(lo, 0), min(hi, float32(wide-1)); !(lo <= hi) {
 		return 0, -1
 	}
-	first, last = max(int(lo)-1, 0), min(int(hi)+2, g.cfg.Wide-1)
-	for first <= last && !inCone(first, row, x, z, v) { // the division rounded: these have the word
+	if first = int(lo); float32(first) < lo {
 		first++
 	}
-	for first <= last && !inCone(last, row, x, z, v) {
-		last--
-	}
-	return first, last
+	return first, int(hi)
 }

@@ -90,6 +90,7 @@ type Grid struct {
 	cells          []uint16 // by slot
 	start          []int32  // by cell: where its rows begin in order; one more at the end
 	order          []uint16 // slots by cell, of those that are here
+	gains          *gains
 	near, mid, far disc
 	sights         []uint16 // what Sights said last
 	views          []view   // by cell
@@ -114,6 +115,7 @@ func NewGrid(c Config) *Grid {
 	g.start = make([]int32, c.Wide*c.Deep+1)
 	g.order = make([]uint16, c.Slots)
 	g.views = make([]view, c.Wide*c.Deep)
+	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
 	if c.Sights != nil {
 		g.sights = make([]uint16, 0, c.Wide*c.Deep)

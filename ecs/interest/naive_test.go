@@ -63,7 +63,8 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {
 			gain += int(w.Near)
 		}
 		if v.DirX != 0 || v.DirZ != 0 {
-			if x, z := g.eye(v); inCone(to%s.cfg.Wide, to/s.cfg.Wide, x, z, v) {
+			cone := g.newCone(v)
+			if lo, hi := cone.bounds(to / s.cfg.Wide); lo <= float32(to%s.cfg.Wide) && float32(to%s.cfg.Wide) <= hi {
 				gain += int(w.Ahead)
 			}
 		}

@@ -9,34 +9,70 @@ import (
 // Rows that cost nothing, as there is nothing to say of them, are not chosen. Of rows of equal weight those go first that come
 // next in turn. It returns what the chosen rows cost.
 //
-// The order is never made: two histograms of costs, by the high and by the low byte of the weight, tell the weight down to which
-// all fit.
+// The order is never made: a histogram of costs by the 8 highest bits of the weights, and one by those below of the rows among
+// which the limit falls, tell the weight down to which all fit.
 func (c *Client) Pick(cost []uint16, budget int) (used int) {
-	var high, low [256]int32
-	total := 0
-	for i, w := range c.seen {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			n := int32(cost[slot])
-			high[uint8(c.lanes[slot>>2]>>(slot&3*16+8))] += n
-			total += int(n)
-		}
+	var costs [256]int32
+	shift := c.coarse()
+	if total := c.sum(cost, &costs, shift); total <= budget {
+		return total
 	}
-	if total <= budget {
-		return c.above(cost, 0) // who is seen weighs at least 1
+	value, room := threshold(&costs, budget)
+	if shift > 0 {
+		costs = [256]int32{}
+		c.sumOf(cost, &costs, value, shift)
+		fine, rest := threshold(&costs, room)
+		value, room = value<<shift|fine, rest
 	}
-	byte1, room := threshold(&high, budget)
-	for i, w := range c.seen {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			v := uint16(c.lanes[slot>>2] >> (slot & 3 * 16))
-			if int(v>>8) == byte1 {
-				low[uint8(v)] += int32(cost[slot])
+	c.above(uint16(value))
+	return budget - room + c.share(cost, room)
+}
+
+// coarse is how many bits the greatest weight has beyond 8.
+func (c *Client) coarse() int {
+	any := uint64(0)
+	for i, seen := range c.seen {
+		if seen != 0 {
+			for _, v := range (*[16]uint64)(c.lanes[i*16:]) {
+				any |= v
 			}
 		}
 	}
-	byte0, room := threshold(&low, room)
-	return c.above(cost, uint16(byte1<<8|byte0)) + c.share(cost, room)
+	any |= any >> 32
+	return max(bits.Len16(uint16(any|any>>16))-8, 0)
+}
+
+// sum adds up the costs of the rows that are seen, all of them and by weight less the lowest bits, and picks those that cost anything.
+func (c *Client) sum(cost []uint16, costs *[256]int32, shift int) (total int) {
+	for i, w := range c.seen {
+		some := uint64(0)
+		if w != 0 {
+			lanes, cost := (*[16]uint64)(c.lanes[i*16:]), (*[64]uint16)(cost[i*64:])
+			for ; w != 0; w &= w - 1 {
+				bit := bits.TrailingZeros64(w)
+				n := uint32(cost[bit&63])
+				costs[uint8(uint16(lanes[bit>>2&15]>>(bit&3*16))>>(shift&15))] += int32(n)
+				total += int(n)
+				some |= uint64(n+0xffff) >> 16 << (bit & 63)
+			}
+		}
+		c.picked[i] = some
+	}
+	return total
+}
+
+// sumOf adds up the costs of the picked rows whose weight less the lowest bits is a value, by these bits.
+func (c *Client) sumOf(cost []uint16, costs *[256]int32, value, shift int) {
+	for i, w := range c.picked {
+		if w == 0 {
+			continue
+		}
+		lanes := (*[16]uint64)(c.lanes[i*16:])
+		for w &= atLeast(lanes, uint16(value<<shift)) &^ atLeast(lanes, uint16((value+1)<<shift)); w != 0; w &= w - 1 {
+			bit := bits.TrailingZeros64(w)
+			costs[uint8(lanes[bit>>2&15]>>(bit&3*16))&(1<<shift-1)] += int32(cost[i*64+bit])
+		}
+	}
 }
 
 // threshold is the greatest value of which not all fit into budget, and what is left for it.
@@ -47,25 +83,16 @@ func threshold(costs *[256]int32, budget int) (value, room int) {
 	return value, budget
 }
 
-// above picks all rows of more than a weight and none but those, and collects those that stand at it as ties.
-func (c *Client) above(cost []uint16, weight uint16) (used int) {
-	for i, w := range c.seen {
-		picked, ties := uint64(0), uint64(0)
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			v, n := uint16(c.lanes[slot>>2]>>(slot&3*16)), cost[slot]
-			switch {
-			case n == 0 || v < weight:
-			case v > weight:
-				picked |= w & -w
-				used += int(n)
-			default:
-				ties |= w & -w
-			}
+// above leaves of the picked rows those of more than a weight, and collects those that stand at it as ties.
+func (c *Client) above(weight uint16) {
+	for i, w := range c.picked {
+		c.ties[i] = 0
+		if w != 0 {
+			lanes := (*[16]uint64)(c.lanes[i*16:])
+			c.picked[i] = w & atLeast(lanes, weight+1)
+			c.ties[i] = w & atLeast(lanes, weight) &^ c.picked[i]
 		}
-		c.picked[i], c.ties[i] = picked, ties
 	}
-	return used
 }
 
 // share picks ties while they fit, from turn on.

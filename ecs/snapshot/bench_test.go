@@ -249,7 +249,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	for i, k := range c.trackers {
 		var h held
 		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
-			if row := k.row(t); k.sent[row] == t && k.ledger.base(row)[0] != 0 {
+			if row := k.row(t); k.sent[row] == t && k.ledger.holds>>row&1 != 0 {
 				h = heldBy(c.ring, setOf(t))
 				break
 			}

@@ -35,6 +35,7 @@ type column struct {
 	buf    []byte
 	byRow  bool      // rows and long are of this frame
 	rows   []rowBits // by slot
+	asked  []uint8   // by group: rows that were made by themselves
 	long   []byte
 
 	// What the rows are expected to be; only if there are older baselines than one.

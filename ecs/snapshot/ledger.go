@@ -9,49 +9,83 @@ import (
 // ledger is what a tracker keeps of a client that is not told everything: row by row what each snapshot of the window
 // said, and what of it arrived. It takes 3 * Window + 1 bits a slot and Window bits a group.
 type ledger struct {
-	words int      // of a bit set over slots
-	byRow uint64   // bit per interval: that snapshot said rows; the others said whole groups, and have zeros below
-	held  uint64   // bit per interval: base is not empty
-	said  []uint64 // by interval, side by side: shown, gone, base by slot, full by group
-	each  int      // words of said for an interval
+	words int      // of a bit set over slots; 0: all snapshots have said whole groups
+	sets  []uint64 // bases, shown and gone of all intervals, by slot. Bases lie together, as those of many ages may be looked at
+	fulls []uint64 // by interval, by group
+	group int      // words of fulls for an interval
 	told  []uint64 // by slot: the client may take somebody to be there, and must be told once nobody is, or nobody may be seen
+
+	// A bit per interval.
+	byRow uint64 // that snapshot said rows; the others said whole groups
+	shows uint64 // shown is of it. What is not is of a snapshot long before, and counts as empty
+	goes  uint64 // gone is
+	holds uint64 // base is, and is not empty
+	fills uint64 // full is
+
+	touched uint64 // of touch
 }
 
-func newLedger(slots, groupWords int) *ledger {
+func newLedger(slots, groupWords int) ledger {
 	words := (slots + 63) / 64
-	each := 3*words + groupWords
-	return &ledger{words: words, each: each, said: make([]uint64, Window*each), told: make([]uint64, words)}
+	sets := make([]uint64, (1+3*Window)*words)
+	return ledger{words: words, sets: sets[words:], told: sets[:words:words], group: groupWords, fulls: make([]uint64, Window*groupWords)}
 }
-
-// shown is the rows that were said to be there.
-func (l *ledger) shown(row int) []uint64 { return l.said[row*l.each:][:l.words:l.words] }
-
-// gone is the rows that were said not to be there.
-func (l *ledger) gone(row int) []uint64 { return l.said[row*l.each+l.words:][:l.words:l.words] }
 
 // base is the rows that were shown and that the client holds.
-func (l *ledger) base(row int) []uint64 { return l.said[row*l.each+2*l.words:][:l.words:l.words] }
+func (l *ledger) base(row int) []uint64 { return l.set(row) }
+
+// shown is the rows that were said to be there.
+func (l *ledger) shown(row int) []uint64 { return l.set(Window + row) }
+
+// gone is the rows that were said not to be there.
+func (l *ledger) gone(row int) []uint64 { return l.set(2*Window + row) }
+
+func (l *ledger) set(n int) []uint64 { return l.sets[n*l.words:][:l.words:l.words] }
 
 // full is the groups of which all 16 rows were said as they are.
-func (l *ledger) full(row int) []uint64 { return l.said[row*l.each+3*l.words : (row+1)*l.each] }
+func (l *ledger) full(row int) []uint64 { return l.fulls[row*l.group:][:l.group:l.group] }
+
+// mine returns a set of an interval, which is emptied if it was of a snapshot before.
+func mine(is *uint64, row int, set []uint64) []uint64 {
+	if *is>>row&1 == 0 {
+		*is |= 1 << row
+		clear(set)
+	}
+	return set
+}
 
 // drop forgets what was said in an interval.
 func (k *Tracker) drop(row int) {
-	l := k.ledger
-	if l == nil || l.byRow>>row&1 == 0 {
-		return
+	if l := &k.ledger; l.words != 0 {
+		l.byRow &^= 1 << row
+		l.shows &^= 1 << row
+		l.goes &^= 1 << row
+		l.holds &^= 1 << row
+		l.fills &^= 1 << row
 	}
-	l.byRow &^= 1 << row
-	l.held &^= 1 << row
-	clear(l.said[row*l.each : (row+1)*l.each])
+}
+
+// touch reads a word of each line of memory that a snapshot is likely to need, so that they come all at once: of many clients none is in
+// the cache any more.
+func (l *ledger) touch(row, step int) {
+	ages := bits.RotateLeft64(l.holds, -row) &^ 1 // bit Window-n: the one n intervals back
+	newest := row + Window - 1 - bits.LeadingZeros64(ages|2)
+	shown, told := l.shown(row), l.told
+	b0, b1, b2 := l.base(newest&(Window-1)), l.base((newest-step)&(Window-1)), l.base((newest-2*step)&(Window-1))
+	sum := uint64(0)
+	for i := 0; i < len(shown); i += 8 {
+		sum += shown[i] + told[i] + b0[i] + b1[i] + b2[i]
+	}
+	l.touched = sum
 }
 
 // beginRows says that the snapshot that is about to be sent says rows.
 func (k *Tracker) beginRows() *ledger {
-	if k.ledger == nil {
+	if k.ledger.words == 0 {
 		k.ledger = newLedger(k.groups*GroupRows, k.words)
 	}
-	l, row := k.ledger, k.row(k.now)
+	l, row := &k.ledger, k.at
+	l.touch(row, int(k.step()))
 	k.drop(row)
 	l.byRow |= 1 << row
 	if k.whole {
@@ -66,18 +100,25 @@ func (k *Tracker) beginRows() *ledger {
 // said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
 // in here are there. The sets are whole words; what lies outside of the groups does not count.
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
-	l, row := k.ledger, k.row(k.now)
-	shown, gone, full := l.shown(row), l.gone(row), l.full(row)
-	for i := first / wordGroups; i*wordGroups < end; i++ {
-		in := within(i, first, end)
-		s, h := say[i]&in, hide[i]&in
-		shown[i] |= s
-		if h != 0 {
-			gone[i] |= h
+	l, row := &k.ledger, k.at
+	shown := mine(&l.shows, row, l.shown(row))
+	from, to := first/wordGroups, (end+wordGroups-1)/wordGroups
+	told := l.told[:to]
+	say, hide, here, shown = say[:to], hide[:to], here[:to], shown[:to]
+	for i := from; i < to; i++ {
+		s, h := say[i], hide[i]
+		if i == from || i == to-1 {
+			in := within(i, first, end)
+			s &= in
+			h &= in
 		}
-		l.told[i] |= s
-		if as := s | h&^here[i]; bits.OnesCount64(as) >= GroupRows {
-			full[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
+		shown[i] |= s
+		told[i] |= s
+		if h != 0 {
+			mine(&l.goes, row, l.gone(row))[i] |= h
+		}
+		if as := s | h&^here[i]; anyFull(as) {
+			mine(&l.fills, row, l.full(row))[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
 		}
 	}
 }
@@ -94,6 +135,12 @@ func within(i, first, end int) uint64 {
 	return m
 }
 
+// anyFull reports whether all 16 rows of any group of the word are.
+func anyFull(word uint64) bool {
+	const ones, tops = 0x0001000100010001, 0x8000800080008000
+	return (^word-ones)&word&tops != 0 // 16 zeros in ^word
+}
+
 // fullGroups has bit g set where all 16 rows of group g of the word are.
 func fullGroups(word uint64) (groups uint64) {
 	for g := range uint(wordGroups) {
@@ -106,18 +153,24 @@ func fullGroups(word uint64) (groups uint64) {
 
 // ackedRows is Acked for a snapshot that said rows.
 func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
-	l := k.ledger
-	full, acked := l.full(row), k.bits(row)
-	clear(k.rest)
-	setRange(k.rest, first, end)
-	for i := range acked {
-		acked[i] |= full[i] & k.rest[i]
+	l := &k.ledger
+	if l.fills>>row&1 != 0 {
+		full, acked := l.full(row), k.bits(row)
+		clear(k.rest)
+		setRange(k.rest, first, end)
+		for i := range acked {
+			acked[i] |= full[i] & k.rest[i]
+		}
 	}
-	shown, gone, base := l.shown(row), l.gone(row), l.base(row)
+	shown, gone := l.shown(row), l.gone(row)
+	shows, goes := l.shows>>row&1 != 0, l.goes>>row&1 != 0
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := within(i, first, end)
-		if base[i] |= shown[i] & in; base[i] != 0 {
-			l.held |= 1 << row
+		if shows && shown[i]&in != 0 {
+			mine(&l.holds, row, l.base(row))[i] |= shown[i] & in
+		}
+		if !goes {
+			continue
 		}
 		if over := gone[i] & in & l.told[i]; over != 0 {
 			l.told[i] &^= over &^ k.shownAfter(i, t)
@@ -127,13 +180,13 @@ func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 
 // shownAfter is which rows of word i were shown later than tick t.
 func (k *Tracker) shownAfter(i int, t tick.Tick) (rows uint64) {
-	l := k.ledger
+	l := &k.ledger
 	for row, at := range k.sent {
 		switch {
 		case at <= t:
 		case l.byRow>>row&1 == 0:
 			return ^uint64(0)
-		default:
+		case l.shows>>row&1 != 0:
 			rows |= l.shown(row)[i]
 		}
 	}

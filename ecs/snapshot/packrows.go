@@ -17,8 +17,16 @@ type rowPlan struct {
 	end     int                // behind the last group of which there is anything to say
 	say     []uint64           // rows that are said as they are
 	hide    []uint64           // rows that are said not to be there
-	bases   []rowBase          // the usual one, which most rows have; then all, newest first; the last one is none
-	ageOf   []uint8            // by slot: index into bases
+	bases   []rowBase          // that rows may have, newest first, as far as they were looked at; the last one may be none
+	age     int                // index into ages: what comes after bases
+	step    uint8              // of the tracker
+	usual   uint8              // index into bases: the one that more than half of the rows have, noBase if there is no such
+	rest    []uint64           // of resolve: rows without a baseline
+	hits    []uint64           // of resolve: rows that have the baseline in question
+	odd     []uint64           // rows that do not have the usual one
+	baseOf  []uint8            // by slot, of those in odd: index into bases
+	places  []place            // the rows of say and hide, in the order of slots
+	at      int                // index into places: those before are packed
 	plain   []uint64           // memory for bases that are snapshots of whole groups
 	plainOf [Window]int8       // by interval: 1 + which part of plain, 0 if it has none yet
 	plains  int                // parts of plain in use
@@ -27,9 +35,26 @@ type rowPlan struct {
 	ends    [2 * MaxRun]uint32 // of its rows: bits up to the end of row n, counted from 1
 }
 
+// place is a row of the plan.
+//
+//	bits 0..15   slot
+//	bits 16..23  index into bases
+//	bit  24      it is hidden
+type place uint32
+
+const (
+	baseShift = 16
+	hidden    = 1 << 24
+	noBase    = 0xff // no index into bases
+)
+
+func (w place) slot() int { return int(w & (1<<baseShift - 1)) }
+
+func (w place) base() uint8 { return uint8(w >> baseShift) }
+
 // rowBase is a baseline that rows may have.
 type rowBase struct {
-	have   []uint64 // rows that the client holds of it, of those that were there
+	have   []uint64 // rows that the client holds of it, of those that were there; nil if it is none
 	middle []uint64 // the same of the older ones, nil if there are none
 	oldest []uint64
 	age    uint8 // of the newest in intervals, 0 for none; +deep if there are older ones
@@ -81,6 +106,13 @@ func (p *Packer) Pick(pick []uint64) {
 			r.say[i] = 0
 		}
 	}
+	n := 0
+	for _, w := range r.places { // without a branch: what was picked is hard to guess
+		r.places[n] = w
+		slot := w.slot()
+		n += int((r.say[slot>>6] | r.hide[slot>>6]) >> (slot & 63) & 1)
+	}
+	r.places = r.places[:n]
 	p.trim()
 }
 
@@ -91,32 +123,45 @@ func (p *Packer) Said(dst []uint64) []uint64 {
 	if !r.on {
 		panic("snapshot: Said of a packer that packs whole groups")
 	}
-	row := r.tracker.row(r.tracker.now)
-	shown, gone := r.ledger.shown(row), r.ledger.gone(row)
-	for i := range shown {
-		dst = append(dst, shown[i]|gone[i])
+	l, row := r.ledger, r.tracker.at
+	for i := range l.words {
+		w := uint64(0)
+		if l.shows>>row&1 != 0 {
+			w = l.shown(row)[i]
+		}
+		if l.goes>>row&1 != 0 {
+			w |= l.gone(row)[i]
+		}
+		dst = append(dst, w)
 	}
 	return dst
 }
 
-// plan begins with which rows there are to say, and what they may be coded against.
+// plan begins with which rows there are to say.
 func (p *Packer) plan(e *Encoder, k *Tracker, see []uint64) {
 	p.start(e, k)
 	r := &p.rows
 	r.on, r.tracker, r.ledger = true, k, k.beginRows()
 	r.next, r.end = 0, min(e.inUse, k.groups)
 	words := (r.end + wordGroups - 1) / wordGroups
-	r.say, r.hide = sized(r.say, words), sized(r.hide, words)
-	r.ageOf = sized(r.ageOf, words*64)
-	for i := range words {
-		here := uint64(0)
+	r.say, r.hide, r.odd = sized(r.say, words), sized(r.hide, words), sized(r.odd, words)
+	r.rest, r.hits = sized(r.rest, words), sized(r.hits, words)
+	say, hide, told, here := r.say, r.hide[:words], r.ledger.told[:words], e.frame.here[:words]
+	for i := range say {
+		now := uint64(0)
 		if i < len(see) {
-			here = see[i] & e.frame.here[i]
+			now = see[i] & here[i]
 		}
-		in := within(i, 0, r.end)
-		r.say[i], r.hide[i] = here&in, r.ledger.told[i]&^here&in
+		say[i], hide[i] = now, told[i]&^now
 	}
-	p.candidates(words)
+	if words > 0 {
+		in := within(words-1, 0, r.end)
+		say[words-1] &= in
+		hide[words-1] &= in
+	}
+	r.bases, r.age, r.step = r.bases[:0], 0, k.step()
+	r.plain = sized(r.plain, (len(ages)+2*deepAge*maxStep)*words)
+	r.plainOf, r.plains = [Window]int8{}, 0
 }
 
 func sized[T any](s []T, n int) []T {
@@ -126,23 +171,22 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// candidates lists the baselines.
-func (p *Packer) candidates(words int) {
+// more appends the next baselines that rows may have to bases. It returns false if there are none but none.
+func (p *Packer) more() bool {
 	r, k := &p.rows, p.rows.tracker
-	r.bases = append(r.bases[:0], rowBase{}) // the usual one's place
-	r.plain = sized(r.plain, (len(ages)+2*deepAge*maxStep)*words)
-	r.plainOf, r.plains = [Window]int8{}, 0
-	step := k.step()
-	for _, age := range ages {
+	words := len(r.say)
+	for r.age < len(ages) && !p.encoder.stored {
+		age := ages[r.age]
+		r.age++
 		row, ok := k.aged(age)
-		if !ok || p.encoder.stored {
+		if !ok {
 			continue
 		}
 		b := rowBase{have: p.held(row, words), age: age, bases: Bases{k.sent[row]}}
 		if b.have == nil {
 			continue
 		}
-		if middle, oldest, ok := k.deeper(age, step); ok {
+		if middle, oldest, ok := k.deeper(age, r.step); ok {
 			d := rowBase{have: b.have, middle: p.held(middle, words), oldest: p.held(oldest, words), age: age | deep,
 				bases: Bases{k.sent[row], k.sent[middle], k.sent[oldest]}}
 			if d.middle != nil && d.oldest != nil {
@@ -150,18 +194,19 @@ func (p *Packer) candidates(words int) {
 			}
 		}
 		r.bases = append(r.bases, b)
+		return true
 	}
-	r.bases = append(r.bases, rowBase{})
+	return false
 }
 
 // held is the rows that the client holds of the snapshot of an interval, of those that were there; nil if there are none.
 func (p *Packer) held(row, words int) []uint64 {
 	r := &p.rows
 	if r.ledger.byRow>>row&1 != 0 {
-		if r.ledger.held>>row&1 == 0 {
+		if r.ledger.holds>>row&1 == 0 {
 			return nil
 		}
-		return r.ledger.base(row)
+		return r.ledger.base(row)[:words]
 	}
 	if n := int(r.plainOf[row]); n != 0 {
 		return r.plain[(n-1)*words : n*words]
@@ -173,14 +218,6 @@ func (p *Packer) held(row, words int) []uint64 {
 	r.plains++
 	r.plainOf[row] = int8(r.plains)
 	return have
-}
-
-// holds is which rows of word i the client holds of all baselines.
-func (b *rowBase) holds(i int) uint64 {
-	if b.middle == nil {
-		return b.have[i]
-	}
-	return b.have[i] & b.middle[i] & b.oldest[i]
 }
 
 // heldWhole fills have with the rows that were there in a snapshot that said whole groups, as far as the client holds it.
@@ -210,6 +247,8 @@ func (p *Packer) share(see []uint64) {
 	if !anyWhole(see) {
 		return
 	}
+	for p.more() {
+	}
 	if r.spans = r.spans[:0]; p.encoder.stored {
 		r.spans = append(r.spans, Run{Count: r.end})
 	} else {
@@ -235,9 +274,8 @@ func (p *Packer) share(see []uint64) {
 
 // anyWhole reports whether any group is seen whole.
 func anyWhole(see []uint64) bool {
-	const ones, tops = 0x0001000100010001, 0x8000800080008000
 	for _, w := range see {
-		if (^w-ones)&w&tops != 0 { // 16 zeros in ^w
+		if anyFull(w) {
 			return true
 		}
 	}
@@ -248,7 +286,7 @@ func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see,
 
 // based reports whether the client holds any row of a group.
 func (r *rowPlan) based(g int) bool {
-	for _, b := range r.bases[1 : len(r.bases)-1] {
+	for _, b := range r.bases {
 		if rowsOf(b.have, g) != 0 {
 			return true
 		}
@@ -272,101 +310,151 @@ func (r *rowPlan) set(first, count int, here []uint64) {
 // resolve finds each row's baseline: the newest one in which the client holds it.
 func (p *Packer) resolve() {
 	r := &p.rows
-	none := len(r.bases) - 1
-	usual := p.usual()
-	clear(r.ageOf)
-	r.deepest = -1
-	for i := range r.say {
-		rest := r.say[i] | r.hide[i]
-		for a := 1; a < none && rest != 0; a++ {
-			if hit := r.bases[a].holds(i) & rest; hit != 0 {
-				rest &^= hit
-				p.assign(i, hit, a, usual)
+	all := 0
+	for i, say := range r.say {
+		w := say | r.hide[i]
+		r.rest[i], r.odd[i] = w, w
+		all += bits.OnesCount64(w)
+	}
+	r.usual, r.deepest = noBase, -1
+	for a, left := 0, all; left > 0; a++ {
+		if a == len(r.bases) && !p.more() {
+			r.bases = append(r.bases, rowBase{})
+		}
+		b := &r.bases[a]
+		n := r.hit(b)
+		if n == 0 {
+			continue
+		}
+		left -= n
+		if b.count > 0 || b.middle != nil { // how a row is said to be gone depends on its context
+			b.column = p.encoder.rows(b.bases)
+			b.rows = b.column.rows
+		}
+		if b.middle != nil && r.deepest < 0 {
+			r.deepest = a
+		}
+		if 2*n > all {
+			r.usual = uint8(a)
+			for i, hit := range r.hits {
+				r.odd[i] &^= hit
 			}
-		}
-		if rest != 0 {
-			p.assign(i, rest, none, usual)
+		} else {
+			r.assign(uint8(a))
 		}
 	}
-	if r.bases[0], r.bases[usual].count = r.bases[usual], 0; r.deepest == usual {
-		r.deepest = 0
-	}
+	r.list(all)
 	p.trim()
 }
 
-// usual guesses the baseline that most rows have: the first row's.
-func (p *Packer) usual() int {
-	r := &p.rows
-	for i := range r.say {
-		rest := r.say[i] | r.hide[i]
-		if rest == 0 {
-			continue
+// hit moves the rows of which the client holds all of a baseline from rest to hits, and returns how many there are.
+func (r *rowPlan) hit(b *rowBase) (n int) {
+	rest := r.rest
+	hits, say := r.hits[:len(rest)], r.say[:len(rest)]
+	switch {
+	case b.have == nil:
+		copy(hits, rest)
+	case b.middle == nil:
+		for i, have := range b.have[:len(rest)] {
+			hits[i] = have & rest[i]
 		}
-		for a := 1; a < len(r.bases)-1; a++ {
-			if r.bases[a].holds(i)&rest != 0 {
-				return a
-			}
+	default:
+		middle, oldest := b.middle[:len(rest)], b.oldest[:len(rest)]
+		for i, have := range b.have[:len(rest)] {
+			hits[i] = have & middle[i] & oldest[i] & rest[i]
 		}
-		break
 	}
-	return len(r.bases) - 1
+	for i, hit := range hits {
+		if hit != 0 {
+			rest[i] &^= hit
+			n += bits.OnesCount64(hit)
+			b.count += bits.OnesCount64(hit & say[i])
+		}
+	}
+	return n
 }
 
-// assign gives rows of word i the baseline with index a. Rows of the usual one keep index 0.
-func (p *Packer) assign(i int, rows uint64, a, usual int) {
-	r := &p.rows
-	b := &r.bases[a]
-	said := rows & r.say[i]
-	b.count += bits.OnesCount64(said)
-	if b.rows == nil && (said != 0 || b.middle != nil) { // how a row is said to be gone depends on its context
-		b.column = p.encoder.rows(b.bases)
-		b.rows = b.column.rows
-	}
-	if b.middle != nil && (r.deepest < 0 || a < r.deepest) {
-		r.deepest = a
-	}
-	if a == usual {
-		return
-	}
-	ageOf := (*[64]uint8)(r.ageOf[i*64:])
-	for ; rows != 0; rows &= rows - 1 {
-		ageOf[bits.TrailingZeros64(rows)&63] = uint8(a)
+// assign notes that the rows of hits have the baseline with index a.
+func (r *rowPlan) assign(a uint8) {
+	r.baseOf = sized(r.baseOf, len(r.say)*64)
+	for i, hit := range r.hits {
+		for of := (*[64]uint8)(r.baseOf[i*64:]); hit != 0; hit &= hit - 1 {
+			of[bits.TrailingZeros64(hit)&63] = a
+		}
 	}
 }
+
+// list fills places with all rows, of which there are so many.
+func (r *rowPlan) list(all int) {
+	r.places = sized(r.places, all+64) // room for what a word's loop writes in vain
+	places, n := r.places, 0
+	for i, w := range r.say {
+		hide, odd, slot := r.hide[i], r.odd[i], place(i*64)
+		w |= hide
+		if hide|odd == 0 {
+			count, slot := bits.OnesCount64(w), slot|place(r.usual)<<baseShift
+			at := (*[64]place)(places[n:])
+			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
+				to := (*[8]place)(at[k&63&^7:])
+				to[0] = slot + lowest(w)
+				w &= w - 1
+				to[1] = slot + lowest(w)
+				w &= w - 1
+				to[2] = slot + lowest(w)
+				w &= w - 1
+				to[3] = slot + lowest(w)
+				w &= w - 1
+				to[4] = slot + lowest(w)
+				w &= w - 1
+				to[5] = slot + lowest(w)
+				w &= w - 1
+				to[6] = slot + lowest(w)
+				w &= w - 1
+				to[7] = slot + lowest(w)
+				w &= w - 1
+			}
+			n += count
+			continue
+		}
+		for ; w != 0; w &= w - 1 {
+			bit := bits.TrailingZeros64(w)
+			a := r.usual
+			if odd>>bit&1 != 0 {
+				a = r.baseOf[i*64+bit]
+			}
+			places[n] = slot + place(bit) + place(a)<<baseShift + place(hide>>bit&1)*hidden
+			n++
+		}
+	}
+	r.places, r.at = places[:n], 0
+}
+
+// lowest is the lowest one of a word, or anything if it is 0, which the processor is not asked for.
+func lowest(w uint64) place { return place(bits.TrailingZeros64(w | 1<<63)) }
 
 // trim moves the ends of the plan to where there is something to say.
 func (p *Packer) trim() {
 	r := &p.rows
-	last := 0
+	r.end = 0
 	if n := len(p.runs); n > 0 {
-		last = p.runs[n-1].First + p.runs[n-1].Count
+		r.end = p.runs[n-1].First + p.runs[n-1].Count
 	}
-	for i := len(r.say) - 1; i >= 0 && (i+1)*wordGroups > last; i-- {
-		if w := r.say[i] | r.hide[i]; w != 0 {
-			last = max(last, i*wordGroups+(bits.Len64(w)-1)/GroupRows+1)
-			break
-		}
+	if n := len(r.places); n > 0 {
+		r.end = max(r.end, r.places[n-1].slot()/GroupRows+1)
 	}
-	r.end = last
 	p.skip()
 }
 
 // skip moves on to the next group of which there is something to say.
 func (p *Packer) skip() {
 	r := &p.rows
-	end := r.end
+	r.next = r.end
+	if r.at < len(r.places) {
+		r.next = r.places[r.at].slot() / GroupRows
+	}
 	if p.next < len(p.runs) {
-		end = p.runs[p.next].First
+		r.next = min(r.next, p.runs[p.next].First)
 	}
-	for r.next < end {
-		i := r.next / wordGroups
-		if w := (r.say[i] | r.hide[i]) & within(i, r.next, end); w != 0 {
-			r.next = i*wordGroups + bits.TrailingZeros64(w)/GroupRows
-			return
-		}
-		r.next = (i + 1) * wordGroups
-	}
-	r.next = end
 }
 
 // switchBits is what a row costs that does not have the commonest baseline: to it and back.
@@ -380,35 +468,32 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 			major = a
 		}
 	}
-	clear(cost[:len(see)*64])
-	hidden, rows := 0, 0
-	for i, say := range r.say {
-		hidden += bits.OnesCount64(r.hide[i])
-		rows += bits.OnesCount64(say)
-		for ; say != 0; say &= say - 1 {
-			slot := i*64 + bits.TrailingZeros64(say)
-			a := int(r.ageOf[slot])
-			n := p.bitsOf(&r.bases[a], slot).size() + placeBits
-			if a != major {
-				n += switchBits
-			}
-			cost[slot] = uint16(n)
+	var beside [32]uint16 // by base: what a row costs beside its bits
+	for a := range r.bases {
+		if beside[a&31] = placeBits; a != major {
+			beside[a&31] += switchBits
 		}
+	}
+	clear(cost[:len(see)*64])
+	hides := 0
+	for _, w := range r.places {
+		if w&hidden != 0 {
+			hides++
+			continue
+		}
+		a, slot := w.base(), w.slot()
+		s := r.bases[a].rows[slot]
+		if s == 0 {
+			s = p.encoder.row(r.bases[a].column, slot)
+		}
+		cost[slot] = uint16(s.size()) + beside[a&31]
 	}
 	gone := 0
 	for context := range p.encoder.codec.masks {
 		gone = max(gone, int(p.encoder.codec.codes[context*p.encoder.codec.symbols+schema.Gone]>>16))
 	}
-	runs := 1 + (rows+hidden)/(MaxRun-GroupRows)
-	return PackageBits*runs + headBits*r.end + hidden*(1+gone+placeBits+switchBits)
-}
-
-// bitsOf returns a row's bits, made on first use.
-func (p *Packer) bitsOf(b *rowBase, slot int) rowBits {
-	if s := b.rows[slot]; s != 0 {
-		return s
-	}
-	return p.encoder.row(b.column, slot)
+	runs := 1 + len(r.places)/(MaxRun-GroupRows)
+	return PackageBits*runs + headBits*r.end + hides*(1+gone+placeBits+switchBits)
 }
 
 // nextRows is Next for a plan of rows.
@@ -428,34 +513,31 @@ func (p *Packer) nextRows(dst []byte, budget int) (out []byte, first, count int)
 				p.next++
 			}
 		} else {
-			dst, n = p.packRows(dst, limit-len(dst), from)
+			dst, n = p.packRows(dst, limit-len(dst))
 		}
 		if n == 0 {
 			break
 		}
 		r.tracker.said(from, from+n, r.say, r.hide, p.encoder.frame.here)
-		r.next = from + n
-		count = r.next - first
+		count = from + n - first
 		p.skip()
 	}
 	return dst, first, count
 }
 
-// packRows appends a run of rows from group from on, as far as room bytes allow, and returns how many groups that were. The
+// packRows appends a run of rows from the next one on, as far as room bytes allow, and returns how many groups that were. The
 // bits are gathered as in codec.group. Where each row ends is noted, so that the rows of a group that does not fit as a whole
 // can be cut off again.
-func (p *Packer) packRows(dst []byte, room, from int) (out []byte, groups int) {
+func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	if room <= RunBytes {
 		return dst, 0
 	}
 	r := &p.rows
-	end := r.end
-	if p.next < len(p.runs) {
-		end = p.runs[p.next].First
-	}
+	places := r.run(p)
+	from := places[0].slot() / GroupRows
 	r.buf = sized(r.buf, room+p.encoder.codec.bound+64)
 	buf, bases := r.buf, r.bases
-	cur := r.ageOf[from*GroupRows+bits.TrailingZeros16(rowsOf(r.say, from)|rowsOf(r.hide, from))]
+	cur := places[0].base()
 	run := Run{First: from, Base: bases[cur].bases, Rows: true}
 	width := uint(1 + ageBits) // of a row's own baseline
 	if r.deepest >= 0 {
@@ -465,81 +547,114 @@ func (p *Packer) packRows(dst []byte, room, from int) (out []byte, groups int) {
 			run.Base = bases[cur].bases
 		}
 	}
-	ends, slot, full := &r.ends, from*GroupRows-1, false
+	ends, next, most := &r.ends, from*GroupRows, uint32(room*8)
+	like, rows := place(cur), bases[cur].rows // places of rows of this baseline
 	head := run.headBytes()
-	acc, n, pos := uint64(0), uint(0), head
-pack:
-	for i := from / wordGroups; i*wordGroups < end; i++ {
-		hide := r.hide[i]
-		for w := (r.say[i] | hide) & within(i, from, end); w != 0; w &= w - 1 {
-			bit := bits.TrailingZeros64(w)
-			gap := i*64 + bit - slot - 1
-			slot = i*64 + bit
+	acc, n, pos, count := uint64(0), uint(0), head, 0
+	for _, w := range places {
+		slot := w.slot()
+		gap := slot - next
+		next = slot + 1
+		if uint(gap) < gapCoded {
+			e := gaps[gap]
+			acc |= uint64(e&0xffffff) << (n & 63)
+			n += uint(e >> 24)
+		} else {
 			code, k := gapBits(gap)
-			acc |= code << n
+			acc |= code << (n & 63)
 			n += k
-			a := r.ageOf[slot]
+		}
+		s, skip := rowBits(0), uint(0)
+		if w>>baseShift == like {
+			s = rows[slot]
+		}
+		if s == 0 { // it has not been made, or has another baseline, or is hidden
+			a := w.base()
 			b := &bases[a]
-			s := rowBits(0)
-			if hide>>bit&1 != 0 {
-				s = p.goneBits(b, slot)
-			} else if s = b.rows[slot]; s == 0 {
-				s = p.encoder.row(b.column, slot)
-			}
-			skip := uint(0)
-			if a != cur {
-				cur, skip = a, 1
-				acc |= (1 | uint64(b.age)<<1) << n
+			if s = p.rowBits(b, w); place(a) != like {
+				like, rows, skip = place(a), b.rows, 1
+				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
+				if s>>56 != long { // but for the bit that says that the baseline is that of the row before
+					s = s&^(1<<56-1) - 1<<56 | s<<8>>9
+				}
 			}
-			size := uint(s>>56) - skip
-			if n+size > 63 { // rarely
-				binary.LittleEndian.PutUint64(buf[pos:], acc)
-				pos += int(n >> 3)
-				acc >>= n & 56
-				n &= 7
+		}
+		size := uint(s >> 56)
+		if n+size > 63 { // rarely
+			binary.LittleEndian.PutUint64(buf[pos:], acc)
+			pos += int(n >> 3)
+			acc >>= n & 56
+			n &= 7
+			if size == long {
+				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].column.long[uint32(s):cap(bases[like].column.long)], s.size(), skip)
+				s, size = 0, 0
 			}
-			if s>>56 != long {
-				acc |= uint64(s) << 8 >> (8 + skip) << (n & 63)
-				n += size
-				binary.LittleEndian.PutUint64(buf[pos:], acc)
-				pos += int(n >> 3)
-				acc >>= n & 56
-				n &= 7
-			} else {
-				acc, n, pos = appendLong(buf, pos, acc, n, b.column.long[uint32(s):cap(b.column.long)], s.size(), skip)
-			}
-			run.Count++
-			ends[run.Count&(2*MaxRun-1)] = uint32(pos*8) + uint32(n)
-			if pos+int(n+7)>>3 > room || run.Count == MaxRun {
-				full = true
-				break pack
-			}
+		}
+		acc |= uint64(s) & (1<<56 - 1) << (n & 63)
+		n += size
+		binary.LittleEndian.PutUint64(buf[pos:], acc)
+		pos += int(n >> 3)
+		acc >>= n & 56
+		n &= 7
+		count++
+		end := uint32(pos*8) + uint32(n)
+		ends[count&(2*MaxRun-1)] = end
+		if end > most {
+			break
 		}
 	}
 	binary.LittleEndian.PutUint64(buf[pos:], acc)
-	next := slot/GroupRows + 1
-	if full {
-		m := rowsOf(r.say, next-1) | rowsOf(r.hide, next-1)
-		behind := m >> (slot % GroupRows) >> 1
-		if behind != 0 || pos+int(n+7)>>3 > room {
-			run.Count -= bits.OnesCount16(m) - bits.OnesCount16(behind)
-			next--
-		}
-		for next > from && rowsOf(r.say, next-1)|rowsOf(r.hide, next-1) == 0 {
-			next--
-		}
-	}
-	if run.Count == 0 {
+	if count = r.cut(places, count, most); count == 0 {
 		return dst, 0
 	}
+	run.Count = count
 	AppendRun(buf[:0], run, p.encoder.Tick(), p.interval)
-	last := ends[run.Count]
+	last := ends[count]
 	buf = buf[:(last+7)/8]
 	if last&7 != 0 {
 		buf[last/8] &= 1<<(last&7) - 1
 	}
-	return append(dst, buf...), next - from
+	r.at += count
+	return append(dst, buf...), places[count-1].slot()/GroupRows + 1 - from
+}
+
+// run is the places that a run may have: up to where blocks follow, MaxRun at most.
+func (r *rowPlan) run(p *Packer) []place {
+	places := r.places[r.at:]
+	if p.next < len(p.runs) {
+		end := p.runs[p.next].First * GroupRows
+		for n, w := range places[:min(len(places), MaxRun)] {
+			if w.slot() >= end {
+				return places[:n]
+			}
+		}
+	}
+	return places[:min(len(places), MaxRun)]
+}
+
+// cut is how many of the first count rows of a run go out, of which only the last may end beyond most bits: those of groups of which
+// all rows are among them.
+func (r *rowPlan) cut(places []place, count int, most uint32) int {
+	if last := places[count-1].slot(); r.ends[count] > most ||
+		r.at+count < len(r.places) && r.places[r.at+count].slot()/GroupRows == last/GroupRows {
+		for count > 0 && places[count-1].slot()/GroupRows == last/GroupRows {
+			count--
+		}
+	}
+	return count
+}
+
+// rowBits is the bits of a row, made on first use.
+func (p *Packer) rowBits(b *rowBase, w place) rowBits {
+	slot := w.slot()
+	if w&hidden != 0 {
+		return p.goneBits(b, slot)
+	}
+	if s := b.rows[slot]; s != 0 {
+		return s
+	}
+	return p.encoder.row(b.column, slot)
 }
 
 // appendLong appends the bits of a long row but for the first skip.

@@ -39,20 +39,33 @@ func (e *Encoder) rows(base Bases) *column {
 			for _, c := range e.columns { // of all at once, so that no later snapshot has to
 				if c.rows == nil {
 					c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
+					c.asked = make([]uint8, e.groups)
 				}
 			}
 		}
 		clear(c.rows)
+		clear(c.asked)
 		c.long, c.byRow = c.long[:0], true
 	}
 	return c
 }
+
+// enough is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
+// a third, so what that wastes at most is what it saves if they are all wanted.
+const enough = 3
 
 // row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
 func (e *Encoder) row(c *column, slot int) rowBits {
 	g, r := slot/GroupRows, slot%GroupRows
 	lanes := e.frame.group(g)
 	baseIDs, base, ctx := e.expected(c, g)
+	if c.asked[g]++; c.asked[g] == enough && baseIDs != &empty && e.counts == nil {
+		rows := (*[GroupRows]rowBits)(c.rows[g*GroupRows:])
+		e.codec.rows(rows, &e.frame.ids[g], lanes, baseIDs, base, ctx)
+		if rows[r] != 0 {
+			return rows[r]
+		}
+	}
 	id, was := e.frame.ids[g][r], baseIDs[r]
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
@@ -67,6 +80,31 @@ func (e *Encoder) row(c *column, slot int) rowBits {
 		e.codec.countRow(e.counts, &c.held, id, was, g, r, lanes)
 	}
 	return b
+}
+
+// rows makes the bits of all rows of a group that go on, but those that are made and those that would be long.
+func (c *codec) rows(dst *[GroupRows]rowBits, ids *idLane, lanes []lane, baseIDs *idLane, base []lane, ctx *contexts) {
+	var masks [GroupRows]uint16
+	compare(&masks, lanes, base)
+	coders := c.coders[:len(lanes)]
+	base = base[:len(lanes)]
+	for r, id := range ids {
+		if id == 0 || id != baseIDs[r] || dst[r] != 0 {
+			continue
+		}
+		word := ctx[r]
+		code := c.codes[context(word)*c.symbols+schema.Update+int(masks[r])]
+		acc, n := uint64(code&0xffff)<<1, 1+uint(code>>16)
+		for m := masks[r]; m != 0 && n <= inlineBits; m &= m - 1 {
+			f := bits.TrailingZeros16(m)
+			code, k := coders[f].Bits(lanes[f][r&15], base[f][r&15], class(word, f))
+			acc |= code << n
+			n += k
+		}
+		if n <= inlineBits {
+			dst[r] = rowBits(n)<<56 | rowBits(acc)
+		}
+	}
 }
 
 // row writes one row behind a zero bit and returns the number of bits: the twin of decodeRow. was is 0 where there is no

@@ -49,11 +49,11 @@ func (k *Tracker) told(ring *Ring, row int, id ecs.NetID) (said, shown bool) {
 	if t == 0 || g >= k.groups {
 		return false, false
 	}
-	if l := k.ledger; l != nil && l.byRow>>row&1 != 0 {
+	if l := &k.ledger; l.byRow>>row&1 != 0 {
 		switch {
-		case l.gone(row)[slot>>6]>>(slot&63)&1 != 0:
+		case l.goes>>row&1 != 0 && l.gone(row)[slot>>6]>>(slot&63)&1 != 0:
 			return true, false
-		case l.base(row)[slot>>6]>>(slot&63)&1 == 0:
+		case l.holds>>row&1 == 0 || l.base(row)[slot>>6]>>(slot&63)&1 == 0:
 			return false, false
 		}
 	} else if k.bits(row)[g>>6]>>(g&63)&1 == 0 {

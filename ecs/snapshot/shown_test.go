@@ -95,7 +95,8 @@ func TestSawEqualsTwin(t *testing.T) {
 					if byRow {
 						i, bit := slot>>6, uint64(1)<<(slot&63)
 						row := k.row(now)
-						said, gone = (k.ledger.shown(row)[i]|k.ledger.gone(row)[i])&bit != 0, k.ledger.gone(row)[i]&bit != 0
+						gone = k.ledger.goes>>row&1 != 0 && k.ledger.gone(row)[i]&bit != 0
+						said = p.Said(nil)[i]&bit != 0
 						if gone {
 							id = 0
 						}

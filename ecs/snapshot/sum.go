@@ -58,7 +58,7 @@ func (s *Sums) row(slot int) uint32 {
 func (p *Packer) Sum(s *Sums, first, count int) (sum uint32) {
 	said := p.encoder.frame.here
 	if r := &p.rows; r.on {
-		said = r.ledger.shown(r.tracker.row(r.tracker.now))
+		said = r.ledger.shown(r.tracker.at)
 	}
 	for i := first / wordGroups; i*wordGroups < first+count && i < len(said); i++ {
 		for w := said[i] & within(i, first, first+count); w != 0; w &= w - 1 {

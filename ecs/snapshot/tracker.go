@@ -40,14 +40,15 @@ const MaxGroups = 4096
 // out.
 type Tracker struct {
 	interval tick.Tick
+	now      tick.Tick
 	groups   int
 	words    int
-	now      tick.Tick
+	at       int               // its interval's index
+	whole    bool              // some snapshot since the last one by rows has said whole groups
+	ledger   ledger            // empty as long as all snapshots have said whole groups
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
-	ledger   *ledger           // nil: all snapshots have said whole groups
-	whole    bool              // some snapshot since the last one by rows has said whole groups
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
@@ -64,9 +65,7 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 func (k *Tracker) Reset() {
 	k.Forget()
 	k.whole = false
-	if k.ledger != nil {
-		clear(k.ledger.told)
-	}
+	clear(k.ledger.told)
 }
 
 // Forget takes the client to have lost all baselines: snapshots begin anew. What it was shown it may show still: unlike
@@ -93,7 +92,8 @@ func (k *Tracker) Advance(t tick.Tick) {
 		clear(k.bits(row))
 		k.drop(row)
 	}
-	k.sent[k.row(t)], k.now = t, t
+	k.now, k.at = t, k.row(t)
+	k.sent[k.at] = t
 }
 
 // Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
@@ -104,7 +104,7 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		return
 	}
 	end := min(first+count, k.groups)
-	if l := k.ledger; l != nil && l.byRow>>row&1 != 0 {
+	if l := &k.ledger; l.byRow>>row&1 != 0 {
 		k.ackedRows(row, t, first, end)
 		return
 	}
@@ -127,7 +127,7 @@ func (k *Tracker) Base(g int) tick.Tick {
 // aged finds the interval that lies age intervals back.
 func (k *Tracker) aged(age uint8) (row int, ok bool) {
 	t := k.now - k.interval*tick.Tick(age)
-	row = k.row(t)
+	row = (k.at - int(age)) & (Window - 1)
 	return row, t != 0 && t < k.now && k.sent[row] == t
 }
 
