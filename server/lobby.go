@@ -207,15 +207,13 @@ func (l *Lobby) Match() *sim.Match { return l.match }
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 
-// CountSymbols makes the lobby count every symbol it codes from now on, for ghost.Train.
-func (l *Lobby) CountSymbols() *ghost.Counts {
-	n := ghost.NewCounts()
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
+func (l *Lobby) CountSymbols(n *ghost.Counts) {
 	l.encoder.Count(n.Public)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.guests[slot].owner.Count(n.Owner)
 	}
-	return n
 }
 
 // Tick is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -22,6 +23,7 @@ type modelFlags struct {
 	seconds float64
 	seed    uint64
 	traces  []string
+	people  []string
 }
 
 func newModel() *cobra.Command {
@@ -36,7 +38,10 @@ func newModel() *cobra.Command {
 		Use:   "train",
 		Short: "Train the compression models on the traffic of a lobby in virtual time",
 		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol its snapshots are made of, and writes the Huffman
-tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.`,
+tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.
+
+With --people a second lobby of that kind is played after the first, whose players follow these recordings, and the models are for both.
+A recording may be too large to lie beside the source: where one of these files is missing, --out is left as it is.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
 	}
@@ -46,6 +51,7 @@ tables that code them in the fewest bits. Server and clients must load the same 
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more")
 	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c
 }
@@ -59,10 +65,37 @@ func train(c *cobra.Command, f modelFlags) error {
 	case !(f.seconds > 0 && f.seconds < 1e6):
 		return badUse(fmt.Errorf("%g seconds: expected more than 0, less than a million", f.seconds))
 	}
-	move, err := openMovement(f.traces, f.seed)
-	if err != nil {
-		return err
+	for _, path := range f.people {
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			fmt.Fprintf(c.OutOrStdout(), "%s is not here: %s is left as it is\n", path, f.out)
+			return nil
+		}
 	}
+	counts, moved := ghost.NewCounts(), ""
+	for i, paths := range [][]string{f.traces, f.people} {
+		if i > 0 && len(paths) == 0 {
+			break
+		}
+		move, err := openMovement(paths, f.seed)
+		if err != nil {
+			return err
+		}
+		if err := f.count(c.Context(), counts, move); err != nil {
+			return err
+		}
+		moved += [2]string{"", ", and of as many moving by "}[i] + move.name
+	}
+	models := ghost.Train(counts)
+	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
+		return fmt.Errorf("write the models: %w", err)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %.0f virtual seconds of %d players moving by %s\n",
+		f.out, models.Hash(), f.seconds, f.players, moved)
+	return nil
+}
+
+// count plays a lobby and counts what it codes.
+func (f *modelFlags) count(ctx context.Context, n *ghost.Counts, move movement) error {
 	b, err := bottle.New(bottle.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
@@ -74,20 +107,11 @@ func train(c *cobra.Command, f modelFlags) error {
 	if err != nil {
 		return err
 	}
-	counts := b.Lobby.CountSymbols()
-	for end := seconds(f.seconds); b.Now() < end && c.Context().Err() == nil; {
+	b.Lobby.CountSymbols(n)
+	for end := seconds(f.seconds); b.Now() < end && ctx.Err() == nil; {
 		if err := b.Step(); err != nil {
 			return err
 		}
 	}
-	if err := c.Context().Err(); err != nil {
-		return err
-	}
-	models := ghost.Train(counts)
-	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
-		return fmt.Errorf("write the models: %w", err)
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %.0f virtual seconds of %d players moving by %s\n",
-		f.out, models.Hash(), f.seconds, f.players, move.name)
-	return nil
+	return ctx.Err()
 }

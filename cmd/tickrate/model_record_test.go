@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,5 +59,42 @@ func TestModelRecordRefuses(t *testing.T) {
 		if got := run(append([]string{"model", "record"}, strings.Fields(c.args)...)); got != 2 {
 			t.Errorf("%s: exit code %d, want 2", c.args, got)
 		}
+	}
+}
+
+// Models are for both lobbies, and where a recording of people is not here the file stays as it is.
+func TestTrainOnPeople(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "m.tkm")
+	run := func(args ...string) string {
+		t.Helper()
+		var said strings.Builder
+		c := newModel()
+		c.SetOut(&said)
+		c.SetArgs(append([]string{"train", "--players", "4", "--seconds", "20", "--out", out}, args...))
+		if err := c.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said.String() + string(file)
+	}
+	_, alone, _ := strings.Cut(run(), "\n")
+	if said, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone || !strings.Contains(said, "none.csv is not here") {
+		t.Errorf("without recordings: %q", said)
+	}
+	track := filepath.Join(dir, "play.csv")
+	var play strings.Builder
+	play.WriteString("tick,t_ms,player,x,y,z,pitch,yaw,alive,fire\n")
+	for ms := 0; ms < 20000; ms += 13 {
+		fmt.Fprintf(&play, "%d,%d,0,%d,0,0,0,%d,1,0\n", ms/13, ms, ms%4000/10, ms/50%360-180)
+	}
+	if err := os.WriteFile(track, []byte(play.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, file, _ := strings.Cut(run("--people", track), "\n"); file == alone || !strings.Contains(said, "and of as many moving by recorded") {
+		t.Errorf("with recordings: %q", said)
 	}
 }

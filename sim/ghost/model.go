@@ -33,9 +33,10 @@ func (m Models) Follow(hash uint64) Models {
 func SchemaHash() uint64 { return max(1, Public.Hash()*0x9e3779b97f4a7c15^Owner.Hash()) }
 
 // Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
+// Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.
 //
 //go:generate go run ../../ecs/schema/gen/structgen
-//go:generate go run ../../cmd/tickrate model train --players 48 --seconds 240 --out trained.tkm
+//go:generate go run ../../cmd/tickrate model train --players 48 --seconds 240 --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
 
 //go:embed trained.tkm
 var trained []byte
