@@ -40,7 +40,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Bottle {
 	return b
 }
 
-// The whole lobby over a bad network for ten virtual minutes, with players who come and go: every invariant after
+// The whole lobby over a bad network for four virtual minutes, with players who come and go: every invariant after
 // every tick, and the same seed twice gives the same bits.
 func TestLobbyInABottle(t *testing.T) {
 	minutes := 4.0
