@@ -2,9 +2,11 @@ package client
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -24,7 +26,12 @@ type Config struct {
 	Fetch   bool
 	Fetched func(Fetched) // is given what came, to keep it for the next session; default nothing
 
-	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server.
+	// Content is what we have of the game's content: where the server's game is of a pack, it must be of this one. Default the pack
+	// of this build.
+	Content *content.Pack
+
+	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server. So is Game if it is nil: what
+	// Content has of the mode and the map that the server names.
 	Rules sim.Rules
 
 	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
@@ -41,7 +48,6 @@ var (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	c.Rules = c.Rules.WithDefaults()
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
 	}
@@ -62,3 +68,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	return c, nil
 }
+
+// builtIn is the pack of this build, read when it is first asked for.
+var builtIn = sync.OnceValue(content.Default)

@@ -52,7 +52,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 		case Joined:
 			if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
-			} else {
+			} else if !c.rounds.take(raw) {
 				err = wire.DropEvents
 			}
 		}

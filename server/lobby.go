@@ -109,6 +109,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
 		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, wire.MaxArenaName)
+	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !wire.ValidText([]byte(c.Rules.Game.Mode.Name), wire.MaxModeName)):
+		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, wire.MaxModeName)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
@@ -140,6 +142,7 @@ type Lobby struct {
 	shed    Shed // what overload makes us leave out
 
 	contents contents
+	round    round
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand

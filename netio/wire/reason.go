@@ -17,7 +17,8 @@ const (
 	ReasonReplaced Reason = 9  // a newer session took the place
 	ReasonKicked   Reason = 10 // the server does not want this player
 	ReasonFault    Reason = 11 // the lobby ended by a fault of its own
-	lastReason            = ReasonFault
+	ReasonContent  Reason = 12 // a game of other content than the client has
+	lastReason            = ReasonContent
 )
 
 var reasonTexts = [lastReason + 1]string{
@@ -33,6 +34,7 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonReplaced: "a newer session took the place",
 	ReasonKicked:   "kicked",
 	ReasonFault:    "lobby closed by an internal fault",
+	ReasonContent:  "server plays another content pack",
 }
 
 // Valid reports whether r may stand in a Close.
