@@ -5,12 +5,16 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// round is what was last told of how the round stands. It is told once a second, at once when a phase or a point is over, and
-// changes of scores and of who stands in a point, which may come in every tick, a few times a second.
+// round is what was last told of how the round stands. It is told at once when a phase or a point is over. Scores and who stands in a
+// point, which may change in every tick, are told a few times a second, and each second while a capture goes on. Clocks go on by
+// themselves at the clients, and so all else waits: on the thinnest line each telling takes the place of a snapshot's rows.
 type round struct{ told sim.Standing }
 
-// quarter is the shortest time from one telling to the next of what changes often.
-const quarter = 4
+// quarter parts of a second lie between two tellings of what changes often, and idle seconds between two when nothing does.
+const (
+	quarter = 4
+	idle    = 5
+)
 
 // tellRound queues the tick's announcements with all who are in, and how the round stands if that is due.
 func (l *Lobby) tellRound() {
@@ -35,10 +39,12 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 	switch {
 	case was.Phase != s.Phase || was.Round != s.Round || was.Point != s.Point || was.Winner != s.Winner || was.Waiting != s.Waiting:
 		return true
-	case was.Status != s.Status || was.Score != s.Score || was.Players != s.Players:
+	case was.Status != s.Status || was.Score != s.Score:
 		return since >= second/quarter
+	case was.Progress != s.Progress || was.Players != s.Players:
+		return since >= second
 	}
-	return since >= second
+	return since >= idle*second
 }
 
 // queueAll queues an event with all who are in. A guest whose queue is full misses it; the next tells it all.
