@@ -196,6 +196,11 @@ func (c *Client) model(hash uint64) bool {
 func (c *Client) ground() error {
 	w := &c.welcome
 	ground, err := c.cfg.Arena(w.ArenaName, w.ArenaHash)
+	if (err != nil || ground == nil) && c.cfg.Content != nil { // a map of the pack may have a name of its own
+		if a, ok, bad := c.cfg.Content.Ground(w.ArenaName); ok {
+			ground, err = a, bad
+		}
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("client: load arena: %w", err)

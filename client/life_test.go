@@ -1,10 +1,13 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -62,6 +65,36 @@ func TestOtherContent(t *testing.T) {
 	for _, word := range []string{"content abcd", ours.Name, fmt.Sprintf("%x", ours.Shared())[:8]} {
 		if err := s.client.Err(); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%v does not say %q", err, word)
+		}
+	}
+}
+
+// A map of the pack may have a name of its own: who has the pack has the map.
+func TestMapOfThePack(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
+		text, err := os.ReadFile("../sim/content/default/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`), []byte(`name = "canyon"`), 1)}
+	}
+	pack, err := content.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, have := range []bool{true, false} {
+		l := newLab(t, labConfig{})
+		l.welcomes(func(w *wire.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
+		cfg := l.config()
+		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
+		if !have {
+			cfg.Content = nil
+		}
+		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		l.run(time.Second)
+		if state, why := s.client.State(); (state == Joined) != have || !have && why != wire.ReasonContent {
+			t.Errorf("with the pack: %v; %v, %v, %v", have, state, why, s.client.Err())
 		}
 	}
 }

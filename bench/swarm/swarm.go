@@ -130,6 +130,11 @@ func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {
 		open = client.Known
 	}
 	a, err := open(name, hash)
+	if (err != nil || a == nil) && s.cfg.Content != nil { // a map of the pack, by its own name
+		if ground, ok, bad := s.cfg.Content.Ground(name); ok {
+			a, err = ground, bad
+		}
+	}
 	if err == nil && a != nil && a.Hash() == hash {
 		s.maps[hash] = a
 	}

@@ -55,6 +55,14 @@ func openContent(dir string) (*content.Pack, error) {
 	return p, nil
 }
 
+// openGround opens a map of a pack, or an arena by its name.
+func openGround(p *content.Pack, name string) (*arena.Arena, error) {
+	if a, ok, err := p.Ground(name); ok {
+		return a, badUse(err)
+	}
+	return openArena(name)
+}
+
 // openGame finds what is played on an arena, as players are told its name.
 func openGame(dir, ground, mode string) (*sim.Game, error) {
 	p, err := openContent(dir)

@@ -96,7 +96,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
-	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, or a file")
+	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
 	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
 	fl.StringVar(&f.pack, "content", "", contentUsage)
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
@@ -183,12 +183,16 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		}
 		return cfg, badUse(cfg.CheckSocket())
 	}
-	if cfg.Lobby.Arena, err = openArena(f.arena); err != nil {
-		return cfg, err
-	}
-	game, err := openGame(f.pack, arenaName(f.arena), f.mode)
+	pack, err := openContent(f.pack)
 	if err != nil {
 		return cfg, err
+	}
+	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
+		return cfg, err
+	}
+	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	if err != nil {
+		return cfg, badUse(err)
 	}
 	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
 		return cfg, err
