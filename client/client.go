@@ -57,6 +57,7 @@ type Client struct {
 	shots    shots
 	events   events
 	talk     talk
+	rounds   rounds
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
@@ -134,8 +135,8 @@ func (c *Client) join(now time.Duration, w wire.Welcome) {
 		c.unlike = true // the server answers such a Ready with what it has, and a Close
 		return
 	}
-	if err := c.fits(); err != nil {
-		c.deny(now, 0, err)
+	if why, err := c.fits(); err != nil {
+		c.deny(now, why, err)
 		return
 	}
 	missing := c.ground()
@@ -196,6 +197,11 @@ func (c *Client) model(hash uint64) bool {
 func (c *Client) ground() error {
 	w := &c.welcome
 	ground, err := c.cfg.Arena(w.ArenaName, w.ArenaHash)
+	if (err != nil || ground == nil) && c.cfg.Content != nil { // a map of the pack may have a name of its own
+		if a, ok, bad := c.cfg.Content.Ground(w.ArenaName); ok {
+			ground, err = a, bad
+		}
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("client: load arena: %w", err)
@@ -209,24 +215,54 @@ func (c *Client) ground() error {
 	return nil
 }
 
-// fits says what of the Welcome cannot be.
-func (c *Client) fits() error {
+// fits says what of the Welcome cannot be, or is not here.
+func (c *Client) fits() (wire.Reason, error) {
 	w := &c.welcome
 	c.rate = tick.Rate(w.TickRate)
 	slot := ecs.NetID(w.NetID).Index()
 	switch {
 	case !c.rate.Valid():
-		return fmt.Errorf("client: server runs at %d Hz: expected %d to %d", w.TickRate, tick.MinRate, tick.MaxRate)
+		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", w.TickRate, tick.MinRate, tick.MaxRate)
 	case slot >= int(w.MaxPlayers):
-		return fmt.Errorf("client: server gave place %d of %d", slot, w.MaxPlayers)
+		return 0, fmt.Errorf("client: server gave place %d of %d", slot, w.MaxPlayers)
 	}
-	c.cfg.Rules.Rate = c.rate
+	game, err := c.game()
+	if err != nil {
+		return wire.ReasonContent, err
+	}
+	c.cfg.Rules.Rate, c.cfg.Rules.Game = c.rate, game
 	kit, err := c.cfg.Rules.Compile()
 	if err != nil {
-		return fmt.Errorf("client: %w", err)
+		return 0, fmt.Errorf("client: %w", err)
 	}
 	c.predict.kit = kit
-	return nil
+	return 0, nil
+}
+
+// game is what is played: what the caller gave us, or what our content has of what the Welcome names. It must be of the same
+// content as the server's.
+func (c *Client) game() (*sim.Game, error) {
+	w, game := &c.welcome, c.cfg.Rules.Game
+	if game == nil && w.Mode == "" {
+		return sim.DefaultGame(), nil
+	}
+	if game != nil {
+		if game.Pack != w.Content || w.Mode != "" && game.Mode.Name != w.Mode {
+			return nil, fmt.Errorf("client: server plays %s of content %x, we have %s of content %x", w.Mode, w.Content[:4], game.Mode.Name, game.Pack[:4])
+		}
+		return game, nil
+	}
+	if c.cfg.Content == nil {
+		c.cfg.Content = builtIn()
+	}
+	if ours := c.cfg.Content.Shared(); ours != w.Content {
+		return nil, fmt.Errorf("client: server plays content %x, our pack %s is content %x", w.Content[:4], c.cfg.Content.Name, ours[:4])
+	}
+	game, err := sim.GameOn(c.cfg.Content, w.ArenaName, w.Mode)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return game, nil
 }
 
 // enter says Ready: we have all that the Welcome names.

@@ -3,10 +3,12 @@ package client
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -26,7 +28,12 @@ type Config struct {
 	Fetch   bool
 	Fetched func(Fetched) // is given what came, to keep it for the next session; default nothing
 
-	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server.
+	// Content is what we have of the game's content: where the server's game is of a pack, it must be of this one. Default the pack
+	// of this build.
+	Content *content.Pack
+
+	// Rules must be the server's, or we are predicted wrongly. Rate is taken from the server. So is Game if it is nil: what
+	// Content has of the mode and the map that the server names.
 	Rules sim.Rules
 
 	// Name is what the player wants to be called. The server makes it fit to be shown, at most 16 characters, and puts a number behind it
@@ -48,7 +55,6 @@ var (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	c.Rules = c.Rules.WithDefaults()
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
 	}
@@ -72,3 +78,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	return c, nil
 }
+
+// builtIn is the pack of this build, read when it is first asked for.
+var builtIn = sync.OnceValue(content.Default)

@@ -1,14 +1,19 @@
 package client
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
 func TestNewSaysWhatIsMissing(t *testing.T) {
@@ -45,6 +50,55 @@ func (l *lab) welcomes(change func(*wire.Welcome)) {
 	}
 }
 
+// other names a game of a pack that is not ours.
+func other(w *wire.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "deathmatch" }
+
+// TestOtherContent: a client says that it is the content that differs, and how both are called.
+func TestOtherContent(t *testing.T) {
+	l := newLab(t, labConfig{})
+	l.welcomes(other)
+	cfg := l.config()
+	cfg.Rules.Game = nil
+	s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+	l.run(time.Second)
+	ours := content.Default()
+	for _, word := range []string{"content abcd", ours.Name, fmt.Sprintf("%x", ours.Shared())[:8]} {
+		if err := s.client.Err(); err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v does not say %q", err, word)
+		}
+	}
+}
+
+// A map of the pack may have a name of its own: who has the pack has the map.
+func TestMapOfThePack(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
+		text, err := os.ReadFile("../sim/content/default/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`), []byte(`name = "canyon"`), 1)}
+	}
+	pack, err := content.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, have := range []bool{true, false} {
+		l := newLab(t, labConfig{})
+		l.welcomes(func(w *wire.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
+		cfg := l.config()
+		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
+		if !have {
+			cfg.Content = nil
+		}
+		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
+		l.run(time.Second)
+		if state, why := s.client.State(); (state == Joined) != have || !have && why != wire.ReasonContent {
+			t.Errorf("with the pack: %v; %v, %v, %v", have, state, why, s.client.Err())
+		}
+	}
+}
+
 // TestDenied: whatever does not fit, the client says what, and says goodbye instead of Ready.
 func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
@@ -58,6 +112,12 @@ func TestDenied(t *testing.T) {
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Schema++ }) }, wire.ReasonSchema, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Model++ }) }, wire.ReasonModel, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.ArenaHash[31]++ }) }, wire.ReasonArena, nil},
+		{func(l *lab, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, wire.ReasonContent, nil},
+		{func(l *lab, c *Config) { l.welcomes(other) }, wire.ReasonContent, nil},
+		{func(l *lab, c *Config) {
+			c.Rules.Game = nil
+			l.welcomes(func(w *wire.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
+		}, wire.ReasonContent, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 255 }) }, 0, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 1 }) }, 0, nil},
 		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},

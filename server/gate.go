@@ -119,6 +119,9 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
 		MaxPlayers: uint16(l.cfg.Players), ArenaHash: l.cfg.Arena.Hash(), ArenaName: l.cfg.ArenaName,
 	}
+	if game := l.cfg.Rules.Game; game.Pack != [32]byte{} {
+		w.Content, w.Mode = game.Pack, game.Mode.Name
+	}
 	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
 }
 
@@ -136,6 +139,7 @@ func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 		l.served(g)
 		g.ready = true
 		l.enrol(g, r.Name)
+		l.situate(g)
 	}
 }
 

@@ -196,7 +196,7 @@ func (h *Host) publish(now time.Duration) {
 func (h *Host) constant(cfg HostConfig) *query.Report {
 	c := &h.lobby.cfg
 	return &query.Report{
-		Info: query.Info{MaxPlayers: uint16(c.Players), Name: cfg.Name, Game: "deathmatch", Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
+		Info: query.Info{MaxPlayers: uint16(c.Players), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
 		Rules: []query.Rule{
 			{Name: "rate_hz", Value: query.Number(int(c.Rules.Rate))},
 			{Name: "interval_ticks", Value: query.Number(c.Interval)},

@@ -119,6 +119,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("name %q: expected at most %d bytes of printable text", c.Name, query.MaxText)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return c, fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v", c.IdleWarn, c.IdleKick, maxIdle)
+	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !wire.ValidText([]byte(c.Rules.Game.Mode.Name), wire.MaxModeName)):
+		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, wire.MaxModeName)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
@@ -151,6 +153,7 @@ type Lobby struct {
 	shed    Shed // what overload makes us leave out
 
 	contents contents
+	round    round
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand

@@ -21,6 +21,7 @@ const eventBudget = session.MaxEventSize + 5
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
 	l.tell(now)
+	l.tellRound()
 	l.supply(now)
 	t := l.match.Tick()
 	for _, slot := range l.live {

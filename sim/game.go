@@ -24,6 +24,7 @@ type Game struct {
 	RewindMillis int32
 	HeadScale    int16 // a round that hits the head takes so many times the damage; 1 to 100
 	Layout       Layout
+	Pack         [32]byte // Shared of the content pack that it is of; of none 0
 }
 
 // Hero is a body and what it can do.

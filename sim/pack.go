@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/content"
@@ -12,7 +13,7 @@ import (
 // GameOf is the game that a pack tells, in one of its modes, with what stands on one of its maps; map "" is bare ground. Heroes
 // have the pack's ids. The error names what the pack has not.
 func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
-	g := &Game{Barrel: p.Barrel, Cube: p.Cube, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
+	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
 	for i := range p.Heroes {
 		g.Heroes = append(g.Heroes, Hero{p.HeroParams(i), p.Heroes[i].Body})
 	}
@@ -24,7 +25,7 @@ func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
 	}
 	i := slices.IndexFunc(p.Modes, func(m content.Mode) bool { return m.Name == inMode })
 	if i < 0 {
-		return nil, fmt.Errorf("pack %s has no mode %q", p.Name, inMode)
+		return nil, fmt.Errorf("pack %s has no mode %q, only %s", p.Name, inMode, modes(p))
 	}
 	g.Mode = p.Modes[i].Params
 	if onMap == "" {
@@ -38,6 +39,38 @@ func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
 		return nil, fmt.Errorf("pack %s: %s is not played on %s", p.Name, inMode, onMap)
 	}
 	return g, g.furnish(p, &p.Maps[i])
+}
+
+// GameOn is GameOf on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
+// of this arena. An arena of which the pack knows nothing is bare ground, on which whatever needs capture points is not played.
+// Both ends call it with the same, and so have the same.
+func GameOn(p *content.Pack, ground, inMode string) (*Game, error) {
+	i := slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Name == ground })
+	if i < 0 {
+		i = slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Arena == ground })
+	}
+	if i >= 0 {
+		return GameOf(p, p.Maps[i].Name, inMode)
+	}
+	g, err := GameOf(p, "", inMode)
+	if err == nil && g.Mode.Points > 0 {
+		return nil, fmt.Errorf("pack %s has no map %q: %s needs %d capture points, and it has none; %s", p.Name, ground, inMode, g.Mode.Points, playedOn(p, inMode))
+	}
+	return g, err
+}
+
+// playedOn says where a mode is played.
+func playedOn(p *content.Pack, inMode string) string {
+	var names []string
+	for i := range p.Maps {
+		if slices.Contains(p.Maps[i].Modes, inMode) {
+			names = append(names, p.Maps[i].Name)
+		}
+	}
+	if names == nil {
+		return "there is no map for it"
+	}
+	return "it is played on " + strings.Join(names, ", ")
 }
 
 // furnish takes over what stands on a map.
@@ -66,4 +99,13 @@ func (g *Game) furnish(p *content.Pack, m *content.Map) error {
 		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: t.Box, Target: t.Target, Yaw: t.Yaw})
 	}
 	return nil
+}
+
+// modes lists the modes of a pack.
+func modes(p *content.Pack) string {
+	var names []string
+	for i := range p.Modes {
+		names = append(names, p.Modes[i].Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -304,7 +304,7 @@ func TestGameOfPack(t *testing.T) {
 	}
 	want := DefaultGame()
 	g.Heroes[0], g.Heroes[1] = g.Heroes[1], g.Heroes[0]
-	want.RewindMillis = g.RewindMillis
+	want.RewindMillis, want.Pack = g.RewindMillis, p.Shared()
 	for i := range g.Heroes { // the pack knows every ability of a hero's by name only
 		a, b := g.Heroes[i], want.Heroes[i]
 		ka, errA := a.Compile(60)

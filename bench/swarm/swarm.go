@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	Models  ghost.Models                                           // what the players have to begin with; default ghost.Trained. Others the server sends.
 	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
 	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
+	Content *content.Pack                                          // what the players have of the game's content; default the pack of this build
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
 	Chat    time.Duration                                          // each bot says something to all about once in this time; default never
 }
@@ -113,7 +115,7 @@ func (s *Swarm) bot(n int) (bot, error) {
 	}
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) ghost.Models { return s.model[hash] },
-		Fetch: true, Fetched: s.keep, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
 		Name: "bot " + strconv.Itoa(n),
 	})
 	if err != nil {
@@ -132,6 +134,11 @@ func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {
 		open = client.Known
 	}
 	a, err := open(name, hash)
+	if (err != nil || a == nil) && s.cfg.Content != nil { // a map of the pack, by its own name
+		if ground, ok, bad := s.cfg.Content.Ground(name); ok {
+			a, err = ground, bad
+		}
+	}
 	if err == nil && a != nil && a.Hash() == hash {
 		s.maps[hash] = a
 	}

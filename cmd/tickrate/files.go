@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -40,3 +42,39 @@ func openModels(path string) (ghost.Models, error) {
 	}
 	return m, nil
 }
+
+// openContent reads a content pack from its folder; "" means that of this build.
+func openContent(dir string) (*content.Pack, error) {
+	if dir == "" {
+		return content.Default(), nil
+	}
+	p, err := content.Load(os.DirFS(dir))
+	if err != nil {
+		return nil, badUse(fmt.Errorf("content pack %s: %w", dir, err))
+	}
+	return p, nil
+}
+
+// openGround opens a map of a pack, or an arena by its name.
+func openGround(p *content.Pack, name string) (*arena.Arena, error) {
+	if a, ok, err := p.Ground(name); ok {
+		return a, badUse(err)
+	}
+	return openArena(name)
+}
+
+// openGame finds what is played on an arena, as players are told its name.
+func openGame(dir, ground, mode string) (*sim.Game, error) {
+	p, err := openContent(dir)
+	if err != nil {
+		return nil, err
+	}
+	g, err := sim.GameOn(p, ground, mode)
+	return g, badUse(err)
+}
+
+// What the flags --mode and --content say.
+const (
+	modeUsage    = "`mode` of the game, as the content pack names it: deathmatch or assault"
+	contentUsage = "`folder` of the content pack, which players must have, too; default the one of this build"
+)

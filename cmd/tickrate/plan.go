@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,13 +18,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
 	out, model, socket, relevance string
-	codec, maps                   string
+	codec, maps, mode, content    string
 	far                           float64
 	quick                         bool
 	start, max, rate, every, full int
@@ -63,6 +65,8 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "maps", "gen", "`kind` of map, made for each size: gen (low walls) or town (houses, which hide who is behind them)")
+	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage+"; the maps have no capture points")
+	fl.StringVar(&f.content, "content", "", contentUsage)
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
@@ -88,6 +92,7 @@ func (f planFlags) withDefaults() (planFlags, error) {
 	pick(&f.measure, 3, 10)
 	pick(&f.warm, 1, 3)
 	pick(&f.limit, 52, 280)
+	f.mode = cmp.Or(f.mode, "deathmatch")
 	if f.every == 0 {
 		f.every = max(1, (f.rate+10)/20)
 	}
@@ -114,6 +119,11 @@ func (f planFlags) withDefaults() (planFlags, error) {
 	return f, nil
 }
 
+// arena is the map for a number of players.
+func (f planFlags) arena(players int) string {
+	return fmt.Sprintf("%s:%d:%d", f.maps, max(players, 2), f.seed)
+}
+
 func (f planFlags) level() capacity.Level {
 	return capacity.Level{TickHz: f.rate, SendEvery: f.every, TickShare: f.share}.WithDefaults()
 }
@@ -131,11 +141,18 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	pack, err := openContent(f.content)
+	if err != nil {
+		return err
+	}
+	if _, err := sim.GameOn(pack, f.arena(f.start), f.mode); err != nil {
+		return badUse(err)
+	}
 	p := capacity.Plan{
 		Machine: machine(), Commit: version, Seed: f.seed, Started: time.Now(), Movement: move.name, Level: f.level(),
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
 	}
-	r := newRig(f, move, models, &p)
+	r := newRig(f, move, models, pack, &p)
 	out := newScreen(c.OutOrStdout())
 	out.begin(p)
 	search := capacity.Search{Level: p.Level, Start: f.start, Max: f.max, Limit: time.Duration(f.limit * float64(time.Second))}

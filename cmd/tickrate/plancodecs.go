@@ -15,7 +15,6 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -48,12 +47,21 @@ func compareCodecs(ctx context.Context, f planFlags, models ghost.Models) (*capa
 func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec schema.Codec) (capacity.Codec, error) {
 	runtime.LockOSThread() // for its CPU time
 	defer runtime.UnlockOSThread()
+	name := f.arena(codecPlayers)
+	game, err := openGame(f.content, name, f.mode)
+	if err != nil {
+		return capacity.Codec{}, err
+	}
+	ground, err := openArena(name)
+	if err != nil {
+		return capacity.Codec{}, err
+	}
 	var spent time.Duration
 	b, err := bottle.New(bottle.Config{
 		Clients: codecPlayers, Seed: f.seed, Thin: true, Link: impair.Profile{Delay: codecDelay},
 		Lobby: server.Config{
-			Arena: arena.Generate(codecPlayers, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", codecPlayers, f.seed), Players: codecPlayers,
-			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed}, Interval: f.every, Models: models, Codec: codec,
+			Arena: ground, ArenaName: name, Players: codecPlayers,
+			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Game: game}, Interval: f.every, Models: models, Codec: codec,
 		},
 		Around: func(tick func() error) error {
 			from := pace.ThreadCPU()

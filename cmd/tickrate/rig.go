@@ -21,6 +21,7 @@ import (
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -29,12 +30,13 @@ type rig struct {
 	flags             planFlags
 	move              movement
 	models            ghost.Models
+	pack              *content.Pack
 	plan              *capacity.Plan
 	onServer, onSwarm []int
 }
 
-func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *rig {
-	r := &rig{flags: f, move: move, models: models, plan: p}
+func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
+	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
@@ -48,6 +50,7 @@ func newRig(f planFlags, move movement, models ghost.Models, p *capacity.Plan) *
 	}
 	set("simulation", "%d Hz", f.rate)
 	set("snapshots", "every %d ticks (%.1f Hz) to each client", f.every, float64(f.rate)/float64(f.every))
+	set("mode", "%s", f.mode)
 	set("maps", "%s, generated, 40 m² of free ground a player, %s", f.maps, sees(f))
 	set("movement", "%s", move.name)
 	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
@@ -87,7 +90,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	}
 	s, err := swarm.Open(swarm.Config{
 		Server: t.at, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
-		Models: r.models, Brain: r.move.brain, Token: t.Token,
+		Models: r.models, Content: r.pack, Brain: r.move.brain, Token: t.Token,
 	})
 	if err != nil {
 		return capacity.Step{}, err
@@ -181,7 +184,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 		return nil, err
 	}
 	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--arena", fmt.Sprintf("%s:%d:%d", r.flags.maps, max(players, 2), r.flags.seed), "--players", fmt.Sprint(players),
+		"--arena", r.flags.arena(players), "--mode", r.flags.mode, "--content", r.flags.content, "--players", fmt.Sprint(players),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none", "--idle-warn", "0", "--idle-kick", "0",
 		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}

@@ -30,7 +30,7 @@ import (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, socket, http, query, name, arena, model string
-	relevance                                       string
+	relevance, mode, pack                           string
 	far                                             float64
 	checksum                                        int
 	codec                                           string
@@ -104,7 +104,9 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
-	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, or a file")
+	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
+	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
+	fl.StringVar(&f.pack, "content", "", contentUsage)
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
@@ -208,8 +210,16 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		readInBackground()
 		cfg.Input = os.Stdin
 	}
-	if cfg.Lobby.Arena, err = openArena(f.arena); err != nil {
+	pack, err := openContent(f.pack)
+	if err != nil {
 		return cfg, err
+	}
+	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
+		return cfg, err
+	}
+	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	if err != nil {
+		return cfg, badUse(err)
 	}
 	if cfg.Lobby.Models, err = openModels(f.model); err != nil {
 		return cfg, err
@@ -217,7 +227,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Codec, err = schema.ParseCodec(f.codec); err != nil {
 		return cfg, badUse(err)
 	}
-	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true}, arenaName(f.arena)
+	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
 	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
@@ -277,7 +287,7 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 		_ = json.NewEncoder(c.OutOrStdout()).Encode(ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), walls})
 		return
 	}
-	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), "map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), f.mode + " on map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
 	if walls != "" {
 		what = append(what, walls)
 	}

@@ -21,6 +21,7 @@ import (
 // swarmFlags are the flags of swarm.
 type swarmFlags struct {
 	server, model       string
+	content             string
 	players, full, rate int
 	seconds, chat       float64
 	seed                uint64
@@ -62,6 +63,7 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. If the server has another, it sends that")
+	fl.StringVar(&f.content, "content", "", contentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	return c
 }
@@ -81,6 +83,10 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
+	pack, err := openContent(f.content)
+	if err != nil {
+		return err
+	}
 	move, err := openMovement(f.traces, f.seed)
 	if err != nil {
 		return err
@@ -90,7 +96,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	s, err := swarm.Open(swarm.Config{
-		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models,
+		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
 		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
 	})
 	if err != nil {

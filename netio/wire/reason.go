@@ -18,7 +18,8 @@ const (
 	ReasonKicked   Reason = 10 // the server does not want this player
 	ReasonFault    Reason = 11 // the lobby ended by a fault of its own
 	ReasonIdle     Reason = 12 // the player did nothing for too long
-	lastReason            = ReasonIdle
+	ReasonContent  Reason = 13 // a game of other content than the client has
+	lastReason            = ReasonContent
 )
 
 var reasonTexts = [lastReason + 1]string{
@@ -35,6 +36,7 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonKicked:   "kicked",
 	ReasonFault:    "lobby closed by an internal fault",
 	ReasonIdle:     "player was idle for too long",
+	ReasonContent:  "server plays another content pack",
 }
 
 // Valid reports whether r may stand in a Close.

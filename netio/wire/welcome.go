@@ -11,10 +11,10 @@ const (
 // MaxPlayers is the most players that a lobby has: it bounds what a client makes room for.
 const MaxPlayers = 4096
 
-// Sizes of a Welcome: without an arena name, and with the longest.
+// Sizes of a Welcome: without names and content, and with all, the names the longest.
 const (
 	MinWelcome = 1 + 1 + 8 + 8 + 4 + 1 + 1 + 4 + 2 + 32 + 1
-	MaxWelcome = MinWelcome + MaxArenaName
+	MaxWelcome = MinWelcome + MaxArenaName + 32 + 1 + MaxModeName
 )
 
 // Welcome is the first event from a server: who the client is, and what it must have to play.
@@ -31,6 +31,10 @@ const (
 //	32  arena hash
 //	 1  length of the arena's name, 0 to 64
 //	 n  arena name printable UTF-8
+//	    and if the game is of a content pack:
+//	32  content    hash of what both ends need of the pack
+//	 1  length of the mode's name, 1 to 64
+//	 n  mode       printable UTF-8
 type Welcome struct {
 	Version      uint8
 	Schema       uint64
@@ -42,12 +46,14 @@ type Welcome struct {
 	MaxPlayers   uint16
 	ArenaHash    [32]byte
 	ArenaName    string
+	Content      [32]byte // of a game of no pack 0
+	Mode         string   // "": no pack
 }
 
-// Append writes w at the end of dst. The arena's name must pass ValidText.
+// Append writes w at the end of dst. The names must pass ValidText.
 func (w *Welcome) Append(dst []byte) []byte {
-	if !ValidText([]byte(w.ArenaName), MaxArenaName) {
-		panic("wire: welcome with an arena name that is not valid")
+	if !ValidText([]byte(w.ArenaName), MaxArenaName) || !ValidText([]byte(w.Mode), MaxModeName) {
+		panic("wire: welcome with a name that is not valid")
 	}
 	dst = append(dst, TagWelcome, w.Version)
 	dst = le.AppendUint64(dst, w.Schema)
@@ -58,7 +64,13 @@ func (w *Welcome) Append(dst []byte) []byte {
 	dst = le.AppendUint16(dst, w.MaxPlayers)
 	dst = append(dst, w.ArenaHash[:]...)
 	dst = append(dst, byte(len(w.ArenaName)))
-	return append(dst, w.ArenaName...)
+	dst = append(dst, w.ArenaName...)
+	if w.Mode == "" {
+		return dst
+	}
+	dst = append(dst, w.Content[:]...)
+	dst = append(dst, byte(len(w.Mode)))
+	return append(dst, w.Mode...)
 }
 
 // ParseWelcome reads a Welcome. The error is a Drop: DropVersion if it is of another version, and then only Version is set.
@@ -69,7 +81,7 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 	if w.Version = src[1]; w.Version != Version {
 		return w, DropVersion
 	}
-	if len(src) < MinWelcome || len(src) != MinWelcome+int(src[MinWelcome-1]) {
+	if len(src) < MinWelcome || len(src) < MinWelcome+int(src[MinWelcome-1]) {
 		return w, DropEvents
 	}
 	w.Schema = le.Uint64(src[2:])
@@ -79,10 +91,26 @@ func ParseWelcome(src []byte) (w Welcome, err error) {
 	w.Tick = le.Uint32(src[24:])
 	w.MaxPlayers = le.Uint16(src[28:])
 	w.ArenaHash = [32]byte(src[30:62])
-	name := src[MinWelcome:]
+	name, rest := src[MinWelcome:], src[MinWelcome+int(src[MinWelcome-1]):]
+	name = name[:len(name)-len(rest)]
+	if err = w.parseContent(rest); err != nil {
+		return w, err
+	}
 	if w.TickRate == 0 || w.SendInterval == 0 || w.MaxPlayers == 0 || w.MaxPlayers > MaxPlayers || !ValidText(name, MaxArenaName) {
 		return w, DropEvents
 	}
 	w.ArenaName = string(name)
 	return w, nil
+}
+
+// parseContent reads what stands behind the arena's name: nothing, or of which pack the game is and which mode.
+func (w *Welcome) parseContent(src []byte) error {
+	if len(src) == 0 {
+		return nil
+	}
+	if len(src) < 32+1+1 || len(src) != 32+1+int(src[32]) || !ValidText(src[33:], MaxModeName) {
+		return DropEvents
+	}
+	w.Content, w.Mode = [32]byte(src), string(src[33:])
+	return nil
 }

@@ -16,10 +16,17 @@ var golden = []struct {
 	{"header", &Header{Sequence: 0x0102, Ack: 0x0304, AckBits: 0x1112131415161718, SentAt: 0x0506, Echo: 0x0708}},
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
+	{"welcome with content", goldenContent("arena-64")},
 	{"ready", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
 	{"parcel", &Parcel{Content: ContentModel, Method: 1, Size: 0x01020304, Packed: []byte{0xb0, 0xb1, 0xb2}}},
 	{"ready with a name", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
+}
+
+func goldenContent(arena string) *Welcome {
+	w := goldenWelcome(arena)
+	w.Content, w.Mode = count(0xc0), "assault"
+	return w
 }
 
 func goldenWelcome(arena string) *Welcome {
@@ -160,12 +167,16 @@ func TestGoldenByHand(t *testing.T) {
 		27: {"parcel", 2, 4, 0x01020304},
 		28: {"parcel", 6, 3, 0xb2b1b0},
 		29: {"ready with a name", 18, 4, 0xabc36f5a}, // "Zoë"
+		30: {"welcome with content", 71, 8, 0xc7c6c5c4c3c2c1c0},
+		31: {"welcome with content", 95, 8, 0xdfdedddcdbdad9d8},
+		32: {"welcome with content", 103, 1, 7},
+		33: {"welcome with content", 104, 7, 0x746c7561737361}, // "assault"
 	} {
 		if got := number(doc[c.name], c.at, c.size); got != c.want {
 			t.Errorf("%d %s: %d bytes at %d are %x, want %x", i, c.name, c.size, c.at, got, c.want)
 		}
 	}
-	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
+	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111, "welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
@@ -188,6 +199,9 @@ func TestLengthsAndTags(t *testing.T) {
 			shortest = ReadySize
 		}
 		for n := range shortest {
+			if g.name == "welcome with content" && n == len(doc["welcome"]) {
+				continue // that is a whole one without
+			}
 			if got, err := rewrite(g.name, whole[:n]); err != want {
 				t.Errorf("%s cut to %d bytes: %x, %v, want %v", g.name, n, got, err, want)
 			}
@@ -239,6 +253,16 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 				}
 			}()
 			goldenWelcome(name).Append(nil)
+		}()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d: a Welcome to mode %q was written", i, name)
+				}
+			}()
+			w := goldenWelcome("")
+			w.Mode = name
+			w.Append(nil)
 		}()
 	}
 }
@@ -299,6 +323,13 @@ func TestBadFields(t *testing.T) {
 		21: {"good", welcome + "04 4164c3a1", DropNone},
 		22: {"no players", "f1 02" + zeros(20) + "01 01" + zeros(39), DropEvents},
 		23: {"4096 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), DropNone},
+		25: {"content without a mode", welcome + "00" + zeros(32), DropEvents},
+		26: {"content and a mode of no name", welcome + "00" + zeros(32) + "00", DropEvents},
+		27: {"content and a mode", welcome + "00" + zeros(32) + "01 41", DropNone},
+		28: {"mode longer than it says", welcome + "0141" + zeros(32) + "01 4141", DropEvents},
+		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", DropEvents},
+		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), DropEvents},
+		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", DropEvents},
 		24: {"4097 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), DropEvents},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))
@@ -342,7 +373,7 @@ func TestDropsAreNamed(t *testing.T) {
 	}
 	said := map[string]Reason{}
 	for r := Reason(0); ; r++ {
-		if r.Valid() != (r >= 1 && r <= 12) {
+		if r.Valid() != (r >= 1 && r <= 13) {
 			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
 		if other, ok := said[r.String()]; r <= lastReason && (ok || r.String() == "") {
@@ -361,6 +392,8 @@ func TestNoAllocations(t *testing.T) {
 		want := 0.0
 		if g.name == "welcome" {
 			want = 1 // the arena's name, once a session
+		} else if g.name == "welcome with content" {
+			want = 2 // and the mode's
 		}
 		if n := testing.AllocsPerRun(100, func() { buf = g.value.Append(buf[:0]) }); n != 0 {
 			t.Errorf("write %s: %v allocations", g.name, n)

@@ -205,6 +205,17 @@ func (s *Stage) outside() (what string, i int) {
 	return "", 0
 }
 
+// Ground opens the arena of a map; false if there is no map of that name. It is read anew at each call.
+func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
+	for i := range p.Maps {
+		if p.Maps[i].Name == onMap {
+			a, err = p.arena(p.Maps[i].Arena)
+			return a, true, err
+		}
+	}
+	return nil, false, nil
+}
+
 // arena opens one by the name that maps use. Only what is built in, generated or an asset: never a path.
 func (p *Pack) arena(name string) (*arena.Arena, error) {
 	text, ok := p.bytes[name]

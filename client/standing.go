@@ -1,0 +1,55 @@
+package client
+
+import "github.com/tickrate/tickrate/sim"
+
+// newsRing is how much news waits for NextNews.
+const newsRing = 32
+
+// rounds is what the server told us of rounds.
+type rounds struct {
+	ring    [newsRing]sim.News
+	in, out uint64
+	now     sim.Standing
+	known   bool
+}
+
+// Standing is how the round stands, as the server told us last: phase, scores, the point that is attacked. False before it has, which
+// it does as soon as we are in. Its clock is of Standing.Tick: what is left at another tick, Standing.Seconds tells.
+func (c *Client) Standing() (sim.Standing, bool) { return c.rounds.now, c.rounds.known }
+
+// SecondsLeft is what the round's phase has left by the server's clock, rounded up; 0 before it is known.
+func (c *Client) SecondsLeft() uint32 {
+	if !c.rounds.known {
+		return 0
+	}
+	return c.rounds.now.Seconds(c.Newest(), c.rate)
+}
+
+// NextNews returns the next thing that was announced, each once and in order. Of more than 32 that nobody asked for the oldest
+// are forgotten.
+func (c *Client) NextNews() (sim.News, bool) {
+	r := &c.rounds
+	if r.in == r.out {
+		return sim.News{}, false
+	}
+	n := r.ring[r.out%newsRing]
+	r.out++
+	return n, true
+}
+
+// take takes an event that tells of the round; false if it is none.
+func (r *rounds) take(raw []byte) bool {
+	if s, ok := sim.ParseStanding(raw); ok {
+		r.now, r.known = s, true
+		return true
+	}
+	n, ok := sim.ParseNews(raw)
+	if ok {
+		if r.in-r.out == newsRing {
+			r.out++
+		}
+		r.ring[r.in%newsRing] = n
+		r.in++
+	}
+	return ok
+}

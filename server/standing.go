@@ -1,0 +1,65 @@
+package server
+
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// round is what was last told of how the round stands. It is told at once when a phase or a point is over. Scores and who stands in a
+// point, which may change in every tick, are told a few times a second, and each second while a capture goes on. Clocks go on by
+// themselves at the clients, and so all else waits: on the thinnest line each telling takes the place of a snapshot's rows.
+type round struct{ told sim.Standing }
+
+// quarter parts of a second lie between two tellings of what changes often, and atRest seconds between two when nothing does.
+const (
+	quarter = 4
+	atRest  = 5
+)
+
+// tellRound queues the tick's announcements with all who are in, and how the round stands if that is due.
+func (l *Lobby) tellRound() {
+	t := l.match.Tick()
+	for i := range l.match.Outcome().Announcements {
+		if a := &l.match.Outcome().Announcements[i]; sim.IsNews(a.What) {
+			n := sim.NewsOf(t, a)
+			l.queueAll(n.Append(l.event[:0]))
+		}
+	}
+	s := l.match.Standing()
+	if l.round.due(&s, tick.Tick(l.cfg.Rules.Rate)) {
+		l.round.told = s
+		l.queueAll(s.Append(l.event[:0]))
+	}
+}
+
+// due reports whether s is worth telling after what was told.
+func (r *round) due(s *sim.Standing, second tick.Tick) bool {
+	was := &r.told
+	since := s.Tick - was.Tick
+	switch {
+	case was.Phase != s.Phase || was.Round != s.Round || was.Point != s.Point || was.Winner != s.Winner || was.Waiting != s.Waiting:
+		return true
+	case was.Status != s.Status || was.Score != s.Score:
+		return since >= second/quarter
+	case was.Progress != s.Progress || was.Players != s.Players:
+		return since >= second
+	}
+	return since >= atRest*second
+}
+
+// queueAll queues an event with all who are in. A guest whose queue is full misses it; the next tells it all.
+func (l *Lobby) queueAll(event []byte) {
+	for _, slot := range l.live {
+		if g := &l.guests[slot]; g.ready && g.peer.Queue(event) != nil {
+			l.Stats.Count[EventsRefused].Inc()
+		}
+	}
+}
+
+// situate tells a guest that is just in how the round stands.
+func (l *Lobby) situate(g *guest) {
+	s := l.match.Standing()
+	if g.peer.Queue(s.Append(l.event[:0])) != nil {
+		l.Stats.Count[EventsRefused].Inc()
+	}
+}
