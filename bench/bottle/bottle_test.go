@@ -89,6 +89,7 @@ func TestLobbyInABottle(t *testing.T) {
 // A clean link costs nobody anything: no input is lost, nothing is mispredicted, and every shot is judged as its
 // shooter saw it, to the bit.
 func TestCleanLinkIsExact(t *testing.T) {
+	alone(t)
 	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond} {
 		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
 	}
@@ -192,6 +193,7 @@ func (v *verdicts) compare() {
 // A link so slow and a crowd so large that packages outrun their acks: the server falls silent now and then, and what it
 // sends after is still decoded against the right rows.
 func TestChokedLinkStaysInStep(t *testing.T) {
+	alone(t)
 	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
 	c := newChecker(t, b)
 	for range 15 * 60 {

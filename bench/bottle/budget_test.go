@@ -41,6 +41,7 @@ func known(b *Bottle, cl *client.Client) (holds, there int) {
 // Who comes into a full lobby is sent no snapshot beyond its budget, and holds everybody after as many of them as the world takes
 // at its dearest, and half as many more for what changes meanwhile. In the old way the first snapshot is all of it at once.
 func TestJoinWithoutASpike(t *testing.T) {
+	alone(t)
 	const players, rowBytes = 256, 23 // a row without a baseline takes 174 bits, a gap and a byte's padding
 	for _, c := range []struct {
 		relevance server.Relevance
@@ -123,6 +124,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 // TestRow65Importance is row 65 of the reference's checklist: under a limit who is near or fights is told of more often, and nobody
 // who is in sight waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
+	alone(t)
 	const players = 64
 	a, err := arena.Open("arena-64")
 	if err != nil {
@@ -206,6 +208,7 @@ func TestRow65Importance(t *testing.T) {
 // On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is in sight is told of before its baseline
 // is too old, at every rung of the ladder by which a lobby sheds load.
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
+	alone(t)
 	const players = 120
 	for _, shed := range []server.Shed{server.ShedNothing, server.ShedHalf, server.ShedQuarter} {
 		b, err := New(Config{Clients: players, Seed: 16, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},

@@ -92,6 +92,7 @@ var badLinks = []impair.Profile{
 // TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with models that no client has. Each
 // client is sent them before its Ready, checks them by their hash, and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
+	alone(t)
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +121,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 // TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no client has, under a name that another
 // map has as well. Each client is sent it, and both ends have the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {
+	alone(t)
 	a := arena.Generate(900, 4711)
 	for i, link := range badLinks {
 		for _, name := range []string{"/etc/passwd", "arena-64"} {
@@ -139,6 +141,7 @@ func TestRow78MapDelivered(t *testing.T) {
 
 // Both at once, to many who come together, each at a line of 64 kbit/s of which a tenth is lost.
 func TestModelAndMapDelivered(t *testing.T) {
+	alone(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
 	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}, 15*time.Second)
 	if len(sent) != 64 {
@@ -149,6 +152,7 @@ func TestModelAndMapDelivered(t *testing.T) {
 
 // A client that wants nothing sent is refused as ever, and told why.
 func TestFetchRefused(t *testing.T) {
+	alone(t)
 	for i, c := range []struct {
 		lobby server.Config
 		want  wire.Reason
@@ -178,6 +182,7 @@ func TestFetchRefused(t *testing.T) {
 // What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. Decision 0016
 // has these figures.
 func TestFetchTime(t *testing.T) {
+	alone(t)
 	join := func(name string, models ghost.Models, has bool) time.Duration {
 		a, err := arena.Open(name)
 		if err != nil {

@@ -44,6 +44,7 @@ func profile(t *testing.T, name string) impair.Profile {
 // one in twenty is damaged. All are in, with Welcome and Ready, within three seconds, and no damaged package is ever
 // looked at: it opens nowhere.
 func TestJoinThroughHell(t *testing.T) {
+	alone(t)
 	for seed := range uint64(4) {
 		b := open(t, 64, seed, profile(t, "hell"))
 		var slowest time.Duration

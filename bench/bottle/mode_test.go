@@ -184,6 +184,7 @@ func storm(s *stadium, n int) swarm.Brain {
 // An assault from its countdown to its result, and on to the next round, over a link that loses: every client hears of every point
 // and who has won, in order, and knows at any time how the round stands. Who comes late knows it as soon as it is in.
 func TestAssaultAsClientsSeeIt(t *testing.T) {
+	alone(t)
 	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
 	})
@@ -225,6 +226,7 @@ func TestAssaultAsClientsSeeIt(t *testing.T) {
 
 // Nobody attacks: time is up, and the defenders have won.
 func TestAssaultDefended(t *testing.T) {
+	alone(t)
 	idle := func(*stadium, int) swarm.Brain {
 		return &stormer{client: func() *client.Client { return new(client.Client) }}
 	}
@@ -242,6 +244,7 @@ func TestAssaultDefended(t *testing.T) {
 
 // A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
+	alone(t)
 	s := newStadium(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 3000, 3000, 1000, 120000, 10
 	})
@@ -262,6 +265,7 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 // With the pack's own numbers a client on a clean link predicts its player to the bit, whichever hero that is and whatever stands on
 // the map.
 func TestPackIsPredicted(t *testing.T) {
+	alone(t)
 	for _, name := range []string{"deathmatch", "assault"} {
 		s := newStadium(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
 		s.step(t, 40*time.Second)
@@ -275,6 +279,7 @@ func TestPackIsPredicted(t *testing.T) {
 
 // Whoever comes in, at whatever moment between two tellings, knows how the round stands when its first snapshot comes.
 func TestLatecomerKnowsTheRound(t *testing.T) {
+	alone(t)
 	s := newStadium(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
 	s.step(t, 3*time.Second)
 	for range 12 {
@@ -295,6 +300,7 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 
 // What changes often is told four times a second at most, and what stays as it is once in five seconds at least.
 func TestStandingIsToldSeldom(t *testing.T) {
+	alone(t)
 	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
 	})

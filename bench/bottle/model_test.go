@@ -38,6 +38,7 @@ func bytesDown(t *testing.T, models ghost.Models, codec schema.Codec, seed uint6
 // TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build are worth their bytes on a match,
 // a map and players that they were not trained on, and every client decodes them. They are named by hash when a client joins.
 func TestRow32TrainedModelsAreSmaller(t *testing.T) {
+	alone(t)
 	untrained, trained := bytesDown(t, ghost.Untrained(), schema.Huffman, 77), bytesDown(t, ghost.Trained(), schema.Huffman, 77)
 	t.Logf("untrained %d bytes, trained %d: %.1f %% less", untrained, trained, 100-100*float64(trained)/float64(untrained))
 	if float64(trained) > 0.95*float64(untrained) {

@@ -20,6 +20,7 @@ const probeAfter = 250 * time.Millisecond
 // The address of every client changes every ten seconds for a minute. Nobody's session is lost, everybody stays who they are,
 // and on a link that loses nothing the gap is two round trips and the time until the client asks.
 func TestRebind(t *testing.T) {
+	alone(t)
 	const rtt = 60 * time.Millisecond
 	for _, c := range []struct {
 		name string

@@ -71,6 +71,7 @@ func (o *oracle) look(f *snapshot.Frame) map[ecs.NetID]bool {
 // exactly who may be seen by the oracle, and of nobody else a single row, whatever a modified client looks at. With a limit some
 // may be missing, but nobody is too many.
 func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
+	alone(t)
 	for _, c := range []struct {
 		name string
 		kbps int
@@ -149,6 +150,7 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 // TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client holds at each of its snapshots
 // just what the world was, neither more nor less.
 func TestRow33SnapshotsFromTheWorld(t *testing.T) {
+	alone(t)
 	b := open(t, 24, 33, impair.Profile{})
 	newest, compared := make([]tick.Tick, 24), 0
 	var got, want [ghost.PublicFields]int32
@@ -182,6 +184,7 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 // Shots among walls are judged as their shooters saw them: all but those few at somebody who was gone from sight at the second of the
 // view's two snapshots, where the server knows where it went and the client does not.
 func TestVerdictsAmongWalls(t *testing.T) {
+	alone(t)
 	for _, kbps := range []int{0, 24} {
 		a, err := arena.Open("arena-16")
 		if err != nil {

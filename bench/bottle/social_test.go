@@ -119,6 +119,7 @@ func listen(b *Bottle, heard [][]string) {
 
 // A client puts lines into the very words of the server's own; and who comes and goes, it tells by itself.
 func TestRow57LinesInWords(t *testing.T) {
+	alone(t)
 	b := talkers(t, 3)
 	a := b.Clients[0]
 	if client.LineKind(chat.Announcement) != client.LineAnnouncement || client.LineKind(chat.Whisper) != client.LineWhisper || client.LineKind(chat.Notice) != client.LineNotice {
@@ -181,6 +182,7 @@ func TestRow57LinesInWords(t *testing.T) {
 
 // Row 57: kills are told as what they are, with names that the client knows, as often as the lobby counts them.
 func TestRow57KillsAreLines(t *testing.T) {
+	alone(t)
 	b := talkers(t, 12)
 	kills := b.Lobby.Stats.Count[server.Kills].Load()
 	told := make([]uint64, len(b.Clients))
@@ -209,6 +211,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 
 // Names hold through changes of players over bad links: after a while all clients know all that are there, and nobody else.
 func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
+	alone(t)
 	b := talkers(t, 10)
 	for round := range 20 {
 		i := 1 + round*7%9

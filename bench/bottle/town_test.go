@@ -181,6 +181,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 // along with the match); and whoever an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
 // second before, as far as both were there. Within a limit somebody may wait, no longer than a baseline lasts.
 func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
+	alone(t)
 	for _, kbps := range []int{0, 64} {
 		a := arena.Town(64, 26)
 		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
