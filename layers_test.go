@@ -89,7 +89,7 @@ var layers = []layer{
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
-		tests: "bench/eval bench/trace ecs ecs/schema ecs/tick"},
+		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
