@@ -115,7 +115,7 @@ func (c Config) withRelevance() (Config, error) {
 		c.Linger = defaultLinger
 	}
 	if c.JoinBytes == 0 {
-		c.JoinBytes = defaultJoinBytes
+		c.JoinBytes = max(defaultJoinBytes, 10*c.Players) // what moves in a crowd takes a third of that, and the rest must get in, too
 	}
 	if c.ChecksumEvery == 0 {
 		c.ChecksumEvery = defaultChecksumEvery
