@@ -1,0 +1,78 @@
+package snapshot
+
+import "github.com/tickrate/tickrate/ecs/schema"
+
+// PackageBits is what a package adds to a snapshot of rows beside the rows: a run's header, which may name other baselines than
+// the first row has, and padding.
+const PackageBits = 8*RunBytes + baseBits + 7
+
+// Weigh is BeginRows for a client that may get only some of the rows it sees: it fills cost, which has room for every slot
+// of see, with the most bits that each row can add to the snapshot, 0 for rows that are not seen or not there. What Next
+// gives takes at most fixed bits and the cost of the rows that Pick leaves, and PackageBits more for each package
+// after the first.
+func (p *Packer) Weigh(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fixed int) {
+	p.plan(e, k, see)
+	p.runs = p.runs[:0]
+	p.resolve()
+	return p.weigh(see, cost)
+}
+
+// Pick leaves out rows that are not in pick, a bit per slot. Nothing is said of them: the client keeps what it holds.
+// It belongs to Weigh.
+func (p *Packer) Pick(pick []uint64) {
+	r := &p.rows
+	for i := range r.say {
+		if i < len(pick) {
+			r.say[i] &= pick[i]
+		} else {
+			r.say[i] = 0
+		}
+	}
+	n := 0
+	for _, w := range r.places { // without a branch: what was picked is hard to guess
+		r.places[n] = w
+		slot := w.slot()
+		n += int((r.say[slot>>6] | r.hide[slot>>6]) >> (slot & 63) & 1)
+	}
+	r.places = r.places[:n]
+	p.trim()
+}
+
+// switchBits is what a row costs that does not have the commonest baseline: to it and back.
+const switchBits = 2 * baseBits
+
+func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
+	r := &p.rows
+	major := 0
+	for a := range r.bases {
+		if r.bases[a].count > r.bases[major].count {
+			major = a
+		}
+	}
+	var beside [32]uint16 // by base: what a row costs beside its bits
+	for a := range r.bases {
+		if beside[a&31] = placeBits; a != major {
+			beside[a&31] += switchBits
+		}
+	}
+	clear(cost[:len(see)*64])
+	hides := 0
+	for _, w := range r.places {
+		if w&hidden != 0 {
+			hides++
+			continue
+		}
+		a, slot := w.base(), w.slot()
+		s := r.bases[a].rows[slot]
+		if s == 0 {
+			s = p.encoder.row(r.bases[a].column, slot)
+		}
+		cost[slot] = uint16(s.size()) + beside[a&31]
+	}
+	gone := 0
+	for context := range p.encoder.codec.masks {
+		gone = max(gone, int(p.encoder.codec.codes[context*p.encoder.codec.symbols+schema.Gone]>>16))
+	}
+	runs := 1 + len(r.places)/(MaxRun-GroupRows)
+	return PackageBits*runs + headBits*r.end + hides*(1+gone+placeBits+switchBits)
+}
