@@ -22,10 +22,10 @@ func same(t *testing.T, what string, got, want any) {
 func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	p := Default()
 	same(t, "heroes", len(p.Heroes), 2)
-	same(t, "robot", p.HeroParams(0), ability.RobotParams())
-	same(t, "terraformer", p.HeroParams(1), ability.TerraformerParams())
-	same(t, "robot's body", p.Heroes[0].Body, move.RobotParams())
-	same(t, "terraformer's body", p.Heroes[1].Body, move.DefaultParams())
+	same(t, "robot", p.HeroParams(1), ability.RobotParams())
+	same(t, "terraformer", p.HeroParams(0), ability.TerraformerParams())
+	same(t, "robot's body", p.Heroes[1].Body, move.RobotParams())
+	same(t, "terraformer's body", p.Heroes[0].Body, move.DefaultParams())
 	var ammo []object.Ammo
 	for _, o := range p.Projectiles {
 		ammo = append(ammo, o.Ammo)
@@ -59,7 +59,7 @@ func TestRow15DefaultMaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "ids", []int{tables.Hero("terraformer"), tables.Mode("deathmatch"), tables.Map("arena-64"), tables.Area("deadly"), tables.Hero("x")}, []int{1, 1, 1, 1, -1})
+	same(t, "ids", []int{tables.Hero("robot"), tables.Mode("deathmatch"), tables.Map("arena-64"), tables.Area("deadly"), tables.Hero("x")}, []int{1, 1, 1, 1, -1})
 	for i := range Default().Maps {
 		s, err := tables.Stage(i)
 		if err != nil {

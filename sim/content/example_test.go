@@ -24,7 +24,7 @@ func Example() {
 	}
 	fmt.Println(stage.Points, len(stage.Barrels), "barrels")
 	// Output:
-	// 0 robot 100
-	// 1 terraformer 100
+	// 0 terraformer 100
+	// 1 robot 100
 	// [A B C] 6 barrels
 }

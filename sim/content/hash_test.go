@@ -56,7 +56,7 @@ func TestRow16Hashes(t *testing.T) {
 	moved["abilities.toml"].Data = append(moved["abilities.toml"].Data, moved["modes.toml"].Data...)
 	moved["modes.toml"].Data = []byte("# nothing is left here\n")
 	order := with(files(), "heroes.toml", "health = 100\n", "")
-	order = with(order, "heroes.toml", "name = \"robot\"", "health = 1_00\nname = 'robot'")
+	order = with(order, "heroes.toml", "name = \"terraformer\"", "health = 1_00\nname = 'terraformer'")
 	for _, c := range []struct {
 		what                         string
 		pack                         fs.FS
@@ -117,7 +117,7 @@ func TestRow16Variants(t *testing.T) {
 		}
 	}
 	// What predicts is equal on both ends, damage is the server's.
-	s, c := DefaultFor(Server).HeroParams(1), DefaultFor(Client).HeroParams(1)
+	s, c := DefaultFor(Server).HeroParams(0), DefaultFor(Client).HeroParams(0)
 	if s.Slots[0].Gun.Damage != 7 || c.Slots[0].Gun.Damage != 0 {
 		t.Errorf("damage %d and %d", s.Slots[0].Gun.Damage, c.Slots[0].Gun.Damage)
 	}
