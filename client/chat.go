@@ -27,6 +27,7 @@ const (
 	LineLeft                         // From has gone
 	LineRenamed                      // From is now called ToName
 	LineKilled                       // From has killed To, which may be itself
+	LineNews                         // News of the round
 )
 
 // anonymous is what somebody is called of whom we do not know more.
@@ -40,6 +41,7 @@ type Line struct {
 	FromName string    // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
 	ToName   string
 	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
+	News     sim.News
 }
 
 // Append writes a line as its player sees it, at the end of dst. self is our own id.
@@ -72,6 +74,8 @@ func (l *Line) Append(dst []byte, self ecs.NetID) []byte {
 			return fmt.Appendf(dst, "* %s died of its own doing", anonymous(l.FromName))
 		}
 		return fmt.Appendf(dst, "* %s killed %s", anonymous(l.FromName), anonymous(l.ToName))
+	case LineNews:
+		return appendNews(append(dst, "* "...), &l.News)
 	}
 	return append(dst, l.Text...)
 }

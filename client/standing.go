@@ -37,19 +37,23 @@ func (c *Client) NextNews() (sim.News, bool) {
 	return n, true
 }
 
-// take takes an event that tells of the round; false if it is none.
-func (r *rounds) take(raw []byte) bool {
+func (r *rounds) add(n sim.News) {
+	if r.in-r.out == newsRing {
+		r.out++
+	}
+	r.ring[r.in%newsRing] = n
+	r.in++
+}
+
+// round takes an event that tells of the round; false if it is none.
+func (c *Client) round(raw []byte) bool {
 	if s, ok := sim.ParseStanding(raw); ok {
-		r.now, r.known = s, true
+		c.rounds.now, c.rounds.known = s, true
 		return true
 	}
 	n, ok := sim.ParseNews(raw)
 	if ok {
-		if r.in-r.out == newsRing {
-			r.out++
-		}
-		r.ring[r.in%newsRing] = n
-		r.in++
+		c.announced(n)
 	}
 	return ok
 }

@@ -24,6 +24,7 @@ type stadium struct {
 	rows  map[tick.Tick]sim.Standing
 	news  []sim.News
 	heard [][]sim.News // by client
+	words []string     // what the first client's player reads of the round
 	known []bool
 }
 
@@ -83,6 +84,11 @@ func (s *stadium) play(most time.Duration, until func() bool) {
 		for i, c := range s.Clients {
 			for n, ok := c.NextNews(); ok; n, ok = c.NextNews() {
 				s.heard[i] = append(s.heard[i], n)
+			}
+			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+				if i == 0 && l.Kind == client.LineNews {
+					s.words = append(s.words, string(l.Append(nil, c.ID())))
+				}
 			}
 			got, ok := c.Standing()
 			if !ok {
@@ -181,9 +187,10 @@ func storm(s *stadium, n int) swarm.Brain {
 	return &stormer{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
 }
 
-// An assault from its countdown to its result, and on to the next round, over a link that loses: every client hears of every point
-// and who has won, in order, and knows at any time how the round stands. Who comes late knows it as soon as it is in.
-func TestAssaultAsClientsSeeIt(t *testing.T) {
+// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the next round, over a link that loses:
+// every client hears of every point and who has won, in order and in words, and knows at any time how the round stands. Who comes
+// late knows it as soon as it is in.
+func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	alone(t)
 	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
@@ -219,6 +226,16 @@ func TestAssaultAsClientsSeeIt(t *testing.T) {
 	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) || won.What != mode.RoundWon || won.Team != mode.Attackers {
 		t.Errorf("client 0 heard of %v; before the next countdown %+v", captured, won)
 	}
+	for _, want := range []string{
+		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go", "* point B is captured, 1 to go",
+		"* point C is captured, 0 to go", "* team 1 has won the round", "* the round begins in 4 s",
+	} {
+		at := slices.Index(s.words, want)
+		if at < 0 {
+			t.Fatalf("client 0 is not told %q after what went before, only %q", want, s.words)
+		}
+		s.words = s.words[at+1:]
+	}
 	t.Logf("%v of play, %d news, %d states told", s.Now(), len(s.news), len(s.rows))
 	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the one that was away has missed something
 	s.agree()
@@ -240,6 +257,9 @@ func TestAssaultDefended(t *testing.T) {
 		}
 	}
 	s.agree()
+	if last := s.words[len(s.words)-1]; last != "* team 2 has won the round" {
+		t.Errorf("client 0 reads %q last", last)
+	}
 }
 
 // A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the same winner.

@@ -110,7 +110,7 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 func listen(b *Bottle, heard [][]string) {
 	for i, c := range b.Clients {
 		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
-			if l.Kind != client.LineKilled {
+			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				heard[i] = append(heard[i], l.FromName+"|"+l.Text)
 			}
 		}
@@ -127,7 +127,7 @@ func TestRow57LinesInWords(t *testing.T) {
 	}
 	words := func(c *client.Client) (all []string) {
 		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
-			if l.Kind != client.LineKilled {
+			if l.Kind != client.LineKilled && l.Kind != client.LineNews {
 				all = append(all, string(l.Append(nil, c.ID())))
 			}
 		}
@@ -190,6 +190,9 @@ func TestRow57KillsAreLines(t *testing.T) {
 		step(t, b, 30)
 		for i, c := range b.Clients {
 			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+				if l.Kind == client.LineNews {
+					continue
+				}
 				words := string(l.Append(nil, c.ID()))
 				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words, " died of its own doing") { // grenades do that
 					continue // which the lobby does not count as a kill
