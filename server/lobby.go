@@ -124,6 +124,10 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
+	var err error
+	if c.Rules.Game, err = c.Rules.Game.On(c.Arena); err != nil {
+		return c, err
+	}
 	return c.withRelevance()
 }
 

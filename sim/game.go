@@ -19,6 +19,7 @@ type Game struct {
 	Grenade object.Fuse       // ability.Grenade
 	Barrel  object.BarrelKind // of all barrels
 	Cube    object.CubeKind   // of all cubes
+	Zone    object.Zone       // the size of capture zones that On places; its Center is nothing
 	Mode    mode.Params
 	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the view's delay.
 	RewindMillis int32
@@ -66,7 +67,7 @@ const (
 func DefaultGame() *Game {
 	return &Game{
 		Heroes: []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(), move.RobotParams()}},
-		Ammo:   object.DefaultAmmo(), Grenade: object.DefaultFuse(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(),
+		Ammo:   object.DefaultAmmo(), Grenade: object.DefaultFuse(), Barrel: object.DefaultBarrel(), Cube: object.DefaultCube(), Zone: object.DefaultZone(geom.Vec3{}),
 		Mode: mode.DefaultDeathmatch(), HeadScale: 2,
 	}
 }

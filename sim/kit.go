@@ -54,7 +54,7 @@ func (r Rules) Compile() (*Kit, error) {
 	if k.Mode, err = p.Compile(r.Rate); err != nil {
 		return nil, err
 	}
-	if n := len(g.Layout.Points); n > mode.MaxPoints || n < int(p.Points) {
+	if n := len(g.Layout.Points); n > mode.MaxPoints || n > 0 && n < int(p.Points) { // where there is none, On places them
 		return nil, fmt.Errorf("%d capture points: expected %d, as the mode %s says, to %d", n, p.Points, p.Name, mode.MaxPoints)
 	}
 	return k, nil

@@ -65,9 +65,15 @@ type poses struct {
 	acts []ability.Public
 }
 
-// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses.
+// New makes an empty match for at most slots players. It panics for rules that Rules.Compile refuses, and for a game that Game.On
+// cannot put on the arena.
 func New(slots int, rules Rules, a *arena.Arena) *Match {
 	rules = rules.WithDefaults()
+	on, err := rules.Game.On(a)
+	if err != nil {
+		panic("sim: " + err.Error())
+	}
+	rules.Game = on
 	kit, err := rules.Compile()
 	if err != nil {
 		panic("sim: " + err.Error())

@@ -13,7 +13,7 @@ import (
 // GameOf is the game that a pack tells, in one of its modes, with what stands on one of its maps; map "" is bare ground. Heroes
 // have the pack's ids. The error names what the pack has not.
 func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
-	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
+	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
 	for i := range p.Heroes {
 		g.Heroes = append(g.Heroes, Hero{p.HeroParams(i), p.Heroes[i].Body})
 	}
@@ -42,7 +42,7 @@ func GameOf(p *content.Pack, onMap, inMode string) (*Game, error) {
 }
 
 // GameOn is GameOf on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
-// of this arena. An arena of which the pack knows nothing is bare ground, on which whatever needs capture points is not played.
+// of this arena. An arena of which the pack knows nothing is bare ground, where Game.On finds places for capture points.
 // Both ends call it with the same, and so have the same.
 func GameOn(p *content.Pack, ground, inMode string) (*Game, error) {
 	i := slices.IndexFunc(p.Maps, func(m content.Map) bool { return m.Name == ground })
@@ -52,25 +52,7 @@ func GameOn(p *content.Pack, ground, inMode string) (*Game, error) {
 	if i >= 0 {
 		return GameOf(p, p.Maps[i].Name, inMode)
 	}
-	g, err := GameOf(p, "", inMode)
-	if err == nil && g.Mode.Points > 0 {
-		return nil, fmt.Errorf("pack %s has no map %q: %s needs %d capture points, and it has none; %s", p.Name, ground, inMode, g.Mode.Points, playedOn(p, inMode))
-	}
-	return g, err
-}
-
-// playedOn says where a mode is played.
-func playedOn(p *content.Pack, inMode string) string {
-	var names []string
-	for i := range p.Maps {
-		if slices.Contains(p.Maps[i].Modes, inMode) {
-			names = append(names, p.Maps[i].Name)
-		}
-	}
-	if names == nil {
-		return "there is no map for it"
-	}
-	return "it is played on " + strings.Join(names, ", ")
+	return GameOf(p, "", inMode)
 }
 
 // furnish takes over what stands on a map.

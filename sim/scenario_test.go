@@ -352,7 +352,7 @@ func TestRulesThatCannotBe(t *testing.T) {
 		{func(g *Game) { g.Ammo[0].Radius = 11 }, "projectile Rivet: radius 11"},
 		{func(g *Game) { g.HeadScale = 0 }, "0 times"},
 		{func(g *Game) { g.Mode.RoundMillis = 1 }, "RoundMillis"},
-		{func(g *Game) { g.Mode = mode.DefaultAssault() }, "0 capture points: expected 3"},
+		{func(g *Game) { g.Mode, g.Layout.Points = mode.DefaultAssault(), make([]object.Zone, 2) }, "2 capture points: expected 3"},
 	} {
 		g := DefaultGame()
 		c.change(g)

@@ -47,6 +47,7 @@ type Bottle struct {
 	played func() error // tick, made a value once
 	eyes   []swarm.Enemy
 	sight  swarm.Sight
+	ways   swarm.Ways
 	part   uint64 // instants played
 	now    time.Duration
 	mint   mint
@@ -172,6 +173,7 @@ func (b *Bottle) see(c *client.Client) *swarm.Sight {
 	if slot := c.ID().Index(); slot < len(b.eyes) {
 		s.Team = b.eyes[slot].Team
 	}
+	b.ways.Show(s, c)
 	return s
 }
 

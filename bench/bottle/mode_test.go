@@ -32,19 +32,24 @@ type stadium struct {
 // shorten rounds.
 func newStadium(t *testing.T, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
 	t.Helper()
-	game, err := sim.GameOn(content.Default(), "arena-16", name)
+	return newStadiumOn(t, "arena-16", players, name, link, brain, hurry)
+}
+
+func newStadiumOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
+	t.Helper()
+	game, err := sim.GameOn(content.Default(), on, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hurry(&game.Mode)
-	ground, err := arena.Open("arena-16")
+	ground, err := arena.Open(on)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &stadium{t: t, rows: map[tick.Tick]sim.Standing{}, heard: make([][]sim.News, players), known: make([]bool, players)}
 	s.Bottle, err = New(Config{
 		Clients: players, Seed: 5, Link: link,
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
 			if brain == nil {
 				return swarm.NewWander(5, n)

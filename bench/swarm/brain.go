@@ -17,6 +17,11 @@ type Sight struct {
 	ID    uint32
 	Arena *arena.Arena
 	Eyes  []Enemy // everybody by slot, as a full client of the swarm sees them; ID 0 = not seen
+
+	Ways  *Ways     // to the capture point that is fought for; nil while there is none, and so are the rest
+	Point int       // its number
+	Goal  geom.Vec3 // its middle, on the ground
+	Reach float32   // its radius, metres
 }
 
 // Enemy is another player as seen.

@@ -54,6 +54,7 @@ type Swarm struct {
 	model map[uint64]ghost.Models   // likewise
 	eyes  []Enemy
 	view  Sight
+	ways  Ways
 	pace  *pace.Pacer
 	slot  int64 // next slot of the schedule
 	now   time.Duration
@@ -314,6 +315,7 @@ func (s *Swarm) sight(b *bot) *Sight {
 	if slot := b.client.ID().Index(); slot < len(s.eyes) {
 		view.Team = s.eyes[slot].Team
 	}
+	s.ways.Show(view, b.client)
 	return view
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Wander is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
 // fights whoever comes into sight with an aim that lags and trembles, strafes while it does, throws, strikes who is near,
-// and gestures now and then.
+// and gestures now and then. Four in five go for the capture point that is fought for, and stay there.
 type Wander struct {
 	dice  dice
 	goal  geom.Vec3
@@ -22,6 +22,9 @@ type Wander struct {
 	sees       bool
 	strafe     uint8
 	turn       uint32 // tick at which the strafe changes
+	storms     bool   // goes for capture points
+	detour     uint32 // tick until which it gives way to what is in its way to one
+	side       float32
 	burst      uint32 // ticks of blind fire left
 }
 
@@ -29,6 +32,8 @@ type Wander struct {
 func NewWander(seed uint64, n int) *Wander {
 	w := &Wander{dice: dice(seed ^ uint64(n)*0xd1342543de82ef95)}
 	w.yaw = w.dice.unit()
+	lot := w.dice // of its own: a round without points must not draw
+	w.storms = lot.chance(stormers)
 	return w
 }
 
@@ -42,6 +47,7 @@ const (
 	fistRange   = 3    // nearer than this it strikes
 	throwRate   = 0.5  // uses of the second weapon a second, in sight of an enemy
 	gestureRate = 0.02
+	stormers    = 0.8 // share of bots that go for capture points
 )
 
 // Wish decides about one tick.
@@ -54,7 +60,10 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 	stuck := w.progress(s, now)
 	target, fights := w.target(s, now)
 	var keys sim.Buttons
-	heading := w.goal.Sub(pos)
+	heading, storms := w.goal.Sub(pos), false
+	if w.storms && s.Ways != nil {
+		heading, storms = w.storm(s, now, stuck)
+	}
 	goal := turns(geom.Atan2(heading.X, heading.Z))
 	move, rate := goal, 1/float32(s.Rate)
 	if fights {
@@ -63,7 +72,9 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 		if now >= w.turn {
 			w.strafe, w.turn = uint8(64+128*(w.dice.next()&1)), now+uint32(s.Rate)/2
 		}
-		move = w.yaw + float32(w.strafe)/256
+		if move = w.yaw + float32(w.strafe)/256; storms {
+			move = goal
+		}
 		if off := wrap(turns(geom.Atan2(at.X, at.Z)) - w.yaw); geom.Abs(off) < 0.02 {
 			keys |= sim.Fire
 			if w.dice.chance(throwRate * rate) {
@@ -101,6 +112,13 @@ func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
 		w.from, w.check = pos, now+uint32(s.Rate)/2
 	}
 	to := w.goal.Sub(pos)
+	if w.storms && s.Ways != nil {
+		if flat(w.goal.Sub(s.Goal)) > s.Reach || now >= w.until || hypot(to.X, to.Z) < arrived {
+			off := geom.Vec3{X: (w.dice.unit() - 0.5) * s.Reach, Z: (w.dice.unit() - 0.5) * s.Reach}
+			w.goal, w.until = s.Goal.Add(off), now+4*uint32(s.Rate)
+		}
+		return stuck
+	}
 	if stuck || now >= w.until || hypot(to.X, to.Z) < arrived {
 		b := s.Arena.Bounds
 		w.goal = geom.Vec3{
@@ -110,6 +128,26 @@ func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
 		w.until = now + 8*uint32(s.Rate)
 	}
 	return stuck
+}
+
+// storm is where to run to get to the point that is fought for; on is false once it is there. What stands in the way it goes round.
+func (w *Wander) storm(s *Sight, now uint32, stuck bool) (heading geom.Vec3, on bool) {
+	pos := s.Self.Motion.Pos
+	if heading, on = w.goal.Sub(pos), flat(s.Goal.Sub(pos)) > 0.8*s.Reach; on {
+		if to, ok := s.Ways.Toward(s.Point, pos); ok {
+			heading = to.Sub(pos)
+		}
+	}
+	if stuck {
+		w.detour, w.side = now+uint32(s.Rate)/2, float32(1)
+		if w.dice.next()&1 != 0 {
+			w.side = -1
+		}
+	}
+	if now < w.detour {
+		heading.X, heading.Z = heading.Z*w.side, -heading.X*w.side
+	}
+	return heading, on
 }
 
 // target looks for an enemy twice a second and follows the one it found.
@@ -174,4 +212,5 @@ func wrap(t float32) float32 {
 	}
 	return t
 }
+func flat(v geom.Vec3) float32   { return hypot(v.X, v.Z) }
 func hypot(x, z float32) float32 { return geom.Vec3{X: x, Z: z}.Len() }

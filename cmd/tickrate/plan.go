@@ -65,7 +65,7 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "maps", "gen", "`kind` of map, made for each size: gen (low walls) or town (houses, which hide who is behind them)")
-	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage+"; the maps have no capture points")
+	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
 	fl.StringVar(&f.content, "content", "", contentUsage)
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")

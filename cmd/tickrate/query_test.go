@@ -18,7 +18,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "arena-16", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--query", "127.0.0.1:0", "--name", "a <b> server"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -41,7 +41,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
 		t.Fatalf("%v: %s", err, &out)
 	}
-	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "arena-16" || a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
+	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "town:16:7" || a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
 		!strings.HasSuffix(r.UDP, fmt.Sprintf(":%d", a.Info.Port)) {
 		t.Errorf("%s", &out)
 	}
