@@ -86,7 +86,7 @@ var layers = []layer{
 	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
-	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
+	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},

@@ -60,6 +60,7 @@ measures how many players this machine carries and why.
   tickrate plan --quick      find out, within a minute; then open report/index.html
   tickrate serve             run a lobby
   tickrate swarm             send players to it
+  tickrate preview           a lobby and its players in this process, in virtual time
   tickrate query ADDR        ask a server what is played there
   tickrate token             make the token that lets one player in`,
 		Version:       version,
@@ -71,7 +72,7 @@ measures how many players this machine carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newToken(), newQuery(), newModel(), newMap(), newImpair(), newBenchReport(), newGen(), newInspect())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newPreview(), newToken(), newQuery(), newModel(), newMap(), newImpair(), newBenchReport(), newGen(), newInspect())
 	return root
 }
 
