@@ -266,8 +266,8 @@ func golden(t *testing.T, name, got string, whole bool) {
 	}
 }
 
-// Two matches in one process, tick by tick in turns, go as each would alone; and so does one at another rate.
-func TestMatchesDoNotInterfere(t *testing.T) {
+// TestRow06MatchesDoNotInterfere: matches in one process, tick by tick in turns, go as each would alone; and so does one at another rate.
+func TestRow06MatchesDoNotInterfere(t *testing.T) {
 	open := func(i int) *script {
 		return newScript(t, 8, Rules{Seed: uint64(i), Rate: rates[i%3], RespawnMillis: 500, Mix: true}, "arena-16")
 	}

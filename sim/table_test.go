@@ -181,9 +181,9 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 	}
 }
 
-// What a client plays for itself is what the match plays, tick by tick and bit by bit, for whomever nothing befell from outside:
+// TestRow07PlayIsTheMatch: what a client plays for itself is what the match plays, tick by tick and bit by bit, for whomever nothing befell from outside:
 // with every ability, either hero, in the midst of a fight.
-func TestPlayIsTheMatch(t *testing.T) {
+func TestRow07PlayIsTheMatch(t *testing.T) {
 	played, actions, heroes := 0, map[ability.Does]int{}, [2]int{}
 	for seed := range uint64(3) {
 		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true, Game: rocketeers()}, "arena-16")
