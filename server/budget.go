@@ -114,13 +114,21 @@ func rowBits(bytes, head int) int {
 
 // squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
 func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
-	s := &l.crowd
+	s, rows := &l.crowd, 0
+	for _, w := range see {
+		rows += bits.OnesCount64(w)
+	}
+	asBlocks := blockBits * l.frames.Groups()
+	if l.encoder.Most(rows)+asBlocks <= most { // as is found below, without weighing
+		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
+		return false
+	}
 	fixed := l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
 	left, total := most-fixed, 0
 	for _, n := range s.cost[:len(see)*64] {
 		total += int(n)
 	}
-	if total+blockBits*l.frames.Groups() <= left { // also if it goes as blocks, which can be shared
+	if total+asBlocks <= left { // also if it goes as blocks, which can be shared
 		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
 		return false
 	}

@@ -18,6 +18,8 @@ type codec struct {
 	stir    [][schema.Levels]uint32 // by field
 	inert   []bool                  // by field: it is expected as it was, and its level decides nothing
 	bound   int                     // bytes of a group at its worst
+	dearest int                     // bits of a row at its worst, the bit before it included
+	gone    int                     // bits that say that a row is gone, at most
 	decide  *schema.Decisions       // nil unless blocks are those of schema.Range
 }
 
@@ -25,13 +27,16 @@ func newCodec(m *schema.Model) codec {
 	if m.Schema().Single {
 		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
 	}
-	c := codec{masks: m.Masks(), coders: m.Coders(), bound: MaxGroupBytes(m)}
+	c := codec{masks: m.Masks(), coders: m.Coders(), bound: MaxGroupBytes(m), dearest: 1 + m.MaxRowBits()}
 	c.symbols = c.masks[0].Table.Symbols()
 	for _, mask := range c.masks {
 		for sym := range c.symbols {
 			code, n := mask.Table.Code(sym)
 			c.codes = append(c.codes, code|uint32(n)<<16)
 		}
+	}
+	for context := range c.masks {
+		c.gone = max(c.gone, int(c.codes[context*c.symbols+schema.Gone]>>16))
 	}
 	if m.Codec() == schema.Range {
 		c.decide = m.Decisions()

@@ -261,7 +261,13 @@ func TestRowsEqualNaive(t *testing.T) {
 						named = s.base
 					}
 				}
-				fixed := p.Weigh(e, k, see, cost)
+				fixed, bound := p.Weigh(e, k, see, cost), e.Most(setSize(see))
+				for _, n := range cost {
+					bound -= int(n)
+				}
+				if fixed > bound {
+					t.Fatalf("tick %d: %d bits more than could be", now, fixed-bound)
+				}
 				if rng.IntN(3) > 0 {
 					p.Pick(pick)
 					kept := all[:0]

@@ -1,7 +1,5 @@
 package snapshot
 
-import "github.com/tickrate/tickrate/ecs/schema"
-
 // PackageBits is what a package adds to a snapshot of rows beside the rows: a run's header, which may name other baselines than
 // the first row has, and padding.
 const PackageBits = 8*RunBytes + baseBits + 7
@@ -63,16 +61,26 @@ func (p *Packer) weigh(see []uint64, cost []uint16) (fixed int) {
 			continue
 		}
 		a, slot := w.base(), w.slot()
-		s := r.bases[a].rows[slot]
+		b := &r.bases[a]
+		s := b.rows[slot]
 		if s == 0 {
-			s = p.encoder.row(r.bases[a].column, slot)
+			s = p.encoder.row(b.column, slot)
 		}
 		cost[slot] = uint16(s.size()) + beside[a&31]
 	}
-	gone := 0
-	for context := range p.encoder.codec.masks {
-		gone = max(gone, int(p.encoder.codec.codes[context*p.encoder.codec.symbols+schema.Gone]>>16))
-	}
-	runs := 1 + len(r.places)/(MaxRun-GroupRows)
-	return PackageBits*runs + headBits*r.end + hides*(1+gone+placeBits+switchBits)
+	return p.encoder.aside(len(r.places), hides, r.end)
+}
+
+// aside is the most bits that a snapshot of so many places takes beside rows that are seen: some say that nobody is there.
+func (e *Encoder) aside(places, hides, groups int) int {
+	runs := 1 + places/(MaxRun-GroupRows)
+	return PackageBits*runs + headBits*groups + hides*(1+e.codec.gone+placeBits+switchBits)
+}
+
+// Most is as much as Weigh can find, fixed and all costs together, for anybody who sees so many rows of a frame: without a look at
+// any of them.
+func (e *Encoder) Most(rows int) int {
+	slots := e.inUse * GroupRows
+	rows = min(rows, slots)
+	return e.aside(slots, slots-rows, e.inUse) + rows*(e.codec.dearest+placeBits+switchBits)
 }
