@@ -49,8 +49,7 @@ A recording may be too large to lie beside the source: where one of these files 
 	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	playFlags(train, &f.seed, &f.traces)
 	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more")
 	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c

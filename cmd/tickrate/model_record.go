@@ -37,8 +37,7 @@ func newModelRecord() *cobra.Command {
 	fl.IntVar(&f.players, "players", 16, "`players` in the lobby, 1 to 256")
 	fl.Float64Var(&f.seconds, "seconds", 60, "virtual `seconds` to record")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second, a divisor of 60")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	playFlags(c, &f.seed, &f.traces)
 	fl.BoolVar(&f.idle, "idle", false, "nobody does anything")
 	return c
 }

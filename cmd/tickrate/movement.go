@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/bench/trace"
 )
@@ -11,6 +13,12 @@ import (
 type movement struct {
 	name  string // for reports
 	brain func(n int) swarm.Brain
+}
+
+// playFlags are the flags of a command that plays a lobby in virtual time, by which it is the same again.
+func playFlags(c *cobra.Command, seed *uint64, traces *[]string) {
+	c.Flags().Uint64Var(seed, "seed", 1, "seed of the match, the players and the links")
+	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
 }
 
 // openMovement reads recordings, or takes the generator if there are none.

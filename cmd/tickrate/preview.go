@@ -58,8 +58,7 @@ was the server's, by hashes of every snapshot. The exit code is 1 if one was not
 	fl.Float64Var(&f.delay, "delay", 0, "`milliseconds` on each link, each way, 0 to 1000")
 	fl.Float64Var(&f.loss, "loss", 0, "`share` of datagrams that each link loses, 0 to 0.5")
 	fl.BoolVar(&f.real, "real", false, "as long as it takes, in place of as fast as can be")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the match, the players and the links")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	playFlags(c, &f.seed, &f.traces)
 	return c
 }
 

@@ -58,6 +58,15 @@ func (c *Huffman) begin(past *Past) {
 	c.rest = c.rest[:0]
 }
 
+// gather puts the row at an offset to those that rest or to the others, and reports which of the two are now enough for a batch.
+func (c *Huffman) gather(at, fields int) (sorted, rest bool) {
+	if !c.scout.rests(at, fields) {
+		return c.scout.add(at), false
+	}
+	c.rest = append(c.rest, int32(at))
+	return false, len(c.rest) == batchRows
+}
+
 // Append codes a frame against past and appends it to dst. live says which rows count, nil for all.
 func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []byte {
 	c.w.Reset(dst)
@@ -67,11 +76,10 @@ func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []b
 		if live != nil && !live[e] {
 			continue
 		}
-		if at := e * n; !c.scout.rests(at, n) {
-			if c.scout.add(at) {
-				c.putSorted(frame)
-			}
-		} else if c.rest = append(c.rest, int32(at)); len(c.rest) == batchRows {
+		switch sorted, rest := c.gather(e*n, n); {
+		case sorted:
+			c.putSorted(frame)
+		case rest:
 			c.putRest(frame)
 		}
 	}
@@ -229,11 +237,10 @@ func (c *Huffman) Decode(src []byte, frame []int32, past *Past, live []bool) err
 		if live != nil && !live[e] {
 			continue
 		}
-		if at := e * n; !c.scout.rests(at, n) {
-			if c.scout.add(at) {
-				c.takeSorted(frame)
-			}
-		} else if c.rest = append(c.rest, int32(at)); len(c.rest) == batchRows {
+		switch sorted, rest := c.gather(e*n, n); {
+		case sorted:
+			c.takeSorted(frame)
+		case rest:
 			c.takeRest(frame)
 		}
 	}

@@ -254,6 +254,27 @@ func arrived(queue []packet, now int, f func(packet)) []packet {
 	return rest
 }
 
+// play runs a model for the ticks of case i and looks whether there was anything to test. run goes on from there, and returns the tick.
+func (l *lifeModel) play(t *testing.T, i int, seed uint64, ticks int, profile linkProfile) (run func(n int) int) {
+	t.Helper()
+	now := 0
+	run = func(n int) int {
+		t.Helper()
+		for range n {
+			now++
+			if err := l.step(now); err != nil {
+				t.Fatalf("case %d, seed %d: %v", i, seed, err)
+			}
+		}
+		return now
+	}
+	run(ticks)
+	if l.sections == 0 || profile.loss < 0.5 && l.deltas*2 < l.sections {
+		t.Errorf("case %d, seed %d: %d sections, %d deltas: the test tests nothing", i, seed, l.sections, l.deltas)
+	}
+	return run
+}
+
 // TestRow35ModelChecker runs random lives over random links. A client's state is the server's for every tick it
 // decodes, a baseline that a client lacks is never named, and a link that recovers brings everybody up to date.
 func TestRow35ModelChecker(t *testing.T) {
@@ -274,23 +295,11 @@ func TestRow35ModelChecker(t *testing.T) {
 			if seed == 2 {
 				l = newLifeModel(edgeSchema, seed, 40, 3, c.interval, c.profile)
 			}
-			now := 0
-			run := func(n int) {
-				for range n {
-					now++
-					if err := l.step(now); err != nil {
-						t.Fatalf("case %d, seed %d: %v", i, seed, err)
-					}
-				}
-			}
-			run(c.ticks)
-			if l.sections == 0 || c.profile.loss < 0.5 && l.deltas*2 < l.sections {
-				t.Errorf("case %d, seed %d: %d sections, %d deltas: the test tests nothing", i, seed, l.sections, l.deltas)
-			}
+			run := l.play(t, i, seed, c.ticks, c.profile)
 			for _, cl := range l.clients {
 				cl.profile = linkProfile{}
 			}
-			run(100 * int(c.interval)) // what is late arrives, then every datagram does
+			now := run(100 * int(c.interval)) // what is late arrives, then every datagram does
 			for n, cl := range l.clients {
 				for g := range l.ring.Groups() {
 					if newest := cl.decoder.Newest(g * GroupRows); newest+l.interval <= tick.Tick(now) {
@@ -331,19 +340,7 @@ func TestRowsModelChecker(t *testing.T) {
 				l = newLifeModel(edgeSchema, seed, 100, 3, c.interval, c.profile)
 			}
 			l.mayNotSeeAll(c.share, c.flips)
-			now := 0
-			run := func(n int) {
-				for range n {
-					now++
-					if err := l.step(now); err != nil {
-						t.Fatalf("case %d, seed %d: %v", i, seed, err)
-					}
-				}
-			}
-			run(c.ticks)
-			if l.sections == 0 || c.profile.loss < 0.5 && l.deltas*2 < l.sections {
-				t.Errorf("case %d, seed %d: %d sections, %d deltas: the test tests nothing", i, seed, l.sections, l.deltas)
-			}
+			run := l.play(t, i, seed, c.ticks, c.profile)
 			for n, cl := range l.clients {
 				cl.profile = linkProfile{}
 				cl.sight.sees.flips = 0
@@ -356,7 +353,7 @@ func TestRowsModelChecker(t *testing.T) {
 				}
 				cl.sight.picks.flips = 0
 			}
-			run(100 * int(c.interval))
+			now := run(100 * int(c.interval))
 			for n, cl := range l.clients {
 				newest := tick.Tick(now) - (tick.Tick(now)+cl.phase)%l.interval
 				if err := l.shows(cl, newest); err != nil {

@@ -32,7 +32,7 @@ func newWedge(s *Solid, from geom.Vec3) wedge {
 	return w
 }
 
-// turn takes a direction into the wedge's axes, and world back.
+// turn takes a direction into the wedge's axes, and world back. Three of the four turns undo themselves.
 func (w *wedge) turn(d geom.Vec3) geom.Vec3 {
 	switch w.shape {
 	case RampPosX:
@@ -46,15 +46,10 @@ func (w *wedge) turn(d geom.Vec3) geom.Vec3 {
 }
 
 func (w *wedge) world(d geom.Vec3) geom.Vec3 {
-	switch w.shape {
-	case RampPosX:
-		return d
-	case RampNegX:
-		return geom.Vec3{X: -d.X, Y: d.Y, Z: d.Z}
-	case RampPosZ:
-		return geom.Vec3{X: d.Z, Y: d.Y, Z: d.X}
+	if w.shape == RampNegZ {
+		return geom.Vec3{X: d.Z, Y: d.Y, Z: -d.X}
 	}
-	return geom.Vec3{X: d.Z, Y: d.Y, Z: -d.X}
+	return w.turn(d)
 }
 
 // local is the point that lies d from the one it is seen from.
