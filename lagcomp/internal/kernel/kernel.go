@@ -57,10 +57,12 @@ const (
 // in exact arithmetic is named. Rows in which a number is not one are named too. What is named besides is off by a hair,
 // or round the ray's end by 0.42 radii.
 func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	c := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
+	var c Column // set field by field: a literal is made elsewhere and copied, which costs more than the test of 16 rows
+	c.X, c.Y, c.Z, c.NR2 = xs, ys, zs, nr2
 	n := c.len()
 	out = room(out, n)
-	p := r.probe()
+	var p probe
+	p.ray(&r)
 	return out[:level.ray(&p, &c, n, out)]
 }
 
@@ -69,8 +71,8 @@ func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
 	n, both := a.pair(b)
 	out = room(out, n)
-	p := r.probe()
-	p.f = f
+	p := probe{f: f}
+	p.ray(&r)
 	named := level.rayBetween(&p, a, b, both, out)
 	if both < n {
 		rest := a.from(both)
@@ -80,20 +82,20 @@ func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
 }
 
 // Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Candidates, with the same guarantee.
-func Overlaps(s Ball, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	c := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
+func Overlaps(s Ball, c *Column, out []int32) []int32 {
 	n := c.len()
 	out = room(out, n)
-	p := s.probe()
-	return out[:level.ball(&p, &c, n, out)]
+	var p probe
+	p.ball(&s)
+	return out[:level.ball(&p, c, n, out)]
 }
 
 // OverlapsBetween is Overlaps for spheres on their way, as Between.
 func OverlapsBetween(s Ball, a, b *Column, f float32, out []int32) []int32 {
 	n, both := a.pair(b)
 	out = room(out, n)
-	p := s.probe()
-	p.f = f
+	p := probe{f: f}
+	p.ball(&s)
 	named := level.ballBetween(&p, a, b, both, out)
 	if both < n {
 		rest := a.from(both)
@@ -102,14 +104,11 @@ func OverlapsBetween(s Ball, a, b *Column, f float32, out []int32) []int32 {
 	return out[:named]
 }
 
-// Nearest is the sphere that r enters first, the lowest index where two are equally near, and the metres until then: 0 for one
+// Nearest is the sphere of c that r enters first, the lowest index where two are equally near, and the metres until then: 0 for one
 // in which it starts, float32 of the exact value otherwise. It returns -1 if r hits none.
 //
 // The verdict is float64's: the broad phase only spares it most rows, and the ray is cut at each hit.
-func Nearest(r Ray, xs, ys, zs, nr2 []float32) (index int, t float32) {
-	c := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
-	return nearest(level, r, &c, c.len())
-}
+func Nearest(r *Ray, c *Column) (index int, t float32) { return nearest(level, r, c, c.len()) }
 
 // len checks that the slices are of one length, and returns it.
 func (c *Column) len() int {

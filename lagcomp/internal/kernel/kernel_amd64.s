@@ -118,18 +118,24 @@ narrow:
 	VANDPS     Y4, Y5, Y5
 	VMOVMSKPS  Y5, SI
 	MOVQ       $0x00000008, R12
-	TESTL      SI, SI
+	MOVQ       BX, DI
+	MOVL       SI, R8
+	XORL       SI, SI
+	TESTL      R8, R8
 	JZ         onward
+	JMP        full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-8, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x000000ff, R13
-	ANDL         R13, R8
-	SHLXL        DI, R13, R13
-	ANDNL        SI, R13, SI
-	ADDQ         BX, DI
+	TZCNTL SI, DI
+	ANDL   $-8, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x000000ff, R13
+	ANDL   R13, R8
+	SHLXL  DI, R13, R13
+	ANDNL  SI, R13, SI
+	ADDQ   BX, DI
+
+full:
 	MOVQ         DX, R13
 	SUBQ         DI, R13
 	MOVL         $0x00000008, R14
@@ -315,18 +321,24 @@ narrow:
 	VANDPS     Y4, Y5, Y5
 	VMOVMSKPS  Y5, SI
 	MOVQ       $0x00000008, R11
-	TESTL      SI, SI
+	MOVQ       BX, DI
+	MOVL       SI, R8
+	XORL       SI, SI
+	TESTL      R8, R8
 	JZ         onward
+	JMP        full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-8, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x000000ff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
+	TZCNTL SI, DI
+	ANDL   $-8, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x000000ff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
 	MOVQ         DX, R12
 	SUBQ         DI, R12
 	MOVL         $0x00000008, R13
@@ -603,18 +615,24 @@ narrow:
 	VANDPS     Y5, Y6, Y6
 	VMOVMSKPS  Y6, SI
 	MOVQ       $0x00000008, R11
-	TESTL      SI, SI
+	MOVQ       BX, DI
+	MOVL       SI, R8
+	XORL       SI, SI
+	TESTL      R8, R8
 	JZ         onward
+	JMP        full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-8, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x000000ff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
+	TZCNTL SI, DI
+	ANDL   $-8, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x000000ff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
 	MOVQ         DX, R12
 	SUBQ         DI, R12
 	MOVL         $0x00000008, R13
@@ -825,18 +843,24 @@ narrow:
 	VANDPS     Y3, Y4, Y4
 	VMOVMSKPS  Y4, SI
 	MOVQ       $0x00000008, R12
-	TESTL      SI, SI
+	MOVQ       BX, DI
+	MOVL       SI, R8
+	XORL       SI, SI
+	TESTL      R8, R8
 	JZ         onward
+	JMP        full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-8, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x000000ff, R13
-	ANDL         R13, R8
-	SHLXL        DI, R13, R13
-	ANDNL        SI, R13, SI
-	ADDQ         BX, DI
+	TZCNTL SI, DI
+	ANDL   $-8, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x000000ff, R13
+	ANDL   R13, R8
+	SHLXL  DI, R13, R13
+	ANDNL  SI, R13, SI
+	ADDQ   BX, DI
+
+full:
 	MOVQ         DX, R13
 	SUBQ         DI, R13
 	MOVL         $0x00000008, R14
@@ -1092,18 +1116,24 @@ narrow:
 	VANDPS     Y4, Y5, Y5
 	VMOVMSKPS  Y5, SI
 	MOVQ       $0x00000008, R11
-	TESTL      SI, SI
+	MOVQ       BX, DI
+	MOVL       SI, R8
+	XORL       SI, SI
+	TESTL      R8, R8
 	JZ         onward
+	JMP        full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-8, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x000000ff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
+	TZCNTL SI, DI
+	ANDL   $-8, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x000000ff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
 	MOVQ         DX, R12
 	SUBQ         DI, R12
 	MOVL         $0x00000008, R13
@@ -1195,7 +1225,7 @@ done:
 	RET
 
 // func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1244,9 +1274,12 @@ skip:
 narrow:
 	TESTQ     SI, SI
 	JLE       done
-	MOVL      $0xffffffff, DI
-	BZHIL     SI, DI, DI
-	KMOVW     DI, K1
+	MOVL      $0x00000010, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVL      $0xffffffff, SI
+	BZHIL     DI, SI, SI
+	KMOVW     SI, K1
 	VMOVUPS.Z (R10)(BX*4), K1, Z4
 	VMOVUPS.Z (R11)(BX*4), K1, Z5
 	VMULPS    Z1, Z4, Z4
@@ -1256,22 +1289,35 @@ narrow:
 	VCMPPS    $0x1a, Z0, Z4, K1, K1
 	KMOVW     K1, SI
 	MOVQ      $0x00000010, R12
-	TESTL     SI, SI
+	MOVQ      BX, DI
+	MOVL      SI, R8
+	XORL      SI, SI
+	TESTL     R8, R8
 	JZ        onward
+	JMP       full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-16, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x0000ffff, R13
-	ANDL         R13, R8
-	SHLXL        DI, R13, R13
-	ANDNL        SI, R13, SI
-	ADDQ         BX, DI
-	KMOVW        R8, K1
+	TZCNTL SI, DI
+	ANDL   $-16, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x0000ffff, R13
+	ANDL   R13, R8
+	SHLXL  DI, R13, R13
+	ANDNL  SI, R13, SI
+	ADDQ   BX, DI
+
+full:
+	MOVQ         DX, R13
+	SUBQ         DI, R13
+	MOVL         $0x00000010, R14
+	CMPQ         R13, R14
+	CMOVQLT      R13, R14
+	MOVL         $0xffffffff, R13
+	BZHIL        R14, R13, R13
+	KMOVW        R13, K1
 	VMOVUPS.Z    (R10)(DI*4), K1, Z4
-	MOVQ         24(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z5
+	MOVQ         24(CX), R13
+	VMOVUPS.Z    (R13)(DI*4), K1, Z5
 	VMOVUPS.Z    (R11)(DI*4), K1, Z7
 	VBROADCASTSS (AX), Z8
 	VSUBPS       Z8, Z4, Z4
@@ -1279,8 +1325,8 @@ judge:
 	VSUBPS       Z8, Z5, Z5
 	VBROADCASTSS 8(AX), Z8
 	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z8
+	MOVQ         72(CX), R13
+	VMOVUPS.Z    (R13)(DI*4), K1, Z8
 	VBROADCASTSS 60(AX), Z9
 	VCMPPS       $0x04, Z9, Z8, K1, K2
 	VBROADCASTSS 44(AX), Z9
@@ -1317,7 +1363,8 @@ judge:
 	VCMPPS       $0x1e, Z7, Z5, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R8
+	KMOVW        K2, R13
+	ANDL         R13, R8
 	TESTL        R8, R8
 	JZ           more
 
@@ -1346,7 +1393,7 @@ done:
 	RET
 
 // func nextAVX512(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
-// Requires: AVX, AVX512F, BMI, BMI2
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·nextAVX512(SB), NOSPLIT, $0-44
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1394,9 +1441,12 @@ skip:
 narrow:
 	TESTQ     SI, SI
 	JLE       done
-	MOVL      $0xffffffff, DI
-	BZHIL     SI, DI, DI
-	KMOVW     DI, K1
+	MOVL      $0x00000010, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVL      $0xffffffff, SI
+	BZHIL     DI, SI, SI
+	KMOVW     SI, K1
 	VMOVUPS.Z (R9)(BX*4), K1, Z4
 	VMOVUPS.Z (R10)(BX*4), K1, Z5
 	VMULPS    Z1, Z4, Z4
@@ -1406,22 +1456,35 @@ narrow:
 	VCMPPS    $0x1a, Z0, Z4, K1, K1
 	KMOVW     K1, SI
 	MOVQ      $0x00000010, R11
-	TESTL     SI, SI
+	MOVQ      BX, DI
+	MOVL      SI, R8
+	XORL      SI, SI
+	TESTL     R8, R8
 	JZ        onward
+	JMP       full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-16, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x0000ffff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
-	KMOVW        R8, K1
+	TZCNTL SI, DI
+	ANDL   $-16, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x0000ffff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
+	MOVQ         DX, R12
+	SUBQ         DI, R12
+	MOVL         $0x00000010, R13
+	CMPQ         R12, R13
+	CMOVQLT      R12, R13
+	MOVL         $0xffffffff, R12
+	BZHIL        R13, R12, R12
+	KMOVW        R12, K1
 	VMOVUPS.Z    (R9)(DI*4), K1, Z4
-	MOVQ         24(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z5
+	MOVQ         24(CX), R12
+	VMOVUPS.Z    (R12)(DI*4), K1, Z5
 	VMOVUPS.Z    (R10)(DI*4), K1, Z7
 	VBROADCASTSS (AX), Z8
 	VSUBPS       Z8, Z4, Z4
@@ -1429,8 +1492,8 @@ judge:
 	VSUBPS       Z8, Z5, Z5
 	VBROADCASTSS 8(AX), Z8
 	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z8
+	MOVQ         72(CX), R12
+	VMOVUPS.Z    (R12)(DI*4), K1, Z8
 	VBROADCASTSS 60(AX), Z9
 	VCMPPS       $0x04, Z9, Z8, K1, K2
 	VBROADCASTSS 44(AX), Z9
@@ -1467,7 +1530,8 @@ judge:
 	VCMPPS       $0x1e, Z7, Z5, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R8
+	KMOVW        K2, R12
+	ANDL         R12, R8
 	TESTL        R8, R8
 	JZ           more
 	VZEROUPPER
@@ -1491,7 +1555,7 @@ done:
 	RET
 
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1572,9 +1636,12 @@ skip:
 narrow:
 	TESTQ     SI, SI
 	JLE       done
-	MOVL      $0xffffffff, DI
-	BZHIL     SI, DI, DI
-	KMOVW     DI, K1
+	MOVL      $0x00000010, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVL      $0xffffffff, SI
+	BZHIL     DI, SI, SI
+	KMOVW     SI, K1
 	MOVQ      96(CX), SI
 	MOVQ      96(R10), DI
 	VMOVUPS.Z (SI)(BX*4), K1, Z5
@@ -1601,42 +1668,55 @@ narrow:
 	VCMPPS    $0x1a, Z1, Z5, K1, K1
 	KMOVW     K1, SI
 	MOVQ      $0x00000010, R11
-	TESTL     SI, SI
+	MOVQ      BX, DI
+	MOVL      SI, R8
+	XORL      SI, SI
+	TESTL     R8, R8
 	JZ        onward
+	JMP       full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-16, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x0000ffff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
-	KMOVW        R8, K1
-	MOVQ         96(CX), R8
-	MOVQ         96(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z5
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
+	TZCNTL SI, DI
+	ANDL   $-16, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x0000ffff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
+	MOVQ         DX, R12
+	SUBQ         DI, R12
+	MOVL         $0x00000010, R13
+	CMPQ         R12, R13
+	CMOVQLT      R12, R13
+	MOVL         $0xffffffff, R12
+	BZHIL        R13, R12, R12
+	KMOVW        R12, K1
+	MOVQ         96(CX), R12
+	MOVQ         96(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z5
+	VMOVUPS.Z    (R13)(DI*4), K1, Z7
 	VPCMPEQD     Z7, Z5, K1, K2
-	MOVQ         (CX), R8
-	MOVQ         (R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z5
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
+	MOVQ         (CX), R12
+	MOVQ         (R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z5
+	VMOVUPS.Z    (R13)(DI*4), K1, Z7
 	VSUBPS       Z5, Z7, Z7
 	VMULPS       Z0, Z7, Z7
 	VADDPS       Z7, Z5, K2, Z5
-	MOVQ         24(CX), R8
-	MOVQ         24(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z7
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
+	MOVQ         24(CX), R12
+	MOVQ         24(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z7
+	VMOVUPS.Z    (R13)(DI*4), K1, Z8
 	VSUBPS       Z7, Z8, Z8
 	VMULPS       Z0, Z8, Z8
 	VADDPS       Z8, Z7, K2, Z7
-	MOVQ         48(CX), R8
-	MOVQ         48(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z8
-	VMOVUPS.Z    (R12)(DI*4), K1, Z9
+	MOVQ         48(CX), R12
+	MOVQ         48(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z8
+	VMOVUPS.Z    (R13)(DI*4), K1, Z9
 	VSUBPS       Z8, Z9, Z9
 	VMULPS       Z0, Z9, Z9
 	VADDPS       Z9, Z8, K2, Z8
@@ -1646,8 +1726,8 @@ judge:
 	VSUBPS       Z9, Z7, Z7
 	VBROADCASTSS 8(AX), Z9
 	VSUBPS       Z9, Z8, Z8
-	MOVQ         72(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z9
+	MOVQ         72(CX), R12
+	VMOVUPS.Z    (R12)(DI*4), K1, Z9
 	VBROADCASTSS 60(AX), Z10
 	VCMPPS       $0x04, Z10, Z9, K1, K2
 	VBROADCASTSS 44(AX), Z10
@@ -1684,7 +1764,8 @@ judge:
 	VCMPPS       $0x1e, Z8, Z7, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R8
+	KMOVW        K2, R12
+	ANDL         R12, R8
 	TESTL        R8, R8
 	JZ           more
 
@@ -1713,7 +1794,7 @@ done:
 	RET
 
 // func ballAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·ballAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1763,9 +1844,12 @@ skip:
 narrow:
 	TESTQ     SI, SI
 	JLE       done
-	MOVL      $0xffffffff, DI
-	BZHIL     SI, DI, DI
-	KMOVW     DI, K1
+	MOVL      $0x00000010, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVL      $0xffffffff, SI
+	BZHIL     DI, SI, SI
+	KMOVW     SI, K1
 	VMOVUPS.Z (R10)(BX*4), K1, Z3
 	VMOVUPS.Z (R11)(BX*4), K1, Z4
 	VSUBPS    Z1, Z3, Z3
@@ -1776,22 +1860,35 @@ narrow:
 	VCMPPS    $0x1a, Z0, Z3, K1, K1
 	KMOVW     K1, SI
 	MOVQ      $0x00000010, R12
-	TESTL     SI, SI
+	MOVQ      BX, DI
+	MOVL      SI, R8
+	XORL      SI, SI
+	TESTL     R8, R8
 	JZ        onward
+	JMP       full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-16, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x0000ffff, R13
-	ANDL         R13, R8
-	SHLXL        DI, R13, R13
-	ANDNL        SI, R13, SI
-	ADDQ         BX, DI
-	KMOVW        R8, K1
+	TZCNTL SI, DI
+	ANDL   $-16, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x0000ffff, R13
+	ANDL   R13, R8
+	SHLXL  DI, R13, R13
+	ANDNL  SI, R13, SI
+	ADDQ   BX, DI
+
+full:
+	MOVQ         DX, R13
+	SUBQ         DI, R13
+	MOVL         $0x00000010, R14
+	CMPQ         R13, R14
+	CMOVQLT      R13, R14
+	MOVL         $0xffffffff, R13
+	BZHIL        R14, R13, R13
+	KMOVW        R13, K1
 	VMOVUPS.Z    (R10)(DI*4), K1, Z3
-	MOVQ         24(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z4
+	MOVQ         24(CX), R13
+	VMOVUPS.Z    (R13)(DI*4), K1, Z4
 	VMOVUPS.Z    (R11)(DI*4), K1, Z6
 	VBROADCASTSS (AX), Z7
 	VSUBPS       Z7, Z3, Z3
@@ -1799,8 +1896,8 @@ judge:
 	VSUBPS       Z7, Z4, Z4
 	VBROADCASTSS 8(AX), Z7
 	VSUBPS       Z7, Z6, Z6
-	MOVQ         72(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z7
+	MOVQ         72(CX), R13
+	VMOVUPS.Z    (R13)(DI*4), K1, Z7
 	VBROADCASTSS 60(AX), Z8
 	VCMPPS       $0x04, Z8, Z7, K1, K1
 	VBROADCASTSS 44(AX), Z8
@@ -1815,7 +1912,8 @@ judge:
 	VADDPS       Z7, Z3, Z3
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z3, K1, K1
-	KMOVW        K1, R8
+	KMOVW        K1, R13
+	ANDL         R13, R8
 	TESTL        R8, R8
 	JZ           more
 
@@ -1844,7 +1942,7 @@ done:
 	RET
 
 // func ballBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·ballBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
@@ -1926,9 +2024,12 @@ skip:
 narrow:
 	TESTQ     SI, SI
 	JLE       done
-	MOVL      $0xffffffff, DI
-	BZHIL     SI, DI, DI
-	KMOVW     DI, K1
+	MOVL      $0x00000010, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVL      $0xffffffff, SI
+	BZHIL     DI, SI, SI
+	KMOVW     SI, K1
 	MOVQ      96(CX), SI
 	MOVQ      96(R10), DI
 	VMOVUPS.Z (SI)(BX*4), K1, Z4
@@ -1956,42 +2057,55 @@ narrow:
 	VCMPPS    $0x1a, Z1, Z4, K1, K1
 	KMOVW     K1, SI
 	MOVQ      $0x00000010, R11
-	TESTL     SI, SI
+	MOVQ      BX, DI
+	MOVL      SI, R8
+	XORL      SI, SI
+	TESTL     R8, R8
 	JZ        onward
+	JMP       full
 
 judge:
-	TZCNTL       SI, DI
-	ANDL         $-16, DI
-	SHRXL        DI, SI, R8
-	MOVL         $0x0000ffff, R12
-	ANDL         R12, R8
-	SHLXL        DI, R12, R12
-	ANDNL        SI, R12, SI
-	ADDQ         BX, DI
-	KMOVW        R8, K1
-	MOVQ         96(CX), R8
-	MOVQ         96(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z4
-	VMOVUPS.Z    (R12)(DI*4), K1, Z6
+	TZCNTL SI, DI
+	ANDL   $-16, DI
+	SHRXL  DI, SI, R8
+	MOVL   $0x0000ffff, R12
+	ANDL   R12, R8
+	SHLXL  DI, R12, R12
+	ANDNL  SI, R12, SI
+	ADDQ   BX, DI
+
+full:
+	MOVQ         DX, R12
+	SUBQ         DI, R12
+	MOVL         $0x00000010, R13
+	CMPQ         R12, R13
+	CMOVQLT      R12, R13
+	MOVL         $0xffffffff, R12
+	BZHIL        R13, R12, R12
+	KMOVW        R12, K1
+	MOVQ         96(CX), R12
+	MOVQ         96(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z4
+	VMOVUPS.Z    (R13)(DI*4), K1, Z6
 	VPCMPEQD     Z6, Z4, K1, K2
-	MOVQ         (CX), R8
-	MOVQ         (R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z4
-	VMOVUPS.Z    (R12)(DI*4), K1, Z6
+	MOVQ         (CX), R12
+	MOVQ         (R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z4
+	VMOVUPS.Z    (R13)(DI*4), K1, Z6
 	VSUBPS       Z4, Z6, Z6
 	VMULPS       Z0, Z6, Z6
 	VADDPS       Z6, Z4, K2, Z4
-	MOVQ         24(CX), R8
-	MOVQ         24(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z6
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
+	MOVQ         24(CX), R12
+	MOVQ         24(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z6
+	VMOVUPS.Z    (R13)(DI*4), K1, Z7
 	VSUBPS       Z6, Z7, Z7
 	VMULPS       Z0, Z7, Z7
 	VADDPS       Z7, Z6, K2, Z6
-	MOVQ         48(CX), R8
-	MOVQ         48(R10), R12
-	VMOVUPS.Z    (R8)(DI*4), K1, Z7
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
+	MOVQ         48(CX), R12
+	MOVQ         48(R10), R13
+	VMOVUPS.Z    (R12)(DI*4), K1, Z7
+	VMOVUPS.Z    (R13)(DI*4), K1, Z8
 	VSUBPS       Z7, Z8, Z8
 	VMULPS       Z0, Z8, Z8
 	VADDPS       Z8, Z7, K2, Z7
@@ -2001,8 +2115,8 @@ judge:
 	VSUBPS       Z8, Z6, Z6
 	VBROADCASTSS 8(AX), Z8
 	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R8
-	VMOVUPS.Z    (R8)(DI*4), K1, Z8
+	MOVQ         72(CX), R12
+	VMOVUPS.Z    (R12)(DI*4), K1, Z8
 	VBROADCASTSS 60(AX), Z9
 	VCMPPS       $0x04, Z9, Z8, K1, K1
 	VBROADCASTSS 44(AX), Z9
@@ -2017,7 +2131,8 @@ judge:
 	VADDPS       Z8, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z4, K1, K1
-	KMOVW        K1, R8
+	KMOVW        K1, R12
+	ANDL         R12, R8
 	TESTL        R8, R8
 	JZ           more
 

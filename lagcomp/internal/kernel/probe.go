@@ -20,29 +20,28 @@ var _ [64]byte = [unsafe.Sizeof(probe{})]byte{}
 // origin and their difference are off by 3.5 mm of rounding together.
 func wider(w float32) float32 { return w + float32(w*(1.0/256)) + 1.0/128 }
 
-// probe prepares a ray. Almost everybody is well to the left or right of it, so the first test is the distance from the upright
-// plane through the ray, in units of the direction's level length: nothing need be normalised.
-func (r *Ray) probe() probe {
-	p := probe{
-		ox: r.OX, oy: r.OY, oz: r.OZ, dx: r.DX, dy: r.DY, dz: r.DZ, max: r.Max, grow: r.Grow,
-		sx: -r.DZ, sz: r.DX, keep: 1 - slack, slack: slack, never: Never,
-	}
-	level := float32(r.DX*r.DX) + float32(r.DZ*r.DZ)
+// ray prepares a ray, in place: a copy of what was only just written in smaller pieces has to wait for them. Almost everybody is
+// well to the left or right, so the first test is the distance from the upright plane through the ray, in units of the
+// direction's level length: nothing need be normalised.
+func (p *probe) ray(r *Ray) {
+	p.ox, p.oy, p.oz = r.OX, r.OY, r.OZ
+	p.dx, p.dy, p.dz = r.DX, r.DY, r.DZ
+	p.max, p.grow = r.Max, r.Grow
+	p.keep, p.slack, p.never = 1-slack, slack, Never
+	sx, sz, level := -r.DZ, r.DX, float32(r.DX*r.DX)+float32(r.DZ*r.DZ)
 	if level < 1e-18 { // straight up or down: any plane will do
-		p.sx, p.sz, level = 1, 0, 1
+		sx, sz, level = 1, 0, 1
 	}
 	half := float32(math.Sqrt(float64(float32(level * wider(squared(r.Widest)+r.Grow)))))
-	middle := float32(r.OX*p.sx) + float32(r.OZ*p.sz)
-	p.lo, p.hi = middle-half, middle+half
-	return p
+	middle := float32(r.OX*sx) + float32(r.OZ*sz)
+	p.sx, p.sz, p.lo, p.hi = sx, sz, middle-half, middle+half
 }
 
-// probe prepares a ball.
-func (s *Ball) probe() probe {
-	return probe{
-		ox: s.X, oy: s.Y, oz: s.Z, hi: wider(squared(s.Widest) + s.Grow), grow: s.Grow,
-		keep: 1 - slack, slack: slack, never: Never,
-	}
+// ball prepares a ball.
+func (p *probe) ball(s *Ball) {
+	p.ox, p.oy, p.oz = s.X, s.Y, s.Z
+	p.grow, p.hi = s.Grow, wider(squared(s.Widest)+s.Grow)
+	p.keep, p.slack, p.never = 1-slack, slack, Never
 }
 
 func squared(widest float32) float32 {

@@ -55,8 +55,9 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 		t                               uint32
 	}
 	ask := func(k isa) (got answer) {
-		p, q := r.probe(), s.probe()
-		p.f, q.f = f, f
+		p, q := probe{f: f}, probe{f: f}
+		p.ray(&r)
+		q.ball(&s)
 		list := func(run func(out []int32) int) []int32 {
 			out := make([]int32, n+1)
 			out[n] = -7
@@ -85,7 +86,7 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 			}
 			from = at + k.lanes()
 		}
-		index, distance := nearest(k, r, &a, n)
+		index, distance := nearest(k, &r, &a, n)
 		got.index, got.t = index, math.Float32bits(distance)
 		return got
 	}
@@ -103,11 +104,11 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 			{"ball between", got.ballBetween, want.ballBetween}, {"next", got.next, want.next},
 		} {
 			if !slices.Equal(c.got, c.want) {
-				t.Fatalf("%s, %s of %d rows: named %v, want %v\n%+v\n%+v\n%+v\n%+v %v", name, c.what, n, c.got, c.want, r, s, a, b, f)
+				t.Fatalf("%s, %s of %d rows: named %v, want %v, by %+v or %+v at %v", name, c.what, n, c.got, c.want, r, s, f)
 			}
 		}
 		if got.index != want.index || got.t != want.t {
-			t.Fatalf("%s, nearest of %d rows: %d at %x, want %d at %x\n%+v\n%+v", name, n, got.index, got.t, want.index, want.t, r, a)
+			t.Fatalf("%s, nearest of %d rows: %d at %x, want %d at %x, by %+v", name, n, got.index, got.t, want.index, want.t, r)
 		}
 	}
 	return len(want.ray) + len(want.between) + len(want.ball) + len(want.ballBetween)

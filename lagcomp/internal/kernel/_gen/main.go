@@ -94,11 +94,16 @@ func (k *kernel) write() {
 	JLE(LabelRef("done"))
 	k.narrow(left)
 	MOVQ(U32(k.lanes), width)
-	TESTL(k.passed.As32(), k.passed.As32())
+	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
+	MOVL(k.passed.As32(), k.named.As32())
+	XORL(k.passed.As32(), k.passed.As32())
+	TESTL(k.named.As32(), k.named.As32())
 	JZ(LabelRef("onward"))
+	JMP(LabelRef("full"))
 
 	Label("judge")
 	k.pick()
+	Label("full")
 	k.judge()
 	TESTL(k.named.As32(), k.named.As32())
 	JZ(LabelRef("more"))
@@ -276,17 +281,10 @@ func (k *kernel) cheap(r int, valid rows) rows {
 
 // judge reduces named to the rows at sub that pass the full test.
 func (k *kernel) judge() {
-	at := place{k.sub, 0}
-	var valid rows
-	if k.avx512 {
-		valid.k = K()
-		KMOVW(k.named.As32(), valid.k)
-	} else {
-		left := GP64()
-		MOVQ(k.n, left)
-		SUBQ(k.sub, left)
-		valid = k.first(left)
-	}
+	at, left := place{k.sub, 0}, GP64()
+	MOVQ(k.n, left)
+	SUBQ(k.sub, left)
+	valid := k.first(left)
 	same := k.unbroken(at, valid)
 	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
 	VSUBPS(k.spread(probeO), x, x)
@@ -327,7 +325,8 @@ func (k *kernel) reduce(pass, behind, beyond rows) {
 			KORW(behind.k, beyond.k, behind.k)
 			KANDNW(pass.k, behind.k, pass.k)
 		}
-		KMOVW(pass.k, k.named.As32())
+		KMOVW(pass.k, bits.As32())
+		ANDL(bits.As32(), k.named.As32())
 		return
 	}
 	if !k.ball {

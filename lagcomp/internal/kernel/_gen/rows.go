@@ -55,20 +55,21 @@ func (k *kernel) column(c reg.GPVirtual, offset int) reg.GPVirtual {
 
 // first is the first so many lanes; more than there are is all of them.
 func (k *kernel) first(left reg.GPVirtual) rows {
+	count := GP64()
+	MOVL(U32(k.lanes), count.As32())
+	CMPQ(left, count)
+	CMOVQLT(left, count)
 	if k.avx512 {
 		ones, m := GP64(), K()
 		MOVL(U32(0xFFFFFFFF), ones.As32())
-		BZHIL(left.As32(), ones.As32(), ones.As32())
+		BZHIL(count.As32(), ones.As32(), ones.As32())
 		KMOVW(ones.As32(), m)
 		return rows{k: m}
 	}
-	back, table, m := GP64(), GP64(), YMM()
-	MOVL(U32(k.lanes), back.As32())
-	CMPQ(left, back)
-	CMOVQLT(left, back)
-	NEGQ(back)
+	table, m := GP64(), YMM()
+	NEGQ(count)
 	LEAQ(k.window, table)
-	VMOVUPS(Mem{Base: table, Index: back, Scale: 4, Disp: 4 * k.lanes}, m)
+	VMOVUPS(Mem{Base: table, Index: count, Scale: 4, Disp: 4 * k.lanes}, m)
 	return rows{v: m}
 }
 
