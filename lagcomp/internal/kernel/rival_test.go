@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/viterin/vek/vek32"
@@ -148,15 +150,40 @@ type rival struct {
 	rays          int
 }
 
-func newRival(tb testing.TB, a *arena) *rival {
+// compiled is where the C rival is, or why it is not anywhere.
+var compiled = sync.OnceValues(func() (program string, err error) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
-		tb.Skip("no gcc: the C rival is not measured")
+		return "", errors.New("no gcc: the C rival is not measured")
 	}
-	v := &rival{filepath.Join(tb.TempDir(), "rival"), filepath.Join(tb.TempDir(), "arena"), len(a.rays)}
-	if out, err := exec.Command(gcc, "-O3", "-march=native", "-ffp-contract=off", "-o", v.program, "testdata/rival.c", "-lm").CombinedOutput(); err != nil {
-		tb.Skipf("the C rival does not compile here: %v\n%s", err, out)
+	if scratch, err = os.MkdirTemp("", "rival"); err != nil {
+		return "", err
 	}
+	program = filepath.Join(scratch, "rival")
+	out, err := exec.Command(gcc, "-O3", "-march=native", "-ffp-contract=off", "-o", program, "testdata/rival.c", "-lm").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("the C rival does not compile here: %v\n%s", err, out)
+	}
+	return program, nil
+})
+
+var scratch string // where it was compiled
+
+// TestMain leaves no compiled rival behind.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if scratch != "" {
+		os.RemoveAll(scratch)
+	}
+	os.Exit(code)
+}
+
+func newRival(tb testing.TB, a *arena) *rival {
+	program, err := compiled()
+	if err != nil {
+		tb.Skip(err)
+	}
+	v := &rival{program, filepath.Join(tb.TempDir(), "arena"), len(a.rays)}
 	var b bytes.Buffer
 	for _, part := range []any{[2]int32{int32(len(a.X)), int32(len(a.rays))}, a.X, a.Y, a.Z, a.NR2, a.rays} {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
