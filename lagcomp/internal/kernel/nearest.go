@@ -47,7 +47,7 @@ func enter(r *Ray, inverse float64, x, y, z, nr2 float32) float64 {
 	if !(along > 0) {
 		return math.NaN()
 	}
-	s := along * inverse
+	s := float64(along * inverse)
 	cx, cy, cz = cx-float64(s*dx), cy-float64(s*dy), cz-float64(s*dz)
 	deep := radius2 - (float64(cx*cx) + float64(cy*cy) + float64(cz*cz))
 	t := s - math.Sqrt(deep*inverse) // NaN of what is negative: the line passes by
