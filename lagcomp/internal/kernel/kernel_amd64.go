@@ -31,6 +31,10 @@ func best() isa {
 	return generic
 }
 
+// many is from how many rows on it pays to pack those that pass the cheap test. Nearest never does: it would lose what it wins by
+// cutting the ray at each hit.
+const many = 384
+
 // lanes is how many rows one answer of next covers.
 func (k isa) lanes() int { return [...]int{1, 8, 16}[k] }
 
@@ -38,6 +42,8 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 	switch {
 	case n == 0:
 		return 0
+	case k == avx512 && n >= many:
+		return manyAVX512(p.flat(), c.flat(), n, &out[0])
 	case k == avx512:
 		return rayAVX512(p.flat(), c.flat(), n, &out[0])
 	case k == avx2:
@@ -60,6 +66,8 @@ func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
 	switch {
 	case n == 0:
 		return 0
+	case k == avx512 && n >= many:
+		return manyBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
 	case k == avx512:
 		return rayBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
 	case k == avx2:

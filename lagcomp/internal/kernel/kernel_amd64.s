@@ -2159,3 +2159,413 @@ done:
 	SHRQ $0x02, R9
 	MOVQ R9, ret+40(FP)
 	RET
+
+DATA rising<>+0(SB)/4, $0x00000000
+DATA rising<>+4(SB)/4, $0x00000001
+DATA rising<>+8(SB)/4, $0x00000002
+DATA rising<>+12(SB)/4, $0x00000003
+DATA rising<>+16(SB)/4, $0x00000004
+DATA rising<>+20(SB)/4, $0x00000005
+DATA rising<>+24(SB)/4, $0x00000006
+DATA rising<>+28(SB)/4, $0x00000007
+DATA rising<>+32(SB)/4, $0x00000008
+DATA rising<>+36(SB)/4, $0x00000009
+DATA rising<>+40(SB)/4, $0x0000000a
+DATA rising<>+44(SB)/4, $0x0000000b
+DATA rising<>+48(SB)/4, $0x0000000c
+DATA rising<>+52(SB)/4, $0x0000000d
+DATA rising<>+56(SB)/4, $0x0000000e
+DATA rising<>+60(SB)/4, $0x0000000f
+GLOBL rising<>(SB), RODATA|NOPTR, $64
+
+// func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+// Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
+TEXT ·manyAVX512(SB), NOSPLIT, $0-40
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         out+24(FP), DI
+	XORL         BX, BX
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
+	VBROADCASTSS 36(AX), Z0
+	VBROADCASTSS 24(AX), Z1
+	VBROADCASTSS 28(AX), Z2
+	VBROADCASTSS 32(AX), Z3
+	VMOVDQU32    rising<>+0(SB), Z4
+	MOVL         $0x00000010, SI
+	VPBROADCASTD SI, Z5
+	XORL         SI, SI
+
+wide:
+	MOVQ          DX, R10
+	SUBQ          BX, R10
+	CMPQ          R10, $0x20
+	JL            narrow
+	VMOVUPS       (R8)(BX*4), Z6
+	VMOVUPS       (R9)(BX*4), Z7
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z2, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VCMPPS        $0x15, Z3, Z6, K1
+	VCMPPS        $0x1a, Z0, Z6, K1, K1
+	VMOVUPS       64(R8)(BX*4), Z6
+	VMOVUPS       64(R9)(BX*4), Z7
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z2, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VCMPPS        $0x15, Z3, Z6, K2
+	VCMPPS        $0x1a, Z0, Z6, K2, K2
+	VPCOMPRESSD.Z Z4, K1, Z6
+	VMOVDQU32     Z6, (DI)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z5, Z4, Z4
+	VPCOMPRESSD.Z Z4, K2, Z6
+	VMOVDQU32     Z6, (DI)(SI*4)
+	KMOVW         K2, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z5, Z4, Z4
+	ADDQ          $0x20, BX
+	JMP           wide
+
+narrow:
+	TESTQ       R10, R10
+	JLE         again
+	MOVL        $0x00000010, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	MOVL        $0xffffffff, R10
+	BZHIL       R11, R10, R10
+	KMOVW       R10, K1
+	VMOVUPS.Z   (R8)(BX*4), K1, Z6
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMULPS      Z1, Z6, Z6
+	VMULPS      Z2, Z7, Z7
+	VADDPS      Z7, Z6, Z6
+	VCMPPS      $0x15, Z3, Z6, K1, K1
+	VCMPPS      $0x1a, Z0, Z6, K1, K1
+	VPCOMPRESSD Z4, K1, (DI)(SI*4)
+	KMOVW       K1, R10
+	POPCNTL     R10, R10
+	ADDQ        R10, SI
+	VPADDD      Z5, Z4, Z4
+	ADDQ        $0x10, BX
+	MOVQ        DX, R10
+	SUBQ        BX, R10
+	JMP         narrow
+
+again:
+	XORL BX, BX
+	XORL DX, DX
+
+gather:
+	MOVQ         SI, R10
+	SUBQ         BX, R10
+	JLE          done
+	MOVL         $0x00000010, R11
+	CMPQ         R10, R11
+	CMOVQLT      R10, R11
+	MOVL         $0xffffffff, R10
+	BZHIL        R11, R10, R10
+	KMOVW        R10, K1
+	VMOVDQU32.Z  (DI)(BX*4), K1, Z0
+	KMOVW        K1, K2
+	VGATHERDPS   (R8)(Z0*4), K2, Z8
+	MOVQ         24(CX), R10
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z0*4), K2, Z9
+	KMOVW        K1, K2
+	VGATHERDPS   (R9)(Z0*4), K2, Z10
+	VBROADCASTSS (AX), Z1
+	VSUBPS       Z1, Z8, Z8
+	VBROADCASTSS 4(AX), Z1
+	VSUBPS       Z1, Z9, Z9
+	VBROADCASTSS 8(AX), Z1
+	VSUBPS       Z1, Z10, Z10
+	MOVQ         72(CX), R10
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z0*4), K2, Z11
+	VBROADCASTSS 60(AX), Z1
+	VCMPPS       $0x04, Z1, Z11, K1, K2
+	VBROADCASTSS 44(AX), Z1
+	VSUBPS       Z1, Z11, Z11
+	VMULPS       Z8, Z8, Z1
+	VMULPS       Z9, Z9, Z2
+	VADDPS       Z2, Z1, Z1
+	VMULPS       Z10, Z10, Z2
+	VADDPS       Z2, Z1, Z1
+	VBROADCASTSS 52(AX), Z2
+	VMULPS       Z2, Z1, Z2
+	VADDPS       Z11, Z2, Z2
+	VBROADCASTSS 12(AX), Z3
+	VMULPS       Z3, Z8, Z8
+	VBROADCASTSS 16(AX), Z3
+	VMULPS       Z3, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VBROADCASTSS 20(AX), Z3
+	VMULPS       Z3, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z8, Z8, Z3
+	VCMPPS       $0x15, Z2, Z3, K2, K2
+	VPXORD       Z12, Z12, Z12
+	VBROADCASTSS 56(AX), Z4
+	VMULPS       Z4, Z1, Z1
+	VCMPPS       $0x11, Z12, Z8, K1, K3
+	VCMPPS       $0x1e, Z12, Z2, K3, K3
+	VCMPPS       $0x1e, Z1, Z3, K3, K3
+	VBROADCASTSS 40(AX), Z2
+	VSUBPS       Z2, Z8, Z8
+	VMULPS       Z8, Z8, Z3
+	VSUBPS       Z11, Z1, Z1
+	VCMPPS       $0x1e, Z12, Z8, K1, K1
+	VCMPPS       $0x1e, Z1, Z3, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	VPCOMPRESSD  Z0, K2, (DI)(DX*4)
+	KMOVW        K2, R10
+	POPCNTL      R10, R10
+	ADDQ         R10, DX
+	ADDQ         $0x10, BX
+	JMP          gather
+
+done:
+	VZEROUPPER
+	MOVQ DX, ret+32(FP)
+	RET
+
+// func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+// Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
+TEXT ·manyBetweenAVX512(SB), NOSPLIT, $0-48
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         out+32(FP), DI
+	XORL         BX, BX
+	MOVQ         b+16(FP), R8
+	VBROADCASTSS 48(AX), Z0
+	VBROADCASTSS 36(AX), Z1
+	VBROADCASTSS 24(AX), Z2
+	VBROADCASTSS 28(AX), Z3
+	VBROADCASTSS 32(AX), Z4
+	VMOVDQU32    rising<>+0(SB), Z5
+	MOVL         $0x00000010, SI
+	VPBROADCASTD SI, Z6
+	XORL         SI, SI
+
+wide:
+	MOVQ          DX, R9
+	SUBQ          BX, R9
+	CMPQ          R9, $0x20
+	JL            narrow
+	MOVQ          96(CX), R9
+	MOVQ          96(R8), R10
+	VMOVUPS       (R9)(BX*4), Z7
+	VPCMPEQD      (R10)(BX*4), Z7, K1
+	MOVQ          (CX), R9
+	MOVQ          (R8), R10
+	VMOVUPS       (R9)(BX*4), Z7
+	VMOVUPS       (R10)(BX*4), Z18
+	VSUBPS        Z7, Z18, Z18
+	VMULPS        Z0, Z18, Z18
+	VADDPS        Z18, Z7, K1, Z7
+	MOVQ          48(CX), R9
+	MOVQ          48(R8), R10
+	VMOVUPS       (R9)(BX*4), Z18
+	VMOVUPS       (R10)(BX*4), Z19
+	VSUBPS        Z18, Z19, Z19
+	VMULPS        Z0, Z19, Z19
+	VADDPS        Z19, Z18, K1, Z18
+	VMULPS        Z2, Z7, Z7
+	VMULPS        Z3, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	VCMPPS        $0x15, Z4, Z7, K1
+	VCMPPS        $0x1a, Z1, Z7, K1, K1
+	MOVQ          96(CX), R9
+	MOVQ          96(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VPCMPEQD      64(R10)(BX*4), Z7, K2
+	MOVQ          (CX), R9
+	MOVQ          (R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VMOVUPS       64(R10)(BX*4), Z18
+	VSUBPS        Z7, Z18, Z18
+	VMULPS        Z0, Z18, Z18
+	VADDPS        Z18, Z7, K2, Z7
+	MOVQ          48(CX), R9
+	MOVQ          48(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z18
+	VMOVUPS       64(R10)(BX*4), Z19
+	VSUBPS        Z18, Z19, Z19
+	VMULPS        Z0, Z19, Z19
+	VADDPS        Z19, Z18, K2, Z18
+	VMULPS        Z2, Z7, Z7
+	VMULPS        Z3, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	VCMPPS        $0x15, Z4, Z7, K2
+	VCMPPS        $0x1a, Z1, Z7, K2, K2
+	VPCOMPRESSD.Z Z5, K1, Z7
+	VMOVDQU32     Z7, (DI)(SI*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, SI
+	VPADDD        Z6, Z5, Z5
+	VPCOMPRESSD.Z Z5, K2, Z7
+	VMOVDQU32     Z7, (DI)(SI*4)
+	KMOVW         K2, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, SI
+	VPADDD        Z6, Z5, Z5
+	ADDQ          $0x20, BX
+	JMP           wide
+
+narrow:
+	TESTQ       R9, R9
+	JLE         again
+	MOVL        $0x00000010, R10
+	CMPQ        R9, R10
+	CMOVQLT     R9, R10
+	MOVL        $0xffffffff, R9
+	BZHIL       R10, R9, R9
+	KMOVW       R9, K1
+	MOVQ        96(CX), R9
+	MOVQ        96(R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMOVUPS.Z   (R10)(BX*4), K1, Z18
+	VPCMPEQD    Z18, Z7, K1, K2
+	MOVQ        (CX), R9
+	MOVQ        (R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMOVUPS.Z   (R10)(BX*4), K1, Z18
+	VSUBPS      Z7, Z18, Z18
+	VMULPS      Z0, Z18, Z18
+	VADDPS      Z18, Z7, K2, Z7
+	MOVQ        48(CX), R9
+	MOVQ        48(R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z18
+	VMOVUPS.Z   (R10)(BX*4), K1, Z19
+	VSUBPS      Z18, Z19, Z19
+	VMULPS      Z0, Z19, Z19
+	VADDPS      Z19, Z18, K2, Z18
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z3, Z18, Z18
+	VADDPS      Z18, Z7, Z7
+	VCMPPS      $0x15, Z4, Z7, K1, K1
+	VCMPPS      $0x1a, Z1, Z7, K1, K1
+	VPCOMPRESSD Z5, K1, (DI)(SI*4)
+	KMOVW       K1, R9
+	POPCNTL     R9, R9
+	ADDQ        R9, SI
+	VPADDD      Z6, Z5, Z5
+	ADDQ        $0x10, BX
+	MOVQ        DX, R9
+	SUBQ        BX, R9
+	JMP         narrow
+
+again:
+	XORL BX, BX
+	XORL DX, DX
+
+gather:
+	MOVQ         SI, R9
+	SUBQ         BX, R9
+	JLE          done
+	MOVL         $0x00000010, R10
+	CMPQ         R9, R10
+	CMOVQLT      R9, R10
+	MOVL         $0xffffffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	VMOVDQU32.Z  (DI)(BX*4), K1, Z1
+	MOVQ         96(CX), R9
+	MOVQ         96(R8), R10
+	KMOVW        K1, K2
+	VGATHERDPS   (R9)(Z1*4), K2, Z8
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z1*4), K2, Z9
+	VPCMPEQD     Z9, Z8, K1, K2
+	MOVQ         (CX), R9
+	MOVQ         (R8), R10
+	KMOVW        K1, K3
+	VGATHERDPS   (R9)(Z1*4), K3, Z10
+	KMOVW        K1, K3
+	VGATHERDPS   (R10)(Z1*4), K3, Z11
+	VSUBPS       Z10, Z11, Z11
+	VMULPS       Z0, Z11, Z11
+	VADDPS       Z11, Z10, K2, Z10
+	MOVQ         24(CX), R9
+	MOVQ         24(R8), R10
+	KMOVW        K1, K3
+	VGATHERDPS   (R9)(Z1*4), K3, Z12
+	KMOVW        K1, K3
+	VGATHERDPS   (R10)(Z1*4), K3, Z13
+	VSUBPS       Z12, Z13, Z13
+	VMULPS       Z0, Z13, Z13
+	VADDPS       Z13, Z12, K2, Z12
+	MOVQ         48(CX), R9
+	MOVQ         48(R8), R10
+	KMOVW        K1, K3
+	VGATHERDPS   (R9)(Z1*4), K3, Z14
+	KMOVW        K1, K3
+	VGATHERDPS   (R10)(Z1*4), K3, Z15
+	VSUBPS       Z14, Z15, Z15
+	VMULPS       Z0, Z15, Z15
+	VADDPS       Z15, Z14, K2, Z14
+	VBROADCASTSS (AX), Z2
+	VSUBPS       Z2, Z10, Z10
+	VBROADCASTSS 4(AX), Z2
+	VSUBPS       Z2, Z12, Z12
+	VBROADCASTSS 8(AX), Z2
+	VSUBPS       Z2, Z14, Z14
+	MOVQ         72(CX), R9
+	KMOVW        K1, K2
+	VGATHERDPS   (R9)(Z1*4), K2, Z16
+	VBROADCASTSS 60(AX), Z2
+	VCMPPS       $0x04, Z2, Z16, K1, K2
+	VBROADCASTSS 44(AX), Z2
+	VSUBPS       Z2, Z16, Z16
+	VMULPS       Z10, Z10, Z2
+	VMULPS       Z12, Z12, Z3
+	VADDPS       Z3, Z2, Z2
+	VMULPS       Z14, Z14, Z3
+	VADDPS       Z3, Z2, Z2
+	VBROADCASTSS 52(AX), Z3
+	VMULPS       Z3, Z2, Z3
+	VADDPS       Z16, Z3, Z3
+	VBROADCASTSS 12(AX), Z4
+	VMULPS       Z4, Z10, Z10
+	VBROADCASTSS 16(AX), Z4
+	VMULPS       Z4, Z12, Z12
+	VADDPS       Z12, Z10, Z10
+	VBROADCASTSS 20(AX), Z4
+	VMULPS       Z4, Z14, Z14
+	VADDPS       Z14, Z10, Z10
+	VMULPS       Z10, Z10, Z4
+	VCMPPS       $0x15, Z3, Z4, K2, K2
+	VPXORD       Z17, Z17, Z17
+	VBROADCASTSS 56(AX), Z5
+	VMULPS       Z5, Z2, Z2
+	VCMPPS       $0x11, Z17, Z10, K1, K3
+	VCMPPS       $0x1e, Z17, Z3, K3, K3
+	VCMPPS       $0x1e, Z2, Z4, K3, K3
+	VBROADCASTSS 40(AX), Z3
+	VSUBPS       Z3, Z10, Z10
+	VMULPS       Z10, Z10, Z4
+	VSUBPS       Z16, Z2, Z2
+	VCMPPS       $0x1e, Z17, Z10, K1, K1
+	VCMPPS       $0x1e, Z2, Z4, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	VPCOMPRESSD  Z1, K2, (DI)(DX*4)
+	KMOVW        K2, R9
+	POPCNTL      R9, R9
+	ADDQ         R9, DX
+	ADDQ         $0x10, BX
+	JMP          gather
+
+done:
+	VZEROUPPER
+	MOVQ DX, ret+40(FP)
+	RET

@@ -53,3 +53,13 @@ func ballAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //
 //go:noescape
 func ballBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+
+// manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
+//
+//go:noescape
+func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+
+// manyBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
+//
+//go:noescape
+func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int

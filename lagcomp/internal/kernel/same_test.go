@@ -122,7 +122,7 @@ func TestSameEverywhere(t *testing.T) {
 	for round := range 150 {
 		for n := range 68 {
 			if n == 67 {
-				n += rng.IntN(200)
+				n += rng.IntN(600)
 			}
 			r, xs, ys, zs, nr2 := scene(rng, n+8, math.Pow(10, float64(round%7)*0.6))
 			skip := rng.IntN(8) // columns need not be aligned

@@ -6,6 +6,8 @@
 //	narrow  the same for the last rows, a register at a time and masked
 //	judge   the full test of each register of rows in which somebody passed; who passes goes to the list, or ends the call
 //
+// But for those in many.go, which pack the rows that pass before they judge them.
+//
 // The operations and their order are those of kernel_generic.go, which says why; none is fused.
 package main
 
@@ -32,6 +34,14 @@ func main() {
 			}
 			k.write()
 		}
+	}
+	rising := GLOBL("rising", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(i))
+	}
+	for _, k := range []kernel{{name: "many"}, {name: "manyBetween", two: true}} {
+		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
+		k.writeMany()
 	}
 	Generate()
 }
@@ -64,7 +74,9 @@ type kernel struct {
 	avx512          bool
 	lanes           int
 	ball, two, stop bool
-	window          Mem // AVX2: eight words of ones, then eight of zeros
+	window          Mem            // AVX2: eight words of ones, then eight of zeros
+	rising          Mem            // 0 to 15
+	index           reg.VecVirtual // rows to gather, where they do not follow each other
 
 	p, a, b, n, i, out reg.GPVirtual
 	ax, az             reg.GPVirtual  // columns of the wide loop
@@ -284,7 +296,17 @@ func (k *kernel) judge() {
 	at, left := place{k.sub, 0}, GP64()
 	MOVQ(k.n, left)
 	SUBQ(k.sub, left)
-	valid := k.first(left)
+	pass, bits := k.full(at, k.first(left)), GP64()
+	if k.avx512 {
+		KMOVW(pass.k, bits.As32())
+	} else {
+		VMOVMSKPS(pass.v, bits.As32())
+	}
+	ANDL(bits.As32(), k.named.As32())
+}
+
+// full is the rows at a place that pass the full test, those that do not count perhaps among them.
+func (k *kernel) full(at place, valid rows) rows {
 	same := k.unbroken(at, valid)
 	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
 	VSUBPS(k.spread(probeO), x, x)
@@ -300,9 +322,7 @@ func (k *kernel) judge() {
 	VMULPS(k.spread(probeKeep), far, near)
 	VADDPS(nr2, near, near)
 	if k.ball {
-		pass = k.compare(notGreater, near, k.zero(), pass)
-		k.reduce(pass, rows{}, rows{})
-		return
+		return k.compare(notGreater, near, k.zero(), pass)
 	}
 	along, t := k.along(x, y, z), k.vec()
 	VMULPS(along, along, t)
@@ -314,25 +334,12 @@ func (k *kernel) judge() {
 	VMULPS(along, along, t)
 	VSUBPS(nr2, hair, hair)
 	beyond := k.compare(greater, t, hair, k.compare(greater, along, zero, valid))
-	k.reduce(pass, behind, beyond)
-}
-
-// reduce takes out of named who did not pass, and who is behind or beyond.
-func (k *kernel) reduce(pass, behind, beyond rows) {
-	bits := GP64()
 	if k.avx512 {
-		if !k.ball {
-			KORW(behind.k, beyond.k, behind.k)
-			KANDNW(pass.k, behind.k, pass.k)
-		}
-		KMOVW(pass.k, bits.As32())
-		ANDL(bits.As32(), k.named.As32())
-		return
-	}
-	if !k.ball {
+		KORW(behind.k, beyond.k, behind.k)
+		KANDNW(pass.k, behind.k, pass.k)
+	} else {
 		VORPS(behind.v, beyond.v, behind.v)
 		VANDNPS(pass.v, behind.v, pass.v)
 	}
-	VMOVMSKPS(pass.v, bits.As32())
-	ANDL(bits.As32(), k.named.As32())
+	return pass
 }

@@ -77,6 +77,10 @@ func (k *kernel) first(left reg.GPVirtual) rows {
 func (k *kernel) get(base reg.GPVirtual, at place, valid rows) reg.VecVirtual {
 	v := k.vec()
 	switch {
+	case k.index != nil:
+		m := K() // used up by the gathering
+		KMOVW(valid.k, m)
+		VGATHERDPS(Mem{Base: base, Index: k.index, Scale: 4}, m, v)
 	case valid.k != nil:
 		VMOVUPS_Z(at.in(base), valid.k, v)
 	case valid.v != nil:
