@@ -122,7 +122,7 @@ func BenchmarkGroups(b *testing.B) {
 		for b.Loop() {
 			g.build(&a.Column, 200, 0.95)
 		}
-		b.ReportMetric((cpuNanos(b)-from)/float64(b.N), "ns/build")
+		b.ReportMetric((cpuNanos(b)-from)/float64(b.N), "ns/op")
 	})
 	g.build(&a.Column, 200, 0.95)
 	for name, run := range map[string]func(r *Ray) int{
