@@ -4,13 +4,14 @@ package kernel
 //
 // Two tests: a cheap one that almost nobody passes, then the distance from the line. For the latter everything is shifted by the
 // origin before anything is squared: the expanded form k - 2 o.c loses its digits far from the middle of the map. Comparisons
-// are written so that NaN falls through to the end, and each product is rounded before it is added.
+// are written so that NaN falls through to the end, and each product is rounded before it is added. Left and right are asked for in
+// one comparison, as nobody can foretell which of the two it is.
 
 func rayGeneric(p *probe, c *Column, n int, out []int32) (named int) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := range n {
 		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
-		if side < p.lo || side > p.hi {
+		if max(p.lo-side, side-p.hi) > 0 {
 			continue // left or right of the ray
 		}
 		if p.along(xs[i], ys[i], zs[i], nr2[i]) {
@@ -26,7 +27,7 @@ func nextGeneric(p *probe, c *Column, n, from int) (at int, named uint32) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := from; i < n; i++ {
 		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
-		if side < p.lo || side > p.hi {
+		if max(p.lo-side, side-p.hi) > 0 {
 			continue
 		}
 		if p.along(xs[i], ys[i], zs[i], nr2[i]) {
@@ -40,7 +41,7 @@ func rayBetweenGeneric(p *probe, a, b *Column, n int, out []int32) (named int) {
 	for i := range n {
 		x, z := p.between(a, b, i, a.X[i], b.X[i]), p.between(a, b, i, a.Z[i], b.Z[i])
 		side := float32(x*p.sx) + float32(z*p.sz)
-		if side < p.lo || side > p.hi {
+		if max(p.lo-side, side-p.hi) > 0 {
 			continue
 		}
 		if p.along(x, p.between(a, b, i, a.Y[i], b.Y[i]), z, a.NR2[i]) {
