@@ -12,7 +12,7 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast bench bench-report gen lint vet nofma clean
+.PHONY: help build run test race fuzz blast oracle bench bench-report gen kernels lint vet nofma clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each
 blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_BLAST: how many)
 	TICKRATE_BLAST=$${TICKRATE_BLAST:-100000000} $(GO) test -run '^TestBlast$$' -count 1 -timeout 30m -v ./netio/netcode
 
+oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how many)
+	TICKRATE_ORACLE=$${TICKRATE_ORACLE:-100000000} $(GO) test -run '^TestOracle$$' -count 1 -timeout 30m -v ./lagcomp/internal/kernel
+
 bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
@@ -63,6 +66,9 @@ bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 
 gen: ## generated files; leaves git clean if they were up to date
 	$(GO) generate ./...
+
+kernels: ## only the assembly, of lagcomp's kernels and sim/move's; gen does so too, and CI checks that it changes nothing
+	$(GO) generate ./lagcomp/internal/kernel ./sim/move
 
 lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \

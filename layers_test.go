@@ -31,7 +31,7 @@ var layers = []layer{
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
-	{pkg: "lagcomp/internal/kernel"},
+	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum"},
 
 	// Bytes: sockets and packets never see the world.

@@ -91,7 +91,7 @@ func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []in
 	k := kernel.Ray{
 		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
 		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
-		Grow: float32(radius*radius) - BoundRadius*BoundRadius,
+		Grow: float32(radius*radius) - BoundRadius*BoundRadius, Widest: BoundRadius,
 	}
 	n := a.used
 	return kernel.Candidates(k, a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], h.candidates), flyers

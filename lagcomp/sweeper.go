@@ -206,7 +206,7 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 	k := kernel.Ray{
 		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
 		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
-		Grow: float32(q.reach*q.reach) - BoundRadius*BoundRadius,
+		Grow: float32(q.reach*q.reach) - BoundRadius*BoundRadius, Widest: BoundRadius,
 	}
 	n := f.used
 	return kernel.Candidates(k, f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)

@@ -1,15 +1,38 @@
-// Package kernel tests one ray against many spheres. Columns of centres go in, the indexes of those the ray may touch
-// come out. It knows nothing of players or time and keeps no state.
+// Package kernel tests one ray or one ball against many spheres. Columns of centres go in; the indexes of the spheres that
+// may be touched, or the one that is hit first, come out. It knows nothing of players or time and keeps no state.
 //
-// It is a broad phase: it may name a sphere that is missed by a hair, and never leaves out one that is hit. Callers
-// judge the few that come out exactly.
+// Candidates, Between, Overlaps and OverlapsBetween are a broad phase in float32: they may name a sphere that is missed by
+// a hair, and never leave out one that is hit. Nearest judges those few itself, in float64.
+//
+// kernel_generic.go is the truth. AVX2 and AVX-512 assembly, which _gen writes, does the same operations in the same order
+// on 8 or 16 rows at a time, none of them fused, so every machine names the same rows; the tag noasm turns it off.
+//
+// A number that is not one is no error. A row with one is named (and never hit); a ray or ball with one names about every
+// row and hits none. A ray without a direction touches what its origin lies in.
 package kernel
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
+
+//go:generate go run -C _gen . -out ../kernel_amd64.s -stubs ../kernel_amd64_gen.go -pkg kernel
 
 // Ray is a half line cut at Max metres from its origin O along the unit direction D. Grow, in square metres and not
-// negative, is added to the squared radius of whatever it is tested against.
-type Ray struct{ OX, OY, OZ, DX, DY, DZ, Max, Grow float32 }
+// negative, is added to the squared radius of whatever it is tested against. Widest is at least the radius of every row,
+// before Grow, in metres; 0 is MaxRadius. The closer it is, the sooner a row is passed over.
+type Ray struct{ OX, OY, OZ, DX, DY, DZ, Max, Grow, Widest float32 }
+
+// Ball is a sphere about a centre. Grow, in square metres and not negative, is added to the squared radius of whatever it is
+// tested against: (R+r)^2 - r^2 for a ball of radius R among spheres of radius r. Widest is as in Ray.
+type Ball struct{ X, Y, Z, Grow, Widest float32 }
+
+// Column is N spheres: row i has its centre at (X[i], Y[i], Z[i]) and the squared radius Grow - NR2[i], the square being kept
+// negated so that it adds to the squared distance; Never there is a row that is never named. All slices are of one length.
+type Column struct {
+	X, Y, Z, NR2 []float32
+	Life         []uint32 // for Between: rows of two columns are mixed where this is equal; nil elsewhere
+}
 
 // Never is the negated square of a radius for rows that nothing may hit: empty ones, the dead, padding.
 var Never = float32(math.Inf(1))
@@ -20,24 +43,108 @@ var Never = float32(math.Inf(1))
 // whose squared length is off 1 by up to 2e-6, so 34. Together 49; we take 64.
 const slack = 64.0 / (1 << 24)
 
-// sideSlack widens the first test, in square metres: at 16 km the level distance to the ray is off by 4 mm of rounded
-// differences and products and 2 mm of a rounded direction, and for radii up to MaxRadius this is worth a centimetre.
-const sideSlack = 0.25
-
-// The guarantee of Candidates holds for coordinates within Reach metres of 0 and radii up to MaxRadius.
+// The guarantee of the broad phase holds for coordinates within Reach metres of 0 and radii, Grow included, up to MaxRadius.
 const (
 	Reach     = 8192
 	MaxRadius = 12
 )
 
 // Candidates appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max.
-// Sphere i has its centre at (xs[i], ys[i], zs[i]) and the radius sqrt(r.Grow - nr2[i]): the square is kept negated, so that
-// it adds to the squared distance, and Never there means a row that is never named. The columns are of one length, and out
-// should have that capacity so that nothing is allocated.
+// Sphere i has its centre at (xs[i], ys[i], zs[i]) and the radius sqrt(r.Grow - nr2[i]); see Column. The columns are of one
+// length, and out should have that capacity so that nothing is allocated.
 //
 // Guarantee: while r.D is of unit length within 1e-6 and everything lies within Reach, a sphere that the exact ray touches
 // in exact arithmetic is named. Rows in which a number is not one are named too. What is named besides is off by a hair,
 // or round the ray's end by 0.42 radii.
 func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	return candidates(r, xs, ys, zs, nr2, out[:0])
+	var c Column // set field by field: a literal is made elsewhere and copied, which costs more than the test of 16 rows
+	c.X, c.Y, c.Z, c.NR2 = xs, ys, zs, nr2
+	n := c.len()
+	out = room(out, n)
+	var p probe
+	p.ray(&r)
+	return out[:level.ray(&p, &c, n, out)]
+}
+
+// Between is Candidates for spheres on their way: centres are a + (b-a)*f, each product rounded before it is added, where
+// both rows are of one Life, and a elsewhere; radii are those of a. f is 0 to 1. b may hold fewer rows: the rest stay at a.
+func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
+	n, both := a.pair(b)
+	out = room(out, n)
+	p := probe{f: f}
+	p.ray(&r)
+	named := level.rayBetween(&p, a, b, both, out)
+	if both < n {
+		rest := a.from(both)
+		named += shift(out[named:][:level.ray(&p, &rest, n-both, out[named:])], both)
+	}
+	return out[:named]
+}
+
+// Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Candidates, with the same guarantee.
+func Overlaps(s Ball, c *Column, out []int32) []int32 {
+	n := c.len()
+	out = room(out, n)
+	var p probe
+	p.ball(&s)
+	return out[:level.ball(&p, c, n, out)]
+}
+
+// OverlapsBetween is Overlaps for spheres on their way, as Between.
+func OverlapsBetween(s Ball, a, b *Column, f float32, out []int32) []int32 {
+	n, both := a.pair(b)
+	out = room(out, n)
+	p := probe{f: f}
+	p.ball(&s)
+	named := level.ballBetween(&p, a, b, both, out)
+	if both < n {
+		rest := a.from(both)
+		named += shift(out[named:][:level.ball(&p, &rest, n-both, out[named:])], both)
+	}
+	return out[:named]
+}
+
+// Nearest is the sphere of c that r enters first, the lowest index where two are equally near, and the metres until then: 0 for one
+// in which it starts, float32 of the exact value otherwise. It returns -1 if r hits none.
+//
+// The verdict is float64's: the broad phase only spares it most rows, and the ray is cut at each hit.
+func Nearest(r *Ray, c *Column) (index int, t float32) { return nearest(level, r, c, c.len()) }
+
+// len checks that the slices are of one length, and returns it.
+func (c *Column) len() int {
+	n := len(c.X)
+	if len(c.Y) != n || len(c.Z) != n || len(c.NR2) != n {
+		panic(fmt.Sprintf("kernel: columns of %d, %d, %d and %d rows", n, len(c.Y), len(c.Z), len(c.NR2)))
+	}
+	return n
+}
+
+// pair returns the rows of a and how many of them b has too.
+func (c *Column) pair(b *Column) (n, both int) {
+	n, both = c.len(), b.len()
+	if len(c.Life) != n || len(b.Life) != both {
+		panic(fmt.Sprintf("kernel: %d and %d lives in columns of %d and %d rows", len(c.Life), len(b.Life), n, both))
+	}
+	return n, min(n, both)
+}
+
+// from is c without its first rows.
+func (c *Column) from(row int) Column {
+	return Column{X: c.X[row:], Y: c.Y[row:], Z: c.Z[row:], NR2: c.NR2[row:]}
+}
+
+// room is out with n entries.
+func room(out []int32, n int) []int32 {
+	if cap(out) < n {
+		return make([]int32, n)
+	}
+	return out[:n]
+}
+
+// shift adds to rows and returns how many they are.
+func shift(rows []int32, by int) int {
+	for i := range rows {
+		rows[i] += int32(by)
+	}
+	return len(rows)
 }

@@ -1,53 +1,111 @@
 package kernel
 
-import "math"
-
-// candidates is the truth other implementations must cover: they may name more, never fewer than a float64 oracle.
+// The truth: what every other implementation must name, row for row.
 //
-// Two tests, since almost everybody is well to the left or right: first the distance from the upright plane through the
-// ray, then the distance from the line. Everything is shifted by the origin before anything is squared: the expanded form
-// k - 2 o.c loses its digits far from the middle of the map. Comparisons are written so that NaN falls through to the end.
-func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	n := len(xs)
-	ys, zs, nr2 = ys[:n], zs[:n], nr2[:n]
-	sx, sz := sideways(r.DX, r.DZ)
-	beside := sideSlack + r.Grow
+// Two tests: a cheap one that almost nobody passes, then the distance from the line. For the latter everything is shifted by the
+// origin before anything is squared: the expanded form k - 2 o.c loses its digits far from the middle of the map. Comparisons
+// are written so that NaN falls through to the end, and each product is rounded before it is added. Left and right are asked for in
+// one comparison, as nobody can foretell which of the two it is.
+
+func rayGeneric(p *probe, c *Column, n int, out []int32) (named int) {
+	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	for i := range n {
-		x, z := xs[i]-r.OX, zs[i]-r.OZ
-		side := float32(x*sx) + float32(z*sz)
-		if float32(side*side)+nr2[i] > beside {
+		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
+		if max(p.lo-side, side-p.hi) > 0 {
 			continue // left or right of the ray
 		}
-		y, square := ys[i]-r.OY, nr2[i]-r.Grow
-		along := float32(x*r.DX) + float32(y*r.DY) + float32(z*r.DZ)
-		far := float32(x*x) + float32(y*y) + float32(z*z)
-		if float32(along*along) < float32(far*(1-slack))+square {
-			continue // over, under or round the line
+		if p.along(xs[i], ys[i], zs[i], nr2[i]) {
+			out[named] = int32(i)
+			named++
 		}
-		if square == Never || behind(along, far, square) || beyond(along, far, square, r.Max) {
+	}
+	return named
+}
+
+// nextGeneric returns the first row named at or after from, as a set bit above at. None: n and 0.
+func nextGeneric(p *probe, c *Column, n, from int) (at int, named uint32) {
+	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
+	for i := from; i < n; i++ {
+		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
+		if max(p.lo-side, side-p.hi) > 0 {
 			continue
 		}
-		out = append(out, int32(i))
+		if p.along(xs[i], ys[i], zs[i], nr2[i]) {
+			return i, 1
+		}
 	}
-	return out
+	return n, 0
 }
 
-// sideways is a level unit vector across the direction; any will do for one straight up or down.
-func sideways(dx, dz float32) (x, z float32) {
-	across := math.Sqrt(float64(float64(dx)*float64(dx)) + float64(float64(dz)*float64(dz)))
-	if across < 1e-9 {
-		return 1, 0
+func rayBetweenGeneric(p *probe, a, b *Column, n int, out []int32) (named int) {
+	for i := range n {
+		x, z := p.between(a, b, i, a.X[i], b.X[i]), p.between(a, b, i, a.Z[i], b.Z[i])
+		side := float32(x*p.sx) + float32(z*p.sz)
+		if max(p.lo-side, side-p.hi) > 0 {
+			continue
+		}
+		if p.along(x, p.between(a, b, i, a.Y[i], b.Y[i]), z, a.NR2[i]) {
+			out[named] = int32(i)
+			named++
+		}
 	}
-	return float32(-float64(dz) / across), float32(float64(dx) / across)
+	return named
 }
 
-// behind reports that the ray starts outside the sphere and leads away from it.
-func behind(along, far, nr2 float32) bool {
-	return along < 0 && float32(far*(1-slack))+nr2 > 0 && float32(along*along) > float32(far*slack)
+func ballGeneric(p *probe, c *Column, n int, out []int32) (named int) {
+	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
+	for i := range n {
+		if p.round(xs[i], ys[i], zs[i], nr2[i]) {
+			out[named] = int32(i)
+			named++
+		}
+	}
+	return named
 }
 
-// beyond reports that the ray ends before the plane through the nearest point of the sphere.
-func beyond(along, far, nr2, limit float32) bool {
-	over := along - limit
-	return over > 0 && float32(over*over) > float32(far*slack)-nr2
+func ballBetweenGeneric(p *probe, a, b *Column, n int, out []int32) (named int) {
+	for i := range n {
+		x, y, z := p.between(a, b, i, a.X[i], b.X[i]), p.between(a, b, i, a.Y[i], b.Y[i]), p.between(a, b, i, a.Z[i], b.Z[i])
+		if p.round(x, y, z, a.NR2[i]) {
+			out[named] = int32(i)
+			named++
+		}
+	}
+	return named
+}
+
+// between is one coordinate of row i on its way from one column to the other.
+func (p *probe) between(a, b *Column, i int, from, to float32) float32 {
+	if a.Life[i] != b.Life[i] {
+		return from
+	}
+	return from + float32((to-from)*p.f)
+}
+
+// along is the full test of a ray on one row.
+func (p *probe) along(x, y, z, nr2 float32) bool {
+	x, y, z = x-p.ox, y-p.oy, z-p.oz
+	square := nr2 - p.grow
+	far := float32(x*x) + float32(y*y) + float32(z*z)
+	along := float32(x*p.dx) + float32(y*p.dy) + float32(z*p.dz)
+	near := float32(far*p.keep) + square
+	if nr2 == p.never || float32(along*along) < near {
+		return false // over, under or round the line
+	}
+	if along < 0 && near > 0 && float32(along*along) > float32(far*p.slack) {
+		return false // starts outside and leads away
+	}
+	over := along - p.max // from the ray's end to the plane through the nearest point of the sphere
+	return !(over > 0 && float32(over*over) > float32(far*p.slack)-square)
+}
+
+// round is both tests of a ball on one row.
+func (p *probe) round(x, y, z, nr2 float32) bool {
+	x, z = x-p.ox, z-p.oz
+	if float32(x*x)+float32(z*z) > p.hi || nr2 == p.never {
+		return false
+	}
+	y -= p.oy
+	far := float32(x*x) + float32(y*y) + float32(z*z)
+	return !(float32(far*p.keep)+(nr2-p.grow) > 0)
 }

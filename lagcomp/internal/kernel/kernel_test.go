@@ -127,7 +127,7 @@ func FuzzCandidates(f *testing.F) {
 	f.Add(float32(1), float32(2), float32(3), float32(0), float32(1), float32(0), float32(50), float32(1), float32(20), float32(3), float32(1))
 	f.Fuzz(func(t *testing.T, ox, oy, oz, dx, dy, dz, limit, x, y, z, radius float32) {
 		n := math.Sqrt(float64(dx)*float64(dx) + float64(dy)*float64(dy) + float64(dz)*float64(dz))
-		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit, 0}
+		r := Ray{ox, oy, oz, float32(float64(dx) / n), float32(float64(dy) / n), float32(float64(dz) / n), limit, 0, 0}
 		for _, v := range []float32{ox, oy, oz, x, y, z, limit} {
 			if !(math.Abs(float64(v)) <= Reach) {
 				t.Skip()
@@ -152,7 +152,7 @@ func BenchmarkCandidates(b *testing.B) {
 		xs[i], ys[i], zs[i], nr2[i] = rng.Float32()*200-100, rng.Float32()*4, rng.Float32()*200-100, -0.95*0.95
 	}
 	out := make([]int32, 0, n)
-	r := Ray{DX: 0.8, DZ: 0.6, OY: 2, Max: 300}
+	r := Ray{DX: 0.8, DZ: 0.6, OY: 2, Max: 300, Widest: 0.95}
 	for b.Loop() {
 		out = Candidates(r, xs, ys, zs, nr2, out)
 	}

@@ -1,0 +1,345 @@
+// Command _gen writes kernel_amd64.s. It has a module of its own so that avo never enters the project's.
+//
+// Every kernel has one shape, for AVX2 with 8 rows a register and for AVX-512 with 16:
+//
+//	wide    the cheap test of 32 rows at once; mostly nobody passes, and the next 32 follow
+//	narrow  the same for the last rows, a register at a time and masked
+//	judge   the full test of each register of rows in which somebody passed; who passes goes to the list, or ends the call
+//
+// But for those in many.go, which pack the rows that pass before they judge them.
+//
+// The operations and their order are those of kernel_generic.go, which says why; none is fused.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64,!noasm")
+	window := GLOBL("window", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, [2]U32{0xFFFFFFFF, 0}[i/8])
+	}
+	for _, wide := range []bool{false, true} {
+		for _, k := range []kernel{
+			{name: "ray"}, {name: "next", stop: true}, {name: "rayBetween", two: true},
+			{name: "ball", ball: true}, {name: "ballBetween", ball: true, two: true},
+		} {
+			k.window, k.avx512, k.lanes = window, wide, 8
+			if wide {
+				k.lanes = 16
+			}
+			k.write()
+		}
+	}
+	rising := GLOBL("rising", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(i))
+	}
+	for _, k := range []kernel{{name: "many"}, {name: "manyBetween", two: true}} {
+		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
+		k.writeMany()
+	}
+	Generate()
+}
+
+// wideRows is how many rows a turn of the wide loop tests.
+const wideRows = 32
+
+// Offsets of probe's fields and of the slices in a Column; TestOffsets in the package pins them.
+const (
+	probeO, probeD              = 0, 12 // x, y, z
+	probeSX, probeSZ            = 24, 28
+	probeLo, probeHi            = 32, 36
+	probeMax, probeGrow, probeF = 40, 44, 48
+	probeKeep, probeSlack       = 52, 56
+	probeNever                  = 60
+
+	columnX, columnY, columnZ, columnNR2, columnLife = 0, 24, 48, 72, 96
+)
+
+// Quiet predicates of VCMPPS. The notX are true where a number is not one.
+const (
+	less, greater       = U8(0x11), U8(0x1E)
+	notEqual            = U8(0x04)
+	notLess, notGreater = U8(0x15), U8(0x1A)
+)
+
+// kernel is one function in the making: what it is, and its registers.
+type kernel struct {
+	name            string
+	avx512          bool
+	lanes           int
+	ball, two, stop bool
+	window          Mem            // AVX2: eight words of ones, then eight of zeros
+	rising          Mem            // 0 to 15
+	index           reg.VecVirtual // rows to gather, where they do not follow each other
+
+	p, a, b, n, i, out reg.GPVirtual
+	ax, az             reg.GPVirtual  // columns of the wide loop
+	passed, sub, named reg.GPVirtual  // rows that passed the wide test; first row of a register of them; those named
+	f, sx, sz, lo, hi  reg.VecVirtual // what the wide loop compares with
+}
+
+func (k *kernel) write() {
+	k.signature()
+	k.load()
+	left, width := GP64(), GP64()
+
+	Label("wide")
+	MOVQ(k.n, left)
+	SUBQ(k.i, left)
+	CMPQ(left, Imm(wideRows))
+	JL(LabelRef("narrow"))
+	k.wide()
+	MOVQ(U32(wideRows), width)
+	JMP(LabelRef("judge"))
+	Label("skip")
+	ADDQ(Imm(wideRows), k.i)
+	JMP(LabelRef("wide"))
+
+	Label("narrow")
+	TESTQ(left, left)
+	JLE(LabelRef("done"))
+	k.narrow(left)
+	MOVQ(U32(k.lanes), width)
+	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
+	MOVL(k.passed.As32(), k.named.As32())
+	XORL(k.passed.As32(), k.passed.As32())
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("onward"))
+	JMP(LabelRef("full"))
+
+	Label("judge")
+	k.pick()
+	Label("full")
+	k.judge()
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("more"))
+	k.emit()
+	Label("more")
+	TESTL(k.passed.As32(), k.passed.As32())
+	JNZ(LabelRef("judge"))
+	Label("onward")
+	ADDQ(width, k.i)
+	JMP(LabelRef("wide"))
+
+	Label("done")
+	VZEROUPPER()
+	if k.stop {
+		XORL(k.named.As32(), k.named.As32())
+		Store(k.n, ReturnIndex(0))
+		Store(k.named.As32(), ReturnIndex(1))
+	} else {
+		first := GP64()
+		Load(Param("out"), first)
+		SUBQ(first, k.out)
+		SHRQ(Imm(2), k.out)
+		Store(k.out, ReturnIndex(0))
+	}
+	RET()
+}
+
+func (k *kernel) signature() {
+	name := k.name + "AVX2"
+	if k.avx512 {
+		name = k.name + "AVX512"
+	}
+	switch {
+	case k.stop:
+		TEXT(name, NOSPLIT, "func(p *[16]float32, a *[15]uintptr, n, from int) (at int, named uint32)")
+		Doc(name + " returns the first rows named at or after from: a set bit each, the lowest is row at. None: n and 0.")
+	case k.two:
+		TEXT(name, NOSPLIT, "func(p *[16]float32, a, b *[15]uintptr, n int, out *int32) int")
+		Doc(name + " tests n rows of what lies between two columns, and returns how many indexes it wrote to out.")
+	default:
+		TEXT(name, NOSPLIT, "func(p *[16]float32, a *[15]uintptr, n int, out *int32) int")
+		Doc(name + " tests n rows of a column, and returns how many indexes it wrote to out.")
+	}
+	Pragma("noescape")
+}
+
+// load fetches what the wide loop keeps in registers.
+func (k *kernel) load() {
+	k.p, k.a, k.n, k.i = GP64(), GP64(), GP64(), GP64()
+	k.passed, k.sub, k.named = GP64(), GP64(), GP64()
+	Load(Param("p"), k.p)
+	Load(Param("a"), k.a)
+	Load(Param("n"), k.n)
+	if k.stop {
+		Load(Param("from"), k.i)
+	} else {
+		k.out = GP64()
+		Load(Param("out"), k.out)
+		XORL(k.i.As32(), k.i.As32())
+	}
+	if k.two { // too few registers for the addresses of all columns
+		k.b = GP64()
+		Load(Param("b"), k.b)
+		k.f = k.spread(probeF)
+	} else {
+		k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
+	}
+	k.hi = k.spread(probeHi)
+	if k.ball {
+		k.sx, k.sz = k.spread(probeO), k.spread(probeO+8)
+	} else {
+		k.sx, k.sz, k.lo = k.spread(probeSX), k.spread(probeSZ), k.spread(probeLo)
+	}
+}
+
+// wide leaves in passed those of 32 rows that pass the cheap test, or jumps to skip if none does.
+func (k *kernel) wide() {
+	if k.avx512 {
+		k0, k1 := k.cheap(0, rows{}), k.cheap(1, rows{})
+		KORTESTW(k0.k, k1.k)
+		JZ(LabelRef("skip"))
+		high := GP64()
+		KMOVW(k0.k, k.passed.As32())
+		KMOVW(k1.k, high.As32())
+		SHLL(Imm(16), high.As32())
+		ORL(high.As32(), k.passed.As32())
+		return
+	}
+	var m [4]rows
+	any := YMM()
+	for r := range m {
+		m[r] = k.cheap(r, rows{})
+		switch r {
+		case 1:
+			VORPS(m[0].v, m[1].v, any)
+		case 2, 3:
+			VORPS(m[r].v, any, any)
+		}
+	}
+	bits := GP64()
+	VMOVMSKPS(any, bits.As32())
+	TESTL(bits.As32(), bits.As32())
+	JZ(LabelRef("skip"))
+	VMOVMSKPS(m[0].v, k.passed.As32())
+	for r := 1; r < len(m); r++ {
+		VMOVMSKPS(m[r].v, bits.As32())
+		SHLL(Imm(uint64(8*r)), bits.As32())
+		ORL(bits.As32(), k.passed.As32())
+	}
+}
+
+// narrow is wide for one register of which only the first left rows are there, one at least.
+func (k *kernel) narrow(left reg.GPVirtual) {
+	valid := k.first(left)
+	m := k.cheap(0, valid)
+	if k.avx512 {
+		KMOVW(m.k, k.passed.As32())
+		return
+	}
+	VANDPS(valid.v, m.v, m.v)
+	VMOVMSKPS(m.v, k.passed.As32())
+}
+
+// pick takes the lowest register of rows out of passed: sub is its first row, named those of its rows that passed.
+func (k *kernel) pick() {
+	ones := GP64()
+	TZCNTL(k.passed.As32(), k.sub.As32())
+	ANDL(I32(-k.lanes), k.sub.As32())
+	SHRXL(k.sub.As32(), k.passed.As32(), k.named.As32())
+	MOVL(U32(1<<k.lanes-1), ones.As32())
+	ANDL(ones.As32(), k.named.As32())
+	SHLXL(k.sub.As32(), ones.As32(), ones.As32())
+	ANDNL(k.passed.As32(), ones.As32(), k.passed.As32())
+	ADDQ(k.i, k.sub)
+}
+
+// emit hands out the rows named, or returns with them.
+func (k *kernel) emit() {
+	if k.stop {
+		VZEROUPPER()
+		Store(k.sub, ReturnIndex(0))
+		Store(k.named.As32(), ReturnIndex(1))
+		RET()
+		return
+	}
+	row := GP64()
+	Label("list")
+	TZCNTL(k.named.As32(), row.As32())
+	ADDL(k.sub.As32(), row.As32())
+	MOVL(row.As32(), Mem{Base: k.out})
+	ADDQ(Imm(4), k.out)
+	BLSRL(k.named.As32(), k.named.As32())
+	JNZ(LabelRef("list"))
+}
+
+// cheap is the test of the wide loop on its r-th register: left or right of the ray's upright plane, or level distance
+// from the ball. All loads are masked if valid says so.
+func (k *kernel) cheap(r int, valid rows) rows {
+	at := place{k.i, 4 * k.lanes * r}
+	same := k.unbroken(at, valid)
+	x, z := k.axis(columnX, at, valid, same), k.axis(columnZ, at, valid, same)
+	if k.ball {
+		VSUBPS(k.sx, x, x)
+		VSUBPS(k.sz, z, z)
+		VMULPS(x, x, x)
+		VMULPS(z, z, z)
+		VADDPS(z, x, x)
+		return k.compare(notGreater, x, k.hi, valid)
+	}
+	VMULPS(k.sx, x, x)
+	VMULPS(k.sz, z, z)
+	VADDPS(z, x, x)
+	return k.compare(notGreater, x, k.hi, k.compare(notLess, x, k.lo, valid))
+}
+
+// judge reduces named to the rows at sub that pass the full test.
+func (k *kernel) judge() {
+	at, left := place{k.sub, 0}, GP64()
+	MOVQ(k.n, left)
+	SUBQ(k.sub, left)
+	pass, bits := k.full(at, k.first(left)), GP64()
+	if k.avx512 {
+		KMOVW(pass.k, bits.As32())
+	} else {
+		VMOVMSKPS(pass.v, bits.As32())
+	}
+	ANDL(bits.As32(), k.named.As32())
+}
+
+// full is the rows at a place that pass the full test, those that do not count perhaps among them.
+func (k *kernel) full(at place, valid rows) rows {
+	same := k.unbroken(at, valid)
+	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
+	VSUBPS(k.spread(probeO), x, x)
+	VSUBPS(k.spread(probeO+4), y, y)
+	VSUBPS(k.spread(probeO+8), z, z)
+	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
+	pass := k.compare(notEqual, nr2, k.spread(probeNever), valid)
+	VSUBPS(k.spread(probeGrow), nr2, nr2)
+	if !k.avx512 {
+		valid = rows{} // named is taken into account at the end, and registers are few
+	}
+	far, near := k.square(x, y, z), k.vec()
+	VMULPS(k.spread(probeKeep), far, near)
+	VADDPS(nr2, near, near)
+	if k.ball {
+		return k.compare(notGreater, near, k.zero(), pass)
+	}
+	along, t := k.along(x, y, z), k.vec()
+	VMULPS(along, along, t)
+	pass = k.compare(notLess, t, near, pass)
+	hair, zero := k.vec(), k.zero()
+	VMULPS(k.spread(probeSlack), far, hair)
+	behind := k.compare(greater, t, hair, k.compare(greater, near, zero, k.compare(less, along, zero, valid)))
+	VSUBPS(k.spread(probeMax), along, along)
+	VMULPS(along, along, t)
+	VSUBPS(nr2, hair, hair)
+	beyond := k.compare(greater, t, hair, k.compare(greater, along, zero, valid))
+	if k.avx512 {
+		KORW(behind.k, beyond.k, behind.k)
+		KANDNW(pass.k, behind.k, pass.k)
+	} else {
+		VORPS(behind.v, beyond.v, behind.v)
+		VANDNPS(pass.v, behind.v, pass.v)
+	}
+	return pass
+}

@@ -1,0 +1,118 @@
+//go:build !noasm
+
+package kernel
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// isa is an instruction set.
+type isa uint8
+
+const (
+	generic isa = iota
+	avx2
+	avx512
+)
+
+// level is the best that this machine has.
+var level = best()
+
+func best() isa {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX512F && x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
+		return avx512
+	case x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
+		return avx2
+	}
+	return generic
+}
+
+// many is from how many rows on it pays to pack those that pass the cheap test. Nearest never does: it would lose what it wins by
+// cutting the ray at each hit.
+const many = 384
+
+// lanes is how many rows one answer of next covers.
+func (k isa) lanes() int { return [...]int{1, 8, 16}[k] }
+
+func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
+	switch {
+	case n == 0:
+		return 0
+	case k == avx512 && n >= many:
+		return manyAVX512(p.flat(), c.flat(), n, &out[0])
+	case k == avx512:
+		return rayAVX512(p.flat(), c.flat(), n, &out[0])
+	case k == avx2:
+		return rayAVX2(p.flat(), c.flat(), n, &out[0])
+	}
+	return rayGeneric(p, c, n, out)
+}
+
+func (k isa) next(p *probe, c *Column, n, from int) (at int, named uint32) {
+	switch k {
+	case avx512:
+		return nextAVX512(p.flat(), c.flat(), n, from)
+	case avx2:
+		return nextAVX2(p.flat(), c.flat(), n, from)
+	}
+	return nextGeneric(p, c, n, from)
+}
+
+func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
+	switch {
+	case n == 0:
+		return 0
+	case k == avx512 && n >= many:
+		return manyBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
+	case k == avx512:
+		return rayBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
+	case k == avx2:
+		return rayBetweenAVX2(p.flat(), a.flat(), b.flat(), n, &out[0])
+	}
+	return rayBetweenGeneric(p, a, b, n, out)
+}
+
+func (k isa) ball(p *probe, c *Column, n int, out []int32) int {
+	switch {
+	case n == 0:
+		return 0
+	case k == avx512:
+		return ballAVX512(p.flat(), c.flat(), n, &out[0])
+	case k == avx2:
+		return ballAVX2(p.flat(), c.flat(), n, &out[0])
+	}
+	return ballGeneric(p, c, n, out)
+}
+
+func (k isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
+	switch {
+	case n == 0:
+		return 0
+	case k == avx512:
+		return ballBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
+	case k == avx2:
+		return ballBetweenAVX2(p.flat(), a.flat(), b.flat(), n, &out[0])
+	}
+	return ballBetweenGeneric(p, a, b, n, out)
+}
+
+// flat is what the generator, which knows only Go's own types, calls a probe.
+func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
+
+// flat is the headers of five slices.
+func (c *Column) flat() *[15]uintptr { return (*[15]uintptr)(unsafe.Pointer(c)) }
+
+// The generator counts on these.
+var (
+	_ [12]byte     = [unsafe.Offsetof(probe{}.dx)]byte{}
+	_ [24]byte     = [unsafe.Offsetof(probe{}.sx)]byte{}
+	_ [40]byte     = [unsafe.Offsetof(probe{}.max)]byte{}
+	_ [52]byte     = [unsafe.Offsetof(probe{}.keep)]byte{}
+	_ [60]byte     = [unsafe.Offsetof(probe{}.never)]byte{}
+	_ [72]byte     = [unsafe.Offsetof(Column{}.NR2)]byte{}
+	_ [15 * 8]byte = [unsafe.Sizeof(Column{})]byte{}
+)

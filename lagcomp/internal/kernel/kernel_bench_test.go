@@ -1,0 +1,69 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// BenchmarkBroad names the candidates of 64 rays, or of 64 balls of 5 m, among 1000 players on 200 m: of one tick, and between two.
+// "lerp-first" is what Between spares: working out where everybody is, then testing them.
+func BenchmarkBroad(b *testing.B) {
+	const n = 1000
+	a := newArena(n, 64, 200)
+	next := Column{X: slices.Clone(a.X), Y: slices.Clone(a.Y), Z: slices.Clone(a.Z), NR2: a.NR2, Life: make([]uint32, n)}
+	a.Life = make([]uint32, n)
+	for i := range next.X {
+		next.X[i] += 0.1
+	}
+	lerped := Column{X: make([]float32, n), Y: make([]float32, n), Z: make([]float32, n), NR2: a.NR2}
+	balls := make([]Ball, len(a.rays))
+	for i, r := range a.rays {
+		balls[i] = Ball{X: r.OX, Y: r.OY, Z: r.OZ, Grow: 5.95*5.95 - 0.95*0.95, Widest: 0.95}
+	}
+	out := make([]int32, n)
+	for name, k := range levels(b) {
+		for _, c := range []struct {
+			what string
+			run  func(i int) int
+		}{
+			{"ray", func(i int) int { var p probe; p.ray(&a.rays[i]); return k.ray(&p, &a.Column, n, out) }},
+			{"ray-between", func(i int) int {
+				p := probe{f: 0.3}
+				p.ray(&a.rays[i])
+				return k.rayBetween(&p, &a.Column, &next, n, out)
+			}},
+			{"ray-lerp-first", func(i int) int {
+				lerp(lerped.X, a.X, next.X, 0.3)
+				lerp(lerped.Y, a.Y, next.Y, 0.3)
+				lerp(lerped.Z, a.Z, next.Z, 0.3)
+				var p probe
+				p.ray(&a.rays[i])
+				return k.ray(&p, &lerped, n, out)
+			}},
+			{"ball", func(i int) int { var p probe; p.ball(&balls[i]); return k.ball(&p, &a.Column, n, out) }},
+			{"ball-between", func(i int) int {
+				p := probe{f: 0.3}
+				p.ball(&balls[i])
+				return k.ballBetween(&p, &a.Column, &next, n, out)
+			}},
+		} {
+			b.Run(fmt.Sprintf("%s/%s", c.what, name), func(b *testing.B) {
+				b.ReportAllocs()
+				from := cpuNanos(b)
+				for b.Loop() {
+					for i := range balls {
+						sink += c.run(i)
+					}
+				}
+				a.report(b, cpuNanos(b)-from)
+			})
+		}
+	}
+}
+
+func lerp(dst, a, b []float32, f float32) {
+	for i := range dst {
+		dst[i] = a[i] + float32((b[i]-a[i])*f)
+	}
+}

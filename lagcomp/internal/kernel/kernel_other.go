@@ -1,0 +1,26 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+// isa is an instruction set: only Go's own here.
+type isa uint8
+
+const generic isa = 0
+
+const level = generic
+
+func (isa) lanes() int { return 1 }
+
+func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
+
+func (isa) next(p *probe, c *Column, n, from int) (int, uint32) { return nextGeneric(p, c, n, from) }
+
+func (isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
+	return rayBetweenGeneric(p, a, b, n, out)
+}
+
+func (isa) ball(p *probe, c *Column, n int, out []int32) int { return ballGeneric(p, c, n, out) }
+
+func (isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
+	return ballBetweenGeneric(p, a, b, n, out)
+}
