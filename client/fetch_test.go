@@ -259,7 +259,7 @@ func TestUnaskedContent(t *testing.T) {
 		}
 		parts := uint64(len(l.honest(wire.ContentModel))+1023) / 1024
 		before := s.client.Stats()
-		for range 20 {
+		for range 3*parts + 2 {
 			l.run(300 * time.Millisecond)
 			pack, _ := g.peer.Append(l.now, nil)
 			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))

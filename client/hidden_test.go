@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -66,7 +66,7 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 }
 
 // tell gives a client's decoder a snapshot of one player in slot 3, who is at x.
-func tell(c *Client, at tick.Tick, x int32) lagcomp.Pose {
+func tell(c *Client, at tick.Tick, x int32) rig.Pose {
 	models := ghost.Trained()
 	ring, e, k := snapshot.NewRing(ghost.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
 	frame, id := ring.Begin(at), ecs.MakeNetID(3, 1)
@@ -107,7 +107,7 @@ func TestNoGlideAcrossLongGaps(t *testing.T) {
 	} {
 		cl := Client{decoder: snapshot.NewDecoder(ghost.Trained().Public, 16, 3), view: c.view}
 		cl.welcome.SendInterval, cl.cfg.Every = 3, c.every
-		var ends [2]lagcomp.Pose
+		var ends [2]rig.Pose
 		for n, at := range [2]tick.Tick{c.from, c.to} {
 			if at != 0 {
 				ends[n] = tell(&cl, at, int32(1280*n))

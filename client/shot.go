@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 )
@@ -18,8 +19,10 @@ type Shot struct {
 
 	// With Config.Judge, who in our own view is hit by it. Hit is 0 for nobody.
 	Hit      ecs.NetID
-	Part     lagcomp.Part
+	Bone     rig.Bone
+	Part     rig.Part
 	Distance float32
+	Normal   geom.Vec3
 }
 
 // shotRing is how many shots are kept: four seconds at 14 a second.
@@ -70,8 +73,8 @@ func (c *Client) judge(s *Shot) {
 		if !ok || !p.Alive() || p.ID == c.welcome.NetID || seen && p.Team() == me.Team() {
 			continue
 		}
-		if part, t, hit := lagcomp.SweepTest(s.Ray, s.Radius, p); hit && (s.Hit == 0 || t < s.Distance) {
-			s.Hit, s.Part, s.Distance = ecs.NetID(p.ID), part, t
+		if h, ok := lagcomp.Test(s.Ray, s.Radius, &p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
+			s.Hit, s.Bone, s.Part, s.Distance, s.Normal = ecs.NetID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
 		}
 	}
 }

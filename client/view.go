@@ -4,14 +4,14 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // View is the instant that the client looks at since the last Advance. It is what a command that fires carries.
 func (c *Client) View() tick.View { return c.view }
 
-// Pose is what the current view shows in a slot: lagcomp.Lerp between the view's two snapshots, as the server will
+// Pose is what the current view shows in a slot: rig.Lerp between the view's two snapshots, as the server will
 // compute it. False if there was nobody at the first of them, or the client is thin.
 //
 // If one of the two snapshots did not tell of this slot, or the datagram was lost, the nearest ones that do know it stand
@@ -20,10 +20,10 @@ func (c *Client) View() tick.View { return c.view }
 // than maxGlide send intervals, the player was out of sight in between, or nothing was heard of it: nobody glides through
 // what lies between. It stays where it was seen last, unless the server said that it is gone, until the view comes to where it was
 // seen again. Who was never seen before appears at once where it is seen first.
-func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
+func (c *Client) Pose(slot int) (rig.Pose, bool) {
 	a, b, frac := c.bracket(slot)
 	if a == nil {
-		return lagcomp.Pose{}, false
+		return rig.Pose{}, false
 	}
 	from, ok := poseIn(a, slot)
 	if !ok || b == nil || frac == 0 {
@@ -33,7 +33,7 @@ func (c *Client) Pose(slot int) (lagcomp.Pose, bool) {
 	if !ok {
 		return from, true
 	}
-	return lagcomp.Lerp(from, to, frac), true
+	return rig.Lerp(&from, &to, frac), true
 }
 
 // bracket finds the two frames that know a slot around the view's instant, and the fraction between them; the second is nil
@@ -83,11 +83,11 @@ func between(v tick.View, a, b tick.Tick) uint8 {
 	return uint8(min(at/uint64(b-a), 255))
 }
 
-func poseIn(f *snapshot.Frame, slot int) (lagcomp.Pose, bool) {
+func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {
 	var row [ghost.PublicFields]int32
 	id := f.Row(slot, row[:])
 	if id == 0 {
-		return lagcomp.Pose{}, false
+		return rig.Pose{}, false
 	}
 	return ghost.PoseOf(id, row[:]), true
 }

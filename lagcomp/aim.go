@@ -3,21 +3,44 @@ package lagcomp
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // Reach is half the width of the world in metres: whoever stands or shoots further out on any axis hits nobody and is hit
 // by nobody. Within it the broad phase is proven.
 const Reach = kernel.Reach
 
-// Test is the one verdict of a ray on a pose, for client and server: the nearer of body and head, the head where they
-// are equally near, and the distance in metres. It does not look at flags or ids. A ray of no use (see Aim) hits nothing,
-// nor is a pose beyond Reach hit.
-func Test(r geom.Ray, p Pose) (Part, float32, bool) {
+// MaxSweep is the largest radius of a flying sphere or of a ball for Within, in metres.
+const MaxSweep = 10
+
+// Test is the one verdict of a sphere that flies along a ray on a pose, for client and server: which of its bones it touches
+// first, and how far its centre flew until then; rig.Test says what of equally near bones. A radius of 0 is a ray. It does
+// not look at flags or ids. A ray of no use (see Aim), a radius outside 0 to MaxSweep or a pose beyond Reach hits nothing.
+func Test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
 	r, ok := Aim(r)
-	if !ok {
-		return None, 0, false
+	if !ok || !usable(radius) {
+		return rig.Hit{}, false
 	}
-	return test(r, p)
+	return test(r, radius, p)
+}
+
+// test is Test of what has been found fit.
+func test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
+	if !within(p.Pos) {
+		return rig.Hit{}, false
+	}
+	return rig.Test(r, radius, p)
+}
+
+// Touches reports whether a ball touches a bone of p. NaN touches nothing, nor is a pose beyond Reach touched.
+func Touches(ball geom.Sphere, p *rig.Pose) bool {
+	bound := rig.Bound(p)
+	reach := bound.Radius + ball.Radius
+	if !within(p.Pos) || !(bound.Center.Sub(ball.Center).LenSq() <= float32(reach*reach)) {
+		return false
+	}
+	_, metres := rig.Nearest(ball.Center, p)
+	return metres <= ball.Radius
 }
 
 // Aim makes a ray fit for testing: a direction whose squared length is off 1 by more than 2e-6 is normalised. It reports
@@ -32,29 +55,7 @@ func Aim(r geom.Ray) (geom.Ray, bool) {
 	return r, geom.Abs(r.Dir.LenSq()-1) <= 2e-6
 }
 
-// test moves the ray to where it could first touch the bound before it computes with squares, so that a target two
-// kilometres away is judged as finely as one at hand.
-func test(r geom.Ray, p Pose) (part Part, t float32, ok bool) {
-	if !within(p.Pos) {
-		return None, 0, false
-	}
-	skip := max(0, Bound(p).Center.Sub(r.Origin).Dot(r.Dir)-BoundRadius)
-	if !(skip <= r.Max) {
-		return None, 0, false
-	}
-	near := geom.Ray{Origin: r.At(skip), Dir: r.Dir, Max: r.Max - skip}
-	body, head := Hitboxes(p)
-	if d, hit := near.Capsule(body); hit {
-		part, t = Body, d
-	}
-	if d, hit := near.Capsule(head); hit && (part == None || d <= t) {
-		part, t = Head, d
-	}
-	if part == None {
-		return None, 0, false
-	}
-	return part, skip + t, true
-}
+func usable(radius float32) bool { return radius >= 0 && radius <= MaxSweep }
 
 // within reports whether p lies in the world; NaN does not.
 func within(p geom.Vec3) bool {

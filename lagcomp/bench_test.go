@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // fight is 1000 players on 200 x 200 m for a second at 128 Hz, and 64 of them who fire at somebody in one tick.
@@ -58,7 +59,14 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 // each at its own, within four pairs of snapshots (a lobby) or within forty (the worst there is).
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
-	hits := make([]Hit, len(same))
+	hits := make([]Hit, 1000)
+	var thousand []Shot // each at an instant of its own, in 110 pairs of ticks
+	for i := range 1000 {
+		s := distinct[i%len(distinct)]
+		from := 75 + tick.Tick(i%110)
+		s.View = tick.View{From: from, To: from + 6, Frac: uint8(i/110*28 + i%110)}
+		thousand = append(thousand, s)
+	}
 	onSnapshot, lobby := append([]Shot(nil), same...), append([]Shot(nil), same...)
 	for i := range onSnapshot {
 		onSnapshot[i].View.Frac = 0
@@ -73,6 +81,7 @@ func BenchmarkCast(b *testing.B) {
 		{"same-view-on-a-tick", h.Cast, onSnapshot},
 		{"distinct-views-4-pairs", h.Cast, lobby},
 		{"distinct-views-40-pairs", h.Cast, distinct},
+		{"thousand-shots-110-pairs", h.Cast, thousand},
 		{"one-shot", h.Cast, same[:1]},
 		{"brute-force-same", slow.Cast, same},
 		{"brute-force-distinct", slow.Cast, distinct},
@@ -83,6 +92,7 @@ func BenchmarkCast(b *testing.B) {
 				c.cast(c.shots, hits)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.shots)), "ns/shot")
+			b.ReportMetric(float64(b.N)*float64(len(c.shots))/b.Elapsed().Seconds(), "shots/s")
 		})
 	}
 }
@@ -102,9 +112,9 @@ func BenchmarkRecord(b *testing.B) {
 		per(b)
 	})
 	b.Run("copy", func(b *testing.B) {
-		ring := make([][]Pose, 129)
+		ring := make([][]rig.Pose, 129)
 		for i := range ring {
-			ring[i] = make([]Pose, 1000)
+			ring[i] = make([]rig.Pose, 1000)
 		}
 		at := 0
 		for b.Loop() {
@@ -115,23 +125,23 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// BenchmarkMoves measures 1000 rows between two ticks, which each pair of snapshots costs once.
+// BenchmarkMoves measures 1000 rows between two ticks, which each tick costs once.
 func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
-	from, to := h.between(tick.View{From: 170, To: 176})
+	from, to := h.between(tick.View{From: 170, To: 171})
 	var m move
 	for b.Loop() {
-		m.measure(from, to, limits[0])
+		m.measure(from, to, stepLimits, true)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
 }
 
 func BenchmarkTest(b *testing.B) {
 	_, _, same, _ := fight(b)
-	p := Pose{Pos: geom.Vec3{X: 20, Z: 20}}
+	p := rig.Pose{Pos: geom.Vec3{X: 20, Z: 20}}
 	r := same[0].Ray
 	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
 	for b.Loop() {
-		Test(r, p)
+		Test(r, 0, &p)
 	}
 }

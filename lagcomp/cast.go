@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // Shot is one ray to be judged at the instant its shooter was looking at.
@@ -16,13 +17,23 @@ type Shot struct {
 	Team    uint8     // the shooter's, never hit either; NoTeam spares nobody
 }
 
-// Hit is the nearest hit of a shot; the zero Hit (ID 0, Part None) is a miss.
+// NoTeam in a Shot spares nobody but the shooter.
+const NoTeam uint8 = 255
+
+// Hit is the nearest hit of a shot; the zero Hit (ID 0, Part NoPart) is a miss.
 type Hit struct {
 	ID       uint32
 	Slot     int
-	Part     Part
+	Bone     rig.Bone
+	Part     rig.Part  // of Bone
 	Distance float32   // metres along the ray
 	Point    geom.Vec3 // Ray.At(Distance)
+	Normal   geom.Vec3 // see rig.Hit
+}
+
+// hitOf is what a ray met of a player.
+func hitOf(ray geom.Ray, id uint32, slot int, h *rig.Hit) Hit {
+	return Hit{id, slot, h.Bone, h.Part, h.Distance, ray.At(h.Distance), h.Normal}
 }
 
 // Cast judges shots[i] into hits[i]: the living player nearest along the ray, not the shooter nor its team, as the
@@ -40,8 +51,32 @@ func (h *History) CastSeen(shots []Shot, hits []Hit, seen func(s *Shot, id uint3
 	if len(hits) < len(shots) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d shots into %d hits", len(shots), len(hits)))
 	}
-	for i := range shots {
+	h.together(len(shots), func(i int) tick.Tick { return shots[i].View.From }, func(i int) {
 		hits[i] = h.castOne(&shots[i], seen)
+	})
+}
+
+// together calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
+// from memory once, whatever order the questions came in.
+func (h *History) together(n int, from func(i int) tick.Tick, judge func(i int)) {
+	for first := 0; first < n; first += len(h.order) {
+		count := min(n-first, len(h.order))
+		clear(h.places)
+		for i := range count {
+			h.places[int(from(first+i))%len(h.frames)]++
+		}
+		at := int32(0)
+		for f, n := range h.places {
+			h.places[f], at = at, at+n
+		}
+		for i := range count {
+			f := int(from(first+i)) % len(h.frames)
+			h.order[h.places[f]] = int32(i)
+			h.places[f]++
+		}
+		for _, i := range h.order[:count] {
+			judge(first + int(i))
+		}
 	}
 }
 
@@ -54,50 +89,48 @@ func (h *History) castOne(s *Shot, seen func(*Shot, uint32) bool) (best Hit) {
 	near, flyers := h.near(ray, a, b, s.View.Frac)
 	for _, slots := range [2][]int32{near, flyers} {
 		for _, slot := range slots {
-			p := lerpRow(a, b, s.View.Frac, int(slot))
-			if !target(p, s) {
-				continue
-			}
-			hit := Hit{ID: p.ID, Slot: int(slot)}
-			if hit.Part, hit.Distance, ok = test(ray, p); ok && nearer(hit, best) && (seen == nil || seen(s, p.ID)) {
-				best = hit
+			if slot := int(slot); a.target(slot, s.Shooter, s.Team) {
+				p := lerpRow(a, b, s.View.Frac, slot)
+				if hit, ok := test(short(ray, &best), 0, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(s, p.ID)) {
+					best = hitOf(ray, p.ID, slot, &hit)
+				}
 			}
 		}
-	}
-	if best.Part != None {
-		best.Point = ray.At(best.Distance)
 	}
 	return best
 }
 
-// nearer reports whether a comes before b, which may be a miss.
-func nearer(a, b Hit) bool {
-	return b.Part == None || a.Distance < b.Distance || a.Distance == b.Distance && a.Slot < b.Slot
+// short is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.
+func short(ray geom.Ray, best *Hit) geom.Ray {
+	if best.ID != 0 {
+		ray.Max = min(ray.Max, best.Distance+0.01)
+	}
+	return ray
 }
 
-// near lists every slot that test could hit, in two parts which may overlap; the memory is the history's until the next
-// call.
+// nearer reports whether a hit comes before best, which may be a miss.
+func nearer(distance float32, slot int, best *Hit) bool {
+	return best.ID == 0 || distance < best.Distance || distance == best.Distance && slot < best.Slot
+}
+
+// near lists every slot that test could hit, in two parts which may overlap, and may name rows beyond those used; the memory
+// is the history's until the next call.
 func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []int32) {
-	radius := float32(BoundRadius)
-	if frac != 0 && a != b {
-		m := h.moves.between(a, b)
-		if m.count == tooMany {
-			return h.everyone[:a.used], nil
-		}
-		radius += float32(fraction(frac)*m.metres*(1+1e-5)) + 2e-3 // 2 mm: positions at Reach are rounded to 1
-		flyers = m.flyers[:m.count]
-	}
-	// The columns hold feet; the bounds' centres are boundHigh above, so the ray goes down instead.
-	k := kernel.Ray{
-		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
-		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
-		Grow: float32(radius*radius) - BoundRadius*BoundRadius, Widest: BoundRadius,
+	radius, flyers, ok := h.widen(a, b, frac)
+	if !ok {
+		return h.everyone[:a.used], nil
 	}
 	n := a.used
-	return kernel.Candidates(k, a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], h.candidates), flyers
+	return kernel.Candidates(a.ray(ray, radius), a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], h.candidates), flyers
 }
 
-// target reports whether shot s may hit p at all.
-func target(p Pose, s *Shot) bool {
-	return p.Alive() && p.ID != s.Shooter && p.Team() != s.Team
+// widen is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for
+// the flyers. False: nobody knows.
+func (h *History) widen(a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
+	if frac == 0 || a == b {
+		return widest, nil, true
+	}
+	metres, flyers, ok := h.reach(a, b)
+	// 2 mm: positions at Reach are rounded to 1.
+	return widest + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
 }

@@ -4,28 +4,30 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // MinTickReach is MinTicks as a tick.
 const MinTickReach = tick.Tick(MinTicks)
 
-// TestCastIsTheTwinsToTheBit judges over 2*10^5 shots by both, in small and large maps, near the middle and far out.
-func TestCastIsTheTwinsToTheBit(t *testing.T) {
+// TestRow49CastIsTheTwinsToTheBit is row 49 of the reference's checklist: it judges over 2*10^5 shots by both, in small and large maps, near the middle and far out.
+func TestRow49CastIsTheTwinsToTheBit(t *testing.T) {
 	for seed, extent := range []float32{6, 30, 200, 2000} {
 		t.Run(fmt.Sprintf("extent=%v", extent), func(t *testing.T) {
 			t.Parallel()
 			const slots, batchSize = 48, 256
 			hits, parts := compare(t, uint64(seed), slots, extent, 200, batchSize)
-			if hits < 2000 || parts[Head] < 200 || parts[Body] < 1000 {
+			if hits < 2000 || min(parts[rig.PartHead], parts[rig.PartTorso], parts[rig.PartArms], parts[rig.PartLegs]) < 100 {
 				t.Fatalf("only %d hits, %v: the shots prove little", hits, parts)
 			}
 		})
 	}
 }
 
-func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int) (count int, parts [3]int) {
+func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int) (count int, parts [5]int) {
 	c, fast, slow := newCrowd(seed, slots, extent), NewHistory(slots, 0), newSlowHistory(MinTicks)
 	shots, got, want := make([]Shot, n), make([]Hit, n), make([]Hit, n)
 	now := tick.Tick(1)
@@ -71,7 +73,9 @@ func FuzzCast(f *testing.F) {
 	})
 }
 
-func TestAtIsTheTwinsToTheBit(t *testing.T) {
+// TestRow48HistoryIsTheTwinsToTheBit is row 48 of the reference's checklist: the pose of a tick is the one recorded, and between ticks
+// rig.Lerp of two.
+func TestRow48HistoryIsTheTwinsToTheBit(t *testing.T) {
 	c, fast, slow := newCrowd(9, 20, 50), NewHistory(20, 0), newSlowHistory(MinTicks)
 	held := 0
 	for now := tick.Tick(1); now < 1000; now++ {
@@ -95,11 +99,54 @@ func TestAtIsTheTwinsToTheBit(t *testing.T) {
 	}
 }
 
+// Nobody is ever between two places that it was put to, nor half dead, nor half another hero.
+func TestRow48NobodyIsBetweenTwoLives(t *testing.T) {
+	a := rig.Pose{ID: 7, Flags: rig.Flags(true, 1, 3), Form: rig.FormOf(rig.Robot, rig.Run), Phase: 60000}
+	far := a
+	far.Pos.X, far.Phase = 2, 1000
+	edit := func(f func(*rig.Pose)) rig.Pose { p := far; f(&p); return p }
+	for i, c := range []struct {
+		b     rig.Pose
+		moves bool
+	}{
+		{far, true},
+		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 2, 3) }), true},                // another team
+		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Robot, rig.Jump) }), true},       // another stance
+		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(true, 1, 4) }), false},               // spawned or teleported
+		{edit(func(p *rig.Pose) { p.Flags = rig.Flags(false, 1, 3) }), false},              // dead
+		{edit(func(p *rig.Pose) { p.ID = 9 }), false},                                      // somebody else
+		{edit(func(p *rig.Pose) { p.Form = rig.FormOf(rig.Terraformer, rig.Run) }), false}, // another hero
+	} {
+		h := NewHistory(1, 0)
+		h.Record(1, []rig.Pose{a})
+		h.Record(2, []rig.Pose{c.b})
+		got, ok := h.At(tick.View{From: 1, To: 2, Frac: 128}, 0)
+		if !ok || (got != a) != c.moves || c.moves && (got.Pos.X != 1 || got.Flags != a.Flags || got.Form != a.Form) {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+}
+
+// The ring of a lobby of 1000 stays within 8 MiB: one second at 128 Hz, and the second and a quarter that a match keeps.
+func TestRingFits(t *testing.T) {
+	for _, ticks := range []int{128, 160} {
+		h := NewHistory(1000, ticks)
+		bytes := 0
+		for i := range h.frames {
+			f := &h.frames[i]
+			bytes += 4*(cap(f.x)+cap(f.y)+cap(f.z)+cap(f.nr2)) + 32*cap(f.rows) + int(unsafe.Sizeof(*f))
+		}
+		if bytes > 8<<20 || bytes < len(h.frames)*1000*int(RowBytes) {
+			t.Errorf("%d ticks: %d bytes", ticks, bytes)
+		}
+	}
+}
+
 func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 	h := NewHistory(1, 128)
-	p := Pose{ID: 7, Flags: Flags(true, 1, 0)}
+	p := rig.Pose{ID: 7, Flags: rig.Flags(true, 1, 0)}
 	for now := tick.Tick(1); now <= 400; now++ {
-		h.Record(now, []Pose{p})
+		h.Record(now, []rig.Pose{p})
 	}
 	shot := Shot{Shooter: 1, Team: 0}
 	shot.Ray.Origin.Z, shot.Ray.Origin.Y, shot.Ray.Dir.Z, shot.Ray.Max = -10, 1, 1, 100
@@ -128,12 +175,12 @@ func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 
 func TestWhoIsHit(t *testing.T) {
 	h := NewHistory(5, 0)
-	at := func(slot int, z float32, team uint8, alive bool) Pose {
-		p := Pose{ID: uint32(slot + 1), Flags: Flags(alive, team, 0)}
+	at := func(slot int, z float32, team uint8, alive bool) rig.Pose {
+		p := rig.Pose{ID: uint32(slot + 1), Flags: rig.Flags(alive, team, 0)}
 		p.Pos.Z = z
 		return p
 	}
-	h.Record(1, []Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false), at(4, 30, 2, true)})
+	h.Record(1, []rig.Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false), at(4, 30, 2, true)})
 	shot := func(shooter uint32, team uint8, height, limit float32) Shot {
 		s := Shot{Shooter: shooter, Team: team, View: tick.View{From: 1, To: 1}}
 		s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = height, 1, limit
@@ -142,22 +189,22 @@ func TestWhoIsHit(t *testing.T) {
 	for i, c := range []struct {
 		s    Shot
 		slot int
-		part Part
+		part rig.Part
 	}{
-		{shot(1, 0, 1, 100), 1, Body},        // not itself, not the dead; the lower slot of two in one place
-		{shot(1, 0, 1.7, 100), 1, Head},      //
-		{shot(1, 0, 1.85, 100), 0, None},     // over the heads
-		{shot(1, 0, 1, 9), 0, None},          // a wall before them
-		{shot(1, 0, 1, 9.61), 1, Body},       // up to the skin at 9.6
-		{shot(2, 1, 1, 100), 0, Body},        //
-		{shot(2, NoTeam, 1, 4), 0, None},     //
-		{shot(1, 1, 1, 100), 4, Body},        //
-		{shot(9, NoTeam, 1, 100), 0, Body},   //
-		{shot(1, NoTeam, 1.7, 100), 1, Head}, //
+		{shot(1, 0, 1, 100), 1, rig.PartTorso},       // not itself, not the dead; the lower slot of two in one place
+		{shot(1, 0, 1.7, 100), 1, rig.PartHead},      //
+		{shot(1, 0, 1.85, 100), 0, rig.NoPart},       // over the heads
+		{shot(1, 0, 1, 9), 0, rig.NoPart},            // a wall before them
+		{shot(1, 0, 1, 9.9), 1, rig.PartTorso},       // up to the skin
+		{shot(2, 1, 1, 100), 0, rig.PartTorso},       //
+		{shot(2, NoTeam, 1, 4), 0, rig.NoPart},       //
+		{shot(1, 1, 1, 100), 4, rig.PartTorso},       //
+		{shot(9, NoTeam, 1, 100), 0, rig.PartTorso},  //
+		{shot(1, NoTeam, 1.7, 100), 1, rig.PartHead}, //
 	} {
 		hit := make([]Hit, 1)
 		h.Cast([]Shot{c.s}, hit)
-		if hit[0].Slot != c.slot || hit[0].Part != c.part || (hit[0].ID != 0) != (c.part != None) {
+		if hit[0].Slot != c.slot || hit[0].Part != c.part || (hit[0].ID != 0) != (c.part != rig.NoPart) {
 			t.Errorf("%d: %+v, want %s in slot %d", i, hit[0], c.part, c.slot)
 		}
 	}
@@ -186,7 +233,7 @@ func TestMisusePanics(t *testing.T) {
 	for name, misuse := range map[string]func(){
 		"no slots":        func() { NewHistory(0, 10) },
 		"same tick twice": func() { h.Record(5, nil) },
-		"too many poses":  func() { h.Record(6, make([]Pose, 3)) },
+		"too many poses":  func() { h.Record(6, make([]rig.Pose, 3)) },
 		"short hits":      func() { h.Cast(make([]Shot, 2), make([]Hit, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +278,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 				if !ok || !p.Alive() {
 					continue
 				}
-				if _, _, hit := test(ray, p); hit {
+				if _, hit := test(ray, 0, &p); hit {
 					if hits++; !slices.Contains(near, int32(slot)) && !slices.Contains(flyers, int32(slot)) {
 						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near, flyers)
 					}
@@ -250,7 +297,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 func TestTiesGoToTheLowerSlotHoweverItWasFound(t *testing.T) {
 	for flyer := range 2 {
 		h := NewHistory(2, 0)
-		a := []Pose{{ID: 1, Flags: Flags(true, 0, 0)}, {ID: 2, Flags: Flags(true, 0, 0)}}
+		a := []rig.Pose{{ID: 1, Flags: rig.Flags(true, 0, 0)}, {ID: 2, Flags: rig.Flags(true, 0, 0)}}
 		b := slices.Clone(a)
 		a[flyer].Pos.X, b[flyer].Pos.X = -32, 32 // halfway it stands where the other does
 		h.Record(1, a)

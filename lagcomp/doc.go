@@ -4,14 +4,15 @@
 //
 // # The rule of exactness
 //
-// A client draws everybody else between two snapshots with Lerp, and tests its aim with Test. The server keeps the poses
+// A client draws everybody else between two snapshots with rig.Lerp, and tests its aim with Test. The server keeps the poses
 // of those same two ticks and calls the same two functions with the same fraction. Poses hold only what the wire carries
-// (positions are rounded to wire precision by the simulation at the end of each tick, angles are integers), and both
+// (positions are rounded to wire precision by the simulation at the end of each tick, all else is integers), and both
 // functions round every product before it is added. So for every view the server does not clamp, its verdict is the
-// client's verdict, bit for bit: same target, same part, same distance.
+// client's verdict, bit for bit: same target, same bone, same distance and normal.
 //
 // Cast is fast because most players are nowhere near a ray: bounding spheres are tested first, in columns, widened so far
-// that neither movement nor rounding loses a target. Which one is hit, and where, is decided by Test alone.
+// that neither movement nor rounding loses a target. Only who is left has its 17 capsules worked out. Which one is hit, and
+// where, is decided by Test alone.
 //
 // # What is believed
 //

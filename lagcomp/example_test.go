@@ -6,12 +6,13 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 func Example() {
 	h := lagcomp.NewHistory(2, 60)
 	for now := tick.Tick(1); now <= 60; now++ { // somebody runs past at 6 m/s, ten metres away
-		h.Record(now, []lagcomp.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 10, Z: 10}, Flags: lagcomp.Flags(true, 1, 1)}})
+		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 10, Z: 10}, Flags: rig.Flags(true, 1, 1)}})
 	}
 	// The shooter saw the way from tick 30 to 33 half gone, and aimed well.
 	shot := lagcomp.Shot{View: tick.View{From: 30, To: 33, Frac: 128}, Shooter: 3}
@@ -24,6 +25,6 @@ func Example() {
 	h.Cast([]lagcomp.Shot{shot}, hits)
 	fmt.Println(hits[0].Part)
 	// Output:
-	// 7 head 9.85 m
+	// 7 head 9.88 m
 	// none
 }

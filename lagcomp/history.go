@@ -2,42 +2,49 @@ package lagcomp
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // MinTicks is the shortest rewind a History is made for: one second at the highest rate.
 const MinTicks = int(tick.MaxRate)
 
-// History is a ring of frames, one a tick, each a set of columns with one row a slot.
+// RowBytes is what a History keeps of a player at a tick: its pose, and 16 bytes for the broad phase.
+const RowBytes = unsafe.Sizeof(rig.Pose{}) + 4*unsafe.Sizeof(float32(0))
+
+var _ [48]byte = [RowBytes]byte{}
+
+// History is a ring of frames, one a tick. What the broad phase reads of a frame stands in columns, one row a slot; what only
+// the few candidates of a shot need is the whole pose, in one half of a cache line.
 type History struct {
 	slots      int
 	newest     tick.Tick
 	frames     []frame // tick t is in frames[t % len]
-	moves      moves
+	direct     move    // the last pair of ticks that was measured as such
 	everyone   []int32 // 0, 1, 2, ...
 	candidates []int32 // of the shot at hand
+	flyers     []int32 // likewise
+	way        way     // of the last pair of ticks that was asked for
+	order      []int32 // of the questions at hand, and where in it those of a frame stand
+	places     []int32
 }
 
-// frame is everybody at one tick. What the broad phase reads is apart from what only candidates need.
+// frame is everybody at one tick.
 type frame struct {
-	tick       tick.Tick // 0: never written
+	tick, last tick.Tick // 0: never written; last was recorded before it
 	used       int       // rows from here on are empty
 	x, y, z    []float32 // feet
 	nr2        []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
-	keys       []uint64  // Pose.key; 0 is an empty row
-	directions []direction
-}
-
-type direction struct {
-	yaw, pitch    geom.Angle
-	phase, stance uint16
+	rows       []rig.Pose
+	step       move // from the tick before
 }
 
 // NewHistory makes a history of the given number of slots that reaches at least ticks back from the newest, and never
-// less than MinTicks. It takes all its memory here: 32 bytes a slot and tick.
+// less than MinTicks. It takes all its memory here: RowBytes a slot and tick.
 func NewHistory(slots, ticks int) *History {
 	if slots < 1 {
 		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots", slots))
@@ -46,7 +53,8 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates = make([]int32, slots), make([]int32, 0, slots)
+	h.everyone, h.candidates, h.flyers = make([]int32, slots), make([]int32, 0, slots), make([]int32, 0, mostFlyers)
+	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
 		h.everyone[i] = int32(i)
 	}
@@ -57,41 +65,56 @@ func newFrame(slots int) frame {
 	axes := make([]float32, 4*slots)
 	return frame{
 		x: axes[:slots:slots], y: axes[slots : 2*slots : 2*slots], z: axes[2*slots : 3*slots : 3*slots], nr2: axes[3*slots:],
-		keys: make([]uint64, slots), directions: make([]direction, slots),
+		rows: make([]rig.Pose, slots),
 	}
 }
 
 // Record stores everybody at tick t, which must be newer than the last: poses[i] is slot i, an ID of 0 an empty slot.
 // Slots beyond len(poses) are empty. The poses are copied. It panics if there are more poses than slots, or t is not newer.
-func (h *History) Record(t tick.Tick, poses []Pose) {
+func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	if t <= h.newest || len(poses) > h.slots {
 		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots", t, h.newest, len(poses), h.slots))
 	}
-	h.newest = t
 	f := &h.frames[int(t)%len(h.frames)]
-	f.tick, f.used = t, f.fill(poses)
+	f.tick, f.last, f.step.to = t, h.newest, 0
+	f.used = f.fill(poses)
+	h.newest = t
 }
 
-// nr2Of is the broad phase's radius of the dead and of the living.
-var nr2Of = [2]float32{kernel.Never, -BoundRadius * BoundRadius}
+// bounds are the broad phase's radii by alive and hero, negated and squared.
+var bounds = func() (b [2][8]float32) {
+	for form := range b[0] {
+		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}
+		radius := rig.Bound(&p).Radius
+		b[0][form], b[1][form] = kernel.Never, -float32(radius*radius)
+	}
+	return b
+}()
+
+// widest is the largest of those radii, in metres.
+var widest = func() (r float32) {
+	for i := range rig.Skeletons {
+		r = max(r, rig.Skeletons[i].Bound)
+	}
+	return r
+}()
 
 // fill copies poses into the first rows and returns how many of those are needed. No branch: the dead lie about at random.
-func (f *frame) fill(poses []Pose) (used int) {
+func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
-	x, y, z, nr2, keys, directions := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], f.keys[:n], f.directions[:n]
+	copy(f.rows, poses)
+	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
 	for i := range poses {
 		p := &poses[i]
-		key := p.key()
+		alive := p.Flags & rig.FlagAlive
 		if p.ID == 0 {
-			key = 0
+			alive = 0
 		}
-		if key != 0 {
+		if p.ID != 0 {
 			used = i + 1
 		}
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
-		nr2[i] = nr2Of[key&uint64(FlagAlive)]
-		keys[i] = key
-		directions[i] = direction{p.Yaw, p.Pitch, p.Phase, p.Stance}
+		nr2[i] = bounds[alive&1][p.Form>>3&7]
 	}
 	return used
 }
@@ -111,20 +134,20 @@ func (h *History) Oldest() tick.Tick {
 func (h *History) Slots() int { return h.slots }
 
 // Pose returns what was recorded for a slot at tick t, and false if the tick is not held or the slot was empty.
-func (h *History) Pose(t tick.Tick, slot int) (Pose, bool) {
+func (h *History) Pose(t tick.Tick, slot int) (rig.Pose, bool) {
 	f := h.frame(t)
-	if f == nil || slot < 0 || slot >= f.used || f.keys[slot] == 0 {
-		return Pose{}, false
+	if f == nil || slot < 0 || slot >= f.used || f.rows[slot].ID == 0 {
+		return rig.Pose{}, false
 	}
-	return f.pose(slot), true
+	return f.rows[slot], true
 }
 
-// At returns what a viewer at v saw in a slot: Lerp of the poses at both ticks. It is false if v is not valid, either
+// At returns what a viewer at v saw in a slot: rig.Lerp of the poses at both ticks. It is false if v is not valid, either
 // tick is not held, or the slot was empty at the first.
-func (h *History) At(v tick.View, slot int) (Pose, bool) {
+func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {
 	a, b := h.between(v)
-	if a == nil || slot < 0 || slot >= a.used || a.keys[slot] == 0 {
-		return Pose{}, false
+	if a == nil || slot < 0 || slot >= a.used || a.rows[slot].ID == 0 {
+		return rig.Pose{}, false
 	}
 	return lerpRow(a, b, v.Frac, slot), true
 }
@@ -149,18 +172,27 @@ func (h *History) frame(t tick.Tick) *frame {
 	return f
 }
 
-func lerpRow(a, b *frame, frac uint8, slot int) Pose {
+// lerpRow is the pose of a row that is used at a.
+func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
 	if slot >= b.used {
-		return a.pose(slot)
+		return a.rows[slot]
 	}
-	return Lerp(a.pose(slot), b.pose(slot), frac)
+	return rig.Lerp(&a.rows[slot], &b.rows[slot], frac)
 }
 
-// pose puts a row with slot < used together again.
-func (f *frame) pose(slot int) Pose {
-	key, d := f.keys[slot], f.directions[slot]
-	return Pose{
-		Pos: geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}, Yaw: d.yaw, Pitch: d.pitch,
-		Flags: uint16(key), Phase: d.phase, ID: uint32(key >> 32), Stance: d.stance,
+// target reports whether a shot may hit the player of a row at all.
+func (f *frame) target(slot int, shooter uint32, team uint8) bool {
+	p := &f.rows[slot]
+	return slot < f.used && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
+}
+
+// ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
+// bounds are BoundHigh above, so the ray goes down instead.
+func (f *frame) ray(r geom.Ray, radius float32) kernel.Ray {
+	return kernel.Ray{
+		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHigh, OZ: r.Origin.Z,
+		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
+		Grow:   float32(radius*radius) - float32(widest*widest), // for the slimmer that is more than enough
+		Widest: widest,
 	}
 }

@@ -3,58 +3,118 @@ package lagcomp
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// moves remembers how far everybody moved between two ticks. The peers of a lobby look at few distinct pairs of snapshots,
-// and for several ticks at the same ones; frames never change, so what was measured once stays true.
-type moves [64]move
-
-// move bounds the straight ways of the living rows between two frames, rows that Lerp does not mix left out.
+// move bounds the straight ways of the living rows between two frames.
 type move struct {
-	from, to tick.Tick
-	metres   float32 // nobody moved further but the flyers
-	flyers   [31]int32
-	count    int32 // of flyers; tooMany if they did not fit
+	from, to tick.Tick // to is 0: not measured
+	metres   float32   // nobody moved further but the flyers
+	flyers   [31]int32 // rows
+	count    int32     // of flyers; tooMany if they did not fit
 }
 
 const tooMany = -1
 
-// limits are tried in turn until those who moved further are few. Walkers stay within the first for an eighth of a second;
-// the last leaves room below kernel.MaxRadius.
-var limits = [3]float32{1, 4, 11}
+// Implementation constants of reach.
+const (
+	mostFlyers = 32 // of a view
+	longest    = 4  // metres that everybody may have moved by the sum of the ticks in between; more is measured directly
+)
 
-// between returns the bound for the pair of frames; it may be used until the next call.
-func (m *moves) between(a, b *frame) *move {
-	known := &m[(uint32(a.tick)*2654435769+uint32(b.tick-a.tick)*40503)>>26] // Fibonacci hashing: runs of ticks spread evenly
-	if known.from != a.tick || known.to != b.tick {
-		known.between(a, b)
+// Limits are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
+// more, those who fall within the second at 60. Of longer spans: the last leaves room below kernel.MaxRadius.
+var (
+	stepLimits = []float32{0.25, 1, 3}
+	spanLimits = []float32{1, 4, 10}
+)
+
+// reach bounds what everybody moved between two frames, a before b: at most metres, but for the flyers, which may name a row
+// twice and are the history's until the next call. False: more flew than can be listed.
+//
+// It adds up the steps from tick to tick. Each is measured once, when it is first asked for, and kept by its frame: however
+// many pairs of ticks shots look at, none is measured again. A row whose life broke on the way is a flyer, as it may be whole
+// again at b. Where the sum gets long, or a step had too many flyers, as when everybody spawns, the pair itself is measured.
+func (h *History) reach(a, b *frame) (metres float32, flyers []int32, ok bool) {
+	if w := &h.way; w.from != a.tick || w.to != b.tick {
+		w.from, w.to = a.tick, b.tick
+		w.metres, w.flyers, w.ok = h.sum(a, b)
 	}
-	return known
+	return h.way.metres, h.way.flyers, h.way.ok
 }
 
-// between makes m the bound from a to b.
-func (m *move) between(a, b *frame) {
+// way is an answer of reach.
+type way struct {
+	from, to tick.Tick
+	metres   float32
+	flyers   []int32
+	ok       bool
+}
+
+func (h *History) sum(a, b *frame) (metres float32, flyers []int32, ok bool) {
+	flyers = h.flyers[:0]
+	for f := b; f != a; f = h.frame(f.last) {
+		s := &f.step
+		if s.to == 0 {
+			s.measure(h.frame(f.last), f, stepLimits, true)
+		}
+		metres += s.metres
+		if s.count == tooMany || metres > longest {
+			return h.span(a, b)
+		}
+		for _, row := range s.flyers[:s.count] {
+			if int(row) >= min(a.used, b.used) || rig.Broken(&a.rows[row], &b.rows[row]) {
+				continue // not mixed, so it does not move
+			}
+			if len(flyers) == mostFlyers {
+				return h.span(a, b)
+			}
+			flyers = append(flyers, row)
+		}
+	}
+	return metres, flyers, true
+}
+
+// span is reach by the pair alone.
+func (h *History) span(a, b *frame) (metres float32, flyers []int32, ok bool) {
+	m := &h.direct
+	if m.from != a.tick || m.to != b.tick {
+		m.measure(a, b, spanLimits, false)
+	}
+	if m.count == tooMany {
+		return 0, nil, false
+	}
+	return m.metres, m.flyers[:m.count], true
+}
+
+// measure makes m the bound from a to b. Rows that Lerp does not mix are left out, or flyers if breaks is set.
+func (m *move) measure(a, b *frame, limits []float32, breaks bool) {
 	m.from, m.to = a.tick, b.tick
 	for _, limit := range limits {
-		if m.measure(a, b, limit); m.count != tooMany {
+		if m.within(a, b, limit, breaks); m.count != tooMany {
 			return
 		}
 	}
 }
 
-func (m *move) measure(a, b *frame, limit float32) {
+func (m *move) within(a, b *frame, limit float32, breaks bool) {
 	n := min(a.used, b.used)
 	ax, ay, az, bx, by, bz := a.x[:n], a.y[:n], a.z[:n], b.x[:n], b.y[:n], b.z[:n]
-	ka, kb := a.keys[:n], b.keys[:n]
-	m.count = 0
+	m.count, m.metres = 0, 0
 	var most float32
-	for i := range n {
-		if ka[i]&uint64(FlagAlive) == 0 || broken(ka[i], kb[i]) {
+	for i := range a.used {
+		p := &a.rows[i]
+		if p.ID == 0 || !p.Alive() {
 			continue
 		}
-		square := geom.Vec3{X: bx[i] - ax[i], Y: by[i] - ay[i], Z: bz[i] - az[i]}.LenSq()
-		if square <= limit*limit {
-			most = max(most, square)
+		const life = rig.FlagAlive | rig.LifeMask
+		if i < n && p.ID == b.rows[i].ID && (p.Flags^b.rows[i].Flags)&life == 0 {
+			square := geom.Vec3{X: bx[i] - ax[i], Y: by[i] - ay[i], Z: bz[i] - az[i]}.LenSq()
+			if square <= limit*limit {
+				most = max(most, square)
+				continue
+			}
+		} else if !breaks {
 			continue
 		}
 		if int(m.count) == len(m.flyers) {

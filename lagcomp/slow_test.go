@@ -6,22 +6,23 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // slowHistory is the honest twin: whole poses in a map, everybody interpolated and tested for every shot. It shares Lerp
 // and Test with History, which are the definition of a hit, and nothing else.
 type slowHistory struct {
 	reach, newest tick.Tick
-	poses         map[tick.Tick][]Pose
+	poses         map[tick.Tick][]rig.Pose
 }
 
 func newSlowHistory(ticks int) *slowHistory {
-	return &slowHistory{reach: tick.Tick(ticks), poses: map[tick.Tick][]Pose{}}
+	return &slowHistory{reach: tick.Tick(ticks), poses: map[tick.Tick][]rig.Pose{}}
 }
 
-func (h *slowHistory) Record(t tick.Tick, poses []Pose) {
+func (h *slowHistory) Record(t tick.Tick, poses []rig.Pose) {
 	h.newest = t
-	h.poses[t] = append([]Pose{}, poses...)
+	h.poses[t] = append([]rig.Pose{}, poses...)
 	for old := range h.poses {
 		if old+h.reach < t {
 			delete(h.poses, old)
@@ -29,15 +30,15 @@ func (h *slowHistory) Record(t tick.Tick, poses []Pose) {
 	}
 }
 
-func (h *slowHistory) At(v tick.View, slot int) (Pose, bool) {
+func (h *slowHistory) At(v tick.View, slot int) (rig.Pose, bool) {
 	a, b := h.poses[v.From], h.poses[v.To]
 	if !v.Valid() || a == nil || b == nil || slot >= len(a) || a[slot].ID == 0 {
-		return Pose{}, false
+		return rig.Pose{}, false
 	}
 	if slot >= len(b) {
 		return a[slot], true
 	}
-	return Lerp(a[slot], b[slot], v.Frac), true
+	return rig.Lerp(&a[slot], &b[slot], v.Frac), true
 }
 
 func (h *slowHistory) Cast(shots []Shot, hits []Hit) {
@@ -52,10 +53,10 @@ func (h *slowHistory) castOne(s Shot) (best Hit) {
 		if !ok || p.Flags&1 == 0 || p.ID == s.Shooter || uint8(p.Flags>>1&3) == s.Team {
 			continue
 		}
-		part, t, ok := Test(s.Ray, p)
-		if ok && (best.ID == 0 || t < best.Distance) {
+		hit, ok := Test(s.Ray, 0, &p)
+		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
 			ray, _ := Aim(s.Ray)
-			best = Hit{ID: p.ID, Slot: slot, Part: part, Distance: t, Point: ray.At(t)}
+			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
 	return best
@@ -65,7 +66,7 @@ func (h *slowHistory) castOne(s Shot) (best Hit) {
 type crowd struct {
 	rng    *rand.Rand
 	extent float32
-	poses  []Pose
+	poses  []rig.Pose
 	vel    []geom.Vec3
 	life   []uint8
 	nextID uint32
@@ -73,7 +74,7 @@ type crowd struct {
 
 func newCrowd(seed uint64, slots int, extent float32) *crowd {
 	c := &crowd{rng: rand.New(rand.NewPCG(seed, 1)), extent: extent, nextID: 1}
-	c.poses, c.vel, c.life = make([]Pose, slots), make([]geom.Vec3, slots), make([]uint8, slots)
+	c.poses, c.vel, c.life = make([]rig.Pose, slots), make([]geom.Vec3, slots), make([]uint8, slots)
 	for i := range slots {
 		c.spawn(i)
 	}
@@ -88,26 +89,30 @@ func (c *crowd) place() geom.Vec3 {
 
 func (c *crowd) spawn(i int) {
 	c.life[i]++
-	c.poses[i] = Pose{Pos: c.place(), ID: c.nextID, Flags: Flags(true, uint8(c.rng.IntN(4)), c.life[i])}
+	n := c.rng.Uint64()
+	c.poses[i] = rig.Pose{
+		Pos: c.place(), ID: c.nextID, Flags: rig.Flags(true, uint8(c.rng.IntN(4)), c.life[i]), Form: rig.Form(n & 63),
+		Phase: uint16(n >> 8), Move: uint8(n >> 24), Gait: uint8(n >> 32), Bank: int8(n >> 40), Aim: uint8(n>>48) | 0x80, Squat: uint8(n >> 56),
+	}
 	c.nextID++
 	c.vel[i] = geom.Vec3{X: c.between(-8, 8), Y: c.between(-2, 2), Z: c.between(-8, 8)}
 }
 
-func (c *crowd) step(dt float32) []Pose {
+func (c *crowd) step(dt float32) []rig.Pose {
 	for i := range c.poses {
 		p := &c.poses[i]
 		switch dice := c.rng.IntN(400); {
 		case dice == 0:
 			c.spawn(i)
 		case dice == 1:
-			*p = Pose{}
+			*p = rig.Pose{}
 		case dice == 4 && p.ID != 0 && c.rng.IntN(20) == 0: // out of the world or on its edge
 			p.Pos.X = []float32{1e5, Reach, -Reach, 8192.001}[c.rng.IntN(4)]
 		case dice == 2 && p.ID != 0:
-			p.Flags ^= FlagAlive
+			p.Flags ^= rig.FlagAlive
 		case dice == 3 && p.ID != 0: // teleport
 			c.life[i]++
-			p.Pos, p.Flags = c.place(), Flags(p.Alive(), p.Team(), c.life[i])
+			p.Pos, p.Flags = c.place(), rig.Flags(p.Alive(), p.Team(), c.life[i])
 		}
 		if p.ID == 0 {
 			if c.rng.IntN(50) == 0 {
@@ -119,13 +124,18 @@ func (c *crowd) step(dt float32) []Pose {
 		p.Yaw += geom.Angle(c.rng.IntN(2000) - 1000)
 		p.Pitch = geom.Angle(int16(c.rng.IntN(32769) - 16384))
 		p.Phase += 900
+		p.Move += 3
+		p.Air = uint8(max(int(p.Air)-9, 0))
+		if c.rng.IntN(30) == 0 {
+			p.Air, p.Hips = 255, int8(c.rng.IntN(129)-64)
+		}
 	}
 	return c.poses
 }
 
 // shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view, from near or far, now
 // and then with nonsense in it.
-func (c *crowd) shot(at func(tick.View, int) (Pose, bool), oldest, newest tick.Tick) Shot {
+func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Shot {
 	v := c.view(oldest, newest)
 	s := Shot{View: v, Shooter: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}
 	if s.Team > 3 {
@@ -142,7 +152,7 @@ func (c *crowd) shot(at func(tick.View, int) (Pose, bool), oldest, newest tick.T
 		s.Ray.Origin = aim.Add(geom.Vec3{X: c.between(-5, 5), Y: c.between(-1, 3), Z: c.between(-5, 5)})
 	}
 	side := aim.Sub(s.Ray.Origin).Cross(geom.Vec3{Y: 1}).Normalize()
-	edge := []float32{0, BodyRadius, -BodyRadius, HeadRadius, -HeadRadius, BoundRadius}[c.rng.IntN(6)]
+	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, widest}[c.rng.IntN(8)]
 	aim = aim.Mad(side, edge+[]float32{0, 1e-3, -1e-3, 0.05, -0.05}[c.rng.IntN(5)])
 	s.Ray.Dir = aim.Sub(s.Ray.Origin).Normalize()
 	switch c.rng.IntN(200) {

@@ -16,10 +16,10 @@ func (h *slowHistory) slowSweep(w Sweep) (best Hit) {
 		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
 			continue
 		}
-		part, t, ok := SweepTest(w.Ray, w.Radius, p)
-		if ok && (best.ID == 0 || t < best.Distance) {
+		hit, ok := Test(w.Ray, w.Radius, &p)
+		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
 			ray, _ := Aim(w.Ray)
-			best = Hit{ID: p.ID, Slot: slot, Part: part, Distance: t, Point: ray.At(t)}
+			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
 	return best
@@ -27,7 +27,7 @@ func (h *slowHistory) slowSweep(w Sweep) (best Hit) {
 
 func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []Near) {
 	for slot := range h.poses[v.From] {
-		if p, ok := h.At(v, slot); ok && p.Alive() && Touches(ball, p) {
+		if p, ok := h.At(v, slot); ok && p.Alive() && Touches(ball, &p) {
 			out = append(out, Near{slot, p})
 		}
 	}
@@ -92,8 +92,8 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 	}
 }
 
-// A sphere of radius 0 is a ray, and Touches agrees with a sweep that goes nowhere.
-func TestSweepOfNothingIsTest(t *testing.T) {
+// Touches agrees with a sweep that goes nowhere.
+func TestTouchesIsASweepInPlace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	c := newCrowd(4, 1, 3)
 	both := 0
@@ -104,14 +104,10 @@ func TestSweepOfNothingIsTest(t *testing.T) {
 		}
 		r := geom.Ray{Origin: p.Pos.Add(geom.Vec3{X: c.between(-3, 3), Y: c.between(-1, 3), Z: c.between(-3, 3)}), Max: 9}
 		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2), Z: c.between(-1, 1)}).Sub(r.Origin).Normalize()
-		part, at, ok := Test(r, p)
-		if part2, at2, ok2 := SweepTest(r, 0, p); part != part2 || at != at2 || ok != ok2 {
-			t.Fatalf("%v %v %v, as a sphere %v %v %v", part, at, ok, part2, at2, ok2)
-		}
 		radius := rng.Float32() * 2
-		_, at, ok = SweepTest(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, p)
+		hit, ok := Test(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, &p)
 		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin, Radius: radius - 1e-3}
-		if at == 0 && (ok && !Touches(grown, p) || !ok && Touches(shrunk, p)) {
+		if hit.Distance == 0 && (ok && !Touches(grown, &p) || !ok && Touches(shrunk, &p)) {
 			t.Fatalf("sweep in place %v, ball %v", ok, !ok)
 		}
 		if ok {

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // Implementation constants of the index.
@@ -33,7 +34,6 @@ type index struct {
 	tick  tick.Tick // 0: none
 	start []int32   // gridSide*gridSide + 1
 	rows  []int32
-	next  move // from this tick to the next: what flies looks between neighbours, at more of them than moves remembers well
 }
 
 // NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
@@ -62,9 +62,9 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
-	for i := range sweeps {
+	s.h.together(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, func(i int) {
 		hits[i] = s.castOne(i, &sweeps[i], seen)
-	}
+	})
 }
 
 func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
@@ -75,14 +75,14 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 	}
 	end := ray.At(min(ray.Max, 4*Reach))
 	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
-	judge := func(slot int32) {
-		p := lerpRow(a, b, w.View.Frac, int(slot))
-		if !p.Alive() || p.ID == w.Except || p.Team() == w.Team {
+	judge := func(row int32) {
+		slot := int(row)
+		if !a.target(slot, w.Except, w.Team) {
 			return
 		}
-		hit := Hit{ID: p.ID, Slot: int(slot)}
-		if hit.Part, hit.Distance, ok = sweepTest(ray, w.Radius, p); ok && nearer(hit, best) && (seen == nil || seen(i, p.ID)) {
-			best = hit
+		p := lerpRow(a, b, w.View.Frac, slot)
+		if hit, ok := test(short(ray, &best), w.Radius, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(i, p.ID)) {
+			best = hitOf(ray, p.ID, slot, &hit)
 		}
 	}
 	if q.cells > fewCells {
@@ -95,16 +95,13 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 	for _, slot := range q.flyers {
 		judge(slot)
 	}
-	if best.Part != None {
-		best.Point = ray.At(best.Distance)
-	}
 	return best
 }
 
 // Near is a player whom a ball touches.
 type Near struct {
 	Slot int
-	Pose Pose // as the view shows it
+	Pose rig.Pose // as the view shows it
 }
 
 // Within appends to out the living players whom the ball touches at a view, in ascending order of slots, whatever their
@@ -117,9 +114,7 @@ func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
 	q := s.query(a, b, v.Frac, ball.Center, ball.Center, ball.Radius)
 	if q.cells > fewCells {
 		for slot := range a.used {
-			if p := lerpRow(a, b, v.Frac, slot); p.Alive() && Touches(ball, p) {
-				out = append(out, Near{slot, p})
-			}
+			out = a.touched(b, v.Frac, slot, ball, out)
 		}
 		return out
 	}
@@ -134,10 +129,17 @@ func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
 		}
 		s.marks[w] = 0
 		for ; word != 0; word &= word - 1 {
-			slot := w<<6 | bits.TrailingZeros64(word)
-			if p := lerpRow(a, b, v.Frac, slot); p.Alive() && Touches(ball, p) {
-				out = append(out, Near{slot, p})
-			}
+			out = a.touched(b, v.Frac, w<<6|bits.TrailingZeros64(word), ball, out)
+		}
+	}
+	return out
+}
+
+// touched appends the player of a row if the ball touches it.
+func (f *frame) touched(b *frame, frac uint8, slot int, ball geom.Sphere, out []Near) []Near {
+	if f.target(slot, 0, NoTeam) {
+		if p := lerpRow(f, b, frac, slot); Touches(ball, &p) {
+			out = append(out, Near{slot, p})
 		}
 	}
 	return out
@@ -158,37 +160,21 @@ type query struct {
 // query prepares a search round the box from lo to hi for spheres of a radius.
 func (s *Sweeper) query(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float32) (q query) {
 	q.frame = a
-	q.reach = BoundRadius + radius
-	if frac != 0 && a != b {
-		m := s.moves(a, b)
-		if m.count == tooMany {
-			q.cells = fewCells + 1
-			q.reach = kernel.MaxRadius + 1 // everybody
-			return q
-		}
-		q.reach += float32(fraction(frac)*m.metres*(1+1e-5)) + 2e-3
-		q.flyers = m.flyers[:m.count]
+	wide, flyers, ok := s.h.widen(a, b, frac)
+	if !ok {
+		q.cells = fewCells + 1
+		q.reach = kernel.MaxRadius + 1 // everybody
+		return q
 	}
+	q.reach, q.flyers = wide+radius, flyers
 	grow := q.reach + 1e-2 // positions at Reach are rounded to 1/2048 m
-	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - boundHigh - grow, Z: lo.Z - grow}
-	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - boundHigh + grow, Z: hi.Z + grow}
+	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - rig.BoundHigh - grow, Z: lo.Z - grow}
+	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - rig.BoundHigh + grow, Z: hi.Z + grow}
 	x1, z1 := square(q.hi.X), square(q.hi.Z)
 	q.x0, q.z0 = square(q.lo.X), square(q.lo.Z)
 	q.nx, q.nz = min(x1-q.x0+1, gridSide), min(z1-q.z0+1, gridSide)
 	q.cells = q.nx * q.nz
 	return q
-}
-
-// moves bounds what everybody moved between two frames.
-func (s *Sweeper) moves(a, b *frame) *move {
-	if b.tick != a.tick+1 {
-		return s.h.moves.between(a, b)
-	}
-	m := &s.index[int(a.tick)%indexes].next
-	if m.from != a.tick {
-		m.between(a, b)
-	}
-	return m
 }
 
 // square is the number of the square a coordinate lies in; those far outside the world share one.
@@ -203,13 +189,8 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 	if q.reach > kernel.MaxRadius {
 		return s.h.everyone[:f.used]
 	}
-	k := kernel.Ray{
-		OX: ray.Origin.X, OY: ray.Origin.Y - boundHigh, OZ: ray.Origin.Z,
-		DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max,
-		Grow: float32(q.reach*q.reach) - BoundRadius*BoundRadius, Widest: BoundRadius,
-	}
 	n := f.used
-	return kernel.Candidates(k, f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)
+	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)
 }
 
 // inBox calls judge for the rows whose feet lie in the query's box.
@@ -241,11 +222,11 @@ func (s *Sweeper) of(f *frame) *index {
 	in.tick = f.tick
 	n := f.used
 	start, ground := in.start, s.ground[:n]
-	x, z, keys := f.x[:n], f.z[:n], f.keys[:n]
+	x, z, rows := f.x[:n], f.z[:n], f.rows[:n]
 	clear(start)
 	for i := range ground {
 		ground[i] = -1
-		if keys[i]&uint64(FlagAlive) != 0 {
+		if rows[i].ID != 0 && rows[i].Alive() {
 			c := cellOf(square(x[i]), square(z[i]))
 			ground[i] = int32(c)
 			start[c]++

@@ -6,7 +6,9 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -15,21 +17,22 @@ import (
 
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
-	input  []move.Input
-	who    []move.Who
-	acts   []deed
-	alive  []bool
-	team   []uint8
-	push   []move.Push
-	parts  []lagcomp.Part // by slot of the shooter: what its rounds hit in this tick
-	rounds []lagcomp.Sweep
-	hits   []lagcomp.Hit
-	asked  lagcomp.Shot // what a Witness is asked about
-	wounds []object.Wound
-	deaths []death
-	kills  []mode.Kill
-	mode   mode.Output
-	now    columns
+	input   []move.Input
+	who     []move.Who
+	acts    []deed
+	alive   []bool
+	team    []uint8
+	push    []move.Push
+	motions []anim.Input
+	parts   []rig.Part // by slot of the shooter: what its rounds hit in this tick
+	rounds  []lagcomp.Sweep
+	hits    []lagcomp.Hit
+	asked   lagcomp.Shot // what a Witness is asked about
+	wounds  []object.Wound
+	deaths  []death
+	kills   []mode.Kill
+	mode    mode.Output
+	now     columns
 }
 
 // deed is an action of a tick and the row of who does it.
@@ -40,15 +43,16 @@ type deed struct {
 
 // death is a kill that is to be told.
 type death struct {
-	part  lagcomp.Part
+	part  rig.Part
 	cause object.Cause
 }
 
 func newScratch(slots int) *scratch {
 	return &scratch{
 		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
-		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]lagcomp.Part, slots),
-		rounds: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
+		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]rig.Part, slots),
+		motions: make([]anim.Input, slots),
+		rounds:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
 		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
 		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]ecs.NetID, 0, slots)},
 	}
@@ -75,6 +79,7 @@ type columns struct {
 	look    []Look
 	vital   []Vital
 	ability []ability.State
+	anim    []anim.State
 	command []Command
 	know    []Knowledge
 }
@@ -97,6 +102,7 @@ func (m *Match) open() *columns {
 	c.look = ecs.Column(m.view, m.look)
 	c.vital = ecs.Column(m.view, m.vital)
 	c.ability = ecs.Column(m.view, m.ability)
+	c.anim = ecs.Column(m.view, m.anim)
 	c.command = ecs.Column(m.view, m.command)
 	c.know = ecs.Column(m.view, m.know)
 	return c

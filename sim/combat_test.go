@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -17,10 +17,10 @@ import (
 func TestDamage(t *testing.T) {
 	for i, c := range []struct {
 		height float32
-		part   lagcomp.Part
+		part   rig.Part
 		points int16
 		hits   int
-	}{{chest, lagcomp.Body, 7, 15}, {head, lagcomp.Head, 14, 8}} {
+	}{{chest, rig.PartTorso, 7, 15}, {head, rig.PartHead, 14, 8}} {
 		s := newScene(t, 2, Rules{}, plain(t))
 		a, b := geom.Vec3{}, geom.Vec3{X: 3, Z: 4}
 		s.put(0, 0, a)
@@ -74,7 +74,7 @@ func TestKillIsCreditedOnce(t *testing.T) {
 		t.Fatalf("%d shots, %d hits", len(out.Shots), len(out.Hits))
 	}
 	for i, h := range out.Hits {
-		if h.ID != uint32(s.ids[shooters]) || h.Part != lagcomp.Body {
+		if h.ID != uint32(s.ids[shooters]) || h.Part == rig.NoPart || h.Part == rig.PartHead {
 			t.Errorf("shot %d hit %+v", i, h)
 		}
 	}
@@ -178,7 +178,7 @@ func TestDeathAndRespawn(t *testing.T) {
 		if !now.Alive() || now.Health != 100 || w.Slots[0].Load != 25 || now.Deaths != 1 || self.Pos.Z != 50 || math.Mod(float64(self.Pos.X), 4) != 0 || self.Loco == move.Dead {
 			t.Errorf("%d Hz: after 10 s %+v, %+v, %+v", rate, now, w, self)
 		}
-		if a, b := s.Poses()[1], s.Poses()[0]; a.Flags != lagcomp.Flags(true, 1, 1) || b.Flags != lagcomp.Flags(true, 0, 0) {
+		if a, b := s.Poses()[1], s.Poses()[0]; a.Flags != rig.Flags(true, 1, 1) || b.Flags != rig.Flags(true, 0, 0) {
 			t.Errorf("%d Hz: flags %#x and %#x", rate, a.Flags, b.Flags)
 		}
 	}

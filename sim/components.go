@@ -4,6 +4,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/anim"
 )
 
 // Velocity is metres a second, a type of its own because a component is found by its type.
@@ -44,16 +46,20 @@ type Knowledge struct{ lagcomp.Knowledge }
 const SeenPerMetre = 128
 
 // Seen rounds a player's state to what others see of it; that is also what a shot is tested against.
-func Seen(id uint32, pos geom.Vec3, look Look, v *Vital) lagcomp.Pose {
-	p := lagcomp.Pose{
+func Seen(id uint32, pos geom.Vec3, look Look, v *Vital, a *anim.State) rig.Pose {
+	p := rig.Pose{
 		ID:    id,
 		Pos:   geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)},
-		Yaw:   (look.Yaw + 8) &^ 15,
+		Yaw:   seenYaw(look.Yaw),
 		Pitch: geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15),
-		Flags: lagcomp.Flags(v.Alive(), v.Team, v.Life),
+		Flags: rig.Flags(v.Alive(), v.Team, v.Life),
 	}
+	anim.Draw(a, &p)
 	return p
 }
+
+// seenYaw rounds to the nearest 1/4096 turn.
+func seenYaw(yaw geom.Angle) geom.Angle { return (yaw + 8) &^ 15 }
 
 func clampPitch(p int16) int16 { return min(max(p, -0x4000), 0x4000) }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -96,7 +96,7 @@ func ValidPace(every uint8, kbps uint16) bool {
 // Event is something that happened in a tick and that players are told of, reliably and in order.
 type Event struct {
 	Kind   EventKind
-	Part   lagcomp.Part // of a round: what it hit; None of all else
+	Part   rig.Part // of a round: what it hit; NoPart of all else
 	Cause  object.Cause
 	Tick   tick.Tick
 	Actor  ecs.NetID // who did it; 0: the world
@@ -128,7 +128,7 @@ func ParseEvent(src []byte) (Event, error) {
 	}
 	return Event{
 		Kind:   EventKind(src[0]),
-		Part:   lagcomp.Part(src[1] & 15),
+		Part:   rig.Part(src[1] & 15),
 		Cause:  object.Cause(src[1] >> 4),
 		Amount: binary.LittleEndian.Uint16(src[2:]),
 		Tick:   tick.Tick(binary.LittleEndian.Uint32(src[4:])),

@@ -8,14 +8,14 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
 func TestEventRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := Event{
-			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: lagcomp.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
+			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: rig.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
 			Cause: object.Cause(rapid.Uint8Range(0, 15).Draw(t, "cause")),
 			Tick:  tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: ecs.NetID(rapid.Uint32().Draw(t, "actor")),
 			Victim: ecs.NetID(rapid.Uint32().Draw(t, "victim")), Amount: rapid.Uint16().Draw(t, "amount"),
@@ -49,7 +49,7 @@ func TestEventRefuses(t *testing.T) {
 
 // What is accepted, written again, gives the same bytes.
 func FuzzParseEvent(f *testing.F) {
-	f.Add(Event{Kind: EventKill, Part: lagcomp.Head, Tick: 9, Actor: 0x101, Victim: 0x201, Amount: 3}.Append(nil))
+	f.Add(Event{Kind: EventKill, Part: rig.PartHead, Tick: 9, Actor: 0x101, Victim: 0x201, Amount: 3}.Append(nil))
 	f.Add(make([]byte, 16))
 	f.Add([]byte{AskResync})
 	f.Fuzz(func(t *testing.T, src []byte) {

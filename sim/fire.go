@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/object"
 )
@@ -81,7 +82,7 @@ func combat(c *columns) {
 	shots := len(o.Shots)
 	o.Hits = append(o.Hits, s.hits[:shots]...)
 	for i := range o.Shots {
-		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = lagcomp.None
+		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = rig.NoPart
 	}
 	for i := range o.Shots {
 		c.strike(&o.Shots[i], &s.hits[i], object.CauseShot)
@@ -127,9 +128,10 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
-		part := &c.scratch.parts[d.Instigator.Index()]
-		*part = max(*part, h.Part)
-		if h.Part == lagcomp.Head {
+		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead { // of several in a tick the head is told
+			*part = h.Part
+		}
+		if h.Part == rig.PartHead {
 			d.Points *= int32(c.kit.game.HeadScale)
 		}
 	}

@@ -18,7 +18,7 @@ func (m *Match) Hash() uint64 {
 		last[i] = c.know[i].Last
 	}
 	var b []byte
-	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, last,
+	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
 		o.Projectiles, o.Grenades, c.scene.Barrel, c.scene.Cube, o.Ports, o.jumps, o.Occupied, c.scene.Blasts.Waiting()} {
 		b = appendAny(b, v)
 	}

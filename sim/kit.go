@@ -6,7 +6,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -15,21 +17,23 @@ import (
 
 // Kit is a Game at a tick rate: what server and client play with. It is read-only; any number of matches share it.
 type Kit struct {
-	Rate   tick.Rate
-	Seed   uint64
-	Heroes []*ability.Hero
-	Bodies []*move.Body // of the heroes
-	Ammo   []object.Round
-	Fuses  []object.Timer // one
-	Mode   *mode.Rules
-	game   *Game
+	Rate    tick.Rate
+	Seed    uint64
+	Heroes  []*ability.Hero
+	Bodies  []*move.Body // of the heroes
+	Figures []rig.Hero   // likewise: the skeletons
+	Anim    *anim.Table  // of the skeletons
+	Ammo    []object.Round
+	Fuses   []object.Timer // one
+	Mode    *mode.Rules
+	game    *Game
 }
 
 // Compile checks the game and converts it. The error names what is wrong, and what was expected.
 func (r Rules) Compile() (*Kit, error) {
 	r = r.WithDefaults()
 	g := r.Game
-	k := &Kit{Rate: r.Rate, Seed: r.Seed, game: g, Fuses: []object.Timer{g.Grenade.Compile(r.Rate)}}
+	k := &Kit{Rate: r.Rate, Seed: r.Seed, game: g, Fuses: []object.Timer{g.Grenade.Compile(r.Rate)}, Anim: anim.DefaultTable(r.Rate)}
 	if n := len(g.Heroes); n < 1 || n > MaxHeroes {
 		return nil, fmt.Errorf("%d heroes: expected 1 to %d", n, MaxHeroes)
 	}
@@ -80,7 +84,7 @@ func (k *Kit) hero(p *Hero) error {
 			}
 		}
 	}
-	k.Heroes, k.Bodies = append(k.Heroes, h), append(k.Bodies, b)
+	k.Heroes, k.Bodies, k.Figures = append(k.Heroes, h), append(k.Bodies, b), append(k.Figures, figureOf(&p.Body))
 	return nil
 }
 

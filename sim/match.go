@@ -5,7 +5,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -24,6 +26,7 @@ type Match struct {
 	look    ecs.Comp[Look]
 	vital   ecs.Comp[Vital]
 	ability ecs.Comp[ability.State]
+	anim    ecs.Comp[anim.State]
 	command ecs.Comp[Command]
 	know    ecs.Comp[Knowledge]
 
@@ -61,7 +64,7 @@ type inboxes struct{ of []Inbox }
 
 // poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
 type poses struct {
-	of   []lagcomp.Pose
+	of   []rig.Pose
 	acts []ability.Public
 }
 
@@ -82,8 +85,9 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	m := &Match{World: w}
 	m.pos, m.vel, m.state = ecs.Register[geom.Vec3](w), ecs.Register[Velocity](w), ecs.Register[move.State](w)
 	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
+	m.anim = ecs.Register[anim.State](w)
 	m.command, m.know = ecs.Register[Command](w), ecs.Register[Knowledge](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.command, m.know)
+	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.know)
 	m.view = w.View(m.player)
 
 	ecs.SetResource(w, &rules)
@@ -107,7 +111,7 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	scene.Reserve(4*slots, slots+len(scene.Barrel), slots)
 	ecs.SetResource(w, scene)
 	ecs.SetResource(w, &inboxes{make([]Inbox, slots)})
-	ecs.SetResource(w, &poses{make([]lagcomp.Pose, slots), make([]ability.Public, slots)})
+	ecs.SetResource(w, &poses{make([]rig.Pose, slots), make([]ability.Public, slots)})
 	ecs.SetResource(w, newScratch(slots))
 	ecs.SetResource(w, newPlaces(a, &rules.Game.Layout, slots))
 	return m
@@ -155,7 +159,7 @@ func (m *Match) History() *lagcomp.History { return ecs.Resource[lagcomp.History
 
 // Poses returns what everybody looks like to others after the last tick, by slot; ID 0 = nobody. Valid until the next
 // Step; not to be written. Who died in that tick still stands in it: history was recorded before, and both are the same.
-func (m *Match) Poses() []lagcomp.Pose { return ecs.Resource[poses](m.World).of }
+func (m *Match) Poses() []rig.Pose { return ecs.Resource[poses](m.World).of }
 
 // Acts returns what everybody is told of everybody's abilities, by slot, as Poses.
 func (m *Match) Acts() []ability.Public { return ecs.Resource[poses](m.World).acts }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -160,7 +163,7 @@ func (s *script) line(b *strings.Builder) {
 func draw(seed, a, b uint64) uint64 { return ability.Draw(seed^b<<40, uint32(b), tick.Tick(a), 0) }
 
 // target is the nearest living enemy.
-func (s *script) target(i int) (best lagcomp.Pose) {
+func (s *script) target(i int) (best rig.Pose) {
 	all := s.m.Poses()
 	self := all[s.ids[i].Index()]
 	if self.ID != uint32(s.ids[i]) {
@@ -370,7 +373,7 @@ func TestSystemsInOrder(t *testing.T) {
 			t.Errorf("system %q does nothing, or does not say what", s.Name)
 		}
 	}
-	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "record", "fire", "combat", "projectiles", "grenades",
+	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "animate", "record", "fire", "combat", "projectiles", "grenades",
 		"areas", "blasts", "cubes", "settle", "places", "mode"}
 	if !slices.Equal(names, want) {
 		t.Errorf("systems %v, want %v", names, want)
@@ -437,7 +440,12 @@ func TestSeen(t *testing.T) {
 		pos := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}
 		look := Look{geom.Angle(rapid.Uint16().Draw(t, "yaw")), geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
 		v := Vital{Team: rapid.Uint8Range(0, 1).Draw(t, "team"), Life: rapid.Uint8().Draw(t, "life"), Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn"))}
-		p := Seen(77, pos, look, &v)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "figure"), 0))
+		a := anim.State{
+			Phase: r.Uint32(), Yaw: seenYaw(look.Yaw), Hips: geom.Angle(r.Uint32()), Move: geom.Angle(r.Uint32()), Gait: uint16(r.Uint32()),
+			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(2)),
+		}
+		p := Seen(77, pos, look, &v, &a)
 		near := func(got, want float32) bool { d := want - got; return d >= -0.5/SeenPerMetre && d < 0.5/SeenPerMetre }
 		if !near(p.Pos.X, pos.X) || !near(p.Pos.Y, pos.Y) || !near(p.Pos.Z, pos.Z) {
 			t.Fatalf("%v is seen at %v", pos, p.Pos)
@@ -448,10 +456,10 @@ func TestSeen(t *testing.T) {
 		if d := (p.Pitch - look.Pitch).Signed(); d < -7 || d > 8 || p.Pitch&15 != 0 || p.Pitch.Signed() < -0x4000 || p.Pitch.Signed() > 0x4000 {
 			t.Fatalf("pitch %#x is seen as %#x", look.Pitch, p.Pitch)
 		}
-		if p.ID != 77 || p.Flags != lagcomp.Flags(v.Respawn == 0, v.Team, v.Life) {
+		if p.ID != 77 || p.Flags != rig.Flags(v.Respawn == 0, v.Team, v.Life) {
 			t.Fatalf("%+v is seen as %+v", v, p)
 		}
-		if again := Seen(77, p.Pos, Look{p.Yaw, p.Pitch}, &v); again != p {
+		if again := Seen(77, p.Pos, Look{p.Yaw, p.Pitch}, &v, &a); again != p {
 			t.Fatalf("%+v seen again is %+v", p, again)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // page reads the golden commands and events of PROTOCOL.md: a name at the margin, its bytes below it, indented.
@@ -59,8 +59,8 @@ func TestPage(t *testing.T) {
 		}
 	}
 	events := map[string]Event{
-		"hit":  {Kind: EventHit, Part: lagcomp.Head, Amount: 14, Tick: 1002, Actor: 0x0201, Victim: 0x0501},
-		"kill": {Kind: EventKill, Part: lagcomp.Head, Amount: 7, Tick: 1002, Actor: 0x0201, Victim: 0x0501},
+		"hit":  {Kind: EventHit, Part: rig.PartHead, Amount: 14, Tick: 1002, Actor: 0x0201, Victim: 0x0501},
+		"kill": {Kind: EventKill, Part: rig.PartHead, Amount: 7, Tick: 1002, Actor: 0x0201, Victim: 0x0501},
 	}
 	for name, e := range events {
 		if got := e.Append(nil); !bytes.Equal(got, doc[name]) {

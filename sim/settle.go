@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -31,7 +32,7 @@ func settle(c *columns) {
 // wound tells of what a player took, and lets it die.
 func (c *columns) wound(row int, w *object.Wound) {
 	s := c.scratch
-	part := lagcomp.None
+	part := rig.NoPart
 	if w.Cause == object.CauseShot {
 		part = s.parts[w.Instigator.Index()]
 	}

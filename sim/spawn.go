@@ -4,6 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -41,7 +42,7 @@ func (m *Match) enter(id ecs.NetID) {
 	as := ecs.Resource[places](m.World).entries[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}
-	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id) = Knowledge{}, Command{}, Look{}
+	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = Knowledge{}, Command{}, Look{}, anim.State{}
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = zero, Velocity{}, move.State{Loco: move.Dead}
 	k := m.Kit()
 	switch {
@@ -56,7 +57,7 @@ func (m *Match) enter(id ecs.NetID) {
 	s := m.Score()
 	v.Team = mode.Assign(s.Members)
 	s.Members[v.Team]++
-	*m.ability.Get(id) = k.Heroes[v.Hero].Fresh()
+	*m.ability.Get(id), *m.anim.Get(id) = k.Heroes[v.Hero].Fresh(), anim.Spawn(k.Figures[v.Hero], 0)
 	if !k.Mode.MayRespawn(m.Mode(), 0, m.Tick()) {
 		return
 	}

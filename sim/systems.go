@@ -73,6 +73,7 @@ func (c *columns) become(i int, hero uint8) {
 	v.Hero = hero
 	h := c.kit.Heroes[hero]
 	c.ability[i] = h.Fresh()
+	c.anim[i].Hero = c.kit.Figures[hero]
 	if v.Alive() {
 		v.Health = h.Health()
 		v.place()
@@ -106,6 +107,7 @@ func respawn(c *columns) {
 		v.place()
 		c.ability[i] = h.Fresh()
 		c.put(i, c.match.place(v.Team))
+		c.stand(i)
 		for a := range c.objects.Areas {
 			c.objects.Areas[a].Forget(c.id[i].Index())
 		}
@@ -156,7 +158,7 @@ func record(c *columns) {
 			continue
 		}
 		slot := id.Index()
-		p.of[slot] = Seen(uint32(id), c.pos[i], c.look[i], v)
+		p.of[slot] = Seen(uint32(id), c.pos[i], c.look[i], v, &c.anim[i])
 		p.acts[slot] = c.kit.Heroes[v.Hero].Public(&c.ability[i])
 	}
 	c.history.Record(c.clock.Tick, p.of)

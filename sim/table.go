@@ -53,6 +53,7 @@ const (
 	dVital     Datum = "vital"
 	dAbility   Datum = "ability"
 	dMotion    Datum = "motion"
+	dAnim      Datum = "animation"
 	dInput     Datum = "input"
 	dActs      Datum = "acts"
 	dCrowd     Datum = "crowd"
@@ -96,6 +97,7 @@ var data = []struct {
 	{dVital, Lasting, "health, team, hero, points, lives"},
 	{dAbility, Lasting, "ability.State"},
 	{dMotion, Lasting, "position, velocity, move.State"},
+	{dAnim, Lasting, "anim.State"},
 	{dInput, Momentary, "what abilities leave for the feet, and whose body it is"},
 	{dActs, Momentary, "actions that abilities brought about"},
 	{dCrowd, Momentary, "team and life by row, for objects"},
@@ -125,12 +127,13 @@ func Systems() []System { return systems }
 // and each is resolved in one place: combat, settle, blasts, teleport.
 var systems = []System{
 	{"commands", "takes each player's command for the tick out of its inbox", []Datum{dInboxes}, []Datum{dInboxes, dCommand, dLook}, Server, takeCommands},
-	{"heroes", "makes players the heroes that they asked to be, where the mode allows it", []Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility}, Server, changeHeroes},
-	{"respawn", "brings the dead back whose time has come", []Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas}, Server, respawn},
+	{"heroes", "makes players the heroes that they asked to be, where the mode allows it", []Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility, dAnim}, Server, changeHeroes},
+	{"respawn", "brings the dead back whose time has come", []Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas, dAnim}, Server, respawn},
 	{"teleport", "takes away those who stood in a teleporter", []Datum{dJumps, dVital, dMotion}, []Datum{dJumps, dVital, dMotion}, Server, teleport},
 	{"abilities", "runs everybody's abilities by their keys", []Datum{dCommand, dVital, dAbility, dMotion}, []Datum{dAbility, dMotion, dInput, dActs}, Both, runAbilities},
 	{"move", "moves everybody by what their abilities leave of the command", []Datum{dInput, dMotion}, []Datum{dMotion}, Both, movePlayers},
-	{"record", "notes what everybody looks like now, for this tick's objects and the shots of later ticks", []Datum{dMotion, dLook, dVital, dAbility}, []Datum{dPoses, dHistory, dCrowd}, Server, record},
+	{"animate", "moves everybody's figure by how the body moved", []Datum{dInput, dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dAnim}, Server, animate},
+	{"record", "notes what everybody looks like now, for this tick's objects and the shots of later ticks", []Datum{dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dPoses, dHistory, dCrowd}, Server, record},
 	{"fire", "lets rounds, punches, projectiles and grenades go, in the past that their players looked at", []Datum{dActs, dCommand, dMotion, dVital, dKnow}, []Datum{dRounds, dFlying, dGrenades, dKnow}, Server, fire},
 	{"combat", "finds what rounds and punches hit, in the world as each shooter saw it", []Datum{dRounds, dHistory, dBarrels, dCubes}, []Datum{dRounds, dLedger, dCubes}, Server, combat},
 	{"projectiles", "flies projectiles against the delayed past of their shooters", []Datum{dFlying, dHistory, dBarrels, dCubes}, []Datum{dFlying, dLedger, dBlasts, dCubes}, Server, flyProjectiles},

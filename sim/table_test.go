@@ -62,6 +62,8 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, c.vital)
 	case dAbility:
 		write(&h, c.ability)
+	case dAnim:
+		write(&h, c.anim)
 	case dMotion:
 		write(&h, c.pos)
 		write(&h, c.vel)

@@ -180,9 +180,9 @@ func (v *verdicts) compare() {
 		if h.ID != 0 {
 			v.hits++
 		}
-		if h.ID != uint32(s.Hit) || h.Part != s.Part || h.Distance != s.Distance {
+		if h.ID != uint32(s.Hit) || h.Bone != s.Bone || h.Distance != s.Distance || h.Normal != s.Normal {
 			v.t.Errorf("tick %d, %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", s.Tick, v.by[i],
-				ecs.NetID(h.ID), h.Part, h.Distance, s.Hit, s.Part, s.Distance)
+				ecs.NetID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
 		}
 	}
 	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {

@@ -42,7 +42,7 @@ func known(b *Bottle, cl *client.Client) (holds, there int) {
 // at its dearest, and half as many more for what changes meanwhile. In the old way the first snapshot is all of it at once.
 func TestJoinWithoutASpike(t *testing.T) {
 	alone(t)
-	const players, rowBytes = 256, 23 // a row without a baseline takes 174 bits, a gap and a byte's padding
+	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
 	for _, c := range []struct {
 		relevance server.Relevance
 		kbps      int
@@ -113,7 +113,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 				}
 				return
 			}
-			bound := 5 + (players*rowBytes/(c.most*4/5-200)+1)*3/2 // 150 ms for the way there and back, and what is lost comes again
+			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
 			if most > c.most || complete == 0 || complete > bound {
 				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, c.most, complete, bound)
 			}
@@ -131,7 +131,7 @@ func TestRow65Importance(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := New(Config{Clients: players, Seed: 65, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
-		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 32, Cell: 4,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, Cell: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
 		t.Fatal(err)

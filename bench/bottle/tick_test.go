@@ -46,7 +46,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 120 {
+	for range 150 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}

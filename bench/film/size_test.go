@@ -72,7 +72,7 @@ func TestOwnLobbySizes(t *testing.T) {
 		what   *itr.Trace
 		limits [2]float64 // bytes a player and snapshot: huffman, range
 	}{
-		{"people", test, [2]float64{3.6, 3.4}}, // asked for: 6 and 5
+		{"people", test, [2]float64{4.7, 4.4}}, // asked for: 6 and 5
 		{"idle 16", idle, [2]float64{0.1, 0.1}},
 		{"idle 64", crowd, [2]float64{0.1, 0.1}},
 	} {
@@ -118,8 +118,8 @@ func TestLiveSizes(t *testing.T) {
 	}
 	got := liveBytes(ghost.Trained().Public, lobby(t, 16, 60, 2, "qw_4on4_dm2_8p.csv.gz"))
 	t.Logf("people: %.3f bytes", got)
-	if got > 4.2 { // asked for: 6
-		t.Errorf("people: %.3f bytes a player, want at most 4.2", got)
+	if got > 5.4 { // asked for: 6
+		t.Errorf("people: %.3f bytes a player, want at most 5.4", got)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestRow34HumansBelowTheReference(t *testing.T) {
 	perRow := liveBytes(ghost.Trained().Public, lobby(t, players, 60, 2, "qw_4on4_dm2_8p.csv.gz"))
 	got := snapshot.RunBytes + players*perRow
 	t.Logf("%.1f bytes a snapshot", got)
-	if got > 40 {
-		t.Errorf("%.1f bytes a snapshot of %d people, want at most 40", got, players)
+	if got > 48 {
+		t.Errorf("%.1f bytes a snapshot of %d people, want at most 48", got, players)
 	}
 }

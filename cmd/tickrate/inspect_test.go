@@ -23,7 +23,7 @@ func TestInspectSystems(t *testing.T) {
 			t.Errorf("line %d is %q, want %s", i+1, lines[i+1], s.Name)
 		}
 	}
-	if !strings.HasSuffix(out.String(), "17 systems, no conflicts\n") {
+	if !strings.HasSuffix(out.String(), "18 systems, no conflicts\n") {
 		t.Errorf("it ends %q", lines[len(lines)-2])
 	}
 	broken := []sim.System{{Name: "a", Reads: []sim.Datum{"acts"}}}

@@ -44,7 +44,7 @@ const (
 	teamShift        = 1
 	teamMask  uint16 = 3 << teamShift
 	lifeShift        = 8
-	lifeMask  uint16 = 0xFF << lifeShift
+	LifeMask  uint16 = 0xFF << lifeShift // which life
 )
 
 // Flags packs a pose's flags: team is 0..3 (higher bits are cut off), and life counts placements, spawns and teleports,
@@ -146,5 +146,5 @@ func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a)
 
 // Broken reports that two poses of one slot must not be mixed.
 func Broken(a, b *Pose) bool {
-	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|lifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
+	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
 }

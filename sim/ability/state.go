@@ -70,6 +70,9 @@ type Public struct {
 	Reloading bool
 }
 
+// Shooting reports whether s has a weapon or a fist up.
+func (h *Hero) Shooting(s *State) bool { return s.Active&(h.guns|h.sticky) != 0 }
+
 // Public returns what the others are told of s.
 func (h *Hero) Public(s *State) (p Public) {
 	for i, slot := range h.weapons {

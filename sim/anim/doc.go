@@ -16,8 +16,7 @@
 //
 // # What is replicated
 //
-// State is the server's own, 24 bytes. Others are told what Draw makes of it, rounded to the steps of the wire (see PhaseStep):
-// 43 bits besides place and view, of which a player changes none standing still, Hips alone looking around, and Phase alone
-// running straight on. The reference tells 28 fields; feet are kept on the ground by geometry here, squash and jump times are
-// weights.
+// State is the server's own, 20 bytes. Others are told what Draw makes of it, in the steps of the wire (see Told): 19 bits
+// besides place and view and what never changes, of which a player changes none standing still, and the phase alone running
+// straight on. The reference tells 28 fields; feet are kept on the ground by geometry here, squash and jump times are weights.
 package anim

@@ -2,36 +2,87 @@ package anim
 
 import "github.com/tickrate/tickrate/lagcomp/rig"
 
-// These are the steps in which others are told a pose's parameters, and the bits that makes of each: what a schema needs.
+// Told is what others are told of a figure besides its place and view, in the steps of the wire. What a stance makes plain is not
+// told: where hips face that follow the feet, arms and legs in the air. It comes from Tell.
 //
-//	7 bits  Phase   steps of 512
-//	5       Move    8
-//	4       Gait    17, so that 255 is one
-//	4       Bank    16, -112 to 112
-//	5       Hips    4, -64 to 64 (33 values, coded by what is likely)
-//	4       Aim     17
-//	4       Air     17
-//	4       Squat   17
-//	6       Form    hero and stance
+//	3 bits  Stance
+//	3       Figure   the skeleton
+//	5       Phase    of the stride, in 1/32
+//	5       Heading  direction of travel in 1/16 turn; of who stands, lies or turns on the spot the hips', from -8 to 8 of 1/32
+//	                 turn, and 8
+//	2       Lean     bank: left, none, right
+//	2       Gait     in thirds
+//	2       Squat    in thirds
+//
+// They are coarse, since poses between snapshots are blends: four times finer ones took half a byte a player more.
+type Told struct {
+	Stance                            rig.Stance
+	Figure                            rig.Hero
+	Phase, Heading, Lean, Gait, Squat uint8
+}
+
+// The steps of the wire in a pose's units.
 const (
-	PhaseStep  = 512
-	MoveStep   = 8
-	WeightStep = 17
-	BankStep   = 16
-	HipsStep   = 4
+	phaseStep = 2048
+	moveStep  = 16
+	hipsStep  = 8
+	bankStep  = 64
+	gaitStep  = 85
+	squatStep = 85
 )
 
 // Draw writes what others see of s into p: the parameters of the figure, at wire precision. Pos, Yaw, Pitch, Flags and ID are
 // the caller's; Hips and Move are measured from the view of the tick that s was stepped with.
 func Draw(s *State, p *rig.Pose) {
-	p.Phase = (uint16(s.Phase>>16) + PhaseStep/2) &^ (PhaseStep - 1)
-	p.Move = uint8((s.Move>>8 + MoveStep/2) &^ (MoveStep - 1))
-	p.Gait, p.Aim, p.Air, p.Squat = weight(s.Gait), weight(s.Aim), weight(s.Air), weight(s.Squat)
-	p.Bank = int8(min(max((int32(s.Bank)>>8+BankStep/2)&^(BankStep-1), -112), 112))
-	hips := int32(int16(s.Hips-s.Yaw)) >> 8
-	p.Hips = int8(min(max((hips+HipsStep/2)&^(HipsStep-1), -64), 64))
-	p.Form = rig.FormOf(build(s.Hero), s.Stance)
+	t := Told{
+		Stance: s.Stance & 7, Figure: build(s.Hero), Phase: uint8((s.Phase>>16 + phaseStep/2) / phaseStep & 31),
+		Lean: uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1), Gait: weight(s.Gait, 3), Squat: weight(s.Squat, 3),
+	}
+	if travels(t.Stance) {
+		t.Heading = uint8((uint32(s.Move)>>8 + moveStep/2) / moveStep & 15)
+	} else {
+		hips := int32(int16(s.Hips-s.Yaw)) >> 8
+		t.Heading = uint8(min(max((hips+hipsStep/2)>>3, -8), 8) + 8)
+	}
+	t.Show(p)
 }
 
-// weight rounds to the nearest sixteenth of full.
-func weight(w uint16) uint8 { return uint8((uint32(w)*15 + full/2) / full * WeightStep) }
+// weight rounds to so many parts of full.
+func weight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
+
+// travels reports whether a stance's hips follow the feet.
+func travels(s rig.Stance) bool { return s >= rig.Run && s <= rig.Land }
+
+// Show writes t into p: the parameters of the figure. Numbers that Tell does not return show something all the same.
+func (t *Told) Show(p *rig.Pose) {
+	p.Form = rig.FormOf(t.Figure, t.Stance)
+	p.Phase = uint16(t.Phase) * phaseStep
+	p.Move, p.Hips = 0, 0
+	if travels(t.Stance) {
+		p.Move = t.Heading * moveStep
+		p.Hips = int8(follow(int32(int8(p.Move))<<8) >> 8)
+	} else {
+		p.Hips = int8((min(int32(t.Heading), 16) - 8) * hipsStep)
+	}
+	p.Bank = int8((min(int32(t.Lean), 2) - 1) * bankStep)
+	p.Gait, p.Squat = min(t.Gait, 3)*gaitStep, min(t.Squat, 3)*squatStep
+	p.Aim, p.Air = shown[t.Stance&7].aim, shown[t.Stance&7].air
+}
+
+// shown are weights that stances imply: what lies between two snapshots blends them.
+var shown = [8]struct{ aim, air uint8 }{
+	rig.Stand: {aim: 255}, rig.Turn: {aim: 255}, rig.Run: {aim: 255}, rig.Sprint: {},
+	rig.Jump: {255, 255}, rig.InAir: {255, 255}, rig.Land: {255, 85}, rig.Dead: {},
+}
+
+// Tell is the way back of Show, for what Draw wrote into p.
+func Tell(p *rig.Pose) (t Told) {
+	t = Told{
+		Stance: p.Form.Stance(), Figure: p.Form.Hero(), Phase: uint8(p.Phase / phaseStep), Heading: p.Move / moveStep,
+		Lean: uint8(p.Bank/bankStep + 1), Gait: p.Gait / gaitStep, Squat: p.Squat / squatStep,
+	}
+	if !travels(t.Stance) {
+		t.Heading = uint8(p.Hips/hipsStep + 8)
+	}
+	return t
+}

@@ -23,10 +23,9 @@ type Params struct {
 	SoftFall    float64 // m/s at touchdown that need no squat
 	HardFall    float64 // m/s that bend the knees fully; more than SoftFall
 
-	GaitTime, BankTime, AirTime float64
-	AimTime                     float64 // raising and lowering the weapon
-	SquatTime, RiseTime         float64 // into the squat, out of it
-	CollapseTime                float64 // of the dead
+	GaitTime, BankTime  float64
+	SquatTime, RiseTime float64 // into the squat, out of it
+	CollapseTime        float64 // of the dead
 }
 
 // DefaultParams are the numbers of a hero of lagcomp/rig. The reference keeps them in animation assets; these fit its speeds.
@@ -34,7 +33,7 @@ func DefaultParams(h rig.Hero) Params {
 	p := Params{
 		Cycle: 3.0, SprintCycle: 3.8, TopSpeed: 8, Still: 0.3, FullBank: 16,
 		TurnAfter: 60, TurnWithin: 4, HipsSpeed: 450, Shuffle: 1.4, SoftFall: 4, HardFall: 20,
-		GaitTime: 0.2, BankTime: 0.25, AirTime: 0.15, AimTime: 0.15, SquatTime: 0.08, RiseTime: 0.5, CollapseTime: 0.6,
+		GaitTime: 0.2, BankTime: 0.25, SquatTime: 0.08, RiseTime: 0.5, CollapseTime: 0.6,
 	}
 	if h == rig.Robot {
 		p.Cycle, p.SprintCycle, p.HipsSpeed, p.RiseTime = 3.6, 4.5, 360, 0.6
@@ -44,24 +43,23 @@ func DefaultParams(h rig.Hero) Params {
 
 // Rates is Params in integers for one rate of ticks.
 type Rates struct {
-	stances                                        [rig.Dead + 1]row
-	still                                          uint32 // VelUnits
-	turnAfter                                      int32  // angle units
-	turnWithin                                     int32
-	hips                                           int32 // angle units a tick
-	soft, hard                                     int32 // of falls, see fallsPerMetre
-	gaitStep, bankStep, airStep, aimStep, riseStep int32 // of weights, a tick
+	stances                      [rig.Dead + 1]row
+	still                        uint32 // VelUnits
+	turnAfter                    int32  // angle units
+	turnWithin                   int32
+	hips                         int32 // angle units a tick
+	soft, hard                   int32 // of falls, see fallsPerMetre
+	gaitStep, bankStep, riseStep int32 // of weights, a tick
 }
 
 // row is what a stance does to the phase, and the goals of its weights.
 type row struct {
-	perUnit, perTick uint32   // 2^-32 cycles: for one VelUnit of speed, and for nothing
-	gaitPerUnit      uint32   // weight for one VelUnit, 2^-8
-	gait             int32    // weight besides
-	air, squat       int32    // weights
-	aim              [2]int32 // weights; the second while shooting
-	squatStep        int32    // towards more
-	bank             int64    // weight for one VelUnit that turns one angle unit, straight ahead; 2^-32/0x4000
+	perUnit, perTick uint32 // 2^-32 cycles: for one VelUnit of speed, and for nothing
+	gaitPerUnit      uint32 // weight for one VelUnit, 2^-8
+	gait             int32  // weight besides
+	squat            int32  // weight
+	squatStep        int32  // towards more
+	bank             int64  // weight for one VelUnit that turns one angle unit, straight ahead; 2^-32/0x4000
 }
 
 // Table is what a tick needs of all heroes.
@@ -75,7 +73,7 @@ func Compile(p Params, rate tick.Rate) Rates {
 	ok := p.Cycle > 0.5 && p.SprintCycle > 0.5 && p.TopSpeed > 0.1 && p.Still >= 0 && p.FullBank >= 4 &&
 		p.TurnAfter > 0 && p.TurnAfter <= 90 && p.TurnWithin > 0 && p.TurnWithin < p.TurnAfter && p.HipsSpeed > 0 &&
 		p.Shuffle >= 0 && p.Shuffle <= 8 && p.SoftFall >= 0 && p.SoftFall < p.HardFall && p.HardFall < 60 && rate.Valid()
-	for _, time := range []float64{p.GaitTime, p.BankTime, p.AirTime, p.AimTime, p.SquatTime, p.RiseTime, p.CollapseTime} {
+	for _, time := range []float64{p.GaitTime, p.BankTime, p.SquatTime, p.RiseTime, p.CollapseTime} {
 		ok = ok && time >= 0 && time <= 60
 	}
 	if !ok {
@@ -92,23 +90,22 @@ func Compile(p Params, rate tick.Rate) Rates {
 		still:     uint32(round(p.Still / move.VelUnit)),
 		turnAfter: degrees(p.TurnAfter), turnWithin: degrees(p.TurnWithin), hips: max(degrees(p.HipsSpeed/hz), 1),
 		soft: int32(round(p.SoftFall * fallsPerMetre)), hard: int32(round(p.HardFall * fallsPerMetre)),
-		gaitStep: step(p.GaitTime), bankStep: step(2 * p.BankTime), airStep: step(p.AirTime), aimStep: step(p.AimTime),
-		riseStep: step(p.RiseTime),
+		gaitStep: step(p.GaitTime), bankStep: step(2 * p.BankTime), riseStep: step(p.RiseTime),
 	}
 	cycles := func(metres float64) uint32 { return uint32(round(1 << 32 * move.VelUnit / float64(hz*metres))) }
 	gait := uint32(round(full * 256 * move.VelUnit / p.TopSpeed))
-	up, soften := [2]int32{full, full}, step(p.SquatTime)
+	soften := step(p.SquatTime)
 	bank := int64(round(1 << 32 * 32767 * move.VelUnit * radians / (0x4000 * p.FullBank)))
-	walk := row{bank: bank, perUnit: cycles(p.Cycle), gaitPerUnit: gait, aim: up, squatStep: soften}
+	walk := row{bank: bank, perUnit: cycles(p.Cycle), gaitPerUnit: gait, squatStep: soften}
 	sprint, air := walk, walk
-	sprint.perUnit, sprint.aim[0] = cycles(p.SprintCycle), 0
+	sprint.perUnit = cycles(p.SprintCycle)
 	air.perUnit /= 4 // legs go on, but not as fast
-	air.air, air.bank = full, 0
+	air.bank = 0
 	land := air // reach for the ground
-	land.air, land.squat = full/3, full/8
+	land.squat = full / 3
 	r.stances = [rig.Dead + 1]row{
-		rig.Stand:  {bank: bank, gaitPerUnit: gait, aim: up, squatStep: soften},
-		rig.Turn:   {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8, aim: up, squatStep: soften},
+		rig.Stand:  {bank: bank, gaitPerUnit: gait, squatStep: soften},
+		rig.Turn:   {bank: bank, perTick: uint32(round(1 << 32 * p.Shuffle / hz)), gait: full / 8, squatStep: soften},
 		rig.Run:    walk,
 		rig.Sprint: sprint,
 		rig.Jump:   air,

@@ -8,19 +8,11 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// told is a pose as a row of small integers, in the steps of the wire.
-func told(p *rig.Pose) [8]int32 {
-	return [8]int32{int32(p.Phase / PhaseStep), int32(p.Move / MoveStep), int32(p.Gait / WeightStep), int32(p.Bank / BankStep),
-		int32(p.Hips / HipsStep), int32(p.Aim / WeightStep), int32(p.Air / WeightStep), int32(p.Squat / WeightStep)}
-}
-
-// heard is the pose that such a row names.
-func heard(row [8]int32, form rig.Form, yaw, pitch geom.Angle) rig.Pose {
-	return rig.Pose{
-		Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5, Form: form,
-		Phase: uint16(row[0] * PhaseStep), Move: uint8(row[1] * MoveStep), Gait: uint8(row[2] * WeightStep), Bank: int8(row[3] * BankStep),
-		Hips: int8(row[4] * HipsStep), Aim: uint8(row[5] * WeightStep), Air: uint8(row[6] * WeightStep), Squat: uint8(row[7] * WeightStep),
-	}
+// heard is the pose that what is told of a figure shows.
+func heard(t Told, yaw, pitch geom.Angle) rig.Pose {
+	p := rig.Pose{Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
+	t.Show(&p)
+	return p
 }
 
 // For every tick t: the skeleton evaluated from the state at t, from a replay of the inputs up to t on another machine, and
@@ -35,7 +27,7 @@ func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 			p := rig.Pose{Yaw: in.Yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
 			Draw(s, &p)
 			inputs, stored = append(inputs, in), append(stored, p)
-			wire = append(wire, heard(told(&p), p.Form, in.Yaw, pitch))
+			wire = append(wire, heard(Tell(&p), in.Yaw, pitch))
 		})
 		table, again := DefaultTable(60), Spawn(h, 0)
 		var a, b rig.Body

@@ -79,7 +79,7 @@ func randomState(r *rand.Rand) State {
 	n, m, k := r.Uint64(), r.Uint64(), r.Uint64()
 	return State{
 		Phase: uint32(n), Yaw: geom.Angle(n >> 32), Hips: geom.Angle(n >> 48), Move: geom.Angle(m), Gait: uint16(m >> 16),
-		Aim: uint16(m >> 32), Air: uint16(m >> 48), Squat: uint16(k), Bank: int16(k >> 16), Cushion: uint8(k >> 32),
+		Squat: uint16(k), Bank: int16(k >> 16), Cushion: uint8(k >> 32),
 		Fall: uint8(k >> 40), Stance: rig.Stance(k >> 48 & 7), Hero: rig.Hero(k >> 56),
 	}
 }

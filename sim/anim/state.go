@@ -11,15 +11,13 @@ import (
 // full is the full weight.
 const full = 65535
 
-// State is the animation of one body: 24 bytes. All values of all fields are valid.
+// State is the animation of one body: 20 bytes. All values of all fields are valid.
 type State struct {
 	Phase   uint32     // of the cycle of two steps, 2^-32
 	Yaw     geom.Angle // of the view, last tick
 	Hips    geom.Angle // where they face
 	Move    geom.Angle // direction of travel, clockwise from Yaw
 	Gait    uint16     // weights, 65535 is full
-	Aim     uint16
-	Air     uint16
 	Squat   uint16
 	Bank    int16 // 32767 is full, to the right
 	Cushion uint8 // squat that a landing still wants, 255 is full
@@ -28,11 +26,11 @@ type State struct {
 	Hero    rig.Hero
 }
 
-var _ [24]byte = [unsafe.Sizeof(State{})]byte{}
+var _ [20]byte = [unsafe.Sizeof(State{})]byte{}
 
-// Spawn is the state of a body just placed: it stands, its weapon up.
+// Spawn is the state of a body just placed: it stands.
 func Spawn(h rig.Hero, yaw geom.Angle) State {
-	return State{Yaw: yaw, Hips: yaw, Aim: full, Hero: h}
+	return State{Yaw: yaw, Hips: yaw, Hero: h}
 }
 
 // Input is what a body did in a tick: 16 bytes.
@@ -51,6 +49,6 @@ type Acts uint8
 // What a body may do besides moving.
 const (
 	Sprinting Acts = 1 << iota
-	Shooting       // holds the weapon up even in a sprint
+	Shooting       // holds the weapon up, so it does not sprint
 	Near           // the ground is less than a quarter of a second below
 )

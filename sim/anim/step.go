@@ -64,8 +64,6 @@ func step(s *State, in *Input, w way, t *Table) {
 	}
 
 	run(&s.Gait, int32(min(uint64(w.speed)*uint64(row.gaitPerUnit)>>8, full))+row.gait, r.gaitStep)
-	run(&s.Air, row.air, r.airStep)
-	run(&s.Aim, row.aim[in.Acts&Shooting/Shooting], r.aimStep)
 	if squat := max(int32(s.Cushion)*257, row.squat); int32(s.Squat) < squat {
 		run(&s.Squat, squat, row.squatStep)
 	} else if s.Squat != 0 {
@@ -121,7 +119,7 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	switch in.Loco {
 	case move.Stand, move.GroundMove:
 		switch off := apart(s.Hips, in.Yaw); {
-		case moves && in.Acts&Sprinting != 0:
+		case moves && in.Acts&(Sprinting|Shooting) == Sprinting:
 			return rig.Sprint
 		case moves:
 			return rig.Run
@@ -129,7 +127,7 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 			return rig.Turn
 		}
 		return rig.Stand
-	case move.Jumping, move.DoubleJump:
+	case move.Jumping, move.DoubleJump, move.Launched:
 		return rig.Jump
 	case move.InAir:
 		if in.Acts&Near != 0 && in.Vel.Y < 0 {

@@ -310,15 +310,15 @@ const (
 	PlayerState         // Flags
 	PlayerHealth        // Health
 	PlayerShots         // Shots
-	PlayerKills         // Kills
-	PlayerDeaths        // Deaths
-	PlayerActs          // bits, lowest first: 6 of Throws, 4 of Punches, 4 of Gestures
-	PlayerDoes          // bits, lowest first: 4 of Hero, 4 of Gesture, 1 of Sprinting, 1 of Reloading
+	PlayerScore         // bits, lowest first: 16 of Kills, 15 of Deaths
+	PlayerDoes          // bits, lowest first: 3 of Stance, 6 of Throws, 1 of Sprinting, 1 of Reloading, 4 of Punches, 4 of Gestures, 4 of Gesture, 4 of Hero, 3 of Figure
+	PlayerPhase         // Phase
+	PlayerLimbs         // bits, lowest first: 5 of Heading, 2 of Lean, 2 of Gait, 2 of Squat
 	PlayerFields
 )
 
 // PlayerHash is the hash of PlayerSchema.
-const PlayerHash uint64 = 0xb8b1b9c664060df6
+const PlayerHash uint64 = 0x60266295c85ab006
 
 // PlayerSchema describes those rows.
 var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
@@ -330,10 +330,10 @@ var PlayerSchema = schema.Schema{Name: "player", Fields: []schema.Field{
 	PlayerState:  {Name: "state", Min: 0, Max: 65535, Often: 2},
 	PlayerHealth: {Name: "health", Min: 0, Max: 1000, Often: 5},
 	PlayerShots:  {Name: "shots", Wrap: 256, Often: 15},
-	PlayerKills:  {Name: "kills", Min: 0, Max: 65535, Often: 2},
-	PlayerDeaths: {Name: "deaths", Min: 0, Max: 65535, Often: 2},
-	PlayerActs:   {Name: "acts", Min: 0, Max: 16383, Often: 3},
-	PlayerDoes:   {Name: "does", Min: 0, Max: 1023, Often: 5},
+	PlayerScore:  {Name: "score", Min: 0, Max: 2147483647, Often: 2},
+	PlayerDoes:   {Name: "does", Min: 0, Max: 1073741823, Often: 10},
+	PlayerPhase:  {Name: "phase", Wrap: 32, Often: 60, Predict: schema.Best},
+	PlayerLimbs:  {Name: "limbs", Min: 0, Max: 2047, Often: 30},
 }}
 
 // Row writes the row of v into dst, PlayerFields long: to the nearest step, halves upwards, and within range.
@@ -347,10 +347,10 @@ func (v *Player) Row(dst []int32) {
 	dst[PlayerState] = int32(v.Flags)
 	dst[PlayerHealth] = min(max(int32(v.Health), 0), 1000)
 	dst[PlayerShots] = int32(v.Shots)
-	dst[PlayerKills] = int32(v.Kills)
-	dst[PlayerDeaths] = int32(v.Deaths)
-	dst[PlayerActs] = int32(min(v.Throws, 63)) | int32(min(v.Punches, 15))<<6 | int32(min(v.Gestures, 15))<<10
-	dst[PlayerDoes] = int32(min(v.Hero, 15)) | int32(min(v.Gesture, 15))<<4 | schema.Bit(v.Sprinting)<<8 | schema.Bit(v.Reloading)<<9
+	dst[PlayerScore] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
+	dst[PlayerDoes] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+	dst[PlayerPhase] = schema.IntStepsRound(int64(v.Phase), 1, 32)
+	dst[PlayerLimbs] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 }
 
 // PlayerColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has PlayerFields columns, each at
@@ -365,10 +365,10 @@ func PlayerColumns(dst [][]int32, src []Player) {
 	c5 := dst[PlayerState][:len(src)]
 	c6 := dst[PlayerHealth][:len(src)]
 	c7 := dst[PlayerShots][:len(src)]
-	c8 := dst[PlayerKills][:len(src)]
-	c9 := dst[PlayerDeaths][:len(src)]
-	c10 := dst[PlayerActs][:len(src)]
-	c11 := dst[PlayerDoes][:len(src)]
+	c8 := dst[PlayerScore][:len(src)]
+	c9 := dst[PlayerDoes][:len(src)]
+	c10 := dst[PlayerPhase][:len(src)]
+	c11 := dst[PlayerLimbs][:len(src)]
 	for i := range src {
 		v := &src[i]
 		c0[i] = schema.Steps(v.Pos.X, 128, -262144, 262144)
@@ -379,10 +379,10 @@ func PlayerColumns(dst [][]int32, src []Player) {
 		c5[i] = int32(v.Flags)
 		c6[i] = min(max(int32(v.Health), 0), 1000)
 		c7[i] = int32(v.Shots)
-		c8[i] = int32(v.Kills)
-		c9[i] = int32(v.Deaths)
-		c10[i] = int32(min(v.Throws, 63)) | int32(min(v.Punches, 15))<<6 | int32(min(v.Gestures, 15))<<10
-		c11[i] = int32(min(v.Hero, 15)) | int32(min(v.Gesture, 15))<<4 | schema.Bit(v.Sprinting)<<8 | schema.Bit(v.Reloading)<<9
+		c8[i] = int32(v.Kills) | int32(min(v.Deaths, 32767))<<16
+		c9[i] = int32(min(v.Stance, 7)) | int32(min(v.Throws, 63))<<3 | schema.Bit(v.Sprinting)<<9 | schema.Bit(v.Reloading)<<10 | int32(min(v.Punches, 15))<<11 | int32(min(v.Gestures, 15))<<15 | int32(min(v.Gesture, 15))<<19 | int32(min(v.Hero, 15))<<23 | int32(min(v.Figure, 7))<<27
+		c10[i] = schema.IntStepsRound(int64(v.Phase), 1, 32)
+		c11[i] = int32(min(v.Heading, 31)) | int32(min(v.Lean, 3))<<5 | int32(min(v.Gait, 3))<<7 | int32(min(v.Squat, 3))<<9
 	}
 }
 
@@ -397,15 +397,22 @@ func (v *Player) Restore(row []int32) {
 	v.Flags = uint16(row[PlayerState])
 	v.Health = int16(row[PlayerHealth])
 	v.Shots = uint8(row[PlayerShots])
-	v.Kills = uint16(row[PlayerKills])
-	v.Deaths = uint16(row[PlayerDeaths])
-	v.Throws = uint8(row[PlayerActs] & 0x3f)
-	v.Punches = uint8(row[PlayerActs] >> 6 & 0xf)
-	v.Gestures = uint8(row[PlayerActs] >> 10 & 0xf)
-	v.Hero = uint8(row[PlayerDoes] & 0xf)
-	v.Gesture = uint8(row[PlayerDoes] >> 4 & 0xf)
-	v.Sprinting = row[PlayerDoes]>>8&0x1 != 0
-	v.Reloading = row[PlayerDoes]>>9&0x1 != 0
+	v.Kills = uint16(row[PlayerScore] & 0xffff)
+	v.Deaths = uint16(row[PlayerScore] >> 16 & 0x7fff)
+	schema.Put(&v.Stance, row[PlayerDoes]&0x7)
+	v.Throws = uint8(row[PlayerDoes] >> 3 & 0x3f)
+	v.Sprinting = row[PlayerDoes]>>9&0x1 != 0
+	v.Reloading = row[PlayerDoes]>>10&0x1 != 0
+	v.Punches = uint8(row[PlayerDoes] >> 11 & 0xf)
+	v.Gestures = uint8(row[PlayerDoes] >> 15 & 0xf)
+	v.Gesture = uint8(row[PlayerDoes] >> 19 & 0xf)
+	v.Hero = uint8(row[PlayerDoes] >> 23 & 0xf)
+	schema.Put(&v.Figure, row[PlayerDoes]>>27&0x7)
+	v.Phase = uint8(row[PlayerPhase])
+	v.Heading = uint8(row[PlayerLimbs] & 0x1f)
+	v.Lean = uint8(row[PlayerLimbs] >> 5 & 0x3)
+	v.Gait = uint8(row[PlayerLimbs] >> 7 & 0x3)
+	v.Squat = uint8(row[PlayerLimbs] >> 9 & 0x3)
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b: each field as its
@@ -420,13 +427,20 @@ func (v *Player) Lerp(a, b []int32, frac uint8) {
 	v.Flags = uint16(a[PlayerState])
 	v.Health = int16(a[PlayerHealth])
 	v.Shots = uint8(a[PlayerShots])
-	v.Kills = uint16(a[PlayerKills])
-	v.Deaths = uint16(a[PlayerDeaths])
-	v.Throws = uint8(a[PlayerActs] & 0x3f)
-	v.Punches = uint8(a[PlayerActs] >> 6 & 0xf)
-	v.Gestures = uint8(a[PlayerActs] >> 10 & 0xf)
-	v.Hero = uint8(a[PlayerDoes] & 0xf)
-	v.Gesture = uint8(a[PlayerDoes] >> 4 & 0xf)
-	v.Sprinting = a[PlayerDoes]>>8&0x1 != 0
-	v.Reloading = a[PlayerDoes]>>9&0x1 != 0
+	v.Kills = uint16(a[PlayerScore] & 0xffff)
+	v.Deaths = uint16(a[PlayerScore] >> 16 & 0x7fff)
+	schema.Put(&v.Stance, a[PlayerDoes]&0x7)
+	v.Throws = uint8(a[PlayerDoes] >> 3 & 0x3f)
+	v.Sprinting = a[PlayerDoes]>>9&0x1 != 0
+	v.Reloading = a[PlayerDoes]>>10&0x1 != 0
+	v.Punches = uint8(a[PlayerDoes] >> 11 & 0xf)
+	v.Gestures = uint8(a[PlayerDoes] >> 15 & 0xf)
+	v.Gesture = uint8(a[PlayerDoes] >> 19 & 0xf)
+	v.Hero = uint8(a[PlayerDoes] >> 23 & 0xf)
+	schema.Put(&v.Figure, a[PlayerDoes]>>27&0x7)
+	v.Phase = uint8(a[PlayerPhase])
+	v.Heading = uint8(a[PlayerLimbs] & 0x1f)
+	v.Lean = uint8(a[PlayerLimbs] >> 5 & 0x3)
+	v.Gait = uint8(a[PlayerLimbs] >> 7 & 0x3)
+	v.Squat = uint8(a[PlayerLimbs] >> 9 & 0x3)
 }

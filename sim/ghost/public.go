@@ -3,9 +3,10 @@ package ghost
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 )
 
 // Player is what everybody is told of a player. Its tags are the whole description of a public row: PlayerSchema, and
@@ -18,16 +19,25 @@ type Player struct {
 	Flags  uint16     `net:"state,often=2"`                                               // of the pose: alive, team, which life
 	Health int16      `net:",min=0,max=1000,often=5"`                                     // points
 	Shots  uint8      `net:",wrap=256,often=15"`                                          // of the first weapon, modulo 256
-	Kills  uint16     `net:",often=2"`                                                    // since joining
-	Deaths uint16     `net:",often=2"`                                                    // since joining
+	Kills  uint16     `net:"score,bits=16,often=2"`                                       // since joining
+	Deaths uint16     `net:"score,bits=15"`                                               // since joining
 
-	Throws    uint8 `net:"acts,bits=6,often=3"` // shots of the second weapon, modulo 64
-	Punches   uint8 `net:"acts,bits=4"`         // modulo 16
-	Gestures  uint8 `net:"acts,bits=4"`         // modulo 16
-	Hero      uint8 `net:"does,bits=4,often=5"`
-	Gesture   uint8 `net:"does,bits=4"` // that is on, from 1; 0 none
-	Sprinting bool  `net:"does,bits=1"`
-	Reloading bool  `net:"does,bits=1"`
+	Stance    rig.Stance `net:"does,bits=3,often=10"`
+	Throws    uint8      `net:"does,bits=6"` // shots of the second weapon, modulo 64
+	Sprinting bool       `net:"does,bits=1"`
+	Reloading bool       `net:"does,bits=1"`
+	Punches   uint8      `net:"does,bits=4"` // modulo 16
+	Gestures  uint8      `net:"does,bits=4"` // modulo 16
+	Gesture   uint8      `net:"does,bits=4"` // that is on, from 1; 0 none
+	Hero      uint8      `net:"does,bits=4"`
+	Figure    rig.Hero   `net:"does,bits=3"` // the skeleton
+
+	// The rest of anim.Told.
+	Phase   uint8 `net:",wrap=32,predict=best,often=60"`
+	Heading uint8 `net:"limbs,bits=5,often=30"`
+	Lean    uint8 `net:"limbs,bits=2"`
+	Gait    uint8 `net:"limbs,bits=2"`
+	Squat   uint8 `net:"limbs,bits=2"`
 }
 
 // Public describes a public row.
@@ -37,27 +47,33 @@ var Public = PlayerSchema
 const PublicFields = PlayerFields
 
 // Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
-func (p *Player) Gather(pose *lagcomp.Pose, v *sim.Vital, a *ability.Public) {
+func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
 	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
 	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
 	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
+	t := anim.Tell(pose)
+	p.Stance, p.Figure, p.Phase = t.Stance, t.Figure, t.Phase
+	p.Heading, p.Lean, p.Gait, p.Squat = t.Heading, t.Lean, t.Gait, t.Squat
 }
 
 // Pose returns the pose that p describes, of the player called id.
-func (p *Player) Pose(id ecs.NetID) lagcomp.Pose {
-	return lagcomp.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
+func (p *Player) Pose(id ecs.NetID) rig.Pose {
+	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
+	t := anim.Told{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean, Gait: p.Gait, Squat: p.Squat}
+	t.Show(&pose)
+	return pose
 }
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
-func PublicRow(dst []int32, p lagcomp.Pose, v *sim.Vital, a ability.Public) {
+func PublicRow(dst []int32, p rig.Pose, v *sim.Vital, a ability.Public) {
 	var player Player
 	player.Gather(&p, v, &a)
 	player.Row(dst)
 }
 
 // PoseOf returns the pose that a public row describes: the very pose that the server's history keeps for that tick.
-func PoseOf(id ecs.NetID, row []int32) lagcomp.Pose {
+func PoseOf(id ecs.NetID, row []int32) rig.Pose {
 	var player Player
 	player.Restore(row)
 	return player.Pose(id)

@@ -1,6 +1,7 @@
 package ghost
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -8,8 +9,10 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -27,13 +30,22 @@ func inRange(t interface{ Fatalf(string, ...any) }, row []int32, public bool) {
 	}
 }
 
+// figure is any figure of somebody who looks along yaw.
+func figure(seed uint64, yaw geom.Angle) *anim.State {
+	r := rand.New(rand.NewPCG(seed, 0))
+	return &anim.State{
+		Phase: r.Uint32(), Yaw: yaw, Hips: geom.Angle(r.Uint32()), Move: geom.Angle(r.Uint32()), Gait: uint16(r.Uint32()),
+		Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(3)),
+	}
+}
+
 // PoseOf gives back the very pose, for whatever a player can look like, at its widest.
 func TestPublicRowIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		axis := func(name string) float32 { return float32(rapid.Int32Range(-8192000, 8192000).Draw(t, name)) / 4096 }
 		v := sim.Vital{
 			Health: rapid.Int16Range(0, 1000).Draw(t, "health"), Team: rapid.Uint8Range(0, 1).Draw(t, "team"), Hero: rapid.Uint8Range(0, 15).Draw(t, "hero"),
-			Kills: rapid.Uint16().Draw(t, "kills"), Deaths: rapid.Uint16().Draw(t, "deaths"), Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn")),
+			Kills: rapid.Uint16().Draw(t, "kills"), Deaths: rapid.Uint16Range(0, 1<<15-1).Draw(t, "deaths"), Respawn: tick.Tick(rapid.Uint32Range(0, 1).Draw(t, "respawn")),
 			Life: rapid.Uint8().Draw(t, "life"),
 		}
 		a := ability.Public{
@@ -43,7 +55,7 @@ func TestPublicRowIsExact(t *testing.T) {
 		}
 		id := ecs.MakeNetID(rapid.IntRange(0, 4095).Draw(t, "slot"), rapid.Uint8Range(1, 255).Draw(t, "generation"))
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
-		pose := sim.Seen(uint32(id), geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, look, &v)
+		pose := sim.Seen(uint32(id), geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, look, &v, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw))
 		var row [PublicFields]int32
 		PublicRow(row[:], pose, &v, a)
 		inRange(t, row[:], true)
@@ -53,8 +65,10 @@ func TestPublicRowIsExact(t *testing.T) {
 		want := Player{
 			Pos: pose.Pos, Yaw: pose.Yaw, Pitch: pose.Pitch, Flags: pose.Flags, Health: v.Health, Shots: a.Fired[0], Kills: v.Kills, Deaths: v.Deaths,
 			Throws: a.Fired[1] % 64, Punches: a.Punches % 16, Gestures: a.Gestures % 16, Hero: v.Hero, Gesture: a.Gesture,
-			Sprinting: a.Sprinting, Reloading: a.Reloading,
+			Sprinting: a.Sprinting, Reloading: a.Reloading, Stance: pose.Form.Stance(), Figure: pose.Form.Hero(),
 		}
+		told := anim.Tell(&pose)
+		want.Phase, want.Heading, want.Lean, want.Gait, want.Squat = told.Phase, told.Heading, told.Lean, told.Gait, told.Squat
 		var got Player
 		if got.Restore(row[:]); got != want {
 			t.Fatalf("row %v is %+v, want %+v", row, got, want)
@@ -129,7 +143,7 @@ func TestOwnerRowHoldsTheExtremes(t *testing.T) {
 func TestRowsAllocateNothing(t *testing.T) {
 	var public [PublicFields]int32
 	var owner [OwnerFields]int32
-	pose, s := sim.Seen(1, geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}), Self{}
+	pose, s := sim.Seen(1, geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{}), Self{}
 	var v sim.Vital
 	if n := testing.AllocsPerRun(100, func() {
 		PublicRow(public[:], pose, &v, ability.Public{})

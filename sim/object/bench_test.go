@@ -120,8 +120,8 @@ func naiveStep(s *stage, p *Projectile) (best float32) {
 		if !ok || !q.Alive() || q.Team() == p.Team || q.ID == uint32(p.Owner) {
 			continue
 		}
-		if _, t, ok := lagcomp.SweepTest(ray, r.Radius, q); ok && t < ray.Max {
-			ray.Max = t
+		if hit, ok := lagcomp.Test(ray, r.Radius, &q); ok && hit.Distance < ray.Max {
+			ray.Max = hit.Distance
 		}
 	}
 	return ray.Max
@@ -155,7 +155,7 @@ func BenchmarkBlast(b *testing.B) {
 			view := s.current()
 			for b.Loop() {
 				for slot := range s.poses {
-					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.Touches(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, p) {
+					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.Touches(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, &p) {
 						s.blow(&blast, &p)
 					}
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // Where a blast aims at a body, in metres above the feet: the reference's centre of mass, and if a wall is before that, the
@@ -126,7 +127,7 @@ func (s *Scene) explode(b *Blast) (looked int) {
 }
 
 // blow judges a blast on a player whom it touches.
-func (s *Scene) blow(b *Blast, p *lagcomp.Pose) {
+func (s *Scene) blow(b *Blast, p *rig.Pose) {
 	fraction := float32(1)
 	switch {
 	case p.ID == uint32(b.Instigator):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -84,7 +85,7 @@ func slowBlast(s *stage, b Blast) map[int]int32 {
 		} else if p.Team() == b.Team {
 			continue
 		}
-		if !p.Alive() || fraction == 0 || !lagcomp.Touches(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, p) {
+		if !p.Alive() || fraction == 0 || !lagcomp.Touches(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
 			continue
 		}
 		free := func(height float32) bool {
@@ -124,7 +125,7 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 		for i := range s.poses {
 			s.put(i, uint8(i%3), place(rng, 9))
 			if i%9 == 0 {
-				s.poses[i].Flags &^= lagcomp.FlagAlive
+				s.poses[i].Flags &^= rig.FlagAlive
 			}
 		}
 		s.next()

@@ -66,6 +66,9 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) ecs.NetID, out []
 	return out
 }
 
+// stouter is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
+const stouter = 0.25
+
 // StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
 // up, then each by itself.
 func (s *Scene) StepCubes() {
@@ -73,7 +76,7 @@ func (s *Scene) StepCubes() {
 	view := s.current()
 	for i := range s.Cube {
 		c := &s.Cube[i]
-		s.near = s.Players.Within(view, geom.Sphere{Center: c.Pos, Radius: min(k.half(), arena.MaxSweep)}, s.near[:0])
+		s.near = s.Players.Within(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+stouter, arena.MaxSweep)}, s.near[:0])
 		for j := range s.near {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}

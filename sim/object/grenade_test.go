@@ -90,7 +90,7 @@ func TestRow53GrenadeTable(t *testing.T) {
 		thrown uint8     // the grenade's
 		at     tick.Tick // 0: not before its time is up
 	}{
-		{"an enemy in the way", v3(0, 0, 10), 1, 0, 20},
+		{"an enemy in the way", v3(0, 0, 10), 1, 0, 21},
 		{"a friend in the way", v3(0, 0, 10), 0, 0, 0},
 		{"an enemy beside the way", v3(1.2, 0, 10), 1, 0, 24},
 		{"an enemy two metres off", v3(2.5, 0, 4), 1, 0, 0},

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -35,14 +36,14 @@ func plain(t testing.TB, solids ...arena.Solid) *arena.Arena {
 type stage struct {
 	*Scene
 	history *lagcomp.History
-	poses   []lagcomp.Pose
+	poses   []rig.Pose
 	health  []int16
 	wounds  []Wound
 	find    func(ecs.NetID) *int16
 }
 
 func newStage(a *arena.Arena, players int) *stage {
-	s := &stage{history: lagcomp.NewHistory(max(players, 1), 128), poses: make([]lagcomp.Pose, players), health: make([]int16, players)}
+	s := &stage{history: lagcomp.NewHistory(max(players, 1), 128), poses: make([]rig.Pose, players), health: make([]int16, players)}
 	s.Scene = &Scene{Arena: a, Players: lagcomp.NewSweeper(s.history), Rate: rate, Ledger: NewLedger(16), Cask: DefaultBarrel(), Box: DefaultCube()}
 	for _, ammo := range DefaultAmmo() {
 		s.Ammo = append(s.Ammo, ammo.Compile(rate))
@@ -65,7 +66,7 @@ func thing(n int) ecs.NetID     { return ecs.MakeNetID(100000+n, 1) }
 
 // put places a player.
 func (s *stage) put(slot int, team uint8, feet geom.Vec3) {
-	s.poses[slot] = lagcomp.Pose{ID: uint32(player(slot)), Pos: feet, Flags: lagcomp.Flags(true, team, 1)}
+	s.poses[slot] = rig.Pose{ID: uint32(player(slot)), Pos: feet, Flags: rig.Flags(true, team, 1)}
 }
 
 // next opens a tick and records everybody.
