@@ -67,6 +67,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
+	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder sim/mode sim/move"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.

@@ -15,7 +15,7 @@ import (
 type Diary struct {
 	Tick   tick.Tick // that was played
 	Acts   []Act     // before the tick, in the order in which they were done
-	Taken  []Taken   // commands that were taken, by row; whoever is missing had none for this tick
+	Taken  []Taken   // commands that were taken, by slot; whoever is missing had none for this tick
 	Known  []Known   // what was known of the connections of those whose actions were judged by a view
 	Unseen []Unseen  // what the Witness denied, each once, ascending
 
@@ -103,6 +103,7 @@ func (d *Diary) close(c *columns) {
 			d.Taken = append(d.Taken, Taken{id, c.command[i]})
 		}
 	}
+	slices.SortFunc(d.Taken, func(a, b Taken) int { return cmp.Compare(a.ID, b.ID) })
 	row := int32(-1)
 	for i := range c.scratch.acts {
 		a := &c.scratch.acts[i]
