@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -29,6 +30,16 @@ const (
 	KillcamOn
 	KillcamOff
 )
+
+// ParseKillcam reads auto, on or off.
+func ParseKillcam(s string) (Killcam, error) {
+	for i, name := range [...]string{"auto", "on", "off"} {
+		if s == name {
+			return Killcam(i), nil
+		}
+	}
+	return 0, fmt.Errorf("killcam %q: expected auto, on or off", s)
+}
 
 // cams are a lobby's killcams.
 type cams struct {
