@@ -51,7 +51,9 @@ func (l *Lobby) record() {
 	}
 	if done := f.rec.Tick(); done != nil {
 		l.reel(done)
-		f.cam.Add(done)
+		if l.cams.askers > 0 {
+			f.cam.Add(done)
+		}
 	}
 }
 
@@ -78,4 +80,6 @@ func (l *Lobby) Reel() {
 }
 
 // ticksOf is so many milliseconds at the lobby's rate.
-func (l *Lobby) ticksOf(millis int) tick.Tick { return tick.Tick(millis * int(l.cfg.Rules.Rate) / 1000) }
+func (l *Lobby) ticksOf(millis int) tick.Tick {
+	return tick.Tick(millis * int(l.cfg.Rules.Rate) / 1000)
+}

@@ -26,7 +26,7 @@ type HostConfig struct {
 	Sights  string // folder that keeps what walls hide, by arena, for the next start; "" = none
 	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
 
-	Record  string // folder for recordings of the match, one file a round; made if need be; "" = none
+	Record string // folder for recordings of the match, one file a round; made if need be; "" = none
 
 	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
 	HTTPToken      string // secret for tokens over HTTP; "" = none, then tokens are for this machine only

@@ -21,8 +21,7 @@ type archive struct {
 	log   io.Writer
 	queue chan Film
 	ended chan struct{}
-	gap   bool          // the tick's: the last chunk was left out
-	slow  time.Duration // of tests: how long the disk takes
+	gap   bool // the tick's: the last chunk was left out
 }
 
 // newArchive makes the folder if need be, and begins to wait for chunks.
@@ -56,9 +55,6 @@ func (a *archive) write() {
 	var file *os.File
 	var buf []byte
 	for f := range a.queue {
-		if a.slow > 0 {
-			time.Sleep(a.slow)
-		}
 		buf = buf[:0]
 		if f.First || file == nil {
 			err := closeFile(file)

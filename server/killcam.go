@@ -8,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
@@ -18,13 +17,13 @@ import (
 const (
 	camEvery   = time.Second
 	camKbps    = 512
-	camPlayers = 128 // the most players of a lobby that gives killcams unless told otherwise
+	camPlayers = 64 // the most players of a lobby that gives killcams unless told otherwise
 )
 
 // Killcam says whether a lobby gives killcams.
 type Killcam uint8
 
-// KillcamAuto is for lobbies of at most 128 players: in larger ones what came in from all in eight seconds is longer than a blob.
+// KillcamAuto is for lobbies of at most 64 players: in larger ones what came in from all in twelve seconds is longer than a blob.
 const (
 	KillcamAuto Killcam = iota
 	KillcamOn
@@ -43,8 +42,7 @@ func ParseKillcam(s string) (Killcam, error) {
 
 // cams are a lobby's killcams.
 type cams struct {
-	askers int // guests who want killcams
-	pack   *replay.Packer
+	askers int       // guests who want killcams
 	made   tick.Tick // when the last was
 	next   int       // in live: whose turn it is
 }
@@ -69,9 +67,6 @@ func (l *Lobby) camera(now time.Duration, g *guest) {
 	}
 	g.cam = cam{asked: true, bucket: session.NewBucket(now, bytesPerSecond(kbps))}
 	l.cams.askers++
-	if l.cams.pack == nil {
-		l.cams.pack = replay.NewPacker()
-	}
 }
 
 // uncamera notes that a guest is gone.
@@ -122,7 +117,7 @@ func (l *Lobby) develop() []byte {
 		return nil
 	}
 	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, c.pack, session.MaxBlobSize-wire.ParcelHead)
+	reel := l.film.cam.Append(nil, l.film.rec, session.MaxBlobSize-wire.ParcelHead)
 	if len(reel) == 0 {
 		l.Stats.Count[KillcamsTooLong].Inc()
 		return nil

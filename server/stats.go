@@ -102,16 +102,16 @@ const (
 	ContentBytes // UDP payload out with parts of them and of killcams, which is in BytesOut
 	Killcams     // begun to be sent
 	KillcamsTooLong
-	Introduced   // events with names
-	Said         // lines for the chat
-	Crowded      // lines to everybody refused because too many speak; other refusals are in Chat
-	Heard        // lines queued for somebody, of players and of the server
-	Unheard      // lines that somebody did not get, because its queue or its line is full
-	Asked        // lines of guests for the console
-	AskedVain    // those that it did not carry out
-	IdleWarned   // players
-	IdleKicked   // players, who are in Dismissed too
-	NumCounts    // how many there are
+	Introduced // events with names
+	Said       // lines for the chat
+	Crowded    // lines to everybody refused because too many speak; other refusals are in Chat
+	Heard      // lines queued for somebody, of players and of the server
+	Unheard    // lines that somebody did not get, because its queue or its line is full
+	Asked      // lines of guests for the console
+	AskedVain  // those that it did not carry out
+	IdleWarned // players
+	IdleKicked // players, who are in Dismissed too
+	NumCounts  // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -17,8 +18,18 @@ type leaf struct {
 	kind   reflect.Kind
 }
 
+// layouts remembers what leaves found out, which is always the same for a type.
+var layouts sync.Map
+
 // leaves lists the numbers of a type in their order. It panics for types that are no plain memory.
-func leaves(t reflect.Type) []leaf { return appendLeaves(nil, t, "", 0) }
+func leaves(t reflect.Type) []leaf {
+	if known, ok := layouts.Load(t); ok {
+		return known.([]leaf)
+	}
+	all := appendLeaves(nil, t, "", 0)
+	layouts.Store(t, all)
+	return all
+}
 
 func appendLeaves(dst []leaf, t reflect.Type, name string, offset uintptr) []leaf {
 	switch k := t.Kind(); k {

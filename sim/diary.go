@@ -98,12 +98,12 @@ func (d *Diary) missed(s *lagcomp.Shot, id uint32) {
 func (d *Diary) close(c *columns) {
 	d.Tick = c.clock.Tick
 	in := ecs.Resource[inboxes](c.match.World).of
-	for i, id := range c.id {
-		if in[id.Index()].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see Inbox.Take
+	for slot := range in {
+		id := c.match.World.At(slot)
+		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see Inbox.Take
 			d.Taken = append(d.Taken, Taken{id, c.command[i]})
 		}
 	}
-	slices.SortFunc(d.Taken, func(a, b Taken) int { return cmp.Compare(a.ID, b.ID) })
 	row := int32(-1)
 	for i := range c.scratch.acts {
 		a := &c.scratch.acts[i]

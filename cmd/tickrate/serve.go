@@ -119,7 +119,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
-	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 128 players)")
+	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")

@@ -46,6 +46,19 @@ func NewPacker(dictionary []byte) (*Packer, error) {
 	return &Packer{enc}, nil
 }
 
+// NewFastPacker is NewPacker for who has no time: blobs are a little longer, and take a fifth of it.
+func NewFastPacker(dictionary []byte) (*Packer, error) {
+	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow)}
+	if dictionary != nil {
+		options = append(options, zstd.WithEncoderDict(dictionary))
+	}
+	enc, err := zstd.NewWriter(nil, options...)
+	if err != nil {
+		return nil, fmt.Errorf("dict: packer: %w", err)
+	}
+	return &Packer{enc}, nil
+}
+
 // Append packs blob and appends it to dst.
 func (p *Packer) Append(dst, blob []byte) []byte { return p.enc.EncodeAll(blob, dst) }
 

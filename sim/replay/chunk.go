@@ -57,33 +57,62 @@ func NewPacker() *Packer {
 	return &Packer{z}
 }
 
-// Append appends a chunk, packed; p nil stores it as it is.
-func (p *Packer) Append(dst []byte, c *Chunk) []byte {
+// NewFastPacker is NewPacker for what is packed in a tick: a few hundredths longer, in a fifth of the time.
+func NewFastPacker() *Packer {
+	z, err := dict.NewFastPacker(dict.ReplayDictionary())
+	if err != nil {
+		panic("replay: " + err.Error()) // a test packs
+	}
+	return &Packer{z}
+}
+
+// packed is a chunk whose pieces, key and log, are packed apart.
+type packed struct {
+	first  tick.Tick
+	ticks  int
+	method byte
+	raw    [2]int
+	pieces [2][]byte
+}
+
+// pack packs a chunk; p nil stores it as it is, in the chunk's own memory.
+func (p *Packer) pack(c *Chunk) packed {
+	k := packed{first: c.First, ticks: c.Ticks, raw: [2]int{len(c.Key), len(c.Log)}, pieces: [2][]byte{c.Key, c.Log}}
+	if p == nil {
+		return k
+	}
+	k.method = 1
+	for i, raw := range k.pieces {
+		if len(raw) > 0 {
+			k.pieces[i] = p.zstd.Append(nil, raw)
+		}
+	}
+	return k
+}
+
+// bare is k without its key.
+func (k packed) bare() packed {
+	k.raw[0], k.pieces[0] = 0, nil
+	return k
+}
+
+func (k *packed) append(dst []byte) []byte {
 	start := len(dst)
 	le := binary.LittleEndian
 	dst = append(dst, chunkMagic...)
-	dst = le.AppendUint16(le.AppendUint32(dst, uint32(c.First)), uint16(c.Ticks))
-	dst = append(dst, 0)
-	dst = append(dst, make([]byte, 16)...)
-	sizes := dst[len(dst)-16:]
-	le.PutUint32(sizes, uint32(len(c.Key)))
-	le.PutUint32(sizes[8:], uint32(len(c.Log)))
-	at := len(dst) - 16
-	if p == nil {
-		dst = append(append(dst, c.Key...), c.Log...)
-		le.PutUint32(dst[at+4:], uint32(len(c.Key)))
-		le.PutUint32(dst[at+12:], uint32(len(c.Log)))
-	} else {
-		dst[at-1] = 1
-		for i, raw := range [2][]byte{c.Key, c.Log} {
-			before := len(dst)
-			if len(raw) > 0 {
-				dst = p.zstd.Append(dst, raw)
-			}
-			le.PutUint32(dst[at+4+8*i:], uint32(len(dst)-before))
-		}
+	dst = le.AppendUint16(le.AppendUint32(dst, uint32(k.first)), uint16(k.ticks))
+	dst = append(dst, k.method)
+	for i := range k.pieces {
+		dst = le.AppendUint32(le.AppendUint32(dst, uint32(k.raw[i])), uint32(len(k.pieces[i])))
 	}
+	dst = append(append(dst, k.pieces[0]...), k.pieces[1]...)
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// Append appends a chunk, packed; p nil stores it as it is.
+func (p *Packer) Append(dst []byte, c *Chunk) []byte {
+	k := p.pack(c)
+	return k.append(dst)
 }
 
 // Reader reads a recording piece by piece. It is not safe for concurrent use.
