@@ -107,7 +107,7 @@ func newKillcam(reel []byte, game *sim.Game, ground *arena.Arena, slots int) (*K
 	if k.player, err = replay.NewPlayer(&r.Head, game, ground); err != nil {
 		return nil, err
 	}
-	size := 0
+	r.Limit = maxCamBytes
 	for {
 		chunk, err := r.Next()
 		if err == io.EOF {
@@ -115,8 +115,8 @@ func newKillcam(reel []byte, game *sim.Game, ground *arena.Arena, slots int) (*K
 		} else if err != nil {
 			return nil, err
 		}
-		if size += len(chunk.Key) + len(chunk.Log); size > maxCamBytes || len(k.chunks) == maxCamChunks {
-			return nil, fmt.Errorf("more than %d chunks or %d bytes", maxCamChunks, maxCamBytes)
+		if len(k.chunks) == maxCamChunks {
+			return nil, fmt.Errorf("more than %d chunks", maxCamChunks)
 		}
 		k.chunks = append(k.chunks, chunk)
 		k.To = chunk.Last()

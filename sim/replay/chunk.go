@@ -118,6 +118,8 @@ func (p *Packer) Append(dst []byte, c *Chunk) []byte {
 // Reader reads a recording piece by piece. It is not safe for concurrent use.
 type Reader struct {
 	Head   Head
+	Limit  int // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
+	used   int
 	src    io.Reader
 	at     int64 // of the next byte
 	unpack [2]*dict.Unpacker
@@ -218,9 +220,12 @@ func (r *Reader) next() (*Chunk, error) {
 		return nil, wrong("%d ticks, expected 1 to %d", c.Ticks, MaxChunkTicks)
 	case raw[0] > MaxKey || raw[1] > MaxLog || packed[0] > MaxKey || packed[1] > MaxLog:
 		return nil, wrong("sizes %d and %d, packed %d and %d: expected at most %d and %d", raw[0], raw[1], packed[0], packed[1], MaxKey, MaxLog)
+	case r.Limit > 0 && int64(raw[0])+int64(raw[1]) > int64(r.Limit-r.used):
+		return nil, wrong("%d bytes unpacked, expected at most %d of all chunks", raw[0]+raw[1], r.Limit)
 	case method > 1 || method == 0 && raw != packed:
 		return nil, wrong("method %d", method)
 	}
+	r.used += int(raw[0]) + int(raw[1])
 	body, err := r.body(int(packed[0])+int(packed[1])+4, start)
 	if err != nil {
 		return nil, err
