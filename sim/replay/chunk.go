@@ -57,7 +57,7 @@ func NewPacker() *Packer {
 	return &Packer{z}
 }
 
-// NewFastPacker is NewPacker for what is packed in a tick: a few hundredths longer, in a fifth of the time.
+// NewFastPacker is NewPacker for what is packed in a tick: a little longer, sooner.
 func NewFastPacker() *Packer {
 	z, err := dict.NewFastPacker(dict.ReplayDictionary())
 	if err != nil {

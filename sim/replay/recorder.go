@@ -17,7 +17,6 @@ type Recorder struct {
 	log    writer
 	prints []sim.Print
 	chunk  Chunk // in hand, without Log
-	size   int   // of the last log, for the memory of the next
 }
 
 // NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks. It takes
