@@ -58,6 +58,7 @@ type Client struct {
 	events   events
 	talk     talk
 	rounds   rounds
+	reels    []byte // the killcam that came last and nobody has asked for; empty: none
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
@@ -269,6 +270,7 @@ func (c *Client) game() (*sim.Game, error) {
 func (c *Client) enter() {
 	c.equip()
 	c.ready(c.cfg.Models.Hash())
+	c.film()
 	c.state = Joined
 }
 

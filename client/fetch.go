@@ -110,6 +110,9 @@ func (c *Client) awaited(now time.Duration) {
 // it says.
 func (c *Client) parcel(now time.Duration, blob []byte) error {
 	p, err := wire.ParseParcel(blob)
+	if err == nil && p.Content == wire.ContentKillcam && c.state == Joined {
+		return c.reel(&p)
+	}
 	if err != nil || c.state != Connecting || c.fetch.wants>>p.Content&1 == 0 {
 		return wire.DropFragment
 	}

@@ -27,6 +27,7 @@ type Stats struct {
 	Lines     uint64 // lines received, and made of what happened to names
 	Unread    uint64 // lines overwritten because NextLine was not called
 	Shots     uint64 // rounds fired, as predicted
+	Killcams  uint64 // that came whole
 
 	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
 	Jitter      time.Duration // how late the latest twentieth of the snapshots are

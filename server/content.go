@@ -52,6 +52,10 @@ func parcel(what wire.Content, raw []byte) []byte {
 // fetch takes a guest's request for content: each once in a session. What cannot be sent ends the session as if the guest had
 // not asked.
 func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
+	if what == wire.ContentKillcam {
+		l.camera(now, g)
+		return
+	}
 	if g.ready || g.unlike != 0 || g.fetched>>what&1 != 0 {
 		l.Stats.Count[FetchRefused].Inc()
 		return

@@ -210,6 +210,7 @@ func (l *Lobby) connected(g *guest) bool {
 // part separates a guest from its session. Its player stays.
 func (l *Lobby) part(g *guest) {
 	l.served(g)
+	l.uncamera(g)
 	l.seats[g.client] = -1
 	l.unseat(int32(g.id.Index()))
 	l.social.rise(g.id.Index())

@@ -47,6 +47,8 @@ type guest struct {
 	resynced tick.Tick             // when it last did
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
+	cam cam // what it is to be shown of its deaths
+
 	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
 	fights  []uint64         // two sets, see foes
 	turned  tick.Tick        // when they take turns

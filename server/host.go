@@ -26,6 +26,8 @@ type HostConfig struct {
 	Sights  string // folder that keeps what walls hide, by arena, for the next start; "" = none
 	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
 
+	Record string // folder for recordings of the match, one file a round; made if need be; "" = none
+
 	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
 	HTTPToken      string // secret for tokens over HTTP; "" = none, then tokens are for this machine only
 	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
@@ -50,6 +52,7 @@ type Host struct {
 	walls string
 
 	terminal terminal
+	archive  *archive // nil: nothing is recorded
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -73,11 +76,18 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	var tape *archive
+	if cfg.Record != "" {
+		if tape, err = newArchive(cfg.Record, cfg.Log); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+		cfg.Lobby.Record = tape.take
+	}
 	var walls string
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, walls: walls, archive: tape, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
@@ -117,6 +127,9 @@ func labels() func(Stage) {
 // thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
+	if h.archive != nil {
+		go h.archive.write()
+	}
 	defer close(h.terminal.ended)
 	rate := h.lobby.cfg.Rules.Rate
 	var skipped time.Duration // given up so far
@@ -146,7 +159,10 @@ func (h *Host) Run(ctx context.Context) error {
 			skipped += h.giveUp(late)
 		}
 	}
-	return errors.Join(err, h.farewell(pacer, err), h.query.close(), h.close())
+	bye := h.farewell(pacer, err)
+	h.lobby.Reel()
+	h.archive.close()
+	return errors.Join(err, bye, h.query.close(), h.close())
 }
 
 // errFault is what a lobby ends with that has a fault.

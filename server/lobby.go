@@ -51,6 +51,9 @@ type Config struct {
 	IdleKick    time.Duration  // and removed; default never
 	Console     console.Config // where the console's files are; default nowhere
 
+	Killcam Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
+	Record  func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
+
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
 
@@ -157,6 +160,8 @@ type Lobby struct {
 	shed    Shed // what overload makes us leave out
 
 	contents contents
+	film     film
+	cams     cams
 	round    round
 
 	in, out netio.Batch
@@ -202,6 +207,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.Stats.init()
 	l.social = newSocial(&l.cfg)
 	l.furnish()
+	if cfg.Record != nil {
+		l.roll()
+	}
 	return l, nil
 }
 
@@ -252,6 +260,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	}
 	lap.enter(StageCapture)
 	l.match.End()
+	l.record()
 	l.leaving = 0
 }
 

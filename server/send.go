@@ -23,6 +23,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	l.tell(now)
 	l.tellRound()
 	l.supply(now)
+	l.showCams(now)
 	t := l.match.Tick()
 	for _, slot := range l.live {
 		g := &l.guests[slot]
@@ -124,6 +125,7 @@ func (l *Lobby) tell(now time.Duration) {
 			continue
 		}
 		l.Stats.Count[Kills].Inc()
+		l.mourn(&e)
 		for _, slot := range l.live {
 			l.present(now, &l.guests[slot], e.Actor, e.Victim)
 			l.queue(&l.guests[slot], e)

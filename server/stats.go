@@ -99,17 +99,19 @@ const (
 	Narrowed     // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
 	Fetches      // models and arenas that clients asked for, as they lacked what the Welcome names
 	FetchRefused // likewise a second time, or too late
-	ContentBytes // UDP payload out with parts of them, which is in BytesOut
-	Introduced   // events with names
-	Said         // lines for the chat
-	Crowded      // lines to everybody refused because too many speak; other refusals are in Chat
-	Heard        // lines queued for somebody, of players and of the server
-	Unheard      // lines that somebody did not get, because its queue or its line is full
-	Asked        // lines of guests for the console
-	AskedVain    // those that it did not carry out
-	IdleWarned   // players
-	IdleKicked   // players, who are in Dismissed too
-	NumCounts    // how many there are
+	ContentBytes // UDP payload out with parts of them and of killcams, which is in BytesOut
+	Killcams     // begun to be sent
+	KillcamsTooLong
+	Introduced // events with names
+	Said       // lines for the chat
+	Crowded    // lines to everybody refused because too many speak; other refusals are in Chat
+	Heard      // lines queued for somebody, of players and of the server
+	Unheard    // lines that somebody did not get, because its queue or its line is full
+	Asked      // lines of guests for the console
+	AskedVain  // those that it did not carry out
+	IdleWarned // players
+	IdleKicked // players, who are in Dismissed too
+	NumCounts  // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",
@@ -118,7 +120,7 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
 	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed",
-	"content_fetched", "content_refused", "content_bytes",
+	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
 	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked"}
 
 // String is the counter's name in reports.

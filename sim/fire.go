@@ -97,7 +97,11 @@ func (c *columns) witness(i int, id uint32) bool {
 	s := &c.scratch.asked
 	w := &c.scratch.rounds[i]
 	*s = lagcomp.Shot{Ray: w.Ray, View: w.View, Shooter: w.Except, Team: w.Team}
-	return c.match.seen(s, id)
+	seen := c.match.seen(s, id)
+	if !seen && c.match.diary != nil {
+		c.match.diary.missed(s, id)
+	}
+	return seen
 }
 
 // obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.

@@ -18,6 +18,9 @@ func (m *Match) Step() {
 
 // Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers who time the systems.
 func (m *Match) Begin() {
+	if m.diary != nil {
+		m.diary.open()
+	}
 	c := m.open()
 	c.clock.Tick++
 	c.scene.Now = c.clock.Tick
@@ -35,7 +38,11 @@ func (m *Match) Run(i int) {
 
 // End closes the tick and applies the joins and leaves that were asked for.
 func (m *Match) End() {
-	ecs.Resource[scratch](m.World).now.close()
+	c := &ecs.Resource[scratch](m.World).now
+	if m.diary != nil {
+		m.diary.close(c)
+	}
+	c.close()
 	m.World.Flush()
 	for _, id := range m.World.Spawned() {
 		m.enter(id)

@@ -39,6 +39,7 @@ type serveFlags struct {
 	seed                                            uint64
 	ready, echo, console                            bool
 	exec                                            []string
+	record, killcam                                 string
 	idleWarn, idleKick                              int
 
 	key              keyFlags
@@ -117,6 +118,8 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
 	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
+	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
+	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
@@ -197,6 +200,9 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		if f.console || len(f.exec) > 0 {
 			return cfg, badUse(errors.New("--console, --exec: an echo has no console; leave out --echo"))
 		}
+		if f.record != "" {
+			return cfg, badUse(errors.New("--record: an echo plays nothing; leave out one of --record and --echo"))
+		}
 		if f.query != "" {
 			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
 		}
@@ -230,6 +236,10 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
 	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
+	cfg.Record = f.record
+	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
+		return cfg, badUse(err)
+	}
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
 		return cfg, badUse(err)
 	}

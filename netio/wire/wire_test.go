@@ -429,7 +429,7 @@ func TestParcels(t *testing.T) {
 		}
 	}
 	for c := range 256 {
-		valid := c == 1 || c == 2
+		valid := c >= 1 && c <= 3
 		b := bytes.Clone(whole)
 		b[0] = byte(c)
 		_, parcel := ParseParcel(b)
