@@ -81,6 +81,10 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.state == Connecting && c.world != 0 && wire.SectionOf(p) == wire.SectionSnapshot {
+		c.stats.Stale++ // of the map before
+		return bad
+	}
 	if c.state == Joined && wire.SectionOf(p) == wire.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {
 			return err
@@ -101,6 +105,10 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 	h, rest, err := ghost.ParseHead(src)
 	if err != nil || h.Tick > lastTick {
 		return wire.DropSnapshot
+	}
+	if c.old(h.Tick) {
+		c.stats.Stale++
+		return nil
 	}
 	c.server.arrive(now, h.Tick)
 	if h.Owner {

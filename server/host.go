@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -19,7 +18,7 @@ import (
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
+	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -30,6 +29,11 @@ type HostConfig struct {
 	HTTPToken      string // secret for tokens over HTTP; "" = none, then tokens are for this machine only
 	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
 	TimeoutSeconds int    // of silence that end a session, as those tokens say; negative never; default DefaultTimeoutSeconds
+
+	MaxSteps int // most ticks that are caught up with at once, see ClockConfig; default 4. MaxBatch is in Lobby
+
+	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
+	Ground func(Course) (Ground, error)
 
 	Query string // UDP host:port at which server browsers ask (package query); "" = none
 	Name  string // what they show, at most 255 bytes
@@ -55,15 +59,15 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	stalls         meter.Counter    // ticks given up after a stall
-	overruns       meter.Counter    // ticks that took longer than their period
-	shed           atomic.Int32     // the rung that the lobby is on
+	caught         meter.Counter    // ticks played late, in a frame with others
+	rates          ClockConfig      // filled
+	playing        atomic.Pointer[playing]
+	overruns       meter.Counter // ticks that took longer than their period
+	shed           atomic.Int32  // the rung that the lobby is on
 
 	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
-
-// catchUp is how many late ticks are made up for at once; what lies further back is given up, and said.
-const catchUp = 4
 
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
@@ -73,11 +77,15 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	if _, _, err = (ClockConfig{Simulation: cfg.Lobby.Rules.Rate, MaxSteps: cfg.MaxSteps, MaxBatch: cfg.Lobby.MaxBatch}).Check(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
 	var walls string
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	cfg.Lobby.Load = loader(cfg)
+	h := &Host{rates: cfg.clock(), front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
@@ -118,32 +126,33 @@ func labels() func(Stage) {
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	defer close(h.terminal.ended)
-	rate := h.lobby.cfg.Rules.Rate
-	var skipped time.Duration // given up so far
+	clock := NewClock(h.rates, pacer.Now())
 	var overload Overload
 	var err error
-	for ctx.Err() == nil && err == nil && !h.terminal.quit {
-		due := rate.At(h.lobby.match.Tick()+1) + skipped
-		now := pacer.Until(due)
-		h.lateness.Record(int64(now - due))
+	for second := clock.Due(); ctx.Err() == nil && err == nil && !h.terminal.quit; {
+		now := pacer.Until(clock.Due())
+		steps, late, givenUp := clock.Frame(now)
+		h.late(clock, steps, late, givenUp)
 		wall := time.Now()
-		err = h.tick(now, wall.Unix())
-		took := pacer.Now() - now
-		h.wall.Record(int64(took))
-		if took > rate.Period() {
-			h.overruns.Inc()
+		for steps > 0 && err == nil && !h.terminal.quit {
+			n := min(steps, h.rates.MaxBatch)
+			steps -= n
+			began := pacer.Now()
+			err = h.tick(began, wall.Unix(), n)
+			took := (pacer.Now() - began) / time.Duration(n)
+			h.wall.Record(int64(took))
+			if took > clock.Period() {
+				h.overruns.Inc()
+			}
+			if rung, changed := overload.Tick(took, clock.Period()); changed {
+				h.shift(clock, rung)
+			}
 		}
-		if rung, changed := overload.Tick(took > rate.Period()); changed {
-			h.lobby.Shed(rung)
-			h.shed.Store(int32(rung))
-			fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
-		}
-		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
+		if now >= second {
+			second += time.Second
+			h.note()
 			h.watch(wall)
 			h.publish(now)
-		}
-		if late := pacer.Now() - due; late > catchUp*rate.Period() {
-			skipped += h.giveUp(late)
 		}
 	}
 	return errors.Join(err, h.farewell(pacer, err), h.query.close(), h.close())
@@ -152,8 +161,16 @@ func (h *Host) Run(ctx context.Context) error {
 // errFault is what a lobby ends with that has a fault.
 var errFault = errors.New("lobby 0 closed: internal fault")
 
-// tick runs what was typed, and plays one tick. A panic in it ends this lobby and nothing else.
-func (h *Host) tick(now time.Duration, unix int64) (err error) {
+// shift puts the lobby on another rung of overload.
+func (h *Host) shift(clock *Clock, rung Shed) {
+	h.lobby.Shed(rung)
+	h.shed.Store(int32(rung))
+	clock.Dilate(rung.Tempo())
+	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
+}
+
+// tick runs what was typed, and plays so many ticks. A panic in it ends this lobby and nothing else.
+func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", h.lobby.match.Tick(), h.lobby.cfg.Rules.Seed, fault, debug.Stack())
@@ -161,7 +178,10 @@ func (h *Host) tick(now time.Duration, unix int64) (err error) {
 		}
 	}()
 	h.lines(now)
-	return h.lobby.Tick(now, unix, h.conn)
+	if ticks == 1 {
+		return h.lobby.Tick(now, unix, h.conn)
+	}
+	return h.lobby.Ticks(now, unix, h.conn, ticks)
 }
 
 // farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
@@ -200,18 +220,25 @@ func (h *Host) watch(wall time.Time) {
 	h.log.flush(now, false)
 }
 
-// giveUp abandons the ticks that lie further back than can be made up for, and returns the time they would have taken.
-// Each counts in the lateness: a schedule that moved must not hide why.
-func (h *Host) giveUp(late time.Duration) time.Duration {
-	period := h.lobby.cfg.Rules.Rate.Period()
-	ticks := (late-catchUp*period)/period + 1
-	for i := range ticks {
-		h.lateness.Record(int64(late - i*period))
+// late counts by how much the ticks of a frame are late, those that were given up too: a schedule that moved must not hide why.
+func (h *Host) late(clock *Clock, steps int, late time.Duration, givenUp uint64) {
+	period := clock.Period()
+	for i := range steps {
+		h.lateness.Record(int64(late - time.Duration(i)*period))
 	}
-	h.stalls.Add(uint64(ticks))
-	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late)/1e6, ticks)
-	return ticks * period
+	h.caught.Add(uint64(max(0, steps-1)))
+	if givenUp == 0 {
+		return
+	}
+	for i := range min(givenUp, mostGivenUp) {
+		h.lateness.Record(int64(late + time.Duration(i+1)*period))
+	}
+	h.stalls.Add(givenUp)
+	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late+time.Duration(givenUp)*period)/1e6, givenUp)
 }
+
+// mostGivenUp bounds what one stall adds to the lateness: nobody reads the hours of a machine that slept.
+const mostGivenUp = 1 << 12
 
 // Check reports what is wrong with a lobby's configuration, before anything is opened.
 func (c HostConfig) Check() error {
@@ -219,7 +246,10 @@ func (c HostConfig) Check() error {
 		return err
 	}
 	c.Lobby.Name = c.Name
-	_, err := c.Lobby.withDefaults()
+	if _, err := c.Lobby.withDefaults(); err != nil {
+		return err
+	}
+	_, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.Lobby.MaxBatch}.Check()
 	return err
 }
 

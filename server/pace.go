@@ -24,7 +24,10 @@ func (g *guest) pace(every uint8, kbps int, l *Lobby) {
 // it, as the next tells all that has changed since the guest's baseline.
 func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	interval := uint32(l.cfg.Interval)
-	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
+	if since := (uint32(t) + uint32(g.id.Index())) % (interval * uint32(l.every(g))); since >= uint32(max(l.batch, 1)) {
+		return false
+	}
+	if l.batch > 1 && uint32(t)/interval == uint32(g.sent)/interval { // its turn of the interval before came late
 		return false
 	}
 	if !g.peer.Ready(now) {

@@ -1,0 +1,301 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/sight"
+)
+
+// Course is what is to be played: a map and a mode, as people name them. "" is what is played now.
+type Course struct{ Map, Mode string }
+
+// Ground is what a Course needs, found and read. What it points to must not change while it is played.
+type Ground struct {
+	Arena  *arena.Arena
+	Name   string       // what clients are told to load
+	Game   *sim.Game    // with what stands on the map; nil for that of sim.Rules
+	Walls  *sight.Table // as of Config
+	parcel []byte       // the arena as it is sent, nil until somebody asks
+}
+
+// Load begins to find what a course needs, and returns a function that is asked between ticks what has become of it: nil and nil for
+// not yet. It must not wait. The error says why there can be no such course.
+type Load func(Course) (poll func() (*Ground, error), err error)
+
+// voyage is the way to another map, if the lobby is on any.
+type voyage struct {
+	to     Course
+	poll   func() (*Ground, error) // nil: none
+	round  bool                    // it is for the round that begins next
+	turn   int                     // of Config.Rotation, the next
+	ended  bool                    // the round was over in the tick before
+	told   []string                // for the operator
+	refuse string                  // why the last one went nowhere
+	began  tick.Tick               // the last tick of the world before; 0 in the first
+}
+
+var errNoLoad = errors.New("this lobby knows of no other maps")
+
+// Travel begins to find what a course needs. Once that is here the map changes under the clients, see Change; until then the old one
+// is played. The error says why it cannot be; then, as when it fails later, nothing changes. Call it between ticks.
+func (l *Lobby) Travel(c Course) error {
+	if c.Map == "" {
+		c.Map = l.cfg.ArenaName
+	}
+	if c.Mode == "" {
+		c.Mode = l.cfg.Rules.Game.Mode.Name
+	}
+	switch v := &l.voyage; {
+	case l.cfg.Load == nil:
+		return errNoLoad
+	case v.poll != nil:
+		return fmt.Errorf("on the way to %s on %s already: wait for that", v.to.Mode, v.to.Map)
+	case !wire.ValidText([]byte(c.Map), maxCourse) || !wire.ValidText([]byte(c.Mode), wire.MaxModeName):
+		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", c.Map, c.Mode, maxCourse, wire.MaxModeName)
+	}
+	poll, err := l.cfg.Load(c)
+	if err != nil {
+		return err
+	}
+	l.voyage.to, l.voyage.poll, l.voyage.round = c, poll, false
+	return nil
+}
+
+// maxCourse is the longest name of a map that is looked for, in bytes: files may lie in folders.
+const maxCourse = 255
+
+// travel goes on with a change of the map, and begins one when a round is over and there is a rotation. It is for between ticks.
+func (l *Lobby) travel(now time.Duration) {
+	v := &l.voyage
+	l.rotate()
+	if v.poll == nil || v.round && l.match.Mode().Phase == mode.Ended {
+		return
+	}
+	g, err := v.poll()
+	if g == nil && err == nil {
+		return
+	}
+	v.poll = nil
+	if err == nil {
+		err = l.Change(now, *g)
+	}
+	if err != nil {
+		l.Stats.Count[ChangesRefused].Inc()
+		v.refuse = fmt.Sprintf("%s on %s: %v", v.to.Mode, v.to.Map, err)
+		v.told = append(v.told, "map stays: "+v.refuse)
+		return
+	}
+	v.refuse = ""
+	v.told = append(v.told, fmt.Sprintf("map is now %s, %s", l.cfg.ArenaName, l.cfg.Rules.Game.Mode.Name))
+}
+
+// rotate begins to load what the rotation has next once a round is over; it is changed to when the next round would begin.
+func (l *Lobby) rotate() {
+	v := &l.voyage
+	ended := l.match.Mode().Phase == mode.Ended
+	over := ended && !v.ended
+	v.ended = ended
+	if !over || len(l.cfg.Rotation) == 0 || v.poll != nil {
+		return
+	}
+	next := l.cfg.Rotation[v.turn%len(l.cfg.Rotation)]
+	v.turn++
+	if err := l.Travel(next); err != nil {
+		l.Stats.Count[ChangesRefused].Inc()
+		v.refuse = err.Error()
+		v.told = append(v.told, "map stays: "+v.refuse)
+		return
+	}
+	v.round = true
+}
+
+// on is a configuration with another map in it, filled and checked.
+func (c Config) on(g Ground) (Config, error) {
+	c.Arena, c.ArenaName, c.Rules.Game = g.Arena, g.Name, g.Game
+	c.Walls, c.Sight = g.Walls, nil // what a sight of its own knows is the old map
+	c, err := c.withDefaults()
+	if err == nil {
+		_, err = c.Rules.Compile()
+	}
+	return c, err
+}
+
+// Change puts all who are here on another map, or on the same anew. Sessions, names and chat stay; the match begins anew, in the ticks
+// after those of the old one. Each client is told in a reliable event, gets what it lacks, and says Ready again; until then it is sent
+// no snapshot, and who does not within the time that newcomers have is dismissed. What clients say about the old map, and acks of its
+// snapshots, count for nothing. The error says what cannot be played; then nothing has changed. Call it between ticks.
+func (l *Lobby) Change(now time.Duration, g Ground) error {
+	cfg, err := l.given.on(g)
+	if err != nil {
+		return err
+	}
+	cfg.Kbps = l.cfg.Kbps
+	for _, slot := range l.live {
+		l.tally(&l.guests[slot])
+		l.served(&l.guests[slot])
+	}
+	old := l.match
+	l.cfg = cfg
+	l.found(old)
+	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
+	l.contents.parcels[wire.ContentArena] = g.parcel
+	l.voyage.began = old.Tick()
+	for _, slot := range l.away {
+		l.carry(now, int(slot))
+	}
+	for _, slot := range l.live {
+		g := &l.guests[slot]
+		l.carry(now, int(slot))
+		g.world = wire.NextWorld(g.world)
+		w := l.welcome(g)
+		l.hears(now, g, w.Append(wire.AppendElsewhere(l.event[:0], g.world)))
+	}
+	l.resettle()
+	l.Stats.Count[Changes].Inc()
+	return nil
+}
+
+// found makes what belongs to one map: the match, its frames, and who sees whom. old is the match before, nil if there was none.
+func (l *Lobby) found(old *sim.Match) {
+	c := &l.cfg
+	l.match = sim.New(c.Players, c.Rules, c.Arena)
+	if old != nil {
+		l.match.Follow(old)
+	}
+	l.match.Witness(l.witness)
+	l.frames = newFrames(c)
+	l.crowd = crowd{}
+	if c.Relevance != RelevanceOff {
+		l.crowd = newCrowd(c)
+	}
+	l.round, l.leaving = round{}, 0
+}
+
+// carry brings the guest of a slot over into a new match.
+func (l *Lobby) carry(now time.Duration, slot int) {
+	g := &l.guests[slot]
+	g.id = l.match.JoinAt(slot, g.watches)
+	if g.id == 0 {
+		panic("server: a slot of a new match is taken")
+	}
+	g.tracker.Reset()
+	g.owner.Reset()
+	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
+		from: l.voyage.began, peer: g.peer, tracker: g.tracker, owner: g.owner, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
+		check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
+}
+
+// hears queues an event that a guest must not miss. One who cannot take it has not acknowledged dozens of others.
+func (l *Lobby) hears(now time.Duration, g *guest, event []byte) {
+	if g.peer.Queue(event) != nil {
+		g.loads = now - readyWithin // the next tick sends it away
+	}
+}
+
+// resettle gives the rows of names the ids of a new match; who is gone has none. Nobody is told: each guest is told all with its Ready.
+func (l *Lobby) resettle() {
+	s := &l.social
+	for slot := range s.rows {
+		row, muted := &s.rows[slot], s.table[slot].Muted
+		s.rise(slot)
+		if row.Name == "" || l.guests[slot].id == 0 || l.match.Inbox(l.guests[slot].id) == nil {
+			if row.Name != "" {
+				s.strike(slot)
+			}
+			*row = wire.RosterRow{}
+			continue
+		}
+		row.NetID = uint32(l.guests[slot].id)
+		s.table[slot].Muted = muted
+	}
+}
+
+// Parcel packs the arena as it is sent to clients who lack it, which takes a tenth of a second: on another goroutine, before Change.
+func (g *Ground) Parcel() { g.parcel = arenaParcel(g.Arena) }
+
+// elsewhere takes an event about a world of which the guest was told, and returns what it says; nil if it is about one that is over,
+// or of a world that has no number while the guest is in one.
+func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
+	world := uint8(0)
+	if event[0] == wire.TagElsewhere {
+		var err error
+		if world, event, err = wire.ParseElsewhere(event); err != nil {
+			return nil
+		}
+	} else if event[0] != wire.TagReady && event[0] != wire.TagFetch {
+		return event
+	}
+	if world != g.world {
+		l.Stats.Count[Elsewhere].Inc()
+		return nil
+	}
+	return event
+}
+
+// here reports whether a package was sent after its client had heard of the world that its player is in: it acknowledges a package
+// that was sent after the client's Ready.
+func (g *guest) here(data []byte) bool {
+	if g.world == 0 || g.settled {
+		return true
+	}
+	h, _, err := wire.ParseHeader(data)
+	if err != nil || !g.ready || g.first == 0 {
+		return false
+	}
+	ahead := int16(h.Ack - uint16(g.first))
+	g.settled = ahead > maxAhead // no older package is taken any more
+	return ahead >= 0
+}
+
+// maxAhead is a number of packages that no package can be behind others, and still be taken.
+const maxAhead = 1024
+
+// opens notes the first package of a snapshot of the guest's world.
+func (g *guest) opens(seq uint16) {
+	if g.first == 0 {
+		g.first = 1<<16 | uint32(seq)
+	}
+}
+
+// Phase is what a lobby does as a whole.
+type Phase uint8
+
+// The phases.
+const (
+	PhaseIdle    Phase = iota // nobody is here
+	PhaseLoading              // another map is being read, or some who were here when it came are not ready on it yet
+	PhaseActive               // it is played
+)
+
+// String names the phase.
+func (p Phase) String() string { return [...]string{"idle", "loading", "active"}[min(p, PhaseActive)] }
+
+// Phase returns the phase that the lobby is in.
+//
+//	Idle     nobody is here. With Config.Sleep no tick is played: time stands still in the match. Who comes wakes it
+//	Loading  the old map is played until the new one is read; and the new one by those who are ready, until all are who were there
+//	Active   the map is played
+func (l *Lobby) Phase() Phase {
+	if l.voyage.poll != nil {
+		return PhaseLoading
+	}
+	for _, slot := range l.live {
+		if g := &l.guests[slot]; !g.ready && g.world != 0 {
+			return PhaseLoading
+		}
+	}
+	if l.deserted() {
+		return PhaseIdle
+	}
+	return PhaseActive
+}
+
+// deserted reports whether there is nobody at all: no guest, no absent player, nobody without a client.
+func (l *Lobby) deserted() bool { return len(l.arrivals) == 0 && l.match.World.Len() == 0 }
