@@ -61,6 +61,7 @@ type Client struct {
 	events   events
 	talk     talk
 	rounds   rounds
+	looks    looking
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats

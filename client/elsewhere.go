@@ -35,6 +35,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.render = renderClock{stalls: c.render.stalls, resets: c.render.resets}
 	c.talk.players, c.talk.open = c.talk.players[:0], false
 	c.rounds.known = false
+	c.looks.target = 0
 	c.cfg.Rules = c.rules
 	c.join(now, w)
 	return nil

@@ -110,7 +110,7 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		c.stats.Stale++
 		return nil
 	}
-	c.server.arrive(now, h.Tick)
+	c.server.arrive(c.looks.at(now), h.Tick)
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
@@ -146,7 +146,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	switch {
 	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
 		if starved != 0 {
-			c.predicted.starved(now)
+			c.predicted.starved(c.looks.at(now))
 		}
 		c.predicted.report(t, c.self.Lead)
 	case t > c.predict.newest:

@@ -32,10 +32,10 @@ const (
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	g.byRow = true
 	all, limited := l.seesAll(g), g.bucket.Rate() != 0
-	if l.cfg.Relevance == RelevanceOff || all && !limited && (g.watches || g.in(l)) {
+	whole := all && !limited && (g.watches || g.in(l))
+	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
 		g.byRow = false
-		first, end := l.detail(g, l.frames.Groups())
-		l.packer.Begin(l.encoder, g.tracker, first, end)
+		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
 	}
 	see := l.look(g, limited || g.entry != entered)
@@ -49,7 +49,7 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	case g.entry != entered:
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
 	case l.shed >= ShedDetail:
-		l.halve(g, see)
+		l.sketch(g, see)
 	default:
 		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
 	}

@@ -54,16 +54,16 @@ type guest struct {
 	resynced tick.Tick             // when it last did
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
-	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
-	fights  []uint64         // two sets, see foes
-	turned  tick.Tick        // when they take turns
-	thin    thin             // what its line has no room for
-	entry   entry            // how far it is with coming in
-	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
-	half    bool             // which half its last snapshot was about, if such are sent
-	byRow   bool             // the snapshot at hand says rows one by one
-	checked bool             // the snapshot at hand has a checksum
-	check   int              // snapshots until the next that has
+	eyes     *interest.Client // what it sees and waits for; nil until it is asked for
+	fights   []uint64         // two sets, see foes
+	turned   tick.Tick        // when they take turns
+	thin     thin             // what its line has no room for
+	entry    entry            // how far it is with coming in
+	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
+	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
+	byRow    bool             // the snapshot at hand says rows one by one
+	checked  bool             // the snapshot at hand has a checksum
+	check    int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.

@@ -17,7 +17,7 @@ const (
 	ShedNothing    Shed = iota
 	ShedHalf            // every second snapshot is left out
 	ShedQuarter         // three of four are
-	ShedDetail          // a snapshot tells of every second group of 16 players, and the next of the others
+	ShedDetail          // a snapshot tells of the 16 nearest players, and of the others in turn. Not with RelevanceOff
 	ShedSpectators      // those who look on are sent away
 	ShedDoor            // nobody new is let in
 	ShedTime            // the match runs at four fifths of its speed, for all who are in it
@@ -55,35 +55,28 @@ func (l *Lobby) every(g *guest) tick.Tick {
 	return tick.Tick(g.every) << min(l.shed, ShedQuarter)
 }
 
-// detail is which of n groups the snapshot at hand tells a guest of, the first to end-1: all of them, or on ShedDetail a half, and
-// with the next snapshot the other.
-func (l *Lobby) detail(g *guest, n int) (first, end int) {
-	if l.shed < ShedDetail || n < 2 {
-		return 0, n
-	}
-	g.half = !g.half
-	if g.half {
-		return 0, n / 2
-	}
-	return n / 2, n
-}
+// detailNear is how many players a snapshot tells of on ShedDetail, the nearest ones, beside a part of the others: one group in
+// detailTurns, and in the next snapshots the rest. Half as often would save nothing: what one has not heard of for longer costs more.
+const (
+	detailNear  = 16
+	detailTurns = 4
+)
 
-// halve picks a half of the rows that a snapshot would tell, group by group, as detail does.
-func (l *Lobby) halve(g *guest, see []uint64) {
+// sketch picks what a guest who could be told of all that it sees is told on ShedDetail.
+func (l *Lobby) sketch(g *guest, see []uint64) {
 	s := &l.crowd
 	l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
-	half := uint64(0x0000ffff_0000ffff)
-	if g.half = !g.half; g.half {
-		half = ^half
-	}
+	s.nearest(see, s.blank, max(0, l.eye(g)), detailNear)
+	turn := uint64(0xffff) << (16 * g.sketched)
+	g.sketched = (g.sketched + 1) % detailTurns
 	for i, w := range see {
-		s.pick[i] = w & half
+		s.pick[i] = s.near[i] | w&turn
 	}
 	l.packer.Pick(s.pick)
 	l.Stats.Count[Squeezed].Inc()
 }
 
-var _ [snapshot.GroupRows - 16]struct{} // halve is about such groups
+var _ [snapshot.GroupRows - 64/detailTurns]struct{} // sketch is about such groups
 
 // Overload decides from how long ticks take which rung a lobby should be on. The zero value has seen none.
 type Overload struct {

@@ -152,7 +152,6 @@ func (l *Lobby) furnish() {
 		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.Interval), int64(c.Interval), int64(c.Interval)))
 	open := console.Entry{Flags: console.Remote, Needs: console.Guest}
 	staff := console.Entry{Flags: console.Remote, Needs: console.Moderator}
-	boss := console.Entry{Flags: console.Remote, Needs: console.Admin}
 	of := func(e console.Entry, name, help string) console.Entry {
 		e.Name, e.Help = name, help
 		return e
@@ -162,8 +161,8 @@ func (l *Lobby) furnish() {
 		{Entry: of(open, "list", "list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"), Run: l.list},
 		{Entry: of(staff, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: l.kick},
 		{Entry: of(staff, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: l.mute},
-		{Entry: of(boss, "map", "change the map, which all clients load; without a name tell it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: l.changeMap},
-		{Entry: of(boss, "mode", "begin anew in another mode; without a name tell it"), Usage: "[NAME]", Most: 1, Run: l.changeMode},
+		{Entry: of(open, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: l.changeMap},
+		{Entry: of(open, "mode", "tell the mode; for admins: begin anew in another"), Usage: "[NAME]", Most: 1, Run: l.changeMode},
 		{Entry: of(staff, "say", "tell all players something"), Usage: "TEXT", Least: 1, Most: console.MaxWords - 1, Run: l.proclaim},
 	} {
 		d.console.AddCommand(cmd)
@@ -293,7 +292,7 @@ func (l *Lobby) proclaim(call *console.Call) error {
 // changeMap is map: it answers at once, and the map changes once it is read.
 func (l *Lobby) changeMap(call *console.Call) error {
 	if len(call.Args) == 0 {
-		call.Say("%s", l.cfg.ArenaName)
+		call.Say("map %s", console.Quote(l.cfg.ArenaName))
 		return nil
 	}
 	c := Course{Map: call.Args[0]}
@@ -306,13 +305,16 @@ func (l *Lobby) changeMap(call *console.Call) error {
 // changeMode is mode, likewise.
 func (l *Lobby) changeMode(call *console.Call) error {
 	if len(call.Args) == 0 {
-		call.Say("%s", l.cfg.Rules.Game.Mode.Name)
+		call.Say("mode %s", console.Quote(l.cfg.Rules.Game.Mode.Name))
 		return nil
 	}
 	return l.depart(call, Course{Mode: call.Args[0]})
 }
 
 func (l *Lobby) depart(call *console.Call, c Course) error {
+	if call.Who.Rank < console.Admin {
+		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Who.Rank)
+	}
 	if err := l.Travel(c); err != nil {
 		return err
 	}

@@ -52,14 +52,14 @@ func ParseWatch(src []byte, tag byte) (w Watch, err error) {
 // TempoSize is the length of a Tempo, and FullTempo the speed of a server that keeps up.
 const (
 	TempoSize = 1 + 2
-	FullTempo = 1024
+	FullTempo = 1000
 	MinTempo  = FullTempo / 4
 )
 
 // AppendTempo writes an event that says how fast the server's time runs at the end of dst: TempoSize bytes.
 //
 //	1  tag    0xca
-//	2  tempo  seconds of the match in 1024 s of life, 256 to 1024
+//	2  tempo  seconds of the match in 1000 s of life, 250 to 1000
 func AppendTempo(dst []byte, tempo uint16) []byte {
 	return le.AppendUint16(append(dst, TagTempo), tempo)
 }
