@@ -72,7 +72,7 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
-	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers))
+	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
 	}
