@@ -26,19 +26,20 @@ type Client struct {
 	begun  bool
 	now    time.Duration // of the last Advance
 
-	dial    *netcode.Client
-	out     netcode.Outbox // what is to be sent
-	given   bool           // the caller has seen what is in it
-	draft   [wire.MaxPackage]byte
-	peer    *session.Peer // nil until the server lets us in
-	welcome wire.Welcome
-	world   uint8     // how often the map has changed since we came in
-	owed    [][]byte  // events about it that found the queue full
-	rules   sim.Rules // as the caller gave them
-	rate    tick.Rate
-	unlike  bool   // the Welcome names other schemas or another model than ours
-	theirs  []byte // the server's text of them, as far as it has come
-	fetch   fetch
+	dial     *netcode.Client
+	out      netcode.Outbox // what is to be sent
+	given    bool           // the caller has seen what is in it
+	draft    [wire.MaxPackage]byte
+	peer     *session.Peer // nil until the server lets us in
+	welcome  wire.Welcome
+	world    uint8 // how often the map has changed since we came in
+	restless restless
+	owed     [][]byte  // events about it that found the queue full
+	rules    sim.Rules // as the caller gave them
+	rate     tick.Rate
+	unlike   bool   // the Welcome names other schemas or another model than ours
+	theirs   []byte // the server's text of them, as far as it has come
+	fetch    fetch
 
 	server    serverClock
 	predicted predictedClock

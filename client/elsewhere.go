@@ -2,10 +2,12 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // elsewhere takes the event that says that another map is played from now on, or the same anew. Nothing of the old world is of use any
@@ -20,6 +22,11 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	if err != nil || world != wire.NextWorld(c.world) || w.Tick < c.welcome.Tick {
 		return wire.DropEvents
 	}
+	if c.restless.often(now) {
+		c.end(Lost, 0, errRestless)
+		c.dial.Disconnect(now, &c.out)
+		return wire.DropEvents
+	}
 	c.world, c.owed = world, nil
 	c.stats.Worlds++
 	c.state, c.unlike, c.theirs = Connecting, false, nil
@@ -29,7 +36,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	}
 	c.fetch = fetch{late: late}
 	c.held, c.view.From, c.view.To, c.view.Frac = held{}, 0, 0, 0
-	c.selfTick, c.due = 0, 0
+	c.self, c.selfTick, c.due = ghost.Self{}, 0, 0
 	c.predict = predictor{count: c.predict.count}
 	c.predicted = predictedClock{rate: c.rate, loss: c.predicted.loss, resets: c.predicted.resets}
 	c.render = renderClock{stalls: c.render.stalls, resets: c.render.resets}
@@ -39,6 +46,26 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.cfg.Rules = c.rules
 	c.join(now, w)
 	return nil
+}
+
+// restless counts how often a server changes the map: each time costs us the making of one.
+type restless struct {
+	debt, at time.Duration
+}
+
+// A server may change the map a few times at once, and then every so often.
+const (
+	worldsAtOnce = 8
+	worldEvery   = 5 * time.Second
+)
+
+var errRestless = errors.New("client: the server changes the map too often")
+
+// often reports whether a change at now is one too many, and counts it.
+func (r *restless) often(now time.Duration) bool {
+	r.debt, r.at = max(0, r.debt-max(0, now-r.at)), max(now, r.at)
+	r.debt += worldEvery
+	return r.debt > worldsAtOnce*worldEvery
 }
 
 // World is how often the server has changed the map under us: 0 until it does. Snapshots of another are not taken.

@@ -27,7 +27,7 @@ type Fetched struct {
 // MaxModelFile is the largest file of models that a server may send, unpacked, in bytes.
 const MaxModelFile = 64 << 10
 
-// FetchMemory bounds what a server can make a client that fetches allocate for it, all that becomes garbage included, in bytes: most
+// FetchMemory bounds what a server can make a client that fetches allocate for one map, all that becomes garbage included, in bytes: most
 // of it is two indexes of an arena, of 32 MB each at most. A client that does not fetch allocates nothing for it.
 const FetchMemory = 128 << 20
 

@@ -30,7 +30,7 @@ type HostConfig struct {
 	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
 	TimeoutSeconds int    // of silence that end a session, as those tokens say; negative never; default DefaultTimeoutSeconds
 
-	MaxSteps int // most ticks that are caught up with at once, see ClockConfig; default 4. MaxBatch is in Lobby
+	MaxSteps, MaxBatch int // how to catch up, see ClockConfig; default 4 and 1
 
 	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
 	Ground func(Course) (Ground, error)
@@ -77,7 +77,8 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, err
 	}
 	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
-	if _, _, err = (ClockConfig{Simulation: cfg.Lobby.Rules.Rate, MaxSteps: cfg.MaxSteps, MaxBatch: cfg.Lobby.MaxBatch}).Check(); err != nil {
+	rates, err := cfg.clock()
+	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	var walls string
@@ -85,7 +86,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, errors.Join(err, f.close())
 	}
 	cfg.Lobby.Load = loader(cfg)
-	h := &Host{rates: cfg.clock(), front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
@@ -249,7 +250,7 @@ func (c HostConfig) Check() error {
 	if _, err := c.Lobby.withDefaults(); err != nil {
 		return err
 	}
-	_, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.Lobby.MaxBatch}.Check()
+	_, err := c.clock()
 	return err
 }
 

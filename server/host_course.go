@@ -64,10 +64,10 @@ func fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 	return f
 }
 
-// clock is at which rates the host works; they have been checked.
-func (c HostConfig) clock() ClockConfig {
-	rates, _, _ := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.Lobby.MaxBatch}.Check()
-	return rates
+// clock is at which rates the host works.
+func (c HostConfig) clock() (ClockConfig, error) {
+	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.MaxBatch}.Check()
+	return rates, err
 }
 
 // note makes what is played readable, and says what has become of changes.

@@ -58,8 +58,6 @@ type Config struct {
 	Spectators  int  // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
 	SpectateAll bool // they see everybody, and may look through nobody's eyes; default what their target may see
 
-	MaxBatch int // most ticks that Ticks plays at once, 1 to MaxSteps; default 1
-
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
 

@@ -241,7 +241,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
 	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
-	cfg.MaxSteps, cfg.Lobby.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
 	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
 	if f.net != 0 {
 		if f.interval != 0 {
