@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/sight"
 )
@@ -23,6 +25,7 @@ type Ground struct {
 	Game   *sim.Game    // with what stands on the map; nil for that of sim.Rules
 	Walls  *sight.Table // as of Config
 	parcel []byte       // the arena as it is sent, nil until somebody asks
+	made   *world       // nil until Make
 }
 
 // Load begins to find what a course needs, and returns a function that is asked between ticks what has become of it: nil and nil for
@@ -132,18 +135,21 @@ func (c Config) on(g Ground) (Config, error) {
 // no snapshot, and who does not within the time that newcomers have is dismissed. What clients say about the old map, and acks of its
 // snapshots, count for nothing. The error says what cannot be played; then nothing has changed. Call it between ticks.
 func (l *Lobby) Change(now time.Duration, g Ground) error {
-	cfg, err := l.given.on(g)
-	if err != nil {
-		return err
+	next := g.made
+	if next == nil {
+		var err error
+		if next, err = l.build(g); err != nil {
+			return err
+		}
 	}
-	cfg.Kbps = l.cfg.Kbps
+	next.cfg.Kbps = l.cfg.Kbps
 	for _, slot := range l.live {
 		l.tally(&l.guests[slot])
 		l.served(&l.guests[slot])
 	}
 	old := l.match
-	l.cfg = cfg
-	l.found(old)
+	next.match.Follow(old)
+	l.move(next)
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
 	l.contents.parcels[wire.ContentArena] = g.parcel
 	l.voyage.began = old.Tick()
@@ -162,19 +168,45 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	return nil
 }
 
-// found makes what belongs to one map: the match, its frames, and who sees whom. old is the match before, nil if there was none.
-func (l *Lobby) found(old *sim.Match) {
-	c := &l.cfg
-	l.match = sim.New(c.Players, c.Rules, c.Arena)
-	if old != nil {
-		l.match.Follow(old)
-	}
-	l.match.Witness(l.witness)
-	l.frames = newFrames(c)
-	l.crowd = crowd{}
+// world is what belongs to one map: the match, its frames, and who sees whom.
+type world struct {
+	cfg    Config // filled
+	match  *sim.Match
+	frames *snapshot.Ring
+	crowd  crowd
+}
+
+// newWorld makes a world in which nobody is, of a configuration that is filled. It takes milliseconds, and memory for all.
+func newWorld(c Config) *world {
+	w := &world{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
+	w.frames = snapshot.NewRing(ghost.Public, c.Players, snapshot.Window*c.Interval+1, 1)
 	if c.Relevance != RelevanceOff {
-		l.crowd = newCrowd(c)
+		w.crowd = newCrowd(&w.cfg)
 	}
+	return w
+}
+
+// build makes the world of a ground for this lobby. It reads nothing that ever changes, so that another goroutine may call it.
+func (l *Lobby) build(g Ground) (*world, error) {
+	cfg, err := l.given.on(g)
+	if err != nil {
+		return nil, err
+	}
+	return newWorld(cfg), nil
+}
+
+// Make does beforehand what Change would do with a ground in the tick that it holds up: it packs the arena for those who lack it, and makes
+// the match. It may be called on any goroutine; the ground is then for one Change of this lobby. The error is Change's.
+func (l *Lobby) Make(g *Ground) (err error) {
+	g.parcel = arenaParcel(g.Arena)
+	g.made, err = l.build(*g)
+	return err
+}
+
+// move makes a world that of the lobby.
+func (l *Lobby) move(w *world) {
+	l.cfg, l.match, l.frames, l.crowd = w.cfg, w.match, w.frames, w.crowd
+	l.match.Witness(l.witness)
 	l.round, l.leaving = round{}, 0
 }
 
@@ -216,9 +248,6 @@ func (l *Lobby) resettle() {
 		s.table[slot].Muted = muted
 	}
 }
-
-// Parcel packs the arena as it is sent to clients who lack it, which takes a tenth of a second: on another goroutine, before Change.
-func (g *Ground) Parcel() { g.parcel = arenaParcel(g.Arena) }
 
 // elsewhere takes an event about a world of which the guest was told, and returns what it says; nil if it is about one that is over,
 // or of a world that has no number while the guest is in one.

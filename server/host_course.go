@@ -21,16 +21,16 @@ type found struct {
 // errNoGround is what a host without a function for it says to another map.
 var errNoGround = errors.New("this server was started without a way to other maps")
 
-// loader makes what a lobby calls for another map: it reads the map, works out what its walls hide and packs it for those who lack it, on a
+// loader makes what a lobby calls for another map: it reads the map, works out what its walls hide and makes all that Change needs, on a
 // goroutine of its own, one at a time. The goroutine ends when it has what it was sent for.
-func loader(cfg HostConfig) Load {
+func (h *Host) loader(cfg HostConfig) Load {
 	if cfg.Ground == nil {
 		return func(Course) (func() (*Ground, error), error) { return nil, errNoGround }
 	}
 	given := cfg.Lobby
 	return func(c Course) (func() (*Ground, error), error) {
 		done := make(chan found, 1)
-		go func() { done <- fetchGround(given, cfg, c) }()
+		go func() { done <- h.fetchGround(given, cfg, c) }()
 		return func() (*Ground, error) {
 			select {
 			case f := <-done:
@@ -46,7 +46,7 @@ func loader(cfg HostConfig) Load {
 }
 
 // fetchGround finds all that a course needs. What is wrong with a map must not end the server: a panic is an error.
-func fetchGround(given Config, cfg HostConfig, c Course) (f found) {
+func (h *Host) fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			f.err = fmt.Errorf("load: %v", fault)
@@ -60,7 +60,7 @@ func fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 		return f
 	}
 	f.ground.Walls = given.Walls
-	f.ground.Parcel()
+	f.err = h.lobby.Make(&f.ground)
 	return f
 }
 

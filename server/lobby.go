@@ -206,16 +206,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
-	l.found(nil)
+	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.social = newSocial(&l.cfg)
 	l.furnish()
 	return l, nil
-}
-
-// newFrames makes the ring of what was sent.
-func newFrames(c *Config) *snapshot.Ring {
-	return snapshot.NewRing(ghost.Public, c.Players, snapshot.Window*c.Interval+1, 1)
 }
 
 // witness is what the match asks before a shot hits somebody.

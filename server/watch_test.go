@@ -176,7 +176,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		s := b.sitAt(cfg, spectator)
 		b.play(3)
 		honest := interest.NewClient(b.lobby.crowd.grid) // what the target may see, worked out apart
-		told, hidden, newest := 0, 0, s.Newest()
+		told, hidden := 0, 0
 		var row [ghost.PublicFields]int32
 		for n := range 600 {
 			if n%60 == 0 {
@@ -192,11 +192,11 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			target := g.watch.target.Index()
 			honest.Reset()
 			honest.See(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
-			if newest = s.Newest(); newest != b.lobby.match.Tick() {
+			if newest := s.Newest(); newest != b.lobby.match.Tick() {
 				continue
 			}
 			for slot := range 22 {
-				id, ok := s.Row(newest, slot, row[:])
+				id, ok := s.Row(s.Newest(), slot, row[:])
 				if !ok || id == 0 {
 					continue
 				}
