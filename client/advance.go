@@ -18,6 +18,7 @@ const (
 // client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
 // the caller's.
 func (c *Client) Advance(now time.Duration) int {
+	now = c.looks.at(now)
 	if !c.begun {
 		c.begun, c.now = true, now
 	}

@@ -26,16 +26,20 @@ type Client struct {
 	begun  bool
 	now    time.Duration // of the last Advance
 
-	dial    *netcode.Client
-	out     netcode.Outbox // what is to be sent
-	given   bool           // the caller has seen what is in it
-	draft   [wire.MaxPackage]byte
-	peer    *session.Peer // nil until the server lets us in
-	welcome wire.Welcome
-	rate    tick.Rate
-	unlike  bool   // the Welcome names other schemas or another model than ours
-	theirs  []byte // the server's text of them, as far as it has come
-	fetch   fetch
+	dial     *netcode.Client
+	out      netcode.Outbox // what is to be sent
+	given    bool           // the caller has seen what is in it
+	draft    [wire.MaxPackage]byte
+	peer     *session.Peer // nil until the server lets us in
+	welcome  wire.Welcome
+	world    uint8 // how often the map has changed since we came in
+	restless restless
+	owed     [][]byte  // events about it that found the queue full
+	rules    sim.Rules // as the caller gave them
+	rate     tick.Rate
+	unlike   bool   // the Welcome names other schemas or another model than ours
+	theirs   []byte // the server's text of them, as far as it has come
+	fetch    fetch
 
 	server    serverClock
 	predicted predictedClock
@@ -59,6 +63,7 @@ type Client struct {
 	talk     talk
 	rounds   rounds
 	reels    []byte // the killcam that came last and nobody has asked for; empty: none
+	looks    looking
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
@@ -77,7 +82,7 @@ func New(cfg Config) (*Client, error) {
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
-	return &Client{cfg: cfg, dial: dial}, nil
+	return &Client{cfg: cfg, dial: dial, rules: cfg.Rules}, nil
 }
 
 // linger is how long we wait for the Close that says why the server ends a session, if its disconnects were faster: both leave it at
@@ -165,11 +170,11 @@ func (c *Client) deny(now time.Duration, why wire.Reason, err error) {
 	c.dial.Disconnect(now, &c.out)
 }
 
-// ready queues our Ready. It is among the first few events.
+// ready queues our Ready.
 func (c *Client) ready(model uint64) {
 	var event [wire.MaxReady]byte
 	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model, Name: c.cfg.Name}
-	_ = c.peer.Queue(r.Append(event[:0]))
+	c.queueHere(r.Append(event[:0]))
 }
 
 // pace queues the pace that we ask for, if it is not the server's.

@@ -59,9 +59,8 @@ func (c *Client) film() {
 	}
 	var event [wire.FetchSize]byte
 	f := wire.Fetch{Content: wire.ContentKillcam}
-	if c.peer.Queue(f.Append(event[:0])) == nil {
-		c.peer.TakeBlobs(session.MaxBlobSize)
-	}
+	c.queueHere(f.Append(event[:0]))
+	c.peer.TakeBlobs(session.MaxBlobSize)
 }
 
 // reel keeps a killcam that came, in place of one that nobody asked for.

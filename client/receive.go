@@ -81,6 +81,10 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.state == Connecting && c.world != 0 && wire.SectionOf(p) == wire.SectionSnapshot {
+		c.stats.Stale++ // of the map before
+		return bad
+	}
 	if c.state == Joined && wire.SectionOf(p) == wire.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {
 			return err
@@ -102,7 +106,11 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 	if err != nil || h.Tick > lastTick {
 		return wire.DropSnapshot
 	}
-	c.server.arrive(now, h.Tick)
+	if c.old(h.Tick) {
+		c.stats.Stale++
+		return nil
+	}
+	c.server.arrive(c.looks.at(now), h.Tick)
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
@@ -138,7 +146,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	switch {
 	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
 		if starved != 0 {
-			c.predicted.starved(now)
+			c.predicted.starved(c.looks.at(now))
 		}
 		c.predicted.report(t, c.self.Lead)
 	case t > c.predict.newest:

@@ -21,6 +21,7 @@ type Stats struct {
 	Stale     uint64 // sections too old to be kept
 	Undecoded uint64 // sections that could not be decoded
 	Diverged  uint64 // sections that were decoded to other rows than the server has, by their checksum; nothing of them is shown
+	Worlds    uint64 // times the server changed the map
 	Resyncs   uint64 // times the server was asked to begin anew
 	Events    uint64 // events received
 	Overrun   uint64 // events overwritten because NextEvent was not called

@@ -14,6 +14,11 @@ func (w *World) Spawn(k Kind) NetID {
 	if !ok {
 		return 0
 	}
+	return w.reserve(index, k)
+}
+
+// reserve queues the birth in a slot that is not free any more.
+func (w *World) reserve(index int, k Kind) NetID {
 	s := &w.slots[index]
 	s.gen = s.gen%255 + 1
 	s.kind = k

@@ -21,6 +21,7 @@ type crowd struct {
 	hot   []uint64    // who fights
 	till  []tick.Tick // by slot: until when it does
 	none  []uint64    // slots in which nobody is
+	blank []uint64    // what is seen through nobody's eyes
 
 	cost    []uint16 // of the guest at hand, by slot
 	pick    []uint64
@@ -43,7 +44,7 @@ func newCrowd(c *Config) crowd {
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
 	return s
@@ -117,7 +118,10 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 		g.eyes = interest.NewClient(s.grid)
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
-	slot := g.id.Index()
+	slot := l.eye(g)
+	if slot < 0 {
+		return s.blank
+	}
 	pose := l.match.Poses()[slot]
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
 	if !weigh {

@@ -24,6 +24,13 @@ type guest struct {
 	tag      netcode.Tag    // of the token that its session began with
 	since    time.Duration  // when that was
 	away     time.Duration  // when it timed out, if it is absent
+	loads    time.Duration  // since when it loads what is played
+	world    uint8          // how often the map has changed in its session
+	from     tick.Tick      // the last tick of the world before
+	first    uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
+	settled  bool           // no package from before that can still come
+	watches  bool           // it looks on
+	watch    watch          // through whose eyes
 	unlike   wire.Reason    // its Ready did not match ours in this
 	ready    bool           // it has what the Welcome named
 	fetched  uint8          // bit n: it has asked for wire.Content n
@@ -49,15 +56,16 @@ type guest struct {
 
 	cam cam // what it is to be shown of its deaths
 
-	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
-	fights  []uint64         // two sets, see foes
-	turned  tick.Tick        // when they take turns
-	thin    thin             // what its line has no room for
-	entry   entry            // how far it is with coming in
-	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
-	byRow   bool             // the snapshot at hand says rows one by one
-	checked bool             // the snapshot at hand has a checksum
-	check   int              // snapshots until the next that has
+	eyes     *interest.Client // what it sees and waits for; nil until it is asked for
+	fights   []uint64         // two sets, see foes
+	turned   tick.Tick        // when they take turns
+	thin     thin             // what its line has no room for
+	entry    entry            // how far it is with coming in
+	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
+	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
+	byRow    bool             // the snapshot at hand says rows one by one
+	checked  bool             // the snapshot at hand has a checksum
+	check    int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
@@ -74,7 +82,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
+	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
 		eyes: eyes, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
@@ -93,6 +101,9 @@ func (g *guest) forget() {
 
 // delivered notes that a package with a snapshot has arrived.
 func (g *guest) delivered(c snapshot.Cookie) {
+	if g.world != 0 && c.Tick() <= g.from { // of a world that is over
+		return
+	}
 	if first, count := c.Groups(); count > 0 {
 		g.tracker.Acked(c.Tick(), first, count)
 	}

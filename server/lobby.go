@@ -51,8 +51,14 @@ type Config struct {
 	IdleKick    time.Duration  // and removed; default never
 	Console     console.Config // where the console's files are; default nowhere
 
-	Killcam Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
-	Record  func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
+	Killcam  Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
+	Record   func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
+	Load     Load       // finds maps for the console and Rotation; default none is found
+	Rotation []Course   // what is played after each round, in turn; default the same for ever
+	Sleep    bool       // no tick is played while nobody is here, see PhaseIdle
+
+	Spectators  int  // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool // they see everybody, and may look through nobody's eyes; default what their target may see
 
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
@@ -79,6 +85,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Interval == 0 {
 		c.Interval = max(1, (int(c.Rules.Rate)+10)/20)
 	}
+	players := c.Players
+	c.Players += c.Spectators // from here on: slots of the match
 	c.Gate.Clients = c.Players
 	if c.Gate.ProtocolID == 0 {
 		c.Gate.ProtocolID = wire.ProtocolID
@@ -104,8 +112,10 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case !c.Rules.Rate.Valid():
 		return c, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Rules.Rate, tick.MinRate, tick.MaxRate)
-	case c.Players < 1 || c.Players > MaxPlayers:
-		return c, fmt.Errorf("%d players: expected 1 to %d", c.Players, MaxPlayers)
+	case players < 1 || players > MaxPlayers:
+		return c, fmt.Errorf("%d players: expected 1 to %d", players, MaxPlayers)
+	case c.Spectators < 0 || c.Players > MaxPlayers:
+		return c, fmt.Errorf("%d spectators beside %d players: expected 0 to %d", c.Spectators, players, MaxPlayers-players)
 	case c.Interval < 1 || c.Interval > MaxInterval:
 		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
 	case c.Kbps != 0 && (c.Kbps < sim.MinKbps || c.Kbps > maxKbps):
@@ -136,7 +146,8 @@ func (c Config) withDefaults() (Config, error) {
 
 // Lobby is one match and the connections of its players.
 type Lobby struct {
-	cfg    Config
+	given  Config // as the caller gave it
+	cfg    Config // filled; its Players are all slots, those of spectators included
 	match  *sim.Match
 	gate   *netcode.Server
 	guests []guest // by slot of the match
@@ -157,12 +168,15 @@ type Lobby struct {
 
 	social  social
 	leaving int  // players who leave with the end of this tick
+	batch   int  // ticks since the last that snapshots were sent of
 	shed    Shed // what overload makes us leave out
 
 	contents contents
 	film     film
 	cams     cams
 	round    round
+	voyage   voyage
+	usher    *session.Peer // of those who are turned away
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand
@@ -175,6 +189,7 @@ type Lobby struct {
 
 // NewLobby makes a lobby with nobody in it.
 func NewLobby(cfg Config) (*Lobby, error) {
+	given := cfg
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -184,15 +199,14 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		return nil, err
 	}
 	l := &Lobby{
+		given:   given,
 		cfg:     cfg,
 		gate:    gate,
-		match:   sim.New(cfg.Players, cfg.Rules, cfg.Arena),
 		guests:  make([]guest, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
 		away:    make([]int32, 0, cfg.Players),
 		seats:   make([]int32, cfg.Players),
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
-		frames:  snapshot.NewRing(ghost.Public, cfg.Players, snapshot.Window*cfg.Interval+1, 1),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 	}
 	for i := range l.seats {
@@ -200,10 +214,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
-	if cfg.Relevance != RelevanceOff {
-		l.crowd = newCrowd(&l.cfg)
-	}
-	l.match.Witness(func(s *lagcomp.Shot, id uint32) bool { return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View) })
+	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.social = newSocial(&l.cfg)
 	l.furnish()
@@ -211,6 +222,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		l.roll()
 	}
 	return l, nil
+}
+
+// witness is what the match asks before a shot hits somebody.
+func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
+	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -238,13 +254,15 @@ func (l *Lobby) CountSymbols(n *ghost.Counts) {
 func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
 	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
-	l.play(now, &lap)                         // command -> sim -> history
-	frame := l.capture(&lap)                  // history -> snapshot
-	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
+	if l.asleep() {
+		return l.slept(errIn, &lap)
+	}
+	l.play(now, &lap)                // command -> sim -> history
+	frame := l.capture(&lap)         // history -> snapshot
+	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
 	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
-	lap.done(&l.Stats)
-	l.audit()
+	l.done(&lap)
 	return errors.Join(errIn, errOut)
 }
 
@@ -262,6 +280,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	l.match.End()
 	l.record()
 	l.leaving = 0
+	l.looksAfter()
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.

@@ -70,6 +70,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 // has room for is chosen with the first, behind what must be in it.
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
+	g.opens(seq)
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	buf = append(buf, byte(wire.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}

@@ -111,7 +111,14 @@ const (
 	AskedVain  // those that it did not carry out
 	IdleWarned // players
 	IdleKicked // players, who are in Dismissed too
-	NumCounts  // how many there are
+	Changes    // times the map was changed
+	ChangesRefused
+	Elsewhere      // Readies, requests and commands about a map that is not played any more, which were not taken
+	Slept          // ticks not played, as nobody was here
+	TurnedAway     // sessions for which there was no place of their kind
+	SpectatorsShed // spectators sent away by overload, who are in Dismissed too
+	WatchRefused   // spectators' wishes to look where they may not
+	NumCounts      // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",
@@ -121,7 +128,8 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
 	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed",
 	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
-	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked"}
+	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
+	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
@@ -132,6 +140,7 @@ type Stats struct {
 	Stage []*meter.Histogram // CPU time by stage, ns
 	Count [NumCounts]meter.Counter
 
+	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
 	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
 	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason

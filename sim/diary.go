@@ -151,12 +151,20 @@ func (m *Match) Replay(d *Diary) error {
 	return nil
 }
 
+// comes brings somebody in again, in the slot that it had: JoinAt may have chosen that.
+func (m *Match) comes(id ecs.NetID, as entry) ecs.NetID {
+	if id == 0 {
+		return m.reserve(as) // nobody, if the match is full as it was
+	}
+	return m.seat(m.World.SpawnAt(id.Index(), m.player), as)
+}
+
 func (m *Match) act(a *Act) error {
 	ok := false
 	switch a.Kind {
 	case ActJoin:
 		ok = a.Value == int32(entry(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) || int(a.Value) <= len(m.Kit().Heroes)) &&
-			m.reserve(entry(a.Value)) == a.ID
+			m.comes(a.ID, entry(a.Value)) == a.ID
 	case ActLeave:
 		ok = m.World.KindOf(a.ID) == m.player
 		m.Leave(a.ID)

@@ -218,7 +218,11 @@ type entry uint8
 const spectator entry = 255
 
 func (m *Match) reserve(as entry) ecs.NetID {
-	id := m.World.Spawn(m.player)
+	return m.seat(m.World.Spawn(m.player), as)
+}
+
+// seat notes how the player who was given an id comes in.
+func (m *Match) seat(id ecs.NetID, as entry) ecs.NetID {
 	if id != 0 {
 		ecs.Resource[inboxes](m.World).of[id.Index()].reset(m.Tick() + 1)
 		ecs.Resource[places](m.World).entries[id.Index()] = as

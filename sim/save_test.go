@@ -139,9 +139,9 @@ func TestSaveHasEverything(t *testing.T) {
 
 // What can be done to a match from outside is written in diaries: a new method either is an act, or is named here as one that is not.
 func TestDiaryHasEveryAct(t *testing.T) {
-	const acts = "AskHero Join JoinAs Leave SetRespawn Watch Inbox Know Witness "                                                        // in diaries
+	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness "                                                        // in diaries
 	const looks = "Acts Hash Layout History Keep Kit Mode Objects Outcome Poses Prints Rules Save Scene Score Self Standing Tick Vital " // not to be written through
-	const plays = "Begin End Replay Run Step "
+	const plays = "Begin End Follow Replay Run Step "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {
 		if name := m.Method(i).Name; !strings.Contains(" "+acts+looks+plays, " "+name+" ") {

@@ -166,7 +166,7 @@ func (b *Bottle) play(i int) {
 func (b *Bottle) see(c *client.Client) *swarm.Sight {
 	self, _ := c.Self()
 	s := &b.sight
-	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: b.cfg.Lobby.Arena}
+	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: c.Arena()}
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}

@@ -41,6 +41,9 @@ type serveFlags struct {
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
+	net, steps, batch, spectators                   int
+	spectateAll, awake                              bool
+	rotate                                          []string
 
 	key              keyFlags
 	protocol         protocolID
@@ -89,7 +92,8 @@ To be played on from elsewhere, it must know its name, and for tokens over HTTP 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
   curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
 
-On a terminal it takes lines for its console, such as help, list, kick NAME, game.respawndelay 5s; so it does over HTTP:
+On a terminal it takes lines for its console, such as help, list, kick NAME, map arena-256, mode assault, game.respawndelay 5s; so it
+does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
@@ -113,6 +117,13 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
+	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval")
+	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
+	fl.IntVar(&f.batch, "max-batch", 1, "most `ticks` of those between one look at the socket and the next")
+	fl.BoolVar(&f.awake, "awake", false, "play on when nobody is here; otherwise the match then stands still")
+	fl.StringArrayVar(&f.rotate, "rotate", nil, "`MAP` or MAP=MODE to be played after a round, in turn; may be repeated")
+	fl.IntVar(&f.spectators, "spectators", 0, "most `people` who look on at a time, beside the players; they come with tokens that say so")
+	fl.BoolVar(&f.spectateAll, "spectate-all", false, "they see everybody, and not only what the player sees whom they follow")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
 	fl.IntVar(&f.content, "content-kbps", 0, "most `kilobits` a second to all together who have to be sent the map or the model; 0 for 8000")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
@@ -239,6 +250,20 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg.Record = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
 		return cfg, badUse(err)
+	}
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
+	if f.net != 0 {
+		if f.interval != 0 {
+			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
+		}
+		if _, cfg.Lobby.Interval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+			return cfg, badUse(err)
+		}
+	}
+	cfg.Ground = atlas(pack, f.arena)
+	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
+		return cfg, err
 	}
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
 		return cfg, badUse(err)
