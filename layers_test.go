@@ -48,6 +48,7 @@ var layers = []layer{
 
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs/split", shell: "pool.go"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},

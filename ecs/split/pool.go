@@ -1,0 +1,143 @@
+package split
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those who are awake help. They
+// look out for work for a while after the last, and then sleep. Run never waits for one that sleeps or that the machine has
+// not let run yet, only for parts that somebody has begun: on a busy machine the caller does all the work itself.
+//
+// One goroutine at a time calls Run; Close ends the pool.
+type Pool struct {
+	do    func(part int) // these two may be read between enter and leave
+	parts int64
+	_     [48]byte
+
+	open atomic.Uint64 // number of the run that may be entered, 0: none
+	_    [56]byte
+	next atomic.Int64 // part to be taken
+	_    [56]byte
+	busy atomic.Int64 // helpers that are in
+	_    [56]byte
+
+	runs    uint64
+	helpers []helper
+	done    sync.WaitGroup
+}
+
+type helper struct {
+	asleep atomic.Bool
+	wake   chan bool // false: go home
+	_      [48]byte
+}
+
+// lookouts is how often a helper looks for work before it sleeps: some 50 us, more than lies between two loops of a tick.
+const lookouts = 20_000
+
+// NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
+func NewPool(workers int) *Pool {
+	p := &Pool{helpers: make([]helper, max(workers-1, 0))}
+	for i := range p.helpers {
+		h := &p.helpers[i]
+		h.wake = make(chan bool, 1)
+		p.done.Add(1)
+		go p.help(h)
+	}
+	return p
+}
+
+// Workers is how many work.
+func (p *Pool) Workers() int { return len(p.helpers) + 1 }
+
+// Close ends the helpers and waits for them. Run still works afterwards, on the caller.
+func (p *Pool) Close() {
+	for i := range p.helpers {
+		p.helpers[i].asleep.Store(false)
+		p.helpers[i].wake <- false
+	}
+	p.open.Store(closing)
+	p.done.Wait()
+	p.open.Store(0)
+	p.helpers = nil
+}
+
+const closing = ^uint64(0)
+
+// Run is Runner's.
+func (p *Pool) Run(parts int, do func(part int)) {
+	if parts <= 1 || len(p.helpers) == 0 {
+		for i := range parts {
+			do(i)
+		}
+		return
+	}
+	p.do, p.parts = do, int64(parts)
+	p.next.Store(0)
+	p.runs++
+	p.open.Store(p.runs)
+	for i := range p.helpers[:min(len(p.helpers), parts-1)] {
+		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
+			h.wake <- true
+		}
+	}
+	p.take()
+	// Nobody enters any more; who is in has a part in hand. Either a helper sees this 0, or this sees the helper.
+	p.open.Store(0)
+	for i := 1; p.busy.Load() != 0; i++ {
+		if i&1023 == 0 {
+			runtime.Gosched() // the helper may wait for this very processor
+		}
+	}
+	p.do = nil
+}
+
+// take runs parts until none is left.
+func (p *Pool) take() {
+	for {
+		i := p.next.Add(1) - 1
+		if i >= p.parts {
+			return
+		}
+		p.do(int(i))
+	}
+}
+
+func (p *Pool) help(h *helper) {
+	defer p.done.Done()
+	var last uint64
+	for {
+		run := p.await(h, last)
+		if run == closing {
+			return
+		}
+		if run == 0 { // was woken, and too late
+			continue
+		}
+		last = run
+		p.busy.Add(1)
+		if p.open.Load() == run {
+			p.take()
+		}
+		p.busy.Add(-1)
+	}
+}
+
+// await returns the number of a run that is not last, 0 for none after a sleep, or closing.
+func (p *Pool) await(h *helper, last uint64) uint64 {
+	for range lookouts {
+		if run := p.open.Load(); run != 0 && run != last {
+			return run
+		}
+	}
+	h.asleep.Store(true)
+	if run := p.open.Load(); run != 0 && run != last && h.asleep.CompareAndSwap(true, false) {
+		return run // it was opened while we lay down, and nobody wakes us for it
+	}
+	if !<-h.wake {
+		return closing
+	}
+	return 0
+}
