@@ -25,11 +25,16 @@ var limits = [3]float32{1, 4, 11}
 
 // between returns the bound for the pair of frames; it may be used until the next call.
 func (m *moves) between(a, b *frame) *move {
-	known := &m[(uint32(a.tick)*2654435769+uint32(b.tick-a.tick)*40503)>>26] // Fibonacci hashing: runs of ticks spread evenly
+	known := m.at(a, b)
 	if known.from != a.tick || known.to != b.tick {
 		known.between(a, b)
 	}
 	return known
+}
+
+// at is where a pair is remembered. Fibonacci hashing: runs of ticks spread evenly.
+func (m *moves) at(a, b *frame) *move {
+	return &m[(uint32(a.tick)*2654435769+uint32(b.tick-a.tick)*40503)>>26]
 }
 
 // between makes m the bound from a to b.

@@ -22,10 +22,12 @@ const (
 // It keeps an index of squares for each tick that is asked for, built when it first is. One owner calls it; the history
 // must outlive it, and may go on recording.
 type Sweeper struct {
-	h      *History
-	index  [indexes]index // of tick t: index[t % indexes]
-	ground []int32        // of the living of the frame at hand, which square
-	marks  []uint64       // of Within, a bit a slot, all 0 in between
+	h          *History
+	index      *[indexes]index // of tick t: index[t % indexes]
+	ground     []int32         // of the living of the frame at hand, which square; nil: a fork, which builds no index
+	marks      []uint64        // of Within, a bit a slot, all 0 in between
+	candidates []int32         // of a long way
+	spare      move            // of a fork
 }
 
 // index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
@@ -38,7 +40,10 @@ type index struct {
 
 // NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
 func NewSweeper(h *History) *Sweeper {
-	s := &Sweeper{h: h, ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64)}
+	s := &Sweeper{
+		h: h, index: new([indexes]index), ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64),
+		candidates: make([]int32, 0, h.slots),
+	}
 	starts, rows := make([]int32, indexes*(gridSide*gridSide+1)), make([]int32, indexes*h.slots)
 	for i := range s.index {
 		const n = gridSide*gridSide + 1
@@ -86,8 +91,10 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 		}
 	}
 	if q.cells > fewCells {
-		for _, slot := range s.alongRay(ray, q) {
-			judge(slot)
+		if !s.alongStrip(ray, &q, judge) {
+			for _, slot := range s.alongRay(ray, q) {
+				judge(slot)
+			}
 		}
 	} else {
 		s.inBox(a, &q, judge)
@@ -181,6 +188,9 @@ func (s *Sweeper) query(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float3
 
 // moves bounds what everybody moved between two frames.
 func (s *Sweeper) moves(a, b *frame) *move {
+	if s.ground == nil {
+		return s.foundMoves(a, b)
+	}
 	if b.tick != a.tick+1 {
 		return s.h.moves.between(a, b)
 	}
@@ -209,12 +219,18 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 		Grow: float32(q.reach*q.reach) - BoundRadius*BoundRadius,
 	}
 	n := f.used
-	return kernel.Candidates(k, f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)
+	return kernel.Candidates(k, f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates)
 }
 
 // inBox calls judge for the rows whose feet lie in the query's box.
 func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
 	in := s.of(f)
+	if in == nil {
+		for slot := range f.used {
+			judge(int32(slot))
+		}
+		return
+	}
 	for z := q.z0; z < q.z0+q.nz; z++ {
 		for x := q.x0; x < q.x0+q.nx; x++ {
 			c := cellOf(x, z)
@@ -232,11 +248,14 @@ func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
 func cellOf(x, z int) int { return z&(gridSide-1)<<gridBits | x&(gridSide-1) }
 
 // of returns the index of a frame, building it if it is not there: count, then place from the back, so that each start
-// ends where its square begins and rows ascend.
+// ends where its square begins and rows ascend. A fork gets nil for one that is not there.
 func (s *Sweeper) of(f *frame) *index {
 	in := &s.index[int(f.tick)%indexes]
 	if in.tick == f.tick {
 		return in
+	}
+	if s.ground == nil {
+		return nil
 	}
 	in.tick = f.tick
 	n := f.used
