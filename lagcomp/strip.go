@@ -6,7 +6,7 @@ import (
 )
 
 // wideStrip is how many rows the kernel looks at in the time that a square of a strip takes.
-const wideStrip = 8
+const wideStrip = 16
 
 // alongStrip calls judge for the rows that a long way may touch, square by square of the ground that it passes over, and
 // reports false if looking at everybody is less work: the lobby is small, or there is no index.
@@ -15,17 +15,21 @@ func (s *Sweeper) alongStrip(ray geom.Ray, q *query, judge func(int32)) bool {
 		return false
 	}
 	f := q.frame
-	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
-	strip := geom.NewStrip(r, q.reach+1e-2, gridSize)
-	if strip.Squares()*wideStrip > f.used {
-		return false
-	}
 	in := s.of(f)
 	if in == nil {
 		return false
 	}
-	reach := float32(q.reach+2e-2) * (q.reach + 2e-2)
+	wide := q.reach + 1e-2
+	reach := float32(wide * wide)
+	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
 	r.Origin.Y -= boundHigh // the columns hold feet
+	if r.Max = leaves(r, in.low-wide, in.high+wide); r.Max < 0 {
+		return true
+	}
+	strip := geom.NewStrip(r, wide, gridSize)
+	if strip.Squares()*wideStrip > f.used {
+		return false
+	}
 	for z := strip.Z0; z <= strip.Z1; z++ {
 		x0, x1 := strip.Row(z)
 		for x := x0; x <= x1; x++ {
@@ -40,4 +44,19 @@ func (s *Sweeper) alongStrip(ray geom.Ray, q *query, judge func(int32)) bool {
 		}
 	}
 	return true
+}
+
+// leaves is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
+// above everybody. Below 0: it is never in it.
+func leaves(r geom.Ray, low, high float32) float32 {
+	const level = 1e-3 // of less slope than this rounding could make much
+	switch {
+	case !(low <= high), r.Origin.Y > high && r.Dir.Y >= 0, r.Origin.Y < low && r.Dir.Y <= 0:
+		return -1
+	case r.Dir.Y > level:
+		return min(r.Max, (high-r.Origin.Y)/r.Dir.Y+1)
+	case r.Dir.Y < -level:
+		return min(r.Max, (low-r.Origin.Y)/r.Dir.Y+1)
+	}
+	return r.Max
 }

@@ -35,6 +35,8 @@ type index struct {
 	tick  tick.Tick // 0: none
 	start []int32   // gridSide*gridSide + 1
 	rows  []int32
+	low   float32 // feet of the lowest and the highest
+	high  float32
 	next  move // from this tick to the next: what flies looks between neighbours, at more of them than moves remembers well
 }
 
@@ -260,11 +262,18 @@ func (s *Sweeper) of(f *frame) *index {
 	in.tick = f.tick
 	n := f.used
 	start, ground := in.start, s.ground[:n]
-	x, z, keys := f.x[:n], f.z[:n], f.keys[:n]
+	x, y, z, keys := f.x[:n], f.y[:n], f.z[:n], f.keys[:n]
+	in.low, in.high = 2*Reach, -2*Reach
 	clear(start)
 	for i := range ground {
 		ground[i] = -1
 		if keys[i]&uint64(FlagAlive) != 0 {
+			if y[i] < in.low { // no NaN is
+				in.low = y[i]
+			}
+			if y[i] > in.high {
+				in.high = y[i]
+			}
 			c := cellOf(square(x[i]), square(z[i]))
 			ground[i] = int32(c)
 			start[c]++
