@@ -64,10 +64,10 @@ var layers = []layer{
 	{pkg: "lagcomp/rig", may: "ecs/geom"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
-	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
+	{pkg: "sim/object", may: "ecs ecs/geom ecs/split ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/split ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.

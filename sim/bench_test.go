@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -22,9 +23,13 @@ type war struct {
 	cmds []Command
 
 	robot []bool
+	all   bool // fire
 }
 
-func newWar(t testing.TB, players int, mix bool) *war {
+func newWar(t testing.TB, players int, mix bool) *war { return newSharedWar(t, players, mix, nil) }
+
+// newSharedWar is newWar with a runner of systems.
+func newSharedWar(t testing.TB, players int, mix bool, r split.Runner) *war {
 	g := DefaultGame()
 	for i := range g.Heroes {
 		g.Heroes[i].Health = 10000
@@ -35,12 +40,13 @@ func newWar(t testing.TB, players int, mix bool) *war {
 	w := &war{m: New(players, Rules{Seed: 1, Game: g}, arena.Generate(players, 1)), cmds: make([]Command, players)}
 	for i := range players {
 		hero := uint8(Terraformer)
-		if mix && i%10 < 3 {
+		if mix && i%2 == 0 {
 			hero = Robot
 		}
 		w.ids = append(w.ids, w.m.JoinAs(hero))
 		w.robot = append(w.robot, hero == Robot)
 	}
+	w.m.Share(r)
 	for range 240 {
 		w.tick(nil)
 	}
@@ -58,7 +64,7 @@ func (w *war) tick(each func(i int)) {
 		c.Yaw += geom.Angle(r >> 54)
 		c.Pitch, c.MoveYaw, c.MoveMag = geom.Angle(r>>16&0x3ff)-0x200, uint8(r>>32), 255
 		c.Buttons = Buttons(r>>48)&Sprint | Jump*Buttons(r>>50&r>>51&1)
-		if (uint64(i)*7+uint64(now/30))%100 < 15 {
+		if w.all || (uint64(i)*7+uint64(now/30))%100 < 15 {
 			if c.Buttons = Fire; full && w.robot[i] {
 				c.Buttons = 0
 			}

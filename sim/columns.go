@@ -32,6 +32,7 @@ type scratch struct {
 	mode   mode.Output
 	now    columns
 	loop   split.Loop[columns]
+	grain  int                    // least rows of a part
 	deeds  [split.MaxParts][]deed // acts, by part of a loop
 }
 
@@ -49,6 +50,7 @@ type death struct {
 
 func newScratch(slots int) *scratch {
 	s := &scratch{
+		grain: rowsGrain,
 		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
 		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]lagcomp.Part, slots),
 		rounds: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),

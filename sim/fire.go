@@ -68,7 +68,7 @@ func combat(c *columns) {
 	shots := len(o.Shots)
 	n := shots + len(o.Punches)
 	s.rounds, s.hits = slices.Grow(s.rounds[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
-	c.scratch.loop.Run(c, n, roundsGrain, obstructOf)
+	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
 	c.scene.Cast(s.rounds, s.hits)
 	if c.match.seen != nil {
 		for i := range s.hits {

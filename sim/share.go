@@ -25,12 +25,12 @@ func (m *Match) Share(r split.Runner) {
 	m.Scene().Share(r)
 	for i := range s.deeds {
 		if r != nil && s.deeds[i] == nil {
-			s.deeds[i] = make([]deed, 0, split.Size(len(s.input), rowsGrain))
+			s.deeds[i] = make([]deed, 0, split.Size(len(s.input), s.grain))
 		}
 	}
 }
 
 // split runs a loop over n rows, whole or in parts, and returns how many those were.
 func (c *columns) split(n int, do func(*columns, split.Part)) (parts int) {
-	return c.scratch.loop.Run(c, n, rowsGrain, do)
+	return c.scratch.loop.Run(c, n, c.scratch.grain, do)
 }

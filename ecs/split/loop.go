@@ -29,6 +29,12 @@ type Runner interface {
 	Run(parts int, do func(part int))
 }
 
+// Waker is a Runner that sleeps between ticks. Wake says that loops will come soon.
+type Waker interface {
+	Runner
+	Wake()
+}
+
 // Part is a range of rows.
 type Part struct {
 	Index    int // 0 to Of-1; parts of higher index have higher rows
@@ -57,6 +63,13 @@ func (l *Loop[T]) Share(r Runner) {
 
 // Shared reports whether loops may be cut.
 func (l *Loop[T]) Shared() bool { return l.runner != nil }
+
+// Wake tells the runner that loops will come soon.
+func (l *Loop[T]) Wake() {
+	if w, ok := l.runner.(Waker); ok {
+		w.Wake()
+	}
+}
 
 // Run calls do for the parts of n rows, none of fewer than grain but the last, and returns how many there were: 0 for no
 // rows, 1 if the loop was run whole. do should be a plain function: a closure may have to be allocated.

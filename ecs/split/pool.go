@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those who are awake help. They
@@ -34,8 +35,9 @@ type helper struct {
 	_      [48]byte
 }
 
-// lookouts is how often a helper looks for work before it sleeps: some 50 us, more than lies between two loops of a tick.
-const lookouts = 20_000
+// lookout is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
+// some 50 us, in which the caller would be alone.
+const lookout = 200 * time.Microsecond
 
 // NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
 func NewPool(workers int) *Pool {
@@ -78,11 +80,7 @@ func (p *Pool) Run(parts int, do func(part int)) {
 	p.next.Store(0)
 	p.runs++
 	p.open.Store(p.runs)
-	for i := range p.helpers[:min(len(p.helpers), parts-1)] {
-		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
-			h.wake <- true
-		}
-	}
+	p.rouse(parts - 1)
 	p.take()
 	// Nobody enters any more; who is in has a part in hand. Either a helper sees this 0, or this sees the helper.
 	p.open.Store(0)
@@ -92,6 +90,18 @@ func (p *Pool) Run(parts int, do func(part int)) {
 		}
 	}
 	p.do = nil
+}
+
+// Wake is Waker's.
+func (p *Pool) Wake() { p.rouse(len(p.helpers)) }
+
+// rouse wakes so many of the helpers, if they sleep.
+func (p *Pool) rouse(n int) {
+	for i := range p.helpers[:min(len(p.helpers), n)] {
+		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
+			h.wake <- true
+		}
+	}
 }
 
 // take runs parts until none is left.
@@ -127,9 +137,11 @@ func (p *Pool) help(h *helper) {
 
 // await returns the number of a run that is not last, 0 for none after a sleep, or closing.
 func (p *Pool) await(h *helper, last uint64) uint64 {
-	for range lookouts {
-		if run := p.open.Load(); run != 0 && run != last {
-			return run
+	for start := time.Now(); time.Since(start) < lookout; {
+		for range 64 {
+			if run := p.open.Load(); run != 0 && run != last {
+				return run
+			}
 		}
 	}
 	h.asleep.Store(true)
