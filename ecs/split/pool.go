@@ -24,6 +24,7 @@ type Pool struct {
 	busy atomic.Int64 // helpers that are in
 	_    [56]byte
 
+	fault   atomic.Pointer[any] // what a helper's part panicked with
 	runs    uint64
 	helpers []helper
 	done    sync.WaitGroup
@@ -80,9 +81,14 @@ func (p *Pool) Run(parts int, do func(part int)) {
 	p.next.Store(0)
 	p.runs++
 	p.open.Store(p.runs)
+	defer p.finish() // even if a part panics
 	p.rouse(parts - 1)
 	p.take()
-	// Nobody enters any more; who is in has a part in hand. Either a helper sees this 0, or this sees the helper.
+}
+
+// finish lets nobody enter any more, and waits for those who are in: each has a part in hand. Either a helper sees this 0, or this
+// sees the helper. What a helper's part panicked with, the caller panics with: it knows what that means.
+func (p *Pool) finish() {
 	p.open.Store(0)
 	for i := 1; p.busy.Load() != 0; i++ {
 		if i&1023 == 0 {
@@ -90,6 +96,9 @@ func (p *Pool) Run(parts int, do func(part int)) {
 		}
 	}
 	p.do = nil
+	if fault := p.fault.Swap(nil); fault != nil {
+		panic(*fault)
+	}
 }
 
 // Wake is Waker's.
@@ -127,11 +136,21 @@ func (p *Pool) help(h *helper) {
 			continue
 		}
 		last = run
-		p.busy.Add(1)
-		if p.open.Load() == run {
-			p.take()
+		p.enter(run)
+	}
+}
+
+// enter helps with a run if it is still open.
+func (p *Pool) enter(run uint64) {
+	p.busy.Add(1)
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.fault.Store(&fault)
 		}
 		p.busy.Add(-1)
+	}()
+	if p.open.Load() == run {
+		p.take()
 	}
 }
 

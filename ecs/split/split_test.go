@@ -110,6 +110,33 @@ func TestPoolRunsEachPartOnce(t *testing.T) {
 	}
 }
 
+// A part that panics does so on the caller, whoever ran it, after the others; the pool can still be used.
+func TestPanicsReachTheCaller(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	for i := range 200 {
+		func() {
+			defer func() {
+				if fault := recover(); fault != "part" {
+					t.Fatalf("run %d: %v, want part", i, fault)
+				}
+				if p.busy.Load() != 0 || p.open.Load() != 0 {
+					t.Fatal("somebody is still in")
+				}
+			}()
+			p.Run(8, func(part int) {
+				if part == i%8 {
+					panic("part")
+				}
+			})
+		}()
+		n := atomic.Int32{}
+		if p.Run(4, func(int) { n.Add(1) }); n.Load() != 4 {
+			t.Fatalf("%d parts ran, want 4", n.Load())
+		}
+	}
+}
+
 func TestRunAllocatesNothing(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
