@@ -52,11 +52,19 @@ func NewPool(workers int) *Pool {
 	return p
 }
 
-// Workers is how many work.
-func (p *Pool) Workers() int { return len(p.helpers) + 1 }
+// Workers is how many work; 1 for no pool.
+func (p *Pool) Workers() int {
+	if p == nil {
+		return 1
+	}
+	return len(p.helpers) + 1
+}
 
-// Close ends the helpers and waits for them. Run still works afterwards, on the caller.
+// Close ends the helpers and waits for them. Run still works afterwards, on the caller. No pool may be closed too.
 func (p *Pool) Close() {
+	if p == nil {
+		return
+	}
 	for i := range p.helpers {
 		p.helpers[i].asleep.Store(false)
 		p.helpers[i].wake <- false
