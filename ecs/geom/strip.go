@@ -34,7 +34,7 @@ func NewStrip(r Ray, radius, size float32) Strip {
 func (s *Strip) Row(z int) (x0, x1 int) {
 	from, to := float32(0), s.max
 	if !s.flat {
-		low := float32(z) * s.size
+		low := float32(float32(z) * s.size)
 		a, b := float32((low-s.grow-s.z)*s.inv), float32((low+s.size+s.grow-s.z)*s.inv)
 		from, to = max(from, min(a, b)), min(to, max(a, b))
 		if from > to {
