@@ -242,6 +242,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 
 // play runs the match's systems and notes what each costs.
 func (l *Lobby) play(now time.Duration, lap *lap) {
+	l.match.Wake()
 	for _, slot := range l.live {
 		l.guests[slot].brief(now, l)
 	}

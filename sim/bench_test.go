@@ -59,6 +59,9 @@ func (w *war) tick(each func(i int)) {
 	full := 5*w.live() >= len(w.ids)
 	for i, id := range w.ids {
 		r := draw(1, uint64(now/30), uint64(i))
+		if 4*i == 3*len(w.ids) { // as a lobby does while it tells of connections
+			w.m.Wake()
+		}
 		c := &w.cmds[i]
 		c.Tick, c.View = now+1, tick.View{}
 		c.Yaw += geom.Angle(r >> 54)

@@ -166,7 +166,9 @@ func flyProjectiles(c *columns) {
 			o.shells.give(FirstProjectile, p.ID)
 			continue
 		}
-		kept = append(kept, *p)
+		if kept = kept[:len(kept)+1]; len(kept) <= i { // most ticks end nobody
+			kept[len(kept)-1] = *p
+		}
 	}
 	o.Projectiles = kept
 }

@@ -9,8 +9,8 @@ import (
 // over takes a third of a microsecond.
 const rowsGrain = 64
 
-// roundsGrain is rowsGrain for rounds, which take a microsecond.
-const roundsGrain = 16
+// roundsGrain is rowsGrain for rounds, which take microseconds.
+const roundsGrain = 4
 
 // Share lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
 // first: the caller of Step does, and nobody else. What the match becomes does not depend on it, to the last bit. The match
@@ -29,6 +29,9 @@ func (m *Match) Share(r split.Runner) {
 		}
 	}
 }
+
+// Wake says that a tick will be played in some 50 us: whoever shares its loops and sleeps takes so long to wake. It need not be called.
+func (m *Match) Wake() { ecs.Resource[scratch](m.World).loop.Wake() }
 
 // split runs a loop over n rows, whole or in parts, and returns how many those were.
 func (c *columns) split(n int, do func(*columns, split.Part)) (parts int) {

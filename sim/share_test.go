@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -213,5 +214,27 @@ func TestSharedStepAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(200, tick); n != 0 || shots < 500 {
 		t.Errorf("%g allocations a tick, %d shots", n, shots)
+	}
+}
+
+// Row 75: these systems, and no others, go in parts.
+func TestRow75SharedSystems(t *testing.T) {
+	from := &backwards{}
+	w := newSharedWar(t, 300, true, from)
+	w.all = true
+	parts := make([]int, len(systems))
+	for range 40 {
+		before := from.parts
+		w.tick(func(i int) {
+			if i > 0 {
+				parts[i-1] += from.parts - before
+			}
+			before = from.parts
+		})
+	}
+	for i := range systems {
+		if want := slices.Contains(shared, systems[i].Name); want != (parts[i] > 0) {
+			t.Errorf("%s ran in %d parts, want any: %v", systems[i].Name, parts[i], want)
+		}
 	}
 }

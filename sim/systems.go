@@ -20,7 +20,6 @@ func (m *Match) Step() {
 // Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers who time the systems.
 func (m *Match) Begin() {
 	c := m.open()
-	c.scratch.loop.Wake()
 	c.clock.Tick++
 	c.scene.Now = c.clock.Tick
 	o := c.outcome

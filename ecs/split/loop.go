@@ -21,7 +21,7 @@ package split
 // MaxParts is the most parts that rows are cut into.
 const MaxParts = 16
 
-// Align is what parts begin at multiples of, so that two of them seldom write to one cache line.
+// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom write to one cache line.
 const Align = 16
 
 // Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns when all have returned.
@@ -89,9 +89,12 @@ func (l *Loop[T]) Run(over *T, n, grain int, do func(*T, Part)) (parts int) {
 	return parts
 }
 
-// Size is how many rows a part of n has: at least grain, a multiple of Align, and enough for MaxParts to hold all.
+// Size is how many rows a part of n has: at least grain, enough for MaxParts to hold all, and from Align on a multiple of that.
 func Size(n, grain int) int {
 	size := max(grain, (n+MaxParts-1)/MaxParts, 1)
+	if size < Align {
+		return size
+	}
 	return (size + Align - 1) / Align * Align
 }
 

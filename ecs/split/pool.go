@@ -12,22 +12,30 @@ import (
 // not let run yet, only for parts that somebody has begun: on a busy machine the caller does all the work itself.
 //
 // One goroutine at a time calls Run; Close ends the pool.
+//
+// Each begins with parts of its own, the same in every run of so many parts, and then takes what others have left: so the rows of one
+// run are found where those of the last were left, in the caches of the same processor.
 type Pool struct {
-	do    func(part int) // these two may be read between enter and leave
-	parts int64
+	do    func(part int) // these two may be read while open, or busy
+	parts int
 	_     [48]byte
 
 	open atomic.Uint64 // number of the run that may be entered, 0: none
 	_    [56]byte
-	next atomic.Int64 // part to be taken
-	_    [56]byte
 	busy atomic.Int64 // helpers that are in
 	_    [56]byte
+	next []share // by worker; the caller is 0
 
 	fault   atomic.Pointer[any] // what a helper's part panicked with
 	runs    uint64
 	helpers []helper
 	done    sync.WaitGroup
+}
+
+// share is the parts of one worker: how many of them were taken.
+type share struct {
+	taken atomic.Int64
+	_     [56]byte
 }
 
 type helper struct {
@@ -42,12 +50,12 @@ const lookout = 200 * time.Microsecond
 
 // NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
 func NewPool(workers int) *Pool {
-	p := &Pool{helpers: make([]helper, max(workers-1, 0))}
+	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]share, max(workers, 1))}
 	for i := range p.helpers {
 		h := &p.helpers[i]
 		h.wake = make(chan bool, 1)
 		p.done.Add(1)
-		go p.help(h)
+		go p.help(h, i+1)
 	}
 	return p
 }
@@ -85,13 +93,15 @@ func (p *Pool) Run(parts int, do func(part int)) {
 		}
 		return
 	}
-	p.do, p.parts = do, int64(parts)
-	p.next.Store(0)
+	p.do, p.parts = do, parts
+	for i := range p.next {
+		p.next[i].taken.Store(0)
+	}
 	p.runs++
 	p.open.Store(p.runs)
 	defer p.finish() // even if a part panics
 	p.rouse(parts - 1)
-	p.take()
+	p.take(0)
 }
 
 // finish lets nobody enter any more, and waits for those who are in: each has a part in hand. Either a helper sees this 0, or this
@@ -121,18 +131,23 @@ func (p *Pool) rouse(n int) {
 	}
 }
 
-// take runs parts until none is left.
-func (p *Pool) take() {
-	for {
-		i := p.next.Add(1) - 1
-		if i >= p.parts {
-			return
+// take runs parts until none is left: first those of a worker, then those of the others.
+func (p *Pool) take(worker int) {
+	n := len(p.next)
+	for k := range n {
+		who := (worker + k) % n
+		from, to := who*p.parts/n, (who+1)*p.parts/n
+		for {
+			i := from + int(p.next[who].taken.Add(1)) - 1
+			if i >= to {
+				break
+			}
+			p.do(i)
 		}
-		p.do(int(i))
 	}
 }
 
-func (p *Pool) help(h *helper) {
+func (p *Pool) help(h *helper, worker int) {
 	defer p.done.Done()
 	var last uint64
 	for {
@@ -144,12 +159,12 @@ func (p *Pool) help(h *helper) {
 			continue
 		}
 		last = run
-		p.enter(run)
+		p.enter(run, worker)
 	}
 }
 
 // enter helps with a run if it is still open.
-func (p *Pool) enter(run uint64) {
+func (p *Pool) enter(run uint64, worker int) {
 	p.busy.Add(1)
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -158,7 +173,7 @@ func (p *Pool) enter(run uint64) {
 		p.busy.Add(-1)
 	}()
 	if p.open.Load() == run {
-		p.take()
+		p.take(worker)
 	}
 }
 

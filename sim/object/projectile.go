@@ -2,6 +2,7 @@ package object
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -127,6 +128,7 @@ func (p *Projectile) Gone(r *Round, now tick.Tick) bool {
 func (s *Scene) StepProjectiles(all []Projectile) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	h := s.Players.History()
+	var last tick.View // that was prepared
 	for i := range all {
 		p := &all[i]
 		if p.Struck != Flying || s.Now <= p.Tick {
@@ -136,13 +138,16 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 			p.Struck, p.Ended = Spent, s.Now
 			continue
 		}
-		s.sweeps = append(s.sweeps, lagcomp.Sweep{
-			Radius: s.Ammo[p.Type].Radius, View: h.Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
-		})
+		if s.loop.Shared() {
+			if v := h.Delayed(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
+				s.Players.Prepare(v)
+				last = v
+			}
+		}
 		s.rows = append(s.rows, int32(i))
 	}
+	s.sweeps = slices.Grow(s.sweeps, len(s.rows))[:len(s.rows)]
 	s.room()
-	s.prepare(s.sweeps)
 	s.task.projectiles = all
 	s.loop.Run(s, len(s.sweeps), castGrain, flyPart)
 	s.task = task{}
@@ -159,7 +164,9 @@ func flyPart(s *Scene, part split.Part) {
 		way := r.Way(p.age(s.Now - 1))
 		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
 		s.obstacles(p, r, &ray)
-		s.sweeps[j].Ray = ray
+		s.sweeps[j] = lagcomp.Sweep{
+			Ray: ray, Radius: r.Radius, View: s.Players.History().Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
+		}
 	}
 	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }

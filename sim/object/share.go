@@ -6,7 +6,7 @@ import (
 )
 
 // castGrain is the least number of sweeps that a part of a loop has.
-const castGrain = 16
+const castGrain = 4
 
 // task is what the loop at hand is over.
 type task struct {
