@@ -48,6 +48,7 @@ var layers = []layer{
 
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs/split", shell: "pool.go"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
@@ -63,10 +64,10 @@ var layers = []layer{
 	{pkg: "lagcomp/rig", may: "ecs/geom"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek"},
-	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
+	{pkg: "sim/object", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
 	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 

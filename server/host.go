@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -45,6 +46,8 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
+	Workers int // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+
 	Log io.Writer // also what the console answers the operator; default none
 }
 
@@ -52,7 +55,8 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
-	query *queryPort // nil: none
+	pool  *split.Pool // that shares its systems; nil: nobody does
+	query *queryPort  // nil: none
 	walls string
 
 	terminal terminal
@@ -97,7 +101,10 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
-	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
+	if h.pool, err = cfg.workers(); err == nil {
+		h.lobby, err = NewLobby(cfg.Lobby)
+	}
+	if err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
@@ -111,6 +118,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		}
 	}
 	if err != nil {
+		h.pool.Close()
 		return nil, errors.Join(err, f.close())
 	}
 	return h, nil
@@ -172,7 +180,9 @@ func (h *Host) Run(ctx context.Context) error {
 	bye := h.farewell(pacer, err)
 	h.lobby.Reel()
 	h.archive.close()
-	return errors.Join(err, bye, h.query.close(), h.close())
+	err = errors.Join(err, bye, h.query.close(), h.close())
+	h.pool.Close()
+	return err
 }
 
 // errFault is what a lobby ends with that has a fault.
@@ -260,6 +270,9 @@ const mostGivenUp = 1 << 12
 // Check reports what is wrong with a lobby's configuration, before anything is opened.
 func (c HostConfig) Check() error {
 	if err := c.CheckSocket(); err != nil {
+		return err
+	}
+	if err := c.checkWorkers(); err != nil {
 		return err
 	}
 	c.Lobby.Name = c.Name

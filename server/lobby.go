@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
@@ -36,6 +37,8 @@ type Config struct {
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
+
+	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
@@ -268,6 +271,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 
 // play runs the match's systems and notes what each costs.
 func (l *Lobby) play(now time.Duration, lap *lap) {
+	l.match.Wake()
 	for _, slot := range l.live {
 		l.guests[slot].brief(now, l)
 	}

@@ -19,6 +19,7 @@ type Report struct {
 	Rate       int               `json:"rate_hz"`
 	Interval   int               `json:"interval_ticks"`
 	Players    int               `json:"players"` // now
+	Workers    int               `json:"workers"` // that share systems; stages are the tick's own thread, cpu_seconds is everybody's
 	TickCPU    Spread            `json:"tick_cpu_us"`
 	TickWall   Spread            `json:"tick_wall_us"`
 	Lateness   Spread            `json:"lateness_us"`
@@ -120,6 +121,7 @@ func (h *Host) report() Report {
 		Seconds: (now.at - h.since.at).Seconds(), CPUSeconds: (now.cpu - h.since.cpu).Seconds(),
 		Rate: int(h.lobby.cfg.Rules.Rate), Interval: h.lobby.cfg.Interval,
 		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
+		Workers: h.pool.Workers(),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
 		Lateness: spread(h.lateness, time.Microsecond),
 		Overruns: now.overrun - h.since.overrun, Shed: Shed(h.shed.Load()).String(),

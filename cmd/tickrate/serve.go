@@ -34,7 +34,7 @@ type serveFlags struct {
 	far                                             float64
 	checksum                                        int
 	codec                                           string
-	players, rate, interval, kbps                   int
+	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
 	ready, echo, console                            bool
@@ -116,6 +116,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
+	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval")
 	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
@@ -160,8 +161,8 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	if runtime.GOMAXPROCS(0) == 1 { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
-		runtime.GOMAXPROCS(2)
+	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
+		runtime.GOMAXPROCS(n)
 	}
 	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -196,7 +197,10 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg = server.HostConfig{
 		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
 		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
-		Query: f.query, Name: f.name, Build: version,
+		Query: f.query, Name: f.name, Build: version, Workers: f.workers,
+	}
+	if f.workers < 1 { // 0 would be a default
+		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players = f.players
@@ -323,6 +327,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), f.mode + " on map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	if f.workers > 1 {
+		what = append(what, fmt.Sprintf("%d workers", f.workers))
+	}
 	if walls != "" {
 		what = append(what, walls)
 	}
