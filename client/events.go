@@ -57,7 +57,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 			} else if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
 				c.happened(e)
-			} else if !c.rounds.take(raw) {
+			} else if !c.rounds.take(raw) && !c.flights.take(raw) {
 				err = wire.DropEvents
 			}
 		}

@@ -28,6 +28,8 @@ type Stats struct {
 	Unread    uint64 // lines overwritten because NextLine was not called
 	Shots     uint64 // rounds fired, as predicted
 
+	Flights Flights // of our own
+
 	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
 	Jitter      time.Duration // how late the latest twentieth of the snapshots are
 	Loss        float32       // share of our packages that is lost, smoothed
@@ -57,6 +59,7 @@ func (c *Client) Stats() Stats {
 	s.Lead = c.self.Lead
 	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
 	s.Prediction = c.predict.count
+	s.Flights = c.flights.count
 	if c.peer != nil {
 		rtt := c.peer.RTT()
 		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min

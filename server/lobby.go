@@ -51,6 +51,8 @@ type Config struct {
 	IdleKick    time.Duration  // and removed; default never
 	Console     console.Config // where the console's files are; default nowhere
 
+	Paces ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
+
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
 
@@ -91,6 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ContentKbps == 0 {
 		c.ContentKbps = 8000
+	}
+	if err := c.checkThings(); err != nil {
+		return c, err
 	}
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
@@ -144,6 +149,7 @@ type Lobby struct {
 	packer  snapshot.Packer
 	crowd   crowd
 	sums    snapshot.Sums
+	things  *things
 
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
@@ -194,6 +200,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if cfg.Relevance != RelevanceOff {
 		l.crowd = newCrowd(&l.cfg)
 	}
+	l.things = newThings(&l.cfg)
 	l.match.Witness(func(s *lagcomp.Shot, id uint32) bool { return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View) })
 	l.Stats.init()
 	l.social = newSocial(&l.cfg)
@@ -213,6 +220,7 @@ func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 // CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *ghost.Counts) {
 	l.encoder.Count(n.Public)
+	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.guests[slot].owner.Count(n.Owner)
@@ -230,6 +238,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	frame := l.capture(&lap)                  // history -> snapshot
 	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
 	l.sums.Begin(frame)
+	l.things.begin()
 	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
 	lap.done(&l.Stats)
 	l.audit()
@@ -264,5 +273,7 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		ghost.PublicRow(row[:], pose, vital, acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
+	l.things.capture(l.match)
+	l.Stats.Count[ThingsUntold].Add(l.things.untold)
 	return frame
 }

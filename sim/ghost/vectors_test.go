@@ -79,8 +79,8 @@ func scanAll(t *testing.T, in string, to ...any) {
 // The hashes that PROTOCOL.md and clients in other languages rest on.
 func TestHashesArePinned(t *testing.T) {
 	for i, c := range [][2]uint64{
-		{Public.Hash(), 0xb8b1b9c664060df6}, {Owner.Hash(), 0xd26e77eff5678a65}, {SchemaHash(), 0x8635eac3c339c74b},
-		{Untrained().Hash(), 0x913d02ca72c8bc1d}, // a trained one changes with what it is trained on
+		{Public.Hash(), 0xb8b1b9c664060df6}, {Owner.Hash(), 0xd26e77eff5678a65}, {SchemaHash(), 0x18ec7702be9b457c},
+		{Untrained().Hash(), 0x83a32c3f50aca617}, // a trained one changes with what it is trained on
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%d: %#x, want %#x", i, c[0], c[1])
