@@ -163,11 +163,11 @@ func (f *flights) section(c *Client, h ghost.Head, src []byte) (rest []byte, err
 
 // compare notes what has changed in the snapshot of tick t. An older one than was compared has nothing new to say.
 func (f *flights) compare(c *Client, t tick.Tick) {
-	if t < f.newest {
+	fr := f.decoder.At(t)
+	if t < f.newest || fr == nil { // or the runs were nothing but padding
 		return
 	}
 	f.newest = t
-	fr := f.decoder.At(t)
 	f.used = max(f.used, fr.Used())
 	for slot := range f.used {
 		if !fr.HasRow(slot) {
