@@ -115,8 +115,8 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	}
 	if h.Things {
 		runs, _, rest, err := h.CutThings(rows)
-		if err != nil {
-			return rows, err
+		if err != nil || c.flights.decoder == nil {
+			return rows, ghost.ErrHead
 		}
 		if err = c.flights.decoder.Explain(a.things, h.Tick, runs); err != nil {
 			return rows, err

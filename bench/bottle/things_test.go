@@ -205,8 +205,8 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 
 // telling holds what clients decoded to what the server sent, row by row, in every snapshot that both still have; and counts.
 type telling struct {
-	rows, kinds int
-	kind        [ghost.Kinds]int
+	rows int
+	kind [ghost.Kinds]int
 }
 
 func (n *telling) check(y *yard, i int) {
@@ -605,5 +605,31 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	t.Logf("%d rows told of %d, %d always", told, all, kept)
 	if told < 500 || told > all*4/5 {
 		t.Errorf("%d rows told of %d: the range tests nothing", told, all)
+	}
+}
+
+// What is told of things is in the account of who hears it, and the account is the datagrams, to the bit.
+func TestThingsAreAccountedFor(t *testing.T) {
+	y := newYard(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
+	a := client.NewAccount()
+	for _, c := range y.Clients {
+		c.Account(a)
+	}
+	y.run(10*time.Second, func() {
+		if a.Total() != 8*a.Bytes {
+			t.Fatalf("%d bits in the account of %d bytes", a.Total(), a.Bytes)
+		}
+	})
+	seen := map[string]uint64{}
+	for _, c := range a.Cells(nil) {
+		seen[c.Component+" "+c.Reason] += c.Bits
+		if c.Field == "things" {
+			seen["things head"] += c.Bits
+		}
+	}
+	for _, want := range []string{"thing spawn", "thing update", "thing mask", "thing head", "thing baseline", "things head"} {
+		if seen[want] == 0 {
+			t.Errorf("no cell %q", want)
+		}
 	}
 }
