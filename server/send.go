@@ -83,7 +83,9 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	if first {
 		room -= reserve()
 	}
+	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
+	g.things.saved = max(0, g.things.saved-(len(buf)-before))
 	if first {
 		l.choose(now, g, len(buf))
 	}

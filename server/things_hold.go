@@ -14,6 +14,7 @@ type hold struct {
 	tracker *snapshot.Tracker
 	eyes    *interest.Client // nil until it is asked for
 	entered bool             // it holds all there is, or may be sent it at once
+	saved   int              // bytes that its line has left for things
 	settled tick.Tick        // of the first snapshot that left out nothing, 0: none
 	blocks  tick.Tick        // since when its snapshots are about all things, 0: they are not
 	whole   tick.Tick        // the newest such that it acknowledged as a whole, 0: none

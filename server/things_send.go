@@ -9,11 +9,14 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// thingRoom is how many bytes of a snapshot things may take that does not tell all of them at once. Its first package has head bytes.
+// thingRoom is how many bytes of a snapshot things may take that does not tell all of them at once. Its first package has head bytes. A
+// line that is limited gives them an eighth, which may be saved up until a row fits.
 func (l *Lobby) thingRoom(now time.Duration, g *guest, head int) int {
 	room := l.cfg.JoinBytes / joinShare
 	if g.bucket.Rate() != 0 {
-		room = g.bucket.Room(now, g.share(l)) / thingShare
+		all := max(0, g.bucket.Room(now, g.share(l)))
+		g.things.saved = min(g.things.saved+all/thingShare, max(all/2, 2*thingBits/8))
+		room = g.things.saved
 	}
 	return max(0, min(room, wire.MaxPackage-head-reserve())-thingHead)
 }
@@ -67,11 +70,15 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 // joinShare is which part of a newcomer's snapshot things may take, and thingShare of that to a guest whose line is limited.
 const (
 	joinShare  = 3
-	thingShare = 4
+	thingShare = 8
 )
 
 // thingBits is what a row takes at most that has no baseline.
 var thingBits = fieldBits(ghost.Things) + 24
+
+// ownBytes is what a guest's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
+// it is not told to be refused.
+const ownBytes = 128
 
 // squeeze begins a part about the rows of see in so many bits: the guest's own flights first. It reports whether some have to wait.
 func (w *things) squeeze(g *guest, see []uint64, most int) bool {
@@ -86,8 +93,10 @@ func (w *things) squeeze(g *guest, see []uint64, most int) bool {
 		return false
 	}
 	clear(d.pick)
+	own := max(left, 8*ownBytes)
 	for s := d.first(g.id.Index()); s >= 0; s = d.next[s] {
-		if n := int(d.cost[s]); n > 0 && n <= left {
+		if n := int(d.cost[s]); n > 0 && n <= own {
+			own -= n
 			left -= n
 			d.cost[s] = 0
 			d.pick[s>>6] |= 1 << (s & 63)

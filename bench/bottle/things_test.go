@@ -116,7 +116,16 @@ func peaceful(c *Config) {
 // TestRow46FlightsArePredicted is row 46 of the reference's checklist, on a clean link: what one throws appears with the command, is
 // matched with the server's by owner, command and index, and is replaced where it was, to the bit.
 func TestRow46FlightsArePredicted(t *testing.T) {
-	y := newYard(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, peaceful)
+	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
+		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
+	}
+}
+
+func predictedFlights(t *testing.T, kbps int) {
+	y := newYard(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, func(c *Config) {
+		peaceful(c)
+		c.Lobby.Kbps = kbps
+	})
 	last := make([]map[flightName]geom.Vec3, len(y.Clients))
 	var buf []client.Thing
 	most, shown := float32(0), 0
