@@ -3,6 +3,7 @@ package client
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -13,14 +14,19 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
+var (
+	lookerGround = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
+	lookerKit    = sync.OnceValues(func() (*sim.Kit, error) { return sim.Rules{Rate: 60}.Compile() })
+)
+
 // looker is a client as it is once it has joined, without a connection: it is given snapshots' parts about things.
 func looker(t testing.TB) *Client {
 	t.Helper()
-	ground, err := arena.Open("arena-16")
+	ground, err := lookerGround()
 	if err != nil {
 		t.Fatal(err)
 	}
-	kit, err := sim.Rules{Rate: 60}.Compile()
+	kit, err := lookerKit()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +132,11 @@ func FuzzThings(f *testing.F) {
 	}
 	f.Add(uint8(9), []byte{5, 0, 0, 0, 0, 1, 0})
 	f.Add(uint8(9), []byte{6, 0, 255, 255, 255, 255, 255, 255})
+	held := newTeller().part(297, func(fr *snapshot.Frame) { fr.Set(3, ecs.MakeNetID(3, 1), row[:]) })
 	f.Fuzz(func(t *testing.T, n uint8, src []byte) {
 		c := looker(t)
 		at := tick.Tick(300 + 3*int(n))
-		for k, part := range [][]byte{newTeller().part(297, func(fr *snapshot.Frame) {
-			fr.Set(3, ecs.MakeNetID(3, 1), row[:])
-		}), src} {
+		for k, part := range [][]byte{held, src} {
 			h := ghost.Head{Tick: at, Things: true, Owner: true}
 			if k == 0 {
 				h.Tick = 297
