@@ -274,6 +274,6 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)
-	l.Stats.Count[ThingsUntold].Add(l.things.untold)
+	l.Stats.Count[Untold].Add(l.things.untold)
 	return frame
 }

@@ -79,39 +79,39 @@ const (
 	Joined
 	Left
 	TimedOut
-	Dismissed      // sessions that the lobby ended, with a reason
-	Returned       // sessions that found the player of an earlier one, which are in Joined unless they took over a living one
-	Takeovers      // of these, the ones that took over a living session
-	Moved          // sessions that went on at another address
-	Kicked         // sessions that ended because they sent far too much; those that had a player are in Dismissed
-	Amplified      // answers to unproven addresses that were withheld because they were too long: anything but 0 is a bug
-	Unsent         // packages that could not be sealed
-	Unbalanced     // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug
-	Resyncs        // clients that lost their baselines and start anew
-	Snapshots      // snapshots sent; with the next three, all that were due
-	Throttled      // snapshots not sent because the client's bucket was empty: a later one tells what they would have
-	Choked         // likewise because the client is not heard
-	Starved        // likewise because the client acknowledges none of what would have to be sent in full
-	LagSwitch      // times a client in play fell silent for so long that its shots look at the present until it answers again
-	Unseen         // shots that would have hit somebody whom their shooter was not shown, and went on
-	Diverged       // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
-	Squeezed       // snapshots that had no room for all rows there was anything to say of: those wait for a later one
-	Narrowed       // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
-	ThingsSqueezed // snapshots that had no room for all there was to say of things
-	ThingsUntold   // flights of all ticks for which the lobby had no slot: nobody is told of them
-	Fetches        // models and arenas that clients asked for, as they lacked what the Welcome names
-	FetchRefused   // likewise a second time, or too late
-	ContentBytes   // UDP payload out with parts of them, which is in BytesOut
-	Introduced     // events with names
-	Said           // lines for the chat
-	Crowded        // lines to everybody refused because too many speak; other refusals are in Chat
-	Heard          // lines queued for somebody, of players and of the server
-	Unheard        // lines that somebody did not get, because its queue or its line is full
-	Asked          // lines of guests for the console
-	AskedVain      // those that it did not carry out
-	IdleWarned     // players
-	IdleKicked     // players, who are in Dismissed too
-	NumCounts      // how many there are
+	Dismissed    // sessions that the lobby ended, with a reason
+	Returned     // sessions that found the player of an earlier one, which are in Joined unless they took over a living one
+	Takeovers    // of these, the ones that took over a living session
+	Moved        // sessions that went on at another address
+	Kicked       // sessions that ended because they sent far too much; those that had a player are in Dismissed
+	Amplified    // answers to unproven addresses that were withheld because they were too long: anything but 0 is a bug
+	Unsent       // packages that could not be sealed
+	Unbalanced   // ticks after which Received was not Accepted plus what was refused and dropped: anything but 0 is a bug
+	Resyncs      // clients that lost their baselines and start anew
+	Snapshots    // snapshots sent; with the next three, all that were due
+	Throttled    // snapshots not sent because the client's bucket was empty: a later one tells what they would have
+	Choked       // likewise because the client is not heard
+	Starved      // likewise because the client acknowledges none of what would have to be sent in full
+	LagSwitch    // times a client in play fell silent for so long that its shots look at the present until it answers again
+	Unseen       // shots that would have hit somebody whom their shooter was not shown, and went on
+	Diverged     // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
+	Squeezed     // snapshots that had no room for all rows there was anything to say of: those wait for a later one
+	Narrowed     // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
+	ThingsWait   // snapshots that had no room for all there was to say of things
+	Untold       // flights of all ticks for which the lobby had no slot: nobody is told of them
+	Fetches      // models and arenas that clients asked for, as they lacked what the Welcome names
+	FetchRefused // likewise a second time, or too late
+	ContentBytes // UDP payload out with parts of them, which is in BytesOut
+	Introduced   // events with names
+	Said         // lines for the chat
+	Crowded      // lines to everybody refused because too many speak; other refusals are in Chat
+	Heard        // lines queued for somebody, of players and of the server
+	Unheard      // lines that somebody did not get, because its queue or its line is full
+	Asked        // lines of guests for the console
+	AskedVain    // those that it did not carry out
+	IdleWarned   // players
+	IdleKicked   // players, who are in Dismissed too
+	NumCounts    // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",

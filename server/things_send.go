@@ -60,7 +60,7 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
 	} else if w.by = true; w.squeeze(g, see, 8*room) {
 		h.settled = 0
-		l.Stats.Count[ThingsSqueezed].Inc()
+		l.Stats.Count[ThingsWait].Inc()
 	} else if h.settled == 0 && grid && !limited {
 		h.settled = t
 	}
