@@ -90,6 +90,8 @@ func (c *Client) Command(in Intent) {
 	for i := range acts {
 		if acts[i].Kind == ability.DoShot {
 			c.shoot(&cmd, &acts[i])
+		} else {
+			c.flights.launch(c, &cmd, &acts[i])
 		}
 	}
 }

@@ -54,6 +54,7 @@ type Client struct {
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin
+	flights  flights
 	self     ghost.Self
 	selfTick tick.Tick
 	held     held
@@ -286,6 +287,7 @@ func (c *Client) equip() {
 	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
+		c.flights.paces = ghost.DefaultPaces
 	}
 }
 

@@ -61,7 +61,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 			} else if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
 				c.happened(e)
-			} else if !c.round(raw) && !c.looks.take(now, raw) {
+			} else if !c.round(raw) && !c.looks.take(now, raw) && !c.flights.take(raw) {
 				err = wire.DropEvents
 			}
 		}

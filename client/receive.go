@@ -119,6 +119,9 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		c.owned(now, h.Tick, row)
 	}
 	if !c.cfg.Thin {
+		if rest, err = c.flights.section(c, h, rest); err != nil {
+			return c.undecoded(now, h.Tick, err)
+		}
 		if h.Checked {
 			err = c.decoder.CheckedSection(h.Tick, rest, h.Sum)
 		} else {

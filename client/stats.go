@@ -30,6 +30,8 @@ type Stats struct {
 	Shots     uint64 // rounds fired, as predicted
 	Killcams  uint64 // that came whole
 
+	Flights Flights // of our own
+
 	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
 	Jitter      time.Duration // how late the latest twentieth of the snapshots are
 	Loss        float32       // share of our packages that is lost, smoothed
@@ -59,6 +61,7 @@ func (c *Client) Stats() Stats {
 	s.Lead = c.self.Lead
 	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
 	s.Prediction = c.predict.count
+	s.Flights = c.flights.count
 	if c.peer != nil {
 		rtt := c.peer.RTT()
 		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min

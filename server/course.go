@@ -174,6 +174,7 @@ type world struct {
 	match  *sim.Match
 	frames *snapshot.Ring
 	crowd  crowd
+	things *things
 }
 
 // newWorld makes a world in which nobody is, of a configuration that is filled. It takes milliseconds, and memory for all.
@@ -183,6 +184,7 @@ func newWorld(c Config) *world {
 	if c.Relevance != RelevanceOff {
 		w.crowd = newCrowd(&w.cfg)
 	}
+	w.things = newThings(&w.cfg)
 	return w
 }
 
@@ -206,7 +208,7 @@ func (l *Lobby) Make(g *Ground) (err error) {
 // move makes a world that of the lobby.
 func (l *Lobby) move(w *world) {
 	l.Reel()
-	l.cfg, l.match, l.frames, l.crowd = w.cfg, w.match, w.frames, w.crowd
+	l.cfg, l.match, l.frames, l.crowd, l.things = w.cfg, w.match, w.frames, w.crowd, w.things
 	l.match.Witness(l.witness)
 	l.match.Share(w.cfg.Runner)
 	l.round, l.leaving = round{}, 0
@@ -222,8 +224,9 @@ func (l *Lobby) carry(now time.Duration, slot int) {
 	l.uncamera(g) // it asks again with its Ready
 	g.tracker.Reset()
 	g.owner.Reset()
+	g.things.reset()
 	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
-		from: l.voyage.began, peer: g.peer, tracker: g.tracker, owner: g.owner, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
+		from: l.voyage.began, peer: g.peer, tracker: g.tracker, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
 		check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
 }
 

@@ -29,6 +29,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 	frame := l.capture(&lap)
 	l.encoder.Begin(frame, l.frames)
 	l.sums.Begin(frame)
+	l.things.begin()
 	errOut := l.send(now, conn, &lap)
 	l.batch = 1
 	l.done(&lap)

@@ -37,6 +37,7 @@ type guest struct {
 	supplied time.Duration  // when something of that was last due to it
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
+	things   hold                  // which rows of things
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
@@ -70,7 +71,7 @@ type guest struct {
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
-	peer, tracker, owner, eyes := g.peer, g.tracker, g.owner, g.eyes
+	peer, tracker, owner, eyes, things := g.peer, g.tracker, g.owner, g.eyes, g.things
 	if eyes != nil {
 		eyes.Reset()
 		clear(g.fights)
@@ -80,14 +81,16 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		peer = new(session.Peer)
 		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
+		things = newHold(&l.cfg)
 	}
 	peer.Reset(now, session.Config{})
 	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
-		eyes: eyes, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
+		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
+	g.things.reset()
 	g.owner.Reset()
 }
 
@@ -96,21 +99,25 @@ func (g *guest) forget() {
 	g.holds = 0
 	g.entry = entering
 	g.tracker.Forget()
+	g.things.forget()
 	g.owner.Reset()
 }
 
 // delivered notes that a package with a snapshot has arrived.
-func (g *guest) delivered(c snapshot.Cookie) {
-	if g.world != 0 && c.Tick() <= g.from { // of a world that is over
+func (g *guest) delivered(r receipt, w *things) {
+	if g.world != 0 && r.tick() <= g.from { // of a world that is over
 		return
 	}
-	if first, count := c.Groups(); count > 0 {
-		g.tracker.Acked(c.Tick(), first, count)
+	if s := r.players(); s.count > 0 {
+		g.tracker.Acked(r.tick(), s.first, s.count)
 	}
-	if c.Owner() {
-		g.owner.Acked(c.Tick())
+	if s := r.things(); s.count > 0 {
+		g.things.acked(w, r.tick(), s)
 	}
-	g.acked, g.holds = max(g.acked, c.Tick()), max(g.holds, c.Tick())
+	if r.owner() {
+		g.owner.Acked(r.tick())
+	}
+	g.acked, g.holds = max(g.acked, r.tick()), max(g.holds, r.tick())
 	g.blind = 0
 }
 

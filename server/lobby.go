@@ -60,8 +60,9 @@ type Config struct {
 	Rotation []Course   // what is played after each round, in turn; default the same for ever
 	Sleep    bool       // no tick is played while nobody is here, see PhaseIdle
 
-	Spectators  int  // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
-	SpectateAll bool // they see everybody, and may look through nobody's eyes; default what their target may see
+	Spectators  int         // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool        // they see everybody, and may look through nobody's eyes; default what their target may see
+	Paces       ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
 
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
@@ -105,6 +106,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ContentKbps == 0 {
 		c.ContentKbps = 8000
+	}
+	if err := c.checkThings(); err != nil {
+		return c, err
 	}
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
@@ -165,6 +169,7 @@ type Lobby struct {
 	packer  snapshot.Packer
 	crowd   crowd
 	sums    snapshot.Sums
+	things  *things
 
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
@@ -244,6 +249,7 @@ func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 // CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *ghost.Counts) {
 	l.encoder.Count(n.Public)
+	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.guests[slot].owner.Count(n.Owner)
@@ -264,6 +270,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	frame := l.capture(&lap)         // history -> snapshot
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
+	l.things.begin()
 	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
 	l.done(&lap)
 	return errors.Join(errIn, errOut)
@@ -300,5 +307,7 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		ghost.PublicRow(row[:], pose, vital, acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
+	l.things.capture(l.match)
+	l.Stats.Count[Untold].Add(l.things.untold)
 	return frame
 }

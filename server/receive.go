@@ -3,7 +3,6 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -111,7 +110,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		return err
 	}
 	for _, c := range g.peer.Delivered() {
-		g.delivered(snapshot.Cookie(c))
+		g.delivered(receipt(c), l.things)
 	}
 	g.proofs += len(g.peer.Delivered())
 	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/session"
@@ -47,7 +46,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.tracker.Advance(t)
 		g.sum(l)
 		from := l.drafts.len()
-		for first := true; first || !l.packer.Done(); first = false {
+		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
 				if err := l.deliver(now, conn, lap); err != nil {
@@ -59,6 +58,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		}
 		l.drafts.level(from)
 		l.told(g, t)
+		l.things.told(g)
 	}
 	if err := l.mail(now, conn); err != nil {
 		return err
@@ -79,14 +79,24 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
+		l.plan(g, t, l.thingRoom(now, g, len(buf)))
+	}
+	room := wire.MaxPackage - len(buf)
+	if first {
+		room -= reserve()
+	}
+	before := len(buf)
+	buf, objects := l.things.write(buf, &head, room)
+	g.things.saved = max(0, g.things.saved-(len(buf)-before))
+	if first {
 		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
-		head.Append(buf[:at])
 	}
-	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
+	head.Append(buf[:at])
+	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
 	l.drafts.commit(len(buf), g.id.Index())
 }
 

@@ -97,6 +97,8 @@ const (
 	Diverged     // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
 	Squeezed     // snapshots that had no room for all rows there was anything to say of: those wait for a later one
 	Narrowed     // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
+	ThingsWait   // snapshots that had no room for all there was to say of things
+	Untold       // flights of all ticks for which the lobby had no slot: nobody is told of them
 	Fetches      // models and arenas that clients asked for, as they lacked what the Welcome names
 	FetchRefused // likewise a second time, or too late
 	ContentBytes // UDP payload out with parts of them and of killcams, which is in BytesOut
@@ -126,7 +128,7 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
-	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed",
+	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
 	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
 	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
 	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused"}

@@ -44,6 +44,7 @@ type Tracker struct {
 	groups   int
 	words    int
 	at       int               // its interval's index
+	alone    bool              // baselines come one at a time
 	whole    bool              // some snapshot since the last one by rows has said whole groups
 	ledger   ledger            // empty as long as all snapshots have said whole groups
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
@@ -133,6 +134,9 @@ func (k *Tracker) aged(age uint8) (row int, ok bool) {
 
 // step is how many intervals lie between the two newest snapshots, 0 if there are none or more than maxStep.
 func (k *Tracker) step() uint8 {
+	if k.alone {
+		return 0
+	}
 	newest := uint8(0)
 	for age := uint8(1); age <= 2*maxStep; age++ {
 		if _, ok := k.aged(age); !ok {
