@@ -180,3 +180,11 @@ func (l *Lobby) Shown(viewer, player ecs.NetID) tick.Tick {
 	}
 	return 0
 }
+
+// Sent is the tick of the newest snapshot that was sent to a player's client, 0 before the first or without a client.
+func (l *Lobby) Sent(id ecs.NetID) tick.Tick {
+	if g := &l.guests[id.Index()]; g.id == id {
+		return g.sent
+	}
+	return 0
+}
