@@ -43,18 +43,18 @@ var layers = []layer{
 	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "crypto"},
-	{pkg: "netio/wire", may: "compress/bitio"},
-	{pkg: "netio/session", may: "netio/wire"},
+	{pkg: "netio/netcode", may: "internal/planted crypto"},
+	{pkg: "netio/wire", may: "internal/planted compress/bitio"},
+	{pkg: "netio/session", may: "internal/planted netio/wire"},
 
 	// The world and how it is told: rows of integers.
-	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs", may: "internal/planted ecs/geom ecs/tick arche", tests: "vek"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "ecs/interest", may: "ecs"},
+	{pkg: "ecs/snapshot", may: "internal/planted ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "ecs/interest", may: "internal/planted ecs"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom vek"},
@@ -63,17 +63,17 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel vek"},
+	{pkg: "lagcomp", may: "internal/planted ecs/geom ecs/tick lagcomp/internal/kernel vek"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
+	{pkg: "sim", may: "internal/planted ecs ecs/geom ecs/tick lagcomp sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability lagcomp ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query"},
 	{pkg: "server/console", may: "netio/wire"},
-	{pkg: "server/chat", tests: "netio/wire"},
+	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.

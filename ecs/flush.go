@@ -1,5 +1,7 @@
 package ecs
 
+import "github.com/tickrate/tickrate/internal/planted"
+
 // change is a queued structural change.
 type change struct {
 	id    NetID
@@ -15,7 +17,9 @@ func (w *World) Spawn(k Kind) NetID {
 		return 0
 	}
 	s := &w.slots[index]
-	s.gen = s.gen%255 + 1
+	if s.gen == 0 || !planted.On(planted.IDReused) {
+		s.gen = s.gen%255 + 1
+	}
 	s.kind = k
 	id := MakeNetID(index, s.gen)
 	w.changes = append(w.changes, change{id, true})

@@ -4,6 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/object"
@@ -127,6 +128,9 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
+		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
+			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
+		}
 		part := &c.scratch.parts[d.Instigator.Index()]
 		*part = max(*part, h.Part)
 		if h.Part == lagcomp.Head {

@@ -20,6 +20,7 @@ type crook struct {
 	at     netip.AddrPort
 	dice   *rand.Rand
 	user   uint64
+	start  int // of the server
 	token  []byte
 	dial   *netcode.Client
 	peer   *session.Peer
@@ -27,12 +28,13 @@ type crook struct {
 	queue  [][]byte
 	newest tick.Tick
 	steps  int
+	forged int // packages with an ack of what was never sent
 	gone   bool
 }
 
 func newCrook(w *world, f *fault) *crook {
 	n := len(w.crooks)
-	k := &crook{kind: f.Kind, at: lair(n), dice: f.dice, user: 1000 + uint64(n)}
+	k := &crook{kind: f.Kind, at: lair(n), dice: f.dice, user: 1000 + uint64(n), start: w.starts}
 	w.post.lair[k.at] = k
 	k.begin(w, false)
 	return k
@@ -92,9 +94,10 @@ func (k *crook) leave(w *world) {
 	if k.gone || k.dial == nil {
 		return
 	}
-	k.dial.Disconnect(w.Now(), &k.out)
-	k.post(w)
-	k.gone = true
+	if k.gone = true; k.dice.IntN(2) == 0 { // else without a word
+		k.dial.Disconnect(w.Now(), &k.out)
+		k.post(w)
+	}
 }
 
 func (k *crook) open(w *world, pack []byte) {
@@ -140,6 +143,7 @@ func (k *crook) act(w *world) {
 			switch d.IntN(4) {
 			case 0: // of what was never sent
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
+				k.forged++
 			case 1: // of all that went before, whether it came or not
 				binary.LittleEndian.PutUint64(pack[4:], ^uint64(0))
 			case 2: // of long ago

@@ -1,12 +1,24 @@
 package dst
-import ("testing";"fmt")
+
+import (
+	"fmt"
+	"testing"
+)
+
 func TestDbg(t *testing.T) {
-	for _, l := range Faults(Case{Seed: 55}) { fmt.Println(l) }
-	w, _ := newWorld(Case{Seed: 55}, false)
-	b := w.run()
-	fmt.Println(b)
-	fmt.Println(w.twin.born, w.souls[0].id, w.souls[0].since)
-	m := w.Lobby.Match()
-	fmt.Printf("%+v\n", m.Outcome().Shots)
-	for i := range w.Clients { if w.Clients[i]!= nil {fmt.Println(i, w.Clients[i].ID()) }}
+	for _, s := range []uint64{132, 190} {
+		p := Draw(s)
+		fmt.Println(p.Relevance, p.Kbps)
+	}
+	c := Case{Seed: 143}
+	for _, l := range Faults(c) {
+		fmt.Println(l)
+	}
+	a, _ := newWorld(c, false)
+	fmt.Println(a.run())
+	b, _ := newWorld(c, true)
+	fmt.Println(b.run(), differ(a.trace, b.trace))
+	n := differ(a.trace, b.trace)
+	c.Until = a.rate.At(1) * 0
+	_ = n
 }

@@ -178,6 +178,11 @@ func (p *post) check(w *world) {
 	if n := s.Drops[wire.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packages were opened twice", n)
 	}
+	for _, k := range w.crooks {
+		if k.start == w.starts && k.forged > 64 && s.Drops[wire.DropAck].Load() == 0 {
+			w.fail(Accounts, "of %d packages with acks of what was never sent none was refused", k.forged)
+		}
+	}
 	if gate.Waiting() > 4*w.cfg.Players {
 		w.fail(Bounds, "%d handshakes wait", gate.Waiting())
 	}

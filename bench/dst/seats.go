@@ -32,7 +32,8 @@ func (w *world) checkSeats() {
 			}
 		}
 	}
-	owner := map[ecs.NetID]int{}
+	var owner [64]ecs.NetID
+	var of [64]int
 	for i := range w.Clients {
 		c := w.client(i)
 		if c == nil {
@@ -41,9 +42,10 @@ func (w *world) checkSeats() {
 		if state, _ := c.State(); state != client.Joined {
 			continue
 		}
-		if k, taken := owner[c.ID()]; taken {
-			w.fail(Sessions, "clients %d and %d are both %v", k, i, c.ID())
+		at := c.ID().Index() % len(owner)
+		if owner[at] == c.ID() {
+			w.fail(Sessions, "clients %d and %d are both %v", of[at], i, c.ID())
 		}
-		owner[c.ID()] = i
+		owner[at], of[at] = c.ID(), i
 	}
 }

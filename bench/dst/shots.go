@@ -90,7 +90,8 @@ func (s *shots) pose(t tick.Tick, slot int) *lagcomp.Pose {
 	return &s.past[t%pastTicks][slot]
 }
 
-// shown: who was hit was shown to the shooter's client, if that is an honest one that knows.
+// shown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
+// first one that said anything of it.
 func (w *world) shown(shooter, victim ecs.NetID, v tick.View) {
 	var row [ghost.PublicFields]int32
 	for i := range w.Clients {
@@ -98,16 +99,13 @@ func (w *world) shown(shooter, victim ecs.NetID, v tick.View) {
 		if c == nil || c.ID() != shooter {
 			continue
 		}
-		known := false
-		for t := v.From - min(v.From, 160); t <= v.To+12; t++ {
-			id, ok := c.Row(t, victim.Index(), row[:])
-			if ok && id == victim {
+		for t := v.From; t > 0 && t+120 > v.From; t-- {
+			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
+				if id != victim {
+					w.fail(Rewind, "a shot of %v at %v hit %v, who was not shown to it", shooter, v, victim)
+				}
 				return
 			}
-			known = known || ok
-		}
-		if known {
-			w.fail(Rewind, "a shot of %v at %v hit %v, who was not shown to it", shooter, v, victim)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package dst
 
 import (
+	"time"
+
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -140,11 +142,14 @@ func (w *world) checkClient(i int, c *client.Client) {
 	w.checkSelf(i, c)
 	w.checkTold(i, c)
 	w.chat(i, c)
-	settled := c.Newest() - min(c.Newest(), 12) // by now nearly all that was held back on the way has arrived
-	for t := max(s.seen+1, settled-min(settled, 60)); t <= settled; t++ {
+	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
+		w.checkPicture(i, c)
+	}
+	arrived := c.Newest() - min(c.Newest(), 12) // by now nearly all that was held back on the way has arrived
+	for t := max(s.seen+1, arrived-min(arrived, 60)); t <= arrived; t++ {
 		w.checkRows(i, c, t)
 	}
-	s.seen = max(s.seen, settled)
+	s.seen = max(s.seen, arrived)
 	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
 		w.fail(Snapshots, "client %d could not decode %d sections, and %d to other rows than were sent", i, st.undecoded, st.diverged)
 	}
@@ -160,7 +165,7 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 	var row, want [ghost.PublicFields]int32
 	for slot := range w.cfg.Players {
 		id, held := c.Row(t, slot, row[:])
-		if !held || id == 0 && w.sight.on {
+		if !held || id == 0 && (w.sight.on || w.plan.Kbps > 0) {
 			continue // not told, or told that nobody is to be seen there
 		}
 		if is := frame.Row(slot, want[:]); id != is || id != 0 && row != want {
@@ -169,6 +174,26 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		}
 		if w.sight.on && id != 0 && e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 == 0 {
 			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, id)
+		}
+	}
+}
+
+// checkPicture: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
+func (w *world) checkPicture(i int, c *client.Client) {
+	now, e := w.Lobby.Match().Tick(), &w.sight.eyes[i]
+	for slot := range w.cfg.Players {
+		p, ok := c.Pose(slot)
+		if !ok {
+			continue
+		}
+		there, may := false, !w.sight.on
+		for t := now; t > 0 && t+100 > now; t-- {
+			at := w.shots.pose(t, slot)
+			there = there || at != nil && at.ID == p.ID
+			may = may || e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 != 0
+		}
+		if !there || !may {
+			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, ecs.NetID(p.ID), there, may)
 		}
 	}
 }

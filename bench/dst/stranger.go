@@ -12,6 +12,7 @@ type captured struct {
 	nUp, nDn int
 	requests [8]capture
 	nReq     int
+	raced    int // of nReq
 }
 
 type capture struct {
@@ -105,6 +106,10 @@ func (w *world) replay(f *fault, own netip.AddrPort) {
 	}
 	up, down := &c.up[d.IntN(min(c.nUp, len(c.up)))], &c.down[d.IntN(min(c.nDn, len(c.down)))]
 	req := &c.requests[d.IntN(min(c.nReq, len(c.requests)))]
+	if c.raced != c.nReq { // a client is at the door: perhaps it opens to who says the same
+		c.raced = c.nReq
+		w.Inject(own, c.requests[(c.nReq-1)%len(c.requests)].data)
+	}
 	switch d.IntN(6) {
 	case 0, 1:
 		w.Inject(up.at, up.data)

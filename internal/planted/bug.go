@@ -38,10 +38,9 @@ const (
 	ClampBackwards   // lagcomp: a picture may run backwards
 	UnseenHit        // server: who was not shown can be hit
 	SightTooFar      // interest: nobody is ever out of sight again
-	RowsTooMany      // server: a thin line is sent what a thick one would be
+	LineUnpaid       // server: what is sent is not paid for
 	WrongEnvelope    // server: a package is sealed for the guest before
-	PaddingLeft      // server: padding is what the memory held before
-	WhisperToAll     // chat: the other team hears what a team says
+	TeamHeardByAll   // chat: the other team hears what a team says
 	NumBugs          // how many there are, None included
 )
 
@@ -49,7 +48,7 @@ var names = [NumBugs]string{"none", "replay taken", "window before auth", "token
 	"old address kept", "slot kept", "never times out", "drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "event twice",
 	"event out of order", "event forgotten", "ack bits short", "baseline unheld", "baseline stale", "block shared", "death untold", "id reused",
 	"input twice", "input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "sight too far",
-	"rows too many", "wrong envelope", "padding left", "whisper to all"}
+	"line unpaid", "wrong envelope", "team heard by all"}
 
 // String names the bug.
 func (b Bug) String() string {
