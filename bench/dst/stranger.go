@@ -10,7 +10,8 @@ import (
 type captured struct {
 	up, down [64]capture
 	nUp, nDn int
-	requests [8]capture
+	requests [8]capture // that were answered
+	asked    capture
 	nReq     int
 	raced    int // of nReq
 }
@@ -24,23 +25,27 @@ func (c *capture) set(at netip.AddrPort, data []byte) {
 	c.at, c.data = at, append(c.data[:0], data...)
 }
 
-// in keeps one in seven of what reaches the server, and some requests. What strangers send is not of interest.
+// in keeps one in seven of what reaches the server in a session, and the newest request. What strangers send is not of interest. What the
+// server did not take the first time would be no replay: to bring that to where it is taken is what networks do, too.
 func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
 	if len(data) == 0 || from.Addr().As4()[0] != 10 {
 		return
 	}
 	if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
-		c.requests[c.nReq%len(c.requests)].set(from, data)
-		c.nReq++
+		c.asked.set(from, data)
 		return
 	}
-	if w.post.heard%7 == 0 {
+	if _, connected := w.Lobby.Gate().At(from); connected && w.post.heard%7 == 0 {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}
 }
 
 func (c *captured) out(w *world, to netip.AddrPort, data []byte) {
+	if netcode.KindOf(data) == netcode.KindChallenge && to == c.asked.at {
+		c.requests[c.nReq%len(c.requests)].set(to, c.asked.data)
+		c.nReq++
+	}
 	if w.post.said%7 == 0 {
 		c.down[c.nDn%len(c.down)].set(to, data)
 		c.nDn++
