@@ -143,7 +143,9 @@ func (k *crook) act(w *world) {
 			switch d.IntN(4) {
 			case 0: // of what was never sent
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
-				k.forged++
+				if k.newest > 0 {
+					k.forged++
+				}
 			case 1: // of all that went before, whether it came or not
 				binary.LittleEndian.PutUint64(pack[4:], ^uint64(0))
 			case 2: // of long ago
