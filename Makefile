@@ -12,7 +12,7 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast bench bench-report gen lint vet nofma clean
+.PHONY: help build run test race fuzz blast dst planted bench bench-report gen lint vet nofma clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,14 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each
 
 blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_BLAST: how many)
 	TICKRATE_BLAST=$${TICKRATE_BLAST:-100000000} $(GO) test -run '^TestBlast$$' -count 1 -timeout 30m -v ./netio/netcode
+
+# What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
+DSTFOR ?= 10m
+dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
+	bin/tickrate dst --for $(DSTFOR)
+
+planted: ## the simulator's own test: bugs that are planted in the code are found within 200 seeds each
+	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst
 
 bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
