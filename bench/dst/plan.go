@@ -100,7 +100,7 @@ func Draw(seed uint64) Plan {
 	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll, server.RelevanceGrid, server.RelevanceGrid}[d.IntN(4)]
 	p.Walls = p.Relevance == server.RelevanceGrid
 	if p.Relevance != server.RelevanceOff && d.IntN(3) == 0 {
-		p.Kbps = []int{48, 96, 192}[d.IntN(3)]
+		p.Kbps = []int{16, 24, 48}[d.IntN(3)]
 	}
 	for k := range numKinds {
 		n := 0

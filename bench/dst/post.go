@@ -90,7 +90,7 @@ func (w *world) said(to netip.AddrPort, data []byte) {
 	if k := p.lair[to]; k != nil {
 		k.get(data)
 	}
-	if w.plan.Kbps > 0 {
+	if w.plan.Kbps > 0 && connected && to.Addr().As4()[0] == 10 && netcode.KindOf(data) != netcode.KindChallenge {
 		w.rated(to, len(data))
 	}
 }
@@ -127,7 +127,8 @@ func (w *world) sealed(to netip.AddrPort, data []byte) {
 	win.Record(seq)
 }
 
-// rated counts the bytes that a client's line must carry. What a session begins and ends with may go beyond.
+// rated counts the bytes that a client's line must carry. The longest that is sent at once may go
+// beyond, and what a session begins and ends with.
 func (w *world) rated(to netip.AddrPort, n int) {
 	b := w.post.buckets[to]
 	if b == nil {
@@ -137,7 +138,7 @@ func (w *world) rated(to netip.AddrPort, n int) {
 	rate, now := float64(w.plan.Kbps)*125, w.Now()
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
-	if most := rate/10 + 14_000; b.bytes > most {
+	if most := rate/10 + 3000; b.bytes > most {
 		w.fail(Bounds, "%v was sent %.0f bytes more than a line of %d kbit/s carries: expected at most %.0f", to, b.bytes, w.plan.Kbps, most)
 	}
 }
