@@ -169,9 +169,7 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 			l.Stats.Count[Unsent].Inc()
 			continue
 		}
-		if !planted.On(planted.LineUnpaid) {
-			g.bucket.Take(now, len(sealed))
-		}
+		g.bucket.Take(now, len(sealed))
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()

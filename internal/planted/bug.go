@@ -38,7 +38,6 @@ const (
 	ClampBackwards   // lagcomp: a picture may run backwards
 	UnseenHit        // server: who was not shown can be hit
 	SightTooFar      // interest: nobody is ever out of sight again
-	LineUnpaid       // server: what is sent is not paid for
 	WrongEnvelope    // server: a package is sealed for the guest before
 	TeamHeardByAll   // chat: the other team hears what a team says
 	NumBugs          // how many there are, None included
@@ -48,7 +47,7 @@ var names = [NumBugs]string{"none", "replay taken", "window before auth", "token
 	"old address kept", "slot kept", "never times out", "drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "event twice",
 	"event out of order", "event forgotten", "ack bits short", "baseline unheld", "baseline stale", "block shared", "death untold", "id reused",
 	"input twice", "input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "sight too far",
-	"line unpaid", "wrong envelope", "team heard by all"}
+	"wrong envelope", "team heard by all"}
 
 // String names the bug.
 func (b Bug) String() string {
