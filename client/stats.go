@@ -98,3 +98,12 @@ func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
 	at := &c.predict.at(c.predict.newest).state
 	return at.Self, c.predict.newest, at.known
 }
+
+// Given returns the command that was given for a tick, with the view that it carries. False for a tick that had none, or is longer ago
+// than the two seconds that are remembered.
+func (c *Client) Given(t tick.Tick) (sim.Command, bool) {
+	if !c.predict.gave(t) {
+		return sim.Command{}, false
+	}
+	return c.predict.at(t).cmd, true
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -172,6 +173,9 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSeal)
 	for i := range l.drafts.len() {
 		slot, pack := l.drafts.at(i)
+		if planted.On(planted.WrongEnvelope) && i > 0 {
+			slot, _ = l.drafts.at(i - 1)
+		}
 		g := &l.guests[slot]
 		sealed, err := l.gate.Seal(now, int(g.client), pack, l.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -152,6 +153,9 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
+		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
+			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
+		}
 		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead { // of several in a tick the head is told
 			*part = h.Part
 		}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ages are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
@@ -90,11 +91,15 @@ func (k *Tracker) Advance(t tick.Tick) {
 	for i := range max(steps, 1) {
 		row := k.row(t - k.interval*tick.Tick(i))
 		k.sent[row] = 0
-		clear(k.bits(row))
+		if !planted.On(planted.BaselineStale) {
+			clear(k.bits(row))
+		}
 		k.drop(row)
 	}
 	k.now, k.at = t, k.row(t)
-	k.sent[k.at] = t
+	if k.sent[k.at] = t; planted.On(planted.BaselineUnheld) {
+		setRange(k.bits(k.at), 0, k.groups)
+	}
 }
 
 // Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
