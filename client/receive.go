@@ -144,7 +144,12 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	case t > c.predict.newest:
 		c.predicted.known = false
 	}
-	c.predict.correct(t, &c.self)
+	was := c.predict.shown()
+	if c.predict.correct(t, &c.self); was.ok {
+		if is := c.predict.shown(); is.ok && is.tick == was.tick {
+			c.correction.add(was.pos, is.pos)
+		}
+	}
 }
 
 // undecoded deals with a section of the snapshot of tick t that could not be decoded, or not to what the server has, although its

@@ -42,7 +42,8 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock had to wait for a snapshot
 
-	Prediction Prediction
+	Prediction  Prediction
+	Corrections Corrections // what was done to hide the mispredictions, knock-backs and so on that moved us
 }
 
 // Stats returns the numbers as they are now. It allocates nothing.
@@ -56,7 +57,7 @@ func (c *Client) Stats() Stats {
 	s.Loss = float32(c.predicted.loss) / 65536
 	s.Lead = c.self.Lead
 	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
-	s.Prediction = c.predict.count
+	s.Prediction, s.Corrections = c.predict.count, c.correction.count
 	if c.peer != nil {
 		rtt := c.peer.RTT()
 		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min
