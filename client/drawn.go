@@ -21,9 +21,9 @@ func (c *Client) Drawn(slot int) (lagcomp.Pose, bool) {
 	return p, true
 }
 
-// course is how fast player id went between the newest two snapshots that know its slot, metres a second.
+// course is how fast player id went between the last two snapshots before the view that know its slot, metres a second.
 func (c *Client) course(slot int, id uint32) (geom.Vec3, bool) {
-	b := c.decoder.Before(slot, c.view.To)
+	b := c.decoder.Before(slot, c.view.From)
 	if b == nil || b.Tick < 2 {
 		return geom.Vec3{}, false
 	}
