@@ -26,6 +26,7 @@ const above = "*above*"
 // Only server's tick joins the stations; a station that imports its neighbour's neighbour is a mistake this table finds.
 var layers = []layer{
 	// Vocabulary: these know nothing of each other.
+	{pkg: "internal/planted"}, // bugs on purpose: nothing of them is in a binary, see cost_test.go there
 	{pkg: "ecs/geom"},
 	{pkg: "ecs/tick"},
 	{pkg: "compress/bitio"},
@@ -88,6 +89,8 @@ var layers = []layer{
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
+	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp netio/impair netio/netcode netio/session " +
+		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
