@@ -16,6 +16,7 @@ type Stats struct {
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
+	Traffic      Traffic // BytesIn by section
 
 	Snapshots uint64 // distinct ticks
 	Stale     uint64 // sections too old to be kept
