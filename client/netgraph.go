@@ -73,7 +73,7 @@ func (g *Grapher) Take(c *Client) Netgraph {
 func (n Netgraph) String() string {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / max(n.Over.Seconds(), 1e-9) }
-	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  interp %.0f ms  age %.0f ms  missed %d  replayed %d  starved %d  "+
+	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  interp %.0f ms  age %.0f ms  mispredicted %d  replayed %d  starved %d  "+
 		"down %.1f kbit/s (rows %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
 		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge), n.Mispredictions, n.Replayed, n.Starved,
 		kbps(n.Down.Total()), kbps(n.Down.Rows), kbps(n.Down.Owner), kbps(n.Down.Messages), kbps(n.Down.Session+n.Down.Seal+n.Down.Header+n.Down.Refused), kbps(n.Up))
