@@ -12,7 +12,7 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast oracle dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: help build run test race fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_
 
 oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how many)
 	TICKRATE_ORACLE=$${TICKRATE_ORACLE:-100000000} $(GO) test -run '^TestOracle$$' -count 1 -timeout 30m -v ./lagcomp/internal/kernel
+
+hours: ## ten virtual hours on a clean link, without a misprediction
+	$(GO) test -run '^TestRow41HoursWithoutAMisprediction$$' -hours 10 -count 1 -timeout 60m -v ./bench/bottle
 
 # What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
 DSTFOR ?= 10m

@@ -95,7 +95,7 @@ var layers = []layer{
 		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/capacity perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
@@ -115,6 +115,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"plot":         "gonum.org/v1/plot",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",
 	"toml":         "github.com/pelletier/go-toml/v2",

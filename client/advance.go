@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -24,6 +23,7 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	dt := max(0, now-c.now)
 	c.now, c.due = max(now, c.now), 0
+	c.correction.fade(dt)
 	if c.state != Joined || c.held.n == 0 {
 		return 0
 	}
@@ -82,9 +82,7 @@ func (c *Client) Command(in Intent) {
 		panic("client: a command that Advance did not ask for")
 	}
 	c.due--
-	cmd, _ := sim.Command{
-		Tick: c.predict.newest + 1, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
-	}.Clean()
+	cmd := c.command(in)
 	c.predicted.made(c.now, cmd.Tick)
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {

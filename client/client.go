@@ -46,11 +46,12 @@ type Client struct {
 	render    renderClock
 	measured  bool // a package of ours was acked, so there is a round trip
 
-	predict predictor
-	due     int       // commands that Advance asked for and that are not given yet
-	sent    tick.Tick // newest command that was sent
-	arrived tick.Tick // newest command that the server is known to have
-	window  [sim.MaxWindow]sim.Command
+	predict    predictor
+	correction correction
+	due        int       // commands that Advance asked for and that are not given yet
+	sent       tick.Tick // newest command that was sent
+	arrived    tick.Tick // newest command that the server is known to have
+	window     [sim.MaxWindow]sim.Command
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin

@@ -43,6 +43,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.talk.players, c.talk.open = c.talk.players[:0], false
 	c.rounds.known = false
 	c.looks.target = 0
+	c.correction = correction{count: c.correction.count}
 	c.flights = flights{count: c.flights.count, queue: c.flights.queue}
 	c.cfg.Rules = c.rules
 	c.join(now, w)

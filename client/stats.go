@@ -16,6 +16,7 @@ type Stats struct {
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
+	Traffic      Traffic // BytesIn by section
 
 	Snapshots uint64 // distinct ticks
 	Stale     uint64 // sections too old to be kept
@@ -46,7 +47,8 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock had to wait for a snapshot
 
-	Prediction Prediction
+	Prediction  Prediction
+	Corrections Corrections // what was done to hide the mispredictions, knock-backs and so on that moved us
 }
 
 // Stats returns the numbers as they are now. It allocates nothing.
@@ -60,7 +62,7 @@ func (c *Client) Stats() Stats {
 	s.Loss = float32(c.predicted.loss) / 65536
 	s.Lead = c.self.Lead
 	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
-	s.Prediction = c.predict.count
+	s.Prediction, s.Corrections = c.predict.count, c.correction.count
 	s.Flights = c.flights.count
 	if c.peer != nil {
 		rtt := c.peer.RTT()
