@@ -31,6 +31,7 @@ var layers = []layer{
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
+	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum"},
 
@@ -74,6 +75,7 @@ var layers = []layer{
 	{pkg: "server/console", may: "netio/wire"},
 	{pkg: "server/chat", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},
+	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
@@ -90,10 +92,11 @@ var layers = []layer{
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/capacity internal/plot perf", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 

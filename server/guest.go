@@ -45,6 +45,8 @@ type guest struct {
 	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
+	resyncs  uint64                // how often it did in this session
+	traffic  traffic               // of this session
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
 	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
@@ -107,6 +109,7 @@ func (g *guest) resync(l *Lobby, t tick.Tick) {
 		return
 	}
 	g.asked, g.resynced = false, t
+	g.resyncs++
 	g.forget()
 	l.Stats.Count[Resyncs].Inc()
 }

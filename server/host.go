@@ -48,6 +48,7 @@ type Host struct {
 	lobby *Lobby
 	query *queryPort // nil: none
 	walls string
+	view  view
 
 	terminal terminal
 
@@ -81,6 +82,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
+		if cfg.HTTP != "" {
+			h.view = newView(h.lobby)
+		}
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -133,6 +137,7 @@ func (h *Host) Run(ctx context.Context) error {
 		if took > rate.Period() {
 			h.overruns.Inc()
 		}
+		h.display(now, now-due, took)
 		if rung, changed := overload.Tick(took > rate.Period()); changed {
 			h.lobby.Shed(rung)
 			h.shed.Store(int32(rung))
@@ -146,6 +151,7 @@ func (h *Host) Run(ctx context.Context) error {
 			skipped += h.giveUp(late)
 		}
 	}
+	h.view.close()
 	return errors.Join(err, h.farewell(pacer, err), h.query.close(), h.close())
 }
 

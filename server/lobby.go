@@ -157,6 +157,8 @@ type Lobby struct {
 	shed    Shed // what overload makes us leave out
 
 	contents contents
+	parts    parts
+	lapped   lap // of the last tick
 	round    round
 
 	in, out netio.Batch
@@ -236,6 +238,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	l.sums.Begin(frame)
 	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
 	lap.done(&l.Stats)
+	l.lapped = lap
 	l.audit()
 	return errors.Join(errIn, errOut)
 }

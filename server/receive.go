@@ -75,6 +75,8 @@ func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
 	}
 	if e.Kind != netcode.EventPayload {
 		l.Stats.Count[Accepted].Inc()
+	} else if g := l.guestOf(e.Client); g != nil {
+		g.traffic.up += uint64(len(d.Data))
 	}
 	if e.Kind != netcode.EventNone {
 		l.opened = append(l.opened, e)
@@ -113,6 +115,9 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		g.delivered(snapshot.Cookie(c))
 	}
 	g.proofs += len(g.peer.Delivered())
+	g.traffic.taken++
+	g.traffic.delivered += uint64(len(g.peer.Delivered()))
+	g.traffic.lost += uint64(len(g.peer.Lost()))
 	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
