@@ -155,7 +155,7 @@ func (v *view) shot(l *Lobby, s *sim.Shot, hit *lagcomp.Hit) {
 	t := l.match.Tick()
 	back := float64(int64(t)<<8-lagcomp.Instant(s.View)) / 256
 	told.Ray = dash.Ray{From: vecOf(from), To: vecOf(hit.Point)}
-	told.Tick, told.Shooter, told.Victim, told.Bone = uint64(t), ecs.NetID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
+	told.Radius, told.Tick, told.Shooter, told.Victim, told.Bone = s.Radius, uint64(t), ecs.NetID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
 	told.Back = rounded(back*1000/float64(l.cfg.Rules.Rate), 10)
 	told.Then, told.Now = bodyOf(&then, told.Then), bodyOf(&now, told.Now)
 }

@@ -98,6 +98,7 @@ type Ray struct {
 // Shot is one that hit: whom, and where the server rewound the victim to, beside where it stood at that moment.
 type Shot struct {
 	Ray
+	Radius  float32 `json:"radius"` // of the ball that flew this way, and touched the bone when it was at To; metres
 	Tick    uint64  `json:"tick"`
 	Shooter int     `json:"shooter"` // slots
 	Victim  int     `json:"victim"`

@@ -54,7 +54,7 @@
     return n.map((c) => (ticks.length ? (100 * c) / ticks.length : 0));
   };
 
-  const seconds = { name: "s ago", x: () => past.map((p) => p.at - (past.at(-1)?.at ?? 0)), words: (v) => (v ? whole(Math.round(-v)) : "now"), at: (v) => `${number(-v)} s ago` };
+  const seconds = { name: "at", x: () => past.map((p) => p.at - (past.at(-1)?.at ?? 0)), words: (v) => (v ? whole(-v) : "now"), at: (v) => (v ? `${number(-v)} s ago` : "now") };
   const charts = {
     stages: { ...seconds, label: "ms a tick", unit: "ms", limit: () => period, limitName: "period", series: () => [...layered(groups, (p) => p.stages), line("longest", past.map((p) => p.worst), "three")] },
     bytes: { ...seconds, label: "Mbit/s", unit: "Mbit/s", series: () => [...layered(about?.parts ?? [], (p) => p.parts), line("up", past.map((p) => p.up), "three", [5, 4])] },
@@ -76,7 +76,7 @@
     const options = {
       width: place.clientWidth, height: 230,
       scales: {
-        x: { time: false, range: histogram ? () => [0, bins] : () => [-keep / 4, 0] },
+        x: { time: false, range: histogram ? () => [0, bins] : () => [Math.min(-10, past.length ? past[0].at - past.at(-1).at : 0), 0] },
         y: { range: (u, min, max) => [0, Math.max((max ?? 0) * 1.15, chart.limit && max > period / 2 ? period * 1.15 : 0) || 1] },
       },
       axes: [
@@ -307,6 +307,7 @@
         hi = hi.map((v, k) => Math.max(v, p[k] + r));
       };
       for (const c of [...s.then, ...s.now]) { see(c[0], c[1], c[2], c[6]); see(c[3], c[4], c[5], c[6]); }
+      see(...s.to, s.radius);
       const scale = Math.min((w / 2 - 24) / (hi[0] - lo[0]), (h - 48) / (hi[1] - lo[1]), 160);
       const at = (x, y, z) => [mid + (along(x, z) - (lo[0] + hi[0]) / 2) * scale, h / 2 + 8 - (view.up ? 1 : -1) * (view.across(x, y, z) - (lo[1] + hi[1]) / 2) * scale];
       ctx.save();
@@ -344,9 +345,21 @@
       ctx.lineWidth = 1.5;
       const back = Math.min(1, 6 / far);
       const start = s.from.map((v, k) => s.to[k] + (v - s.to[k]) * back);
+      const ball = s.radius * scale;
+      if (ball > 2) { // the ball that flies, and its path
+        ctx.globalAlpha = 0.15;
+        ctx.lineWidth = 2 * ball;
+        ctx.lineCap = "butt";
+        Plot.stroke(ctx, ...at(...start), ...at(...s.to));
+        ctx.globalAlpha = 1;
+        ctx.lineWidth = 1.5;
+        ctx.beginPath();
+        ctx.arc(...at(...s.to), ball, 0, 7);
+        ctx.stroke();
+      }
       Plot.stroke(ctx, ...at(...start), ...at(...s.to));
       ctx.beginPath();
-      ctx.arc(...at(...s.to), 3.5, 0, 7);
+      ctx.arc(...at(...s.to), 3, 0, 7);
       ctx.fill();
       ctx.restore();
       ctx.fillStyle = color("soft");
