@@ -12,10 +12,10 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast oracle bench bench-report gen kernels lint vet nofma clean
+.PHONY: help build run test race e2e fuzz blast oracle bench bench-report gen kernels lint vet nofma clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
@@ -30,6 +30,11 @@ test: ## all tests
 
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
+
+# Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
+e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
+	@.ci/browser
+	TICKRATE_E2E=1 $(GO) test ./e2e -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
