@@ -97,7 +97,7 @@ var layers = []layer{
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
-	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
+	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere else.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"net"
 	"net/netip"
@@ -24,8 +25,20 @@ import (
 
 const players = 32
 
-// lobby is a host with players over real sockets, until the test ends. It returns the address of its page.
+// at is for pictures of a server with 32 players that runs already.
+var at = flag.String("page", "", "URL of the live page of a server to look at, in place of one of our own")
+
+// lobby is the page of a host with players, or of the one that -page names.
 func lobby(t *testing.T) (page string) {
+	t.Helper()
+	if *at != "" {
+		return *at
+	}
+	return host(t, players)
+}
+
+// host runs a host and so many players over real sockets until the test ends. It returns the address of its page.
+func host(t *testing.T, players int) (page string) {
 	t.Helper()
 	ground, err := arena.Open("arena-64")
 	if err != nil {
@@ -33,15 +46,15 @@ func lobby(t *testing.T) (page string) {
 	}
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	host, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: players, Gate: netcode.ServerConfig{PrivateKey: key}}})
+	h, err := server.NewHost(server.HostConfig{Name: "Lobby <b>one</b>", Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: 32, Gate: netcode.ServerConfig{PrivateKey: key}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)
-	go func() { ended <- host.Run(ctx) }()
-	go func() { ended <- play(ctx, host.Addr(), key) }()
+	go func() { ended <- h.Run(ctx) }()
+	go func() { ended <- play(ctx, players, h.Addr(), key) }()
 	t.Cleanup(func() {
 		stop()
 		for range 2 {
@@ -55,11 +68,14 @@ func lobby(t *testing.T) (page string) {
 			}
 		}
 	})
-	return "http://" + host.HTTPAddr() + "/"
+	return "http://" + h.HTTPAddr() + "/"
 }
 
 // play sends the players and has them play until ctx ends.
-func play(ctx context.Context, at netip.AddrPort, key netcode.Key) error {
+func play(ctx context.Context, players int, at netip.AddrPort, key netcode.Key) error {
+	if players == 0 {
+		return nil
+	}
 	now := uint64(time.Now().Unix())
 	bots, err := swarm.Open(swarm.Config{Server: at, Players: players, Seed: 1, Token: func(n int) ([]byte, error) {
 		m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: uint64(1 + n), Create: now, Expire: now + 60, TimeoutSeconds: 10, Servers: []netip.AddrPort{at}}
@@ -137,7 +153,7 @@ func TestDash(t *testing.T) {
 					t.Errorf("%s: %s: %q", name, what, bad)
 				}
 			}
-			if title := evaluate[string](t, ctx, `document.querySelector('h1').textContent`); title != "Lobby <b>one</b>" {
+			if title := evaluate[string](t, ctx, `document.querySelector('h1').textContent`); *at == "" && title != "Lobby <b>one</b>" {
 				t.Errorf("%s: title %q", name, title)
 			}
 			shows(t, ctx, name)
@@ -190,6 +206,25 @@ func shows(t *testing.T, ctx context.Context, name string) {
 	colours := evaluate[int](t, ctx, `(() => { const c = document.getElementById('map'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = new Set(); for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i+1] << 8 | d[i+2]); return s.size; })()`)
 	if colours < 8 {
 		t.Errorf("%s: a map of %d colours", name, colours)
+	}
+}
+
+// A lobby with nobody in it is shown as such.
+func TestDashOfNobody(t *testing.T) {
+	ctx, seen := browser(t)
+	open(t, ctx, host(t, 0), 380, "dark")
+	until(t, ctx, `document.documentElement.dataset.frames > 3`)
+	if got := evaluate[string](t, ctx, `[...document.querySelectorAll('#f-players, #f-rtt, #f-starved, #shown')].map((e) => e.textContent).join()`); got != "0,–,–,0 of 0" {
+		t.Errorf("it says %q", got)
+	}
+	if text := evaluate[string](t, ctx, `document.body.innerText`); strings.Contains(text, "NaN") || strings.Contains(text, "Infinity") || strings.Contains(text, "undefined") {
+		t.Error(text)
+	}
+	if wide := evaluate[int64](t, ctx, `document.documentElement.scrollWidth`); wide > 380 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	if _, complaints := seen(); len(complaints) > 0 {
+		t.Errorf("complaints: %q", complaints)
 	}
 }
 

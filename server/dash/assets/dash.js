@@ -60,7 +60,7 @@
     bytes: { ...seconds, label: "Mbit/s", unit: "Mbit/s", series: () => [...layered(about?.parts ?? [], (p) => p.parts), line("up", past.map((p) => p.up), "three", [5, 4])] },
     ticks: {
       name: "took", label: "% of ticks", unit: "%", mark: () => 4 * (Math.log2(period) + 6),
-      x: () => Array.from({ length: bins }, (_, i) => i), words: (v) => (v % 8 ? "" : number(edge(v))), at: (v) => `${number(edge(v))} to ${number(edge(v + 1))} ms`,
+      x: () => Array.from({ length: bins }, (_, i) => i), words: (v) => (v % 8 ? "" : String(+edge(v).toPrecision(2))), at: (v) => `${number(edge(v))} to ${number(edge(v + 1))} ms`,
       series: () => {
         const cpu = tally("cpu"), wall = tally("wall");
         return [{ label: "CPU", data: cpu, raw: cpu, fill: color("s0"), stroke: color("one"), width: 1, bars: true }, { ...line("elapsed", wall, "two") }];
@@ -523,7 +523,7 @@
       period = 1000 / about.rate_hz;
       past.length = ticks.length = 0;
       set($("title"), about.name || "Lobby");
-      set($("where"), ["tickrate", about.mode, `${about.rate_hz} Hz`, `snapshots ${number(about.rate_hz / about.interval_ticks)} a second`].filter(Boolean).join(" · "));
+      set($("where"), ["tickrate", about.mode, `${about.rate_hz} Hz`, `snapshots ${(about.rate_hz / about.interval_ticks).toLocaleString("en-US", { maximumFractionDigits: 1 })} a second`].filter(Boolean).join(" · "));
       document.title = `${about.name || "Lobby"} · tickrate`;
       if (!plots.length) startCharts();
     });
