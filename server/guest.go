@@ -47,6 +47,7 @@ type guest struct {
 	resynced tick.Tick             // when it last did
 	resyncs  uint64                // how often it did in this session
 	traffic  traffic               // of this session
+	missed   uint32                // how often it says that it has mispredicted
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
 	eyes    *interest.Client // what it sees and waits for; nil until it is asked for

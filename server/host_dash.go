@@ -241,7 +241,7 @@ func (v *view) connection(l *Lobby, g *guest, p *dash.Player) {
 	p.Buffer = int(inbox.Lead(l.match.Tick()))
 	missing := n.Missing - was.missing
 	p.Starved = percent(missing, missing+n.Used-was.used)
-	p.Mended, p.Resyncs = n.Clamped+n.Conflict, g.resyncs
+	p.Missed, p.Mended, p.Resyncs = g.missed, n.Clamped+n.Conflict, g.resyncs
 }
 
 func percent(part, of uint64) float32 {

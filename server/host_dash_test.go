@@ -16,6 +16,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -192,6 +193,28 @@ func TestLivePageShowsLoss(t *testing.T) {
 	h.view.fill(l.now, l.lobby)
 	if f := h.view.frame; len(f.Players) != 1 || math.Abs(float64(f.Players[0].LossUp)-20) > 2 { // 15 of 75
 		t.Errorf("%+v", f.Players)
+	}
+}
+
+// What a client says of its mispredictions is shown, and nonsense in its place changes nothing.
+func TestLivePageShowsMispredictions(t *testing.T) {
+	l := newLab(t, Config{})
+	c := l.guest()
+	for i, told := range []struct {
+		note []byte
+		want uint32
+	}{{sim.AppendMissed(nil, 3), 3}, {[]byte{sim.TagMissed, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMissed(nil, 4_000_000_000), 4_000_000_000}} {
+		if err := c.peer.Note(told.note); err != nil {
+			t.Fatal(err)
+		}
+		c.say(c.peer.AppendNotes(nil, 100)...)
+		l.tick()
+		if g := c.guest(); g.missed != told.want {
+			t.Errorf("%d: %d mispredictions, want %d", i, g.missed, told.want)
+		}
+	}
+	if l.lobby.Stats.Drops[wire.DropSection].Load() != 0 {
+		t.Error("a package was dropped")
 	}
 }
 

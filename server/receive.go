@@ -118,7 +118,12 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	g.traffic.taken++
 	g.traffic.delivered += uint64(len(g.peer.Delivered()))
 	g.traffic.lost += uint64(len(g.peer.Lost()))
-	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
+	rest, err = g.peer.Sections(rest) // blobs of clients are not taken
+	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+		if n, ok := sim.ParseMissed(note); ok {
+			g.missed = n
+		}
+	}
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.request(now, g, e)

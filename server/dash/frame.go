@@ -76,6 +76,7 @@ type Player struct {
 	Up       float32 `json:"up"`
 	Buffer   int     `json:"buffer"`  // ticks of commands that wait
 	Starved  float32 `json:"starved"` // of its ticks, those without its own command, %
+	Missed   uint32  `json:"missed"`  // own rows that it had predicted otherwise, as it says itself, since it joined; who does not say has 0
 	Mended   uint64  `json:"mended"`  // commands that the server changed or refused as they contradict themselves, since it joined
 	Resyncs  uint64  `json:"resyncs"` // fresh starts for want of baselines, since it joined
 }

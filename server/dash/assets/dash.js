@@ -385,7 +385,8 @@
     { key: "up", title: "Up", unit: "kbit/s", of: (p) => p.up },
     { key: "buffer", title: "Buffer", unit: "ticks", of: (p) => p.buffer, show: (v) => String(v).replace("-", "−"), hot: 12 },
     { key: "starved", title: "Starved", unit: "%", of: (p) => p.starved, hot: 5 },
-    { key: "mended", title: "Mended", unit: "commands", of: (p) => p.mended, show: whole },
+    { key: "missed", title: "Mispredicted", of: (p) => p.missed, show: whole },
+    { key: "mended", title: "Mended", of: (p) => p.mended, show: whole },
     { key: "resyncs", title: "Resyncs", of: (p) => p.resyncs, show: whole },
   ];
   const most = 200; // rows that are shown
