@@ -112,7 +112,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%x was taken for one that asks for a hero", bad)
 		}
 	}
-	if len(doc) != 5+len(events) {
-		t.Errorf("the page has %d examples, want %d", len(doc), 5+len(events))
+	if len(doc) != 6+len(events) {
+		t.Errorf("the page has %d examples, want %d", len(doc), 6+len(events))
 	}
 }
