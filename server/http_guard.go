@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/tickrate/tickrate/server/dash"
 )
 
 // refusal is an answer to who may not have what he asks for.
@@ -45,47 +43,15 @@ func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *ref
 	return nil
 }
 
-// unwatchable refuses who may not see the live page. A browser cannot send a bearer's token by itself, so it is asked for a password,
-// and the secret is that; the user's name does not matter. No page of another site sees it, nor holds a stream of it open.
-func unwatchable(w http.ResponseWriter, r *http.Request, private bool, secret string, sum [sha256.Size]byte) *refusal {
-	if no := foreign(r); no != nil {
-		return no
-	}
-	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" && r.URL.Path != "/" {
-		return &refusal{http.StatusForbidden, "not for web pages of other sites"}
-	}
-	switch {
-	case private:
-		return unnamed(r)
-	case secret == "":
-		return &refusal{http.StatusForbidden, "this port can be reached from other machines: start the server with --http-token"}
-	}
-	if _, given, ok := r.BasicAuth(); ok {
-		got := sha256.Sum256([]byte(given))
-		if subtle.ConstantTimeCompare(got[:], sum[:]) == 1 {
-			return nil
-		}
-	}
-	no := keyless(w, r, sum)
-	if no != nil {
-		w.Header().Set("WWW-Authenticate", `Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
-	}
-	return no
-}
-
 // guarded keeps profiles, which slow the server down, and whatever changes something from strangers: on a port that only this machine
-// can reach from other sites' web pages, on any other from all who do not know the secret. So it does with the live page, which
-// tells where everybody is. Figures and health are for everybody. /v1/connect looks after itself.
+// can reach from other sites' web pages, on any other from all who do not know the secret. Figures and health are for everybody.
+// /v1/connect looks after itself, and so does the live page.
 func guarded(pages http.Handler, private bool, secret string) http.Handler {
 	sum := sha256.Sum256([]byte(secret))
+	pages = paged(pages, private, secret)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harmless := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/debug/")
-		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, dash.Prefix) {
-			if no := unwatchable(w, r, private, secret, sum); no != nil {
-				http.Error(w, no.text, no.status)
-				return
-			}
-		} else if no := (*refusal)(nil); !harmless && r.URL.Path != "/v1/connect" {
+		if no := (*refusal)(nil); !harmless && r.URL.Path != "/v1/connect" {
 			switch no = foreign(r); {
 			case no != nil:
 			case private:
