@@ -48,6 +48,7 @@ func (c *Client) fresh() {
 }
 
 func (c *Client) pack(now time.Duration) {
+	c.repay()
 	fresh := c.predict.first != 0 && c.predict.newest > c.sent
 	if !c.peer.Ready(now) || !fresh && now-c.sentAt < keepAlive {
 		return

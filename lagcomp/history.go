@@ -24,11 +24,9 @@ type History struct {
 	slots      int
 	newest     tick.Tick
 	frames     []frame // tick t is in frames[t % len]
-	direct     move    // the last pair of ticks that was measured as such
 	everyone   []int32 // 0, 1, 2, ...
 	candidates []int32 // of the shot at hand
-	flyers     []int32 // likewise
-	way        way     // of the last pair of ticks that was asked for
+	ways       ways
 	order      []int32 // of the questions at hand, and where in it those of a frame stand
 	places     []int32
 }
@@ -53,7 +51,7 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates, h.flyers = make([]int32, slots), make([]int32, 0, slots), make([]int32, 0, mostFlyers)
+	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
 		h.everyone[i] = int32(i)

@@ -31,8 +31,9 @@ const (
 //	its line is thin        as many rows as the line carries, by weight; the others wait
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	g.byRow = true
-	all, limited := l.cfg.Relevance != RelevanceGrid, g.bucket.Rate() != 0
-	if l.cfg.Relevance == RelevanceOff || all && !limited && g.in(l) {
+	all, limited := l.seesAll(g), g.bucket.Rate() != 0
+	whole := all && !limited && (g.watches || g.in(l))
+	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
 		g.byRow = false
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
@@ -41,9 +42,14 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	switch {
 	case limited:
 		room := g.bucket.Room(now, g.share(l))
+		if l.shed >= ShedDetail {
+			room /= 2
+		}
 		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
 	case g.entry != entered:
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
+	case l.shed >= ShedDetail:
+		l.sketch(g, see)
 	default:
 		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
 	}
@@ -198,7 +204,7 @@ func (h *thin) fit(l *Lobby, g *guest, see []uint64, most int) []uint64 {
 	all, patience := turns(l, g)
 	carried := max(1, most*(all-patience)/entryBits)
 	if count > carried {
-		s.nearest(see, h.seen, g.id.Index(), carried)
+		s.nearest(see, h.seen, max(0, l.eye(g)), carried)
 		see = s.near
 		l.Stats.Count[Narrowed].Inc()
 	}

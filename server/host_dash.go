@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server/dash"
@@ -24,7 +25,9 @@ type view struct {
 	since  time.Duration
 	parts  parts
 	bytes  uint64 // BytesIn
-	stages [24]time.Duration
+	stages [len(lap{}.stage)]time.Duration
+	played tick.Tick    // the newest tick that was looked at
+	ground *arena.Arena // that the page has the map of
 	ticks  int
 	seats  []seatView // by slot
 }
@@ -54,7 +57,7 @@ func newView(l *Lobby) view {
 	for b := range rig.Bones {
 		a.Bones = append(a.Bones, b.String())
 	}
-	v := view{page: dash.New(a), seats: make([]seatView, l.cfg.Players)}
+	v := view{page: dash.New(a), seats: make([]seatView, len(l.guests)), ground: l.cfg.Arena}
 	v.page.SetMap(mapOf(l.cfg.Arena, l.cfg.ArenaName))
 	return v
 }
@@ -88,8 +91,12 @@ func (h *Host) display(now, late, took time.Duration) {
 		return
 	}
 	v.tick(l, late, took)
-	if uint64(l.match.Tick())%uint64(max(1, int(l.cfg.Rules.Rate)/showsPerSecond)) != 0 {
+	if now-v.since < time.Second/showsPerSecond {
 		return
+	}
+	if v.ground != l.cfg.Arena { // on to another; nobody writes into one, and its text is not for the tick to make
+		v.ground = l.cfg.Arena
+		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(v.page, l.cfg.Arena, l.cfg.ArenaName)
 	}
 	v.fill(now, l)
 	v.frame.Shed, v.frame.Seconds = Shed(h.shed.Load()).String(), h.clock().Seconds()
@@ -127,6 +134,10 @@ func (v *view) tick(l *Lobby, late, took time.Duration) {
 	if len(f.Ticks) < dash.MaxTicks {
 		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(l.lapped.last - l.lapped.begin), Wall: micros(took), Late: micros(max(0, late))})
 	}
+	if l.match.Tick() == v.played { // the lobby sleeps
+		return
+	}
+	v.played = l.match.Tick()
 	out := l.match.Outcome()
 	for i := range min(len(out.Shots), len(out.Hits)) {
 		v.shot(l, &out.Shots[i], &out.Hits[i])

@@ -249,7 +249,7 @@ func BenchmarkLivePage(b *testing.B) {
 					v.begin(t.now, t.lobby)
 				}
 				page += pace.ThreadCPU() - at
-				t.answers()
+				t.exchange()
 			}
 			b.ReportMetric(float64(page)/float64(b.N), "page-ns/tick")
 			b.ReportMetric(100*float64(page)/float64(lobby), "%-of-tick")

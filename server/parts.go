@@ -8,6 +8,7 @@ const (
 	PartHead    Part = iota // heads of packages and of snapshots
 	PartEvents              // what happened, names, lines, notes
 	PartOwner               // each client's own state, which it predicts
+	PartThings              // what flies and stands about
 	PartRows                // the state of everybody else
 	PartSeal                // prefixes and tags of netcode 1.02
 	PartContent             // models and maps, sealed
@@ -17,7 +18,7 @@ const (
 
 // String names the part on the live page.
 func (p Part) String() string {
-	return [NumParts]string{"heads", "events", "own state", "others' state", "seals", "content", "rest"}[p]
+	return [NumParts]string{"heads", "events", "own state", "things", "others' state", "seals", "content", "rest"}[p]
 }
 
 // parts are bytes by part, since the lobby was made. The goroutine that plays the ticks owns them.

@@ -1,9 +1,13 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -63,23 +67,16 @@ func (c *columns) release(i int, a *ability.Action, view tick.View) {
 
 func combat(c *columns) {
 	o, s := c.outcome, c.scratch
-	s.rounds = s.rounds[:0]
-	for i := range o.Shots {
-		s.rounds = append(s.rounds, c.obstructed(&o.Shots[i]))
-	}
-	for i := range o.Punches {
-		s.rounds = append(s.rounds, c.obstructed(&o.Punches[i]))
-	}
-	if cap(s.hits) < len(s.rounds) {
-		s.hits = make([]lagcomp.Hit, 2*len(s.rounds))
-	}
-	s.hits = s.hits[:len(s.rounds)]
-	if c.match.seen == nil {
-		c.scene.Players.Cast(s.rounds, s.hits)
-	} else {
-		c.scene.Players.CastSeen(s.rounds, s.hits, c.witness)
-	}
 	shots := len(o.Shots)
+	n := shots + len(o.Punches)
+	s.rounds, s.hits = slices.Grow(s.rounds[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
+	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
+	c.scene.Cast(s.rounds, s.hits)
+	if c.match.seen != nil {
+		for i := range s.hits {
+			c.ask(i)
+		}
+	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
 	for i := range o.Shots {
 		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = rig.NoPart
@@ -92,12 +89,40 @@ func combat(c *columns) {
 	}
 }
 
-// witness asks whether round i, of shots and then punches, was fired by somebody who saw a player.
+// obstructOf cuts rounds, of shots and then punches, where something stands.
+func obstructOf(c *columns, p split.Part) {
+	o := c.outcome
+	for i := p.From; i < p.To; i++ {
+		if i < len(o.Shots) {
+			c.scratch.rounds[i] = c.obstructed(&o.Shots[i])
+		} else {
+			c.scratch.rounds[i] = c.obstructed(&o.Punches[i-len(o.Shots)])
+		}
+	}
+}
+
+// ask asks whether who was hit by round i had been shown to its shooter. If not the round goes on: it is cast again, and
+// whoever would be hit next is asked about in turn. So a Witness is asked in the order of rounds whoever cast them, and of
+// nobody twice.
+func (c *columns) ask(i int) {
+	s := c.scratch
+	first := s.hits[i].ID
+	if first == 0 || c.witness(i, first) {
+		return
+	}
+	c.scene.Players.CastSeen(s.rounds[i:i+1], s.hits[i:i+1], func(_ int, id uint32) bool { return id != first && c.witness(i, id) })
+}
+
+// witness asks whether round i was fired by somebody who saw a player.
 func (c *columns) witness(i int, id uint32) bool {
 	s := &c.scratch.asked
 	w := &c.scratch.rounds[i]
 	*s = lagcomp.Shot{Ray: w.Ray, View: w.View, Shooter: w.Except, Team: w.Team}
-	return c.match.seen(s, id)
+	seen := c.match.seen(s, id)
+	if !seen && c.match.diary != nil {
+		c.match.diary.missed(s, id)
+	}
+	return seen
 }
 
 // obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
@@ -128,6 +153,9 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
+		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
+			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
+		}
 		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead { // of several in a tick the head is told
 			*part = h.Part
 		}
@@ -148,7 +176,9 @@ func flyProjectiles(c *columns) {
 			o.shells.give(FirstProjectile, p.ID)
 			continue
 		}
-		kept = append(kept, *p)
+		if kept = kept[:len(kept)+1]; len(kept) <= i { // most ticks end nobody
+			kept[len(kept)-1] = *p
+		}
 	}
 	o.Projectiles = kept
 }

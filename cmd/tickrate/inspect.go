@@ -24,6 +24,7 @@ func newInspect() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return inspectSystems(c, sim.Systems()) },
 	})
+	c.AddCommand(newInspectClocks())
 	return c
 }
 
