@@ -94,14 +94,20 @@ func (h *Host) display(now, late, took time.Duration) {
 	if now-v.since < time.Second/showsPerSecond {
 		return
 	}
-	if v.ground != l.cfg.Arena { // on to another; nobody writes into one, and its text is not for the tick to make
-		v.ground = l.cfg.Arena
-		go func(page *dash.Dash, a *arena.Arena, name string) { page.SetMap(mapOf(a, name)) }(v.page, l.cfg.Arena, l.cfg.ArenaName)
-	}
+	v.follow(l.cfg.Arena, l.cfg.ArenaName)
 	v.fill(now, l)
 	v.frame.Shed, v.frame.Seconds = Shed(h.shed.Load()).String(), h.clock().Seconds()
 	v.page.Hang()
 	v.begin(now, l)
+}
+
+// follow gives the page the map of the arena that the lobby is on by now. Nobody writes into an arena, and its text is not for the tick
+// to make.
+func (v *view) follow(a *arena.Arena, name string) {
+	if v.ground != a {
+		v.ground = a
+		go func(page *dash.Dash) { page.SetMap(mapOf(a, name)) }(v.page)
+	}
 }
 
 // close ends the page.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // windowed is a lobby at play with a page that can be filled without anybody who watches.
@@ -223,6 +225,33 @@ func TestLivePageHasTheMap(t *testing.T) {
 	m := mapOf(ground(), "here")
 	if m.Arena != "here" || len(m.Solids) != len(ground().Solids) || m.Min == m.Max {
 		t.Errorf("%s, %d solids from %v to %v", m.Arena, len(m.Solids), m.Min, m.Max)
+	}
+}
+
+// When the lobby goes on to another map, so does the page.
+func TestLivePageFollowsTheMap(t *testing.T) {
+	l := newLab(t, Config{})
+	h := &Host{lobby: l.lobby, view: newView(l.lobby)}
+	defer h.view.close()
+	mux := http.NewServeMux()
+	h.view.page.Routes(mux)
+	shown := func() string {
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequest("GET", "/dash/map.json", nil))
+		return w.Body.String()[:24]
+	}
+	if got := shown(); !strings.Contains(got, `"arena":"arena-16"`) {
+		t.Errorf("%s", got)
+	}
+	other, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.view.follow(other, "arena-64")
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(shown(), `"arena":"arena-64"`); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(shown())
+		}
 	}
 }
 
