@@ -12,7 +12,7 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: help build run test race e2e fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,11 @@ test: ## all tests
 
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
+
+# Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
+e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
+	@.ci/browser
+	TICKRATE_E2E=1 $(GO) test ./e2e -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each

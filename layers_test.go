@@ -32,6 +32,7 @@ var layers = []layer{
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
+	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum"},
 
@@ -77,6 +78,7 @@ var layers = []layer{
 	{pkg: "server/console", may: "netio/wire"},
 	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},
+	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
@@ -95,11 +97,12 @@ var layers = []layer{
 		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity perf plot", shell: "*"},
+	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
-	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
+	{pkg: "e2e", tests: above}, // pages in a browser
+	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere else.

@@ -71,6 +71,7 @@ type Client struct {
 	stats    Stats // of which only counters are kept here, see Client.Stats
 	account  *Account
 	sentAt   time.Duration
+	missed   missed
 	resyncAt time.Duration
 }
 

@@ -55,6 +55,8 @@ func (c *Client) pack(now time.Duration) {
 	}
 	pack, seq := c.peer.Append(now, c.draft[:0])
 	pack = c.peer.AppendEvents(pack, eventBudget)
+	c.confess(now)
+	pack = c.peer.AppendNotes(pack, noteBudget)
 	newest := tick.Tick(0)
 	if cmds := c.unacked(); len(cmds) > 0 {
 		pack = append(pack, byte(wire.SectionCommands))

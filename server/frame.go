@@ -40,6 +40,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 func (l *Lobby) done(lap *lap) {
 	l.Stats.Rung[l.shed].Inc()
 	lap.done(&l.Stats)
+	l.lapped = *lap
 	l.audit()
 }
 

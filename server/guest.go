@@ -53,6 +53,9 @@ type guest struct {
 	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
+	resyncs  uint64                // how often it did in this session
+	traffic  traffic               // of this session
+	missed   uint32                // how often it says that it has mispredicted
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
 	cam cam // what it is to be shown of its deaths
@@ -127,6 +130,7 @@ func (g *guest) resync(l *Lobby, t tick.Tick) {
 		return
 	}
 	g.asked, g.resynced = false, t
+	g.resyncs++
 	g.forget()
 	l.Stats.Count[Resyncs].Inc()
 }

@@ -58,6 +58,7 @@ type Host struct {
 	pool  *split.Pool // that shares its systems; nil: nobody does
 	query *queryPort  // nil: none
 	walls string
+	view  view
 
 	terminal terminal
 	archive  *archive // nil: nothing is recorded
@@ -107,6 +108,9 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
+		if cfg.HTTP != "" {
+			h.view = newView(h.lobby)
+		}
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -166,6 +170,7 @@ func (h *Host) Run(ctx context.Context) error {
 			if took > clock.Period() {
 				h.overruns.Inc()
 			}
+			h.display(began, late, took)
 			if rung, changed := overload.Tick(took, clock.Period()); changed {
 				h.shift(clock, rung)
 			}
@@ -177,6 +182,7 @@ func (h *Host) Run(ctx context.Context) error {
 			h.publish(now)
 		}
 	}
+	h.view.close()
 	bye := h.farewell(pacer, err)
 	h.lobby.Reel()
 	h.archive.close()

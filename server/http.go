@@ -54,6 +54,9 @@ func newMux() *http.ServeMux {
 // pages are those of a lobby.
 func (h *Host) pages(secret string) *http.ServeMux {
 	mux := newMux()
+	if h.view.page != nil {
+		h.view.page.Routes(mux)
+	}
 	mux.HandleFunc("GET /stats", h.serveStats)
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
 	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))

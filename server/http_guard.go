@@ -32,7 +32,7 @@ func unnamed(r *http.Request) *refusal {
 	return nil
 }
 
-// keyless refuses a request that does not bring the secret with this sum.
+// keyless refuses a request that does not bring the secret with this sum as a bearer's token.
 func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *refusal {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	got := sha256.Sum256([]byte(strings.TrimSpace(given)))
@@ -45,9 +45,10 @@ func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *ref
 
 // guarded keeps profiles, which slow the server down, and whatever changes something from strangers: on a port that only this machine
 // can reach from other sites' web pages, on any other from all who do not know the secret. Figures and health are for everybody.
-// /v1/connect looks after itself.
+// /v1/connect looks after itself, and so does the live page.
 func guarded(pages http.Handler, private bool, secret string) http.Handler {
 	sum := sha256.Sum256([]byte(secret))
+	pages = paged(pages, private, secret)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harmless := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/debug/")
 		if no := (*refusal)(nil); !harmless && r.URL.Path != "/v1/connect" {

@@ -180,6 +180,8 @@ type Lobby struct {
 	shed    Shed // what overload makes us leave out
 
 	contents contents
+	parts    parts
+	lapped   lap // of the last tick
 	film     film
 	cams     cams
 	round    round

@@ -412,7 +412,7 @@ type table struct {
 	think   func(n int) client.Intent
 }
 
-func newTable(t *testing.T, players int, cfg Config) *table {
+func newTable(t testing.TB, players int, cfg Config) *table {
 	b := &table{lab: newLab(t, cfg)}
 	b.think = func(n int) client.Intent {
 		return client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)}

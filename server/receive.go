@@ -75,6 +75,8 @@ func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
 	}
 	if e.Kind != netcode.EventPayload {
 		l.Stats.Count[Accepted].Inc()
+	} else if g := l.guestOf(e.Client); g != nil {
+		g.traffic.up += uint64(len(d.Data))
 	}
 	if e.Kind != netcode.EventNone {
 		l.opened = append(l.opened, e)
@@ -113,7 +115,15 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		g.delivered(receipt(c), l.things)
 	}
 	g.proofs += len(g.peer.Delivered())
-	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
+	g.traffic.taken++
+	g.traffic.delivered += uint64(len(g.peer.Delivered()))
+	g.traffic.lost += uint64(len(g.peer.Lost()))
+	rest, err = g.peer.Sections(rest) // blobs of clients are not taken
+	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+		if n, ok := sim.ParseMissed(note); ok {
+			g.missed = n
+		}
+	}
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.request(now, g, e)

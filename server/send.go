@@ -72,14 +72,22 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	g.opens(seq)
+	l.parts[PartHead] += uint64(len(buf))
+	from := len(buf)
 	buf = g.peer.AppendEvents(buf, eventBudget)
+	l.parts[PartEvents] += uint64(len(buf) - from)
+	from = len(buf)
 	buf = append(buf, byte(wire.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
+	l.parts[PartHead] += uint64(len(buf) - from)
+	from = len(buf)
 	if first {
 		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
+		l.parts[PartOwner] += uint64(len(buf) - from)
+		from = len(buf)
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))
 	}
 	room := wire.MaxPackage - len(buf)
@@ -89,10 +97,13 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
 	g.things.saved = max(0, g.things.saved-(len(buf)-before))
+	l.parts[PartThings] += uint64(len(buf) - from)
+	from = len(buf)
 	if first {
 		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+	l.parts[PartRows] += uint64(len(buf) - from)
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
@@ -183,6 +194,8 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 			continue
 		}
 		g.bucket.Take(now, len(sealed))
+		g.traffic.down += uint64(len(sealed))
+		l.parts[PartSeal] += uint64(len(sealed) - len(pack))
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
@@ -199,6 +212,7 @@ func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 		if client, ok := l.gate.At(to); ok {
 			if g := l.guestOf(client); g != nil {
 				g.bucket.Take(now, len(data))
+				g.traffic.down += uint64(len(data))
 			}
 		}
 		if l.out.Full() {

@@ -82,6 +82,9 @@ func newServe() *cobra.Command {
   curl http://127.0.0.1:7914/stats
   go tool pprof http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
+http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others can reach it asks for a password, which is
+the secret of --http-token; without one it shows nothing there.
+
 A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
 TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
 
@@ -106,7 +109,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
@@ -144,7 +147,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
-	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for profiles and resets; also "+tokenVariable)
+	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
 	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
@@ -339,6 +342,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 	web := "no HTTP port"
 	if f.http != "" {
 		web = fmt.Sprintf("figures on http://%s/stats", h.HTTPAddr())
+		if !f.echo {
+			web = fmt.Sprintf("live page on http://%s/, figures on /stats", h.HTTPAddr())
+		}
 	}
 	if url := h.ConnectURL(); url != "" {
 		web += ", tokens by POST to " + url
