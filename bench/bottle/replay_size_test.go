@@ -73,9 +73,9 @@ func TestReplaySizes(t *testing.T) {
 		brain   func(int) swarm.Brain
 		most    float64 // bytes a player and second, zstd with the dictionary
 	}{
-		{"generated play of 4", 4, wander, 312},
-		{"generated play of 16", 16, wander, 275},
-		{"human play of 16", 16, human(t), 347},
+		{"generated play of 4", 4, wander, 329},
+		{"generated play of 16", 16, wander, 308},
+		{"human play of 16", 16, human(t), 369},
 	} {
 		if c.brain == nil {
 			continue

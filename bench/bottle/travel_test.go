@@ -13,7 +13,7 @@ import (
 
 // Row 14 on bad lines: the map changes six times under clients who play, over links that lose, delay, double and swap what is sent, and
 // twice before anybody can have heard of the time before. All come along in their sessions; nothing of an old map is taken for the new
-// one at either end: no misprediction but of ticks whose command was lost, nothing that cannot be decoded, no rows that differ.
+// one at either end: no misprediction but of ticks whose command was lost, the very first among them, which no inbox misses, nothing that cannot be decoded, no rows that differ.
 func TestRow14MapChangeOnBadLines(t *testing.T) {
 	names := []string{"arena-64", "gen:24:5", "arena-16", "gen:40:6", "gen:40:7", "arena-64"}
 	for seed, relevance := range []server.Relevance{server.RelevanceAll, server.RelevanceGrid} {
@@ -69,7 +69,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 			}
 			for k, c := range b.Clients {
 				state, why := c.State()
-				if s := c.Stats(); state != client.Joined || int(c.World()) != i+1 || c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved ||
+				if s := c.Stats(); state != client.Joined || int(c.World()) != i+1 || c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
 					s.Undecoded != 0 || s.Diverged != 0 || s.Worlds != uint64(i+1) {
 					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v", relevance, name, k, state, why, c.Err(), c.World(), s)
 				}
