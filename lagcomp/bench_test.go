@@ -87,12 +87,7 @@ func BenchmarkCast(b *testing.B) {
 		{"brute-force-distinct", slow.Cast, distinct},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.cast(c.shots, hits)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.shots)), "ns/shot")
-			b.ReportMetric(float64(b.N)*float64(len(c.shots))/b.Elapsed().Seconds(), "shots/s")
+			loop(b, len(c.shots), "shot", func() { c.cast(c.shots, hits) })
 		})
 	}
 }
@@ -100,16 +95,9 @@ func BenchmarkCast(b *testing.B) {
 // BenchmarkRecord stores 1000 poses, beside a plain copy of them, which is what memory allows.
 func BenchmarkRecord(b *testing.B) {
 	c := newCrowd(1, 1000, 100)
-	per := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
-	}
 	b.Run("columns", func(b *testing.B) {
-		b.ReportAllocs()
 		h := NewHistory(1000, 128)
-		for b.Loop() {
-			h.Record(h.Newest()+1, c.poses)
-		}
-		per(b)
+		loop(b, 1000, "player", func() { h.Record(h.Newest()+1, c.poses) })
 	})
 	b.Run("copy", func(b *testing.B) {
 		ring := make([][]rig.Pose, 129)
@@ -117,11 +105,10 @@ func BenchmarkRecord(b *testing.B) {
 			ring[i] = make([]rig.Pose, 1000)
 		}
 		at := 0
-		for b.Loop() {
+		loop(b, 1000, "player", func() {
 			copy(ring[at], c.poses)
 			at = (at + 1) % len(ring)
-		}
-		per(b)
+		})
 	})
 }
 
@@ -130,10 +117,7 @@ func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
 	from, to := h.between(tick.View{From: 170, To: 171})
 	var m move
-	for b.Loop() {
-		m.measure(from, to, stepLimits, true)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
+	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true) })
 }
 
 func BenchmarkTest(b *testing.B) {
@@ -141,7 +125,5 @@ func BenchmarkTest(b *testing.B) {
 	p := rig.Pose{Pos: geom.Vec3{X: 20, Z: 20}}
 	r := same[0].Ray
 	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
-	for b.Loop() {
-		Test(r, 0, &p)
-	}
+	loop(b, 1, "test", func() { Test(r, 0, &p) })
 }
