@@ -7,16 +7,16 @@ import (
 
 // question is what is asked of the rows that a broad phase named.
 type question struct {
-	ray          geom.Ray // found fit by Aim
-	radius       float32
-	a, b         *frame
-	frac         uint8
-	except       uint32
-	team         uint8
-	touched, met int32 // what asking came to: rows whose bound the ray touches, and bodies worked out
+	ray        geom.Ray // found fit by Aim
+	radius     float32
+	a, b       *frame
+	frac       uint8
+	except     uint32
+	team       uint8
+	named, met int32 // what asking came to: rows that were looked at, and bodies worked out
 }
 
-// near is a row whose bound the ray touches, and how far along at the soonest.
+// nearRow is a row whose bound the ray touches, and how far along at the soonest.
 type nearRow struct {
 	from float32
 	slot int32
@@ -35,10 +35,10 @@ const mostPicks = 8
 // first that is hit are never worked out. seen, if not nil, is asked of who would be hit otherwise.
 func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bool) (best Hit) {
 	s.rows = s.rows[:0]
+	q.named = int32(len(near) + len(flyers))
 	s.sift(q, near)
 	s.sift(q, flyers)
 	rows := s.rows
-	q.touched += int32(len(rows))
 	for picks := 0; len(rows) > 0; picks++ {
 		if best.ID == 0 && picks < mostPicks {
 			first := 0

@@ -30,7 +30,8 @@ type Sweeper struct {
 	candidates []int32         // of a way
 	ways       ways
 	sieve      sieve
-	wide       int // wideStrip, but in tests
+	notes      []Note // of the sweeps at hand, nil: nobody asks
+	wide       int    // wideStrip, but in tests
 }
 
 // index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
@@ -83,6 +84,9 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 }
 
 func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
+	if s.notes != nil {
+		s.notes[i] = Note{}
+	}
 	a, b := s.h.between(w.View)
 	ray, ok := Aim(w.Ray)
 	if a == nil || !ok || !usable(w.Radius) {
@@ -93,7 +97,11 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
 	near := s.list(a, ray, &q)
 	if seen == nil {
-		return s.sieve.judge(&ask, near, q.flyers, nil)
+		best = s.sieve.judge(&ask, near, q.flyers, nil)
+		if s.notes != nil {
+			s.sieve.note(&ask, &best, &s.notes[i])
+		}
+		return best
 	}
 	return s.sieve.judge(&ask, near, q.flyers, func(id uint32) bool { return seen(i, id) })
 }
