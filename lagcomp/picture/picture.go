@@ -24,7 +24,8 @@ const (
 )
 
 // Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil, says what a player is called; its text
-// is escaped. A receipt whose numbers are not finite gives a drawing without bodies.
+// is escaped. Poses far from the shot, or where a number is none,
+// are left out.
 func Append(dst []byte, r *lagcomp.Receipt, name func(id uint32) string) []byte {
 	if name == nil {
 		name = func(id uint32) string { return fmt.Sprint(id) }
@@ -47,7 +48,7 @@ func Append(dst []byte, r *lagcomp.Receipt, name func(id uint32) string) []byte 
 const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}.t{fill:#1f2328;font-size:19px;font-weight:600}.s{fill:#57606a;font-size:13px}.m{fill:#1f2328;font-size:13px;font-family:ui-monospace,monospace}` +
 	`.c{fill:#1f2328;font-size:13px;font-weight:600}.edge,.skin{fill:none;stroke-linecap:round}.seen .edge{stroke:#0969da}.seen .skin{stroke:#f6f8fa}.rewound .edge{stroke:#116329}.rewound .skin{stroke:#aceebb}` +
 	`.present .edge{stroke:#8c959f}.present .skin{stroke:#eaeef2}.rewound .bone{stroke:#ff8182}.ray{stroke:#cf222e;stroke-width:1.6;fill:none}.past{stroke-dasharray:4 4;opacity:.6}.dot{fill:#cf222e;stroke:#fff}` +
-	`.normal{stroke:#8250df;stroke-width:2;fill:none}.gap{stroke:#bc4c00;stroke-width:2;fill:none}.ground{stroke:#afb8c1;stroke-width:1}` +
+	`.normal{stroke:#8250df;stroke-width:2;fill:none}.gap{stroke:#bc4c00;stroke-width:2;fill:none}.ground{stroke:#afb8c1;stroke-width:1;fill:none}` +
 	`@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.frame{fill:#161b22;stroke:#30363d}.t,.c,.m{fill:#e6edf3}.s{fill:#9da7b1}.seen .edge{stroke:#58a6ff}.seen .skin{stroke:#161b22}.rewound .edge{stroke:#3fb950}.rewound .skin{stroke:#12411f}` +
 	`.present .edge{stroke:#6e7681}.present .skin{stroke:#21262d}.rewound .bone{stroke:#a40e26}.ray{stroke:#ff7b72}.dot{fill:#ff7b72;stroke:#0d1117}.normal{stroke:#bc8cff}.gap{stroke:#f0883e}.ground{stroke:#484f58}}</style>`
 
@@ -73,10 +74,24 @@ func (d *drawing) bodies() {
 		pose  *rig.Pose
 	}{{"present", lagcomp.HeldPresent, &d.r.Present}, {"seen", lagcomp.HeldSeen, &d.r.Seen}, {"rewound", lagcomp.HeldRewound, &d.r.Rewound}} {
 		d.figure[i].class = f.class
-		if d.figure[i].held = d.r.Held&f.held != 0 && f.pose.Pos.Finite(); d.figure[i].held {
+		if d.figure[i].held = d.r.Held&f.held != 0 && d.near(f.pose.Pos); d.figure[i].held {
 			rig.Capsules(f.pose, &d.figure[i].body)
 		}
 	}
+}
+
+// far is the metres from the shot beyond which a pose is not drawn: who has been teleported would make all the rest small.
+const far = 12
+
+// near reports that a pose can be drawn with the shot; so nothing that is drawn is no number.
+func (d *drawing) near(feet geom.Vec3) bool {
+	r := d.r
+	end := r.Ray.At(r.Distance)
+	if r.Verdict == lagcomp.HitSomeone || r.Verdict == lagcomp.Unseen {
+		end = r.Point
+	}
+	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < far && r.Ray.Max >= 0 && r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*far*far &&
+		end.Sub(feet).LenSq() < far*far && r.Ray.At(r.Distance).Sub(feet).LenSq() < far*far
 }
 
 // plane is what a panel is drawn in: everything is laid out along right and up from a middle.
@@ -99,7 +114,7 @@ func (d *drawing) planes() [3]plane {
 	}
 	right := geom.Vec3{X: ahead.Z, Z: -ahead.X}
 	return [3]plane{
-		{name: "as the shooter looked", note: "cross: where the shot goes", right: right, up: dir.Cross(right).Normalize(), eye: true},
+		{name: "as the shooter looked", note: "the cross is the shot", right: right, up: dir.Cross(right).Normalize(), eye: true},
 		{name: "from the side", note: "the shot comes from the left", right: ahead, up: geom.Vec3{Y: 1}, ground: true},
 		{name: "from above", note: "the shot comes from the left", right: ahead, up: right.Scale(-1)},
 	}
@@ -138,9 +153,7 @@ func (d *drawing) fit(p *plane) (f frame, ok bool) {
 	if lo[0] > hi[0] {
 		return f, false
 	}
-	if at := d.r.Ray.At(d.r.Distance); at.Finite() {
-		grow(at, 0.1)
-	}
+	grow(d.r.Ray.At(d.r.Distance), 0.1)
 	wide, high := hi[0]-lo[0], hi[1]-lo[1]
 	f.scale = min((panelWide-40)/wide, (panelHigh-70)/high, 180)
 	f.middle = p.right.Scale((lo[0] + hi[0]) / 2).Add(p.up.Scale((lo[1] + hi[1]) / 2))
@@ -177,7 +190,8 @@ func (d *drawing) body(f *frame, g *figure) {
 		class string
 		more  float32
 	}{{"edge", 4}, {"skin", 0}} {
-		for i := range g.body {
+		for n := range g.body {
+			i := (int(d.r.Bone) + 1 + n) % len(g.body) // the one that matters over all others
 			if pass.class == "skin" && g.class == "seen" && d.same() {
 				continue // the judged body is painted over it anyway
 			}
@@ -223,9 +237,13 @@ func (d *drawing) shot(f *frame) {
 		x1, y1 := f.at(r.Ray.At(min(r.Ray.Max, r.Distance+4)))
 		fmt.Fprintf(&d.b, `<path class="ray past" d="M%.1f %.1fL%.1f %.1f"/>`+"\n", x, y, x1, y1)
 	}
+	if r.Radius > 0 { // the shot is a sphere
+		fmt.Fprintf(&d.b, `<circle class="ray" cx="%.1f" cy="%.1f" r="%.1f"/>`+"\n", x, y, r.Radius*f.scale)
+	}
 	if d.touched() {
-		nx, ny := f.at(r.Point.Mad(r.Normal, 0.25))
-		px, py := f.at(r.Point)
+		skin := r.Point.Mad(r.Normal, -r.Radius)
+		nx, ny := f.at(skin.Mad(r.Normal, 0.25))
+		px, py := f.at(skin)
 		fmt.Fprintf(&d.b, `<path class="normal" d="M%.1f %.1fL%.1f %.1f"/><circle class="dot" cx="%.1f" cy="%.1f" r="4.5"/>`+"\n", px, py, nx, ny, px, py)
 		return
 	}

@@ -34,7 +34,7 @@ func Sentence(r *lagcomp.Receipt, name func(id uint32) string) string {
 	if r.Subject == 0 {
 		return fmt.Sprintf("%s's %s", name(r.Shooter), what)
 	}
-	return fmt.Sprintf("%s's %s, and missed %s, %s, by %.2f m", name(r.Shooter), what, name(r.Subject), r.Bone, r.Miss)
+	return fmt.Sprintf("%s's %s, %.2f m past %s, %s", name(r.Shooter), what, r.Miss, name(r.Subject), r.Bone)
 }
 
 func (d *drawing) title(name func(uint32) string) {
@@ -50,7 +50,7 @@ func (d *drawing) legend() {
 		text := map[string]string{"present": "where it was by then", "seen": "what the shooter saw", "rewound": "what was judged"}[f.class]
 		switch {
 		case !f.held:
-			text += ": not known"
+			text += ": not here"
 		case f.class == "rewound" && d.figure[1].held && d.same():
 			text += ": the same, to the bit"
 		}
@@ -65,7 +65,7 @@ func (d *drawing) facts() {
 	r := d.r
 	clamp := "believed as it was claimed"
 	if r.Clamp != lagcomp.ClampNone {
-		clamp = fmt.Sprintf("moved by %+.2f ticks, because of %s", float64(r.Moved)/256, r.Clamp)
+		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Moved)/256, r.Clamp)
 	}
 	took := "not measured"
 	if r.Nanos != 0 {
@@ -75,7 +75,7 @@ func (d *drawing) facts() {
 		{{"claimed", View(r.Claimed)}, {"judged by", View(r.Used)}, {"view", clamp}},
 		{
 			{"rewound", fmt.Sprintf("%.2f ticks", Behind(r))},
-			{"looked at", fmt.Sprintf("%d rows, %d bounds, %d bodies", r.Candidates, r.Bounds, r.Bodies)}, {"took", took},
+			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.Bodies)}, {"took", took},
 		},
 	} {
 		for k, fact := range line {

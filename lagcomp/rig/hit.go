@@ -53,7 +53,10 @@ func Reaches(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32
 	middle := geom.Vec3{X: -start.X, Y: BoundHigh - start.Y, Z: -start.Z}
 	along := middle.Dot(r.Dir)
 	from = max(0, along-reach)
-	return from, from <= r.Max && along >= -reach && middle.Mad(r.Dir, -along).LenSq() <= float32(reach*reach)
+	if along < 0 { // it leads away, so it has to begin within the bound
+		return 0, middle.LenSq() <= float32(reach*reach)
+	}
+	return from, from <= r.Max && middle.Mad(r.Dir, -along).LenSq() <= float32(reach*reach)
 }
 
 // first is the bone that r meets first. A ball round each bone says, cheaply, which bones the ray may meet at all: all 17 are asked
