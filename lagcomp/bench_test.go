@@ -18,22 +18,10 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 		h.Record(now, poses)
 		slow.Record(now, poses)
 	}
-	fire := func(i int, v tick.View) Shot {
-		shooter, _ := h.At(v, i*15)
-		s := Shot{Shooter: shooter.ID, Team: NoTeam, View: v}
-		s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
-		slot := i*13 + 7
-		target, _ := h.At(v, slot)
-		for ; !target.Alive(); slot++ {
-			target, _ = h.At(v, slot)
-		}
-		s.Ray.Dir = target.Pos.Add(geom.Vec3{Y: 1}).Sub(s.Ray.Origin).Normalize()
-		return s
-	}
 	for i := range shots {
-		same = append(same, fire(i, tick.View{From: 170, To: 176, Frac: 100}))
+		same = append(same, h.fire(i, tick.View{From: 170, To: 176, Frac: 100}))
 		from := 150 + tick.Tick(i%40)
-		distinct = append(distinct, fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i*4 + 1)}))
+		distinct = append(distinct, h.fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i*4 + 1)}))
 	}
 	got, want := make([]Hit, shots), make([]Hit, shots)
 	hits := 0
@@ -55,18 +43,26 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 	return h, slow, same, distinct
 }
 
+// fire is a shot of one of 1000 players at the body of another, as its view shows them.
+func (h *History) fire(i int, v tick.View) Shot {
+	shooter, _ := h.At(v, i*15%1000)
+	s := Shot{Shooter: shooter.ID, Team: NoTeam, View: v}
+	s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
+	slot := i*13 + 7
+	target, _ := h.At(v, slot%1000)
+	for ; !target.Alive() || target.ID == s.Shooter || geom.Abs(target.Pos.X) > 1000; slot++ {
+		target, _ = h.At(v, slot%1000)
+	}
+	s.Ray.Dir = target.Pos.Add(geom.Vec3{Y: 1}).Sub(s.Ray.Origin).Normalize()
+	return s
+}
+
 // BenchmarkCast judges the 64 shots of one tick among 1000 players, beside the brute-force twin: all look at one instant;
 // each at its own, within four pairs of snapshots (a lobby) or within forty (the worst there is).
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
 	hits := make([]Hit, 1000)
-	var thousand []Shot // each at an instant of its own, in 110 pairs of ticks
-	for i := range 1000 {
-		s := distinct[i%len(distinct)]
-		from := 75 + tick.Tick(i%110)
-		s.View = tick.View{From: from, To: from + 6, Frac: uint8(i/110*28 + i%110)}
-		thousand = append(thousand, s)
-	}
+	thousand := h.spread()
 	onSnapshot, lobby := append([]Shot(nil), same...), append([]Shot(nil), same...)
 	for i := range onSnapshot {
 		onSnapshot[i].View.Frac = 0
@@ -83,6 +79,7 @@ func BenchmarkCast(b *testing.B) {
 		{"distinct-views-40-pairs", h.Cast, distinct},
 		{"thousand-shots-110-pairs", h.Cast, thousand},
 		{"one-shot", h.Cast, same[:1]},
+		{"rival-vek-thousand-shots-110-pairs", h.vekCast(newVekBroad(1000)), thousand},
 		{"brute-force-same", slow.Cast, same},
 		{"brute-force-distinct", slow.Cast, distinct},
 	} {
