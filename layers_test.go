@@ -66,6 +66,7 @@ var layers = []layer{
 	{pkg: "lagcomp/rig", may: "ecs/geom"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek internal/planted"},
+	{pkg: "lagcomp/picture", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},

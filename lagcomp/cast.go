@@ -86,18 +86,12 @@ func (h *History) castOne(s *Shot, seen func(*Shot, uint32) bool) (best Hit) {
 	if a == nil || !ok {
 		return Hit{}
 	}
+	q := question{ray: ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
 	near, flyers := h.near(ray, a, b, s.View.Frac)
-	for _, slots := range [2][]int32{near, flyers} {
-		for _, slot := range slots {
-			if slot := int(slot); a.target(slot, s.Shooter, s.Team) {
-				p := lerpRow(a, b, s.View.Frac, slot)
-				if hit, ok := test(short(ray, &best), 0, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(s, p.ID)) {
-					best = hitOf(ray, p.ID, slot, &hit)
-				}
-			}
-		}
+	if seen == nil {
+		return h.sieve.judge(&q, near, flyers, nil)
 	}
-	return best
+	return h.sieve.judge(&q, near, flyers, func(id uint32) bool { return seen(s, id) })
 }
 
 // short is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.

@@ -37,7 +37,9 @@ type ways struct {
 	last   way
 }
 
-func newWays(shared bool) ways { return ways{shared: shared, flyers: make([]int32, 0, mostFlyers)} }
+func newWays(shared bool) ways {
+	return ways{shared: shared, flyers: make([]int32, 0, mostFlyers+len(move{}.flyers))}
+}
 
 // way is an answer of reach.
 type way struct {
@@ -75,17 +77,31 @@ func (w *ways) sum(h *History, a, b *frame) (metres float32, flyers []int32, ok 
 		if s.count == tooMany || metres > longest {
 			return w.span(a, b)
 		}
-		for _, row := range s.flyers[:s.count] {
-			if int(row) >= min(a.used, b.used) || rig.Broken(&a.rows[row], &b.rows[row]) {
-				continue // not mixed, so it does not move
-			}
-			if len(flyers) == mostFlyers {
-				return w.span(a, b)
-			}
-			flyers = append(flyers, row)
+		if flyers = whole(flyers, a, b, s.flyers[:s.count]); len(flyers) > mostFlyers {
+			return w.span(a, b)
 		}
 	}
 	return metres, flyers, true
+}
+
+// whole appends the rows that are of one life at a and b: others are not mixed, so they do not move. No branch on what the poses
+// say, so that the processor fetches all of them at once; two heroes of one life are let pass.
+func whole(out []int32, a, b *frame, rows []int32) []int32 {
+	n, most := len(out), int32(min(a.used, b.used))
+	out = out[:n+len(rows)]
+	for _, row := range rows {
+		if row >= most {
+			continue
+		}
+		p, q := &a.rows[row], &b.rows[row]
+		out[n] = row
+		same := 0
+		if p.ID^q.ID|uint32((p.Flags^q.Flags)&(rig.FlagAlive|rig.LifeMask)) == 0 {
+			same = 1
+		}
+		n += same
+	}
+	return out[:n]
 }
 
 // span is reach by the pair alone.

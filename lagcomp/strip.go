@@ -9,9 +9,10 @@ import (
 // wideStrip is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
 const wideStrip = 160
 
-// alongStrip calls judge for the rows that a long way may touch, square by square of the ground that it passes over, and
+// alongStrip makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
 // reports false if looking at everybody is less work: the lobby is small, or there is no index.
-func (s *Sweeper) alongStrip(ray geom.Ray, q *query, judge func(int32)) bool {
+func (s *Sweeper) alongStrip(ray geom.Ray, q *query) bool {
+	s.candidates = s.candidates[:0]
 	if q.reach > kernel.MaxRadius {
 		return false
 	}
@@ -39,7 +40,7 @@ func (s *Sweeper) alongStrip(ray geom.Ray, q *query, judge func(int32)) bool {
 				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)
 				along := min(max(to.Dot(r.Dir), 0), r.Max)
 				if to.Mad(r.Dir, -along).LenSq() <= reach {
-					judge(slot)
+					s.candidates = append(s.candidates, slot)
 				}
 			}
 		}

@@ -46,7 +46,7 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 		}
 		if a, b := h.between(w.View); a != nil {
 			q := s.query(a, b, w.View.Frac, w.Ray.Origin, w.Ray.At(w.Ray.Max), w.Radius)
-			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(ray, &q, func(int32) {}) {
+			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(ray, &q) {
 				strips++
 			}
 		}
@@ -115,7 +115,7 @@ func BenchmarkStrip(b *testing.B) {
 		b.Run(fmt.Sprintf("players=%d/squares", players), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if !s.alongStrip(ray, &q, func(int32) { n++ }) {
+				if !s.alongStrip(ray, &q) {
 					b.Skip("so few players that the rows are less work")
 				}
 			}

@@ -27,9 +27,11 @@ type Sweeper struct {
 	index      *[indexes]index // of tick t: index[t % indexes]
 	ground     []int32         // of the living of the frame at hand, which square; nil: a fork, which builds no index
 	marks      []uint64        // of Within, a bit a slot, all 0 in between
-	candidates []int32         // of a long way
+	candidates []int32         // of a way
 	ways       ways
-	wide       int // wideStrip, but in tests
+	sieve      sieve
+	notes      []Note // of the sweeps at hand, nil: nobody asks
+	wide       int    // wideStrip, but in tests
 }
 
 // index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
@@ -45,7 +47,7 @@ type index struct {
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, index: new([indexes]index), ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), ways: newWays(false), wide: wideStrip,
+		candidates: make([]int32, 0, h.slots), ways: newWays(false), sieve: newSieve(h.slots), wide: wideStrip,
 	}
 	starts, rows := make([]int32, indexes*(gridSide*gridSide+1)), make([]int32, indexes*h.slots)
 	for i := range s.index {
@@ -82,6 +84,9 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 }
 
 func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
+	if s.notes != nil {
+		s.notes[i] = Note{}
+	}
 	a, b := s.h.between(w.View)
 	ray, ok := Aim(w.Ray)
 	if a == nil || !ok || !usable(w.Radius) {
@@ -89,29 +94,30 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 	}
 	end := ray.At(min(ray.Max, 4*Reach))
 	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
-	judge := func(row int32) {
-		slot := int(row)
-		if !a.target(slot, w.Except, w.Team) {
-			return
+	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
+	near := s.list(a, ray, &q)
+	if seen == nil {
+		best = s.sieve.judge(&ask, near, q.flyers, nil)
+		if s.notes != nil {
+			s.sieve.note(&ask, &best, &s.notes[i])
 		}
-		p := lerpRow(a, b, w.View.Frac, slot)
-		if hit, ok := test(short(ray, &best), w.Radius, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(i, p.ID)) {
-			best = hitOf(ray, p.ID, slot, &hit)
-		}
+		return best
 	}
-	if q.cells > fewCells {
-		if !s.alongStrip(ray, &q, judge) {
-			for _, slot := range s.alongRay(ray, q) {
-				judge(slot)
-			}
-		}
-	} else {
-		s.inBox(a, &q, judge)
+	return s.sieve.judge(&ask, near, q.flyers, func(id uint32) bool { return seen(i, id) })
+}
+
+// list is the rows that a way may touch, but for the flyers: looked for in a box round a short one, along the squares of a long
+// one, or among everybody.
+func (s *Sweeper) list(a *frame, ray geom.Ray, q *query) []int32 {
+	if q.cells <= fewCells {
+		s.candidates = s.candidates[:0]
+		s.inBox(a, q, func(row int32) { s.candidates = append(s.candidates, row) })
+		return s.candidates
 	}
-	for _, slot := range q.flyers {
-		judge(slot)
+	if s.alongStrip(ray, q) {
+		return s.candidates
 	}
-	return best
+	return s.alongRay(ray, *q)
 }
 
 // Near is a player whom a ball touches.
@@ -206,7 +212,7 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 		return s.h.everyone[:f.used]
 	}
 	n := f.used
-	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates)
+	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates[:0])
 }
 
 // inBox calls judge for the rows whose feet lie in the query's box.

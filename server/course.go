@@ -210,6 +210,7 @@ func (l *Lobby) move(w *world) {
 	l.Reel()
 	l.cfg, l.match, l.frames, l.crowd, l.things = w.cfg, w.match, w.frames, w.crowd, w.things
 	l.match.Witness(l.witness)
+	l.match.Receipts(l.receipts)
 	l.match.Share(w.cfg.Runner)
 	l.round, l.leaving = round{}, 0
 }

@@ -61,7 +61,8 @@ type Host struct {
 	view  view
 
 	terminal terminal
-	archive  *archive // nil: nothing is recorded
+	shots    chan shotAsk // those who ask for receipts
+	archive  *archive     // nil: nothing is recorded
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
@@ -100,7 +101,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
@@ -211,6 +212,7 @@ func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 		}
 	}()
 	h.lines(now)
+	h.handShots()
 	if ticks == 1 {
 		return h.lobby.Tick(now, unix, h.conn)
 	}

@@ -60,6 +60,7 @@ func (h *Host) pages(secret string) *http.ServeMux {
 	mux.HandleFunc("GET /stats", h.serveStats)
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
 	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))
+	mux.HandleFunc("GET /v1/shots", h.serveShots(secret))
 	return mux
 }
 

@@ -64,12 +64,17 @@ type Config struct {
 	SpectateAll bool        // they see everybody, and may look through nobody's eyes; default what their target may see
 	Paces       ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
 
+	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
+
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes a package of it, and a divergence is over before it is noticed. What it costs
 // a tick is in the noise, see BenchmarkRelevance of bench/bottle.
 const defaultChecksumEvery = 20
+
+// MaxReceipts is the most receipts that a lobby keeps: 15 MB.
+const MaxReceipts = 1 << 16
 
 // MaxPlayers is the most players that one lobby takes.
 const MaxPlayers = wire.MaxPlayers
@@ -131,6 +136,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
 	case c.ContentKbps < sim.MinKbps || c.ContentKbps > maxKbps:
 		return c, fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinKbps, maxKbps)
+	case c.Receipts < 0 || c.Receipts > MaxReceipts:
+		return c, fmt.Errorf("%d receipts of shots: expected 0 to %d", c.Receipts, MaxReceipts)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
@@ -179,6 +186,7 @@ type Lobby struct {
 	batch   int  // ticks since the last that snapshots were sent of
 	shed    Shed // what overload makes us leave out
 
+	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
 	parts    parts
 	lapped   lap // of the last tick
@@ -224,6 +232,12 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
+	if cfg.Receipts > 0 {
+		l.receipts = lagcomp.NewReceipts(cfg.Receipts)
+		if given.CPU != nil {
+			l.receipts.Clock = func() int64 { return int64(cfg.CPU()) }
+		}
+	}
 	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.social = newSocial(&l.cfg)
@@ -244,6 +258,9 @@ func (l *Lobby) Gate() *netcode.Server { return l.gate }
 
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
+
+// Receipts returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
+func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
 
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }

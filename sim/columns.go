@@ -28,7 +28,8 @@ type scratch struct {
 	parts   []rig.Part // by slot of the shooter: what its rounds hit in this tick
 	rounds  []lagcomp.Sweep
 	hits    []lagcomp.Hit
-	asked   lagcomp.Shot // what a Witness is asked about
+	notes   []lagcomp.Note // of rounds, for receipts
+	asked   lagcomp.Shot   // what a Witness is asked about
 	wounds  []object.Wound
 	deaths  []death
 	kills   []mode.Kill

@@ -15,36 +15,40 @@ import (
 )
 
 func fire(c *columns) {
-	row, view := int32(-1), tick.View{}
+	row, view, why := int32(-1), tick.View{}, lagcomp.ClampNone
 	for i := range c.scratch.acts {
 		d := &c.scratch.acts[i]
 		if Looks(d.action.Kind) && d.row != row {
-			row, view = d.row, c.clamp(int(d.row))
+			row = d.row
+			view, why = c.clamp(int(row))
 		}
-		c.release(int(d.row), &d.action, view)
+		c.release(int(d.row), &d.action, view, why)
 	}
 }
 
-// clamp is the view that a player's actions of the tick are judged by.
-func (c *columns) clamp(i int) tick.View {
+// clamp is the view that a player's actions of the tick are judged by, and for receipts why it is not the one claimed.
+func (c *columns) clamp(i int) (view tick.View, why lagcomp.Clamp) {
 	know := &c.know[i]
 	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.Knowledge)
 	if clamped {
 		c.outcome.Clamped++
+		if c.match.receipts != nil {
+			why = lagcomp.WhyClamped(c.command[i].View, view, c.clock.Tick, know.Knowledge)
+		}
 	}
 	if view.Valid() {
 		know.Last = lagcomp.Instant(view)
 	}
-	return view
+	return view, why
 }
 
 // release lets one action go.
-func (c *columns) release(i int, a *ability.Action, view tick.View) {
+func (c *columns) release(i int, a *ability.Action, view tick.View, why lagcomp.Clamp) {
 	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
 	o := c.objects
 	switch a.Kind {
 	case ability.DoShot, ability.DoMelee:
-		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse}
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamp: why}
 		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
 		if a.Kind == ability.DoMelee {
 			s.Team = object.HarmEveryone.Spare(v.Team)
@@ -71,10 +75,16 @@ func combat(c *columns) {
 	n := shots + len(o.Punches)
 	s.rounds, s.hits = slices.Grow(s.rounds[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
 	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
-	c.scene.Cast(s.rounds, s.hits)
-	if c.match.seen != nil {
-		for i := range s.hits {
-			c.ask(i)
+	notes, nanos := c.cast()
+	for i := range s.hits {
+		first := uint32(0)
+		if c.match.seen != nil {
+			first = c.ask(i)
+		}
+		if notes != nil && i < shots {
+			c.receipt(&o.Shots[i], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, false)
+		} else if notes != nil {
+			c.receipt(&o.Punches[i-shots], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, true)
 		}
 	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
@@ -103,14 +113,15 @@ func obstructOf(c *columns, p split.Part) {
 
 // ask asks whether who was hit by round i had been shown to its shooter. If not the round goes on: it is cast again, and
 // whoever would be hit next is asked about in turn. So a Witness is asked in the order of rounds whoever cast them, and of
-// nobody twice.
-func (c *columns) ask(i int) {
+// nobody twice. It returns who was denied first, 0 nobody.
+func (c *columns) ask(i int) (first uint32) {
 	s := c.scratch
-	first := s.hits[i].ID
+	first = s.hits[i].ID
 	if first == 0 || c.witness(i, first) {
-		return
+		return 0
 	}
 	c.scene.Players.CastSeen(s.rounds[i:i+1], s.hits[i:i+1], func(_ int, id uint32) bool { return id != first && c.witness(i, id) })
+	return first
 }
 
 // witness asks whether round i was fired by somebody who saw a player.
@@ -128,7 +139,7 @@ func (c *columns) witness(i int, id uint32) bool {
 // obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
 func (c *columns) obstructed(s *Shot) lagcomp.Sweep {
 	if t, ok := c.arena.Raycast(s.Ray); ok {
-		s.Ray.Max = t
+		s.Ray.Max, s.Wall = t, true
 	}
 	if i, t, ok := c.scene.SweepBarrels(s.Ray, s.Radius); ok && t < s.Ray.Max {
 		s.Ray.Max, s.Struck = t, c.scene.Barrel[i].ID

@@ -32,6 +32,8 @@ type Match struct {
 
 	seen  func(s *lagcomp.Shot, id uint32) bool // of Witness
 	diary *Diary                                // of Keep
+
+	receipts *lagcomp.Receipts // nil: nobody asks
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -58,6 +60,10 @@ type Shot struct {
 	Damage  int16
 	Impulse float32   // m/s
 	Struck  ecs.NetID // the barrel or cube that stopped it, 0: the ground or nothing
+	Wall    bool      // the ground or a wall stopped it, if Struck did not
+
+	Claimed tick.View     // what its command named
+	Clamp   lagcomp.Clamp // why View is another, if receipts are written
 }
 
 // inboxes is the resource of commands that wait, by slot.

@@ -32,7 +32,7 @@ type serveFlags struct {
 	listen, socket, http, query, name, arena, model string
 	relevance, mode, pack                           string
 	far                                             float64
-	checksum                                        int
+	checksum, receipts                              int
 	codec                                           string
 	players, rate, interval, kbps, workers          int
 	content                                         int
@@ -135,6 +135,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
 	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
+	fl.IntVar(&f.receipts, "receipts", 4096, "`shots` of which the last receipts are kept, see tickrate inspect shots; 0 for none")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
@@ -206,7 +207,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players = f.players
+	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
 	if !wire.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}

@@ -14,6 +14,7 @@ type task struct {
 	grenades    []Grenade
 	sweeps      []lagcomp.Sweep
 	hits        []lagcomp.Hit
+	notes       []lagcomp.Note
 }
 
 // Share lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
@@ -47,6 +48,16 @@ func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 	s.task.sweeps, s.task.hits = sweeps, hits
 	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p split.Part) {
 		s.lane(p).Cast(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To])
+	})
+	s.task = task{}
+}
+
+// CastNoted is Players.CastNoted, shared.
+func (s *Scene) CastNoted(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.Note) {
+	s.prepare(sweeps)
+	s.task.sweeps, s.task.hits, s.task.notes = sweeps, hits, notes
+	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p split.Part) {
+		s.lane(p).CastNoted(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To], s.task.notes[p.From:p.To])
 	})
 	s.task = task{}
 }
