@@ -8,10 +8,16 @@ import (
 // Quantiles sums up one measured quantity; the unit stands in the name of the field that holds it.
 type Quantiles struct {
 	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
+}
+
+// times is q in another unit.
+func (q Quantiles) times(by float64) Quantiles {
+	return Quantiles{q.P50 * by, q.P90 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
 // Stage is the CPU time that one station of the tick took, in microseconds a tick.
@@ -69,7 +75,7 @@ func (s Step) Finite() Step {
 		}
 	}
 	quantiles := func(q *Quantiles, name string) {
-		for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
+		for _, x := range []*float64{&q.P50, &q.P90, &q.P99, &q.P999, &q.Max, &q.Mean} {
 			mend(x, name)
 		}
 	}
