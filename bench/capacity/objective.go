@@ -44,7 +44,7 @@ func short(s string) string {
 }
 
 // ObjectiveHelp lists what an expression may name.
-const ObjectiveHelp = `p50, p90, p99, p999, max, mean of tick (the longer of CPU time and elapsed), cpu, elapsed, late (a tick's begin,
+const ObjectiveHelp = `p50, p99, p999, max, mean of tick (the longer of CPU time and elapsed), cpu, elapsed, late (a tick's begin,
 from its schedule), age (of the newest snapshot), rtt; lost of input, tick, datagram; total of input, tick; kbps of down, up;
 cores of server; the names period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
 
@@ -72,7 +72,7 @@ var spreads = map[string]struct {
 	"rtt":     {"round trip", func(s Step) Quantiles { return s.RTTMillis }},
 	"tick": {"tick", func(s Step) Quantiles {
 		c, w := s.TickCPUMillis, s.TickWallMillis
-		return Quantiles{P50: max(c.P50, w.P50), P90: max(c.P90, w.P90), P99: max(c.P99, w.P99), P999: max(c.P999, w.P999), Max: max(c.Max, w.Max), Mean: max(c.Mean, w.Mean)}
+		return Quantiles{P50: max(c.P50, w.P50), P99: max(c.P99, w.P99), P999: max(c.P999, w.P999), Max: max(c.Max, w.Max), Mean: max(c.Mean, w.Mean)}
 	}},
 }
 
@@ -98,8 +98,6 @@ func quantileOf(name string, q Quantiles) (float64, bool) {
 	switch name {
 	case "p50":
 		return q.P50, true
-	case "p90":
-		return q.P90, true
 	case "p99":
 		return q.P99, true
 	case "p999":
@@ -207,7 +205,7 @@ func (o *Objective) call(n *ast.CallNode) error {
 		}
 	}
 	if takes == nil {
-		return o.wrong(n, "expected p50, p90, p99, p999, max, mean, lost, total, kbps or cores, got %s", name)
+		return o.wrong(n, "expected p50, p99, p999, max, mean, lost, total, kbps or cores, got %s", name)
 	}
 	return o.wrong(n, "%s: expected one of %s", name, strings.Join(takes, ", "))
 }

@@ -19,7 +19,7 @@ func TestObjectiveRefuses(t *testing.T) {
 		{"p99(tick)<0.6*perod", 15, "got perod"},
 		{"p99(tik)<1", 1, "p99: expected one of tick, cpu, elapsed, late, age, rtt"},
 		{"lost(age)==0", 1, "lost: expected one of input, tick, datagram"},
-		{"p99(tick)<1 && p98(tick)<1", 16, "expected p50, p90"},
+		{"p99(tick)<1 && p98(tick)<1", 16, "expected p50, p99"},
 		{"p99(tick)<1 || true", 13, "expected a comparison (< <= > >= ==) or &&, got ||"},
 		{"p99(tick)<(1<2)", 13, "expected + - * or /"},
 		{"p99(tick) < \"x\"", 13, "expected a number"},
@@ -57,7 +57,7 @@ func TestObjective(t *testing.T) {
 		{"p99(tick)-p50(tick)<2", "p99(tick) - p50(tick) is 3, not below 2"},
 		{"-1>-2 && 3-2==1 && 3/2>=1.5 && +2*2==4", ""},
 		{"1<2<1", "2 is 2, not below 1"},
-		{"p90(rtt)<1", "p90 round trip was not measured"},
+		{"p50(rtt)<1", "p50 round trip was not measured"},
 		{"p99(tick)<1 && lost(input)==0", "p99 tick 5.00 ms, not below 1.00 ms|2 of 1000 inputs lost, not 0"},
 	} {
 		o, err := ParseObjective(c.text)

@@ -2,22 +2,36 @@ package capacity
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
 // Quantiles sums up one measured quantity; the unit stands in the name of the field that holds it.
 type Quantiles struct {
 	P50  float64 `json:"p50"`
-	P90  float64 `json:"p90"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
 }
 
+// QuantilesOf sums up values, which it sorts.
+func QuantilesOf(values []float64) (q Quantiles) {
+	if len(values) == 0 {
+		return q
+	}
+	slices.Sort(values)
+	at := func(p float64) float64 { return values[min(int(p*float64(len(values))), len(values)-1)] }
+	for _, v := range values {
+		q.Mean += v / float64(len(values))
+	}
+	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), values[len(values)-1]
+	return q
+}
+
 // times is q in another unit.
 func (q Quantiles) times(by float64) Quantiles {
-	return Quantiles{q.P50 * by, q.P90 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
+	return Quantiles{q.P50 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
 // Stage is the CPU time that one station of the tick took, in microseconds a tick.
@@ -46,6 +60,7 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	Facts *Facts `json:"facts,omitempty"` // nil in reports of before there were any
 	Bytes *Bytes `json:"bytes,omitempty"` // what went down to a sample of the clients
 
 	InputsExpected uint64 `json:"inputs_expected"`
@@ -75,7 +90,7 @@ func (s Step) Finite() Step {
 		}
 	}
 	quantiles := func(q *Quantiles, name string) {
-		for _, x := range []*float64{&q.P50, &q.P90, &q.P99, &q.P999, &q.Max, &q.Mean} {
+		for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
 			mend(x, name)
 		}
 	}
