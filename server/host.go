@@ -39,6 +39,8 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
+	Hiccup func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
+
 	Log io.Writer // also what the console answers the operator; default none
 }
 
@@ -54,9 +56,11 @@ type Host struct {
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
-	stalls         meter.Counter    // ticks given up after a stall
-	overruns       meter.Counter    // ticks that took longer than their period
-	shed           atomic.Int32     // the rung that the lobby is on
+	raw            *meter.Histogram // ns; lateness of the ticks that were played alone
+	hiccup         func() Spread
+	stalls         meter.Counter // ticks given up after a stall
+	overruns       meter.Counter // ticks that took longer than their period
+	shed           atomic.Int32  // the rung that the lobby is on
 
 	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
@@ -77,7 +81,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0), hiccup: cfg.Hiccup}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
@@ -126,6 +130,7 @@ func (h *Host) Run(ctx context.Context) error {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
+		h.raw.Record(int64(now - due))
 		wall := time.Now()
 		err = h.tick(now, wall.Unix())
 		took := pacer.Now() - now

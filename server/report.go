@@ -21,7 +21,9 @@ type Report struct {
 	Players    int               `json:"players"` // now
 	TickCPU    Spread            `json:"tick_cpu_us"`
 	TickWall   Spread            `json:"tick_wall_us"`
-	Lateness   Spread            `json:"lateness_us"`
+	Lateness   Spread            `json:"lateness_us"`         // with the ticks that were given up: a schedule that moved must not hide why
+	Raw        Spread            `json:"lateness_raw_us"`     // of the ticks that were played
+	Hiccup     *Spread           `json:"hiccup_us,omitempty"` // what the machine took meanwhile, where a meter is on
 	Stages     []StageCost       `json:"stages"`
 	GivenUp    uint64            `json:"ticks_given_up"`
 	Overruns   uint64            `json:"tick_overrun"` // ticks that took longer than their period
@@ -97,6 +99,10 @@ func (h *Host) reset() {
 	var mem runtime.MemStats
 	h.since = h.mark(&mem)
 	h.lateness.Reset()
+	h.raw.Reset()
+	if h.hiccup != nil {
+		h.hiccup()
+	}
 	h.wall.Reset()
 	h.lobby.Stats.Tick.Reset()
 	for _, s := range h.lobby.Stats.Stage {
@@ -119,6 +125,11 @@ func (h *Host) report() Report {
 		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{}, SocketLost: now.socket.Lost() - h.since.socket.Lost(), Socket: now.socket,
 		Query: h.query.counters(),
+	}
+	r.Raw = spread(h.raw, time.Microsecond)
+	if h.hiccup != nil {
+		took := h.hiccup()
+		r.Hiccup = &took
 	}
 	for i, st := range s.Stage {
 		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})

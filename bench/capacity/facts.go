@@ -22,5 +22,5 @@ type Facts struct {
 	Datagrams float64 `json:"datagrams_client"`
 	Memory    float64 `json:"memory_bytes"` // of one lobby; 0: not measured
 	Codec     string  `json:"codec"`
-	Cap       float64 `json:"cap_bytes"`    // the budget: most bytes to each client a second; 0: none
+	Cap       float64 `json:"cap_bytes"` // the budget: most bytes to each client a second; 0: none
 }

@@ -48,9 +48,15 @@ type Step struct {
 
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
-	StageCPUMicros []Stage   `json:"stage_cpu_us"` // in the order of the tick
-	LatenessMicros Quantiles `json:"lateness_us"`  // a tick's begin, from its scheduled time
-	ServerCores    float64   `json:"server_cores"` // CPU seconds a second of the whole server process
+	StageCPUMicros []Stage   `json:"stage_cpu_us"`      // in the order of the tick
+	LatenessMicros Quantiles `json:"lateness_us"`       // a tick's begin, from its scheduled time, with the ticks that were given up
+	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // of the ticks that were played alone
+	HiccupMicros   Quantiles `json:"hiccup_us"`         // what the machine took on the server's processor: how late a thread woke that only sleeps
+	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise in the swarm's process
+	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its slots, with those that it skipped
+	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
+	Lobbies        int       `json:"lobbies,omitempty"` // 0 means one
+	ServerCores    float64   `json:"server_cores"`      // CPU seconds a second of the whole server process
 
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
 	DatagramsOutPerTick float64 `json:"datagrams_out_per_tick"`
@@ -97,6 +103,11 @@ func (s Step) Finite() Step {
 	quantiles(&s.TickCPUMillis, "tick_cpu_ms")
 	quantiles(&s.TickWallMillis, "tick_wall_ms")
 	quantiles(&s.LatenessMicros, "lateness_us")
+	quantiles(&s.LatenessRaw, "lateness_raw_us")
+	quantiles(&s.HiccupMicros, "hiccup_us")
+	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
+	quantiles(&s.SwarmLateness, "swarm_lateness_us")
+	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")
