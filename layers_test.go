@@ -32,7 +32,7 @@ var layers = []layer{
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
-	{pkg: "bench/capacity", may: "gonum expr"},
+	{pkg: "bench/capacity", may: "gonum expr perf"},
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},

@@ -20,6 +20,9 @@ type Model struct {
 	Sight    Law     `json:"sight"`
 	Memory   Law     `json:"memory"`
 	Outgoing Law     `json:"outgoing"` // datagrams a snapshot
+	Tail     float64 `json:"tail"`     // p99 of a tick's CPU time, as a multiple of its mean: the median of the steps
+
+	nearCPU, nearBytes, nearSight nearby // what neighbours differ from the laws by
 
 	ranges map[string][2]float64
 	codecs []string
@@ -49,20 +52,29 @@ var stageFeatures = []feature{
 	{"N·V/every (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
 	{"N/every (chosen)", func(f Facts) float64 { return told(f) * ruled(f) }},
 	{"shots", func(f Facts) float64 { return f.Shots }},
+	{"N·Hz", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.TickHz) / 100 }},
 	{"N·N", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.PerLobby) }},
 }
 
+// parcels is how many datagrams a client is sent for each snapshot, one at least each 50 ms, before any is too long for one.
+func parcels(f Facts) float64 { return max(1, 20*interval(f)) }
+
+// parcelBytes is about what one datagram of a snapshot holds.
+const parcelBytes = 1180
+
 var snapshotFeatures = []feature{
-	{"1", func(Facts) float64 { return 1 }},
+	{"datagrams", parcels},
 	{"V", func(f Facts) float64 { return f.Visible }},
 	{"V·s", func(f Facts) float64 { return f.Visible * interval(f) }},
 	{"V·Hz", func(f Facts) float64 { return f.Visible / interval(f) / 100 }},
-	{"Hz", func(f Facts) float64 { return 1 / interval(f) / 100 }},
 	{"V (chosen)", func(f Facts) float64 { return f.Visible * ruled(f) }},
-	{"V·m", func(f Facts) float64 { return f.Visible * f.Side / 100 }},
+	{"V·log m", func(f Facts) float64 { return f.Visible * math.Log2(max(f.Side, 2)) }},
 	{"shots·interval", func(f Facts) float64 { return f.Shots * float64(f.SendEvery) }},
 	{"1 (chosen)", ruled},
+	{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
 }
+
+var parcelFeatures = []feature{{"datagrams", parcels}}
 
 var shotsFeatures = []feature{
 	{"N·s", func(f Facts) float64 { return float64(f.PerLobby) / float64(f.TickHz) }},
@@ -89,12 +101,12 @@ func within(far, side float64) float64 {
 	return min(1, math.Pi*r*r-8*r*r*r/3+r*r*r*r/2)
 }
 
-// sightFeatures: all, or those within reach, who are told by whole cells and linger.
+// sightFeatures: all, or those within reach, who are told by whole cells, linger and gather where the fight is.
 var sightFeatures = []feature{
 	{"all", func(f Facts) float64 { return float64(f.PerLobby-1) * (1 - ruled(f)) }},
 	{"near", func(f Facts) float64 { return float64(f.PerLobby-1) * ruled(f) * within(f.Far, f.Side) }},
-	{"near +8 m", func(f Facts) float64 { return float64(f.PerLobby-1) * ruled(f) * within(f.Far+8, f.Side) }},
-	{"ruled", func(f Facts) float64 { return ruled(f) }},
+	{"√near", func(f Facts) float64 { return float64(f.PerLobby-1) * ruled(f) * math.Sqrt(within(f.Far, f.Side)) }},
+	{"all (chosen)", func(f Facts) float64 { return float64(f.PerLobby-1) * ruled(f) }},
 }
 
 // FitModel fits a model to the measurements that are not held out. It refuses too few.
@@ -103,7 +115,7 @@ func FitModel(m Measurements) (Model, error) {
 	var facts []Facts
 	var names []string
 	times := map[string][]float64{}
-	var bytes, up, shots, sight, memory, outgoing []float64
+	var bytes, up, shots, sight, memory, outgoing, tails []float64
 	var withMemory []Facts
 	for _, s := range m.Steps {
 		if s.HeldOut {
@@ -124,9 +136,12 @@ func FitModel(m Measurements) (Model, error) {
 			withMemory, memory = append(withMemory, f), append(memory, f.Memory)
 		}
 		bytes = append(bytes, f.Bytes*interval(f))
-		outgoing = append(outgoing, f.Datagrams*interval(f))
+		outgoing = append(outgoing, f.Datagrams*interval(f)-math.Floor(f.Bytes*interval(f)/parcelBytes))
 		up = append(up, s.KbpsUpPerClient)
 		shots = append(shots, f.Shots)
+		if s.TickCPUMillis.Mean > 0 {
+			tails = append(tails, s.TickCPUMillis.P99/s.TickCPUMillis.Mean)
+		}
 		sight = append(sight, f.Visible)
 		model.note(f)
 	}
@@ -141,12 +156,52 @@ func FitModel(m Measurements) (Model, error) {
 		model.Stages = append(model.Stages, fitLaw(name, "µs", facts, times[name], 0.5, stageFeatures))
 	}
 	model.Snapshot = fitLaw("bytes of a snapshot", "B", facts, bytes, 1, snapshotFeatures)
-	model.Outgoing = fitLaw("datagrams of a snapshot", "", facts, outgoing, 0.1, snapshotFeatures[:4])
+	model.Outgoing = fitLaw("datagrams of a snapshot", "", facts, outgoing, 0.1, parcelFeatures)
 	model.Up = fitLaw("up", "kbit/s", facts, up, 0.1, upFeatures)
 	model.Shots = fitLaw("shots", "a tick", facts, shots, 0.05, shotsFeatures)
 	model.Sight = fitLaw("sees", "players", facts, sight, 0.5, sightFeatures)
 	model.Memory = fitLaw("memory", "B", withMemory, memory, 1, memoryFeatures)
+	model.correct(facts, m)
+	if len(tails) > 0 {
+		model.Tail = QuantilesOf(tails).P50
+	}
 	return model, nil
+}
+
+// correct learns what the laws are off by where it was measured: sight first, as the others are worked out from it.
+func (m *Model) correct(facts []Facts, ms Measurements) {
+	var cpu, bytes, sight, cpuFitted, bytesFitted, sightFitted []float64
+	var steps []Step
+	for _, s := range ms.Steps {
+		if !s.HeldOut {
+			steps = append(steps, s.Step)
+		}
+	}
+	for _, f := range facts {
+		sight, sightFitted = append(sight, f.Visible), append(sightFitted, m.Sight.at(f, sightFeatures))
+	}
+	m.nearSight = newNearby(facts, sight, sightFitted)
+	for i, f := range facts {
+		p := m.laws(f)
+		cpu, cpuFitted = append(cpu, steps[i].stages()), append(cpuFitted, p.TickMicros)
+		bytes, bytesFitted = append(bytes, f.Bytes), append(bytesFitted, p.Facts.Bytes)
+	}
+	m.nearCPU, m.nearBytes = newNearby(facts, cpu, cpuFitted), newNearby(facts, bytes, bytesFitted)
+}
+
+// laws works out a scenario by the laws alone, but for who sees whom.
+func (m *Model) laws(f Facts) (p Prediction) {
+	f.Visible = min(m.Sight.at(f, sightFeatures)*m.nearSight.factor(f), float64(f.PerLobby-1))
+	f.Shots = m.Shots.at(f, shotsFeatures)
+	f.Memory = m.Memory.at(f, memoryFeatures)
+	f.Bytes = m.Snapshot.at(f, snapshotFeatures) / interval(f)
+	for _, l := range m.Stages {
+		us := l.at(f, stageFeatures)
+		p.Stages = append(p.Stages, Stage{Name: l.Name, Mean: us})
+		p.TickMicros += us
+	}
+	p.Facts = f
+	return p
 }
 
 var upFeatures = []feature{
@@ -186,6 +241,7 @@ type Prediction struct {
 	Facts        Facts    `json:"facts"`
 	TickMicros   float64  `json:"tick_us"` // CPU time of a tick of one lobby, mean
 	Stages       []Stage  `json:"stages"`
+	Tail         float64  `json:"tail"` // p99 of the tick as a multiple of its mean
 	Cores        float64  `json:"cores"`
 	KbpsDown     float64  `json:"kbps_down_per_client"`
 	KbpsUp       float64  `json:"kbps_up_per_client"`
@@ -211,26 +267,25 @@ func (m *Model) Predict(f Facts) (Prediction, error) {
 			p.Extrapolated = append(p.Extrapolated, fmt.Sprintf("%s: %g, measured %g to %g", x.name, math.Round(v*100)/100, math.Round(r[0]*100)/100, math.Round(r[1]*100)/100))
 		}
 	}
-	f.Visible = min(m.Sight.at(f, sightFeatures), float64(f.PerLobby-1))
-	f.Shots = m.Shots.at(f, shotsFeatures)
-	f.Memory = m.Memory.at(f, memoryFeatures)
-	f.Bytes = m.Snapshot.at(f, snapshotFeatures) / interval(f)
-	f.Datagrams = m.Outgoing.at(f, snapshotFeatures) / interval(f)
+	by := m.laws(f)
+	f = by.Facts
+	f.Bytes *= m.nearBytes.factor(f)
 	if f.Cap > 0 && f.Bytes > f.Cap {
 		p.Squeezed, f.Bytes = true, f.Cap
 	}
-	for _, l := range m.Stages {
-		us := l.at(f, stageFeatures)
-		p.Stages = append(p.Stages, Stage{Name: l.Name, Mean: us})
-		p.TickMicros += us
+	f.Datagrams = (m.Outgoing.at(f, parcelFeatures) + math.Floor(f.Bytes*interval(f)/parcelBytes)) / interval(f)
+	scale := m.nearCPU.factor(f)
+	for _, st := range by.Stages {
+		p.Stages = append(p.Stages, Stage{Name: st.Name, Mean: st.Mean * scale})
 	}
+	p.TickMicros = by.TickMicros * scale
 	n := float64(f.PerLobby * f.Lobbies)
 	p.Cores = p.TickMicros / 1e6 * float64(f.TickHz) * float64(f.Lobbies)
 	p.KbpsDown, p.KbpsUp = f.Bytes*8/1000, m.Up.at(f, upFeatures)
 	p.PacketsOut, p.PacketsIn = f.Datagrams*n, float64(f.TickHz)*n
 	p.EgressMbps = (f.Bytes + OverIPv4*f.Datagrams) * 8 * n / 1e6
 	p.MemoryMB = f.Memory / 1e6 * float64(f.Lobbies)
-	p.Facts = f
+	p.Facts, p.Tail = f, m.Tail
 	return p, nil
 }
 

@@ -37,15 +37,15 @@ type planFlags struct {
 	seed                          uint64
 	traces                        []string
 
-	scenario, expr             string
-	s                          scenario.Scenario // in full, after fill
-	repeat                     int
-	json                       bool
-	predict, verify            bool
-	measured, prices, baseline string
-	concurrent                 int
-	headroom                   float64
-	slow                       string
+	scenario, expr                      string
+	s                                   scenario.Scenario // in full, after fill
+	repeat                              int
+	json                                bool
+	predict, verify                     bool
+	measured, prices, baseline, against string
+	concurrent                          int
+	headroom                            float64
+	slow                                string
 }
 
 func newPlan() *cobra.Command {
@@ -74,13 +74,22 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newCalibrate(), newScenarios())
+	c.AddCommand(newCalibrate(), newScenarios(), newRounds(), newSelfTest())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
 	fl.StringVar(&f.scenario, "scenario", "one-lobby", "`name` of a scenario (plan scenarios lists them), or a TOML file")
 	fl.StringVar(&f.expr, "level", "", "service level, an `expression`; default p99 of the tick within --tick-share, no input lost, p99 age within 2 intervals")
 	fl.IntVar(&f.repeat, "repeat", 0, "`times` that the size at the knee is measured again, for confidence intervals; default the scenario's, 2")
+	fl.BoolVar(&f.predict, "predict", false, "run nothing: say what the scenario costs, from measurements")
+	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
+	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
+	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
+	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
+	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
+	fl.StringVar(&f.baseline, "baseline", "", "compare with this `file` of plan rounds: exit code 3 if something takes longer (p < 0.05 and at least 5 %)")
+	fl.StringVar(&f.against, "against", "", "with --baseline: compare this `file` of plan rounds; default rounds that are played now")
+	slowFlag(c, &f.slow)
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one a step, then the knee")
 	fl.IntVar(&f.start, "start", 0, "`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, 100, or what a lobby in virtual time promises")
 	fl.IntVar(&f.max, "max", 0, fmt.Sprintf("largest `number` to try; default the scenario's, 4000; at most %d players or %d lobbies", server.MaxPlayers, scenario.MaxLobbies))
@@ -183,6 +192,12 @@ func plan(c *cobra.Command, f planFlags) error {
 	level, err := f.level()
 	if err != nil {
 		return badUse(err)
+	}
+	if f.baseline != "" {
+		return gate(c, f)
+	}
+	if f.predict || f.verify {
+		return predict(c, f, level)
 	}
 	models, err := openModels(f.model)
 	if err != nil {

@@ -28,7 +28,7 @@ held out: no model is fitted to it, and its error is what the model's is.`,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, out, plays, seconds) },
 	}
 	c.Flags().StringVar(&out, "out", "measured.json", "`file` to write")
-	c.Flags().IntVar(&plays, "plays", 3, "`times` that each tick is played, 1 to 100")
+	c.Flags().IntVar(&plays, "plays", 2, "`times` that each tick is played, 1 to 100")
 	c.Flags().Float64Var(&seconds, "seconds", 4, "virtual `seconds` to measure of each match, 0.5 to 60")
 	return c
 }
@@ -54,12 +54,14 @@ func lessons() (all []lesson) {
 	both := func(x, y float64) func(*scenario.Scenario) {
 		return func(s *scenario.Scenario) { s.Lobby.Spread, s.Play.Bursts = x, y }
 	}
-	add(false, 60, 3, nil, 10, 16, 24, 32, 64, 96, 128, 192, 256, 384, 512)
-	add(true, 60, 3, nil, 20, 48, 80, 160, 320, 448)
+	add(false, 60, 3, nil, 10, 16, 24, 32, 64, 96, 128, 192, 256, 320)
+	add(true, 60, 3, nil, 20, 48, 80, 160, 224)
 	add(false, 128, 2, nil, 10, 16, 32, 64, 128)
 	add(true, 128, 2, nil, 12, 24, 48, 96)
 	add(false, 128, 6, nil, 10, 32, 96, 192)
 	add(true, 128, 6, nil, 20, 64, 144)
+	add(true, 60, 2, nil, 48, 96)
+	add(true, 128, 4, nil, 32, 80)
 	add(false, 30, 1, nil, 16, 64, 192)
 	add(true, 30, 1, nil, 32, 128)
 	add(false, 60, 6, nil, 32, 128, 256)
@@ -67,24 +69,31 @@ func lessons() (all []lesson) {
 	add(false, 60, 3, bursts(0), 32, 128, 256)
 	add(false, 60, 3, bursts(1), 32, 128, 256)
 	add(true, 60, 3, bursts(0.5), 64, 192)
-	add(false, 60, 3, spread(4), 16, 64, 128, 256)
+	add(false, 60, 3, spread(4), 16, 64, 128, 192)
 	add(true, 60, 3, spread(2), 32, 96, 192)
 	add(true, 60, 3, both(3, 0.4), 128)
 	far := func(x, y float64) func(*scenario.Scenario) {
 		return func(s *scenario.Scenario) { s.Lobby.FarMetres, s.Lobby.Spread = x, y }
 	}
 	add(false, 60, 3, far(25, 1), 64, 128, 256)
-	add(false, 60, 3, far(40, 1), 96, 192, 384)
+	add(false, 60, 3, far(40, 1), 96, 192)
 	add(false, 60, 3, far(25, 3), 64, 192)
 	add(false, 128, 6, far(30, 1), 64, 192)
 	add(true, 60, 3, far(30, 1), 96, 192)
-	add(true, 60, 3, far(35, 2), 128, 256)
+	add(true, 60, 3, far(35, 2), 128)
 	hot := func(x float64) func(*scenario.Scenario) { return func(s *scenario.Scenario) { s.Play.HotSpot = x } }
 	add(false, 60, 3, hot(1), 32, 128, 256)
 	add(true, 60, 3, hot(0.5), 64, 192)
 	add(true, 128, 2, both(2, 0.5), 32)
 	return all
 }
+
+// seedsFor is how many matches of so many players tell what one costs on average: the fewer they are, the more one match differs from
+// the next.
+func seedsFor(players int) int { return min(max(800/players, 2), 16) }
+
+// settle has a match warmed up until it is as it will be: players meet somewhere between the two ends of the map.
+func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 + sideOf(*s)/12 }
 
 // scenario is a lesson as a scenario.
 func (l lesson) scenario(seconds float64) scenario.Scenario {
@@ -93,7 +102,8 @@ func (l lesson) scenario(seconds float64) scenario.Scenario {
 	if l.change != nil {
 		l.change(&s)
 	}
-	s.Measure.Seconds, s.Measure.WarmSeconds = seconds, 2
+	s.Measure.Seconds = seconds
+	settle(&s)
 	s.Name = fmt.Sprintf("n%d-%dhz-every%d-spread%g-bursts%g-far%g-hot%g", l.players, l.hz, l.every, s.Lobby.Spread, s.Play.Bursts, s.Lobby.FarMetres, s.Play.HotSpot)
 	return s
 }
@@ -105,7 +115,7 @@ func calibrate(c *cobra.Command, out string, plays int, seconds float64) error {
 	m := capacity.Measurements{Machine: machine(), Commit: version, Started: time.Now()}
 	all := lessons()
 	for i, l := range all {
-		step, err := rehearse(c.Context(), l.scenario(seconds), min(max(800/l.players, 2), 16), plays, slowdown{})
+		step, err := rehearse(c.Context(), l.scenario(seconds), seedsFor(l.players), plays, slowdown{})
 		if err != nil {
 			return calibrated(c.Context(), out, m, err)
 		}

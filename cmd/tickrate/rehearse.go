@@ -44,6 +44,9 @@ type slowdown struct {
 	share float64
 }
 
+// leastBurn is what can be burnt at once: reading the clock takes a good part of a microsecond.
+const leastBurn = 3 * time.Microsecond
+
 // watched is how many clients decode everything in a rehearsal, to tell whom clients see.
 const watched = 4
 
@@ -128,12 +131,17 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	}
 	var spent []time.Duration // of the tick that is played, by stage
 	stage, since := server.StageIdle, time.Duration(0)
+	var owed time.Duration // of what is to be burnt
 	cfg.Enter = func(next server.Stage) {
 		now := pace.ThreadCPU()
 		if int(stage) < len(spent) {
-			took := now - since
 			if r.slow.share > 0 && stage.String() == r.slow.stage {
-				for end := now + time.Duration(float64(took)*r.slow.share); now < end; now = pace.ThreadCPU() {
+				owed += time.Duration(float64(now-since) * r.slow.share)
+				if begin := now; owed > leastBurn {
+					for now-begin < owed {
+						now = pace.ThreadCPU()
+					}
+					owed -= now - begin
 				}
 			}
 			spent[stage] += now - since
