@@ -91,7 +91,7 @@ func parseSlow(text string) (slowdown, error) {
 	if err != nil || !known || !(percent > 0 && percent <= 1000) {
 		return slowdown{}, fmt.Errorf("--slow %q: expected the name of a stage and percent, such as snapshot=10%%", text)
 	}
-	return slowdown{stage, percent / 100}, nil
+	return slowdown{stage: stage, share: percent / 100}.tuned(), nil
 }
 
 // gated are the lobbies of a round: small and fast, and large.
