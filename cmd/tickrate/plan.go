@@ -244,6 +244,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)
+	if _, model, err := openModel(f.measured); err == nil {
+		p.Config = append(p.Config, capacity.Setting{Name: "plan --predict", Value: "errors on " + model.errors()})
+	}
 	p.Repeats = capacity.RepeatsAt(p.Knee.Players, p.Steps)
 	if f.json {
 		if err := report.Write(f.out, p); err != nil {
@@ -294,7 +297,9 @@ func (r *rig) keep(step capacity.Step, s *capacity.Search, out *screen) error {
 func (r *rig) again(ctx context.Context, s *capacity.Search, out *screen) error {
 	players := s.Knee().Players
 	for i := range r.flags.repeat {
-		if players == 0 || ctx.Err() != nil || r.flags.quick && i > 0 {
+		const more = 0.25 // of the search's time, so that the whole ends when it should
+		late := time.Since(r.plan.Started)+seconds(r.flags.warm+r.flags.measure) > time.Duration(float64(s.Limit)*(1+more))
+		if players == 0 || ctx.Err() != nil || late {
 			return nil
 		}
 		step, err := r.step(ctx, players, out)

@@ -39,6 +39,15 @@ type modelFacts struct {
 	ByteErrMean   float64          `json:"bytes_error_mean"`
 }
 
+// errors says how good a model is where it was not fitted.
+func (m modelFacts) errors() string {
+	if m.HeldOut == 0 {
+		return "others is unknown: nothing was held out"
+	}
+	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst; bytes %.1f %% mean, %.1f %% worst", m.HeldOut,
+		100*m.CPUErrorMean, 100*m.CPUErrorWorst, 100*m.ByteErrMean, 100*m.ByteErrWorst)
+}
+
 // openModel fits a model to a file of measurements, "" for the recorded ones of this build.
 func openModel(path string) (capacity.Model, modelFacts, error) {
 	var ms capacity.Measurements
@@ -154,10 +163,7 @@ func printPrediction(w io.Writer, p prediction) {
 		kind = "in virtual time, without system calls"
 	}
 	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %d lobbies %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, p.Model.Steps, kind)
-	if p.Model.HeldOut > 0 {
-		fmt.Fprintf(w, "  its error on %d that it was not fitted to: CPU %.1f %% mean, %.1f %% worst; bytes %.1f %% mean, %.1f %% worst\n", p.Model.HeldOut,
-			100*p.Model.CPUErrorMean, 100*p.Model.CPUErrorWorst, 100*p.Model.ByteErrMean, 100*p.Model.ByteErrWorst)
-	}
+	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
 	for _, beyond := range c.Extrapolated {
 		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
 	}
