@@ -11,9 +11,9 @@ import (
 const (
 	GateP      = 0.05 // chance at most that two equal builds differ so much
 	GateChange = 0.05 // and the relative change at least
-	GateRounds = 6    // of each side that are played; four are the fewest from which anything follows
+	GateRounds = 6    // of each side that are played, and the fewest: fewer prove nothing about one of a dozen stages
 
-	fewestRounds = 4
+	fewestRounds = GateRounds
 	smallStage   = 0.01 // a stage below this part of its tick is not judged by itself
 )
 

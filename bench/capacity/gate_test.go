@@ -100,7 +100,7 @@ func TestGateRefuses(t *testing.T) {
 	for i, c := range []struct {
 		old  Measurements
 		want string
-	}{{other, "a baseline of this machine"}, {live, "in the same way"}, {size, "on both sides"}, {gateRounds(rng, 3, 0.01, "", 1), "4 rounds"}} {
+	}{{other, "a baseline of this machine"}, {live, "in the same way"}, {size, "on both sides"}, {gateRounds(rng, 5, 0.01, "", 1), "6 rounds"}} {
 		if _, err := Gate(c.old, fine); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %s", i, err, c.want)
 		}

@@ -62,6 +62,7 @@ func newRoot() *cobra.Command {
 measures how many players this machine carries and why.
 
   tickrate plan --quick      find out, within a minute; then open report/index.html
+  tickrate completion bash   lines for your shell that complete commands, flags and scenarios
   tickrate serve             run a lobby
   tickrate swarm             send players to it
   tickrate preview           a lobby and its players in this process, in virtual time

@@ -110,6 +110,9 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
+	})
 	return c
 }
 
