@@ -22,7 +22,7 @@ type Model struct {
 	Outgoing Law     `json:"outgoing"` // datagrams a snapshot
 	Tail     float64 `json:"tail"`     // p99 of a tick's CPU time, as a multiple of its mean: the median of the steps
 
-	nearCPU, nearBytes, nearSight nearby // what neighbours differ from the laws by
+	nearCPU, nearBytes, nearSight, nearShots nearby // what neighbours differ from the laws by
 
 	ranges map[string][2]float64
 	codecs []string
@@ -67,6 +67,7 @@ var snapshotFeatures = []feature{
 	{"V", func(f Facts) float64 { return f.Visible }},
 	{"V·s", func(f Facts) float64 { return f.Visible * interval(f) }},
 	{"V·Hz", func(f Facts) float64 { return f.Visible / interval(f) / 100 }},
+	{"V·Hz²", func(f Facts) float64 { return f.Visible / sq(interval(f)*100) }}, // acked rows are more snapshots old
 	{"V (chosen)", func(f Facts) float64 { return f.Visible * ruled(f) }},
 	{"V·log m", func(f Facts) float64 { return f.Visible * math.Log2(max(f.Side, 2)) }},
 	{"shots·interval", func(f Facts) float64 { return f.Shots * float64(f.SendEvery) }},
@@ -170,7 +171,7 @@ func FitModel(m Measurements) (Model, error) {
 
 // correct learns what the laws are off by where it was measured: sight first, as the others are worked out from it.
 func (m *Model) correct(facts []Facts, ms Measurements) {
-	var cpu, bytes, sight, cpuFitted, bytesFitted, sightFitted []float64
+	var cpu, bytes, sight, shots, cpuFitted, bytesFitted, sightFitted, shotsFitted []float64
 	var steps []Step
 	for _, s := range ms.Steps {
 		if !s.HeldOut {
@@ -179,8 +180,9 @@ func (m *Model) correct(facts []Facts, ms Measurements) {
 	}
 	for _, f := range facts {
 		sight, sightFitted = append(sight, f.Visible), append(sightFitted, m.Sight.at(f, sightFeatures))
+		shots, shotsFitted = append(shots, f.Shots), append(shotsFitted, m.Shots.at(f, shotsFeatures))
 	}
-	m.nearSight = newNearby(facts, sight, sightFitted)
+	m.nearSight, m.nearShots = newNearby(facts, sight, sightFitted), newNearby(facts, shots, shotsFitted)
 	for i, f := range facts {
 		p := m.laws(f)
 		cpu, cpuFitted = append(cpu, steps[i].stages()), append(cpuFitted, p.TickMicros)
@@ -192,7 +194,7 @@ func (m *Model) correct(facts []Facts, ms Measurements) {
 // laws works out a scenario by the laws alone, but for who sees whom.
 func (m *Model) laws(f Facts) (p Prediction) {
 	f.Visible = min(m.Sight.at(f, sightFeatures)*m.nearSight.factor(f), float64(f.PerLobby-1))
-	f.Shots = m.Shots.at(f, shotsFeatures)
+	f.Shots = m.Shots.at(f, shotsFeatures) * m.nearShots.factor(f)
 	f.Memory = m.Memory.at(f, memoryFeatures)
 	f.Bytes = m.Snapshot.at(f, snapshotFeatures) / interval(f)
 	for _, l := range m.Stages {

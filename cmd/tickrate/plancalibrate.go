@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,8 @@ func newCalibrate() *cobra.Command {
 		Short: "Measure what predictions rest on: lobbies of many kinds in virtual time",
 		Long: `calibrate plays lobbies of different sizes, rates, spreads and fire in virtual time, measures the CPU time of their ticks by stage
 (the least of several plays of each tick, which are the same work) and writes them to a file for plan --predict. One in three is
-held out: no model is fitted to it, and its error is what the model's is.`,
+held out: no model is fitted to it, and its error is what the model's is. Interrupted, it writes what it has; called again with the
+same file, it goes on.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, out, plays, seconds) },
 	}
@@ -92,8 +92,9 @@ func lessons() (all []lesson) {
 // the next.
 func seedsFor(players int) int { return min(max(800/players, 2), 16) }
 
-// settle has a match warmed up until it is as it will be: players meet somewhere between the two ends of the map.
-func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 + sideOf(*s)/12 }
+// settle has a match warmed up as measurements are: for two seconds, when all are in and alive. Later, players die and come back in waves,
+// each match in its own, and cost a third less.
+func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 }
 
 // scenario is a lesson as a scenario.
 func (l lesson) scenario(seconds float64) scenario.Scenario {
@@ -112,9 +113,19 @@ func calibrate(c *cobra.Command, out string, plays int, seconds float64) error {
 	if plays < 1 || plays > 100 || !(seconds >= 0.5 && seconds <= 60) {
 		return badUse(fmt.Errorf("%d plays of %g s: expected 1 to 100 of 0.5 to 60", plays, seconds))
 	}
-	m := capacity.Measurements{Machine: machine(), Commit: version, Started: time.Now()}
+	m, err := knownRounds(out) // an interrupted calibration goes on
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, s := range m.Steps {
+		known[s.Facts.Scenario] = true
+	}
 	all := lessons()
 	for i, l := range all {
+		if known[l.scenario(seconds).Name] {
+			continue
+		}
 		step, err := rehearse(c.Context(), l.scenario(seconds), seedsFor(l.players), plays, slowdown{})
 		if err != nil {
 			return calibrated(c.Context(), out, m, err)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/capacity"
@@ -40,7 +39,7 @@ func printScenario(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	text, err := toml.Marshal(s)
+	text, err := s.Text()
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (f *planFlags) fill() error {
 
 // settings are all keys of a scenario with their values, for reports.
 func settings(s scenario.Scenario) (all []capacity.Setting) {
-	text, err := toml.Marshal(s)
+	text, err := s.Text()
 	if err != nil {
 		return nil // a scenario holds nothing that TOML does not
 	}
