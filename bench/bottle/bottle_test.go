@@ -194,6 +194,9 @@ func (v *verdicts) compare() {
 // sends after is still decoded against the right rows.
 func TestChokedLinkStaysInStep(t *testing.T) {
 	alone(t)
+	if testing.Short() {
+		t.Skip("a crowd")
+	}
 	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
 	c := newChecker(t, b)
 	for range 15 * 60 {
