@@ -93,7 +93,7 @@ func TestRow62ChangingAComponentIsEditingOneStruct(t *testing.T) {
 		{"quant=128,min=-2048", "quant=256,min=-2048"},
 		{"`net:\",wrap=256,often=15\"`", "`net:\",wrap=64,often=15\"`"},
 		{"\tKills ", "\tHeat float32 `net:\",quant=10,min=0,max=40,interp=linear\"` // new\n\tKills "},
-		{"Deaths uint16     `net:\",often=2\"`", "Deaths uint16     `net:\"-\"`"},
+		{"Phase   uint8 `net:\",wrap=32,predict=best,often=60\"`", "Phase   uint8 `net:\"-\"`"},
 	} {
 		changed := bytes.Replace(text, []byte(edit[0]), []byte(edit[1]), 1)
 		if bytes.Equal(changed, text) {
@@ -151,12 +151,12 @@ import (
 )
 
 func main() {
-	p := ghost.Player{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Deaths: 77}
+	p := ghost.Player{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Phase: 7}
 	var row [ghost.PlayerFields]int32
 	p.Row(row[:])
 	var q ghost.Player
 	q.Restore(row[:])
-	if p.Deaths = 0; p != q {
+	if p.Phase = 0; p != q {
 		fmt.Println("came back as", q)
 	}
 	twin, err := schema.Reflect[ghost.Player]()
