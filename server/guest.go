@@ -54,6 +54,8 @@ type guest struct {
 	entry   entry            // how far it is with coming in
 	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
 	byRow   bool             // the snapshot at hand says rows one by one
+	chose   chosen           // how the rows of its newest snapshot were chosen
+	held    Held             // why none came since that was due
 	checked bool             // the snapshot at hand has a checksum
 	check   int              // snapshots until the next that has
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -27,6 +28,9 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.tally(g)
+		if (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) == 0 {
+			l.survey(g, t)
+		}
 		if l.drafts.full() {
 			if err := l.deliver(now, conn, lap); err != nil {
 				return err
@@ -46,6 +50,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.tracker.Advance(t)
 		g.sum(l)
 		from := l.drafts.len()
+		l.cfg.Enter(StageDelta)
 		for first := true; first || !l.packer.Done(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
@@ -57,12 +62,15 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 			l.draft(now, g, t, first)
 		}
 		l.drafts.level(from)
+		l.cfg.Enter(StageSnapshot)
 		l.told(g, t)
 	}
 	if err := l.mail(now, conn); err != nil {
 		return err
 	}
-	return l.deliver(now, conn, lap)
+	err := l.deliver(now, conn, lap)
+	l.weighed()
+	return err
 }
 
 // draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
@@ -70,22 +78,26 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	buf = g.peer.AppendEvents(buf, eventBudget)
+	cut := cuts{events: uint16(len(buf)), first: first}
 	buf = append(buf, byte(wire.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
+	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
 		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
+		cut.owner = uint16(len(buf))
 		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+	cut.rows = uint16(len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 		head.Append(buf[:at])
 	}
 	g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
-	l.drafts.commit(len(buf), g.id.Index())
+	l.drafts.commit(len(buf), g.id.Index(), cut)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
@@ -105,7 +117,15 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, wire.MaxSections), &l.post) // the event is due again if this fails
+	l.dispatch(now, g, g.peer.AppendEvents(buf, wire.MaxSections)) // the event is due again if this fails
+}
+
+// dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
+func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
+	if l.gate.Send(now, int(g.client), pack, &l.post) == nil {
+		_, sealed := l.post.At(l.post.Len() - 1)
+		l.ledger.pack(pack, sealed)
+	}
 }
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
@@ -166,6 +186,8 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 			continue
 		}
 		g.bucket.Take(now, len(sealed))
+		l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
+		l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
@@ -179,6 +201,9 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 	for i := range l.post.Len() {
 		to, data := l.post.At(i)
+		if netcode.KindOf(data) != netcode.KindPayload { // that is accounted for by send
+			l.ledger.session(data)
+		}
 		if client, ok := l.gate.At(to); ok {
 			if g := l.guestOf(client); g != nil {
 				g.bucket.Take(now, len(data))
