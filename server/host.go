@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
@@ -57,6 +58,9 @@ type Host struct {
 	stalls         meter.Counter    // ticks given up after a stall
 	overruns       meter.Counter    // ticks that took longer than their period
 	shed           atomic.Int32     // the rung that the lobby is on
+	late           *meter.Native    // as lateness, from the start
+	began          atomic.Int64     // when the newest tick did, by clock; 0: none yet
+	registry       *prometheus.Registry
 
 	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
@@ -67,7 +71,8 @@ const catchUp = 4
 
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
-	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
+	start := time.Now()
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, newMarker(lobbyName).enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers))
 	if err != nil {
 		return nil, err
@@ -77,10 +82,13 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, terminal: newTerminal(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, walls: walls, terminal: newTerminal(), late: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
+		h.registry, err = newRegistry(h)
+	}
+	if err == nil {
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -103,16 +111,6 @@ func (h *Host) Walls() string { return h.walls }
 // defaultPlayers is that of Config.
 const defaultPlayers = 64
 
-// labels returns a function that marks the calling goroutine with the stage it is in, for profiles
-// (go tool pprof -tagfocus stage=snapshot). The label sets are made once: marking allocates nothing.
-func labels() func(Stage) {
-	sets := make([]context.Context, Stages+1)
-	for i := range sets {
-		sets[i] = pprof.WithLabels(context.Background(), pprof.Labels("lobby", "0", "stage", Stage(i).String()))
-	}
-	return func(s Stage) { pprof.SetGoroutineLabels(sets[s]) }
-}
-
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
@@ -126,6 +124,8 @@ func (h *Host) Run(ctx context.Context) error {
 		due := rate.At(h.lobby.match.Tick()+1) + skipped
 		now := pacer.Until(due)
 		h.lateness.Record(int64(now - due))
+		h.late.Record(int64(now - due))
+		h.began.Store(int64(h.clock()))
 		wall := time.Now()
 		err = h.tick(now, wall.Unix())
 		took := pacer.Now() - now
@@ -207,6 +207,7 @@ func (h *Host) giveUp(late time.Duration) time.Duration {
 	ticks := (late-catchUp*period)/period + 1
 	for i := range ticks {
 		h.lateness.Record(int64(late - i*period))
+		h.late.Record(int64(late - i*period))
 	}
 	h.stalls.Add(uint64(ticks))
 	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late)/1e6, ticks)

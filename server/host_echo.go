@@ -44,7 +44,7 @@ func NewEchoHost(cfg HostConfig) (*EchoHost, error) {
 	h := &EchoHost{front: f, names: make([]guestName, f.gate.Clients)}
 	if h.echo, err = NewEcho(f.gate); err == nil {
 		h.echo.Told = h.told
-		mux := newMux()
+		mux := newMux(healthy)
 		mux.HandleFunc("GET /stats", h.serveStats)
 		err = f.openHTTP(cfg, mux)
 	}

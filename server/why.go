@@ -150,6 +150,29 @@ func (l *Lobby) Explain(client, entity ecs.NetID) Verdict {
 	return v
 }
 
+// Sentence is the verdict for people.
+func (v *Verdict) Sentence() string {
+	s := fmt.Sprintf("client %d, entity %d: %s: %s", v.Client, v.Entity, v.Why, v.Text)
+	if v.Tick == 0 {
+		return s
+	}
+	s += fmt.Sprintf("; by the snapshot of tick %d, %d ticks ago", v.Tick, v.Age)
+	if v.Acked != 0 {
+		s += fmt.Sprintf(", shown and acknowledged in tick %d", v.Acked)
+	}
+	s += fmt.Sprintf("; %d m away", v.Metres)
+	if v.Why == WhyBudget || v.Why == WhyJoining {
+		s += fmt.Sprintf(", weighs %d, and %d was needed", v.Weight, v.Floor)
+	}
+	if v.Patience != 0 {
+		s += fmt.Sprintf(", waits for %d of at most %d intervals until it goes first", v.Waited, v.Patience)
+	}
+	if v.Held != HeldNot {
+		s += fmt.Sprintf("; the next snapshot is held back: %s", v.Held)
+	}
+	return s
+}
+
 // whose finds the guest of a client that gets snapshots; of others it says why there are none.
 func (l *Lobby) whose(client ecs.NetID) (*guest, Why) {
 	slot := client.Index()
