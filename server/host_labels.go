@@ -43,3 +43,6 @@ func (m *marker) trace(s Stage) {
 		m.region = trace.StartRegion(m.sets[s], m.names[s])
 	}
 }
+
+// Marks is what a host gives its lobby for Config.Enter: it labels the calling goroutine for profiles, and traces regions.
+func Marks(lobby string) func(Stage) { return newMarker(lobby).enter }
