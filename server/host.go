@@ -61,6 +61,7 @@ type Host struct {
 	late           *meter.Native    // as lateness, from the start
 	began          atomic.Int64     // when the newest tick did, by clock; 0: none yet
 	registry       *prometheus.Registry
+	marker         *marker
 
 	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
@@ -71,8 +72,8 @@ const catchUp = 4
 
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
-	start := time.Now()
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, newMarker(lobbyName).enter
+	start, marker := time.Now(), newMarker(lobbyName)
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers))
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, walls: walls, terminal: newTerminal(), late: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{front: f, marker: marker, walls: walls, terminal: newTerminal(), late: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
@@ -116,6 +117,7 @@ const defaultPlayers = 64
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	defer close(h.terminal.ended)
+	h.marker.rest()
 	rate := h.lobby.cfg.Rules.Rate
 	var skipped time.Duration // given up so far
 	var overload Overload

@@ -41,11 +41,11 @@ func (w *web) serve(h http.Handler) {
 }
 
 // newMux returns the pages that every host has. There is no /debug/pprof/cmdline: a command line may hold the private key.
-func newMux(health http.HandlerFunc) *http.ServeMux {
+func newMux(health, profile http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", health)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/profile", profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	return mux
@@ -53,7 +53,7 @@ func newMux(health http.HandlerFunc) *http.ServeMux {
 
 // pages are those of a lobby.
 func (h *Host) pages(secret string) *http.ServeMux {
-	mux := newMux(h.serveHealth)
+	mux := newMux(h.serveHealth, h.marker.profile)
 	mux.HandleFunc("GET /healthz/ready", h.serveReady)
 	mux.Handle("GET /metrics", serveMetrics(h.registry))
 	mux.Handle("GET /stats", hasty(http.HandlerFunc(h.serveStats)))

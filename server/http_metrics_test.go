@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 // shell puts a host without sockets around a lab's lobby, whose ticks the test plays.
 func (l *lab) shell() *Host {
 	l.t.Helper()
-	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(),
+	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(), marker: newMarker(lobbyName),
 		late: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	var err error
 	if h.registry, err = newRegistry(h); err != nil {
@@ -402,6 +402,7 @@ func TestHealthByState(t *testing.T) {
 // The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a trace runs it has regions, too.
 func TestStagesAreMarked(t *testing.T) {
 	m := newMarker("7")
+	m.profiles.Add(1) // as one that is being taken
 	seen := map[Stage]bool{}
 	l := busy(t, Config{Players: 4, Kbps: 64, Enter: func(s Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
 	for s := range StageDelta + 1 {
@@ -416,9 +417,17 @@ func TestStagesAreMarked(t *testing.T) {
 	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
 		t.Fatal(err)
 	}
-	pprof.SetGoroutineLabels(context.Background())
 	if want := `{"lobby":"7", "stage":"delta"}`; !strings.Contains(goroutines.String(), want) {
 		t.Errorf("no goroutine with labels %s", want)
+	}
+	m.profiles.Add(-1)
+	m.enter(StageDelta)
+	goroutines.Reset()
+	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"lobby":"7"}`; m.marked || !strings.Contains(goroutines.String(), want) {
+		t.Errorf("after the profile no goroutine has %s", want)
 	}
 	if err := trace.Start(&traced); err != nil {
 		t.Skip(err) // of the test itself

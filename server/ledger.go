@@ -107,6 +107,16 @@ func (k *ledger) init(every int) {
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
 
+// Sample changes Config.SampleEvery: 1 or more, or -1 for none. Call it between ticks.
+func (l *Lobby) Sample(every int) {
+	k := &l.ledger
+	k.now.Every = max(every, 0)
+	k.left, k.unseen = 1, 1
+	if k.now.Every > 0 {
+		k.left, k.unseen = k.stride(), k.stride()
+	}
+}
+
 // stride is how far it is to the next sample: from 1 to 2*Every-1, each as likely, so that no rhythm of the traffic meets that of
 // the samples.
 func (k *ledger) stride() int {

@@ -25,6 +25,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	l.tellRound()
 	l.supply(now)
 	t := l.match.Tick()
+	marked := false // as StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.tally(g)
@@ -35,6 +36,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 			if err := l.deliver(now, conn, lap); err != nil {
 				return err
 			}
+			marked = false
 		}
 		if !g.ready {
 			l.greet(now, g)
@@ -50,19 +52,21 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.tracker.Advance(t)
 		g.sum(l)
 		from := l.drafts.len()
-		l.cfg.Enter(StageDelta)
+		if !marked {
+			l.cfg.Enter(StageDelta)
+			marked = true
+		}
 		for first := true; first || !l.packer.Done(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
 				if err := l.deliver(now, conn, lap); err != nil {
 					return err
 				}
-				from = 0
+				from, marked = 0, false
 			}
 			l.draft(now, g, t, first)
 		}
 		l.drafts.level(from)
-		l.cfg.Enter(StageSnapshot)
 		l.told(g, t)
 	}
 	if err := l.mail(now, conn); err != nil {

@@ -137,7 +137,7 @@ type Stats struct {
 	Count [NumCounts]meter.Counter
 
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
-	StageCPU, StageWall []*meter.Native // likewise by stage, of one tick in 8
+	StageCPU, StageWall []*meter.Native // likewise by stage, of one tick in 16
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
 	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation, ns
 	InputBuffer         *meter.Native   // likewise: how far its commands are ahead of the match, ns
@@ -187,7 +187,7 @@ func newNanos() *meter.Native { return meter.NewNative(1e-9, 64*int64(time.Secon
 
 // timeEvery is of how many ticks one has its stages in the native histograms: to ask the clock and to record would take a percent of the
 // tick of a small lobby.
-const timeEvery = 8
+const timeEvery = 16
 
 // lap measures one tick's stages.
 type lap struct {
