@@ -14,7 +14,7 @@ import (
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Show how a match is put together",
+		Short: "Show how a match is put together, and what a server sends and why",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -24,6 +24,7 @@ func newInspect() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return inspectSystems(c, sim.Systems()) },
 	})
+	c.AddCommand(newInspectBits(), newInspectWhy())
 	return c
 }
 
