@@ -154,7 +154,7 @@ console's list shows them:
 
   curl --data list http://127.0.0.1:7914/v1/console
   tickrate inspect why 65537 65540`,
-		Args: cobra.ExactArgs(2),
+		Args: func(c *cobra.Command, args []string) error { return badUse(cobra.ExactArgs(2)(c, args)) },
 		RunE: func(c *cobra.Command, ids []string) error { return inspectWhy(c, f, ids) },
 	}
 	fl := c.Flags()

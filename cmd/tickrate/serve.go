@@ -76,7 +76,8 @@ func newServe() *cobra.Command {
 		Long: `serve runs one lobby until it is interrupted. Players come in over UDP; figures, health and profiles go out over HTTP:
 
   curl http://127.0.0.1:7914/stats
-  go tool pprof http://127.0.0.1:7914/debug/pprof/profile?seconds=10
+  curl http://127.0.0.1:7914/metrics
+  go tool pprof -tagfocus stage=delta http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
 A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
 TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
@@ -101,7 +102,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /metrics, /stats, /v1/bits, /v1/why, /debug/pprof, /v1/console and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
