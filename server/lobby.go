@@ -52,7 +52,7 @@ type Config struct {
 	Console     console.Config // where the console's files are; default nowhere
 
 	Clock       func() time.Duration // time elapsed, for the stage table; default none: then only CPU time is kept
-	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 256, -1 none
+	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, -1 none
 
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
@@ -61,8 +61,8 @@ type Config struct {
 // a tick is in the noise, see BenchmarkRelevance of bench/bottle.
 const defaultChecksumEvery = 20
 
-// defaultSampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/bottle.
-const defaultSampleEvery = 256
+// defaultSampleEvery makes what the ledger costs a tick less than a percent, see BenchmarkObserved of bench/bottle.
+const defaultSampleEvery = 1024
 
 // MaxPlayers is the most players that one lobby takes.
 const MaxPlayers = wire.MaxPlayers

@@ -40,7 +40,7 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, cfg := range []server.Config{{}, {Kbps: 128}, inTown(t, server.Config{}), inTown(t, server.Config{Kbps: 128})} {
+	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128}, inTown(t, server.Config{})} {
 		cfg.SampleEvery = 8
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, (&watcher{mark: server.Marks("0")}).observed(cfg)) })
 	}
@@ -72,7 +72,7 @@ func BenchmarkObserved(b *testing.B) {
 			b.ResetTimer()
 			for n := range (b.N + 2*turn - 1) / (2 * turn) * 2 {
 				if w.on = n&1 == 1; w.on {
-					l.Lobby.Sample(256)
+					l.Lobby.Sample(1024)
 				} else {
 					l.Lobby.Sample(-1)
 				}
