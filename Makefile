@@ -12,10 +12,10 @@ PKG       ?= ./...
 ARGS      ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race fuzz blast oracle bench bench-report gen kernels lint vet nofma clean
+.PHONY: help build run test race e2e fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
@@ -31,6 +31,11 @@ test: ## all tests
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
 
+# Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
+e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
+	@.ci/browser
+	TICKRATE_E2E=1 $(GO) test ./e2e -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
 	@set -e; list=$$($(GO) test -list '^Fuzz' $(PKG)); \
@@ -45,6 +50,17 @@ blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_
 
 oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how many)
 	TICKRATE_ORACLE=$${TICKRATE_ORACLE:-100000000} $(GO) test -run '^TestOracle$$' -count 1 -timeout 30m -v ./lagcomp/internal/kernel
+
+hours: ## ten virtual hours on a clean link, without a misprediction
+	$(GO) test -run '^TestRow41HoursWithoutAMisprediction$$' -hours 10 -count 1 -timeout 60m -v ./bench/bottle
+
+# What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
+DSTFOR ?= 10m
+dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
+	bin/tickrate dst --for $(DSTFOR)
+
+planted: ## the simulator's own test: bugs that are planted in the code are found within 200 seeds each
+	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst
 
 bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
@@ -86,6 +102,18 @@ nofma: ## no product is fused into a sum where prediction needs equal bits
 	bad=$$(printf '%s\n' "$$out" | awk '/\tFN?M(ADD|SUB)[SD]\t/ { sub(/^.*\(/, ""); sub(/\).*$$/, ""); print }' | \
 		grep -F "$(CURDIR)/" | sort -u); \
 	if [ -n "$$bad" ]; then echo "fused multiply-add: convert the product where it is made, float32(a*b)" >&2; echo "$$bad" >&2; exit 1; fi
+
+# The five minutes of both modes in sim/testdata: with one, two and four workers, in batches and one by one, with assembly and
+# without, and on arm64 where qemu-user runs it (apt-get install qemu-user-static).
+SAME = -run 'Row42|Row56|Row75' -count 1 ./sim
+same: arm64 ## the pinned matches of sim/testdata, whole, in every build
+	TICKRATE_SAME=1 $(GO) test $(SAME)
+	TICKRATE_SAME=1 $(GO) test -tags noasm $(SAME)
+
+QEMU ?= $(shell command -v qemu-aarch64-static || command -v qemu-aarch64)
+arm64: ## their first minute on arm64, by qemu-user; skipped where there is none
+	@if [ -z "$(QEMU)" ]; then echo "no qemu-aarch64: apt-get install qemu-user-static"; else \
+		GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec "$(QEMU)" -short -run 'Row56MatchesArePinned|Walk|Trajectories|Row68' -count 1 ./sim ./sim/move ./sim/anim; fi
 
 clean: ## remove bin and report
 	rm -rf bin report

@@ -26,11 +26,13 @@ const above = "*above*"
 // Only server's tick joins the stations; a station that imports its neighbour's neighbour is a mistake this table finds.
 var layers = []layer{
 	// Vocabulary: these know nothing of each other.
+	{pkg: "internal/planted"}, // bugs on purpose: nothing of them is in a binary, see cost_test.go there
 	{pkg: "ecs/geom"},
 	{pkg: "ecs/tick"},
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
+	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum"},
 
@@ -42,18 +44,19 @@ var layers = []layer{
 	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "crypto"},
-	{pkg: "netio/wire", may: "compress/bitio"},
-	{pkg: "netio/session", may: "netio/wire"},
+	{pkg: "netio/netcode", may: "internal/planted crypto"},
+	{pkg: "netio/wire", may: "internal/planted compress/bitio"},
+	{pkg: "netio/session", may: "internal/planted netio/wire"},
 
 	// The world and how it is told: rows of integers.
-	{pkg: "ecs", may: "ecs/geom ecs/tick arche", tests: "vek"},
+	{pkg: "ecs", may: "ecs/geom ecs/tick arche internal/planted", tests: "vek"},
+	{pkg: "ecs/split", shell: "pool.go"},
 	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "ecs/interest", may: "ecs"},
+	{pkg: "ecs/snapshot", may: "internal/planted ecs ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "ecs/interest", may: "internal/planted ecs"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
 	{pkg: "sim/arena", may: "ecs/geom vek"},
@@ -62,23 +65,26 @@ var layers = []layer{
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek"},
-	{pkg: "sim/object", may: "ecs ecs/geom ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
+	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek internal/planted"},
+	{pkg: "lagcomp/picture", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
+	{pkg: "sim/object", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/geom ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek"},
-	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
+	{pkg: "sim", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek internal/planted"},
+	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
+	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query"},
 	{pkg: "server/console", may: "netio/wire"},
-	{pkg: "server/chat", tests: "netio/wire"},
+	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},
+	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/mode sim/content sim/ghost lagcomp lagcomp/rig", tests: "server netio"},
+		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
@@ -88,13 +94,16 @@ var layers = []layer{
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
+	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair netio/netcode netio/session " +
+		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
-	{pkg: "bench/report", may: "bench/capacity perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
 	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
-	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
+	{pkg: "e2e", tests: above}, // pages in a browser
+	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere else.
@@ -110,6 +119,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"plot":         "gonum.org/v1/plot",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
 	"sys":          "golang.org/x/sys",

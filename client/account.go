@@ -16,7 +16,7 @@ import (
 //	package   its header
 //	events, notes, blob, close   sections of it
 //	snapshot  section byte and head of a snapshot, and the padding behind its rows
-//	player, owner                the schemas of its rows, by field, see snapshot.Reason
+//	player, owner, thing         the schemas of its rows, by field, see snapshot.Reason
 //	session   datagrams without a package: keep-alives, challenges
 //	refused   what was dropped, by its reason, and rows that could not be decoded
 type Account struct {
@@ -28,10 +28,10 @@ type Account struct {
 	refused   [netcode.NumDrops]uint64
 	dropped   [wire.NumDrops]uint64
 	pack      wire.Meter
-	head      struct{ section, tick, flags uint64 }
+	head      struct{ section, tick, flags, things uint64 }
 	undecoded uint64
 
-	public, owner *snapshot.Meter
+	public, owner, things *snapshot.Meter
 }
 
 // Cell is one entry of an account. Field is empty where the bits are of no field.
@@ -42,14 +42,15 @@ type Cell struct {
 
 // NewAccount returns an account of nothing.
 func NewAccount() *Account {
-	return &Account{public: snapshot.NewMeter(ghost.Public), owner: snapshot.NewMeter(ghost.Owner)}
+	return &Account{public: snapshot.NewMeter(ghost.Public), owner: snapshot.NewMeter(ghost.Owner), things: snapshot.NewMeter(ghost.Things)}
 }
 
 // Reset forgets everything.
 func (a *Account) Reset() {
 	a.public.Reset()
 	a.owner.Reset()
-	*a = Account{public: a.public, owner: a.owner}
+	a.things.Reset()
+	*a = Account{public: a.public, owner: a.owner, things: a.things}
 }
 
 // Account makes the client account for every datagram from now on; nil stops it. It costs about as much as decoding them; of a
@@ -112,6 +113,17 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	if c.decoder == nil {
 		return rows, errThin
 	}
+	if h.Things {
+		runs, _, rest, err := h.CutThings(rows)
+		if err != nil || c.flights.decoder == nil {
+			return rows, ghost.ErrHead
+		}
+		if err = c.flights.decoder.Explain(a.things, h.Tick, runs); err != nil {
+			return rows, err
+		}
+		a.head.things += uint64(len(rows) - len(rest) - len(runs))
+		rows = rest
+	}
 	return rows, c.decoder.Explain(a.public, h.Tick, rows)
 }
 
@@ -143,8 +155,9 @@ func (a *Account) Cells(dst []Cell) []Cell {
 	add("snapshot", "section", "head", 8*a.head.section)
 	add("snapshot", "tick", "head", 8*a.head.tick)
 	add("snapshot", "flags", "head", 8*a.head.flags)
-	add("snapshot", "", snapshot.ReasonFill.String(), a.public.Bits(-1, snapshot.ReasonFill))
-	for _, m := range []*snapshot.Meter{a.owner, a.public} {
+	add("snapshot", "", snapshot.ReasonFill.String(), a.public.Bits(-1, snapshot.ReasonFill)+a.things.Bits(-1, snapshot.ReasonFill))
+	add("snapshot", "things", "head", 8*a.head.things)
+	for _, m := range []*snapshot.Meter{a.owner, a.public, a.things} {
 		for _, c := range m.Cells(nil) {
 			if c.Reason != snapshot.ReasonFill { // no row's: it stands above
 				add(c.Component, c.Field, c.Reason.String(), c.Bits)

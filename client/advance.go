@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -18,11 +17,13 @@ const (
 // client has joined and knows the path, and from time to time later, as the predicted clock does not run exactly as fast as
 // the caller's.
 func (c *Client) Advance(now time.Duration) int {
+	now = c.looks.at(now)
 	if !c.begun {
 		c.begun, c.now = true, now
 	}
 	dt := max(0, now-c.now)
 	c.now, c.due = max(now, c.now), 0
+	c.correction.fade(dt)
 	if c.state != Joined || c.held.n == 0 {
 		return 0
 	}
@@ -81,14 +82,14 @@ func (c *Client) Command(in Intent) {
 		panic("client: a command that Advance did not ask for")
 	}
 	c.due--
-	cmd, _ := sim.Command{
-		Tick: c.predict.newest + 1, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons,
-	}.Clean()
+	cmd := c.command(in)
 	c.predicted.made(c.now, cmd.Tick)
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {
 		if acts[i].Kind == ability.DoShot {
 			c.shoot(&cmd, &acts[i])
+		} else {
+			c.flights.launch(c, &cmd, &acts[i])
 		}
 	}
 }

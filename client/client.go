@@ -26,30 +26,36 @@ type Client struct {
 	begun  bool
 	now    time.Duration // of the last Advance
 
-	dial    *netcode.Client
-	out     netcode.Outbox // what is to be sent
-	given   bool           // the caller has seen what is in it
-	draft   [wire.MaxPackage]byte
-	peer    *session.Peer // nil until the server lets us in
-	welcome wire.Welcome
-	rate    tick.Rate
-	unlike  bool   // the Welcome names other schemas or another model than ours
-	theirs  []byte // the server's text of them, as far as it has come
-	fetch   fetch
+	dial     *netcode.Client
+	out      netcode.Outbox // what is to be sent
+	given    bool           // the caller has seen what is in it
+	draft    [wire.MaxPackage]byte
+	peer     *session.Peer // nil until the server lets us in
+	welcome  wire.Welcome
+	world    uint8 // how often the map has changed since we came in
+	restless restless
+	owed     [][]byte  // events about it that found the queue full
+	rules    sim.Rules // as the caller gave them
+	rate     tick.Rate
+	unlike   bool   // the Welcome names other schemas or another model than ours
+	theirs   []byte // the server's text of them, as far as it has come
+	fetch    fetch
 
 	server    serverClock
 	predicted predictedClock
 	render    renderClock
 	measured  bool // a package of ours was acked, so there is a round trip
 
-	predict predictor
-	due     int       // commands that Advance asked for and that are not given yet
-	sent    tick.Tick // newest command that was sent
-	arrived tick.Tick // newest command that the server is known to have
-	window  [sim.MaxWindow]sim.Command
+	predict    predictor
+	correction correction
+	due        int       // commands that Advance asked for and that are not given yet
+	sent       tick.Tick // newest command that was sent
+	arrived    tick.Tick // newest command that the server is known to have
+	window     [sim.MaxWindow]sim.Command
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin
+	flights  flights
 	self     ghost.Self
 	selfTick tick.Tick
 	held     held
@@ -58,11 +64,14 @@ type Client struct {
 	events   events
 	talk     talk
 	rounds   rounds
+	reels    []byte // the killcam that came last and nobody has asked for; empty: none
+	looks    looking
 
 	count    session.Counters
 	stats    Stats // of which only counters are kept here, see Client.Stats
 	account  *Account
 	sentAt   time.Duration
+	missed   missed
 	resyncAt time.Duration
 }
 
@@ -76,7 +85,7 @@ func New(cfg Config) (*Client, error) {
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
-	return &Client{cfg: cfg, dial: dial}, nil
+	return &Client{cfg: cfg, dial: dial, rules: cfg.Rules}, nil
 }
 
 // linger is how long we wait for the Close that says why the server ends a session, if its disconnects were faster: both leave it at
@@ -164,11 +173,11 @@ func (c *Client) deny(now time.Duration, why wire.Reason, err error) {
 	c.dial.Disconnect(now, &c.out)
 }
 
-// ready queues our Ready. It is among the first few events.
+// ready queues our Ready.
 func (c *Client) ready(model uint64) {
 	var event [wire.MaxReady]byte
 	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model, Name: c.cfg.Name}
-	_ = c.peer.Queue(r.Append(event[:0]))
+	c.queueHere(r.Append(event[:0]))
 }
 
 // pace queues the pace that we ask for, if it is not the server's.
@@ -269,6 +278,7 @@ func (c *Client) game() (*sim.Game, error) {
 func (c *Client) enter() {
 	c.equip()
 	c.ready(c.cfg.Models.Hash())
+	c.film()
 	c.state = Joined
 }
 
@@ -279,6 +289,7 @@ func (c *Client) equip() {
 	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
+		c.flights.paces = ghost.DefaultPaces
 	}
 }
 

@@ -137,7 +137,7 @@ func TestOwnClock(t *testing.T) {
 	}
 }
 
-func TestRoundTripStep(t *testing.T) {
+func TestRow39RoundTripStep(t *testing.T) {
 	l := newLab(t, labConfig{seed: 4, extras: 3})
 	s := l.seat(l.config(), link{delay: 25 * time.Millisecond, jitter: 2 * time.Millisecond})
 	l.run(5 * time.Second)

@@ -43,6 +43,8 @@ type Config struct {
 	Every int // a snapshot each so many of the server's intervals: 1, 2, 3, 4, 6 or 8; default 1
 	Kbps  int // most kilobits a second that the server shall send, 16 to 65535; default as many as it likes
 
+	Killcam bool // ask the server for killcams, see Client.Killcam
+
 	Thin  bool // do not decode what others do: no poses, no names, a tenth of the memory
 	Judge bool // work out what each predicted shot hits in our own view, see Shots
 }

@@ -34,4 +34,7 @@
 // The player's own motion and rifle, with the very functions that the server runs. Every owner row is compared with
 // what was predicted for its tick: equal, and nothing happens; different, and the row is adopted and the commands since
 // are played again. Death and respawn are the server's to decide and are counted apart.
+//
+// What the player throws flies with the command that throws it, ahead of the server's word: see Things, which has all that is no player
+// at the instant that is looked at. The server's row of it takes its place, where it is; what the server does not know goes.
 package client

@@ -46,6 +46,10 @@ func (q *events) add(e sim.Event) {
 // after the end.
 func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
+		if raw[0] == wire.TagElsewhere && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
+			err = c.elsewhere(now, raw)
+			continue
+		}
 		switch c.state {
 		case Connecting:
 			err = c.welcomed(now, raw)
@@ -57,7 +61,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 			} else if e, bad := sim.ParseEvent(raw); bad == nil {
 				c.events.add(e)
 				c.happened(e)
-			} else if !c.round(raw) {
+			} else if !c.round(raw) && !c.looks.take(now, raw) && !c.flights.take(raw) {
 				err = wire.DropEvents
 			}
 		}

@@ -27,7 +27,7 @@ type Fetched struct {
 // MaxModelFile is the largest file of models that a server may send, unpacked, in bytes.
 const MaxModelFile = 64 << 10
 
-// FetchMemory bounds what a server can make a client that fetches allocate for it, all that becomes garbage included, in bytes: most
+// FetchMemory bounds what a server can make a client that fetches allocate for one map, all that becomes garbage included, in bytes: most
 // of it is two indexes of an arena, of 32 MB each at most. A client that does not fetch allocates nothing for it.
 const FetchMemory = 128 << 20
 
@@ -62,6 +62,7 @@ type fetch struct {
 	since time.Duration // when we asked first
 	moved time.Duration // when the last new part came
 	have  int           // bytes that were there then
+	late  int           // what we asked for and may still come, though the map it is about is not played any more
 }
 
 // refused reports whether a session was closed because what we asked for cannot be sent.
@@ -82,7 +83,7 @@ func (c *Client) Progress() (have, size int) {
 func (c *Client) request(now time.Duration, what wire.Content) {
 	var event [wire.FetchSize]byte
 	f := wire.Fetch{Content: what}
-	_ = c.peer.Queue(f.Append(event[:0])) // one of the first few
+	c.queueHere(f.Append(event[:0]))
 	c.peer.TakeBlobs(session.MaxBlobSize)
 	c.fetch.wants |= 1 << what
 	c.fetch.since, c.fetch.moved = now, now
@@ -110,10 +111,16 @@ func (c *Client) awaited(now time.Duration) {
 // it says.
 func (c *Client) parcel(now time.Duration, blob []byte) error {
 	p, err := wire.ParseParcel(blob)
+	if err == nil && p.Content == wire.ContentKillcam && c.state == Joined {
+		return c.reel(&p)
+	}
 	if err != nil || c.state != Connecting || c.fetch.wants>>p.Content&1 == 0 {
-		return wire.DropFragment
+		return c.stray(err)
 	}
 	if why, err := c.adopt(&p); err != nil {
+		if c.fetch.late > 0 {
+			return c.stray(nil)
+		}
 		c.deny(now, why, fmt.Errorf("client: the server's %v: %.300s", p.Content, err.Error())) // it may quote the server at length
 		return wire.DropFragment
 	}
@@ -125,6 +132,15 @@ func (c *Client) parcel(now time.Duration, blob []byte) error {
 		c.peer.TakeBlobs(0)
 		c.enter()
 	}
+	return nil
+}
+
+// stray takes what we do not wait for: it may be about a map that is not played any more.
+func (c *Client) stray(malformed error) error {
+	if malformed != nil || c.fetch.late == 0 {
+		return wire.DropFragment
+	}
+	c.fetch.late--
 	return nil
 }
 

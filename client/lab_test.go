@@ -350,7 +350,7 @@ func (l *lab) check(s *seat) {
 
 // accounted says whether every datagram and every package was counted once.
 func accounted(s *Stats) bool {
-	return s.Datagrams.Balanced() && s.Packages.Balanced() && s.Packages.Received == s.Datagrams.Accepted[netcode.KindPayload]
+	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() && s.Packages.Balanced() && s.Packages.Received == s.Datagrams.Accepted[netcode.KindPayload]
 }
 
 // compare holds what the client decoded against the frames it was coded from.

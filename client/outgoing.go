@@ -48,12 +48,15 @@ func (c *Client) fresh() {
 }
 
 func (c *Client) pack(now time.Duration) {
+	c.repay()
 	fresh := c.predict.first != 0 && c.predict.newest > c.sent
 	if !c.peer.Ready(now) || !fresh && now-c.sentAt < keepAlive {
 		return
 	}
 	pack, seq := c.peer.Append(now, c.draft[:0])
 	pack = c.peer.AppendEvents(pack, eventBudget)
+	c.confess(now)
+	pack = c.peer.AppendNotes(pack, noteBudget)
 	newest := tick.Tick(0)
 	if cmds := c.unacked(); len(cmds) > 0 {
 		pack = append(pack, byte(wire.SectionCommands))

@@ -15,7 +15,9 @@ import (
 // inside, a wire.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
 // that reason. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
+	read := c.stats.Traffic.Total() + uint64(len(datagram))
 	pack, err := c.receive(now, datagram)
+	c.stats.Traffic.Refused += read - c.stats.Traffic.Total() // whatever nobody took
 	if c.account != nil {
 		c.account.take(c, datagram, pack, err)
 	}
@@ -32,8 +34,10 @@ func (c *Client) receive(now time.Duration, datagram []byte) (pack []byte, err e
 	}
 	c.dialled(now)
 	if pack == nil {
+		c.stats.Traffic.Session += uint64(len(datagram))
 		return nil, nil
 	}
+	c.stats.Traffic.Seal += uint64(len(datagram) - len(pack))
 	c.count.Arrived()
 	err = c.open(now, pack)
 	c.count.Count(err)
@@ -49,6 +53,7 @@ func (c *Client) open(now time.Duration, pack []byte) error {
 	if err != nil {
 		return err
 	}
+	c.stats.Traffic.Header += uint64(len(pack) - len(rest))
 	c.resolve()
 	err = c.sections(now, rest)
 	if why, closed := c.peer.Closed(); closed && c.state == Connecting && (c.unlike || c.fetch.refused(why)) {
@@ -71,7 +76,11 @@ func (c *Client) resolve() {
 
 // sections reads a payload.
 func (c *Client) sections(now time.Duration, p []byte) (err error) {
-	p, err = c.peer.Sections(p)
+	left, err := c.peer.Sections(p)
+	if err == nil {
+		c.stats.Traffic.Messages += uint64(len(p) - len(left))
+	}
+	p = left
 	bad := c.drainEvents(now)
 	if blob, ok := c.peer.NextBlob(); ok && c.state <= Joined {
 		if why := c.parcel(now, blob); why != nil {
@@ -80,6 +89,10 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if c.state == Connecting && c.world != 0 && wire.SectionOf(p) == wire.SectionSnapshot {
+		c.stats.Stale++ // of the map before
+		return bad
 	}
 	if c.state == Joined && wire.SectionOf(p) == wire.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {
@@ -98,11 +111,16 @@ const lastTick = 1<<32 - 1<<16
 
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
+	whole := len(src) + 1 // with the section's own byte
 	h, rest, err := ghost.ParseHead(src)
 	if err != nil || h.Tick > lastTick {
 		return wire.DropSnapshot
 	}
-	c.server.arrive(now, h.Tick)
+	if c.old(h.Tick) {
+		c.stats.Stale++
+		return nil
+	}
+	c.server.arrive(c.looks.at(now), h.Tick)
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
@@ -110,7 +128,13 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		}
 		c.owned(now, h.Tick, row)
 	}
+	c.stats.Traffic.Owner += uint64(whole - len(rest))
 	if !c.cfg.Thin {
+		rows := len(rest)
+		if rest, err = c.flights.section(c, h, rest); err != nil {
+			return c.undecoded(now, h.Tick, err)
+		}
+		c.stats.Traffic.Things += uint64(rows - len(rest))
 		if h.Checked {
 			err = c.decoder.CheckedSection(h.Tick, rest, h.Sum)
 		} else {
@@ -120,6 +144,7 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 			return c.undecoded(now, h.Tick, err)
 		}
 	}
+	c.stats.Traffic.Rows += uint64(len(rest))
 	if c.held.add(h.Tick) {
 		c.stats.Snapshots++
 	}
@@ -138,13 +163,18 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	switch {
 	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
 		if starved != 0 {
-			c.predicted.starved(now)
+			c.predicted.starved(c.looks.at(now))
 		}
 		c.predicted.report(t, c.self.Lead)
 	case t > c.predict.newest:
 		c.predicted.known = false
 	}
-	c.predict.correct(t, &c.self)
+	was := c.predict.shown()
+	if c.predict.correct(t, &c.self); was.ok {
+		if is := c.predict.shown(); is.ok && is.tick == was.tick {
+			c.correction.add(was.pos, is.pos)
+		}
+	}
 }
 
 // undecoded deals with a section of the snapshot of tick t that could not be decoded, or not to what the server has, although its

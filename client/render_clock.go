@@ -6,8 +6,9 @@ import "time"
 type renderClock struct {
 	at     time.Duration
 	begun  bool
-	stalls uint64 // times it had to stop at the newest snapshot
-	resets uint64 // times it was too far behind to be steered
+	stalls uint64        // times it had to stop at the newest snapshot
+	over   time.Duration // how far a picture may be carried on beyond at, because nothing newer came
+	resets uint64        // times it was too far behind to be steered
 }
 
 const (
@@ -31,12 +32,20 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 	case ahead < -renderReset:
 		next = c.at
 	}
+	c.over = max(0, c.over-dt/overEase)
 	if next > newest {
+		c.over = min(c.over+dt/overEase+next-newest, mostOver)
 		next = newest
 		c.stalls++
 	}
 	c.at = max(c.at, next)
 }
+
+// A picture that is carried on comes back to the clock slowly: everybody seems to slow down by a fourth, nobody stops or goes back.
+const (
+	mostOver = 100 * time.Millisecond // that a picture is carried on at most; then it stands
+	overEase = 4
+)
 
 // steer is what to add to dt so that an error fades, at most 5 % of dt.
 func steer(err, dt time.Duration) time.Duration {

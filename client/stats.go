@@ -16,17 +16,22 @@ type Stats struct {
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
+	Traffic      Traffic // BytesIn by section
 
 	Snapshots uint64 // distinct ticks
 	Stale     uint64 // sections too old to be kept
 	Undecoded uint64 // sections that could not be decoded
 	Diverged  uint64 // sections that were decoded to other rows than the server has, by their checksum; nothing of them is shown
+	Worlds    uint64 // times the server changed the map
 	Resyncs   uint64 // times the server was asked to begin anew
 	Events    uint64 // events received
 	Overrun   uint64 // events overwritten because NextEvent was not called
 	Lines     uint64 // lines received, and made of what happened to names
 	Unread    uint64 // lines overwritten because NextLine was not called
 	Shots     uint64 // rounds fired, as predicted
+	Killcams  uint64 // that came whole
+
+	Flights Flights // of our own
 
 	RTT, RTTMin time.Duration // smoothed, and the least of two seconds
 	Jitter      time.Duration // how late the latest twentieth of the snapshots are
@@ -42,7 +47,8 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock had to wait for a snapshot
 
-	Prediction Prediction
+	Prediction  Prediction
+	Corrections Corrections // what was done to hide the mispredictions, knock-backs and so on that moved us
 }
 
 // Stats returns the numbers as they are now. It allocates nothing.
@@ -56,7 +62,8 @@ func (c *Client) Stats() Stats {
 	s.Loss = float32(c.predicted.loss) / 65536
 	s.Lead = c.self.Lead
 	s.HardResets, s.RenderResets, s.RenderStalls = c.predicted.resets, c.render.resets, c.render.stalls
-	s.Prediction = c.predict.count
+	s.Prediction, s.Corrections = c.predict.count, c.correction.count
+	s.Flights = c.flights.count
 	if c.peer != nil {
 		rtt := c.peer.RTT()
 		s.RTT, s.RTTMin = rtt.Smoothed, rtt.Min
@@ -92,4 +99,13 @@ func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
 	}
 	at := &c.predict.at(c.predict.newest).state
 	return at.Self, c.predict.newest, at.known
+}
+
+// Given returns the command that was given for a tick, with the view that it carries. False for a tick that had none, or is longer ago
+// than the two seconds that are remembered.
+func (c *Client) Given(t tick.Tick) (sim.Command, bool) {
+	if !c.predict.gave(t) {
+		return sim.Command{}, false
+	}
+	return c.predict.at(t).cmd, true
 }

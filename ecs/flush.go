@@ -1,5 +1,7 @@
 package ecs
 
+import "github.com/tickrate/tickrate/internal/planted"
+
 // change is a queued structural change.
 type change struct {
 	id    NetID
@@ -14,8 +16,15 @@ func (w *World) Spawn(k Kind) NetID {
 	if !ok {
 		return 0
 	}
+	return w.reserve(index, k)
+}
+
+// reserve queues the birth in a slot that is not free any more.
+func (w *World) reserve(index int, k Kind) NetID {
 	s := &w.slots[index]
-	s.gen = s.gen%255 + 1
+	if s.gen == 0 || !planted.On(planted.IDReused) {
+		s.gen = s.gen%255 + 1
+	}
 	s.kind = k
 	id := MakeNetID(index, s.gen)
 	w.changes = append(w.changes, change{id, true})

@@ -12,6 +12,7 @@ import (
 type View struct {
 	world  *World
 	name   string
+	ids    []arche.ID // of the components, the world's NetID first
 	mask   arche.Mask
 	exact  arche.MaskFilter // exclusive, so at most one archetype matches and Count belongs to the column
 	filter arche.CachedFilter
@@ -33,7 +34,7 @@ func NewView(w *World, comps ...Component) *View {
 }
 
 func newView(w *World, name string, ids []arche.ID) *View {
-	v := &View{world: w, name: name, mask: arche.All(ids...)}
+	v := &View{world: w, name: name, ids: ids, mask: arche.All(ids...)}
 	v.exact = v.mask.Exclusive()
 	v.filter = w.store.Cache().Register(&v.exact)
 	return v

@@ -18,22 +18,10 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 		h.Record(now, poses)
 		slow.Record(now, poses)
 	}
-	fire := func(i int, v tick.View) Shot {
-		shooter, _ := h.At(v, i*15)
-		s := Shot{Shooter: shooter.ID, Team: NoTeam, View: v}
-		s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
-		slot := i*13 + 7
-		target, _ := h.At(v, slot)
-		for ; !target.Alive(); slot++ {
-			target, _ = h.At(v, slot)
-		}
-		s.Ray.Dir = target.Pos.Add(geom.Vec3{Y: 1}).Sub(s.Ray.Origin).Normalize()
-		return s
-	}
 	for i := range shots {
-		same = append(same, fire(i, tick.View{From: 170, To: 176, Frac: 100}))
+		same = append(same, h.fire(i, tick.View{From: 170, To: 176, Frac: 100}))
 		from := 150 + tick.Tick(i%40)
-		distinct = append(distinct, fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i*4 + 1)}))
+		distinct = append(distinct, h.fire(i, tick.View{From: from, To: from + 6, Frac: uint8(i*4 + 1)}))
 	}
 	got, want := make([]Hit, shots), make([]Hit, shots)
 	hits := 0
@@ -55,18 +43,26 @@ func fight(tb testing.TB) (h *History, slow *slowHistory, same, distinct []Shot)
 	return h, slow, same, distinct
 }
 
+// fire is a shot of one of 1000 players at the body of another, as its view shows them.
+func (h *History) fire(i int, v tick.View) Shot {
+	shooter, _ := h.At(v, i*15%1000)
+	s := Shot{Shooter: shooter.ID, Team: NoTeam, View: v}
+	s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
+	slot := i*13 + 7
+	target, _ := h.At(v, slot%1000)
+	for ; !target.Alive() || target.ID == s.Shooter || geom.Abs(target.Pos.X) > 1000; slot++ {
+		target, _ = h.At(v, slot%1000)
+	}
+	s.Ray.Dir = target.Pos.Add(geom.Vec3{Y: 1}).Sub(s.Ray.Origin).Normalize()
+	return s
+}
+
 // BenchmarkCast judges the 64 shots of one tick among 1000 players, beside the brute-force twin: all look at one instant;
 // each at its own, within four pairs of snapshots (a lobby) or within forty (the worst there is).
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
 	hits := make([]Hit, 1000)
-	var thousand []Shot // each at an instant of its own, in 110 pairs of ticks
-	for i := range 1000 {
-		s := distinct[i%len(distinct)]
-		from := 75 + tick.Tick(i%110)
-		s.View = tick.View{From: from, To: from + 6, Frac: uint8(i/110*28 + i%110)}
-		thousand = append(thousand, s)
-	}
+	thousand := h.spread()
 	onSnapshot, lobby := append([]Shot(nil), same...), append([]Shot(nil), same...)
 	for i := range onSnapshot {
 		onSnapshot[i].View.Frac = 0
@@ -83,16 +79,12 @@ func BenchmarkCast(b *testing.B) {
 		{"distinct-views-40-pairs", h.Cast, distinct},
 		{"thousand-shots-110-pairs", h.Cast, thousand},
 		{"one-shot", h.Cast, same[:1]},
+		{"rival-vek-thousand-shots-110-pairs", h.vekCast(newVekBroad(1000)), thousand},
 		{"brute-force-same", slow.Cast, same},
 		{"brute-force-distinct", slow.Cast, distinct},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.cast(c.shots, hits)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.shots)), "ns/shot")
-			b.ReportMetric(float64(b.N)*float64(len(c.shots))/b.Elapsed().Seconds(), "shots/s")
+			loop(b, len(c.shots), "shot", func() { c.cast(c.shots, hits) })
 		})
 	}
 }
@@ -100,16 +92,9 @@ func BenchmarkCast(b *testing.B) {
 // BenchmarkRecord stores 1000 poses, beside a plain copy of them, which is what memory allows.
 func BenchmarkRecord(b *testing.B) {
 	c := newCrowd(1, 1000, 100)
-	per := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
-	}
 	b.Run("columns", func(b *testing.B) {
-		b.ReportAllocs()
 		h := NewHistory(1000, 128)
-		for b.Loop() {
-			h.Record(h.Newest()+1, c.poses)
-		}
-		per(b)
+		loop(b, 1000, "player", func() { h.Record(h.Newest()+1, c.poses) })
 	})
 	b.Run("copy", func(b *testing.B) {
 		ring := make([][]rig.Pose, 129)
@@ -117,11 +102,10 @@ func BenchmarkRecord(b *testing.B) {
 			ring[i] = make([]rig.Pose, 1000)
 		}
 		at := 0
-		for b.Loop() {
+		loop(b, 1000, "player", func() {
 			copy(ring[at], c.poses)
 			at = (at + 1) % len(ring)
-		}
-		per(b)
+		})
 	})
 }
 
@@ -130,10 +114,7 @@ func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
 	from, to := h.between(tick.View{From: 170, To: 171})
 	var m move
-	for b.Loop() {
-		m.measure(from, to, stepLimits, true)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/player")
+	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true) })
 }
 
 func BenchmarkTest(b *testing.B) {
@@ -141,7 +122,5 @@ func BenchmarkTest(b *testing.B) {
 	p := rig.Pose{Pos: geom.Vec3{X: 20, Z: 20}}
 	r := same[0].Ray
 	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
-	for b.Loop() {
-		Test(r, 0, &p)
-	}
+	loop(b, 1, "test", func() { Test(r, 0, &p) })
 }

@@ -86,18 +86,12 @@ func (h *History) castOne(s *Shot, seen func(*Shot, uint32) bool) (best Hit) {
 	if a == nil || !ok {
 		return Hit{}
 	}
+	q := question{ray: ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
 	near, flyers := h.near(ray, a, b, s.View.Frac)
-	for _, slots := range [2][]int32{near, flyers} {
-		for _, slot := range slots {
-			if slot := int(slot); a.target(slot, s.Shooter, s.Team) {
-				p := lerpRow(a, b, s.View.Frac, slot)
-				if hit, ok := test(short(ray, &best), 0, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(s, p.ID)) {
-					best = hitOf(ray, p.ID, slot, &hit)
-				}
-			}
-		}
+	if seen == nil {
+		return h.sieve.judge(&q, near, flyers, nil)
 	}
-	return best
+	return h.sieve.judge(&q, near, flyers, func(id uint32) bool { return seen(s, id) })
 }
 
 // short is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.
@@ -116,7 +110,7 @@ func nearer(distance float32, slot int, best *Hit) bool {
 // near lists every slot that test could hit, in two parts which may overlap, and may name rows beyond those used; the memory
 // is the history's until the next call.
 func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []int32) {
-	radius, flyers, ok := h.widen(a, b, frac)
+	radius, flyers, ok := h.ways.widen(h, a, b, frac)
 	if !ok {
 		return h.everyone[:a.used], nil
 	}
@@ -126,11 +120,11 @@ func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []in
 
 // widen is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for
 // the flyers. False: nobody knows.
-func (h *History) widen(a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
+func (w *ways) widen(h *History, a, b *frame, frac uint8) (radius float32, flyers []int32, ok bool) {
 	if frac == 0 || a == b {
 		return widest, nil, true
 	}
-	metres, flyers, ok := h.reach(a, b)
+	metres, flyers, ok := w.reach(h, a, b)
 	// 2 mm: positions at Reach are rounded to 1.
 	return widest + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
 }

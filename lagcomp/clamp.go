@@ -1,6 +1,9 @@
 package lagcomp
 
-import "github.com/tickrate/tickrate/ecs/tick"
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
+)
 
 // Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
 // Times are in ticks of the simulation; NaN and negative numbers count as 0.
@@ -43,7 +46,13 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 	}
 	know = know.withDefaults()
 	latest := int64(know.Newest) << 8
+	if planted.On(planted.ClampBackwards) {
+		know.Last = 0
+	}
 	earliest := min(latest, know.earliest(now))
+	if planted.On(planted.ClampOpen) {
+		earliest = 1 << 8
+	}
 	if !v.Valid() {
 		return viewAt(latest), true
 	}

@@ -24,11 +24,10 @@ type History struct {
 	slots      int
 	newest     tick.Tick
 	frames     []frame // tick t is in frames[t % len]
-	direct     move    // the last pair of ticks that was measured as such
 	everyone   []int32 // 0, 1, 2, ...
 	candidates []int32 // of the shot at hand
-	flyers     []int32 // likewise
-	way        way     // of the last pair of ticks that was asked for
+	ways       ways
+	sieve      sieve
 	order      []int32 // of the questions at hand, and where in it those of a frame stand
 	places     []int32
 }
@@ -53,7 +52,8 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates, h.flyers = make([]int32, slots), make([]int32, 0, slots), make([]int32, 0, mostFlyers)
+	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false)
+	h.sieve = newSieve(slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
 		h.everyone[i] = int32(i)
@@ -81,12 +81,12 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	h.newest = t
 }
 
-// bounds are the broad phase's radii by alive and hero, negated and squared.
-var bounds = func() (b [2][8]float32) {
-	for form := range b[0] {
+// bounds are the broad phase's radii, negated and squared, by alive and hero: alive<<3 | hero.
+var bounds = func() (b [16]float32) {
+	for form := range 8 {
 		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}
 		radius := rig.Bound(&p).Radius
-		b[0][form], b[1][form] = kernel.Never, -float32(radius*radius)
+		b[form], b[form|8] = kernel.Never, -float32(radius*radius)
 	}
 	return b
 }()
@@ -99,25 +99,24 @@ var widest = func() (r float32) {
 	return r
 }()
 
-// fill copies poses into the first rows and returns how many of those are needed. No branch: the dead lie about at random.
+// fill copies poses into the first rows and returns how many of those are needed. No branch: the dead and the absent stand about at
+// random.
 func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
 	copy(f.rows, poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
 	for i := range poses {
 		p := &poses[i]
-		alive := p.Flags & rig.FlagAlive
-		if p.ID == 0 {
-			alive = 0
-		}
-		if p.ID != 0 {
-			used = i + 1
-		}
+		alive := uint32(p.Flags&rig.FlagAlive) & ((p.ID | -p.ID) >> 31)
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
-		nr2[i] = bounds[alive&1][p.Form>>3&7]
+		nr2[i] = bounds[(alive<<3|uint32(p.Form>>3&7))&15]
+	}
+	for used = n; used > 0 && poses[used-1].ID == 0; used-- {
 	}
 	return used
 }
+
+var _ [1]byte = [rig.FlagAlive]byte{} // fill takes it for a number
 
 // Newest is the last recorded tick, 0 before the first.
 func (h *History) Newest() tick.Tick { return h.newest }

@@ -29,18 +29,16 @@ var (
 	spanLimits = []float32{1, 4, 10}
 )
 
-// reach bounds what everybody moved between two frames, a before b: at most metres, but for the flyers, which may name a row
-// twice and are the history's until the next call. False: more flew than can be listed.
-//
-// It adds up the steps from tick to tick. Each is measured once, when it is first asked for, and kept by its frame: however
-// many pairs of ticks shots look at, none is measured again. A row whose life broke on the way is a flyer, as it may be whole
-// again at b. Where the sum gets long, or a step had too many flyers, as when everybody spawns, the pair itself is measured.
-func (h *History) reach(a, b *frame) (metres float32, flyers []int32, ok bool) {
-	if w := &h.way; w.from != a.tick || w.to != b.tick {
-		w.from, w.to = a.tick, b.tick
-		w.metres, w.flyers, w.ok = h.sum(a, b)
-	}
-	return h.way.metres, h.way.flyers, h.way.ok
+// ways answers reach for one caller.
+type ways struct {
+	shared bool    // others ask at the same time: nothing may be measured into a frame
+	direct move    // the last pair of ticks that was measured as such
+	flyers []int32 // of the last answer
+	last   way
+}
+
+func newWays(shared bool) ways {
+	return ways{shared: shared, flyers: make([]int32, 0, mostFlyers+len(move{}.flyers))}
 }
 
 // way is an answer of reach.
@@ -51,33 +49,64 @@ type way struct {
 	ok       bool
 }
 
-func (h *History) sum(a, b *frame) (metres float32, flyers []int32, ok bool) {
-	flyers = h.flyers[:0]
+// reach bounds what everybody moved between two frames, a before b: at most metres, but for the flyers, which may name a row
+// twice and are w's until the next call. False: more flew than can be listed.
+//
+// It adds up the steps from tick to tick. Each is measured once, when it is first asked for, and kept by its frame: however
+// many pairs of ticks shots look at, none is measured again. A row whose life broke on the way is a flyer, as it may be whole
+// again at b. Where the sum gets long, or a step had too many flyers, as when everybody spawns, the pair itself is measured.
+func (w *ways) reach(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
+	if l := &w.last; l.from != a.tick || l.to != b.tick {
+		l.from, l.to = a.tick, b.tick
+		l.metres, l.flyers, l.ok = w.sum(h, a, b)
+	}
+	return w.last.metres, w.last.flyers, w.last.ok
+}
+
+func (w *ways) sum(h *History, a, b *frame) (metres float32, flyers []int32, ok bool) {
+	flyers = w.flyers[:0]
 	for f := b; f != a; f = h.frame(f.last) {
 		s := &f.step
 		if s.to == 0 {
+			if w.shared {
+				return w.span(a, b)
+			}
 			s.measure(h.frame(f.last), f, stepLimits, true)
 		}
 		metres += s.metres
 		if s.count == tooMany || metres > longest {
-			return h.span(a, b)
+			return w.span(a, b)
 		}
-		for _, row := range s.flyers[:s.count] {
-			if int(row) >= min(a.used, b.used) || rig.Broken(&a.rows[row], &b.rows[row]) {
-				continue // not mixed, so it does not move
-			}
-			if len(flyers) == mostFlyers {
-				return h.span(a, b)
-			}
-			flyers = append(flyers, row)
+		if flyers = whole(flyers, a, b, s.flyers[:s.count]); len(flyers) > mostFlyers {
+			return w.span(a, b)
 		}
 	}
 	return metres, flyers, true
 }
 
+// whole appends the rows that are of one life at a and b: others are not mixed, so they do not move. No branch on what the poses
+// say, so that the processor fetches all of them at once; two heroes of one life are let pass.
+func whole(out []int32, a, b *frame, rows []int32) []int32 {
+	n, most := len(out), int32(min(a.used, b.used))
+	out = out[:n+len(rows)]
+	for _, row := range rows {
+		if row >= most {
+			continue
+		}
+		p, q := &a.rows[row], &b.rows[row]
+		out[n] = row
+		same := 0
+		if p.ID^q.ID|uint32((p.Flags^q.Flags)&(rig.FlagAlive|rig.LifeMask)) == 0 {
+			same = 1
+		}
+		n += same
+	}
+	return out[:n]
+}
+
 // span is reach by the pair alone.
-func (h *History) span(a, b *frame) (metres float32, flyers []int32, ok bool) {
-	m := &h.direct
+func (w *ways) span(a, b *frame) (metres float32, flyers []int32, ok bool) {
+	m := &w.direct
 	if m.from != a.tick || m.to != b.tick {
 		m.measure(a, b, spanLimits, false)
 	}

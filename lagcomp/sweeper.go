@@ -23,10 +23,15 @@ const (
 // It keeps an index of squares for each tick that is asked for, built when it first is. One owner calls it; the history
 // must outlive it, and may go on recording.
 type Sweeper struct {
-	h      *History
-	index  [indexes]index // of tick t: index[t % indexes]
-	ground []int32        // of the living of the frame at hand, which square
-	marks  []uint64       // of Within, a bit a slot, all 0 in between
+	h          *History
+	index      *[indexes]index // of tick t: index[t % indexes]
+	ground     []int32         // of the living of the frame at hand, which square; nil: a fork, which builds no index
+	marks      []uint64        // of Within, a bit a slot, all 0 in between
+	candidates []int32         // of a way
+	ways       ways
+	sieve      sieve
+	notes      []Note // of the sweeps at hand, nil: nobody asks
+	wide       int    // wideStrip, but in tests
 }
 
 // index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
@@ -34,11 +39,16 @@ type index struct {
 	tick  tick.Tick // 0: none
 	start []int32   // gridSide*gridSide + 1
 	rows  []int32
+	low   float32 // feet of the lowest and the highest
+	high  float32
 }
 
 // NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
 func NewSweeper(h *History) *Sweeper {
-	s := &Sweeper{h: h, ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64)}
+	s := &Sweeper{
+		h: h, index: new([indexes]index), ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64),
+		candidates: make([]int32, 0, h.slots), ways: newWays(false), sieve: newSieve(h.slots), wide: wideStrip,
+	}
 	starts, rows := make([]int32, indexes*(gridSide*gridSide+1)), make([]int32, indexes*h.slots)
 	for i := range s.index {
 		const n = gridSide*gridSide + 1
@@ -62,12 +72,21 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
+	if s.ways.shared { // the order is the history's
+		for i := range sweeps {
+			hits[i] = s.castOne(i, &sweeps[i], seen)
+		}
+		return
+	}
 	s.h.together(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, func(i int) {
 		hits[i] = s.castOne(i, &sweeps[i], seen)
 	})
 }
 
 func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
+	if s.notes != nil {
+		s.notes[i] = Note{}
+	}
 	a, b := s.h.between(w.View)
 	ray, ok := Aim(w.Ray)
 	if a == nil || !ok || !usable(w.Radius) {
@@ -75,27 +94,30 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 	}
 	end := ray.At(min(ray.Max, 4*Reach))
 	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
-	judge := func(row int32) {
-		slot := int(row)
-		if !a.target(slot, w.Except, w.Team) {
-			return
+	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
+	near := s.list(a, ray, &q)
+	if seen == nil {
+		best = s.sieve.judge(&ask, near, q.flyers, nil)
+		if s.notes != nil {
+			s.sieve.note(&ask, &best, &s.notes[i])
 		}
-		p := lerpRow(a, b, w.View.Frac, slot)
-		if hit, ok := test(short(ray, &best), w.Radius, &p); ok && nearer(hit.Distance, slot, &best) && (seen == nil || seen(i, p.ID)) {
-			best = hitOf(ray, p.ID, slot, &hit)
-		}
+		return best
 	}
-	if q.cells > fewCells {
-		for _, slot := range s.alongRay(ray, q) {
-			judge(slot)
-		}
-	} else {
-		s.inBox(a, &q, judge)
+	return s.sieve.judge(&ask, near, q.flyers, func(id uint32) bool { return seen(i, id) })
+}
+
+// list is the rows that a way may touch, but for the flyers: looked for in a box round a short one, along the squares of a long
+// one, or among everybody.
+func (s *Sweeper) list(a *frame, ray geom.Ray, q *query) []int32 {
+	if q.cells <= fewCells {
+		s.candidates = s.candidates[:0]
+		s.inBox(a, q, func(row int32) { s.candidates = append(s.candidates, row) })
+		return s.candidates
 	}
-	for _, slot := range q.flyers {
-		judge(slot)
+	if s.alongStrip(ray, q) {
+		return s.candidates
 	}
-	return best
+	return s.alongRay(ray, *q)
 }
 
 // Near is a player whom a ball touches.
@@ -160,7 +182,7 @@ type query struct {
 // query prepares a search round the box from lo to hi for spheres of a radius.
 func (s *Sweeper) query(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float32) (q query) {
 	q.frame = a
-	wide, flyers, ok := s.h.widen(a, b, frac)
+	wide, flyers, ok := s.ways.widen(s.h, a, b, frac)
 	if !ok {
 		q.cells = fewCells + 1
 		q.reach = kernel.MaxRadius + 1 // everybody
@@ -190,12 +212,18 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 		return s.h.everyone[:f.used]
 	}
 	n := f.used
-	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.h.candidates)
+	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates[:0])
 }
 
 // inBox calls judge for the rows whose feet lie in the query's box.
 func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
 	in := s.of(f)
+	if in == nil {
+		for slot := range f.used {
+			judge(int32(slot))
+		}
+		return
+	}
 	for z := q.z0; z < q.z0+q.nz; z++ {
 		for x := q.x0; x < q.x0+q.nx; x++ {
 			c := cellOf(x, z)
@@ -213,20 +241,30 @@ func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
 func cellOf(x, z int) int { return z&(gridSide-1)<<gridBits | x&(gridSide-1) }
 
 // of returns the index of a frame, building it if it is not there: count, then place from the back, so that each start
-// ends where its square begins and rows ascend.
+// ends where its square begins and rows ascend. A fork gets nil for one that is not there.
 func (s *Sweeper) of(f *frame) *index {
 	in := &s.index[int(f.tick)%indexes]
 	if in.tick == f.tick {
 		return in
 	}
+	if s.ground == nil {
+		return nil
+	}
 	in.tick = f.tick
 	n := f.used
 	start, ground := in.start, s.ground[:n]
-	x, z, rows := f.x[:n], f.z[:n], f.rows[:n]
+	x, y, z, rows := f.x[:n], f.y[:n], f.z[:n], f.rows[:n]
+	in.low, in.high = 2*Reach, -2*Reach
 	clear(start)
 	for i := range ground {
 		ground[i] = -1
 		if rows[i].ID != 0 && rows[i].Alive() {
+			if y[i] < in.low { // no NaN is
+				in.low = y[i]
+			}
+			if y[i] > in.high {
+				in.high = y[i]
+			}
 			c := cellOf(square(x[i]), square(z[i]))
 			ground[i] = int32(c)
 			start[c]++

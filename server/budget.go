@@ -30,9 +30,10 @@ const (
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is thin        as many rows as the line carries, by weight; the others wait
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
-	g.byRow, g.chose = true, choseSeen
-	all, limited := l.cfg.Relevance != RelevanceGrid, g.bucket.Rate() != 0
-	if l.cfg.Relevance == RelevanceOff || all && !limited && g.in(l) {
+	g.byRow, g.chose, g.eyed = true, choseSeen, int32(l.eye(g))
+	all, limited := l.seesAll(g), g.bucket.Rate() != 0
+	whole := all && !limited && (g.watches || g.in(l))
+	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
 		g.byRow, g.chose = false, choseAll
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
@@ -42,10 +43,16 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	case limited:
 		g.chose = choseThin
 		room := g.bucket.Room(now, g.share(l))
+		if l.shed >= ShedDetail {
+			room /= 2
+		}
 		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
 	case g.entry != entered:
 		g.chose = choseEntry
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
+	case l.shed >= ShedDetail:
+		g.chose = choseDetail
+		l.sketch(g, see)
 	default:
 		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
 	}
@@ -171,17 +178,23 @@ func (g *guest) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tic
 
 // thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a
 // little later the client shows it no longer. So of n snapshots in that time the first third goes by weight alone; a row that
-// was not among those goes before all others; and no more rows are in sight than the rest carries, each at its dearest. It takes
-// 2 bytes a slot of guests with a limit.
+// was not among those goes before all others; and no more rows are in sight than the rest carries, each at its dearest. What one snapshot
+// has room for swings with events, things and debts, so it is the mean of many that counts: else the edge of sight would swing, too. It
+// takes 2 bytes a slot of guests with a limit.
 type thin struct {
 	last []uint16 // by slot: the interval in which it was last said, or came in sight
 	seen []uint64 // what was in sight in the last snapshot
+	room int      // mean bits of a snapshot for rows
 }
 
 func (h *thin) reset() {
 	clear(h.last)
 	clear(h.seen)
+	h.room = 0
 }
+
+// roomShare is the part of the mean that the newest snapshot has: a mean over a third of the time that a baseline lasts.
+const roomShare = snapshot.MaxAge / 3
 
 // turns is how many snapshots a guest gets in the time that a baseline lasts, and how many of those a row may wait for its weight.
 func turns(l *Lobby, g *guest) (all, patience int) {
@@ -189,21 +202,25 @@ func turns(l *Lobby, g *guest) (all, patience int) {
 	return all, all / 3
 }
 
-// fit is what of see the line can carry, in so many bits a snapshot: the nearest rows. Those that were in sight count as a fifth
+// fit is what of see the line can carry that has so many bits in this snapshot: the nearest rows. Those that were in sight count as a fifth
 // nearer, so that nobody on the edge comes and goes.
 func (h *thin) fit(l *Lobby, g *guest, see []uint64, most int) []uint64 {
 	s, now := &l.crowd, g.index(l.match.Tick(), l)
 	if h.last == nil {
 		h.last, h.seen = make([]uint16, 64*len(see)), make([]uint64, len(see))
 	}
+	if h.room == 0 {
+		h.room = max(most, 0)
+	}
+	h.room += (most - h.room) / roomShare
 	count := 0
 	for _, w := range see {
 		count += bits.OnesCount64(w)
 	}
 	all, patience := turns(l, g)
-	carried := max(1, most*(all-patience)/entryBits)
+	carried := max(1, (h.room-entryBits/2)*(all-patience)/entryBits) // of each snapshot half a row's room is left over that the next does not fit in
 	if count > carried {
-		s.nearest(see, h.seen, g.id.Index(), carried)
+		s.nearest(see, h.seen, max(0, l.eye(g)), carried)
 		see = s.near
 		l.Stats.Count[Narrowed].Inc()
 	}

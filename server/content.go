@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // contents is what clients may lack of what a Welcome names, packed once and sent to all who ask. In a tick each of them gets one
@@ -30,10 +31,17 @@ func (l *Lobby) Prepare() {
 		return
 	}
 	c.packed = true
+	c.parcels[wire.ContentArena] = arenaParcel(l.cfg.Arena)
+	if c.parcels[wire.ContentModel] == nil {
+		c.parcels[wire.ContentModel] = parcel(wire.ContentModel, l.cfg.Models.Append(nil))
+	}
+}
+
+// arenaParcel packs an arena.
+func arenaParcel(a *arena.Arena) []byte {
 	var file bytes.Buffer
-	_ = l.cfg.Arena.Save(&file) // a buffer takes all
-	c.parcels[wire.ContentArena] = parcel(wire.ContentArena, file.Bytes())
-	c.parcels[wire.ContentModel] = parcel(wire.ContentModel, l.cfg.Models.Append(nil))
+	_ = a.Save(&file) // a buffer takes all
+	return parcel(wire.ContentArena, file.Bytes())
 }
 
 // parcel packs a content, nil if it is too large to be sent.
@@ -52,6 +60,10 @@ func parcel(what wire.Content, raw []byte) []byte {
 // fetch takes a guest's request for content: each once in a session. What cannot be sent ends the session as if the guest had
 // not asked.
 func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
+	if what == wire.ContentKillcam {
+		l.camera(now, g)
+		return
+	}
 	if g.ready || g.unlike != 0 || g.fetched>>what&1 != 0 {
 		l.Stats.Count[FetchRefused].Inc()
 		return
@@ -64,7 +76,10 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
 			l.contents.waiting++
 		}
 		g.fetched |= 1 << what
-		_ = g.peer.SendBlob(parcel) // there is room for four, and none is too long
+		if g.peer.SendBlob(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
+			l.dismiss(now, g, wire.ReasonArena)
+			return
+		}
 		l.Stats.Count[Fetches].Inc()
 	case what == wire.ContentModel:
 		l.explain(now, g, wire.ReasonModel)
@@ -112,10 +127,10 @@ func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
 // nothing of it for long.
 func (g *guest) overdue(now time.Duration) bool {
 	b := g.peer.Blobs()
-	if b.Pending > 0 && b.GivenUp == 0 && now-g.since < fetchWithin {
+	if b.Pending > 0 && b.GivenUp == 0 && now-g.loads < fetchWithin {
 		g.supplied = now
 	}
-	return now-max(g.since, g.supplied) >= readyWithin || b.GivenUp > 0
+	return now-max(g.loads, g.supplied) >= readyWithin || b.GivenUp > 0
 }
 
 // served notes that a guest waits for content no longer: it gets ready, or its session is over.

@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/sight"
 )
@@ -21,6 +22,7 @@ type crowd struct {
 	hot   []uint64    // who fights
 	till  []tick.Tick // by slot: until when it does
 	none  []uint64    // slots in which nobody is
+	blank []uint64    // what is seen through nobody's eyes
 
 	cost    []uint16 // of the guest at hand, by slot
 	pick    []uint64
@@ -43,7 +45,7 @@ func newCrowd(c *Config) crowd {
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), cost: make([]uint16, words*64),
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
 	return s
@@ -119,7 +121,10 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 		g.eyes = interest.NewClient(s.grid)
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
-	slot := g.id.Index()
+	slot := l.eye(g)
+	if slot < 0 {
+		return s.blank
+	}
 	pose := l.match.Poses()[slot]
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
 	if !weigh {
@@ -167,7 +172,7 @@ func (g *guest) hits(slot int) {
 // before it in the view that the shot is judged by.
 func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
 	g := &l.guests[shooter.Index()]
-	if g.id != shooter || g.tracker.Saw(l.frames, other, v) {
+	if g.id != shooter || g.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
 	}
 	l.Stats.Count[Unseen].Inc()
@@ -179,6 +184,14 @@ func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
 func (l *Lobby) Shown(viewer, player ecs.NetID) tick.Tick {
 	if g := &l.guests[viewer.Index()]; g.id == viewer && g.tracker != nil {
 		return g.tracker.Shown(l.frames, player)
+	}
+	return 0
+}
+
+// Sent is the tick of the newest snapshot that was sent to a player's client, 0 before the first or without a client.
+func (l *Lobby) Sent(id ecs.NetID) tick.Tick {
+	if g := &l.guests[id.Index()]; g.id == id {
+		return g.sent
 	}
 	return 0
 }

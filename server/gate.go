@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
@@ -72,17 +73,23 @@ func (l *Lobby) admit(now time.Duration) {
 	for len(l.arrivals) > 0 {
 		client := int(l.arrivals[0])
 		s, ok := l.gate.Session(client)
+		watches := ok && wire.Spectates(s.UserData[:])
 		if !ok { // gone before it got a player
 			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 			continue
 		}
-		g := l.returning(s.ClientID)
+		g := l.returning(s.ClientID, watches)
+		if why := l.noPlace(g, watches); why != 0 {
+			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
+			l.turnAway(now, client, why)
+			continue
+		}
 		if g != nil {
 			g.inputs = l.match.Inbox(g.id).Count // what went on without it is no loss
 			l.Stats.Count[Returned].Inc()
-		} else if id := l.match.Join(); id != 0 {
+		} else if id := l.join(watches); id != 0 {
 			g = &l.guests[id.Index()]
-			*g = guest{id: id, user: s.ClientID, peer: g.peer, tracker: g.tracker, owner: g.owner, eyes: g.eyes, fights: g.fights, thin: g.thin}
+			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
 		} else {
 			if l.leaving == 0 && len(l.away) > 0 { // the players of the absent keep nobody out
 				l.forsake(0)
@@ -96,10 +103,35 @@ func (l *Lobby) admit(now time.Duration) {
 	}
 }
 
+// join gives somebody who comes in a player, or a place to look on; 0 if none is free.
+func (l *Lobby) join(watches bool) ecs.NetID {
+	switch {
+	case !l.room(watches):
+		return 0
+	case watches:
+		return l.match.Watch()
+	}
+	return l.match.Join()
+}
+
+// noPlace says why somebody cannot wait for a place either, who is not g, back from absence: 0 if there is one, or one will be free
+// with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
+func (l *Lobby) noPlace(g *guest, watches bool) wire.Reason {
+	switch {
+	case watches && l.shed >= ShedSpectators:
+		return wire.ReasonOverload
+	case g != nil || l.room(watches):
+		return 0
+	case watches || l.cfg.Spectators > 0 && l.leaving == 0 && len(l.away) == 0:
+		return wire.ReasonFull
+	}
+	return 0
+}
+
 // returning takes the guest with this client id from the absent.
-func (l *Lobby) returning(user uint64) *guest {
+func (l *Lobby) returning(user uint64, watches bool) *guest {
 	for i, slot := range l.away {
-		if g := &l.guests[slot]; g.user == user {
+		if g := &l.guests[slot]; g.user == user && g.watches == watches {
 			l.away = append(l.away[:i], l.away[i+1:]...)
 			return g
 		}
@@ -114,6 +146,12 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
 	l.seats[client] = int32(g.id.Index())
 	l.social.rise(g.id.Index())
+	w := l.welcome(g)
+	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
+}
+
+// welcome is what a guest is told of what is played.
+func (l *Lobby) welcome(g *guest) wire.Welcome {
 	w := wire.Welcome{
 		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
 		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
@@ -122,7 +160,7 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	if game := l.cfg.Rules.Game; game.Pack != [32]byte{} {
 		w.Content, w.Mode = game.Pack, game.Mode.Name
 	}
-	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
+	return w
 }
 
 // ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
@@ -140,6 +178,8 @@ func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 		g.ready = true
 		l.enrol(g, r.Name)
 		l.situate(g)
+		g.watch.owed = g.watches
+		l.tellPaces(g)
 	}
 }
 
@@ -163,6 +203,9 @@ func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
 func (l *Lobby) expire(now time.Duration) {
 	for len(l.away) > 0 && now-l.guests[l.away[0]].away >= Grace {
 		l.forsake(0)
+	}
+	if l.shed >= ShedSpectators {
+		l.sendHome(now)
 	}
 	for i := 0; i < len(l.live); i++ {
 		switch g := &l.guests[l.live[i]]; {
@@ -210,6 +253,7 @@ func (l *Lobby) connected(g *guest) bool {
 // part separates a guest from its session. Its player stays.
 func (l *Lobby) part(g *guest) {
 	l.served(g)
+	l.uncamera(g)
 	l.seats[g.client] = -1
 	l.unseat(int32(g.id.Index()))
 	l.social.rise(g.id.Index())

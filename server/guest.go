@@ -24,12 +24,20 @@ type guest struct {
 	tag      netcode.Tag    // of the token that its session began with
 	since    time.Duration  // when that was
 	away     time.Duration  // when it timed out, if it is absent
+	loads    time.Duration  // since when it loads what is played
+	world    uint8          // how often the map has changed in its session
+	from     tick.Tick      // the last tick of the world before
+	first    uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
+	settled  bool           // no package from before that can still come
+	watches  bool           // it looks on
+	watch    watch          // through whose eyes
 	unlike   wire.Reason    // its Ready did not match ours in this
 	ready    bool           // it has what the Welcome named
 	fetched  uint8          // bit n: it has asked for wire.Content n
 	supplied time.Duration  // when something of that was last due to it
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
+	things   hold                  // which rows of things
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
@@ -45,24 +53,31 @@ type guest struct {
 	bucket   session.Bucket        // what it may be sent
 	asked    bool                  // it cannot decode what it gets and wants to begin anew
 	resynced tick.Tick             // when it last did
+	resyncs  uint64                // how often it did in this session
+	traffic  traffic               // of this session
+	missed   uint32                // how often it says that it has mispredicted
 	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
-	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
-	fights  []uint64         // two sets, see foes
-	turned  tick.Tick        // when they take turns
-	thin    thin             // what its line has no room for
-	entry   entry            // how far it is with coming in
-	whole   tick.Tick        // of its first snapshot that left out nothing, if it is settling
-	byRow   bool             // the snapshot at hand says rows one by one
-	chose   chosen           // how the rows of its newest snapshot were chosen
-	held    Held             // why none came since that was due
-	checked bool             // the snapshot at hand has a checksum
-	check   int              // snapshots until the next that has
+	cam cam // what it is to be shown of its deaths
+
+	eyes     *interest.Client // what it sees and waits for; nil until it is asked for
+	fights   []uint64         // two sets, see foes
+	turned   tick.Tick        // when they take turns
+	thin     thin             // what its line has no room for
+	entry    entry            // how far it is with coming in
+	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
+	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
+	byRow    bool             // the snapshot at hand says rows one by one
+	chose    chosen           // how the rows of its newest snapshot were chosen
+	eyed     int32            // through whose eyes it saw in that, as eye says it
+	held     Held             // why none came since that was due
+	checked  bool             // the snapshot at hand has a checksum
+	check    int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
-	peer, tracker, owner, eyes := g.peer, g.tracker, g.owner, g.eyes
+	peer, tracker, owner, eyes, things := g.peer, g.tracker, g.owner, g.eyes, g.things
 	if eyes != nil {
 		eyes.Reset()
 		clear(g.fights)
@@ -72,14 +87,16 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		peer = new(session.Peer)
 		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
+		things = newHold(&l.cfg)
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
+	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
-		eyes: eyes, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
+		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
+	g.things.reset()
 	g.owner.Reset()
 }
 
@@ -88,18 +105,25 @@ func (g *guest) forget() {
 	g.holds = 0
 	g.entry = entering
 	g.tracker.Forget()
+	g.things.forget()
 	g.owner.Reset()
 }
 
 // delivered notes that a package with a snapshot has arrived.
-func (g *guest) delivered(c snapshot.Cookie) {
-	if first, count := c.Groups(); count > 0 {
-		g.tracker.Acked(c.Tick(), first, count)
+func (g *guest) delivered(r receipt, w *things) {
+	if g.world != 0 && r.tick() <= g.from { // of a world that is over
+		return
 	}
-	if c.Owner() {
-		g.owner.Acked(c.Tick())
+	if s := r.players(); s.count > 0 {
+		g.tracker.Acked(r.tick(), s.first, s.count)
 	}
-	g.acked, g.holds = max(g.acked, c.Tick()), max(g.holds, c.Tick())
+	if s := r.things(); s.count > 0 {
+		g.things.acked(w, r.tick(), s)
+	}
+	if r.owner() {
+		g.owner.Acked(r.tick())
+	}
+	g.acked, g.holds = max(g.acked, r.tick()), max(g.holds, r.tick())
 	g.blind = 0
 }
 
@@ -109,6 +133,7 @@ func (g *guest) resync(l *Lobby, t tick.Tick) {
 		return
 	}
 	g.asked, g.resynced = false, t
+	g.resyncs++
 	g.forget()
 	l.Stats.Count[Resyncs].Inc()
 }

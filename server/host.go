@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -20,17 +20,24 @@ import (
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
+	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
 	Sights  string // folder that keeps what walls hide, by arena, for the next start; "" = none
 	Journal string // file that remembers used tokens over a restart; made if need be; "" = none
 
+	Record string // folder for recordings of the match, one file a round; made if need be; "" = none
+
 	HTTP           string // host:port for health, figures, profiles and tokens; "" = none
 	HTTPToken      string // secret for tokens over HTTP; "" = none, then tokens are for this machine only
 	TokenSeconds   int    // that tokens over HTTP live; default DefaultTokenSeconds
 	TimeoutSeconds int    // of silence that end a session, as those tokens say; negative never; default DefaultTimeoutSeconds
+
+	MaxSteps, MaxBatch int // how to catch up, see ClockConfig; default 4 and 1
+
+	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
+	Ground func(Course) (Ground, error)
 
 	Query string // UDP host:port at which server browsers ask (package query); "" = none
 	Name  string // what they show, at most 255 bytes
@@ -40,6 +47,8 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
+	Workers int // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+
 	Log io.Writer // also what the console answers the operator; default none
 }
 
@@ -47,19 +56,27 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
-	query *queryPort // nil: none
+	pool  *split.Pool // that shares its systems; nil: nobody does
+	query *queryPort  // nil: none
 	walls string
+	view  view
 
 	terminal terminal
+	shots    chan shotAsk // those who ask for receipts
+	archive  *archive     // nil: nothing is recorded
 
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	stalls         meter.Counter    // ticks given up after a stall
-	overruns       meter.Counter    // ticks that took longer than their period
-	shed           atomic.Int32     // the rung that the lobby is on
-	late           *meter.Native    // as lateness, from the start
-	began          atomic.Int64     // when the newest tick did, by clock; 0: none yet
+	caught         meter.Counter    // ticks played late, in a frame with others
+	rates          ClockConfig      // filled
+	interval       int              // ticks from one snapshot to the next
+	playing        atomic.Pointer[playing]
+	overruns       meter.Counter // ticks that took longer than their period
+	shed           atomic.Int32  // the rung that the lobby is on
+	delays         *meter.Native // as lateness, from the start
+	began          atomic.Int64  // when the newest frame did, by clock; 0: none yet
 	registry       *prometheus.Registry
 	marker         *marker
 
@@ -67,26 +84,42 @@ type Host struct {
 	unbalanced uint64
 }
 
-// catchUp is how many late ticks are made up for at once; what lies further back is given up, and said.
-const catchUp = 4
-
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
 	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
-	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers))
+	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	rates, err := cfg.clock()
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	var tape *archive
+	if cfg.Record != "" {
+		if tape, err = newArchive(cfg.Record, cfg.Log); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+		cfg.Lobby.Record = tape.take
+	}
 	var walls string
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{front: f, marker: marker, walls: walls, terminal: newTerminal(), late: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
-	if h.lobby, err = NewLobby(cfg.Lobby); err == nil {
+	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	cfg.Lobby.Load = h.loader(cfg)
+	if h.pool, err = cfg.workers(); err == nil {
+		h.lobby, err = NewLobby(cfg.Lobby)
+	}
+	if err == nil {
+		h.interval = h.lobby.cfg.Interval
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
+		if cfg.HTTP != "" {
+			h.view = newView(h.lobby)
+		}
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
@@ -101,6 +134,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		}
 	}
 	if err != nil {
+		h.pool.Close()
 		return nil, errors.Join(err, f.close())
 	}
 	return h, nil
@@ -116,46 +150,64 @@ const defaultPlayers = 64
 // thread.
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
+	if h.archive != nil {
+		go h.archive.write()
+	}
 	defer close(h.terminal.ended)
 	h.marker.rest()
-	rate := h.lobby.cfg.Rules.Rate
-	var skipped time.Duration // given up so far
+	clock := NewClock(h.rates, pacer.Now())
 	var overload Overload
 	var err error
-	for ctx.Err() == nil && err == nil && !h.terminal.quit {
-		due := rate.At(h.lobby.match.Tick()+1) + skipped
-		now := pacer.Until(due)
-		h.lateness.Record(int64(now - due))
-		h.late.Record(int64(now - due))
+	for second := clock.Due(); ctx.Err() == nil && err == nil && !h.terminal.quit; {
+		now := pacer.Until(clock.Due())
+		steps, late, givenUp := clock.Frame(now)
+		h.late(clock, steps, late, givenUp)
 		h.began.Store(int64(h.clock()))
 		wall := time.Now()
-		err = h.tick(now, wall.Unix())
-		took := pacer.Now() - now
-		h.wall.Record(int64(took))
-		if took > rate.Period() {
-			h.overruns.Inc()
+		for steps > 0 && err == nil && !h.terminal.quit {
+			n := min(steps, h.rates.MaxBatch)
+			steps -= n
+			began := pacer.Now()
+			err = h.tick(began, wall.Unix(), n)
+			took := (pacer.Now() - began) / time.Duration(n)
+			h.wall.Record(int64(took))
+			if took > clock.Period() {
+				h.overruns.Inc()
+			}
+			h.display(began, late, took)
+			if rung, changed := overload.Tick(took, clock.Period()); changed {
+				h.shift(clock, rung)
+			}
 		}
-		if rung, changed := overload.Tick(took > rate.Period()); changed {
-			h.lobby.Shed(rung)
-			h.shed.Store(int32(rung))
-			fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
-		}
-		if h.lobby.match.Tick()%tick.Tick(rate) == 0 {
+		if now >= second {
+			second += time.Second
+			h.note()
 			h.watch(wall)
 			h.publish(now)
 		}
-		if late := pacer.Now() - due; late > catchUp*rate.Period() {
-			skipped += h.giveUp(late)
-		}
 	}
-	return errors.Join(err, h.farewell(pacer, err), h.query.close(), h.close())
+	h.view.close()
+	bye := h.farewell(pacer, err)
+	h.lobby.Reel()
+	h.archive.close()
+	err = errors.Join(err, bye, h.query.close(), h.close())
+	h.pool.Close()
+	return err
 }
 
 // errFault is what a lobby ends with that has a fault.
 var errFault = errors.New("lobby 0 closed: internal fault")
 
-// tick runs what was typed, and plays one tick. A panic in it ends this lobby and nothing else.
-func (h *Host) tick(now time.Duration, unix int64) (err error) {
+// shift puts the lobby on another rung of overload.
+func (h *Host) shift(clock *Clock, rung Shed) {
+	h.lobby.Shed(rung)
+	h.shed.Store(int32(rung))
+	clock.Dilate(rung.Tempo())
+	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
+}
+
+// tick runs what was typed, and plays so many ticks. A panic in it ends this lobby and nothing else.
+func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", h.lobby.match.Tick(), h.lobby.cfg.Rules.Seed, fault, debug.Stack())
@@ -163,7 +215,11 @@ func (h *Host) tick(now time.Duration, unix int64) (err error) {
 		}
 	}()
 	h.lines(now)
-	return h.lobby.Tick(now, unix, h.conn)
+	h.handShots()
+	if ticks == 1 {
+		return h.lobby.Tick(now, unix, h.conn)
+	}
+	return h.lobby.Ticks(now, unix, h.conn, ticks)
 }
 
 // farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
@@ -202,27 +258,45 @@ func (h *Host) watch(wall time.Time) {
 	h.log.flush(now, false)
 }
 
-// giveUp abandons the ticks that lie further back than can be made up for, and returns the time they would have taken.
-// Each counts in the lateness: a schedule that moved must not hide why.
-func (h *Host) giveUp(late time.Duration) time.Duration {
-	period := h.lobby.cfg.Rules.Rate.Period()
-	ticks := (late-catchUp*period)/period + 1
-	for i := range ticks {
-		h.lateness.Record(int64(late - i*period))
-		h.late.Record(int64(late - i*period))
+// late counts by how much the ticks of a frame are late, those that were given up too: a schedule that moved must not hide why.
+func (h *Host) late(clock *Clock, steps int, late time.Duration, givenUp uint64) {
+	period := clock.Period()
+	for i := range steps {
+		h.delayed(late - time.Duration(i)*period)
 	}
-	h.stalls.Add(uint64(ticks))
-	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late)/1e6, ticks)
-	return ticks * period
+	h.caught.Add(uint64(max(0, steps-1)))
+	if givenUp == 0 {
+		return
+	}
+	for i := range min(givenUp, mostGivenUp) {
+		h.delayed(late + time.Duration(i+1)*period)
+	}
+	h.stalls.Add(givenUp)
+	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late+time.Duration(givenUp)*period)/1e6, givenUp)
 }
+
+// delayed counts one tick that is late by so much.
+func (h *Host) delayed(by time.Duration) {
+	h.lateness.Record(int64(by))
+	h.delays.Record(int64(by))
+}
+
+// mostGivenUp bounds what one stall adds to the lateness: nobody reads the hours of a machine that slept.
+const mostGivenUp = 1 << 12
 
 // Check reports what is wrong with a lobby's configuration, before anything is opened.
 func (c HostConfig) Check() error {
 	if err := c.CheckSocket(); err != nil {
 		return err
 	}
+	if err := c.checkWorkers(); err != nil {
+		return err
+	}
 	c.Lobby.Name = c.Name
-	_, err := c.Lobby.withDefaults()
+	if _, err := c.Lobby.withDefaults(); err != nil {
+		return err
+	}
+	_, err := c.clock()
 	return err
 }
 

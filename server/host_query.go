@@ -161,6 +161,7 @@ func (h *Host) startQuery(cfg HostConfig) (err error) {
 type board struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server
+	arena, mode    string    // what is played
 	players        []boardRow
 }
 
@@ -179,11 +180,11 @@ func (h *Host) publish(now time.Duration) {
 	}
 	l := h.lobby
 	points, members := l.match.Mode().Score, l.match.Score().Members
-	b := &board{name: l.social.desk.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
+	b := &board{arena: l.cfg.ArenaName, mode: l.cfg.Rules.Game.Mode.Name, name: l.social.desk.name.Text(), kills: [2]uint32{uint32(points[0]), uint32(points[1])}, members: [2]uint32{uint32(members[0]), uint32(members[1])}, players: make([]boardRow, 0, len(l.live))}
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		v := l.match.Vital(g.id)
-		if v == nil {
+		if v == nil || v.Watches {
 			continue
 		}
 		b.players = append(b.players, boardRow{name: l.called(slot), seconds: int32((now - g.since) / time.Second),
@@ -196,7 +197,7 @@ func (h *Host) publish(now time.Duration) {
 func (h *Host) constant(cfg HostConfig) *query.Report {
 	c := &h.lobby.cfg
 	return &query.Report{
-		Info: query.Info{MaxPlayers: uint16(c.Players), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
+		Info: query.Info{MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
 		Rules: []query.Rule{
 			{Name: "rate_hz", Value: query.Number(int(c.Rules.Rate))},
 			{Name: "interval_ticks", Value: query.Number(c.Interval)},
@@ -212,7 +213,7 @@ func (h *Host) constant(cfg HostConfig) *query.Report {
 
 // show completes a report with what is on a board.
 func (b *board) show(r *query.Report) {
-	r.Info.Players, r.Info.Name = uint16(len(b.players)), b.name
+	r.Info.Players, r.Info.Name, r.Info.Map, r.Info.Game = uint16(len(b.players)), b.name, b.arena, b.mode
 	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
 	for team, n := range b.members {
 		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)), query.Number(int(b.kills[team]))})

@@ -54,6 +54,9 @@ func newMux(health, profile http.HandlerFunc) *http.ServeMux {
 // pages are those of a lobby.
 func (h *Host) pages(secret string) *http.ServeMux {
 	mux := newMux(h.serveHealth, h.marker.profile)
+	if h.view.page != nil {
+		h.view.page.Routes(mux)
+	}
 	mux.HandleFunc("GET /healthz/ready", h.serveReady)
 	mux.Handle("GET /metrics", serveMetrics(h.registry))
 	mux.Handle("GET /stats", hasty(http.HandlerFunc(h.serveStats)))
@@ -61,6 +64,7 @@ func (h *Host) pages(secret string) *http.ServeMux {
 	mux.Handle("GET /v1/why", hasty(h.serveWhy(secret)))
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
 	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))
+	mux.HandleFunc("GET /v1/shots", h.serveShots(secret))
 	return mux
 }
 

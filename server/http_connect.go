@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 )
 
 // Defaults of ConnectConfig.
@@ -91,9 +92,9 @@ func (c *Connect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	no := c.stranger(w, r)
-	var id uint64
+	var who wish
 	if no == nil {
-		id, no = c.read(w, r)
+		who, no = c.read(w, r)
 	}
 	if no == nil && !c.take() {
 		w.Header().Set("Retry-After", "1")
@@ -101,7 +102,7 @@ func (c *Connect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var reply ConnectReply
 	if no == nil {
-		reply, no = c.mint(id)
+		reply, no = c.mint(who)
 	}
 	if no != nil {
 		w.WriteHeader(no.status)
@@ -138,43 +139,51 @@ func local(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && at.Unmap().IsLoopback()
 }
 
-// read returns the client id that a request asks for, or a random one.
-func (c *Connect) read(w http.ResponseWriter, r *http.Request) (uint64, *refusal) {
+// wish is for whom a token is asked.
+type wish struct {
+	id       uint64 // of the client
+	spectate bool   // it only looks on
+}
+
+// read returns for whom a request asks for a token; without a client id, a random one.
+func (c *Connect) read(w http.ResponseWriter, r *http.Request) (who wish, no *refusal) {
 	// A body that never ends holds nothing up. A test's recorder has no deadline.
 	_ = http.NewResponseController(w).SetReadDeadline(c.cfg.Now().Add(5 * time.Second))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxConnectBody))
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		return 0, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: longer than %d bytes", maxConnectBody)}
+		return who, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: longer than %d bytes", maxConnectBody)}
 	case err != nil:
-		return 0, &refusal{http.StatusBadRequest, "body: not readable"}
+		return who, &refusal{http.StatusBadRequest, "body: not readable"}
 	}
-	var wish struct {
+	var asked struct {
 		ClientID *string `json:"client_id"`
+		Spectate bool    `json:"spectate"`
 	}
 	if len(bytes.TrimSpace(body)) > 0 {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			return 0, &refusal{http.StatusUnsupportedMediaType, "expected Content-Type: application/json, or no body"}
+			return who, &refusal{http.StatusUnsupportedMediaType, "expected Content-Type: application/json, or no body"}
 		}
 		d := json.NewDecoder(bytes.NewReader(body))
 		d.DisallowUnknownFields()
-		if d.Decode(&wish) != nil || d.Decode(new(any)) != io.EOF {
-			return 0, &refusal{http.StatusBadRequest, `body: expected {"client_id": "123"} or nothing`}
+		if d.Decode(&asked) != nil || d.Decode(new(any)) != io.EOF {
+			return who, &refusal{http.StatusBadRequest, `body: expected {"client_id": "123"}, {"spectate": true}, both or nothing`}
 		}
 	}
-	if wish.ClientID == nil {
+	who.spectate = asked.Spectate
+	if asked.ClientID == nil {
 		var b [8]byte
 		if _, err := io.ReadFull(c.cfg.Random, b[:]); err != nil {
-			return 0, &refusal{http.StatusInternalServerError, "no random numbers"}
+			return who, &refusal{http.StatusInternalServerError, "no random numbers"}
 		}
-		return binary.LittleEndian.Uint64(b[:]), nil
+		who.id = binary.LittleEndian.Uint64(b[:])
+		return who, nil
 	}
-	id, err := strconv.ParseUint(*wish.ClientID, 10, 64)
-	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, "client_id: expected a decimal number of 64 bits, in quotes"}
+	if who.id, err = strconv.ParseUint(*asked.ClientID, 10, 64); err != nil {
+		return who, &refusal{http.StatusBadRequest, "client_id: expected a decimal number of 64 bits, in quotes"}
 	}
-	return id, nil
+	return who, nil
 }
 
 // take spends one token of the budget.
@@ -191,15 +200,18 @@ func (c *Connect) take() bool {
 	return true
 }
 
-func (c *Connect) mint(id uint64) (ConnectReply, *refusal) {
+func (c *Connect) mint(who wish) (ConnectReply, *refusal) {
 	now := c.cfg.Now().Unix()
-	m := netcode.Mint{ProtocolID: c.cfg.ProtocolID, ClientID: id, Create: uint64(now), Expire: uint64(now + int64(c.cfg.TokenSeconds)),
+	m := netcode.Mint{ProtocolID: c.cfg.ProtocolID, ClientID: who.id, Create: uint64(now), Expire: uint64(now + int64(c.cfg.TokenSeconds)),
 		TimeoutSeconds: int32(c.cfg.TimeoutSeconds), Servers: c.cfg.Servers}
+	if who.spectate {
+		wire.MarkSpectator(m.UserData[:])
+	}
 	token, err := m.Append(nil, &c.cfg.Key, c.cfg.Random)
 	if err != nil {
 		return ConnectReply{}, &refusal{http.StatusInternalServerError, "no token could be made"}
 	}
-	reply := ConnectReply{ClientID: strconv.FormatUint(id, 10), ProtocolID: strconv.FormatUint(c.cfg.ProtocolID, 10),
+	reply := ConnectReply{ClientID: strconv.FormatUint(who.id, 10), ProtocolID: strconv.FormatUint(c.cfg.ProtocolID, 10),
 		Expires: int64(m.Expire), Token: token}
 	for _, a := range c.cfg.Servers {
 		reply.Servers = append(reply.Servers, a.String())

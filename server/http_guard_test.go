@@ -8,7 +8,7 @@ import (
 
 // What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset by a web page.
 func TestPagesGuarded(t *testing.T) {
-	const profile, reset, stats = "GET /debug/pprof/trace", "POST /stats/reset", "GET /stats"
+	const profile, reset, stats, page, events = "GET /debug/pprof/trace", "POST /stats/reset", "GET /stats", "GET /", "GET /dash/events"
 	for i, c := range []struct {
 		secret  string
 		private bool
@@ -30,6 +30,19 @@ func TestPagesGuarded(t *testing.T) {
 		{"s", false, reset, map[string]string{"Authorization": "Bearer t"}, 401},
 		{"s", false, reset, map[string]string{"Authorization": "Bearer s", "Host": "play.example"}, 200},
 		{"s", false, stats, nil, 200},
+		{"", true, page, nil, 200},
+		{"", true, events, map[string]string{"Host": "evil.example"}, 403}, // DNS rebinding
+		{"", true, events, map[string]string{"Origin": "http://evil.example"}, 403},
+		{"", true, events, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"", true, page, map[string]string{"Sec-Fetch-Site": "cross-site"}, 200}, // a link to it
+		{"", false, page, nil, 403},
+		{"", false, events, nil, 403},
+		{"s", false, page, nil, 401},
+		{"s", false, events, map[string]string{"Authorization": "Basic YTp0"}, 401}, // a:t
+		{"s", false, events, map[string]string{"Authorization": "Basic YTpz"}, 200}, // a:s
+		{"s", false, page, map[string]string{"Authorization": "Bearer s"}, 200},
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 401}, // a page's password opens the page
+		{"s", false, events, map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 	} {
 		h := guarded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), c.private, c.secret)
 		var method, path string

@@ -42,7 +42,7 @@ func (h *Host) state() lobbyState {
 		return stateStuck
 	case Shed(h.shed.Load()) >= ShedDoor:
 		return stateShedding
-	case census.Players >= h.lobby.cfg.Players:
+	case !census.Open:
 		return stateFull
 	}
 	return stateOpen
@@ -69,11 +69,14 @@ type LobbyState struct {
 	State   string `json:"state"`
 	Players int    `json:"players"`
 	Room    int    `json:"room"`
+
+	Spectators int `json:"spectators"`
 }
 
 func (h *Host) serveReady(w http.ResponseWriter, _ *http.Request) {
 	s := h.state()
-	r := Readiness{Ready: s == stateOpen, Lobbies: []LobbyState{{lobbyName, s.String(), h.lobby.Ledger().Census.Players, h.lobby.cfg.Players}}}
+	census := h.lobby.Ledger().Census
+	r := Readiness{Ready: s == stateOpen, Lobbies: []LobbyState{{lobbyName, s.String(), census.Players, census.Room, census.Spectators}}}
 	if !r.Ready {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)

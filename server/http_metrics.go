@@ -100,13 +100,15 @@ var inputReasons = []Count{InputsUsed, InputsMissing, InputsDuplicate, InputsSta
 
 // metrics is the table, in the order of docs/metrics.md, which is written from it.
 var metrics = []metric{
-	{name: "tickrate_lobby_players", unit: "players", help: "Players with a session.", read: census(func(c Census) int { return c.Players })},
-	{name: "tickrate_lobby_players_ready", unit: "players", help: "Players who get snapshots.", read: census(func(c Census) int { return c.Ready })},
-	{name: "tickrate_lobby_players_entering", unit: "players", help: "Ready players who do not hold all that they see yet.", read: census(func(c Census) int { return c.Entering })},
-	{name: "tickrate_lobby_players_away", unit: "players", help: "Players whose session timed out and who may come back.", read: census(func(c Census) int { return c.Away })},
+	{name: "tickrate_lobby_players", unit: "players", help: "Players with a session, without spectators.", read: census(func(c Census) int { return c.Players })},
+	{name: "tickrate_lobby_players_ready", unit: "players", help: "Players and spectators who get snapshots.", read: census(func(c Census) int { return c.Ready })},
+	{name: "tickrate_lobby_players_entering", unit: "players", help: "Of those, the ones who do not hold all that they see yet.", read: census(func(c Census) int { return c.Entering })},
+	{name: "tickrate_lobby_players_away", unit: "players", help: "Players and spectators whose session timed out and who may come back.", read: census(func(c Census) int { return c.Away })},
 	{name: "tickrate_lobby_sessions_waiting", unit: "sessions", help: "Sessions that wait for a player.", read: census(func(c Census) int { return c.Arriving })},
-	{name: "tickrate_lobby_players_max", unit: "players", help: "Most players at a time.", read: func(h *Host, _ *metric, out *sink) { out.gauge(float64(h.lobby.cfg.Players)) }},
-	{name: "tickrate_lobby_shed_level", unit: "rungs", help: "What is left out because ticks take too long: 0 nothing, 1 half of the snapshots, 2 three of four, 3 newcomers too.",
+	{name: "tickrate_lobby_players_max", unit: "players", help: "Most players at a time.", read: census(func(c Census) int { return c.Room })},
+	{name: "tickrate_lobby_spectators", unit: "spectators", help: "Spectators with a session.", read: census(func(c Census) int { return c.Spectators })},
+	{name: "tickrate_lobby_spectators_max", unit: "spectators", help: "Most spectators at a time.", read: census(func(c Census) int { return c.SpectatorsRoom })},
+	{name: "tickrate_lobby_shed_level", unit: "rungs", help: "What is left out because ticks take too long: 0 nothing, 1 half of the snapshots, 2 three of four, 3 detail too, 4 spectators, 5 newcomers, 6 time: the match runs slower.",
 		read: func(h *Host, _ *metric, out *sink) { out.gauge(float64(h.shed.Load())) }},
 	{name: "tickrate_lobby_state", unit: "0 or 1", labels: []string{"state"}, help: "1 for the state that the lobby is in: starting, open, full, shedding, stuck or ended.", read: func(h *Host, _ *metric, out *sink) {
 		is := h.state()
@@ -118,15 +120,22 @@ var metrics = []metric{
 			out.gauge(v, s.String())
 		}
 	}},
-	{name: "tickrate_tick_period_seconds", unit: "seconds", help: "Time from one tick to the next by schedule.", read: func(h *Host, _ *metric, out *sink) { out.gauge(h.lobby.cfg.Rules.Rate.Period().Seconds()) }},
-	{name: "tickrate_tick_cpu_seconds", unit: "seconds", help: "CPU time of a tick (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.TickCPU })},
-	{name: "tickrate_tick_duration_seconds", unit: "seconds", help: "Time elapsed in a tick (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.TickWall })},
+	{name: "tickrate_tick_period_seconds", unit: "seconds", help: "Time from one tick to the next by schedule.", read: func(h *Host, _ *metric, out *sink) { out.gauge(h.rates.Simulation.Period().Seconds()) }},
+	{name: "tickrate_tick_cpu_seconds", unit: "seconds", help: "CPU time of a tick, or of several that were played at once (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.TickCPU })},
+	{name: "tickrate_tick_duration_seconds", unit: "seconds", help: "Time elapsed in a tick, or in several that were played at once (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.TickWall })},
 	{name: "tickrate_tick_lateness_seconds", unit: "seconds", help: "How late ticks began, from the scheduled instant; ticks given up count (native histogram).",
-		read: func(h *Host, _ *metric, out *sink) { out.native(h.late) }},
+		read: func(h *Host, _ *metric, out *sink) { out.native(h.delays) }},
 	{name: "tickrate_stage_cpu_seconds", unit: "seconds", labels: []string{"stage"}, help: "CPU time of a stage in one tick of 16 (native histogram).", read: byStage(func(s *Stats) []*meter.Native { return s.StageCPU })},
 	{name: "tickrate_stage_duration_seconds", unit: "seconds", labels: []string{"stage"}, help: "Time elapsed in a stage in one tick of 16 (native histogram).", read: byStage(func(s *Stats) []*meter.Native { return s.StageWall })},
 	{name: "tickrate_ticks_overrun_total", unit: "ticks", help: "Ticks that took longer than their period.", read: func(h *Host, _ *metric, out *sink) { out.counter(float64(h.overruns.Load())) }},
 	{name: "tickrate_ticks_given_up_total", unit: "ticks", help: "Ticks given up after a stall.", read: func(h *Host, _ *metric, out *sink) { out.counter(float64(h.stalls.Load())) }},
+	{name: "tickrate_ticks_caught_up_total", unit: "ticks", help: "Ticks played late, in a frame with others.", read: func(h *Host, _ *metric, out *sink) { out.counter(float64(h.caught.Load())) }},
+	{name: "tickrate_ticks_slept_total", unit: "ticks", help: "Ticks not played, as nobody was here.", read: counts(Slept)},
+	{name: "tickrate_frames_shed_total", unit: "frames", labels: []string{"rung"}, help: "Frames of a tick, or of several, on each rung of overload.", read: func(h *Host, _ *metric, out *sink) {
+		for s := range NumSheds {
+			out.counter(float64(h.lobby.Stats.Rung[s].Load()), s.String())
+		}
+	}},
 	{name: "tickrate_ticks_unbalanced_total", unit: "ticks", help: "Ticks after which the datagrams received were not those accepted, refused and dropped: a bug.", read: counts(Unbalanced)},
 
 	{name: "tickrate_received_datagrams_total", unit: "datagrams", help: "Datagrams in.", read: counts(Received)},
@@ -170,6 +179,8 @@ var metrics = []metric{
 	}},
 	{name: "tickrate_snapshots_squeezed_total", unit: "snapshots", help: "Snapshots that had no room for all rows.", read: counts(Squeezed)},
 	{name: "tickrate_snapshots_narrowed_total", unit: "snapshots", help: "Snapshots in which the farthest rows were out of sight, as the line cannot carry so many.", read: counts(Narrowed)},
+	{name: "tickrate_snapshots_things_squeezed_total", unit: "snapshots", help: "Snapshots that had no room for all there was to say of things.", read: counts(ThingsWait)},
+	{name: "tickrate_flights_untold_total", unit: "flights", help: "Flights of all ticks for which the lobby had no slot: nobody is told of them.", read: counts(Untold)},
 	{name: "tickrate_snapshots_diverged_total", unit: "snapshots", help: "Snapshots that a client decoded to other rows than were sent.", read: counts(Diverged)},
 	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.ledger.Looked)) }},
 	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Entities in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
@@ -193,10 +204,16 @@ var metrics = []metric{
 	{name: "tickrate_kills_total", unit: "kills", help: "Kills.", read: counts(Kills)},
 	{name: "tickrate_lagswitches_suspected_total", unit: "clients", help: "Times a client in play fell silent for so long that its shots look at the present.", read: counts(LagSwitch)},
 
-	{name: "tickrate_sessions_total", unit: "sessions", labels: []string{"event"}, help: "What happened to sessions.", read: counts(Joined, Left, TimedOut, Dismissed, Returned, Takeovers, Moved, Kicked, IdleWarned, IdleKicked)},
+	{name: "tickrate_sessions_total", unit: "sessions", labels: []string{"event"}, help: "What happened to sessions.", read: counts(Joined, Left, TimedOut, Dismissed, Returned, Takeovers, Moved, Kicked, IdleWarned, IdleKicked, TurnedAway, SpectatorsShed)},
 	{name: "tickrate_content_fetches_total", unit: "fetches", help: "Models and maps that clients asked for.", read: counts(Fetches)},
 	{name: "tickrate_content_fetches_refused_total", unit: "fetches", help: "Likewise a second time, or too late.", read: counts(FetchRefused)},
-	{name: "tickrate_content_bytes_total", unit: "bytes", help: "UDP payload out with parts of models and maps.", read: counts(ContentBytes)},
+	{name: "tickrate_content_bytes_total", unit: "bytes", help: "UDP payload out with parts of models, maps and killcams.", read: counts(ContentBytes)},
+	{name: "tickrate_killcams_total", unit: "killcams", help: "Killcams begun to be sent.", read: counts(Killcams)},
+	{name: "tickrate_killcams_too_long_total", unit: "killcams", help: "Killcams not sent as they were too long.", read: counts(KillcamsTooLong)},
+	{name: "tickrate_map_changes_total", unit: "changes", help: "Times the map was changed.", read: counts(Changes)},
+	{name: "tickrate_map_changes_refused_total", unit: "changes", help: "Times it was to be and could not.", read: counts(ChangesRefused)},
+	{name: "tickrate_of_old_map_total", unit: "messages", help: "What clients said about a map that is not played any more, which was not taken.", read: counts(Elsewhere)},
+	{name: "tickrate_watch_refused_total", unit: "wishes", help: "Spectators' wishes to look where they may not.", read: counts(WatchRefused)},
 	{name: "tickrate_events_refused_total", unit: "events", help: "Events that a client's full queue did not take.", read: counts(EventsRefused)},
 	{name: "tickrate_events_unknown_total", unit: "events", help: "Events from clients that mean nothing here.", read: counts(EventsUnknown)},
 	{name: "tickrate_roster_events_total", unit: "events", help: "Events with names.", read: counts(Introduced)},

@@ -23,13 +23,14 @@ const (
 	SectionNotes                   // notes
 	SectionBlob                    // parts of models and arenas
 	SectionClose                   // reasons of goodbyes
-	SectionSnapshot                // heads of snapshots, and padding behind their rows
+	SectionSnapshot                // heads of snapshots and of their parts about things, and padding behind their rows
 	SectionOwner                   // the client's own row
+	SectionThing                   // the rows of things: flights, and what stands about
 	SectionPlayer                  // the rows of players
 	NumSections                    // how many there are
 )
 
-var sectionNames = [NumSections]string{"seal", "session", "package", "events", "notes", "blob", "close", "snapshot", "owner", "player"}
+var sectionNames = [NumSections]string{"seal", "session", "package", "events", "notes", "blob", "close", "snapshot", "owner", "thing", "player"}
 
 // String is the section's name in tables and metrics.
 func (s Section) String() string { return sectionNames[s] }
@@ -70,13 +71,15 @@ type Ledger struct {
 
 // Census is how a lobby is filled.
 type Census struct {
-	Players  int // with a session
-	Ready    int // of them, those who get snapshots
-	Entering int // of those, the ones who do not hold the whole of what they see yet
-	Away     int // players whose session timed out, and who may come back
-	Arriving int // sessions that wait for a player
-	Room     int // most players
-	Open     bool
+	Players        int  // with a session, who play
+	Spectators     int  // likewise, who look on
+	Ready          int  // of both, those who get snapshots
+	Entering       int  // of those, the ones who do not hold the whole of what they see yet
+	Away           int  // of both, those whose session timed out, and who may come back
+	Arriving       int  // sessions that wait for a player
+	Room           int  // most players
+	SpectatorsRoom int  // most spectators
+	Open           bool // somebody new may play
 }
 
 // ledger is what the tick writes. Nobody else reads it but through publish.
@@ -89,21 +92,23 @@ type ledger struct {
 	seal  struct{ prefix, sequence, tag uint64 }
 	kinds [16]uint64 // all of these in bytes
 	parts wire.Meter
-	head  struct{ section, tick, flags uint64 }
+	head  struct{ section, tick, flags, things uint64 }
 	odd   uint64 // bytes that could not be read: anything but 0 is a bug
 
-	owner, public *snapshot.Meter
+	owner, public, things *snapshot.Meter
+
+	told int // ticks since the last Publish of the tick
 
 	mu     sync.Mutex // of shared. The tick only tries it
 	shared Ledger
 }
 
 // mostCells is more than there can be.
-const mostCells = 16 + int(wire.NumParts) + 16 + 2*int(snapshot.NumReasons)*(1+16)
+const mostCells = 16 + int(wire.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
 
 func (k *ledger) init(every int) {
 	k.now.Every, k.random, k.left, k.unseen = max(every, 0), 0x9e3779b97f4a7c15, 1, 1
-	k.public, k.owner = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner)
+	k.public, k.owner, k.things = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), snapshot.NewMeter(ghost.Things)
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
 
@@ -146,8 +151,9 @@ func (k *ledger) looks() bool {
 
 // cuts are where the parts of a package end, in bytes: what stands behind the rows is padding. A package without a snapshot has none.
 type cuts struct {
-	events, head, owner, rows uint16
-	first                     bool // of its snapshot
+	events, head, owner, things, rows uint16
+	thingsHead                        uint16 // bytes of the part about things that come before its runs
+	first                             bool   // of its snapshot
 }
 
 // draft accounts for the package of a draft, and for its datagram.
@@ -158,9 +164,10 @@ func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
 		n[SectionEvents] = uint64(len(pack) - wire.HeaderSize)
 	} else {
 		n[SectionEvents] = uint64(c.events - wire.HeaderSize)
-		n[SectionSnapshot] = uint64(c.head-c.events) + uint64(len(pack)-int(c.rows))
+		n[SectionSnapshot] = uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(len(pack)-int(c.rows))
 		n[SectionOwner] = uint64(c.owner - c.head)
-		n[SectionPlayer] = uint64(c.rows - c.owner)
+		n[SectionThing] = uint64(c.things - c.owner - c.thingsHead)
+		n[SectionPlayer] = uint64(c.rows - c.things)
 	}
 	sampled := k.add(&n, len(datagram))
 	if !sampled {
@@ -218,7 +225,19 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 			return rows, err
 		}
 	}
-	return rows, l.encoder.Explain(k.public, tick.Tick(l.cfg.Interval), rows)
+	interval := tick.Tick(l.cfg.Interval)
+	if h.Things {
+		runs, _, rest, err := h.CutThings(rows)
+		if err != nil {
+			return rows, err
+		}
+		if err = l.things.encoder.Explain(k.things, interval, runs); err != nil {
+			return rows, err
+		}
+		k.head.things += uint64(h.ThingsHead())
+		rows = rest
+	}
+	return rows, l.encoder.Explain(k.public, interval, rows)
 }
 
 // pack accounts for a package without a snapshot that has just been sealed.
@@ -268,8 +287,10 @@ func (k *ledger) cells(dst []Cell) []Cell {
 	add("snapshot", "section", "head", 8*k.head.section)
 	add("snapshot", "tick", "head", 8*k.head.tick)
 	add("snapshot", "flags", "head", 8*k.head.flags)
+	add("snapshot", "things", "head", 8*k.head.things)
 	add("snapshot", "", snapshot.ReasonFill.String(), k.public.Bits(-1, snapshot.ReasonFill))
 	dst = meterCells(dst, ghost.Owner.Name, k.owner)
+	dst = meterCells(dst, ghost.Things.Name, k.things)
 	dst = meterCells(dst, ghost.Public.Name, k.public)
 	add("odd", "", "unread", 8*k.odd)
 	return dst
@@ -303,6 +324,15 @@ func partReason(p wire.Part) string {
 	return "header"
 }
 
+// publishAfter publishes once a second, also of a lobby that sleeps: so many ticks are over.
+func (l *Lobby) publishAfter(ticks int) {
+	k := &l.ledger
+	if k.told += ticks; k.told >= int(l.cfg.Rules.Rate) {
+		k.told = 0
+		l.Publish()
+	}
+}
+
 // Publish makes the figures of now those that Ledger returns, unless somebody is just copying them; the tick does so once a second.
 // It is for the lobby's goroutine. It allocates nothing and waits for nobody.
 func (l *Lobby) Publish() {
@@ -328,15 +358,21 @@ func (l *Lobby) Ledger() Ledger {
 
 // census counts who is here.
 func (l *Lobby) census() Census {
-	c := Census{Players: len(l.live), Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players}
+	c := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; g.ready {
+		g := &l.guests[slot]
+		if g.watches {
+			c.Spectators++
+		} else {
+			c.Players++
+		}
+		if g.ready {
 			c.Ready++
 			if g.byRow && g.entry != entered {
 				c.Entering++
 			}
 		}
 	}
-	c.Open = l.shed < ShedDoor && c.Players < c.Room
+	c.Open = l.shed < ShedDoor && l.room(false)
 	return c
 }

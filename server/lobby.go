@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
@@ -37,6 +38,8 @@ type Config struct {
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
 
+	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
+
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
 	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
@@ -54,6 +57,18 @@ type Config struct {
 	Clock       func() time.Duration // time elapsed, for the stage table; default none: then only CPU time is kept
 	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, -1 none
 
+	Killcam  Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
+	Record   func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
+	Load     Load       // finds maps for the console and Rotation; default none is found
+	Rotation []Course   // what is played after each round, in turn; default the same for ever
+	Sleep    bool       // no tick is played while nobody is here, see PhaseIdle
+
+	Spectators  int         // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool        // they see everybody, and may look through nobody's eyes; default what their target may see
+	Paces       ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
+
+	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
+
 	ChecksumEvery int // every so many snapshots of a client have a checksum; default 20, -1 none
 }
 
@@ -63,6 +78,9 @@ const defaultChecksumEvery = 20
 
 // defaultSampleEvery makes what the ledger costs a tick less than a percent, see BenchmarkObserved of bench/bottle.
 const defaultSampleEvery = 1024
+
+// MaxReceipts is the most receipts that a lobby keeps: 15 MB.
+const MaxReceipts = 1 << 16
 
 // MaxPlayers is the most players that one lobby takes.
 const MaxPlayers = wire.MaxPlayers
@@ -82,6 +100,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Interval == 0 {
 		c.Interval = max(1, (int(c.Rules.Rate)+10)/20)
 	}
+	players := c.Players
+	c.Players += c.Spectators // from here on: slots of the match
 	c.Gate.Clients = c.Players
 	if c.Gate.ProtocolID == 0 {
 		c.Gate.ProtocolID = wire.ProtocolID
@@ -98,6 +118,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.ContentKbps == 0 {
 		c.ContentKbps = 8000
 	}
+	if err := c.checkThings(); err != nil {
+		return c, err
+	}
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
 	}
@@ -110,8 +133,10 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case !c.Rules.Rate.Valid():
 		return c, fmt.Errorf("tick rate %d Hz: expected %d to %d", c.Rules.Rate, tick.MinRate, tick.MaxRate)
-	case c.Players < 1 || c.Players > MaxPlayers:
-		return c, fmt.Errorf("%d players: expected 1 to %d", c.Players, MaxPlayers)
+	case players < 1 || players > MaxPlayers:
+		return c, fmt.Errorf("%d players: expected 1 to %d", players, MaxPlayers)
+	case c.Spectators < 0 || c.Players > MaxPlayers:
+		return c, fmt.Errorf("%d spectators beside %d players: expected 0 to %d", c.Spectators, players, MaxPlayers-players)
 	case c.SampleEvery < -1 || c.SampleEvery > 1<<20:
 		return c, fmt.Errorf("one datagram of %d sampled: expected 1 to %d, or -1 for none", c.SampleEvery, 1<<20)
 	case c.Interval < 1 || c.Interval > MaxInterval:
@@ -122,6 +147,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
 	case c.ContentKbps < sim.MinKbps || c.ContentKbps > maxKbps:
 		return c, fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinKbps, maxKbps)
+	case c.Receipts < 0 || c.Receipts > MaxReceipts:
+		return c, fmt.Errorf("%d receipts of shots: expected 0 to %d", c.Receipts, MaxReceipts)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
 	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
@@ -144,7 +171,8 @@ func (c Config) withDefaults() (Config, error) {
 
 // Lobby is one match and the connections of its players.
 type Lobby struct {
-	cfg    Config
+	given  Config // as the caller gave it
+	cfg    Config // filled; its Players are all slots, those of spectators included
 	match  *sim.Match
 	gate   *netcode.Server
 	guests []guest // by slot of the match
@@ -159,16 +187,25 @@ type Lobby struct {
 	packer  snapshot.Packer
 	crowd   crowd
 	sums    snapshot.Sums
+	things  *things
 
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
 	social  social
 	leaving int  // players who leave with the end of this tick
+	batch   int  // ticks since the last that snapshots were sent of
 	shed    Shed // what overload makes us leave out
 
+	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
+	lapped   lap    // of the last tick
+	laps     uint64 // how many there were
+	film     film
+	cams     cams
 	round    round
+	voyage   voyage
+	usher    *session.Peer // of those who are turned away
 
 	in, out netio.Batch
 	opened  []netcode.Event // of the batch in hand
@@ -183,6 +220,7 @@ type Lobby struct {
 
 // NewLobby makes a lobby with nobody in it.
 func NewLobby(cfg Config) (*Lobby, error) {
+	given := cfg
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -192,15 +230,14 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		return nil, err
 	}
 	l := &Lobby{
+		given:   given,
 		cfg:     cfg,
 		gate:    gate,
-		match:   sim.New(cfg.Players, cfg.Rules, cfg.Arena),
 		guests:  make([]guest, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
 		away:    make([]int32, 0, cfg.Players),
 		seats:   make([]int32, cfg.Players),
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
-		frames:  snapshot.NewRing(ghost.Public, cfg.Players, snapshot.Window*cfg.Interval+1, 1),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 	}
 	for i := range l.seats {
@@ -208,15 +245,27 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
-	if cfg.Relevance != RelevanceOff {
-		l.crowd = newCrowd(&l.cfg)
+	if cfg.Receipts > 0 {
+		l.receipts = lagcomp.NewReceipts(cfg.Receipts)
+		if given.CPU != nil {
+			l.receipts.Clock = func() int64 { return int64(cfg.CPU()) }
+		}
 	}
-	l.match.Witness(func(s *lagcomp.Shot, id uint32) bool { return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View) })
+	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.ledger.init(cfg.SampleEvery)
 	l.social = newSocial(&l.cfg)
 	l.furnish()
+	if cfg.Record != nil {
+		l.roll()
+	}
+	l.Publish()
 	return l, nil
+}
+
+// witness is what the match asks before a shot hits somebody.
+func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
+	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -225,12 +274,16 @@ func (l *Lobby) Gate() *netcode.Server { return l.gate }
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
+// Receipts returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
+func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
+
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 
 // CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *ghost.Counts) {
 	l.encoder.Count(n.Public)
+	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.guests[slot].owner.Count(n.Owner)
@@ -244,21 +297,22 @@ func (l *Lobby) CountSymbols(n *ghost.Counts) {
 func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	lap := l.lap()
 	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
-	l.play(now, &lap)                         // command -> sim -> history
-	frame := l.capture(&lap)                  // history -> snapshot
-	l.encoder.Begin(frame, l.frames)          // snapshot -> delta
-	l.sums.Begin(frame)
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
-	lap.done(&l.Stats)
-	l.audit()
-	if l.match.Tick()%tick.Tick(l.cfg.Rules.Rate) == 0 {
-		l.Publish()
+	if l.asleep() {
+		return l.slept(errIn, &lap)
 	}
+	l.play(now, &lap)                // command -> sim -> history
+	frame := l.capture(&lap)         // history -> snapshot
+	l.encoder.Begin(frame, l.frames) // snapshot -> delta
+	l.sums.Begin(frame)
+	l.things.begin()
+	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
+	l.done(&lap)
 	return errors.Join(errIn, errOut)
 }
 
 // play runs the match's systems and notes what each costs.
 func (l *Lobby) play(now time.Duration, lap *lap) {
+	l.match.Wake()
 	for _, slot := range l.live {
 		l.guests[slot].brief(now, l)
 	}
@@ -269,7 +323,9 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	}
 	lap.enter(StageCapture)
 	l.match.End()
+	l.record()
 	l.leaving = 0
+	l.looksAfter()
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
@@ -285,5 +341,7 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		ghost.PublicRow(row[:], pose, vital, acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
+	l.things.capture(l.match)
+	l.Stats.Count[Untold].Add(l.things.untold)
 	return frame
 }

@@ -24,7 +24,11 @@ func (g *guest) pace(every uint8, kbps int, l *Lobby) {
 // it, as the next tells all that has changed since the guest's baseline.
 func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	interval := uint32(l.cfg.Interval)
-	if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
+	if l.batch > 1 {
+		if !l.dueSince(g, t) {
+			return false
+		}
+	} else if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
 		return false
 	}
 	if !g.peer.Ready(now) {
@@ -49,6 +53,14 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		l.wordTo(now, g, t)
 	}
 	return false
+}
+
+// dueSince is whether a guest's turn came in any of several ticks up to t, of which only t is told. Of one interval there is one
+// snapshot at most, or a client could not tell them apart as baselines: then the turn waits for the next batch.
+func (l *Lobby) dueSince(g *guest, t tick.Tick) bool {
+	interval, slot := uint32(l.cfg.Interval), uint32(g.id.Index())
+	period := interval * uint32(l.every(g))
+	return (uint32(t)+slot)/period != (uint32(g.sent)+slot)/period && uint32(t)/interval != uint32(g.sent)/interval
 }
 
 // affords reports whether a guest's bucket has enough for a snapshot: where rows may wait, half of its share.

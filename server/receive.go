@@ -3,7 +3,6 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -21,6 +20,7 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 	}
 	l.expire(now)
 	l.attend(now)
+	l.travel(now)
 	l.admit(now)
 	if err := l.mail(now, conn); err != nil {
 		return err
@@ -75,6 +75,8 @@ func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
 	}
 	if e.Kind != netcode.EventPayload {
 		l.Stats.Count[Accepted].Inc()
+	} else if g := l.guestOf(e.Client); g != nil {
+		g.traffic.up += uint64(len(d.Data))
 	}
 	if e.Kind != netcode.EventNone {
 		l.opened = append(l.opened, e)
@@ -110,10 +112,18 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		return err
 	}
 	for _, c := range g.peer.Delivered() {
-		g.delivered(snapshot.Cookie(c))
+		g.delivered(receipt(c), l.things)
 	}
 	g.proofs += len(g.peer.Delivered())
-	rest, err = g.peer.Sections(rest) // clients have no notes that matter, and their blobs are not taken
+	g.traffic.taken++
+	g.traffic.delivered += uint64(len(g.peer.Delivered()))
+	g.traffic.lost += uint64(len(g.peer.Lost()))
+	rest, err = g.peer.Sections(rest) // blobs of clients are not taken
+	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+		if n, ok := sim.ParseMissed(note); ok {
+			g.missed = n
+		}
+	}
 	client := g.client
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.request(now, g, e)
@@ -127,6 +137,10 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	if _, closed := g.peer.Closed(); closed {
 		l.quit(now, g)
 	} else if wire.SectionOf(rest) == wire.SectionCommands {
+		if !g.here(data) { // made on a map that is not played any more
+			l.Stats.Count[Elsewhere].Inc()
+			return nil
+		}
 		return l.commands(g, rest[1:])
 	}
 	if len(rest) > 0 {
@@ -156,6 +170,9 @@ func (l *Lobby) commands(g *guest, src []byte) error {
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, as its snapshots may
 // have diverged from ours, or another pace, or to be another hero; others, of a newer client perhaps, are counted and ignored.
 func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
+	if event = l.elsewhere(g, event); event == nil {
+		return
+	}
 	if len(event) == 1 && event[0] == sim.AskResync {
 		g.asked = true
 	} else if _, ok := sim.ParseDiverged(event); ok {
@@ -166,7 +183,7 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
 	} else if f, err := wire.ParseFetch(event); err == nil {
 		l.fetch(now, g, f.Content)
-	} else if l.talk(now, g, event) {
+	} else if l.talk(now, g, event) || l.watchAs(g, event) {
 		return
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()

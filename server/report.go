@@ -19,13 +19,20 @@ type Report struct {
 	Rate       int               `json:"rate_hz"`
 	Interval   int               `json:"interval_ticks"`
 	Players    int               `json:"players"` // now
+	Workers    int               `json:"workers"` // that share systems; stages are the tick's own thread, cpu_seconds is everybody's
 	TickCPU    Spread            `json:"tick_cpu_us"`
 	TickWall   Spread            `json:"tick_wall_us"`
 	Lateness   Spread            `json:"lateness_us"`
 	Stages     []StageCost       `json:"stages"`
 	GivenUp    uint64            `json:"ticks_given_up"`
-	Overruns   uint64            `json:"tick_overrun"` // ticks that took longer than their period
-	Shed       string            `json:"shed_level"`   // what is left out because of that, now
+	Overruns   uint64            `json:"tick_overrun"`    // ticks that took longer than their period
+	Shed       string            `json:"shed_level"`      // what is left out because of that, now
+	Rungs      map[string]uint64 `json:"shed_ticks"`      // ticks on each rung of overload, since the start
+	CaughtUp   uint64            `json:"ticks_caught_up"` // ticks played late, of a frame of several
+	Phase      string            `json:"phase"`           // idle, loading or active, now
+	Map        string            `json:"map"`
+	Mode       string            `json:"mode"`
+	Spectators int               `json:"spectators"` // now, who are in players too
 	Allocs     uint64            `json:"allocs"`
 	GCs        uint64            `json:"gcs"`
 	HeapBytes  uint64            `json:"heap_bytes"`
@@ -71,12 +78,14 @@ type mark struct {
 	gcs     uint32
 	stalls  uint64
 	overrun uint64
+	caught  uint64
 }
 
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
 	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
 	m.socket, m.overrun = h.conn.Stats(), h.overruns.Load()
+	m.caught = h.caught.Load()
 	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment
 		m.count[NumCounts-1-Count(i)] = h.lobby.Stats.Count[NumCounts-1-Count(i)].Load()
 	}
@@ -110,15 +119,22 @@ func (h *Host) report() Report {
 	now, s := h.mark(&mem), &h.lobby.Stats
 	r := Report{
 		Seconds: (now.at - h.since.at).Seconds(), CPUSeconds: (now.cpu - h.since.cpu).Seconds(),
-		Rate: int(h.lobby.cfg.Rules.Rate), Interval: h.lobby.cfg.Interval,
+		Rate: int(h.rates.Simulation), Interval: h.interval,
 		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
+		Workers: h.pool.Workers(),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
 		Lateness: spread(h.lateness, time.Microsecond),
 		Overruns: now.overrun - h.since.overrun, Shed: Shed(h.shed.Load()).String(),
 		GivenUp: now.stalls - h.since.stalls, Allocs: now.mallocs - h.since.mallocs,
 		GCs: uint64(now.gcs - h.since.gcs), HeapBytes: mem.HeapAlloc,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{}, SocketLost: now.socket.Lost() - h.since.socket.Lost(), Socket: now.socket,
-		Query: h.query.counters(),
+		Query: h.query.counters(), Rungs: map[string]uint64{}, CaughtUp: now.caught - h.since.caught,
+	}
+	for i := range s.Rung {
+		r.Rungs[Shed(i).String()] = s.Rung[i].Load()
+	}
+	if p := h.playing.Load(); p != nil {
+		r.Phase, r.Map, r.Mode, r.Spectators = p.phase.String(), p.arena, p.mode, p.spectators
 	}
 	for i, st := range s.Stage {
 		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})

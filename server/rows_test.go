@@ -141,7 +141,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != wire.TagRoster {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != wire.TagRoster && e[0] != ghost.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}

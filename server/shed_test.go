@@ -2,6 +2,7 @@ package server
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
 )
@@ -10,10 +11,12 @@ import (
 // one back.
 func TestThreat33Overload(t *testing.T) {
 	var o Overload
+	const period = time.Second / 60
+	took := map[bool]time.Duration{true: period + 1, false: period / 2}
 	climb := func(overran bool, ticks int, want Shed) {
 		t.Helper()
 		for i := range ticks {
-			rung, changed := o.Tick(overran)
+			rung, changed := o.Tick(took[overran], period)
 			if last := i == ticks-1; changed != last || changed && rung != want {
 				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end", i, ticks, rung, changed, want)
 			}
@@ -21,18 +24,34 @@ func TestThreat33Overload(t *testing.T) {
 	}
 	climb(true, 60, ShedHalf)
 	for range 59 {
-		o.Tick(true)
+		o.Tick(took[true], period)
 	}
-	o.Tick(false) // not in a row
-	climb(true, 60, ShedQuarter)
-	climb(true, 60, ShedDoor)
+	o.Tick(took[false], period) // not in a row
+	for rung := ShedQuarter; rung < NumSheds; rung++ {
+		climb(true, 60, rung)
+	}
 	for range 1000 {
-		if rung, changed := o.Tick(true); rung != ShedDoor || changed {
+		if rung, changed := o.Tick(took[true], period); rung != ShedTime || changed {
 			t.Fatalf("above the last rung: %v, %v", rung, changed)
 		}
 	}
-	climb(false, 600, ShedQuarter)
-	climb(false, 600, ShedHalf)
+	for range 3000 { // what the rungs save must not be what takes them off
+		if rung, changed := o.Tick(period*6/8, period); rung != ShedTime || changed {
+			t.Fatalf("with little to spare: %v, %v", rung, changed)
+		}
+	}
+	for rung := ShedDoor; ; rung-- {
+		climb(false, 600, rung)
+		if rung == ShedNothing {
+			break
+		}
+	}
+	climb(true, 60, ShedHalf) // soon after it came down: it waits twice as long
+	climb(false, 1200, ShedNothing)
+	for range maxWait*recoverAfter + 2 { // and after a long peace no longer than ever
+		o.Tick(took[false], period)
+	}
+	climb(true, 60, ShedHalf)
 	climb(false, 600, ShedNothing)
 }
 

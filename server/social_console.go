@@ -25,6 +25,7 @@ type desk struct {
 	respawn            *console.Var
 	kbps               *console.Var
 	idleWarn, idleKick *console.Var
+	delayed            bool // respawn was changed
 }
 
 // asked is a guest's line.
@@ -148,8 +149,7 @@ func (l *Lobby) furnish() {
 	d.console.Add(d.name, d.respawn, d.kbps, d.idleWarn, d.idleKick,
 		// What cannot be changed while the lobby runs has a range of one.
 		console.NewInt(console.Entry{Name: "server.tickrate", Help: "ticks a second; given with --rate", Flags: info}, rate, rate, rate),
-		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.Interval), int64(c.Interval), int64(c.Interval)),
-		console.NewEnum(console.Entry{Name: "map", Help: "the map that is played; given with --arena", Flags: info}, c.ArenaName))
+		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.Interval), int64(c.Interval), int64(c.Interval)))
 	open := console.Entry{Flags: console.Remote, Needs: console.Guest}
 	staff := console.Entry{Flags: console.Remote, Needs: console.Moderator}
 	of := func(e console.Entry, name, help string) console.Entry {
@@ -162,6 +162,8 @@ func (l *Lobby) furnish() {
 		{Entry: of(staff, "why", "tell why a client is not told of an entity, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: l.sayWhy},
 		{Entry: of(staff, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: l.kick},
 		{Entry: of(staff, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: l.mute},
+		{Entry: of(open, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: l.changeMap},
+		{Entry: of(open, "mode", "tell the mode; for admins: begin anew in another"), Usage: "[NAME]", Most: 1, Run: l.changeMode},
 		{Entry: of(staff, "say", "tell all players something"), Usage: "TEXT", Least: 1, Most: console.MaxWords - 1, Run: l.proclaim},
 	} {
 		d.console.AddCommand(cmd)
@@ -174,7 +176,10 @@ const maxRespawn = time.Minute
 // apply puts the variables into force.
 func (l *Lobby) apply() {
 	d := &l.social.desk
-	_ = l.match.SetRespawn(int32(d.respawn.Duration() / time.Millisecond)) // the variable's range is within the mode's
+	if d.respawn.Changed() || d.delayed { // a mode has a delay of its own, until somebody changes it
+		d.delayed = true
+		_ = l.match.SetRespawn(int32(d.respawn.Duration() / time.Millisecond)) // of another mode it may be none
+	}
 	l.patience(d.idleWarn.Duration(), d.idleKick.Duration())
 	if kbps := int(d.kbps.Int()); kbps != l.cfg.Kbps {
 		l.cfg.Kbps = kbps
@@ -189,7 +194,22 @@ func (l *Lobby) status(call *console.Call) error {
 	c, score := &l.cfg, l.match.Mode().Score
 	up := l.social.desk.now / time.Second
 	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", l.social.desk.name.Text(), c.ArenaName, c.Rules.Rate, up/3600, up/60%60, up%60)
-	call.Say("%d of %d players; points %d to %d", len(l.live), c.Players, score[0], score[1])
+	looking := 0
+	for _, slot := range l.live {
+		if l.guests[slot].watches {
+			looking++
+		}
+	}
+	call.Say("%d of %d players; points %d to %d", len(l.live)-looking, c.Players-c.Spectators, score[0], score[1])
+	if c.Spectators > 0 {
+		call.Say("%d of %d spectators", looking, c.Spectators)
+	}
+	switch v := &l.voyage; {
+	case v.poll != nil:
+		call.Say("on the way to %s on %s", v.to.Mode, v.to.Map)
+	case v.refuse != "" && call.Who.Rank >= console.Moderator:
+		call.Say("the last change of the map failed: %s", v.refuse)
+	}
 	return nil
 }
 
@@ -282,5 +302,38 @@ func (l *Lobby) mute(call *console.Call) error {
 // proclaim is say: words of a line as they stand there.
 func (l *Lobby) proclaim(call *console.Call) error {
 	l.Announce(l.social.desk.now, strings.Join(call.Args, " "))
+	return nil
+}
+
+// changeMap is map: it answers at once, and the map changes once it is read.
+func (l *Lobby) changeMap(call *console.Call) error {
+	if len(call.Args) == 0 {
+		call.Say("map %s", console.Quote(l.cfg.ArenaName))
+		return nil
+	}
+	c := Course{Map: call.Args[0]}
+	if len(call.Args) > 1 {
+		c.Mode = call.Args[1]
+	}
+	return l.depart(call, c)
+}
+
+// changeMode is mode, likewise.
+func (l *Lobby) changeMode(call *console.Call) error {
+	if len(call.Args) == 0 {
+		call.Say("mode %s", console.Quote(l.cfg.Rules.Game.Mode.Name))
+		return nil
+	}
+	return l.depart(call, Course{Mode: call.Args[0]})
+}
+
+func (l *Lobby) depart(call *console.Call, c Course) error {
+	if call.Who.Rank < console.Admin {
+		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Who.Rank)
+	}
+	if err := l.Travel(c); err != nil {
+		return err
+	}
+	call.Say("loading %s on %s; status tells what becomes of it", l.voyage.to.Mode, l.voyage.to.Map)
 	return nil
 }

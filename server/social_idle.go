@@ -43,7 +43,7 @@ func (l *Lobby) idles(now time.Duration, slot int) {
 		return
 	}
 	g, seat, t := &l.guests[slot], &l.social.seats[slot], l.match.Tick()
-	switch seat.watch.Step(t, seat.wish, false, limits) {
+	switch seat.watch.Step(t, seat.wish, g.watches, limits) {
 	case idle.Warn:
 		l.Stats.Count[IdleWarned].Inc()
 		left := l.cfg.Rules.Rate.At(seat.watch.Left(t, limits))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -58,6 +59,9 @@ func (l *Lobby) queueAll(event []byte) {
 
 // situate tells a guest that is just in how the round stands.
 func (l *Lobby) situate(g *guest) {
+	if l.shed.Tempo() != wire.FullTempo {
+		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+	}
 	s := l.match.Standing()
 	if g.peer.Queue(s.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()

@@ -103,19 +103,30 @@ const (
 	Diverged     // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
 	Squeezed     // snapshots that had no room for all rows there was anything to say of: those wait for a later one
 	Narrowed     // snapshots in which the farthest rows were taken out of sight, as the line cannot carry so many
+	ThingsWait   // snapshots that had no room for all there was to say of things
+	Untold       // flights of all ticks for which the lobby had no slot: nobody is told of them
 	Fetches      // models and arenas that clients asked for, as they lacked what the Welcome names
 	FetchRefused // likewise a second time, or too late
-	ContentBytes // UDP payload out with parts of them, which is in BytesOut
-	Introduced   // events with names
-	Said         // lines for the chat
-	Crowded      // lines to everybody refused because too many speak; other refusals are in Chat
-	Heard        // lines queued for somebody, of players and of the server
-	Unheard      // lines that somebody did not get, because its queue or its line is full
-	Asked        // lines of guests for the console
-	AskedVain    // those that it did not carry out
-	IdleWarned   // players
-	IdleKicked   // players, who are in Dismissed too
-	NumCounts    // how many there are
+	ContentBytes // UDP payload out with parts of them and of killcams, which is in BytesOut
+	Killcams     // begun to be sent
+	KillcamsTooLong
+	Introduced // events with names
+	Said       // lines for the chat
+	Crowded    // lines to everybody refused because too many speak; other refusals are in Chat
+	Heard      // lines queued for somebody, of players and of the server
+	Unheard    // lines that somebody did not get, because its queue or its line is full
+	Asked      // lines of guests for the console
+	AskedVain  // those that it did not carry out
+	IdleWarned // players
+	IdleKicked // players, who are in Dismissed too
+	Changes    // times the map was changed
+	ChangesRefused
+	Elsewhere      // Readies, requests and commands about a map that is not played any more, which were not taken
+	Slept          // ticks not played, as nobody was here
+	TurnedAway     // sessions for which there was no place of their kind
+	SpectatorsShed // spectators sent away by overload, who are in Dismissed too
+	WatchRefused   // spectators' wishes to look where they may not
+	NumCounts      // how many there are
 )
 
 var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "tx_datagrams", "tx_bytes",
@@ -123,9 +134,10 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
-	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed",
-	"content_fetched", "content_refused", "content_bytes",
-	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked"}
+	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
+	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
+	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
+	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
@@ -137,11 +149,12 @@ type Stats struct {
 	Count [NumCounts]meter.Counter
 
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
-	StageCPU, StageWall []*meter.Native // likewise by stage, of one tick in 16
+	StageCPU, StageWall []*meter.Native // likewise by stage, of one frame in 16
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
 	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation, ns
 	InputBuffer         *meter.Native   // likewise: how far its commands are ahead of the match, ns
 
+	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
 	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
 	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason
@@ -185,7 +198,7 @@ func (s *Stats) init() {
 // newNanos is a histogram of nanoseconds that is told in seconds, up to a minute.
 func newNanos() *meter.Native { return meter.NewNative(1e-9, 64*int64(time.Second)) }
 
-// timeEvery is of how many ticks one has its stages in the native histograms: to ask the clock and to record would take a percent of the
+// timeEvery is of how many frames one has its stages in the native histograms: to ask the clock and to record would take a percent of the
 // tick of a small lobby.
 const timeEvery = 16
 
@@ -205,7 +218,8 @@ type lap struct {
 func (l *Lobby) lap() lap {
 	at := l.cfg.CPU()
 	l.cfg.Enter(StageReceive)
-	p := lap{cfg: &l.cfg, begin: at, last: at, clock: l.cfg.Clock, fine: l.match.Tick()%timeEvery == 0}
+	p := lap{cfg: &l.cfg, begin: at, last: at, clock: l.cfg.Clock, fine: l.laps%timeEvery == 0}
+	l.laps++
 	if p.clock != nil {
 		p.from = p.clock()
 		p.before = p.from

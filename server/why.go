@@ -22,7 +22,11 @@ const (
 	WhyLine         // the client's line cannot carry so many, and others are nearer
 	WhyBudget       // others mattered more, and the snapshot was full: it waits, and gains weight
 	WhyJoining      // likewise in a snapshot to somebody who comes in
+	WhyDetail       // the lobby sheds detail: others are nearer, and it was not its turn
+	WhyTarget       // the client looks on through nobody's eyes
+	WhyTurned       // the client looks on, and through other eyes than in that snapshot
 	WhyNew          // it came in after the client's newest snapshot
+	WhyWatches      // it looks on: nobody is told of spectators
 	WhyNobody       // there is no such entity
 	WhyNoClient     // there is no such client, or nobody plays by it
 	WhyAway         // its session timed out
@@ -38,7 +42,11 @@ var whys = [NumWhys]struct{ name, text string }{
 	WhyLine:     {"line", "the client's line cannot carry all who are in sight, and others are nearer"},
 	WhyBudget:   {"budget", "others mattered more, and the byte budget was spent"},
 	WhyJoining:  {"joining", "the client comes in, and others mattered more within the bytes for newcomers"},
+	WhyDetail:   {"detail", "the lobby is overloaded and sheds detail: others are nearer, and it was not its turn"},
+	WhyTarget:   {"target", "the client looks on, and through nobody's eyes"},
+	WhyTurned:   {"turned", "the client looks on, and turned to other eyes since its newest snapshot"},
 	WhyNew:      {"new", "it came in after the client's newest snapshot"},
+	WhyWatches:  {"spectator", "it looks on: nobody is told of spectators"},
 	WhyNobody:   {"nobody", "there is no such entity"},
 	WhyNoClient: {"no_client", "there is no such client"},
 	WhyAway:     {"away", "the client's session timed out"},
@@ -98,10 +106,11 @@ func (h *Held) UnmarshalText(text []byte) error {
 type chosen uint8
 
 const (
-	choseAll   chosen = iota // all, in blocks
-	choseSeen                // all that it sees
-	choseThin                // what the line carries
-	choseEntry               // what fits into the bytes for newcomers
+	choseAll    chosen = iota // all, in blocks
+	choseSeen                 // all that it sees
+	choseThin                 // what the line carries
+	choseEntry                // what fits into the bytes for newcomers
+	choseDetail               // the nearest of what it sees, and others in turn
 )
 
 // Verdict answers why a client is not told of an entity.
@@ -117,7 +126,7 @@ type Verdict struct {
 	Acked    uint32 `json:"acked"`              // newest snapshot known to have arrived that showed the entity; 0 for none of late
 	Weight   int    `json:"weight,omitempty"`   // that the entity has gained since it was last told, where snapshots have no room for all
 	Floor    int    `json:"floor,omitempty"`    // that it took to be in the newest one; 0: all fit
-	Metres   int    `json:"metres,omitempty"`   // from the client's player, level, in that snapshot
+	Metres   int    `json:"metres,omitempty"`   // from the client's player or whom it looks through, level, in that snapshot; -1: it looks on through nobody's eyes
 	Waited   int    `json:"waited,omitempty"`   // send intervals since the entity was told or came in sight, where the line does not carry all
 	Patience int    `json:"patience,omitempty"` // of such intervals, after which it goes before all others
 }
@@ -139,7 +148,9 @@ func (l *Lobby) Explain(client, entity ecs.NetID) Verdict {
 	case g.sent == 0 || f == nil:
 		v.Why = WhyNone
 	case f.ID(slot) != entity && l.match.Vital(entity) != nil:
-		v.Why = WhyNew
+		if v.Why = WhyNew; l.match.Vital(entity).Watches {
+			v.Why = WhyWatches
+		}
 	case f.ID(slot) != entity:
 		v.Why = WhyNobody
 	default:
@@ -160,7 +171,9 @@ func (v *Verdict) Sentence() string {
 	if v.Acked != 0 {
 		s += fmt.Sprintf(", shown and acknowledged in tick %d", v.Acked)
 	}
-	s += fmt.Sprintf("; %d m away", v.Metres)
+	if v.Metres >= 0 {
+		s += fmt.Sprintf("; %d m away", v.Metres)
+	}
 	if v.Why == WhyBudget || v.Why == WhyJoining {
 		s += fmt.Sprintf(", weighs %d, and %d was needed", v.Weight, v.Floor)
 	}
@@ -199,8 +212,12 @@ func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyNone
 	case said:
 		return WhyTold
+	case g.eyed < 0:
+		return WhyTarget
+	case int(g.eyed) != l.eye(g): // what it saw through the others is forgotten
+		return WhyTurned
 	case g.eyes.Seen()[slot>>6]>>(slot&63)&1 == 0:
-		if l.beyond(f, g.id.Index(), slot) {
+		if l.beyond(f, int(g.eyed), slot) {
 			return WhyRange
 		}
 		return WhySight
@@ -208,6 +225,8 @@ func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyLine
 	case g.chose == choseEntry:
 		return WhyJoining
+	case g.chose == choseDetail:
+		return WhyDetail
 	}
 	return WhyBudget
 }
@@ -234,10 +253,15 @@ func at(f *snapshot.Frame, slot int) (x, z float32) {
 
 // detail adds the numbers behind a verdict.
 func (l *Lobby) detail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
-	ax, az := at(f, g.id.Index())
-	bx, bz := at(f, slot)
-	v.Metres = int(math.Hypot(float64(bx-ax), float64(bz-az)))
 	v.Acked = uint32(g.tracker.Shown(l.frames, ecs.NetID(v.Entity)))
+	if v.Metres = -1; g.eyed >= 0 {
+		ax, az := at(f, int(g.eyed))
+		bx, bz := at(f, slot)
+		v.Metres = int(math.Hypot(float64(bx-ax), float64(bz-az)))
+	}
+	if v.Why == WhyTarget || v.Why == WhyTurned {
+		return
+	}
 	if g.chose == choseThin || g.chose == choseEntry {
 		v.Weight, v.Floor = g.eyes.Weight(slot), g.eyes.Floor()
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -10,9 +11,11 @@ import (
 
 // animate takes everybody's figure through the tick. It sees the view on the grid on which others see it, so what is measured
 // from the view is measured from theirs.
-func animate(c *columns) {
+func animate(c *columns) { c.split(len(c.id), animateOf) }
+
+func animateOf(c *columns, p split.Part) {
 	in := c.scratch.motions[:len(c.id)]
-	for i := range in {
+	for i := p.From; i < p.To; i++ {
 		v := c.vel[i]
 		in[i] = anim.Input{Vel: v, Yaw: seenYaw(c.look[i].Yaw), Loco: c.state[i].Loco}
 		if c.scratch.input[i].Buttons&move.Sprint != 0 {
@@ -25,7 +28,7 @@ func animate(c *columns) {
 			in[i].Acts |= anim.Near
 		}
 	}
-	anim.StepColumns(c.anim, in, c.kit.Anim)
+	anim.StepColumns(c.anim[p.From:p.To], in[p.From:p.To], c.kit.Anim)
 }
 
 // lands reports whether a body that falls at a speed has ground under it within a quarter of a second.

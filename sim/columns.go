@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -27,12 +28,16 @@ type scratch struct {
 	parts   []rig.Part // by slot of the shooter: what its rounds hit in this tick
 	rounds  []lagcomp.Sweep
 	hits    []lagcomp.Hit
-	asked   lagcomp.Shot // what a Witness is asked about
+	notes   []lagcomp.Note // of rounds, for receipts
+	asked   lagcomp.Shot   // what a Witness is asked about
 	wounds  []object.Wound
 	deaths  []death
 	kills   []mode.Kill
 	mode    mode.Output
 	now     columns
+	loop    split.Loop[columns]
+	grain   int                    // least rows of a part
+	deeds   [split.MaxParts][]deed // acts, by part of a loop
 }
 
 // deed is an action of a tick and the row of who does it.
@@ -48,7 +53,8 @@ type death struct {
 }
 
 func newScratch(slots int) *scratch {
-	return &scratch{
+	s := &scratch{
+		grain: rowsGrain,
 		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
 		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]rig.Part, slots),
 		motions: make([]anim.Input, slots),
@@ -56,6 +62,8 @@ func newScratch(slots int) *scratch {
 		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
 		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]ecs.NetID, 0, slots)},
 	}
+	s.deeds[0] = make([]deed, 0, slots)
+	return s
 }
 
 // columns is what systems work on: every player's components, one row a player, and the resources, for one tick.
@@ -71,6 +79,8 @@ type columns struct {
 	objects *Objects
 	outcome *Outcome
 	scratch *scratch
+	inboxes []Inbox
+	poses   *poses
 
 	id      []ecs.NetID
 	pos     []geom.Vec3
@@ -91,6 +101,7 @@ func (m *Match) open() *columns {
 	*c = columns{
 		match: m, kit: m.Kit(), clock: ecs.Resource[Clock](m.World), arena: ecs.Resource[arena.Arena](m.World),
 		history: m.History(), score: m.Score(), mode: m.Mode(), scene: m.Scene(), objects: m.Objects(), outcome: m.Outcome(), scratch: s,
+		inboxes: ecs.Resource[inboxes](m.World).of, poses: ecs.Resource[poses](m.World),
 	}
 	if !m.view.Open() {
 		return c

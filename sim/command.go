@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -33,7 +34,9 @@ const (
 // Substitute is the command for tick t of a player whose own did not come: its last one, with nothing but the feet.
 func (c Command) Substitute(t tick.Tick) Command {
 	c.Tick, c.View = t, tick.View{}
-	c.Buttons &= feet
+	if !planted.On(planted.SubstituteFires) {
+		c.Buttons &= feet
+	}
 	return c
 }
 

@@ -1,9 +1,13 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -11,36 +15,40 @@ import (
 )
 
 func fire(c *columns) {
-	row, view := int32(-1), tick.View{}
+	row, view, why := int32(-1), tick.View{}, lagcomp.ClampNone
 	for i := range c.scratch.acts {
 		d := &c.scratch.acts[i]
 		if Looks(d.action.Kind) && d.row != row {
-			row, view = d.row, c.clamp(int(d.row))
+			row = d.row
+			view, why = c.clamp(int(row))
 		}
-		c.release(int(d.row), &d.action, view)
+		c.release(int(d.row), &d.action, view, why)
 	}
 }
 
-// clamp is the view that a player's actions of the tick are judged by.
-func (c *columns) clamp(i int) tick.View {
+// clamp is the view that a player's actions of the tick are judged by, and for receipts why it is not the one claimed.
+func (c *columns) clamp(i int) (view tick.View, why lagcomp.Clamp) {
 	know := &c.know[i]
 	view, clamped := lagcomp.ClampView(c.command[i].View, c.clock.Tick, know.Knowledge)
 	if clamped {
 		c.outcome.Clamped++
+		if c.match.receipts != nil {
+			why = lagcomp.WhyClamped(c.command[i].View, view, c.clock.Tick, know.Knowledge)
+		}
 	}
 	if view.Valid() {
 		know.Last = lagcomp.Instant(view)
 	}
-	return view
+	return view, why
 }
 
 // release lets one action go.
-func (c *columns) release(i int, a *ability.Action, view tick.View) {
+func (c *columns) release(i int, a *ability.Action, view tick.View, why lagcomp.Clamp) {
 	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
 	o := c.objects
 	switch a.Kind {
 	case ability.DoShot, ability.DoMelee:
-		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse}
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamp: why}
 		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
 		if a.Kind == ability.DoMelee {
 			s.Team = object.HarmEveryone.Spare(v.Team)
@@ -63,23 +71,22 @@ func (c *columns) release(i int, a *ability.Action, view tick.View) {
 
 func combat(c *columns) {
 	o, s := c.outcome, c.scratch
-	s.rounds = s.rounds[:0]
-	for i := range o.Shots {
-		s.rounds = append(s.rounds, c.obstructed(&o.Shots[i]))
-	}
-	for i := range o.Punches {
-		s.rounds = append(s.rounds, c.obstructed(&o.Punches[i]))
-	}
-	if cap(s.hits) < len(s.rounds) {
-		s.hits = make([]lagcomp.Hit, 2*len(s.rounds))
-	}
-	s.hits = s.hits[:len(s.rounds)]
-	if c.match.seen == nil {
-		c.scene.Players.Cast(s.rounds, s.hits)
-	} else {
-		c.scene.Players.CastSeen(s.rounds, s.hits, c.witness)
-	}
 	shots := len(o.Shots)
+	n := shots + len(o.Punches)
+	s.rounds, s.hits = slices.Grow(s.rounds[:0], n)[:n], slices.Grow(s.hits[:0], n)[:n]
+	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
+	notes, nanos := c.cast()
+	for i := range s.hits {
+		first := uint32(0)
+		if c.match.seen != nil {
+			first = c.ask(i)
+		}
+		if notes != nil && i < shots {
+			c.receipt(&o.Shots[i], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, false)
+		} else if notes != nil {
+			c.receipt(&o.Punches[i-shots], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, true)
+		}
+	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
 	for i := range o.Shots {
 		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = rig.NoPart
@@ -92,18 +99,47 @@ func combat(c *columns) {
 	}
 }
 
-// witness asks whether round i, of shots and then punches, was fired by somebody who saw a player.
+// obstructOf cuts rounds, of shots and then punches, where something stands.
+func obstructOf(c *columns, p split.Part) {
+	o := c.outcome
+	for i := p.From; i < p.To; i++ {
+		if i < len(o.Shots) {
+			c.scratch.rounds[i] = c.obstructed(&o.Shots[i])
+		} else {
+			c.scratch.rounds[i] = c.obstructed(&o.Punches[i-len(o.Shots)])
+		}
+	}
+}
+
+// ask asks whether who was hit by round i had been shown to its shooter. If not the round goes on: it is cast again, and
+// whoever would be hit next is asked about in turn. So a Witness is asked in the order of rounds whoever cast them, and of
+// nobody twice. It returns who was denied first, 0 nobody.
+func (c *columns) ask(i int) (first uint32) {
+	s := c.scratch
+	first = s.hits[i].ID
+	if first == 0 || c.witness(i, first) {
+		return 0
+	}
+	c.scene.Players.CastSeen(s.rounds[i:i+1], s.hits[i:i+1], func(_ int, id uint32) bool { return id != first && c.witness(i, id) })
+	return first
+}
+
+// witness asks whether round i was fired by somebody who saw a player.
 func (c *columns) witness(i int, id uint32) bool {
 	s := &c.scratch.asked
 	w := &c.scratch.rounds[i]
 	*s = lagcomp.Shot{Ray: w.Ray, View: w.View, Shooter: w.Except, Team: w.Team}
-	return c.match.seen(s, id)
+	seen := c.match.seen(s, id)
+	if !seen && c.match.diary != nil {
+		c.match.diary.missed(s, id)
+	}
+	return seen
 }
 
 // obstructed cuts a round where the ground, a barrel or a cube stops it, in this order where they are equally near.
 func (c *columns) obstructed(s *Shot) lagcomp.Sweep {
 	if t, ok := c.arena.Raycast(s.Ray); ok {
-		s.Ray.Max = t
+		s.Ray.Max, s.Wall = t, true
 	}
 	if i, t, ok := c.scene.SweepBarrels(s.Ray, s.Radius); ok && t < s.Ray.Max {
 		s.Ray.Max, s.Struck = t, c.scene.Barrel[i].ID
@@ -128,6 +164,9 @@ func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 			return
 		}
 	} else if cause == object.CauseShot {
+		if row, ok := c.match.World.Row(d.Victim); ok && planted.On(planted.RewindLeft) {
+			c.pos[row].X, c.pos[row].Z = h.Point.X, h.Point.Z
+		}
 		if part := &c.scratch.parts[d.Instigator.Index()]; *part != rig.PartHead { // of several in a tick the head is told
 			*part = h.Part
 		}
@@ -148,7 +187,9 @@ func flyProjectiles(c *columns) {
 			o.shells.give(FirstProjectile, p.ID)
 			continue
 		}
-		kept = append(kept, *p)
+		if kept = kept[:len(kept)+1]; len(kept) <= i { // most ticks end nobody
+			kept[len(kept)-1] = *p
+		}
 	}
 	o.Projectiles = kept
 }

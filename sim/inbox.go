@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/tickrate/tickrate/ecs/tick"
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
+)
 
 // Inbox holds the commands of one player that have arrived and are not yet used: a ring by tick. Commands enter in any
 // order and as often as the window repeats them; each tick takes one out, at most once.
@@ -36,7 +39,7 @@ func (b *Inbox) Offer(c Command) {
 	switch {
 	case c.Tick <= b.taken:
 		b.Count.Stale++
-	case c.Tick > b.taken+inboxTicks:
+	case c.Tick > b.taken+inboxTicks && !planted.On(planted.InputFar):
 		b.Count.Future++
 	case at.Tick == c.Tick && *at == c:
 		b.Count.Duplicate++
@@ -59,6 +62,11 @@ func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
 	if at := &b.ring[t%inboxTicks]; at.Tick == t {
 		b.last, *at = *at, Command{}
 		b.repeats = 0
+		b.Count.Used++
+		return b.last, true
+	}
+	if planted.On(planted.InputTwice) && b.last.Tick != 0 {
+		b.last.Tick = t
 		b.Count.Used++
 		return b.last, true
 	}

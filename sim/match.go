@@ -30,7 +30,10 @@ type Match struct {
 	command ecs.Comp[Command]
 	know    ecs.Comp[Knowledge]
 
-	seen func(s *lagcomp.Shot, id uint32) bool // of Witness
+	seen  func(s *lagcomp.Shot, id uint32) bool // of Witness
+	diary *Diary                                // of Keep
+
+	receipts *lagcomp.Receipts // nil: nobody asks
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -57,6 +60,10 @@ type Shot struct {
 	Damage  int16
 	Impulse float32   // m/s
 	Struck  ecs.NetID // the barrel or cube that stopped it, 0: the ground or nothing
+	Wall    bool      // the ground or a wall stopped it, if Struck did not
+
+	Claimed tick.View     // what its command named
+	Clamp   lagcomp.Clamp // why View is another, if receipts are written
 }
 
 // inboxes is the resource of commands that wait, by slot.
@@ -125,6 +132,9 @@ func (m *Match) SetRespawn(millis int32) error {
 	p.RespawnMillis = millis
 	compiled, err := p.Compile(rules.Rate)
 	if err == nil {
+		if millis != rules.RespawnMillis {
+			m.did(ActRespawn, 0, millis)
+		}
 		kit.Mode, rules.RespawnMillis = compiled, millis
 	}
 	return err
@@ -185,10 +195,11 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State,
 }
 
 // Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
-// match's own business and kept.
+// match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
 		k.Last = at.Last
+		k.CapTicks = min(k.CapTicks, m.Rules().rewind())
 		at.Knowledge = k
 	}
 }
@@ -213,11 +224,16 @@ type entry uint8
 const spectator entry = 255
 
 func (m *Match) reserve(as entry) ecs.NetID {
-	id := m.World.Spawn(m.player)
+	return m.seat(m.World.Spawn(m.player), as)
+}
+
+// seat notes how the player who was given an id comes in.
+func (m *Match) seat(id ecs.NetID, as entry) ecs.NetID {
 	if id != 0 {
 		ecs.Resource[inboxes](m.World).of[id.Index()].reset(m.Tick() + 1)
 		ecs.Resource[places](m.World).entries[id.Index()] = as
 	}
+	m.did(ActJoin, id, int32(as))
 	return id
 }
 
@@ -229,12 +245,18 @@ func (m *Match) AskHero(id ecs.NetID, hero uint8) bool {
 		return false
 	}
 	v.Wants = hero + 1
+	m.did(ActHero, id, int32(hero))
 	return true
 }
 
 // Leave takes a player out at the end of the coming tick; a stale id is ignored.
 func (m *Match) Leave(id ecs.NetID) {
-	if v := m.vital.Get(id); m.World.Despawn(id) && v != nil && !v.Watches {
+	v := m.vital.Get(id)
+	if !m.World.Despawn(id) {
+		return
+	}
+	m.did(ActLeave, id, 0)
+	if v != nil && !v.Watches {
 		m.Score().Members[v.Team]--
 	}
 }

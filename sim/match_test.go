@@ -200,31 +200,41 @@ func TestRow56MatchesArePinned(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		minutes = 1
 	}
-	for name, game := range map[string]func() *Game{"deathmatch": furnished, "assault": func() *Game { return assault(4) }} {
-		t.Run(name, func(t *testing.T) {
-			g := game()
-			g.Mode.RoundMillis = 70000
-			s := newScript(t, 32, Rules{Seed: 1, RespawnMillis: 5000, Mix: true, Game: g}, "arena-64")
-			var b strings.Builder
-			rounds := 0
-			for s.m.Tick() < tick.Tick(minutes*3600) {
-				was := *s.m.Mode()
-				s.step()
-				if s.m.Tick()%900 == 0 {
-					s.line(&b)
-				}
-				if is := s.m.Mode(); is.Phase == mode.Ended && was.Phase == mode.Active {
-					rounds++
-					s.judge(t)
-					fmt.Fprintf(&b, "tick %5d  round %d won by %d  score %d:%d\n", s.m.Tick(), is.Round, is.Winner, is.Score[0], is.Score[1])
-				}
-			}
-			if minutes == 5 && rounds < 3 {
-				t.Errorf("%d rounds were played to their end", rounds)
-			}
-			golden(t, name, b.String(), minutes == 5)
-		})
+	for name, game := range pinned {
+		t.Run(name, func(t *testing.T) { playPinned(t, name, game, minutes, nil) })
 	}
+}
+
+// pinned are the matches of which testdata tells.
+var pinned = map[string]func() *Game{"deathmatch": furnished, "assault": func() *Game { return assault(4) }}
+
+// playPinned plays minutes of a match by step, or Step if that is nil, and holds them to testdata.
+func playPinned(t *testing.T, name string, game func() *Game, minutes int, step func(*Match)) {
+	g := game()
+	g.Mode.RoundMillis = 70000
+	s := newScript(t, 32, Rules{Seed: 1, RespawnMillis: 5000, Mix: true, Game: g}, "arena-64")
+	if step == nil {
+		step = (*Match).Step
+	}
+	var b strings.Builder
+	rounds := 0
+	for s.m.Tick() < tick.Tick(minutes*3600) {
+		was := *s.m.Mode()
+		s.give()
+		step(s.m)
+		if s.m.Tick()%900 == 0 {
+			s.line(&b)
+		}
+		if is := s.m.Mode(); is.Phase == mode.Ended && was.Phase == mode.Active {
+			rounds++
+			s.judge(t)
+			fmt.Fprintf(&b, "tick %5d  round %d won by %d  score %d:%d\n", s.m.Tick(), is.Round, is.Winner, is.Score[0], is.Score[1])
+		}
+	}
+	if minutes == 5 && rounds < 3 {
+		t.Errorf("%d rounds were played to their end", rounds)
+	}
+	golden(t, name, b.String(), minutes == 5)
 }
 
 // judge holds the result of a round that has just ended to what was seen of it.

@@ -87,6 +87,7 @@ func furnish(s *object.Scene, l *Layout) {
 	for i, pos := range l.Barrels {
 		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(ecs.MakeNetID(FirstBarrel+i, 1), pos))
 	}
+	s.PlaceBarrels()
 	for i, pos := range l.Cubes {
 		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) ecs.NetID { return ecs.MakeNetID(FirstCube+i, 1) }, nil)[0]
 		c.Pos = pos

@@ -85,6 +85,17 @@ func TestPage(t *testing.T) {
 	if at, ok := ParseDiverged(doc["diverged"]); !ok || at != 312 {
 		t.Errorf("diverged: read %d, %v", at, ok)
 	}
+	if got := AppendMissed(nil, 7); !bytes.Equal(got, doc["missed"]) {
+		t.Errorf("missed: wrote %x, the page says %x", got, doc["missed"])
+	}
+	if n, ok := ParseMissed(doc["missed"]); !ok || n != 7 {
+		t.Errorf("missed: read %d, %v", n, ok)
+	}
+	for _, bad := range [][]byte{nil, {TagMissed}, {TagMissed, 1, 0, 0}, {TagMissed, 1, 0, 0, 0, 0}, {AskHero, 1, 0, 0, 0}} {
+		if _, ok := ParseMissed(bad); ok {
+			t.Errorf("%x was taken for a count of mispredictions", bad)
+		}
+	}
 	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0}, {AskDiverged, 0, 0, 0, 0}, {AskPace, 1, 0, 0, 0}} {
 		if _, ok := ParseDiverged(bad); ok {
 			t.Errorf("%x was taken for one that tells of a divergence", bad)
@@ -101,7 +112,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%x was taken for one that asks for a hero", bad)
 		}
 	}
-	if len(doc) != 5+len(events) {
-		t.Errorf("the page has %d examples, want %d", len(doc), 5+len(events))
+	if len(doc) != 6+len(events) {
+		t.Errorf("the page has %d examples, want %d", len(doc), 6+len(events))
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -21,6 +22,9 @@ func settle(c *columns) {
 		}
 		return nil
 	}, s.wounds)
+	if planted.On(planted.HitOrder) {
+		shuffle(s.wounds)
+	}
 	for i := range s.wounds {
 		if row, ok := c.match.World.Row(s.wounds[i].Victim); ok {
 			c.wound(row, &s.wounds[i])
@@ -62,5 +66,18 @@ func (c *columns) knockBack() {
 			c.put(row, move.Pushed(c.motion(row), push[row]))
 			push[row] = move.Push{}
 		}
+	}
+}
+
+// shuffle is planted.HitOrder: the order of a map, which no two runs share.
+func shuffle(wounds []object.Wound) {
+	all := map[int]object.Wound{}
+	for i, w := range wounds {
+		all[i] = w
+	}
+	i := 0
+	for _, w := range all {
+		wounds[i] = w
+		i++
 	}
 }

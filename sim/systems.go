@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -18,6 +19,9 @@ func (m *Match) Step() {
 
 // Begin opens the next tick. Begin, Run of every system in order, End: that is Step, for callers who time the systems.
 func (m *Match) Begin() {
+	if m.diary != nil {
+		m.diary.open()
+	}
 	c := m.open()
 	c.clock.Tick++
 	c.scene.Now = c.clock.Tick
@@ -35,18 +39,24 @@ func (m *Match) Run(i int) {
 
 // End closes the tick and applies the joins and leaves that were asked for.
 func (m *Match) End() {
-	ecs.Resource[scratch](m.World).now.close()
+	c := &ecs.Resource[scratch](m.World).now
+	if m.diary != nil {
+		m.diary.close(c)
+	}
+	c.close()
 	m.World.Flush()
 	for _, id := range m.World.Spawned() {
 		m.enter(id)
 	}
 }
 
-func takeCommands(c *columns) {
-	in := ecs.Resource[inboxes](c.match.World).of
+func takeCommands(c *columns) { c.split(len(c.id), takeCommandsOf) }
+
+func takeCommandsOf(c *columns, p split.Part) {
+	in := c.inboxes
 	t := c.clock.Tick
-	for i, id := range c.id {
-		cmd, _ := in[id.Index()].Take(t)
+	for i := p.From; i < p.To; i++ {
+		cmd, _ := in[c.id[i].Index()].Take(t)
 		c.command[i] = cmd
 		c.look[i] = Look{cmd.Yaw, cmd.Pitch}
 	}
@@ -127,8 +137,18 @@ func teleport(c *columns) {
 
 func runAbilities(c *columns) {
 	s := c.scratch
+	parts := c.split(len(c.id), runAbilitiesOf)
+	for i := range parts { // in the order of rows
+		s.acts = append(s.acts, s.deeds[i]...)
+		s.deeds[i] = s.deeds[i][:0]
+	}
+}
+
+func runAbilitiesOf(c *columns, p split.Part) {
+	s := c.scratch
+	deeds := s.deeds[p.Index]
 	var out ability.Actions
-	for i := range c.ability {
+	for i := p.From; i < p.To; i++ {
 		v, cmd := &c.vital[i], &c.command[i]
 		s.who[i] = move.Who{Body: v.Hero, Team: v.Team}
 		s.input[i] = act(&c.ability[i], cmd, v.Alive(), c.state[i].Loco.Grounded(), c.kit.Heroes[v.Hero], &out)
@@ -136,23 +156,31 @@ func runAbilities(c *columns) {
 			if a.Kind == ability.DoLaunch {
 				c.put(i, move.Launch(c.motion(i), cmd.Yaw))
 			} else if a.Kind != ability.DoEmote {
-				s.acts = append(s.acts, deed{int32(i), a})
+				deeds = append(deeds, deed{int32(i), a})
 			}
 		}
 	}
+	s.deeds[p.Index] = deeds
 }
 
-func movePlayers(c *columns) {
-	n := len(c.id)
-	move.StepBodies(move.Columns{Pos: c.pos, Vel: c.vel, State: c.state}, c.scratch.input[:n], c.scratch.who[:n], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+func movePlayers(c *columns) { c.split(len(c.id), movePlayersOf) }
+
+func movePlayersOf(c *columns, p split.Part) {
+	from, to := p.From, p.To
+	rows := move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]}
+	move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
 }
 
 func record(c *columns) {
-	p := ecs.Resource[poses](c.match.World)
-	clear(p.of)
-	s := c.scratch
-	for i, id := range c.id {
-		v := &c.vital[i]
+	clear(c.poses.of)
+	c.split(len(c.id), recordOf)
+	c.history.Record(c.clock.Tick, c.poses.of)
+}
+
+func recordOf(c *columns, part split.Part) {
+	p, s := c.poses, c.scratch
+	for i := part.From; i < part.To; i++ {
+		id, v := c.id[i], &c.vital[i]
 		s.team[i], s.alive[i] = v.Team, v.Alive()
 		if v.Watches {
 			continue
@@ -161,5 +189,4 @@ func record(c *columns) {
 		p.of[slot] = Seen(uint32(id), c.pos[i], c.look[i], v, &c.anim[i])
 		p.acts[slot] = c.kit.Heroes[v.Hero].Public(&c.ability[i])
 	}
-	c.history.Record(c.clock.Tick, p.of)
 }

@@ -1,6 +1,7 @@
 package bottle
 
 import (
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -24,6 +25,15 @@ type Config struct {
 
 	// Client, if set, may change what client n is made of. By default it has the lobby's models and arena.
 	Client func(n int, cfg *client.Config)
+
+	// Clock, if set, is what client n's own clock shows; it must not run backwards. Wall, if set, is the server's wall clock, in
+	// seconds. By default both are right.
+	Clock func(n int, now time.Duration) time.Duration
+	Wall  func(now time.Duration) int64
+
+	// Heard and Said, if set, see every datagram that reaches the server, before it does, and every one that leaves it.
+	Heard func(from netip.AddrPort, data []byte)
+	Said  func(to netip.AddrPort, data []byte)
 
 	// Around, if set, is given the lobby's tick to play, so that it can be measured by itself.
 	Around func(tick func() error) error
@@ -51,6 +61,10 @@ type Bottle struct {
 	part   uint64 // instants played
 	now    time.Duration
 	mint   mint
+
+	away     []bool // clients whose machines stand still
+	held     int    // ticks that the server stands still
+	injected uint64 // datagrams of strangers
 }
 
 // New makes the lobby and its clients, who begin to connect with the first Step.
@@ -68,8 +82,9 @@ func New(cfg Config) (*Bottle, error) {
 	}
 	n := cfg.Clients
 	b := &Bottle{Lobby: lobby, mint: m, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate,
-		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n)}
+		brains: make([]swarm.Brain, n), up: make([]*impair.Link, n), down: make([]*impair.Link, n), bound: make([]uint64, n), away: make([]bool, n)}
 	b.played = b.tick
+	b.line.said = cfg.Said
 	for i := range n {
 		b.up[i] = impair.New(cfg.Link, cfg.Seed*2+uint64(i)<<32)
 		b.down[i] = impair.New(cfg.Link, cfg.Seed*2+1+uint64(i)<<32)
@@ -100,7 +115,7 @@ func (b *Bottle) Connect(i int) error {
 
 // Leave lets client i say goodbye and go.
 func (b *Bottle) Leave(i int) {
-	b.Clients[i].Leave(b.now)
+	b.Clients[i].Leave(b.clock(i))
 	b.send(i)
 	b.Clients[i] = nil
 }
@@ -114,11 +129,47 @@ func (b *Bottle) Rebind(i int) { b.bound[i]++ }
 
 // send puts what client i has to say on its link.
 func (b *Bottle) send(i int) {
-	out := b.Clients[i].Outgoing(b.now)
+	out := b.Clients[i].Outgoing(b.clock(i))
 	for k := range out.Len() {
 		_, data := out.At(k)
 		b.up[i].Push(b.now, data, b.bound[i])
 	}
+}
+
+// Links are the links of client i, to be changed or counted.
+func (b *Bottle) Links(i int) (up, down *impair.Link) { return b.up[i], b.down[i] }
+
+// Address is where client i is now, as the server sees it.
+func (b *Bottle) Address(i int) netip.AddrPort { return place(i, b.bound[i]) }
+
+// Home is the server's address.
+func (b *Bottle) Home() netip.AddrPort { return home }
+
+// Token makes a token for anybody, as good as the clients' own.
+func (b *Bottle) Token(client uint64) ([]byte, error) { return b.mint.token(client, b.unix()) }
+
+// Inject lets a datagram reach the server with the next tick, as if it came from an address, which may be a client's.
+func (b *Bottle) Inject(from netip.AddrPort, data []byte) {
+	b.line.strange = push(b.line.strange, from, data)
+}
+
+// Asleep stops client i's machine, or lets it go on.
+func (b *Bottle) Asleep(i int, asleep bool) { b.away[i] = asleep }
+
+// Hold stops the server for some ticks. What arrives meanwhile waits for it; ticks that it missed are not made up for.
+func (b *Bottle) Hold(ticks int) { b.held = max(b.held, ticks) }
+
+// Restart kills the server and starts another in its place, which knows nothing of the one before but what change gives it. Clients
+// are not told.
+func (b *Bottle) Restart(change func(*server.Config)) error {
+	cfg := b.cfg.Lobby
+	change(&cfg)
+	lobby, err := server.NewLobby(cfg)
+	if err != nil {
+		return err
+	}
+	b.Lobby, b.cfg.Lobby = lobby, cfg
+	return nil
 }
 
 // Now is the virtual time.
@@ -130,15 +181,12 @@ func (b *Bottle) Step() error {
 		b.part++
 		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / parts)
 		if b.part%parts == 0 {
-			b.line.gather(b.up, b.now)
-			if err := b.cfg.Around(b.played); err != nil {
+			if err := b.serve(); err != nil {
 				return err
 			}
-			b.line.spread(b.down, b.now)
-			b.look()
 		}
 		for i := int(b.part % parts); i < len(b.Clients); i += parts {
-			if b.Clients[i] != nil {
+			if b.Clients[i] != nil && !b.away[i] {
 				b.play(i)
 			}
 		}
@@ -146,17 +194,46 @@ func (b *Bottle) Step() error {
 	return nil
 }
 
+// serve plays a tick of the server, unless it stands still.
+func (b *Bottle) serve() error {
+	if b.held > 0 {
+		b.held--
+		return nil
+	}
+	b.line.gather(b.up, b.now)
+	if b.cfg.Heard != nil {
+		for i := range b.line.in {
+			d := &b.line.in[i]
+			b.cfg.Heard(d.at, d.data[:d.n])
+		}
+	}
+	if err := b.cfg.Around(b.played); err != nil {
+		return err
+	}
+	b.line.spread(b.down, b.now)
+	b.look()
+	return nil
+}
+
+// clock is what client i's own clock shows.
+func (b *Bottle) clock(i int) time.Duration {
+	if b.cfg.Clock == nil {
+		return b.now
+	}
+	return b.cfg.Clock(i, b.now)
+}
+
 func (b *Bottle) tick() error { return b.Lobby.Tick(b.now, b.unix(), &b.line) }
 
 // play lets one client receive, decide and send.
 func (b *Bottle) play(i int) {
-	c := b.Clients[i]
+	c, now := b.Clients[i], b.clock(i)
 	for data, binding, ok := b.down[i].Pop(b.now); ok; data, binding, ok = b.down[i].Pop(b.now) {
 		if binding == b.bound[i] {
-			_ = c.Receive(b.now, data) // the client counts what is wrong with it
+			_ = c.Receive(now, data) // the client counts what is wrong with it
 		}
 	}
-	for due := c.Advance(b.now); due > 0; due-- {
+	for due := c.Advance(now); due > 0; due-- {
 		c.Command(b.brains[i].Wish(b.see(c)))
 	}
 	b.send(i)
@@ -166,7 +243,7 @@ func (b *Bottle) play(i int) {
 func (b *Bottle) see(c *client.Client) *swarm.Sight {
 	self, _ := c.Self()
 	s := &b.sight
-	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: b.cfg.Lobby.Arena}
+	*s = swarm.Sight{Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Eyes: b.eyes, Arena: c.Arena()}
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}
@@ -194,11 +271,12 @@ func (b *Bottle) look() {
 	}
 }
 
-// Delivered counts the datagrams that the links have handed to the server, and to the clients' addresses, present and past.
+// Delivered counts the datagrams that links and strangers have handed to the server, and that links have handed to the clients'
+// addresses, present and past.
 func (b *Bottle) Delivered() (toServer, toClients uint64) {
 	for i := range b.up {
 		toServer += b.up[i].Stats().Delivered
 		toClients += b.down[i].Stats().Delivered
 	}
-	return toServer, toClients
+	return toServer + b.line.strangers, toClients
 }

@@ -67,7 +67,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 					err := tick()
 					bytes := 0
 					for i := range b.line.out {
-						if d := &b.line.out[i]; d.client == 0 {
+						if d := &b.line.out[i]; d.at == b.Address(0) {
 							bytes += d.n
 						}
 					}

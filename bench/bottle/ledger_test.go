@@ -3,6 +3,7 @@ package bottle
 import (
 	"testing"
 
+	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -57,6 +58,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 		cfg  server.Config
 		link impair.Profile
 		lack bool // clients have no map of their own
+		yard bool // things fly and stand about
 	}{
 		{name: "off", cfg: server.Config{Relevance: server.RelevanceOff, ChecksumEvery: -1}},
 		{name: "all", cfg: server.Config{}, link: bad},
@@ -66,9 +68,18 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 		{name: "sampled budget", cfg: server.Config{Kbps: 24, SampleEvery: 7}, link: bad},
 		{name: "town", cfg: server.Config{Arena: town, Walls: walls(t, town)}, link: bad, lack: true},
 		{name: "town, range, budget", cfg: server.Config{Arena: town, Walls: walls(t, town), Codec: schema.Range, Kbps: 48}, link: bad},
+		{name: "things", link: bad, yard: true},
+		{name: "things, off", cfg: server.Config{Relevance: server.RelevanceOff}, yard: true},
+		{name: "things, range, budget", cfg: server.Config{Codec: schema.Range, Kbps: 48}, link: bad, yard: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := c.cfg
+			if c.yard {
+				var err error
+				if cfg.Arena, err = arena.Open("arena-16"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if cfg.Arena == nil {
 				cfg.Arena = arena.Generate(32, 5)
 			}
@@ -77,6 +88,10 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			}
 			cfg.ArenaName, cfg.Players, cfg.Rules = "test", 32, sim.Rules{Seed: 5, RespawnMillis: 1000}
 			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Thin: true}
+			if c.yard {
+				all.Lobby.Rules.Game = littered()
+				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }
+			}
 			if c.lack {
 				all.Client = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
 			}
@@ -128,9 +143,14 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 // Over a line that loses nothing the ledger of the lobby is, cell by cell, the account of its clients, who decode the same bytes.
 func TestLedgerIsTheClientsAccount(t *testing.T) {
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
+		ground, err := arena.Open("arena-16")
+		if err != nil {
+			t.Fatal(err)
+		}
 		account := client.NewAccount()
-		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: arena.Generate(16, 9), ArenaName: "test", Players: 16, Codec: codec,
-			SampleEvery: 1, Rules: sim.Rules{Seed: 9, RespawnMillis: 1000}}})
+		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test", Players: 16, Codec: codec,
+			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
+			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)
 		}

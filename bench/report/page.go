@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/internal/plot"
 )
 
 //go:embed assets
@@ -71,8 +72,8 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 	p = p.Clean()
 	v := page{
 		Plan:     light(p),
-		CSS:      template.CSS(asset("uPlot.min.css") + "\n" + asset("page.css")),
-		JS:       template.JS(asset("uPlot.iife.min.js") + "\n" + asset("page.js")),
+		CSS:      template.CSS(plot.Style()),
+		JS:       template.JS(plot.Script() + "\n" + asset("page.js")),
 		Headline: headline(p),
 		Why:      why(p),
 		Facts:    facts(p),

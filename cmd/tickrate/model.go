@@ -24,6 +24,7 @@ type modelFlags struct {
 	seed    uint64
 	traces  []string
 	people  []string
+	replays bool
 }
 
 func newModel() *cobra.Command {
@@ -51,6 +52,7 @@ A recording may be too large to lie beside the source: where one of these files 
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	playFlags(train, &f.seed, &f.traces)
 	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more")
+	fl.BoolVar(&f.replays, "replays", false, "train the zstd dictionary of recorded matches instead, on recordings of lobbies of up to --players")
 	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c
 }
@@ -63,6 +65,9 @@ func train(c *cobra.Command, f modelFlags) error {
 		return badUse(fmt.Errorf("%d players: expected 2 to 256", f.players))
 	case !(f.seconds > 0 && f.seconds < 1e6):
 		return badUse(fmt.Errorf("%g seconds: expected more than 0, less than a million", f.seconds))
+	}
+	if f.replays {
+		return trainReplays(c, f)
 	}
 	for _, path := range f.people {
 		if _, err := os.Stat(path); os.IsNotExist(err) {

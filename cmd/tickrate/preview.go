@@ -25,6 +25,7 @@ import (
 type previewFlags struct {
 	arena, mode, content string
 	players, rate        int
+	receipts             int // of shots, that the lobby keeps
 	seconds, delay, loss float64
 	seed                 uint64
 	real                 bool
@@ -116,7 +117,7 @@ func (f *previewFlags) open() (*bottle.Bottle, error) {
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: f.loss, Delay: time.Duration(f.delay * float64(time.Millisecond))},
 		Lobby: server.Config{
-			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll,
+			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, Receipts: f.receipts,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game},
 		},
 		Client: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack }, // of the game it knows what it is told

@@ -32,14 +32,18 @@ type serveFlags struct {
 	listen, socket, http, query, name, arena, model string
 	relevance, mode, pack                           string
 	far                                             float64
-	checksum                                        int
+	checksum, receipts                              int
 	codec                                           string
-	players, rate, interval, kbps                   int
+	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
 	ready, echo, console                            bool
 	exec                                            []string
+	record, killcam                                 string
 	idleWarn, idleKick                              int
+	net, steps, batch, spectators                   int
+	spectateAll, awake                              bool
+	rotate                                          []string
 
 	key              keyFlags
 	protocol         protocolID
@@ -79,6 +83,9 @@ func newServe() *cobra.Command {
   curl http://127.0.0.1:7914/metrics
   go tool pprof -tagfocus stage=delta http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
+http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others can reach it asks for a password, which is
+the secret of --http-token; without one it shows nothing there.
+
 A player needs a connect token (netcode 1.02), made with the private key of the server. The first run makes a key file;
 TICKRATE_PRIVATE_KEY comes before the file. On this machine the server itself gives tokens:
 
@@ -89,7 +96,8 @@ To be played on from elsewhere, it must know its name, and for tokens over HTTP 
   tickrate serve --public-addr 203.0.113.5:7913 --http :7914 --http-token SECRET
   curl -X POST -H 'Authorization: Bearer SECRET' http://203.0.113.5:7914/v1/connect
 
-On a terminal it takes lines for its console, such as help, list, kick NAME, game.respawndelay 5s; so it does over HTTP:
+On a terminal it takes lines for its console, such as help, list, kick NAME, map arena-256, mode assault, game.respawndelay 5s; so it
+does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
@@ -102,7 +110,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for /healthz, /metrics, /stats, /v1/bits, /v1/why, /debug/pprof, /v1/console and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bits, /v1/why, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")
@@ -112,12 +120,23 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
 	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
+	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
+	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval")
+	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
+	fl.IntVar(&f.batch, "max-batch", 1, "most `ticks` of those between one look at the socket and the next")
+	fl.BoolVar(&f.awake, "awake", false, "play on when nobody is here; otherwise the match then stands still")
+	fl.StringArrayVar(&f.rotate, "rotate", nil, "`MAP` or MAP=MODE to be played after a round, in turn; may be repeated")
+	fl.IntVar(&f.spectators, "spectators", 0, "most `people` who look on at a time, beside the players; they come with tokens that say so")
+	fl.BoolVar(&f.spectateAll, "spectate-all", false, "they see everybody, and not only what the player sees whom they follow")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
 	fl.IntVar(&f.content, "content-kbps", 0, "most `kilobits` a second to all together who have to be sent the map or the model; 0 for 8000")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
 	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
+	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
+	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
+	fl.IntVar(&f.receipts, "receipts", 4096, "`shots` of which the last receipts are kept, see tickrate inspect shots; 0 for none")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
@@ -130,7 +149,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.StringArrayVar(&f.public, "public-addr", nil, "`host:port` by which tokens name this server, as players dial it; may be repeated; default the address of --listen")
 	fl.StringVar(&f.journal, "journal", "", "`file` that remembers used tokens over a restart; default tickrate-PORT.tokens beside the key file, none for none")
-	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for profiles and resets; also "+tokenVariable)
+	fl.StringVar(&f.httpToken, "http-token", "", "`secret` to be sent for tokens over HTTP; without it only this machine gets any; on a port that others can reach also for the live page (as password), profiles and resets; also "+tokenVariable)
 	fl.IntVar(&f.seconds, "token-seconds", server.DefaultTokenSeconds, "`seconds` that tokens over HTTP live, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end a session, as tokens over HTTP say, 1 to 86400; -1 never")
 	return c
@@ -147,8 +166,8 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	if runtime.GOMAXPROCS(0) == 1 { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
-		runtime.GOMAXPROCS(2)
+	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
+		runtime.GOMAXPROCS(n)
 	}
 	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -183,10 +202,13 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg = server.HostConfig{
 		Listen: f.listen, Socket: f.socket, HTTP: f.http, Log: os.Stderr, Journal: f.journalFile(), Sights: f.sights,
 		HTTPToken: secret, TokenSeconds: f.seconds, TimeoutSeconds: f.timeout,
-		Query: f.query, Name: f.name, Build: version,
+		Query: f.query, Name: f.name, Build: version, Workers: f.workers,
+	}
+	if f.workers < 1 { // 0 would be a default
+		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players = f.players
+	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
 	if !wire.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
@@ -197,6 +219,9 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if f.echo {
 		if f.console || len(f.exec) > 0 {
 			return cfg, badUse(errors.New("--console, --exec: an echo has no console; leave out --echo"))
+		}
+		if f.record != "" {
+			return cfg, badUse(errors.New("--record: an echo plays nothing; leave out one of --record and --echo"))
 		}
 		if f.query != "" {
 			return cfg, badUse(errors.New("--query: an echo has nothing to tell; leave out one of --query and --echo"))
@@ -231,6 +256,24 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
 	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.Far, cfg.Lobby.ChecksumEvery = float32(f.far), f.checksum
+	cfg.Record = f.record
+	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
+		return cfg, badUse(err)
+	}
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
+	if f.net != 0 {
+		if f.interval != 0 {
+			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
+		}
+		if _, cfg.Lobby.Interval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+			return cfg, badUse(err)
+		}
+	}
+	cfg.Ground = atlas(pack, f.arena)
+	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
+		return cfg, err
+	}
 	if cfg.Lobby.Relevance, err = server.ParseRelevance(f.relevance); err != nil {
 		return cfg, badUse(err)
 	}
@@ -289,6 +332,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 		return
 	}
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", f.players, h.Addr()), f.mode + " on map " + f.arena, fmt.Sprintf("%d Hz", f.rate)}
+	if f.workers > 1 {
+		what = append(what, fmt.Sprintf("%d workers", f.workers))
+	}
 	if walls != "" {
 		what = append(what, walls)
 	}
@@ -298,6 +344,9 @@ func (f *serveFlags) announce(c *cobra.Command, h host) {
 	web := "no HTTP port"
 	if f.http != "" {
 		web = fmt.Sprintf("figures on http://%s/stats", h.HTTPAddr())
+		if !f.echo {
+			web = fmt.Sprintf("live page on http://%s/, figures on /stats", h.HTTPAddr())
+		}
 	}
 	if url := h.ConnectURL(); url != "" {
 		web += ", tokens by POST to " + url

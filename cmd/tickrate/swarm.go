@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
@@ -27,6 +28,7 @@ type swarmFlags struct {
 	seed                uint64
 	traces              []string
 	json                bool
+	watch               int
 	http, httpToken     string
 	key                 keyFlags
 	protocol            protocolID
@@ -65,6 +67,8 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. If the server has another, it sends that")
 	fl.StringVar(&f.content, "content", "", contentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
+	fl.IntVar(&f.watch, "watch", -1, "print a line a second of how the connection of the player of this `number` fares, from 0; -1 for none")
+	fl.Lookup("watch").NoOptDefVal = "0"
 	return c
 }
 
@@ -76,6 +80,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
 		return badUse(fmt.Errorf("%g seconds: expected 0 to a million", f.seconds))
+	case f.watch < -1 || f.watch >= f.players:
+		return badUse(fmt.Errorf("--watch %d: expected a player, 0 to %d", f.watch, f.players-1))
 	case !(f.chat >= 0 && f.chat <= 1e6):
 		return badUse(fmt.Errorf("--chat %g: expected 0 to a million seconds", f.chat))
 	}
@@ -112,10 +118,11 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if d == 0 {
 		d = 1 << 62
 	}
-	if err := s.Run(c.Context(), d, nil); err != nil {
+	graphs := newGraphs(s, f.players)
+	if err := s.Run(c.Context(), d, watch(c.ErrOrStderr(), s, f.watch)); err != nil {
 		return err
 	}
-	return printFigures(c.OutOrStdout(), s, f)
+	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
 
 // fetched says what the server had to send.
@@ -206,10 +213,12 @@ type summary struct {
 	CPU            float64 `json:"swarm_cores"`
 	Void           string  `json:"void,omitempty"`
 
+	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
+
 	Bytes *capacity.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
 }
 
-func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
+func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	g := &s.Figures
 	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
 	sec := g.Elapsed.Seconds()
@@ -220,7 +229,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		CPU: g.CPU.Seconds() / sec, Void: g.Void(), Bytes: account(g),
+		CPU: g.CPU.Seconds() / sec, Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -233,6 +242,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags) error {
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, slots late by at most %.2f ms at p99.9\n", out.CPU, out.LateP999)
+	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
 	printBytes(w, f.players, out.Bytes)
 	if out.Void != "" {
 		fmt.Fprintf(w, "VOID: %s; take these figures for nothing\n", out.Void)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -25,6 +26,7 @@ type tokenFlags struct {
 	protocol         protocolID
 	seconds, timeout int
 	userData, out    string
+	spectate         bool
 	idChosen         bool
 }
 
@@ -54,6 +56,7 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	fl.IntVar(&f.seconds, "seconds", server.DefaultTokenSeconds, "`seconds` in which the client must be in, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end the session, 1 to 86400; -1 never")
 	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal `digits`")
+	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has places for that (--spectators)")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c
 }
@@ -71,6 +74,9 @@ func token(c *cobra.Command, f tokenFlags) error {
 		return badUse(fmt.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at most %d", 2*netcode.UserDataSize))
 	}
 	copy(m.UserData[:], data)
+	if f.spectate {
+		wire.MarkSpectator(m.UserData[:])
+	}
 	if m.Servers, err = publicAddrs("--server", f.servers); err != nil {
 		return err
 	}

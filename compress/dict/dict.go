@@ -35,7 +35,16 @@ type Packer struct{ enc *zstd.Encoder }
 
 // NewPacker returns a packer for blobs such as dictionary, which may be nil, was trained on.
 func NewPacker(dictionary []byte) (*Packer, error) {
-	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1)}
+	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+}
+
+// NewFastPacker is NewPacker for who has no time: blobs are a little longer.
+func NewFastPacker(dictionary []byte) (*Packer, error) {
+	return newPacker(dictionary, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(packWindow))
+}
+
+func newPacker(dictionary []byte, options ...zstd.EOption) (*Packer, error) {
+	options = append(options, zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
 	if dictionary != nil {
 		options = append(options, zstd.WithEncoderDict(dictionary))
 	}

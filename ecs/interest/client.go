@@ -1,5 +1,7 @@
 package interest
 
+import "github.com/tickrate/tickrate/internal/planted"
+
 // maxLinger is what 4 bits count to.
 const maxLinger = 15
 
@@ -114,6 +116,9 @@ func (c *Client) seenNow(g *Grid, i int, from *view, team []uint64, own int) (se
 	}
 	if own>>6 == i {
 		now |= 1 << (own & 63)
+	}
+	if planted.On(planted.SightTooFar) {
+		now |= c.seen[i]
 	}
 	now &= here
 	seen = now | c.stay(i, now)&here

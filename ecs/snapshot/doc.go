@@ -54,6 +54,9 @@
 //
 // A client calls Decoder.Section for each datagram and must acknowledge it only if that succeeded.
 //
+// A lobby may have several planes of this kind, each with a schema, a ring, an encoder, a packer and trackers of its own; how their parts
+// stand in a datagram is the caller's affair.
+//
 // A Meter says what every bit of a section is for, by field and reason, at either end; the cells add up to the section:
 //
 //	meter := snapshot.NewMeter(model.Schema())

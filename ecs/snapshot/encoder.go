@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Encoder codes the groups of one frame, each at most once per baseline, and lends out the blocks; and single rows in the
@@ -128,6 +129,11 @@ func (e *Encoder) column(base Bases) *column {
 }
 
 func (e *Encoder) open(base Bases) *column {
+	for _, c := range e.columns[:e.used] {
+		if planted.On(planted.BlockShared) && c.base[0] == base[0] {
+			return c
+		}
+	}
 	h := held{times: base.times(e.frame.Tick)}
 	last := e.frame.Tick
 	for i, t := range base[:base.count()] {

@@ -128,6 +128,14 @@ func (f *Frame) Row(slot int, dst []int32) ecs.NetID {
 	return id
 }
 
+// Value is one field of whoever is in a slot, which must be in use (ID). It spares a Row where one field is enough.
+func (f *Frame) Value(slot, field int) int32 {
+	return f.lanes[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
+}
+
+// Used is the number of slots up to the end of the last group of which anything was set or decoded: those behind are empty.
+func (f *Frame) Used() int { return f.groups * GroupRows }
+
 // GroupEqual reports whether both frames hold the same rows in group g. Values of empty slots do not count.
 func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	if f.ids[g] != o.ids[g] {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ledger is what a tracker keeps of a client that is not told everything: row by row what each snapshot of the window
@@ -113,7 +114,9 @@ func (k *Tracker) said(first, end int, say, hide, here []uint64) {
 			h &= in
 		}
 		shown[i] |= s
-		told[i] |= s
+		if !planted.On(planted.DeathUntold) {
+			told[i] |= s
+		}
 		if h != 0 {
 			mine(&l.goes, row, l.gone(row))[i] |= h
 		}

@@ -36,18 +36,23 @@ func (e *Encoder) rows(base Bases) *column {
 	c := e.column(base)
 	if !c.byRow {
 		if c.rows == nil {
-			for _, c := range e.columns { // of all at once, so that no later snapshot has to
-				if c.rows == nil {
-					c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
-					c.asked = make([]uint8, e.groups)
-				}
-			}
+			e.roomForRows()
 		}
 		clear(c.rows)
 		clear(c.asked)
 		c.long, c.byRow = c.long[:0], true
 	}
 	return c
+}
+
+// roomForRows makes room for rows in all columns at once, so that no later snapshot has to.
+func (e *Encoder) roomForRows() {
+	for _, c := range e.columns {
+		if c.rows == nil {
+			c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
+			c.asked = make([]uint8, e.groups)
+		}
+	}
 }
 
 // enough is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about

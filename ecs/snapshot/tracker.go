@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ages are the baseline ages in use, in send intervals. Fewer distinct baselines mean more sharing: with these a
@@ -44,6 +45,7 @@ type Tracker struct {
 	groups   int
 	words    int
 	at       int               // its interval's index
+	alone    bool              // baselines come one at a time
 	whole    bool              // some snapshot since the last one by rows has said whole groups
 	ledger   ledger            // empty as long as all snapshots have said whole groups
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
@@ -89,11 +91,15 @@ func (k *Tracker) Advance(t tick.Tick) {
 	for i := range max(steps, 1) {
 		row := k.row(t - k.interval*tick.Tick(i))
 		k.sent[row] = 0
-		clear(k.bits(row))
+		if !planted.On(planted.BaselineStale) {
+			clear(k.bits(row))
+		}
 		k.drop(row)
 	}
 	k.now, k.at = t, k.row(t)
-	k.sent[k.at] = t
+	if k.sent[k.at] = t; planted.On(planted.BaselineUnheld) {
+		setRange(k.bits(k.at), 0, k.groups)
+	}
 }
 
 // Acked says that the client holds what the snapshot of tick t said of count groups from first on. Ticks that were never sent or
@@ -133,6 +139,9 @@ func (k *Tracker) aged(age uint8) (row int, ok bool) {
 
 // step is how many intervals lie between the two newest snapshots, 0 if there are none or more than maxStep.
 func (k *Tracker) step() uint8 {
+	if k.alone {
+		return 0
+	}
 	newest := uint8(0)
 	for age := uint8(1); age <= 2*maxStep; age++ {
 		if _, ok := k.aged(age); !ok {

@@ -1,6 +1,10 @@
 package rig
 
-import "github.com/tickrate/tickrate/ecs/geom"
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
 
 // BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
 // the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
@@ -27,48 +31,63 @@ type Hit struct {
 func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	// Everything is measured from the feet, and the ray begins where it could first touch the bound: squares of
 	// kilometres would leave nothing of the millimetres.
-	k := &Skeletons[p.Form.Hero()]
-	reach := k.Bound + grow
-	from := r.Origin.Sub(p.Pos)
-	middle := geom.Vec3{X: -from.X, Y: BoundHigh - from.Y, Z: -from.Z}
-	along := middle.Dot(r.Dir)
-	skip := max(0, along-reach)
-	if !(skip <= r.Max) || along < -reach || middle.Mad(r.Dir, -along).LenSq() > float32(reach*reach) {
+	skip, ok := Reaches(&r, grow, p.Pos, p.Form.Hero())
+	if !ok {
 		return Hit{}, false
 	}
-	near := geom.Ray{Origin: from.Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
+	near := geom.Ray{Origin: r.Origin.Sub(p.Pos).Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
 	var body Body
 	Shape(p, &body)
-	bone, t, ok := first(near, grow, &body)
+	bone, t, ok := first(near, grow, &Skeletons[p.Form.Hero()], &body)
 	if !ok {
 		return Hit{}, false
 	}
 	return Hit{bone, bone.Part(), skip + t, normal(&body[bone], near.At(t), r.Dir)}, true
 }
 
-// first is the bone that r meets first.
-func first(r geom.Ray, grow float32, body *Body) (bone Bone, t float32, ok bool) {
-	t = r.Max
+// Reaches reports whether Test may find a hit on somebody of a build who stands there, and how far along the ray at the soonest, in
+// metres: Test never finds one nearer, nor one at all where this says no.
+func Reaches(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32, ok bool) {
+	reach := Skeletons[hero].Bound + grow
+	start := r.Origin.Sub(feet)
+	middle := geom.Vec3{X: -start.X, Y: BoundHigh - start.Y, Z: -start.Z}
+	along := middle.Dot(r.Dir)
+	from = max(0, along-reach)
+	if along < 0 { // it leads away, so it has to begin within the bound
+		return 0, middle.LenSq() <= float32(reach*reach)
+	}
+	return from, from <= r.Max && middle.Mad(r.Dir, -along).LenSq() <= float32(reach*reach)
+}
+
+// first is the bone that r meets first. A ball round each bone says, cheaply, which bones the ray may meet at all: all 17 are asked
+// before one is tested, for no branch can foretell them.
+func first(r geom.Ray, grow float32, k *Skeleton, body *Body) (bone Bone, t float32, ok bool) {
+	var from [Bones]float32 // how far along each is entered at the soonest
+	may := uint32(0)
 	for i := range body {
 		c := &body[i]
-		if beside(&r, c, c.Radius+grow) {
+		m := c.A.Add(c.B).Scale(0.5).Sub(r.Origin)
+		around := k.around[i] + grow
+		along := m.Dot(r.Dir)
+		from[i] = along - around
+		bit := uint32(0)
+		if m.LenSq()-float32(along*along) <= float32(around*around) {
+			bit = 1
+		}
+		may |= bit << i
+	}
+	t = r.Max
+	for ; may != 0; may &= may - 1 {
+		i := bits.TrailingZeros32(may) % int(Bones)
+		if from[i] > t {
 			continue
 		}
+		c := &body[i]
 		if d, hit := r.Capsule(geom.Capsule{A: c.A, B: c.B, Radius: c.Radius + grow}); hit && d <= t {
 			bone, t, ok = Bone(i), d, true
 		}
 	}
 	return bone, t, ok
-}
-
-// beside reports, cheaply, that r's line misses the sphere round c by more than rounding.
-func beside(r *geom.Ray, c *geom.Capsule, radius float32) bool {
-	axis := c.B.Sub(c.A)
-	m := c.A.Mad(axis, 0.5).Sub(r.Origin)
-	along := m.Dot(r.Dir)
-	// (h + r)^2 <= 2 h^2 + 2 r^2, and no root is needed.
-	around := float32(0.5*axis.LenSq()) + float32(2*float32(radius*radius)) + 1e-3
-	return m.LenSq()-float32(along*along) > around
 }
 
 // normal is the direction from c's axis to point.

@@ -30,6 +30,8 @@ type Skeleton struct {
 	Reach  float32 // how far ahead the leading hand holds a weapon, of the arm's length
 	Trail  float32 // the other hand
 	Hollow float32 // how far below the shoulders hands hold it, of the arm's length
+
+	around [Bones]float32 // radius of a ball that holds the bone's capsule with 2 mm to spare: directions are of unit length but for rounding
 }
 
 // style is how both heroes move.
@@ -86,6 +88,9 @@ func build(height, bound float32, l limbs) Skeleton {
 		UpperArmR: {Parent: Chest, Length: l.upper, Radius: l.upperR, Side: l.shoulders, Up: l.rise},
 		ForearmR:  {Parent: UpperArmR, Length: l.fore, Radius: l.foreR},
 		HandR:     {Parent: ForearmR, Length: l.hand, Radius: l.handR},
+	}
+	for i := range k.Joints {
+		k.around[i] = k.Joints[i].Length/2 + k.Joints[i].Radius + 2e-3
 	}
 	return k
 }

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // ErrNoSession: nobody is connected there.
@@ -71,7 +73,9 @@ func NewServer(c ServerConfig) (*Server, error) {
 	var challengeKey Key
 	s.dice.Read(challengeKey[:]) // never fails
 	s.secret = packetAEAD(&challengeKey)
-	s.global = globalBase + s.dice.Uint64()>>2
+	if s.global = globalBase + s.dice.Uint64()>>2; planted.On(planted.GlobalFromZero) {
+		s.global = 0
+	}
 
 	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
 	for i, a := range c.Addresses {
@@ -102,7 +106,9 @@ const never = time.Duration(math.MaxInt64)
 func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
 	s.clock.tell(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
-	s.counters.count(KindOf(datagram), why)
+	if why != DropAuth || !planted.On(planted.DropUncounted) {
+		s.counters.count(KindOf(datagram), why)
+	}
 	if why != DropNone {
 		return Event{}, why
 	}
@@ -148,6 +154,9 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 	c := &s.slots[i]
 	if why := c.window.Check(h.sequence); why != DropNone {
 		return Event{}, why
+	}
+	if planted.On(planted.WindowBeforeAuth) {
+		c.window.Record(h.sequence)
 	}
 	body, ok := s.sealer.open(c.open, h, datagram)
 	if !ok {
@@ -269,6 +278,9 @@ func (s *Server) end(i int) {
 	s.client.remove(byNumber(c.clientID))
 	*c = slot{}
 	s.wake[i] = never
+	if planted.On(planted.SlotKept) {
+		return
+	}
 	s.free = append(s.free, int32(i))
 }
 

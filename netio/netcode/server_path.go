@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // path takes a datagram of KindPath: from a client that is where it was, or from where one wants to be.
@@ -108,7 +110,9 @@ func (s *Server) pathAway(now time.Duration, i int, from netip.AddrPort, body []
 			return Event{}, DropMigration
 		}
 		p.answering = false
-		s.address.remove(byAddress(c.address))
+		if !planted.On(planted.OldAddressKept) {
+			s.address.remove(byAddress(c.address))
+		}
 		s.address.put(byAddress(from), i)
 		c.address, c.heard, c.confirmed = from, now, true
 		s.counters.Migrations++

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // request takes a connection request:
@@ -113,7 +115,8 @@ func (s *Server) admissible(now time.Duration, clock uint64, from netip.AddrPort
 	if e == nil {
 		return false, DropTokenTable
 	}
-	if e.spent || e.from != plain(from) {
+	spent, elsewhere := e.spent && !planted.On(planted.TokenReused), e.from != plain(from) && !planted.On(planted.TokenAnywhere)
+	if spent || elsewhere {
 		return false, DropReqTokenUsed
 	}
 	return taken, DropNone
@@ -166,7 +169,11 @@ func (s *Server) challenge(p *pending, request []byte, out *Outbox) {
 	s.challenges++
 	b := s.sealer.seal(p.seal, out.bytes, KindChallenge, s.global, body)
 	s.global++
+	start := len(out.bytes)
 	s.answer(KindChallenge, b, len(request), p.address, out)
+	if planted.On(planted.AnswerTwice) {
+		s.answer(KindChallenge, append(out.bytes, b[start:]...), len(request), p.address, out)
+	}
 }
 
 // deny tells the client of s.token that there is no place.

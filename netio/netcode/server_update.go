@@ -1,6 +1,10 @@
 package netcode
 
-import "time"
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/internal/planted"
+)
 
 // Update sends what is due and ends what is over. Its events are valid until the next call.
 func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
@@ -23,7 +27,7 @@ func (s *Server) Update(now time.Duration, unix int64, out *Outbox) []Event {
 // look decides about a session whose time has come, or may have come.
 func (s *Server) look(now time.Duration, i int, out *Outbox) {
 	c := &s.slots[i]
-	if c.timeout > 0 && now-c.heard >= c.timeout {
+	if c.timeout > 0 && now-c.heard >= c.timeout && !planted.On(planted.NeverTimesOut) {
 		s.end(i)
 		s.events = append(s.events, Event{Kind: EventTimeout, Client: i})
 		return

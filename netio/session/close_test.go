@@ -75,7 +75,7 @@ func TestCloseSection(t *testing.T) {
 	}
 	for why := range 256 {
 		r := row{"reason", []byte{6, byte(why)}, 0, wire.DropReason, 0}
-		if why >= 1 && why <= 13 {
+		if why >= 1 && why <= 14 {
 			r.err, r.why = nil, wire.Reason(why)
 		}
 		rows = append(rows, r)

@@ -3,6 +3,7 @@ package session
 import (
 	"math/bits"
 
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
@@ -52,6 +53,12 @@ func (q *incoming) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
 		i := id % MaxEvents
+		if planted.On(planted.EventTwice) && q.next != 0 && id == uint16(q.next-1) {
+			q.next--
+		}
+		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) && q.have>>(q.next%MaxEvents)&1 == 0 {
+			q.next++
+		}
 		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {
 			q.size[i] = uint16(copy(q.data[i][:], body[3:3+size]))
 			q.have |= 1 << i

@@ -145,6 +145,9 @@ func (p *Peer) RTTJitter() Jitter { return p.round.jitter() }
 // InFlight returns how many packages are beyond the peer's newest ack.
 func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }
 
+// Newest is the highest sequence received, 0 before the first: so many packages the other end has sent, at least.
+func (p *Peer) Newest() uint64 { return p.in.newest }
+
 // Choked reports whether the peer has stopped to ack: 128 packages, or packages of 2 s, are unanswered.
 func (p *Peer) Choked(now time.Duration) bool {
 	n := p.out.newest - p.out.acked

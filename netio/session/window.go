@@ -1,6 +1,9 @@
 package session
 
-import "github.com/tickrate/tickrate/netio/wire"
+import (
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/netio/wire"
+)
 
 // maxAhead is how far a sequence may jump over what was lost: a quarter of the 16-bit circle, as in FPSSample.
 const maxAhead = 16383
@@ -36,6 +39,9 @@ func (w *window) mark(s uint64) {
 	d := s - w.newest // a shift by 64 or more gives 0, which is what a longer gap means
 	w.bits <<= d
 	if w.newest != 0 {
+		if planted.On(planted.AckOffByOne) {
+			d++
+		}
 		w.bits |= 1 << (d - 1)
 	}
 	w.newest = s

@@ -5,9 +5,10 @@ type Content uint8
 
 // The contents. Zero is none.
 const (
-	ContentModel Content = 1 // the compression models, as the file that tickrate model train writes
-	ContentArena Content = 2 // the arena, as a map file
-	lastContent          = ContentArena
+	ContentModel   Content = 1 // the compression models, as the file that tickrate model train writes
+	ContentArena   Content = 2 // the arena, as a map file
+	ContentKillcam Content = 3 // from now on, after each of its deaths, the last seconds of the match as a recording; of a client that is ready
+	lastContent            = ContentKillcam
 )
 
 // String names the content.
@@ -17,6 +18,8 @@ func (c Content) String() string {
 		return "model"
 	case ContentArena:
 		return "arena"
+	case ContentKillcam:
+		return "killcam"
 	}
 	return "?"
 }
@@ -30,10 +33,11 @@ func (c Content) Valid() bool { return c >= ContentModel && c <= lastContent }
 // FetchSize is the length of a Fetch.
 const FetchSize = 1 + 1
 
-// Fetch is an event from a client that is not ready: it lacks what the Welcome named by its hash.
+// Fetch is an event from a client that is not ready: it lacks what the Welcome named by its hash. Of one that is ready: it wants
+// killcams.
 //
 //	1  tag      0xf4
-//	1  content  1 the model, 2 the arena
+//	1  content  1 the model, 2 the arena, 3 killcams
 type Fetch struct{ Content Content }
 
 // Append writes f at the end of dst: FetchSize bytes.
@@ -50,7 +54,7 @@ func ParseFetch(src []byte) (f Fetch, err error) {
 // ParcelHead is the length of a Parcel without what is packed in it.
 const ParcelHead = 1 + 1 + 4
 
-// Parcel is the blob that answers a Fetch.
+// Parcel is the blob that answers a Fetch; a killcam is stored, as its recording is packed.
 //
 //	1  content
 //	1  method   how it is packed

@@ -19,7 +19,8 @@ const (
 	ReasonFault    Reason = 11 // the lobby ended by a fault of its own
 	ReasonIdle     Reason = 12 // the player did nothing for too long
 	ReasonContent  Reason = 13 // a game of other content than the client has
-	lastReason            = ReasonContent
+	ReasonOverload Reason = 14 // the server has too much to do, and does without those who look on
+	lastReason            = ReasonOverload
 )
 
 var reasonTexts = [lastReason + 1]string{
@@ -37,6 +38,7 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonFault:    "lobby closed by an internal fault",
 	ReasonIdle:     "player was idle for too long",
 	ReasonContent:  "server plays another content pack",
+	ReasonOverload: "server is overloaded",
 }
 
 // Valid reports whether r may stand in a Close.

@@ -373,7 +373,7 @@ func TestDropsAreNamed(t *testing.T) {
 	}
 	said := map[string]Reason{}
 	for r := Reason(0); ; r++ {
-		if r.Valid() != (r >= 1 && r <= 13) {
+		if r.Valid() != (r >= 1 && r <= 14) {
 			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
 		if other, ok := said[r.String()]; r <= lastReason && (ok || r.String() == "") {
@@ -429,7 +429,7 @@ func TestParcels(t *testing.T) {
 		}
 	}
 	for c := range 256 {
-		valid := c == 1 || c == 2
+		valid := c >= 1 && c <= 3
 		b := bytes.Clone(whole)
 		b[0] = byte(c)
 		_, parcel := ParseParcel(b)

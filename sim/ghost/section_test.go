@@ -9,7 +9,7 @@ import (
 
 func TestHead(t *testing.T) {
 	for i, h := range []Head{{Tick: 1}, {Tick: 1, Owner: true}, {Tick: 1<<32 - 1}, {Tick: 0x01020304, Owner: true},
-		{Tick: 7, Checked: true}, {Tick: 7, Owner: true, Checked: true, Sum: 0xa1b2c3d4}} {
+		{Tick: 7, Checked: true}, {Tick: 8, Things: true}, {Tick: 7, Owner: true, Checked: true, Sum: 0xa1b2c3d4}} {
 		src := append(h.Append([]byte("x")), "tail"...)
 		got, rest, err := ParseHead(src[1:])
 		if err != nil || got != h || string(rest) != "tail" || src[0] != 'x' {
@@ -21,7 +21,7 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	for i, src := range [][]byte{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 2}, {1, 0, 0, 0, 4}, {1, 0, 0, 0, 255}} {
+	for i, src := range [][]byte{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 2}, {1, 0, 0, 0, 8}, {1, 0, 0, 0, 255}} {
 		if got, _, err := ParseHead(src); err != ErrHead || got != (Head{}) {
 			t.Errorf("bad head %d: %+v, %v", i, got, err)
 		}

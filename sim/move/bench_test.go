@@ -81,6 +81,27 @@ func BenchmarkStep(b *testing.B) {
 	})
 }
 
+// BenchmarkStepAllSolids is BenchmarkStep/columns, each body looking at all solids of the map first: the naive way.
+func BenchmarkStepAllSolids(b *testing.B) {
+	const n = 200
+	a := arena.Generate(1400, 1)
+	c, in := crowd(a, n)
+	near := make([]arena.Solid, 0, arena.MaxNear)
+	tick := uint32(0)
+	for b.Loop() {
+		tick++
+		for i := range c.Pos {
+			if tick%50 == 0 {
+				in[i] = wander(uint32(i), tick)
+			}
+			near = slowGather(near[:0], standard, c.Pos[i], c.Vel[i].Scale(1./60), a.Solids)
+		}
+		StepColumns(c, in, a, 60)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+	b.ReportMetric(float64(len(a.Solids)), "solids")
+}
+
 // BenchmarkBodies is BenchmarkStep/columns with two bodies and two teams in turn.
 func BenchmarkBodies(b *testing.B) {
 	const n = 1000

@@ -54,8 +54,11 @@ func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
 }
 
 // SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first, and after how many
-// metres; the first row of two equally near. Radius 0 is a ray. Linear scan on purpose: a map has a few dozen.
+// metres; the first row of two equally near. Radius 0 is a ray.
 func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
+	if strip, narrow := s.strip(r, s.Cask.Radius+radius); narrow {
+		return s.sweepYard(r, radius, &strip)
+	}
 	end := r.At(r.Max)
 	grow := s.Cask.Radius + radius
 	lo, hi := r.Origin.Min(end), r.Origin.Max(end)
@@ -66,6 +69,28 @@ func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok
 		}
 		if d, hit := r.Capsule(b.capsule(&s.Cask, radius)); hit && d <= r.Max && (!ok || d < t) {
 			row, t, ok = i, d, true
+		}
+	}
+	return row, t, ok
+}
+
+// sweepYard is SweepBarrels for the barrels of the squares of a strip.
+func (s *Scene) sweepYard(r geom.Ray, radius float32, strip *geom.Strip) (row int, t float32, ok bool) {
+	y := &s.yard
+	for z := strip.Z0; z <= strip.Z1; z++ {
+		x0, x1 := strip.Row(z)
+		for x := x0; x <= x1; x++ {
+			c := yardCell(x, z)
+			for _, i := range y.rows[y.start[c]:y.start[c+1]] {
+				b := &s.Barrel[i]
+				if b.Health <= 0 {
+					continue
+				}
+				d, hit := r.Capsule(b.capsule(&s.Cask, radius))
+				if hit && d <= r.Max && (!ok || d < t || d == t && int(i) < row) {
+					row, t, ok = int(i), d, true
+				}
+			}
 		}
 	}
 	return row, t, ok

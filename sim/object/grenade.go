@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -122,7 +123,7 @@ func (g *Grenade) Gone(k *Timer, now tick.Tick) bool {
 }
 
 // StepGrenades moves every row and queues the blasts of those whose time is up, or whom an enemy is within Proximity of,
-// anywhere on the straight way of the tick.
+// anywhere on the straight way of the tick. As with projectiles, ways may be looked at by several at a time.
 func (s *Scene) StepGrenades(all []Grenade) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	view := s.current()
@@ -136,23 +137,17 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			continue
 		}
 		k := &s.Fuses[g.Type]
-		from := g.Pos
-		*g = g.Move(k, s.Arena, s.Now)
-		w := lagcomp.Sweep{Ray: geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}, Radius: k.Proximity, View: view, Team: g.Team}
-		if way := g.Pos.Sub(from); way.LenSq() > 1e-8 {
-			w.Ray.Max = way.Len()
-			w.Ray.Dir = way.Scale(1 / w.Ray.Max)
-		}
+		w := lagcomp.Sweep{Radius: k.Proximity, View: view, Team: g.Team}
 		if s.Now-g.Thrown < k.Arm {
 			w.Except = uint32(g.Owner)
 		}
 		s.sweeps, s.rows = append(s.sweeps, w), append(s.rows, int32(i))
 	}
-	if cap(s.hits) < len(s.sweeps) {
-		s.hits = make([]lagcomp.Hit, 2*len(s.sweeps))
-	}
-	s.hits = s.hits[:len(s.sweeps)]
-	s.Players.Cast(s.sweeps, s.hits)
+	s.room()
+	s.prepare(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
+	s.task.grenades = all
+	s.loop.Run(s, len(s.sweeps), castGrain, throwPart)
+	s.task = task{}
 	for j, i := range s.rows {
 		g := &all[i]
 		k := &s.Fuses[g.Type]
@@ -166,4 +161,20 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			Center: g.Pos, Splash: k.Splash, Instigator: g.Owner, Team: g.Team, Source: g.ID, Queued: s.Now,
 		})
 	}
+}
+
+// throwPart moves the grenades of some sweeps, and finds whom they came near.
+func throwPart(s *Scene, part split.Part) {
+	for j := part.From; j < part.To; j++ {
+		g := &s.task.grenades[s.rows[j]]
+		from := g.Pos
+		*g = g.Move(&s.Fuses[g.Type], s.Arena, s.Now)
+		ray := geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}
+		if way := g.Pos.Sub(from); way.LenSq() > 1e-8 {
+			ray.Max = way.Len()
+			ray.Dir = way.Scale(1 / ray.Max)
+		}
+		s.sweeps[j].Ray = ray
+	}
+	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }

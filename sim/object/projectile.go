@@ -2,10 +2,12 @@ package object
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -121,9 +123,12 @@ func (p *Projectile) Gone(r *Round, now tick.Tick) bool {
 // StepProjectiles flies every row's way of the tick: against the arena, barrels and cubes as they stand, and against
 // players as the shooter saw them. What strikes something notes its damage and queues its blast. Of what is equally near,
 // the ground counts before barrels, these before cubes, these before bodies.
+//
+// Ways may be looked at by several at a time; what comes of them is done afterwards, in the order of rows.
 func (s *Scene) StepProjectiles(all []Projectile) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	h := s.Players.History()
+	var last tick.View // that was prepared
 	for i := range all {
 		p := &all[i]
 		if p.Struck != Flying || s.Now <= p.Tick {
@@ -133,23 +138,37 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 			p.Struck, p.Ended = Spent, s.Now
 			continue
 		}
+		if s.loop.Shared() {
+			if v := h.Delayed(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 && last.Frac == 0 {
+				s.Players.Prepare(v)
+				last = v
+			}
+		}
+		s.rows = append(s.rows, int32(i))
+	}
+	s.sweeps = slices.Grow(s.sweeps, len(s.rows))[:len(s.rows)]
+	s.room()
+	s.task.projectiles = all
+	s.loop.Run(s, len(s.sweeps), castGrain, flyPart)
+	s.task = task{}
+	for j, i := range s.rows {
+		s.strike(&all[i], &s.sweeps[j], &s.hits[j])
+	}
+}
+
+// flyPart finds what the projectiles of some sweeps meet on their ways.
+func flyPart(s *Scene, part split.Part) {
+	for j := part.From; j < part.To; j++ {
+		p := &s.task.projectiles[s.rows[j]]
 		r := &s.Ammo[p.Type]
 		way := r.Way(p.age(s.Now - 1))
 		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
 		s.obstacles(p, r, &ray)
-		s.sweeps = append(s.sweeps, lagcomp.Sweep{
-			Ray: ray, Radius: r.Radius, View: h.Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
-		})
-		s.rows = append(s.rows, int32(i))
+		s.sweeps[j] = lagcomp.Sweep{
+			Ray: ray, Radius: r.Radius, View: s.Players.History().Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
+		}
 	}
-	if cap(s.hits) < len(s.sweeps) {
-		s.hits = make([]lagcomp.Hit, 2*len(s.sweeps))
-	}
-	s.hits = s.hits[:len(s.sweeps)]
-	s.Players.Cast(s.sweeps, s.hits)
-	for j, i := range s.rows {
-		s.strike(&all[i], &s.sweeps[j], &s.hits[j])
-	}
+	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
 
 // obstacles cuts a way where something other than a player stands, and notes what it is.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -27,9 +28,13 @@ type Scene struct {
 	Barrel []Barrel
 	Cube   []Cube
 
+	yard   yard // of Barrel
 	sweeps []lagcomp.Sweep
 	rows   []int32 // of sweeps
 	hits   []lagcomp.Hit
+	loop   split.Loop[Scene]
+	lanes  []*lagcomp.Sweeper // by part of a loop
+	task   task
 	near   []lagcomp.Near
 	held   []bool // of cubes: lies on another
 }

@@ -13,13 +13,7 @@
 
   const restIndex = Math.max(players.indexOf(plan.knee.players), 0); // what legends show while nobody points
 
-  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-  const number = (x) => {
-    if (x == null || Number.isNaN(x)) return "–";
-    const size = Math.abs(x), digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return x.toLocaleString("en-US", { minimumFractionDigits: x === 0 ? 0 : digits, maximumFractionDigits: digits });
-  };
-  const whole = (x) => x.toLocaleString("en-US");
+  const { color, whole, number, axis, markers, stroke, text, limit, put } = Plot;
 
   const kneeName = (plan.knee.bound === "measured" ? "knee " : "at least ") + whole(plan.knee.players);
 
@@ -76,13 +70,7 @@
         ctx.save();
         ctx.font = `${12 * px}px system-ui, sans-serif`;
         ctx.lineWidth = px;
-        if (chart.limit) {
-          const y = u.valToPos(chart.limit, "y", true);
-          ctx.strokeStyle = ctx.fillStyle = color("limit");
-          ctx.setLineDash([]);
-          stroke(ctx, box.left, y, box.left + box.width, y);
-          text(ctx, `${chart.limitName}: ${number(chart.limit)} ${chart.unit}`, box.left + 6 * px, y - 5 * px, "left");
-        }
+        if (chart.limit) limit(u, chart.limit, `${chart.limitName}: ${number(chart.limit)} ${chart.unit}`);
         if (plan.knee.players > 0) {
           const x = u.valToPos(plan.knee.players, "x", true), right = x > box.left + box.width * 0.75;
           ctx.strokeStyle = ctx.fillStyle = color("soft");
@@ -94,28 +82,8 @@
       },
     },
   });
-  const stroke = (ctx, x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke(); };
-  const text = (ctx, words, x, y, align) => {
-    ctx.textAlign = align;
-    ctx.textBaseline = "alphabetic";
-    ctx.lineJoin = "round";
-    const ink = ctx.fillStyle, halo = ctx.strokeStyle, width = ctx.lineWidth;
-    ctx.setLineDash([]);
-    ctx.strokeStyle = color("paper");
-    ctx.lineWidth = 4 * devicePixelRatio;
-    ctx.strokeText(words, x, y);
-    ctx.strokeStyle = halo;
-    ctx.lineWidth = width;
-    ctx.fillStyle = ink;
-    ctx.fillText(words, x, y);
-  };
-
   const draw = (place) => {
     const chart = charts[place.dataset.chart]();
-    const axis = (extra) => ({
-      stroke: color("soft"), font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
-      grid: { stroke: color("grid"), width: 1 }, ticks: { stroke: color("line"), width: 1, size: 5 }, ...extra,
-    });
     const options = {
       width: place.clientWidth, height: 300,
       scales: {
@@ -123,10 +91,10 @@
         y: { range: (u, min, max) => [0, Math.max(max * 1.08, (chart.limit ?? 0) * 1.2) || 1] },
       },
       axes: [
-        axis({ label: "players in the lobby", labelSize: 18, size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
-        axis({ label: chart.label, labelSize: 18, size: 48, values: (u, ticks) => ticks.map((t) => t.toLocaleString("en-US")) }),
+        axis({ label: "players in the lobby", size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
+        axis({ label: chart.label, size: 48, values: (u, ticks) => ticks.map((t) => t.toLocaleString("en-US")) }),
       ],
-      legend: { live: true },
+      legend: { live: true, markers: markers(chart.series) },
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 7 } },
       plugins: [marks(chart)],
       series: [
@@ -138,31 +106,8 @@
         })),
       ],
     };
-    // The marker of a layer shows its fill, that of a line its stroke, that of a dashed line a dashed frame.
-    const drawn = (i) => chart.series[i - 1] ?? {};
-    options.legend.markers = {
-      width: (u, i) => (drawn(i).dash ? 2 : 0), stroke: (u, i) => drawn(i).stroke, dash: "dashed",
-      fill: (u, i) => (drawn(i).dash ? "transparent" : drawn(i).fill ?? drawn(i).stroke),
-    };
     options.hooks = { setCursor: [(u) => { if (!(u.cursor.left >= 0)) u.setLegend({ idx: restIndex }, false); }] };
     return new uPlot(options, [players, ...chart.series.map((s) => s.data)], place);
-  };
-
-  const leave = (u) => u.setCursor({ left: -10, top: -10 });
-
-  // Arrow keys walk the steps; what the legend shows is also said aloud.
-  const keys = (place, plot) => (event) => {
-    const u = plot();
-    const last = players.length - 1, now = u.cursor.left >= 0 ? u.cursor.idx : restIndex;
-    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
-    if (event.key === "Escape") leave(u);
-    if (to === undefined) return;
-    event.preventDefault();
-    const index = Math.min(Math.max(to, 0), last);
-    u.setCursor({ left: u.valToPos(players[index], "x"), top: 0 });
-    const words = [...place.querySelectorAll(".u-series")]
-      .map((row) => [...row.children].map((cell) => cell.textContent.trim()).join(" "));
-    place.parentElement.querySelector("output").textContent = words.join(", ");
   };
 
   if (players.length === 0) {
@@ -172,17 +117,6 @@
     }
     return;
   }
-  for (const place of document.querySelectorAll(".chart")) {
-    let plot = draw(place);
-    place.addEventListener("keydown", keys(place, () => plot));
-    place.addEventListener("blur", () => leave(plot));
-    new ResizeObserver(() => {
-      if (place.clientWidth !== plot.width) plot.setSize({ width: place.clientWidth, height: 300 });
-    }).observe(place);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      plot.destroy();
-      plot = draw(place);
-    });
-  }
+  for (const place of document.querySelectorAll(".chart")) put(place, draw, () => restIndex);
   document.documentElement.dataset.drawn = String(document.querySelectorAll(".chart canvas").length);
 })();

@@ -1,0 +1,116 @@
+package dst
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Case is one run. Its text is the flags that play it again.
+type Case struct {
+	Seed    uint64
+	Until   time.Duration // where to stop; 0: at Length
+	Clients int           // the first so many of those that the seed draws; 0: all
+	Without []int         // numbers of faults that are left out, ascending
+}
+
+// String is the case as flags.
+func (c Case) String() string {
+	s := fmt.Sprintf("--seed %d", c.Seed)
+	if c.Until != 0 {
+		s += fmt.Sprintf(" --until %v", c.Until)
+	}
+	if c.Clients != 0 {
+		s += fmt.Sprintf(" --clients %d", c.Clients)
+	}
+	if len(c.Without) > 0 {
+		s += " --without " + formatSet(c.Without)
+	}
+	return s
+}
+
+// ParseCase reads what String wrote.
+func ParseCase(line string) (c Case, err error) {
+	words := strings.Fields(line)
+	for i := 0; i+1 < len(words); i += 2 {
+		switch v := words[i+1]; words[i] {
+		case "--seed":
+			c.Seed, err = strconv.ParseUint(v, 10, 64)
+		case "--until":
+			c.Until, err = time.ParseDuration(v)
+		case "--clients":
+			c.Clients, err = strconv.Atoi(v)
+		case "--without":
+			c.Without, err = ParseSet(v)
+		default:
+			err = fmt.Errorf("unknown flag %s", words[i])
+		}
+		if err != nil {
+			return c, fmt.Errorf("case %q: %w", line, err)
+		}
+	}
+	if len(words) == 0 || len(words)%2 != 0 {
+		return c, fmt.Errorf("case %q: expected flags and values", line)
+	}
+	return c, c.Check()
+}
+
+// Check says what is wrong with a case.
+func (c Case) Check() error {
+	p := Draw(c.Seed)
+	switch {
+	case c.Until < 0 || c.Until > Length:
+		return fmt.Errorf("until %v: expected 0 to %v", c.Until, Length)
+	case c.Clients < 0 || c.Clients > p.Clients:
+		return fmt.Errorf("%d clients: expected 1 to %d, which the seed draws, or 0 for all", c.Clients, p.Clients)
+	}
+	for _, n := range c.Without {
+		if n < 0 || n >= len(p.Faults) {
+			return fmt.Errorf("fault %d: expected 0 to %d, which the seed draws", n, len(p.Faults)-1)
+		}
+	}
+	return nil
+}
+
+// formatSet writes ascending numbers as 1-3,7.
+func formatSet(set []int) string {
+	var parts []string
+	for i := 0; i < len(set); {
+		k := i
+		for k+1 < len(set) && set[k+1] == set[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(set[i])
+		if k > i {
+			part += "-" + strconv.Itoa(set[k])
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// maxSet bounds the numbers of a set, as somebody may type any.
+const maxSet = 10_000
+
+// ParseSet reads numbers such as 1-3,7, and returns them ascending.
+func ParseSet(text string) (set []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		lo, hi, span := strings.Cut(part, "-")
+		if !span {
+			hi = lo
+		}
+		from, err := strconv.Atoi(lo)
+		to, err2 := strconv.Atoi(hi)
+		if err != nil || err2 != nil || from < 0 || to < from || to >= maxSet {
+			return nil, fmt.Errorf("%q: expected numbers such as 1-3,7", text)
+		}
+		for n := from; n <= to; n++ {
+			set = append(set, n)
+		}
+	}
+	slices.Sort(set)
+	return slices.Compact(set), nil
+}

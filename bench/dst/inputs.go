@@ -1,0 +1,95 @@
+package dst
+
+import (
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// checkInputs: a player's tick runs with one command of its own at most, and with the one that its client made for it.
+func (w *world) checkInputs() {
+	m := w.Lobby.Match()
+	for _, id := range w.players {
+		in := m.Inbox(id)
+		if in == nil {
+			continue
+		}
+		was := w.twin.used[id]
+		if in.Count.Used > was+1 {
+			w.fail(OnceATick, "%v: %d commands in one tick", id, in.Count.Used-was)
+		}
+		if in.Count.Used == was+1 && in.Last().Tick != m.Tick() {
+			w.fail(OnceATick, "%v: the command for tick %d in tick %d", id, in.Last().Tick, m.Tick())
+		}
+		if in.Count.Used > in.Count.Accepted {
+			w.fail(OnceATick, "%v: %d commands applied of %d that came", id, in.Count.Used, in.Count.Accepted)
+		}
+		if lead := in.Lead(m.Tick()); lead > 64 {
+			w.fail(Bounds, "%v: commands up to %d ticks ahead", id, lead)
+		}
+	}
+	for i := range w.Clients {
+		c := w.client(i)
+		if c == nil {
+			continue
+		}
+		if state, _ := c.State(); state != client.Joined {
+			continue
+		}
+		in := m.Inbox(c.ID())
+		if in == nil || in.Count.Used == w.twin.used[c.ID()] {
+			continue
+		}
+		if made, ok := c.Given(m.Tick()); ok && made != in.Last() {
+			w.fail(OnceATick, "client %d made for tick %d %+v, and the server applied %+v", i, m.Tick(), made, in.Last())
+		}
+	}
+}
+
+// checkMoves: everybody is somewhere, not in a wall, and no faster than bodies can be.
+func (w *world) checkMoves() {
+	m := w.Lobby.Match()
+	s := &w.shots
+	for _, id := range w.players {
+		motion, _, vital := m.Self(id)
+		p, v := motion.Pos, motion.Vel
+		if nan(p.X, p.Y, p.Z, v.X, v.Y, v.Z) {
+			w.fail(Movement, "%v is at %v with %v", id, p, v)
+			continue
+		}
+		if vital.Watches {
+			continue
+		}
+		at := &s.stood[id.Index()%len(s.stood)]
+		if at.id == id && at.life == vital.Life && at.tick+1 == m.Tick() {
+			d := p.Sub(at.pos)
+			far := max(at.speed, flat(v))*float32(w.rate.Period().Seconds()) + 0.1
+			if flat(d) > far {
+				w.fail(Movement, "%v moved by %g m in a tick: expected at most %g", id, flat(d), far)
+			}
+			if up := float32(move.TopSpeed)/float32(w.rate) + move.StepHeight + 0.05; d.Y > up || d.Y < -up {
+				w.fail(Movement, "%v rose by %g m in a tick", id, d.Y)
+			}
+		}
+		*at = stood{id, vital.Life, m.Tick(), p, flat(v)}
+		const half = 0.2
+		box := geom.AABB{Min: geom.Vec3{X: p.X - half, Y: p.Y + 0.6, Z: p.Z - half}, Max: geom.Vec3{X: p.X + half, Y: p.Y + 1.2, Z: p.Z + half}}
+		if m.Tick()%4 == 0 && vital.Alive() && w.walled(box) {
+			w.fail(Movement, "%v stands in a wall at %v", id, p)
+		}
+	}
+}
+
+func flat(v geom.Vec3) float32 { return geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z)) }
+
+// walled reports whether a box of the arena reaches into b. Ramps have their own shape, which boxes know nothing of.
+func (w *world) walled(b geom.AABB) bool {
+	mid := b.Min.Lerp(b.Max, 0.5)
+	for _, s := range w.cfg.Arena.Near(mid.X, mid.Z) {
+		if s.Shape == arena.Box && b.Min.X < s.Max.X && s.Min.X < b.Max.X && b.Min.Y < s.Max.Y && s.Min.Y < b.Max.Y && b.Min.Z < s.Max.Z && s.Min.Z < b.Max.Z {
+			return true
+		}
+	}
+	return false
+}

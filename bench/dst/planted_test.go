@@ -1,0 +1,40 @@
+//go:build planted
+
+package dst
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/internal/planted"
+)
+
+var only = flag.Int("dst.bug", 0, "begin with this bug")
+
+// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant that it breaks.
+func TestPlanted(t *testing.T) {
+	if b, err := Run(Case{Seed: 1}); b != nil || err != nil {
+		t.Fatalf("without a bug: %v, %v", b, err)
+	}
+	for bug := planted.None + 1; bug < planted.NumBugs; bug++ {
+		if *only != 0 && bug < planted.Bug(*only) {
+			continue
+		}
+		defer planted.Set(planted.Set(bug))
+		var found *Breach
+		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
+			b, err := Run(Case{Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = b
+		}
+		if found == nil {
+			t.Errorf("%-20v not found within 200 seeds", bug)
+			continue
+		}
+		what, _, _ := strings.Cut(found.What, "\n")
+		t.Logf("%-20v seed %3d at %9v, invariant %v: %.110s", bug, found.Case.Seed, found.At, found.Invariant, what)
+	}
+}

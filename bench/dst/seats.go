@@ -1,0 +1,51 @@
+package dst
+
+import (
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// checkSeats: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
+func (w *world) checkSeats() {
+	gate := w.Lobby.Gate()
+	used := 0
+	for slot := range gate.Clients() {
+		s, ok := gate.Session(slot)
+		if !ok {
+			continue
+		}
+		used++
+		if at, ok := gate.At(s.Address); !ok || at != slot {
+			w.fail(Sessions, "the session in slot %d is at %v, which leads to slot %d, %v", slot, s.Address, at, ok)
+		}
+		if at, ok := gate.Find(s.ClientID); !ok || at != slot {
+			w.fail(Sessions, "the session in slot %d is of client %d, which leads to slot %d, %v", slot, s.ClientID, at, ok)
+		}
+	}
+	if n := gate.Connected(); n != used {
+		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
+	}
+	for at := range w.post.proven { // in any order: each is by itself
+		if slot, ok := gate.At(at); ok {
+			if s, ok := gate.Session(slot); !ok || s.Address != at {
+				w.fail(Sessions, "%v leads to slot %d, whose session is elsewhere", at, slot)
+			}
+		}
+	}
+	var owner [64]ecs.NetID
+	var of [64]int
+	for i := range w.Clients {
+		c := w.client(i)
+		if c == nil {
+			continue
+		}
+		if state, _ := c.State(); state != client.Joined {
+			continue
+		}
+		at := c.ID().Index() % len(owner)
+		if owner[at] == c.ID() {
+			w.fail(Sessions, "clients %d and %d are both %v", of[at], i, c.ID())
+		}
+		owner[at], of[at] = c.ID(), i
+	}
+}

@@ -1,0 +1,112 @@
+package dst
+
+import (
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// pastTicks is how far back shots can be judged here: more than any may look.
+const pastTicks = 128
+
+// shots is where everybody was, written down plainly, and what the last shot of each looked at.
+type shots struct {
+	past  [pastTicks][]rig.Pose
+	at    [pastTicks]tick.Tick
+	last  [64]looked
+	stood [64]stood
+}
+
+type looked struct {
+	id ecs.NetID
+	at int64
+}
+
+type stood struct {
+	id    ecs.NetID
+	life  uint8
+	tick  tick.Tick
+	pos   geom.Vec3
+	speed float32
+}
+
+// check holds a tick's shots against what was and against what their shooters were shown.
+func (s *shots) check(w *world) {
+	m := w.Lobby.Match()
+	now := m.Tick()
+	s.past[now%pastTicks], s.at[now%pastTicks] = append(s.past[now%pastTicks][:0], m.Poses()...), now
+	out := m.Outcome()
+	for i := range out.Shots {
+		s.shot(w, &out.Shots[i], &out.Hits[i])
+	}
+}
+
+func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
+	m, v, id := w.Lobby.Match(), shot.View, ecs.NetID(shot.Shooter)
+	now, rules := m.Tick(), m.Rules()
+	if v == (tick.View{}) {
+		if hit.ID != 0 {
+			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, ecs.NetID(hit.ID))
+		}
+		return
+	}
+	know := w.twin.known(id)
+	oldest := int64(now)<<8 - int64(rules.RewindMillis)*int64(rules.Rate)*256/1000
+	at := lagcomp.Instant(v)
+	switch last := &s.last[id.Index()%len(s.last)]; {
+	case !v.Valid() || v.To > know.Newest:
+		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, know.Newest)
+	case at < oldest && at < int64(know.Newest)<<8:
+		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
+	case last.id == id && at < last.at-256 && at < int64(know.Newest)<<8:
+		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks", id, v, last.at-at)
+	default:
+		*last = looked{id, at}
+	}
+	if hit.ID == 0 {
+		return
+	}
+	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)
+	if from == nil || to == nil {
+		w.fail(Rewind, "a shot of %v in tick %d was judged by %v, which nobody remembers", id, now, v)
+		return
+	}
+	there := rig.Lerp(from, to, v.Frac)
+	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
+	if !ok || there.ID != hit.ID || touch.Bone != hit.Bone || touch.Distance != hit.Distance || !there.Alive() || there.Team() == shot.Team {
+		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, ecs.NetID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
+	}
+	w.shown(id, ecs.NetID(hit.ID), v)
+}
+
+// pose is where somebody was, nil if that is not known.
+func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
+	if s.at[t%pastTicks] != t || t == 0 {
+		return nil
+	}
+	return &s.past[t%pastTicks][slot]
+}
+
+// shown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
+// first one that said anything of it.
+func (w *world) shown(shooter, victim ecs.NetID, v tick.View) {
+	var row [ghost.PublicFields]int32
+	for i := range w.Clients {
+		c := w.client(i)
+		if c == nil || c.ID() != shooter {
+			continue
+		}
+		for t := v.From; t > 0 && t+120 > v.From; t-- {
+			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
+				if id != victim {
+					w.fail(Rewind, "a shot of %v at %v hit %v, who was not shown to it", shooter, v, victim)
+				}
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package dst
+
+import "slices"
+
+// Shrink looks for a smaller case that breaches the same invariant as b: with fewer faults, then with fewer clients, and no longer than
+// until it breaks. It plays at most budget runs and returns the smallest breach that it has found, b at worst.
+func Shrink(b *Breach, budget int) *Breach {
+	best := b
+	try := func(c Case) bool {
+		if budget <= 0 {
+			return false
+		}
+		budget--
+		got, err := Run(c)
+		if err != nil || got == nil || got.Invariant != b.Invariant {
+			return false
+		}
+		best = got
+		return true
+	}
+	best = dropFaults(best, try, &best)
+	for plan := Draw(b.Case.Seed); ; {
+		c := best.Case
+		if n := c.Clients; n == 0 {
+			c.Clients = (plan.Clients + 1) / 2
+		} else {
+			c.Clients = n - max(1, n/4)
+		}
+		if c.Clients < 1 || !try(c) {
+			return best
+		}
+	}
+}
+
+// dropFaults leaves out faults, first many at once and then one by one (Zeller's ddmin, without its complements).
+func dropFaults(b *Breach, try func(Case) bool, best **Breach) *Breach {
+	left := func() []int {
+		var all []int
+		for i := range Draw(b.Case.Seed).Faults {
+			if !slices.Contains((*best).Case.Without, i) {
+				all = append(all, i)
+			}
+		}
+		return all
+	}
+	for size := max(1, len(left())/2); size > 0; size /= 2 {
+		for at := 0; ; {
+			all := left()
+			if at >= len(all) {
+				break
+			}
+			c := (*best).Case
+			c.Without = slices.Concat(c.Without, all[at:min(at+size, len(all))])
+			slices.Sort(c.Without)
+			if !try(c) {
+				at += size
+			}
+		}
+	}
+	return *best
+}

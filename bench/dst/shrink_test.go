@@ -1,0 +1,28 @@
+package dst
+
+import (
+	"slices"
+	"testing"
+)
+
+// Shrinking keeps what is needed to break something, and nothing else: the order of trials is tested without a lobby.
+func TestDropFaults(t *testing.T) {
+	const seed = 3
+	n := len(Draw(seed).Faults)
+	need := []int{2, n / 2, n - 1}
+	start := &Breach{Case: Case{Seed: seed}}
+	best, runs := start, 0
+	dropFaults(start, func(c Case) bool {
+		runs++
+		for _, i := range need {
+			if slices.Contains(c.Without, i) {
+				return false
+			}
+		}
+		best = &Breach{Case: c}
+		return true
+	}, &best)
+	if left := n - len(best.Case.Without); left != len(need) || runs > 3*n {
+		t.Errorf("%d of %d faults are left after %d runs: without %v", left, n, runs, best.Case.Without)
+	}
+}

@@ -1,0 +1,232 @@
+package dst
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// sightTicks is for how many ticks is remembered who might be told of whom: as long as clients hold frames.
+const sightTicks = 256
+
+// selfTicks is for how many ticks is remembered what the server knew of a player.
+const selfTicks = 256
+
+// sight is who may be told of whom, found by brute force from positions alone.
+type sight struct {
+	on    bool
+	grid  gridOf
+	far   int // cells
+	cells []cell
+	eyes  []eyes // by client
+}
+
+type gridOf struct {
+	minX, minZ, edge float32
+	wide, deep       int
+}
+
+type cell struct {
+	id   ecs.NetID
+	x, z int
+	team uint8
+}
+
+// eyes is what one client may be told.
+type eyes struct {
+	left map[ecs.NetID]int // for how many snapshots somebody stays seen
+	may  [sightTicks]uint64
+	at   [sightTicks]tick.Tick
+}
+
+// known is what the server knew of a player after a tick.
+type known struct {
+	at   tick.Tick
+	id   ecs.NetID
+	self ghost.Self
+}
+
+func (s *sight) init(w *world) {
+	g := server.Cells(w.cfg.Arena, w.cfg.Cell)
+	s.on = w.plan.Walls
+	s.grid = gridOf{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
+	s.far = int((w.cfg.Far+g.Cell-1)/g.Cell) + 1
+	s.cells = make([]cell, w.cfg.Players)
+	s.eyes = make([]eyes, len(w.souls))
+}
+
+func (s *sight) begin() {
+	for i := range s.eyes {
+		s.forget(i)
+	}
+}
+
+// forget is for a client that begins anew.
+func (s *sight) forget(i int) { s.eyes[i] = eyes{left: map[ecs.NetID]int{}} }
+
+// look takes the tick's frame in, for those clients who were sent a snapshot of it.
+func (s *sight) look(w *world) {
+	if !s.on {
+		return
+	}
+	m := w.Lobby.Match()
+	now, filled := m.Tick(), false
+	for i := range w.Clients {
+		c := w.client(i)
+		if c == nil || c.ID() == 0 || w.Lobby.Sent(c.ID()) != now {
+			continue
+		}
+		if !filled {
+			s.fill(w.Lobby.Frame(now), m.Poses())
+			filled = true
+		}
+		s.eyes[i].look(s, w, c.ID(), now)
+	}
+}
+
+func (s *sight) fill(f *snapshot.Frame, poses []rig.Pose) {
+	for slot := range s.cells {
+		p := poses[slot]
+		s.cells[slot] = cell{id: f.ID(slot), team: p.Team(),
+			x: min(max(int((p.Pos.X-s.grid.minX)/s.grid.edge), 0), s.grid.wide-1),
+			z: min(max(int((p.Pos.Z-s.grid.minZ)/s.grid.edge), 0), s.grid.deep-1)}
+	}
+}
+
+func (e *eyes) look(s *sight, w *world, self ecs.NetID, now tick.Tick) {
+	me, may := s.cells[self.Index()], uint64(0)
+	for slot := range s.cells {
+		c := &s.cells[slot]
+		if c.id == 0 {
+			continue
+		}
+		dx, dz := c.x-me.x, c.z-me.z
+		near := dx*dx+dz*dz <= s.far*s.far
+		if c.id == self || c.team == me.team || near && w.cfg.Sight(me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x) {
+			may |= 1 << slot
+			e.left[c.id] = w.cfg.Linger
+		} else if e.left[c.id] > 0 {
+			may |= 1 << slot
+			e.left[c.id]--
+		}
+	}
+	for id := range e.left { // in any order: each is by itself
+		if s.cells[id.Index()].id != id {
+			delete(e.left, id)
+		}
+	}
+	e.may[now%sightTicks], e.at[now%sightTicks] = may, now
+}
+
+// checkClient looks at one honest client after a tick.
+func (w *world) checkClient(i int, c *client.Client) {
+	s := &w.souls[i]
+	if state, why := c.State(); state == client.Denied {
+		w.fail(Liveness, "client %d was denied: %v, %v", i, why, c.Err())
+		return
+	} else if state != client.Joined {
+		return
+	}
+	if id := c.ID(); s.id != id && s.id != 0 {
+		w.fail(Sessions, "client %d changed from %v to %v", i, s.id, id)
+	} else {
+		s.id = id
+	}
+	w.checkForwards(i, c)
+	w.checkSelf(i, c)
+	w.checkTold(i, c)
+	w.chat(i, c)
+	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
+		w.checkPicture(i, c)
+	}
+	arrived := c.Newest() - min(c.Newest(), 12) // by now nearly all that was held back on the way has arrived
+	for t := max(s.seen+1, arrived-min(arrived, 60)); t <= arrived; t++ {
+		w.checkRows(i, c, t)
+	}
+	s.seen = max(s.seen, arrived)
+	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
+		w.fail(Snapshots, "client %d could not decode %d sections, and %d to other rows than were sent", i, st.undecoded, st.diverged)
+	}
+}
+
+// checkRows: what a client holds of a tick is what the server's frame of that tick says, and nothing that it must not see.
+func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
+	frame := w.Lobby.Frame(t)
+	if frame == nil {
+		return
+	}
+	e := &w.sight.eyes[i]
+	var row, want [ghost.PublicFields]int32
+	for slot := range w.cfg.Players {
+		id, held := c.Row(t, slot, row[:])
+		if !held || id == 0 && (w.sight.on || w.plan.Kbps > 0) {
+			continue // not told, or told that nobody is to be seen there
+		}
+		if is := frame.Row(slot, want[:]); id != is || id != 0 && row != want {
+			w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, t, is, want)
+			return
+		}
+		if w.sight.on && id != 0 && e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 == 0 {
+			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, id)
+		}
+	}
+}
+
+// checkPicture: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
+func (w *world) checkPicture(i int, c *client.Client) {
+	now, e := w.Lobby.Match().Tick(), &w.sight.eyes[i]
+	for slot := range w.cfg.Players {
+		p, ok := c.Pose(slot)
+		if !ok {
+			continue
+		}
+		there, may := false, !w.sight.on
+		for t := now; t > 0 && t+100 > now; t-- {
+			at := w.shots.pose(t, slot)
+			there = there || at != nil && at.ID == p.ID
+			may = may || e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 != 0
+		}
+		if !there || !may {
+			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, ecs.NetID(p.ID), there, may)
+		}
+	}
+}
+
+// checkSelf: what a client holds of itself is what the server knew of it at the tick that it names.
+func (w *world) checkSelf(i int, c *client.Client) {
+	m, s := w.Lobby.Match(), &w.souls[i]
+	s.selfRing[m.Tick()%selfTicks] = known{m.Tick(), c.ID(), ghost.Tell(m, c.ID())}
+	got, at := c.Self()
+	if at == s.self {
+		return
+	}
+	s.self = at
+	if k := &s.selfRing[at%selfTicks]; k.at == at && k.id == c.ID() && k.self != got {
+		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.self)
+	}
+}
+
+// checkForwards: snapshots and what is looked at never go back, and nobody looks beyond the newest snapshot.
+func (w *world) checkForwards(i int, c *client.Client) {
+	s, v := &w.souls[i], c.View()
+	if n := c.Newest(); n < s.newest {
+		w.fail(Forwards, "client %d went back from snapshot %d to %d", i, s.newest, n)
+	} else {
+		s.newest = n
+	}
+	if v == (tick.View{}) {
+		return
+	}
+	at := lagcomp.Instant(v)
+	if at < s.view || !v.Valid() || v.To > c.Newest() {
+		w.fail(Forwards, "client %d looks at %v after %d/256, its newest snapshot is %d", i, v, s.view, c.Newest())
+	}
+	s.view = at
+}

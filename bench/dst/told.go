@@ -1,0 +1,106 @@
+package dst
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// kill is one that the server tells everybody of.
+type kill struct {
+	at            tick.Tick
+	actor, victim ecs.NetID
+}
+
+// counted is what of a client's stats is looked at each tick.
+type counted struct{ undecoded, diverged uint64 }
+
+func (w *world) stats(c *client.Client) counted {
+	if w.Lobby.Match().Tick()%8 != 0 { // a breach is not less true a moment later, and Stats copies much
+		return counted{}
+	}
+	s := c.Stats()
+	return counted{s.Undecoded, s.Diverged}
+}
+
+// checkKills writes down what the server tells everybody.
+func (w *world) checkKills() {
+	for _, e := range w.Lobby.Match().Outcome().Events {
+		if e.Kind == sim.EventKill {
+			w.kills = append(w.kills, kill{e.Tick, e.Actor, e.Victim})
+		}
+	}
+}
+
+// checkTold: from the first kill on that a client hears of it hears of all, each once and in their order.
+func (w *world) checkTold(i int, c *client.Client) {
+	s := &w.souls[i]
+	for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
+		if e.Kind != sim.EventKill {
+			continue
+		}
+		at := 0
+		for n := len(w.kills); n > 0; n-- {
+			if k := w.kills[n-1]; k == (kill{e.Tick, e.Actor, e.Victim}) {
+				at = n
+				break
+			}
+		}
+		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		switch {
+		case at == 0:
+			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which nobody told it", i, e.Actor, e.Victim, e.Tick)
+		case s.heard != 0 && at <= s.heard:
+			w.fail(Sessions, "client %d heard again that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
+		case s.heard != 0 && at > s.heard+1 && !lossy:
+			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.heard-1, e.Tick)
+		}
+		s.heard = at
+	}
+}
+
+// lineOf is a speaker, who may have had several lives.
+type lineOf struct {
+	from ecs.NetID
+	team bool
+}
+
+// chat lets a client say something now and then, and looks at what it hears: each line of a speaker once and in order, and nothing that
+// was for the other team.
+func (w *world) chat(i int, c *client.Client) {
+	s, m := &w.souls[i], w.Lobby.Match()
+	if t := int(m.Tick()); (t+i*37)%240 == 0 {
+		s.said++
+		line := fmt.Sprintf("all %d", s.said)
+		if s.said%2 == 0 {
+			line = fmt.Sprintf("/team team %d", s.said)
+		}
+		_ = c.Say(line) // a full queue is no matter
+	}
+	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
+			continue
+		}
+		word, number, _ := strings.Cut(l.Text, " ")
+		n := 0
+		if _, err := fmt.Sscan(number, &n); err != nil || (word == "team") != (l.Kind == client.LineTeam) {
+			continue // an attacker's
+		}
+		if s.lines == nil {
+			s.lines = map[lineOf]int{}
+		}
+		key := lineOf{l.From, l.Kind == client.LineTeam}
+		if n <= s.lines[key] {
+			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, s.lines[key])
+		}
+		s.lines[key] = n
+		if a, b := m.Vital(l.From), m.Vital(c.ID()); l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
+			w.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
+		}
+	}
+}

@@ -1,0 +1,466 @@
+package dst
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// epoch is the wall clock at the beginning, in seconds.
+const epoch = 1_800_000_000
+
+// clean is the link of a client to which nothing happens.
+var clean = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millisecond}
+
+// world is a run under way.
+type world struct {
+	*bottle.Bottle
+	c      Case
+	plan   Plan
+	faults []fault
+	rate   tick.Rate
+	wall   int64 // by how much it is wrong, seconds
+	deaf   bool  // strangers are not there: see Isolation
+	starts int   // of servers
+
+	souls    []soul
+	crooks   []*crook
+	captured captured
+	journal  []byte
+	cfg      server.Config
+
+	twin  twin
+	post  post
+	shots shots
+	sight sight
+	kills []kill
+	trace []uint64 // of the match, now and then
+
+	players []ecs.NetID // in the match after the last tick
+	breach  *Breach
+}
+
+// fault is one of the plan, and how far it is.
+type fault struct {
+	Fault
+	begun, over bool
+	dice        *rand.Rand
+	crook       *crook
+}
+
+// soul is an honest player, who has one client after another.
+type soul struct {
+	back    time.Duration // when to connect again; 0: is here
+	since   time.Duration // its client's begin
+	start   int           // of the server that its client began to dial
+	nows    [2]time.Duration
+	drift   float64
+	sleeps  int // faults that keep it asleep
+	dark    int // that keep its link so
+	bad     *impair.Profile
+	clogged bool
+	id      ecs.NetID
+
+	seen     tick.Tick // newest snapshot that was compared
+	newest   tick.Tick
+	view     int64
+	self     tick.Tick
+	heard    int // of kills, and 1; 0: none yet
+	said     int
+	lines    map[lineOf]int
+	settled  client.Stats // a second after the calm began, and some more
+	selfRing [selfTicks]known
+}
+
+// arenas are read once.
+var arenas = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
+var large = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-64") })
+
+// newWorld makes a run's world. deaf leaves the strangers out.
+func newWorld(c Case, deaf bool) (*world, error) {
+	w := &world{c: c, plan: Draw(c.Seed), deaf: deaf}
+	if c.Clients != 0 {
+		w.plan.Clients = c.Clients
+	}
+	w.souls = make([]soul, w.plan.Clients)
+	for i := range w.souls {
+		w.souls[i].start = 1
+	}
+	for i, f := range w.plan.Faults {
+		if !slices.Contains(c.Without, i) && f.Client < w.plan.Clients {
+			w.faults = append(w.faults, fault{Fault: f, dice: rand.New(rand.NewPCG(f.Seed, uint64(f.Kind)))})
+		}
+	}
+	name, open := "arena-16", arenas
+	if w.plan.Clients > 16 {
+		name, open = "arena-64", large
+	}
+	ground, err := open()
+	if err != nil {
+		return nil, err
+	}
+	crooks := 0
+	for i := range w.faults {
+		if w.faults[i].Kind.crooked() {
+			crooks++
+		}
+	}
+	w.journal = make([]byte, 1024*netcode.JournalRecord)
+	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.plan.Clients + crooks + 1, Kbps: w.plan.Kbps, Relevance: w.plan.Relevance,
+		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
+		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
+		Enter: w.entered}
+	if w.plan.Walls {
+		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
+	}
+	w.entropy(&w.cfg)
+	w.Bottle, err = bottle.New(bottle.Config{Clients: w.plan.Clients, Seed: c.Seed, Lobby: w.cfg, Link: clean,
+		Client: func(n int, cfg *client.Config) {
+			cfg.Thin = w.plan.Clients > 16 && n%4 != 0
+		},
+		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wall },
+		Heard: w.heard, Said: w.said})
+	if err != nil {
+		return nil, err
+	}
+	w.rate = w.Lobby.Match().Rules().Rate
+	w.post.init()
+	w.sight.init(w)
+	w.begin()
+	return w, nil
+}
+
+// maze is a server.Config's Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the column of one's
+// block.
+func maze(a *arena.Arena, cell float32) func(from, to int) bool {
+	wide := server.Cells(a, cell).Wide
+	return func(from, to int) bool {
+		return from%wide/3 == to%wide/3 || from/wide/3 == to/wide/3
+	}
+}
+
+// entropy gives a server's start its randomness.
+func (w *world) entropy(cfg *server.Config) {
+	w.starts++
+	d := rand.New(rand.NewPCG(w.c.Seed, uint64(w.starts)))
+	for i := range cfg.Gate.Entropy {
+		cfg.Gate.Entropy[i] = byte(d.Uint32())
+	}
+}
+
+// begin looks at a server that has just started.
+func (w *world) begin() {
+	w.twin.begin(w)
+	w.post.begin()
+	w.shots = shots{}
+	w.kills = w.kills[:0]
+	w.sight.begin()
+}
+
+// fail notes the first breach.
+func (w *world) fail(i Invariant, format string, args ...any) {
+	if w.breach == nil {
+		w.breach = &Breach{Case: w.c, Invariant: i, At: w.Now(), What: fmt.Sprintf(format, args...)}
+		w.breach.Case.Until = min(Length, w.Now()+w.rate.Period()).Truncate(time.Millisecond) + time.Millisecond
+		if w.breach.Case.Until > Length {
+			w.breach.Case.Until = 0
+		}
+	}
+}
+
+// run plays until the case's end, or a breach.
+func (w *world) run() (breach *Breach) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.fail(Upright, "panic: %v\n%s", r, debug.Stack())
+			breach = w.breach
+		}
+	}()
+	until := w.c.Until
+	if until == 0 {
+		until = Length
+	}
+	for w.Now() < until && w.breach == nil {
+		w.happen()
+		for _, k := range w.crooks {
+			k.step(w)
+		}
+		if err := w.Step(); err != nil {
+			w.fail(Upright, "%v", err)
+		}
+		w.check()
+		if w.Now() >= settled && w.Now() < settled+w.rate.Period() {
+			w.settle()
+		}
+	}
+	if w.breach == nil && until == Length {
+		w.checkLife()
+	}
+	return w.breach
+}
+
+// client is the client of soul i; nil if there is none, or if all that it knows is of a server that was killed.
+func (w *world) client(i int) *client.Client {
+	if w.souls[i].start != w.starts {
+		return nil
+	}
+	return w.Clients[i]
+}
+
+// clock is what client n's own clock shows: it began somewhere and has run at another speed since.
+func (w *world) clock(n int, now time.Duration) time.Duration {
+	s := &w.souls[n]
+	passed := now - s.nows[0]
+	return s.nows[1] + passed + time.Duration(float64(passed)*s.drift)
+}
+
+// happen begins and ends faults, and lets clients come back.
+func (w *world) happen() {
+	now := w.Now()
+	for i := range w.faults {
+		f := &w.faults[i]
+		switch {
+		case f.over || now < f.At:
+		case !f.begun && now < calm:
+			f.begun = true
+			w.befall(f)
+		case now >= f.At+f.For || now >= calm:
+			f.over = true
+			w.relieve(f)
+		default:
+			w.goOn(f)
+		}
+	}
+	for i := range w.souls {
+		w.soul(i)
+	}
+}
+
+// soul lets a client that is not there, or comes to nothing, begin anew.
+func (w *world) soul(i int) {
+	s, now := &w.souls[i], w.Now()
+	c := w.Clients[i]
+	if c != nil {
+		state, _ := c.State()
+		if state > client.Joined || state < client.Joined && now-s.since > 4*time.Second && s.sleeps == 0 && s.dark == 0 {
+			w.Vanish(i)
+			s.back = now + time.Second
+		}
+		return
+	}
+	if s.back != 0 && (now >= s.back || now >= calm) && s.sleeps == 0 {
+		if err := w.Connect(i); err != nil {
+			w.fail(Upright, "client %d cannot connect: %v", i, err)
+		}
+		*s = soul{since: now, start: w.starts, said: s.said, nows: s.nows, drift: s.drift, sleeps: s.sleeps, dark: s.dark, bad: s.bad, clogged: s.clogged}
+		w.sight.forget(i)
+	}
+}
+
+// link gives a client's links the profile that is due.
+func (w *world) link(i int) {
+	s, p := &w.souls[i], clean
+	if s.bad != nil {
+		p = *s.bad
+	}
+	if s.clogged {
+		p.Delay, p.Reorder = 500*time.Millisecond, 0
+		p.ReorderBy = 0
+	}
+	if s.dark > 0 {
+		p = impair.Profile{Loss: 1}
+	}
+	up, down := w.Links(i)
+	up.Change(p)
+	down.Change(p)
+}
+
+// befall begins a fault.
+func (w *world) befall(f *fault) {
+	i, now := f.Client, w.Now()
+	s := &w.souls[i]
+	switch f.Kind {
+	case BadLink:
+		s.bad = &f.Link
+	case Clog:
+		s.clogged = true
+	case Blackhole:
+		s.dark++
+	case Rebind:
+		w.Rebind(i)
+	case Sleep:
+		s.sleeps++
+		w.Asleep(i, true)
+	case Skew:
+		s.nows[1], s.nows[0], s.drift = w.clock(i, now), now, f.Amount
+	case Leave:
+		if c := w.Clients[i]; c != nil && s.sleeps == 0 {
+			w.Leave(i)
+			s.back = now + f.For
+		}
+	case Vanish:
+		if w.Clients[i] != nil {
+			w.Vanish(i)
+			s.back = now + f.For
+		}
+	case HoldServer:
+		w.Hold(int(f.For / w.rate.Period()))
+	case WallJump:
+		w.wall += int64(f.Amount)
+	case Kill:
+		w.kill(f)
+	default:
+		if f.Kind.crooked() {
+			f.crook = newCrook(w, f)
+			w.crooks = append(w.crooks, f.crook)
+		}
+	}
+	if f.Kind <= Blackhole {
+		w.link(i)
+	}
+}
+
+// relieve ends a fault.
+func (w *world) relieve(f *fault) {
+	s := &w.souls[f.Client]
+	switch f.Kind {
+	case BadLink:
+		if s.bad == &f.Link {
+			s.bad = nil
+		}
+	case Clog:
+		s.clogged = false
+	case Blackhole:
+		s.dark--
+	case Sleep:
+		if s.sleeps--; s.sleeps == 0 {
+			w.Asleep(f.Client, false)
+		}
+	case HoldServer:
+		w.Hold(0)
+	}
+	if f.Kind <= Blackhole {
+		w.link(f.Client)
+	}
+	if f.crook != nil {
+		f.crook.leave(w)
+	}
+}
+
+// goOn is a tick of a fault that does something all the time.
+func (w *world) goOn(f *fault) {
+	if f.Kind.stranger() && !w.deaf {
+		w.stranger(f)
+	}
+}
+
+// kill ends the server, in the midst of whatever it was doing, and starts another. Half of the time the machine loses its power, and
+// a record of the journal is torn that no token was let in by.
+func (w *world) kill(f *fault) {
+	if f.dice.IntN(2) == 0 {
+		n := f.dice.IntN(len(w.journal) / netcode.JournalRecord)
+		r := w.journal[n*netcode.JournalRecord:][:netcode.JournalRecord]
+		if allZero(r) {
+			for i := range netcode.JournalRecord / 2 {
+				r[i] = byte(f.dice.Uint32())
+			}
+		}
+	}
+	err := w.Restart(func(cfg *server.Config) {
+		w.entropy(cfg)
+		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wall
+	})
+	if err != nil {
+		w.fail(Upright, "the server does not start again: %v", err)
+		return
+	}
+	w.begin()
+}
+
+func allZero(b []byte) bool {
+	for _, v := range b {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// check looks at everything after a tick.
+func (w *world) check() {
+	m := w.Lobby.Match()
+	if m.Tick() == w.twin.tick { // the server stood still
+		return
+	}
+	w.players = w.players[:0]
+	for _, p := range m.Poses() {
+		if p.ID != 0 && m.Vital(ecs.NetID(p.ID)) != nil {
+			w.players = append(w.players, ecs.NetID(p.ID))
+		}
+	}
+	w.checkInputs()
+	w.twin.check(w)
+	w.checkMoves()
+	w.shots.check(w)
+	w.checkKills()
+	w.post.check(w)
+	w.checkSeats()
+	w.sight.look(w)
+	for i := range w.souls {
+		if c := w.client(i); c != nil {
+			w.checkClient(i, c)
+		}
+	}
+	if m.Tick()%6 == 0 {
+		w.mark()
+	}
+}
+
+// mark adds a fingerprint of the match to the trace.
+func (w *world) mark() {
+	m := w.Lobby.Match()
+	h := fnv.New64a()
+	poses := m.Poses()
+	_, _ = h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(poses))), len(poses)*int(unsafe.Sizeof(rig.Pose{}))))
+	for _, e := range m.Outcome().Events {
+		_, _ = h.Write(e.Append(w.post.scratch[:0]))
+	}
+	for _, id := range w.players {
+		v := m.Vital(id)
+		_, _ = h.Write([]byte{byte(v.Health), byte(v.Health >> 8), byte(v.Kills), byte(v.Deaths)})
+	}
+	w.trace = append(w.trace, h.Sum64())
+}
+
+// nan reports whether any of the numbers is none.
+func nan(all ...float32) bool {
+	for _, v := range all {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// home is an address of an attacker.
+func lair(n int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{172, 16, byte(n), 1}), 4000)
+}

@@ -1,0 +1,276 @@
+package client
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// TestRow38ThreeClocks is row 38 of the reference's checklist: the render clock never passes the server's nor what has arrived,
+// and in a steady state the predicted clock is ahead of the server's by the way there and the buffer, to a tick.
+func TestRow38ThreeClocks(t *testing.T) {
+	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond, 150 * time.Millisecond} {
+		for _, jitter := range []time.Duration{0, 10 * time.Millisecond} {
+			l := newLab(t, labConfig{seed: 38, extras: 3})
+			s := l.seat(l.config(), link{delay: oneWay, jitter: jitter})
+			period := l.rules.Rate.Period()
+			frames, off := 0, time.Duration(0)
+			lastRender := time.Duration(-1)
+			s.each = func(now time.Duration, s *seat) {
+				server, predicted, render := s.client.Clocks()
+				if server == 0 {
+					return
+				}
+				if render > now || render > l.rules.Rate.At(s.client.Newest()) || render < lastRender {
+					t.Fatalf("%v: rendered %v of a server at %v, newest snapshot %v, before %v", oneWay, render, now, l.rules.Rate.At(s.client.Newest()), lastRender)
+				}
+				lastRender = render
+				if now < 6*time.Second {
+					return
+				}
+				frames++
+				// A command made now should arrive when the server's clock is want before its tick.
+				lead := predicted - (now + oneWay + jitter/2)
+				off = max(off, (lead - s.client.predicted.want()).Abs())
+				if d := (server - now).Abs(); d > jitter/2+2*time.Millisecond {
+					t.Fatalf("%v, jitter %v: the server's clock is thought %v off", oneWay, jitter, d)
+				}
+			}
+			l.run(16 * time.Second)
+			if frames < 500 || off > period+jitter/2 {
+				t.Errorf("%v, jitter %v: the predicted clock is up to %v off what is wanted, in %d frames", oneWay, jitter, off, frames)
+			}
+			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 || st.RenderStalls != 0 && jitter == 0 {
+				t.Errorf("%v, jitter %v: %+v", oneWay, jitter, st)
+			}
+		}
+	}
+}
+
+// TestRow40JitterWithoutAFreeze is row 40 of the reference's checklist: over a path that delays each datagram by 0 to 50 ms more, the
+// picture of others never stands and never steps, and is where they were at the instant that it shows, to what a straight line
+// between two snapshots can tell.
+func TestRow40JitterWithoutAFreeze(t *testing.T) {
+	l := newLab(t, labConfig{seed: 40, extras: 8})
+	s := l.seat(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
+	truth := map[tick.Tick][]geom.Vec3{}
+	last, lastAt := map[int]rig.Pose{}, time.Duration(0)
+	frozen, frames, compared, worst, step := 0, 0, 0, float32(0), float32(0)
+	s.each = func(now time.Duration, s *seat) {
+		var at []geom.Vec3
+		for _, p := range l.match.Poses() {
+			at = append(at, p.Pos)
+		}
+		truth[l.match.Tick()] = at
+		if now < 5*time.Second {
+			return
+		}
+		frames++
+		_, _, render := s.client.Clocks()
+		if render == lastAt {
+			frozen++
+		}
+		whole, _ := l.rules.Rate.Since(render)
+		for slot := range 9 {
+			p, ok := s.client.Pose(slot)
+			if !ok || p.ID == uint32(s.client.ID()) || !p.Alive() {
+				continue
+			}
+			if was, had := last[slot]; had && was.Flags == p.Flags {
+				step = max(step, p.Pos.Sub(was.Pos).Len())
+			}
+			last[slot] = p
+			if a, b := truth[whole], truth[whole+1]; a != nil && b != nil {
+				compared++
+				near := min(p.Pos.Sub(a[slot]).Len(), p.Pos.Sub(b[slot]).Len())
+				worst = max(worst, near)
+			}
+		}
+		lastAt = render
+	}
+	l.run(25 * time.Second)
+	st := s.client.Stats()
+	if frozen != 0 || frames < 1100 || st.RenderResets != 0 {
+		t.Errorf("the picture stood in %d of %d frames; %+v", frozen, frames, st)
+	}
+	// Who runs at 8 to 12 m/s and turns about between two snapshots, 50 ms apart, is cut short by half of that way at most.
+	if compared < 2000 || worst > 0.4 {
+		t.Errorf("up to %v m beside the truth in %d poses", worst, compared)
+	}
+	if step > 0.5 {
+		t.Errorf("a step of %v m in the picture", step)
+	}
+	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
+}
+
+// TestRow40StillPeriodsDoNotSnap: who stood for seconds and walks off, walks: the first step is no longer than the others.
+// The reference, whose buffer has no samples of somebody who does not change, shows most of it in one frame.
+func TestRow40StillPeriodsDoNotSnap(t *testing.T) {
+	l := newLab(t, labConfig{seed: 41})
+	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	walker := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	walker.think = func(n int) Intent {
+		if n/180%2 == 0 {
+			return Intent{}
+		}
+		return Intent{MoveMag: 128, Yaw: geom.Angle(n / 360 * 16384)}
+	}
+	slot, still, moved := -1, 0, 0
+	var was geom.Vec3
+	var first, most float32
+	s.each = func(now time.Duration, s *seat) {
+		if walker.client.ID() == 0 || now < 3*time.Second {
+			return
+		}
+		slot = walker.client.ID().Index()
+		p, ok := s.client.Pose(slot)
+		if !ok {
+			return
+		}
+		if d := p.Pos.Sub(was).Len(); was == (geom.Vec3{}) || d > 2 {
+		} else if d == 0 {
+			still++
+		} else {
+			if most = max(most, d); still > 60 {
+				first, moved = max(first, d), moved+1
+			}
+			still = 0
+		}
+		was = p.Pos
+	}
+	l.run(30 * time.Second)
+	if moved < 3 || first > most/2 || most == 0 {
+		t.Errorf("after %d rests the first step is %v m, the longest of all %v m", moved, first, most)
+	}
+}
+
+// TestDrawnGoesOn: nothing comes for a while. The view stands at the newest snapshot, as it must, and the picture goes on for 100 ms; when
+// snapshots come again nobody steps back.
+func TestDrawnGoesOn(t *testing.T) {
+	l := newLab(t, labConfig{seed: 42})
+	s := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	walker := l.seat(l.config(), link{delay: 20 * time.Millisecond})
+	walker.think = func(n int) Intent { return Intent{MoveMag: 255, Yaw: geom.Angle(n / 120 * 32768)} }
+	l.run(4*time.Second + 1200*time.Millisecond) // half way along
+	s.down.loss = 1
+	start, moved, stood := l.now, time.Duration(0), 0
+	slot := walker.client.ID().Index()
+	drawn, _ := s.client.Drawn(slot)
+	was, back := drawn.Pos, float32(0)
+	dir := geom.Vec3{}
+	s.each = func(now time.Duration, s *seat) {
+		p, ok := s.client.Pose(slot)
+		d, _ := s.client.Drawn(slot)
+		if !ok {
+			t.Fatal("not there")
+		}
+		way := d.Pos.Sub(was)
+		if way.Len() > 1e-3 {
+			if moved = now - start; dir == (geom.Vec3{}) {
+				dir = way.Normalize()
+			}
+			back = min(back, way.Dot(dir))
+		} else {
+			stood++
+		}
+		if beyond := d.Pos.Sub(p.Pos).Len(); beyond > 1.2 { // 100 ms at 12 m/s
+			t.Fatalf("drawn %v m beyond what is known", beyond)
+		}
+		was = d.Pos
+	}
+	l.run(400 * time.Millisecond)
+	if over := s.client.render.over; over != mostOver || stood == 0 || moved < 150*time.Millisecond || moved > 260*time.Millisecond {
+		t.Errorf("went on for %v, %v beyond, then stood for %d frames", moved, over, stood)
+	}
+	s.down.loss = 0
+	l.run(300 * time.Millisecond)
+	if back < -0.05 {
+		t.Errorf("a step of %v m back", back)
+	}
+	l.run(3 * time.Second)
+	if over := s.client.render.over; over != 0 {
+		t.Errorf("still %v beyond", over)
+	}
+}
+
+// TestRow43ReplaysNoMoreThanItMust is row 43 of the reference's checklist: a row that says what was predicted costs no simulation, and
+// one that does not exactly the ticks since.
+func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
+	p := newPredictor(t)
+	row := spawnRow(p)
+	p.correct(10, &row)
+	think := wander(3)
+	for n := range 60 {
+		p.push(commandOf(p.newest+1, think(n)), tick.View{})
+	}
+	for at := tick.Tick(11); at <= 40; at++ { // all as predicted
+		row.Self = p.at(at).state.Self
+		p.correct(at, &row)
+	}
+	if p.count.Replays != 0 || p.count.Replayed != 0 || p.count.Rows != 31 {
+		t.Fatalf("%+v", p.count)
+	}
+	for i, at := range []tick.Tick{41, 50, 69, 70} {
+		row.Self = p.at(at).state.Self
+		row.Motion.Vel.X++ // not as predicted
+		before := p.count
+		p.correct(at, &row)
+		if got, want := p.count.Replayed-before.Replayed, uint64(p.newest-at); got != want || p.count.Mispredictions != uint64(i+1) {
+			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v", at, p.newest, got, want, p.count)
+		}
+	}
+}
+
+// TestRow44BufferFollowsTheLink is row 44 of the reference's checklist: under loss in bursts the server's buffer grows, after it it shrinks
+// again; each tick that went without its command is told to its client, and none is run twice.
+func TestRow44BufferFollowsTheLink(t *testing.T) {
+	l := newLab(t, labConfig{seed: 44, extras: 2})
+	s := l.seat(l.config(), link{delay: 30 * time.Millisecond})
+	mean := func(d time.Duration) (lead float64, wanted time.Duration) {
+		n := 0
+		s.each = func(time.Duration, *seat) { lead += float64(s.client.self.Lead); n++ }
+		l.run(d)
+		s.each = nil
+		return lead / float64(n), s.client.predicted.want()
+	}
+	l.run(3 * time.Second)
+	calm, calmWant := mean(4 * time.Second)
+	bursts := func(d time.Duration) { // of 30 to 150 ms: 30 % of the time
+		for end := l.now + d; l.now < end; {
+			away := time.Duration(30+l.rng.IntN(120)) * time.Millisecond
+			s.up.loss = 1
+			l.run(away)
+			s.up.loss = 0
+			l.run(away * 7 / 3)
+		}
+	}
+	first, told := l.inbox(s).Missing, s.client.Stats().Starved
+	bursts(8 * time.Second)
+	before := *l.inbox(s)
+	var rough float64
+	n := 0
+	s.each = func(time.Duration, *seat) { rough += float64(s.client.self.Lead); n++ }
+	bursts(40 * time.Second)
+	s.each = nil
+	rough /= float64(n)
+	roughWant := s.client.predicted.want()
+	in := *l.inbox(s)
+	used, missing := in.Used-before.Used, in.Missing-before.Missing
+	l.run(200 * time.Millisecond)
+	told = s.client.Stats().Starved - told
+	l.run(60 * time.Second)
+	again, againWant := mean(4 * time.Second)
+	if share := float64(used) / float64(used+missing); share < 0.97 || used < 2300 {
+		t.Errorf("%d of %d ticks ran with the player's own command", used, used+missing)
+	}
+	if !(rough > calm+1) || !(again < calm+1) || roughWant <= calmWant || againWant > calmWant+l.rules.Rate.Period() {
+		t.Errorf("buffer %.1f, under bursts %.1f, after them %.1f; wanted %v, %v, %v", calm, rough, again, calmWant, roughWant, againWant)
+	}
+	if starved := in.Missing - first; told != starved || starved == 0 || in.Conflict != 0 || in.Used+in.Missing > uint64(l.match.Tick()) {
+		t.Errorf("told of %d starved ticks of %d; %+v", told, in.Missing-first, in)
+	}
+	t.Logf("buffer %.1f, under bursts %.1f, after them %.1f ticks; %d of %d ticks starved, and %d before the client had seen 8 s of them", calm, rough, again, missing, used+missing, before.Missing-first)
+}

@@ -1,0 +1,212 @@
+package client
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+var (
+	lookerGround = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
+	lookerKit    = sync.OnceValues(func() (*sim.Kit, error) { return sim.Rules{Rate: 60}.Compile() })
+)
+
+// looker is a client as it is once it has joined, without a connection: it is given snapshots' parts about things.
+func looker(t testing.TB) *Client {
+	t.Helper()
+	ground, err := lookerGround()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit, err := lookerKit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Client{state: Joined, rate: 60}
+	c.cfg.Models, c.cfg.Every = ghost.Trained(), 1
+	c.welcome.MaxPlayers, c.welcome.SendInterval, c.welcome.NetID = 16, 3, uint32(ecs.MakeNetID(1, 1))
+	c.predict.arena, c.predict.kit = ground, kit
+	c.predicted.rate, c.server.rate = 60, 60
+	c.flights.paces = ghost.DefaultPaces
+	return c
+}
+
+// teller writes parts about things as a server would: rows of anything, and nothing acked.
+type teller struct {
+	ring *snapshot.Ring
+	enc  *snapshot.Encoder
+	hold *snapshot.Tracker
+	pack snapshot.Packer
+}
+
+func newTeller() *teller {
+	slots := ghost.ThingSlots(16)
+	return &teller{ring: snapshot.NewRing(ghost.Things, slots, 256, 1), enc: snapshot.NewEncoder(ghost.Trained().Things, slots),
+		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
+}
+
+// part is the runs of tick t, of rows that set puts into the frame.
+func (w *teller) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
+	f := w.ring.Begin(t)
+	set(f)
+	w.enc.Begin(f, w.ring)
+	w.hold.Advance(t)
+	w.pack.Begin(w.enc, w.hold, 0, w.ring.Groups())
+	out, first, count := w.pack.Next(ghost.Head{}.AppendThings(nil), 1<<15)
+	ghost.Head{}.SealThings(out, 0, 0)
+	w.hold.Acked(t, first, count)
+	return out
+}
+
+// wild is a row of anything that a schema lets pass.
+func wild(rng *rand.Rand, row []int32) {
+	for i, f := range ghost.Things.Fields {
+		if f.Wrap != 0 {
+			row[i] = rng.Int32N(f.Wrap)
+		} else if rng.IntN(4) == 0 {
+			row[i] = f.Min + int32(rng.Int64N(int64(f.Max)-int64(f.Min)+1))
+		} else {
+			row[i] = min(max(rng.Int32N(300), f.Min), f.Max)
+		}
+	}
+}
+
+// A server may say anything of things that a row can say, in any order, and call any of them ours: the client shows numbers that are
+// numbers, works out no more ticks than it has time for, remembers no more than there is room for, and does not fall over.
+func TestThingsOfAHostileServer(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 55))
+	c, w := looker(t), newTeller()
+	var row [ghost.ThingFields]int32
+	var buf []Thing
+	at := tick.Tick(3 * 400)
+	for n := range 600 {
+		at += 3
+		part := w.part(at, func(f *snapshot.Frame) {
+			for slot := range f.Slots() {
+				if rng.IntN(3) > 0 {
+					wild(rng, row[:])
+					f.Set(slot, ecs.MakeNetID(slot, uint8(1+rng.IntN(2))), row[:])
+				}
+			}
+		})
+		if rest, err := c.flights.section(c, ghost.Head{Tick: at, Things: true, Owner: n%3 == 0}, part); err != nil || len(rest) != 0 {
+			t.Fatalf("snapshot %d: %d bytes left, %v", n, len(rest), err)
+		}
+		c.view = tick.View{From: at - 6, To: at - 3, Frac: uint8(rng.Uint32())}
+		c.predicted.at = c.rate.At(at + tick.Tick(rng.IntN(20)))
+		buf = c.Things(buf[:0])
+		if c.flights.steps < 0 || len(buf) > ghost.ThingSlots(16)+maxOwn {
+			t.Fatalf("snapshot %d: %d things, %d steps over the limit", n, len(buf), -c.flights.steps)
+		}
+		for i := range buf {
+			if p := buf[i].Pos; math.IsNaN(float64(p.X+p.Y+p.Z)) || math.IsInf(float64(p.LenSq()), 0) {
+				t.Fatalf("snapshot %d: %+v", n, buf[i])
+			}
+		}
+	}
+	if len(buf) < 50 {
+		t.Errorf("%d things are shown", len(buf))
+	}
+}
+
+// What was recorded, and then damaged in any way, is refused whole or decodes to rows in range; what is refused leaves no trace.
+func FuzzThings(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	w := newTeller()
+	var row [ghost.ThingFields]int32
+	for n := range 4 {
+		f.Add(uint8(n), w.part(tick.Tick(300+3*n), func(fr *snapshot.Frame) {
+			for slot := range 20 {
+				wild(rng, row[:])
+				fr.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+			}
+		}))
+	}
+	f.Add(uint8(9), []byte{5, 0, 0, 0, 0, 1, 0})
+	f.Add(uint8(9), []byte{6, 0, 255, 255, 255, 255, 255, 255})
+	held := newTeller().part(297, func(fr *snapshot.Frame) { fr.Set(3, ecs.MakeNetID(3, 1), row[:]) })
+	f.Fuzz(func(t *testing.T, n uint8, src []byte) {
+		c := looker(t)
+		at := tick.Tick(300 + 3*int(n))
+		for k, part := range [][]byte{held, src} {
+			h := ghost.Head{Tick: at, Things: true, Owner: true}
+			if k == 0 {
+				h.Tick = 297
+			}
+			_, err := c.flights.section(c, h, part)
+			if k == 0 && err != nil {
+				t.Fatal(err)
+			}
+			if fr := c.flights.decoder.At(at); k == 1 && err != nil && fr != nil && fr.Used() > 0 {
+				t.Fatalf("%v left a trace", err)
+			}
+		}
+		c.view = tick.View{From: 297, To: at, Frac: 128}
+		c.predicted.at = c.rate.At(at)
+		got := c.Things(nil)
+		for i := range got {
+			if k := got[i].Kind; uint8(k) > 7 || got[i].ID == 0 {
+				t.Fatalf("%+v", got[i])
+			}
+		}
+	})
+}
+
+// To look at things allocates nothing, once the caller's slice is long enough.
+func TestThingsAllocateNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 56))
+	c, w := looker(t), newTeller()
+	var row [ghost.ThingFields]int32
+	for n := range 3 {
+		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
+			for slot := range 200 {
+				wild(rng, row[:])
+				row[ghost.ThingWhat] = int32(1 + slot%6)
+				row[ghost.ThingBorn] = 290
+				f.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+			}
+		})
+		if _, err := c.flights.section(c, ghost.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.view = tick.View{From: 303, To: 306, Frac: 100}
+	c.predicted.at = c.rate.At(310)
+	buf := make([]Thing, 0, 512)
+	if n := testing.AllocsPerRun(20, func() { buf = c.Things(buf[:0]) }); n != 0 || len(buf) < 100 {
+		t.Errorf("%v allocations for %d things", n, len(buf))
+	}
+}
+
+// BenchmarkThings is a picture of 200 things that others let go.
+func BenchmarkThings(b *testing.B) {
+	c, w := looker(b), newTeller()
+	for n := range 3 {
+		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
+			for slot := range 200 {
+				o := ghost.Thing{Kind: ghost.Projectile, Born: 290, Owner: uint32(ecs.MakeNetID(2, 1)), Type: uint8(slot % 3)}
+				var row [ghost.ThingFields]int32
+				o.Row(row[:])
+				f.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+			}
+		})
+		if _, err := c.flights.section(c, ghost.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c.view = tick.View{From: 303, To: 306, Frac: 100}
+	buf := make([]Thing, 0, 512)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = c.Things(buf[:0])
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(buf)), "ns/thing")
+}

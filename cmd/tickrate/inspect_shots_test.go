@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// shots runs inspect shots in this process.
+func shots(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
+	root.AddCommand(newInspectShots())
+	root.SetOut(&out)
+	root.SetArgs(append([]string{"shots"}, args...))
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func receiptsOf(t *testing.T, text string) (all []lagcomp.Receipt) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(text)); d.More(); {
+		var r lagcomp.Receipt
+		if err := d.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		r.Nanos = 0
+		all = append(all, r)
+	}
+	return all
+}
+
+// A match in virtual time tells of its shots, the same each time, filtered and drawn.
+func TestInspectShotsOfAPreview(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "shot.svg")
+	text, err := shots(t, "preview", "--json", "--last", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := receiptsOf(t, text)
+	hit := func(r lagcomp.Receipt) bool { return r.Verdict == lagcomp.HitSomeone }
+	first := slices.IndexFunc(all, hit)
+	if len(all) < 50 || first < 0 {
+		t.Fatalf("%d shots", len(all))
+	}
+	who := all[first]
+	text, err = shots(t, "preview", "--json", "--last", "0", "--verdict", "hit", "--shooter", shotName(who.Shooter), "--svg", svg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(slices.Clone(all), func(r lagcomp.Receipt) bool { return !hit(r) || r.Shooter != who.Shooter })
+	if got := receiptsOf(t, text); !slices.Equal(got, want) {
+		t.Errorf("%d hits of %s, want %d", len(got), shotName(who.Shooter), len(want))
+	}
+	if drawn, err := os.ReadFile(svg); err != nil || !bytes.HasPrefix(drawn, []byte("<svg ")) || !bytes.Contains(drawn, []byte(shotName(who.Shooter)+" hit ")) {
+		t.Errorf("%v %.200s", err, drawn)
+	}
+	table, err := shots(t, "preview", "--last", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(table, "\n"); len(lines) != 7 || !strings.HasPrefix(lines[0], "shot  tick") || !strings.HasPrefix(lines[5], "3 shots shown of ") {
+		t.Errorf("%q", table)
+	}
+}
+
+// A server is asked with its secret, and what it refuses is said.
+func TestInspectShotsOfAServer(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/shots" || r.Header.Get("Authorization") != "Bearer s" {
+			http.Error(w, "not for you", http.StatusUnauthorized)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(server.ShotList{Rate: 60, Count: 9, Shots: []lagcomp.Receipt{{Number: 8, Tick: 3}, {Number: 9, Tick: 4, Verdict: lagcomp.Stopped}}})
+	}))
+	defer s.Close()
+	text, err := shots(t, s.URL, "--http-token", "s", "--verdict", "wall")
+	if err != nil || !strings.Contains(text, "1 shots shown of 9 fired") || !strings.Contains(text, "wall") {
+		t.Errorf("%v %s", err, text)
+	}
+	if _, err := shots(t, s.URL); err == nil || !strings.Contains(err.Error(), "not for you") {
+		t.Errorf("without the secret: %v", err)
+	}
+}
+
+func TestInspectShotsBadUse(t *testing.T) {
+	for _, args := range [][]string{
+		{"a", "b"}, {"--verdict", "grazed"}, {"--clamp", "x"}, {"--shooter", "x.1"}, {"--shooter", "1.300"}, {"--shooter", "16777216.1"}, {"--from", "5", "--to", "4"},
+		{"--last", "-1"}, {"no-such-file"}, {"preview", "--players", "0"},
+	} {
+		if _, err := shots(t, args...); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+	for text, want := range map[string]uint32{"": 0, "3.1": 769, "769": 769, "16777215.255": 1<<32 - 1} {
+		if got, err := parseID("--shooter", text); err != nil || got != want {
+			t.Errorf("%q is %d, %v; want %d", text, got, err, want)
+		}
+	}
+}
+
+// A recording tells of its shots: of a part of it what it tells of the whole, and of a damaged one what comes before the damage.
+func TestInspectShotsOfARecording(t *testing.T) {
+	move, err := openMovement(nil, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file []byte
+	pack := replay.NewPacker()
+	if err := reelsOn(t.Context(), "arena-16", 8, 4, 30, move, func(f server.Film) {
+		if f.First && file == nil {
+			file = f.Head.Append(nil)
+		}
+		file = pack.Append(file, f.Chunk)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.tkr")
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err := shots(t, path, "--json", "--last", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := receiptsOf(t, text)
+	hits := 0
+	for i := range all {
+		if all[i].Verdict == lagcomp.HitSomeone {
+			hits++
+		}
+		if r := &all[i]; r.Number != uint64(i+1) || r.Clamp == lagcomp.ClampNone && r.Subject != 0 && r.Seen != r.Rewound {
+			t.Fatalf("%+v", *r)
+		}
+	}
+	if hits < 10 || len(all) < 100 {
+		t.Fatalf("%d hits of %d shots", hits, len(all))
+	}
+	middle := all[len(all)/2].Tick
+	text, err = shots(t, path, "--json", "--last", "0", "--to", strconv.Itoa(int(middle)))
+	if got := receiptsOf(t, text); err != nil || !slices.Equal(got, all[:len(got)]) || len(got) == len(all) || got[len(got)-1].Tick != middle {
+		t.Errorf("%v: %d shots until tick %d, of %d", err, len(got), middle, len(all))
+	}
+	if err := os.WriteFile(path, file[:len(file)-50], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err = shots(t, path, "--json", "--last", "0")
+	if got := receiptsOf(t, text); err == nil || len(got) == 0 || !slices.Equal(got, all[:len(got)]) {
+		t.Errorf("a damaged file: %v, %d shots", err, len(got))
+	}
+}

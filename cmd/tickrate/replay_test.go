@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it goes, and one of another map is refused.
+func TestReplayCommand(t *testing.T) {
+	move, err := openMovement(nil, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file []byte
+	pack := replay.NewPacker()
+	if err := reelsOn(t.Context(), "arena-16", 8, 4, 30, move, func(f server.Film) {
+		if f.First && file == nil {
+			file = f.Head.Append(nil)
+		}
+		file = pack.Append(file, f.Chunk)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.tkr")
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := output(t, "replay", path)
+	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, "fingerprints, the same") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
+	var got replayed
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same || got.From != 300 || got.To != 500 || len(got.Players) != 8 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if err := os.WriteFile(path, file[:len(file)-50], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err = output(t, "replay", path, "--check")
+	if err == nil || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(out, "the same up to here") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err = output(t, "replay", path, "--arena", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
+		t.Fatal(err)
+	}
+	if _, err = output(t, "replay"); err == nil {
+		t.Fatal("no file is no error")
+	}
+}
+
+// output runs a command line and returns what it printed.
+func output(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	root := newRoot()
+	root.SetOut(&out)
+	root.SetArgs(args)
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}

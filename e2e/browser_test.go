@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var shots = flag.String("shots", "", "directory to leave screenshots of the page in")
+
+// widths and schemes are how every page is looked at.
+var (
+	widths  = []int64{1280, 380}
+	schemes = []string{"light", "dark"}
+)
+
+// browser starts a headless Chromium that notes every request and complaint of the pages it opens.
+func browser(t *testing.T) (ctx context.Context, seen func() (requests, complaints []string)) {
+	t.Helper()
+	if os.Getenv("TICKRATE_E2E") == "" {
+		t.Skip("make e2e opens the pages in a browser")
+	}
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		t.Fatal("no chromium; on Debian: apt-get install chromium")
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(program), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()))
+	tab, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() { closeTab(); stop() })
+	var mu sync.Mutex
+	var requests, complaints []string
+	err := chromedp.Listen(tab, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch event := event.(type) {
+		case *network.EventRequestWillBeSent:
+			requests = append(requests, event.Request.URL)
+		case *runtime.EventExceptionThrown:
+			text := event.ExceptionDetails.Text
+			if thrown := event.ExceptionDetails.Exception; thrown != nil {
+				text += " " + thrown.Description
+			}
+			complaints = append(complaints, text)
+		case *log.EventEntryAdded: // what breaks the content security policy, and what cannot be loaded
+			complaints = append(complaints, event.Entry.Text+" "+event.Entry.URL)
+		case *runtime.EventConsoleAPICalled:
+			complaints = append(complaints, fmt.Sprint("console.", event.Type))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
+	t.Cleanup(cancel)
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, func() ([]string, []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]string(nil), requests...), append([]string(nil), complaints...)
+	}
+}
+
+// open goes to an address as somebody with a screen of this width and a taste for this scheme.
+func open(t *testing.T, ctx context.Context, url string, width int64, scheme string) {
+	t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// evaluate is what a script comes to.
+func evaluate[T any](t *testing.T, ctx context.Context, script string) T {
+	t.Helper()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return value
+}
+
+// shoot leaves a picture of the whole page, if pictures are asked for.
+func shoot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	if *shots == "" {
+		return
+	}
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/report"
+)
+
+// plan is one of the made-up plans that bench/report is tested with.
+func plan(t *testing.T, name string) (p capacity.Plan) {
+	t.Helper()
+	text, err := os.ReadFile("../bench/report/testdata/" + name + ".golden.json")
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func page(dir string) string { return "file://" + filepath.Join(dir, report.PageFile) }
+
+func TestReport(t *testing.T) {
+	ctx, seen := browser(t)
+	interrupted, empty := plan(t, "plan-1"), capacity.Plan{Partial: true}
+	interrupted.Partial = true
+	cases := []struct {
+		name   string
+		plan   capacity.Plan
+		charts string
+	}{
+		{"full", plan(t, "plan-100"), "4"}, {"one", interrupted, "4"}, {"empty", empty, "undefined"},
+	}
+	for _, c := range cases {
+		dir := t.TempDir()
+		if err := report.Write(dir, c.plan); err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range widths {
+			for _, scheme := range schemes {
+				if c.name != "full" && (width == 380) != (scheme == "dark") {
+					continue // two views of the small pages are enough
+				}
+				name := fmt.Sprintf("report-%s-%d-%s", c.name, width, scheme)
+				open(t, ctx, page(dir), width, scheme)
+				if got := evaluate[string](t, ctx, `String(document.documentElement.dataset.drawn)`); got != c.charts {
+					t.Errorf("%s: %s charts drawn, want %s", name, got, c.charts)
+				}
+				if wide := evaluate[int64](t, ctx, `document.documentElement.scrollWidth`); wide > width {
+					t.Errorf("%s: the page is %d pixels wide", name, wide)
+				}
+				paper := evaluate[string](t, ctx, `getComputedStyle(document.body).backgroundColor`)
+				if dark := strings.HasPrefix(paper, "rgb(21,"); dark != (scheme == "dark") {
+					t.Errorf("%s: background %s", name, paper)
+				}
+				shoot(t, ctx, name)
+			}
+		}
+	}
+	requests, complaints := seen()
+	for _, url := range requests {
+		if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:") {
+			t.Errorf("the page asked for %s", url)
+		}
+	}
+	if len(requests) < 6 || len(complaints) > 0 {
+		t.Errorf("%d requests seen; complaints: %q", len(requests), complaints)
+	}
+}
+
+func TestReportByKeyboard(t *testing.T) {
+	ctx, _ := browser(t)
+	p, dir := plan(t, "plan-100"), t.TempDir()
+	if err := report.Write(dir, p); err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, page(dir), 1280, "light")
+	const chart = `document.querySelector('[data-chart=age]')`
+	legend := func() string { return evaluate[string](t, ctx, chart+`.querySelector('.u-legend').textContent`) }
+	if got := legend(); !strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
+		t.Errorf("at rest the legend says %q, want the knee %d", got, p.Knee.Players)
+	}
+	if reached := evaluate[bool](t, ctx, `[...document.querySelectorAll('.chart, .scroll')].every(e => e.tabIndex === 0 && e.matches('[aria-labelledby]'))`); !reached {
+		t.Error("a chart or table cannot be reached by keyboard")
+	}
+	press := func(key string) {
+		t.Helper()
+		if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](chart+`.focus()`), chromedp.KeyEvent(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := func() string {
+		return evaluate[string](t, ctx, chart+`.parentElement.querySelector('output').textContent`)
+	}
+	press(kb.Home)
+	if got := said(); !strings.Contains(got, "players 64, p50 5") || !strings.Contains(got, "ms") {
+		t.Errorf("Home says %q, want 64 players and their ages", got)
+	}
+	press(kb.ArrowRight)
+	if got := said(); !strings.Contains(got, "128") {
+		t.Errorf("ArrowRight says %q, want 128 players", got)
+	}
+}

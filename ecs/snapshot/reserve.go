@@ -1,0 +1,24 @@
+package snapshot
+
+// Reserve makes room for what a snapshot of rows of up to slots slots can need, so that packing allocates nothing from the first on: for
+// a plane that is empty at first, and fills when it matters.
+func (p *Packer) Reserve(slots int) {
+	groups := (slots + GroupRows - 1) / GroupRows
+	words := (groups + wordGroups - 1) / wordGroups
+	r := &p.rows
+	p.runs, r.spans = make([]Run, 0, 2*groups), make([]Run, 0, 2*groups)
+	for _, set := range []*[]uint64{&r.say, &r.hide, &r.odd, &r.rest, &r.hits} {
+		*set = make([]uint64, words)
+	}
+	r.plain = make([]uint64, (len(ages)+2*deepAge*maxStep)*words)
+	r.bases = make([]rowBase, 0, 2*len(ages)+1)
+	r.baseOf, r.places = make([]uint8, words*64), make([]place, words*64+64)
+	r.buf = make([]byte, 0, 1<<12)
+}
+
+// Reserve makes room for single rows in all columns, which they otherwise take with the first.
+func (e *Encoder) Reserve() { e.roomForRows() }
+
+// Alone makes the tracker name one baseline at a time, never older ones with it: for rows whose fields are all expected to stay as they
+// are (schema.Hold). Fewer sets are shared by more clients.
+func (k *Tracker) Alone() { k.alone = true }

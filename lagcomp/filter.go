@@ -1,0 +1,43 @@
+package lagcomp
+
+import "github.com/tickrate/tickrate/ecs/tick"
+
+// Filter says which receipts somebody wants. Zero fields want all.
+type Filter struct {
+	Shooter, Subject uint32
+	Verdicts         uint32 // bit v: Verdict v
+	Clamps           uint32 // bit c: Clamp c
+	From, To         tick.Tick
+	Number           uint64 // that one alone
+}
+
+// Verdict adds one by its name.
+func (f *Filter) Verdict(name string) error {
+	var v Verdict
+	err := v.UnmarshalText([]byte(name))
+	if err == nil {
+		f.Verdicts |= 1 << v
+	}
+	return err
+}
+
+// Clamp adds one by its name; "any" is all but none.
+func (f *Filter) Clamp(name string) error {
+	if name == "any" {
+		f.Clamps |= 1<<clamps - 2
+		return nil
+	}
+	var c Clamp
+	err := c.UnmarshalText([]byte(name))
+	if err == nil {
+		f.Clamps |= 1 << c
+	}
+	return err
+}
+
+// Wants reports whether a receipt is among them.
+func (f *Filter) Wants(r *Receipt) bool {
+	return (f.Shooter == 0 || r.Shooter == f.Shooter) && (f.Subject == 0 || r.Subject == f.Subject) &&
+		(f.Verdicts == 0 || f.Verdicts>>r.Verdict&1 != 0) && (f.Clamps == 0 || f.Clamps>>r.Clamp&1 != 0) &&
+		r.Tick >= f.From && (f.To == 0 || r.Tick <= f.To) && (f.Number == 0 || r.Number == f.Number)
+}

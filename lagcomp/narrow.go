@@ -1,0 +1,87 @@
+package lagcomp
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// question is what is asked of the rows that a broad phase named.
+type question struct {
+	ray        geom.Ray // found fit by Aim
+	radius     float32
+	a, b       *frame
+	frac       uint8
+	except     uint32
+	team       uint8
+	named, met int32 // what asking came to: rows that were looked at, and bodies worked out
+}
+
+// nearRow is a row whose bound the ray touches, and how far along at the soonest.
+type nearRow struct {
+	from float32
+	slot int32
+}
+
+// sieve is the narrow phase of one caller, and its memory.
+type sieve struct{ rows []nearRow }
+
+func newSieve(slots int) sieve { return sieve{rows: make([]nearRow, 0, slots+mostFlyers)} }
+
+// mostPicks is how often the nearest of what is left is looked for while nobody is hit; those in a crowd are then taken as they come.
+const mostPicks = 8
+
+// judge is the nearest hit among rows named, some of them twice perhaps. The poses of all are fetched before the first body is
+// worked out, so that memory is waited for once; bounds are then gone through from the nearest on, so that most bodies behind the
+// first that is hit are never worked out. seen, if not nil, is asked of who would be hit otherwise.
+func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bool) (best Hit) {
+	s.rows = s.rows[:0]
+	q.named = int32(len(near) + len(flyers))
+	s.sift(q, near)
+	s.sift(q, flyers)
+	rows := s.rows
+	for picks := 0; len(rows) > 0; picks++ {
+		if best.ID == 0 && picks < mostPicks {
+			first := 0
+			for i := range rows {
+				if rows[i].from < rows[first].from {
+					first = i
+				}
+			}
+			rows[0], rows[first] = rows[first], rows[0]
+		}
+		if row := rows[0]; best.ID == 0 || row.from <= best.Distance {
+			q.meet(int(row.slot), &best, seen)
+		}
+		rows = rows[1:]
+	}
+	return best
+}
+
+// sift keeps the rows that may be hit at all.
+func (s *sieve) sift(q *question, rows []int32) {
+	for _, row := range rows {
+		slot := int(row)
+		if !q.a.target(slot, q.except, q.team) {
+			continue
+		}
+		p := &q.a.rows[slot]
+		feet := p.Pos
+		if q.frac != 0 && slot < q.b.used {
+			if b := &q.b.rows[slot]; !rig.Broken(p, b) {
+				feet = feet.Lerp(b.Pos, float32(q.frac)/256)
+			}
+		}
+		if from, ok := rig.Reaches(&q.ray, q.radius, feet, p.Form.Hero()); ok {
+			s.rows = append(s.rows, nearRow{from, row})
+		}
+	}
+}
+
+// meet works out one body, and makes it best if it is nearer.
+func (q *question) meet(slot int, best *Hit, seen func(id uint32) bool) {
+	p := lerpRow(q.a, q.b, q.frac, slot)
+	q.met++
+	if hit, ok := test(short(q.ray, best), q.radius, &p); ok && nearer(hit.Distance, slot, best) && (seen == nil || seen(p.ID)) {
+		*best = hitOf(q.ray, p.ID, slot, &hit)
+	}
+}

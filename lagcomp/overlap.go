@@ -1,0 +1,135 @@
+package lagcomp
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// Zone asks who is touched by a capsule at one instant: a blast or a blade. A capsule without length is a ball.
+type Zone struct {
+	Capsule geom.Capsule // in metres; its radius and its half length together at most MaxSweep
+	View    tick.View
+	Except  uint32 // ID, never touched; 0 spares nobody
+	Team    uint8  // never touched; NoTeam spares nobody
+}
+
+// Touch is a player whom a zone touches: the bone whose surface is nearest to the zone's axis, and how far, in metres; for a ball that
+// is how far the player is from its middle, by which splash damage falls off.
+type Touch struct {
+	Zone   int // which of those that were asked
+	Slot   int
+	ID     uint32
+	Bone   rig.Bone
+	Metres float32
+	Pose   rig.Pose // as the view shows it
+}
+
+// fit reports whether a zone is of any use: finite, within Reach, and not too large.
+func (z *Zone) fit() (ball geom.Sphere, ok bool) {
+	c := &z.Capsule
+	middle := c.A.Lerp(c.B, 0.5)
+	reach := c.B.Sub(c.A).Len()/2 + c.Radius
+	return geom.Sphere{Center: middle, Radius: reach}, within(c.A) && within(c.B) && c.Radius >= 0 && reach <= MaxSweep
+}
+
+// TouchZone is the one verdict of a zone's capsule on a pose, for client and server. It does not look at flags or ids. A capsule of no
+// use, or a pose beyond Reach, touches nothing.
+func TouchZone(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
+	z := Zone{Capsule: c}
+	ball, fit := z.fit()
+	bound := rig.Bound(p)
+	reach := bound.Radius + ball.Radius + 1e-2 // the middle is rounded
+	if !fit || !within(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
+		return 0, 0, false
+	}
+	axis := c
+	axis.Radius = 0
+	bone, metres = rig.Between(axis, p)
+	return bone, metres, metres <= c.Radius
+}
+
+// Overlap appends to out the living players whom each zone touches, and returns it: zones in the order in which they were given, players
+// of a zone in ascending order of slots. Zones that look at one tick are judged one after the other. A view without history, or a zone
+// of no use, touches nobody.
+func (s *Sweeper) Overlap(zones []Zone, out []Touch) []Touch {
+	if s.ways.shared {
+		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork", len(zones)))
+	}
+	first := len(out)
+	sorted, last := true, 0
+	s.h.together(len(zones), func(i int) tick.Tick { return zones[i].View.From }, func(i int) {
+		sorted, last = sorted && i >= last, i
+		out = s.overlapOne(i, &zones[i], out)
+	})
+	if !sorted {
+		sortTouches(out[first:])
+	}
+	return out
+}
+
+// sortTouches puts touches in the order of zones and slots, in place: a heap sort, which needs no memory.
+func sortTouches(t []Touch) {
+	before := func(a, b *Touch) bool { return a.Zone < b.Zone || a.Zone == b.Zone && a.Slot < b.Slot }
+	sink := func(i, n int) {
+		for {
+			child := 2*i + 1
+			if child >= n {
+				return
+			}
+			if child+1 < n && before(&t[child], &t[child+1]) {
+				child++
+			}
+			if !before(&t[i], &t[child]) {
+				return
+			}
+			t[i], t[child] = t[child], t[i]
+			i = child
+		}
+	}
+	for i := len(t)/2 - 1; i >= 0; i-- {
+		sink(i, len(t))
+	}
+	for n := len(t) - 1; n > 0; n-- {
+		t[0], t[n] = t[n], t[0]
+		sink(0, n)
+	}
+}
+
+func (s *Sweeper) overlapOne(i int, z *Zone, out []Touch) []Touch {
+	a, b := s.h.between(z.View)
+	ball, ok := z.fit()
+	if a == nil || !ok {
+		return out
+	}
+	judge := func(slot int) {
+		if !a.target(slot, z.Except, z.Team) {
+			return
+		}
+		p := lerpRow(a, b, z.View.Frac, slot)
+		if bone, metres, ok := TouchZone(z.Capsule, &p); ok {
+			out = append(out, Touch{i, slot, p.ID, bone, metres, p})
+		}
+	}
+	q := s.query(a, b, z.View.Frac, ball.Center, ball.Center, ball.Radius+1e-2)
+	if q.cells > fewCells {
+		for slot := range a.used {
+			judge(slot)
+		}
+		return out
+	}
+	s.inBox(a, &q, func(slot int32) { s.marks[slot>>6] |= 1 << (slot & 63) })
+	for _, slot := range q.flyers {
+		s.marks[slot>>6] |= 1 << (slot & 63)
+	}
+	for w := range s.marks {
+		for word := s.marks[w]; word != 0; word &= word - 1 {
+			judge(w<<6 | bits.TrailingZeros64(word))
+		}
+		s.marks[w] = 0
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package lagcomp
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+func TestReceiptsAreARing(t *testing.T) {
+	r := NewReceipts(8)
+	var held []Receipt
+	for n := uint64(1); n <= 30; n++ {
+		if next := r.Next(); next.Number != n || *next != (Receipt{Number: n}) {
+			t.Fatalf("shot %d: %+v", n, next)
+		} else {
+			next.Tick, next.Present.ID = tick.Tick(n), 9
+		}
+		for _, c := range []struct {
+			since uint64
+			most  int
+		}{{0, 0}, {0, 3}, {n - 1, 0}, {n - min(n, 5), 0}, {n - min(n, 5), 2}, {n, 0}, {n + 9, 4}, {math.MaxUint64, 1}} {
+			held = r.Since(c.since, c.most, held[:0])
+			want := n - min(n, c.since)
+			want = min(want, 8, n)
+			if c.most > 0 {
+				want = min(want, uint64(c.most))
+			}
+			if uint64(len(held)) != want {
+				t.Fatalf("of %d shots %d since %d, at most %d; want %d", n, len(held), c.since, c.most, want)
+			}
+			for i := range held {
+				if number := n - want + uint64(i) + 1; held[i].Number != number || held[i].Tick != tick.Tick(number) {
+					t.Fatalf("of %d shots: %d stands where %d should", n, held[i].Number, number)
+				}
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { r.Next() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// A receipt is the same after JSON, and the names of verdicts and clamps are read as they are written.
+func TestReceiptsAsJSON(t *testing.T) {
+	for i := range max(verdicts, Verdict(clamps)) {
+		r := Receipt{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, Clamp: Clamp(i) % clamps, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Moved: -77,
+			Ray: geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3, Bone: rig.Head, Held: HeldSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
+		text, err := json.Marshal(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Receipt
+		if err := json.Unmarshal(text, &back); err != nil || back != r {
+			t.Fatalf("%v: %s is read as %+v", err, text, back)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"verdict":"grazed"}`), new(Receipt)); err == nil {
+		t.Error("a verdict that there is not")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	r := Receipt{Number: 5, Tick: 100, Shooter: 3, Subject: 4, Verdict: Stopped, Clamp: ClampRTT}
+	filter := func(verdict, clamp string) (f Filter) {
+		if verdict != "" && f.Verdict(verdict) != nil || clamp != "" && f.Clamp(clamp) != nil {
+			t.Fatalf("%q, %q", verdict, clamp)
+		}
+		return f
+	}
+	for i, c := range []struct {
+		f    Filter
+		want bool
+	}{
+		{Filter{}, true}, {Filter{Shooter: 3}, true}, {Filter{Shooter: 4}, false}, {Filter{Subject: 4}, true}, {Filter{Subject: 3}, false},
+		{filter("wall", ""), true}, {filter("hit", ""), false}, {filter("", "rtt"), true}, {filter("", "any"), true}, {filter("", "none"), false},
+		{Filter{From: 100, To: 100}, true}, {Filter{From: 101}, false}, {Filter{To: 99}, false}, {Filter{Number: 5}, true}, {Filter{Number: 6}, false},
+	} {
+		if c.f.Wants(&r) != c.want {
+			t.Errorf("%d: %+v", i, c.f)
+		}
+	}
+	if any := filter("", "any"); any.Wants(&Receipt{}) {
+		t.Error("any clamp wants none")
+	}
+	if new(Filter).Verdict("x") == nil || new(Filter).Clamp("x") == nil {
+		t.Error("names that there are not")
+	}
+}
+
+// Each limit is named where it is the one that moved the view, and never where nothing was moved.
+func TestWhyClamped(t *testing.T) {
+	know := Knowledge{Rate: 60, RTTTicks: 6, InterpTicks: 6, SlackTicks: 2, CapTicks: 24, NewestAcked: 90, Newest: 97, Oldest: 40}
+	with := func(edit func(*Knowledge)) Knowledge { k := know; edit(&k); return k }
+	at := func(from tick.Tick) tick.View { return tick.View{From: from, To: from + 3, Frac: 128} }
+	for i, c := range []struct {
+		v    tick.View
+		know Knowledge
+		want Clamp
+	}{
+		{at(90), know, ClampNone},
+		{at(70), know, ClampRTT},
+		{at(70), with(func(k *Knowledge) { k.RTTTicks = 30 }), ClampAcks},
+		{at(70), with(func(k *Knowledge) { k.RTTTicks, k.NewestAcked = 30, 0 }), ClampCap},
+		{at(70), with(func(k *Knowledge) { k.RTTTicks, k.NewestAcked, k.CapTicks, k.Oldest = 99, 0, 99, 80 }), ClampRing},
+		{at(88), with(func(k *Knowledge) { k.Last = 92 << 8 }), ClampBack},
+		{at(98), know, ClampAhead},
+		{tick.View{From: 60, To: 120, Frac: 140}, know, ClampSpan},
+		{tick.View{From: 9, To: 3}, know, ClampVoid},
+		{at(90), Knowledge{}, ClampNoone},
+	} {
+		used, moved := ClampView(c.v, 100, c.know)
+		if got := WhyClamped(c.v, used, 100, c.know); got != c.want || moved != (got != ClampNone) {
+			t.Errorf("%d: %+v is judged at %+v: %v, want %v", i, c.v, used, got, c.want)
+		}
+	}
+}
+
+// What a note says of a miss is what looking at everybody says, and its hits are those of Cast.
+func TestNotesAgainstEverybody(t *testing.T) {
+	c, h, slow := newCrowd(5, 120, 30), NewHistory(120, 128), newSlowHistory(128)
+	for now := tick.Tick(1); now <= 200; now++ {
+		poses := c.step(1.0 / 60)
+		h.Record(now, poses)
+		slow.Record(now, poses)
+	}
+	s := NewSweeper(h)
+	sweeps, hits, notes := make([]Sweep, 3000), make([]Hit, 3000), make([]Note, 3000)
+	for i := range sweeps {
+		shot := c.shot(h.At, h.Oldest(), h.Newest())
+		sweeps[i] = Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: shot.Team, Radius: []float32{0, 0.2}[i%2]}
+	}
+	s.CastNoted(sweeps, hits, notes)
+	missed, nobody := 0, 0
+	for i := range sweeps {
+		w, n := &sweeps[i], &notes[i]
+		if want := slow.slowSweep(*w); hits[i] != want {
+			t.Fatalf("%+v: %+v, want %+v", *w, hits[i], want)
+		}
+		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 && (n.Near != 0 || n.Bodies == 0) {
+			t.Fatalf("%+v of %+v", *n, hits[i])
+		}
+		if hits[i].ID != 0 {
+			continue
+		}
+		ray, ok := Aim(w.Ray)
+		near, miss := uint32(0), float32(math.Inf(1))
+		for slot := 0; ok && slot < 120; slot++ {
+			p, held := slow.At(w.View, slot)
+			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !within(p.Pos) {
+				continue
+			}
+			if _, reached := rig.Reaches(&ray, w.Radius, p.Pos, p.Form.Hero()); reached {
+				if _, _, d := rig.Passes(ray, &p); max(d-w.Radius, 0) < miss {
+					near, miss = p.ID, max(d-w.Radius, 0)
+				}
+			}
+		}
+		if near != n.Near || near != 0 && miss != n.Miss {
+			t.Fatalf("%+v: %+v, want %d missed by %v", *w, *n, near, miss)
+		}
+		if missed++; near == 0 {
+			nobody++
+		}
+	}
+	if missed-nobody < 200 || nobody < 100 {
+		t.Fatalf("%d misses, %d of nobody: the cases prove little", missed, nobody)
+	}
+	if n := testing.AllocsPerRun(5, func() { s.CastNoted(sweeps, hits, notes) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,64 @@
+package lagcomp
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// wideStrip is how many rows the kernel with AVX2 looks at in the time that a square of a strip takes.
+const wideStrip = 160
+
+// alongStrip makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
+// reports false if looking at everybody is less work: the lobby is small, or there is no index.
+func (s *Sweeper) alongStrip(ray geom.Ray, q *query) bool {
+	s.candidates = s.candidates[:0]
+	if q.reach > kernel.MaxRadius {
+		return false
+	}
+	f := q.frame
+	in := s.of(f)
+	if in == nil {
+		return false
+	}
+	wide := q.reach + 1e-2
+	reach := float32(wide * wide)
+	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
+	r.Origin.Y -= rig.BoundHigh // the columns hold feet
+	if r.Max = leaves(r, in.low-wide, in.high+wide); r.Max < 0 {
+		return true
+	}
+	strip := geom.NewStrip(r, wide, gridSize)
+	if strip.Squares()*s.wide > f.used {
+		return false
+	}
+	for z := strip.Z0; z <= strip.Z1; z++ {
+		x0, x1 := strip.Row(z)
+		for x := x0; x <= x1; x++ {
+			c := cellOf(x, z)
+			for _, slot := range in.rows[in.start[c]:in.start[c+1]] {
+				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)
+				along := min(max(to.Dot(r.Dir), 0), r.Max)
+				if to.Mad(r.Dir, -along).LenSq() <= reach {
+					s.candidates = append(s.candidates, slot)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// leaves is Max, or where before that a ray has left the layer from low to high for good: a way that goes up a little is soon
+// above everybody. Below 0: it is never in it.
+func leaves(r geom.Ray, low, high float32) float32 {
+	const level = 1e-3 // of less slope than this rounding could make much
+	switch {
+	case !(low <= high), r.Origin.Y > high && r.Dir.Y >= 0, r.Origin.Y < low && r.Dir.Y <= 0:
+		return -1
+	case r.Dir.Y > level:
+		return min(r.Max, (high-r.Origin.Y)/r.Dir.Y+1)
+	case r.Dir.Y < -level:
+		return min(r.Max, (low-r.Origin.Y)/r.Dir.Y+1)
+	}
+	return r.Max
+}

@@ -1,0 +1,344 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
+)
+
+// What cannot be is refused by a line that says what was expected; what is left out has the defaults that are documented.
+func TestClockConfig(t *testing.T) {
+	for i, c := range []struct {
+		cfg      ClockConfig
+		interval int
+		want     string
+	}{
+		0:  {ClockConfig{}, 3, ""},
+		1:  {ClockConfig{60, 20, 4, 4}, 3, ""},
+		2:  {ClockConfig{Simulation: 128}, 6, ""},
+		3:  {ClockConfig{Simulation: 20}, 1, ""},
+		4:  {ClockConfig{Simulation: 60, Network: 60}, 1, ""},
+		5:  {ClockConfig{Simulation: 60, Network: 3}, 20, ""},
+		6:  {ClockConfig{Simulation: 19}, 0, "tick rate 19 Hz: expected 20 to 128"},
+		7:  {ClockConfig{Simulation: 60, Network: 61}, 0, "61 snapshots a second at 60 Hz: expected 3 to 60"},
+		8:  {ClockConfig{Simulation: 60, Network: 2}, 0, "expected 3 to 60"},
+		9:  {ClockConfig{Network: -1}, 0, "-1 snapshots a second"},
+		10: {ClockConfig{MaxSteps: 17}, 0, "17 steps a frame: expected 1 to 16"},
+		11: {ClockConfig{MaxSteps: 2, MaxBatch: 3}, 0, "batches of 3 steps: expected 1 to 2"},
+		12: {ClockConfig{MaxBatch: -1}, 0, "batches of -1 steps: expected 1 to 4"},
+	} {
+		got, interval, err := c.cfg.Check()
+		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 || got.MaxBatch < 1 || !got.Simulation.Valid()) {
+			t.Errorf("%d: %+v, %d, %v", i, got, interval, err)
+		}
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d: %v, want %q", i, err, c.want)
+		}
+	}
+}
+
+// host is a machine in virtual time: a clock, and what frames cost. cost is that of n ticks that begin at an instant.
+type machine struct {
+	now     time.Duration
+	clock   *Clock
+	cost    func(now time.Duration, n int) time.Duration
+	played  int
+	most    int // ticks of a frame
+	givenUp uint64
+	late    time.Duration // the worst
+}
+
+// until runs frames up to an instant.
+func (m *machine) until(end time.Duration) {
+	for m.now < end {
+		m.now = max(m.now, m.clock.Due())
+		steps, late, givenUp := m.clock.Frame(m.now)
+		m.played, m.most, m.givenUp, m.late = m.played+steps, max(m.most, steps), m.givenUp+givenUp, max(m.late, late)
+		m.now += m.cost(m.now, steps)
+	}
+}
+
+// TestRow66TickRateConfig is row 66 of the reference's checklist: at 60 ticks and 20 snapshots a second, and four steps a frame at most, a
+// stall of a second costs that second, once. What can be made up for is, what cannot is given up and counted, and the clock is on time again
+// at once.
+func TestRow66TickRateConfig(t *testing.T) {
+	for _, batch := range []int{1, 4} {
+		cfg, interval, err := ClockConfig{60, 20, 4, batch}.Check()
+		if err != nil || interval != 3 {
+			t.Fatal(interval, err)
+		}
+		m := machine{clock: NewClock(cfg, 0)}
+		stalled := false
+		m.cost = func(now time.Duration, n int) time.Duration {
+			if !stalled && now >= 10*time.Second {
+				stalled = true
+				return time.Second
+			}
+			return time.Duration(n) * 8 * time.Millisecond // a spiral needs little: each tick is half of its period
+		}
+		m.until(10 * time.Second)
+		if m.played != 599 && m.played != 600 || m.most != 1 || m.givenUp != 0 || m.late != 0 || m.clock.Caught != 0 {
+			t.Fatalf("before: %+v", m)
+		}
+		m.until(11*time.Second + 1)
+		m.until(12 * time.Second) // within a second all is as it was
+		if m.most != 4 || m.givenUp < 55 || m.givenUp > 57 || m.clock.Stalls > 2 || m.clock.GivenUp != m.givenUp || m.clock.Caught < 3 || m.clock.Caught > 8 {
+			t.Errorf("the stall: most %d, %d given up, %+v", m.most, m.givenUp, m.clock)
+		}
+		played, caught := m.played, m.clock.Caught
+		m.late, m.most = 0, 0
+		m.until(22 * time.Second)
+		if n := m.played - played; n < 599 || n > 601 || m.late != 0 || m.most != 1 || m.clock.Caught != caught {
+			t.Errorf("after: %d ticks in 10 s, %v late, %d at once", n, m.late, m.most)
+		}
+		if total := uint64(m.played) + m.givenUp; total < 22*60-1 || total > 22*60+1 {
+			t.Errorf("%d ticks played and given up in 22 s", total)
+		}
+	}
+}
+
+// A machine that is too slow for its rate plays as many ticks as it can, and falls no further behind than the steps of a frame: nothing
+// piles up, so that the moment the load is gone it is on time.
+func TestRow66NoSpiral(t *testing.T) {
+	for _, steps := range []int{1, 4, 16} {
+		cfg, _, _ := ClockConfig{MaxSteps: steps}.Check()
+		m := machine{clock: NewClock(cfg, 0)}
+		m.cost = func(_ time.Duration, n int) time.Duration { return time.Duration(n) * 25 * time.Millisecond } // of 16.7
+		m.until(10 * time.Second)
+		if m.played < 390 || m.played > 410 || m.late > time.Duration(steps+1)*25*time.Millisecond || uint64(m.played)+m.givenUp < 600-uint64(2*steps) {
+			t.Errorf("%d steps: %d played, %d given up, at most %v late", steps, m.played, m.givenUp, m.late)
+		}
+		m.cost = func(time.Duration, int) time.Duration { return time.Millisecond }
+		m.until(11 * time.Second)
+		played := m.played
+		m.late = 0
+		m.until(21 * time.Second)
+		if n := m.played - played; n < 599 || n > 601 || m.late > time.Microsecond {
+			t.Errorf("%d steps: afterwards %d in 10 s, %v late", steps, n, m.late)
+		}
+	}
+}
+
+// Ticks are due at even distances for hours, at rates whose period is no whole number of nanoseconds, and whatever the tempo was.
+func TestClockKeepsTime(t *testing.T) {
+	for _, rate := range []tick.Rate{20, 60, 64, 128} {
+		cfg, _, _ := ClockConfig{Simulation: rate}.Check()
+		c := NewClock(cfg, 0)
+		n := 0
+		for ; c.Due() <= time.Hour; n++ {
+			if steps, late, up := c.Frame(c.Due()); steps != 1 || late != 0 || up != 0 {
+				t.Fatalf("%d Hz, tick %d: %d steps, %v late, %d given up", rate, n, steps, late, up)
+			}
+		}
+		if n != 3600*int(rate) {
+			t.Errorf("%d Hz: %d ticks in an hour", rate, n)
+		}
+		c.Dilate(slowTempo)
+		at := c.Due()
+		for range 4 * int(rate) {
+			c.Frame(c.Due())
+		}
+		if took := c.Due() - at; took < 4999*time.Millisecond || took > 5001*time.Millisecond {
+			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
+		}
+		c.Dilate(wire.FullTempo)
+		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
+			t.Errorf("%d Hz: the next tick %v after", rate, d)
+		}
+		if steps, _, _ := c.Frame(c.Due() - 1); steps != 0 {
+			t.Error("a tick before it is due")
+		}
+	}
+}
+
+// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing is missed, nothing mispredicted.
+func TestRow66Batches(t *testing.T) {
+	b := newTable(t, 6, Config{})
+	b.play(3)
+	snapshots := b.count(Snapshots)
+	before := b.lobby.match.Tick()
+	for frame := range 90 { // a machine that always plays two, three or four at once
+		n := 2 + frame%3
+		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + tick.Tick(n))
+		if err := b.lobby.Ticks(b.now, b.unix(), b.conn, n); err != nil {
+			t.Fatal(err)
+		}
+		b.balanced()
+		b.exchange()
+	}
+	played := uint64(b.lobby.match.Tick() - before)
+	if got := b.count(Snapshots) - snapshots; played != 270 || got < played*6/3*6/10 || got > played*6/3 {
+		t.Errorf("%d snapshots in %d ticks", got, played)
+	}
+	for n, p := range b.players {
+		if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d: %+v", n, s)
+		}
+	}
+	b.agrees(100)
+}
+
+// TestRow66Ladder is the overload ladder in virtual time, with the costs of a tick's parts made up: each rung makes a tick cheaper by what it
+// leaves out, the lobby climbs no higher than it must, stays there while the load does, and comes down when that is gone, in the order in
+// which it went up.
+func TestRow66Ladder(t *testing.T) {
+	for _, c := range []struct {
+		load float64 // of a tick without shedding, in periods
+		want Shed
+	}{{0.9, ShedNothing}, {1.2, ShedHalf}, {1.5, ShedQuarter}, {1.7, ShedDetail}, {1.85, ShedSpectators}, {1.95, ShedTime}, {2.5, ShedTime}} {
+		cfg, _, _ := ClockConfig{}.Check()
+		m := machine{clock: NewClock(cfg, 0)}
+		var o Overload
+		load, path := c.load, []Shed{}
+		m.cost = func(_ time.Duration, n int) time.Duration {
+			took := time.Duration(float64(time.Second/60) * load * shedCost(o.rung))
+			for range n {
+				if rung, changed := o.Tick(took, m.clock.Period()); changed {
+					path = append(path, rung)
+					m.clock.Dilate(rung.Tempo())
+				}
+			}
+			return time.Duration(n) * took
+		}
+		m.until(60 * time.Second)
+		if o.rung != c.want {
+			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.rung, c.want, path)
+		}
+		for i, rung := range path {
+			if rung != Shed(i+1) {
+				t.Errorf("load %v: %v", c.load, path)
+				break
+			}
+		}
+		n := len(path)
+		m.until(120 * time.Second)
+		if len(path) != n {
+			t.Errorf("load %v: it goes up and down: %v", c.load, path)
+		}
+		load = 0.3
+		m.until(120*time.Second + time.Duration(n)*16*time.Second)
+		if o.rung != ShedNothing || m.clock.Period() != tick.Rate(60).Period() {
+			t.Errorf("load %v: afterwards on %v, %v", c.load, o.rung, path)
+		}
+		for i, rung := range path[n:] {
+			if rung != Shed(n-1-i) {
+				t.Errorf("load %v: down by %v", c.load, path[n:])
+			}
+		}
+	}
+}
+
+// shedCost is what is left of a tick on a rung, in this test: of 1, the snapshots are 0.45, spectators 0.02.
+func shedCost(s Shed) float64 {
+	cost := 1.0
+	if s >= ShedHalf {
+		cost -= 0.2
+	}
+	if s >= ShedQuarter {
+		cost -= 0.15
+	}
+	if s >= ShedDetail {
+		cost -= 0.07
+	}
+	if s >= ShedSpectators {
+		cost -= 0.05
+	}
+	return cost
+}
+
+// Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no spectators, nobody new, and a slower match
+// that clients follow; with the last rung all of it comes back. Who plays is never sent away, and no command is dropped.
+func TestRow66RungsAct(t *testing.T) {
+	{
+		b := newTable(t, 60, Config{Players: 64, Spectators: 2})
+		b.think = func(n int) client.Intent { // the same at all times, so that bytes can be compared
+			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(b.lobby.match.Tick())*90 + uint32(n)*4000)}
+		}
+		b.sit(client.Config{}, spectator)
+		b.play(6)
+		clock := NewClock(must(ClockConfig{}.Check()), b.now)
+		type figures struct{ snapshots, bytes uint64 }
+		run := func(seconds int) (f figures) {
+			was := figures{b.count(Snapshots), b.count(BytesOut)}
+			from := b.now
+			for b.now < from+time.Duration(seconds)*time.Second {
+				b.now = clock.Due()
+				clock.Frame(b.now)
+				if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
+					t.Fatal(err)
+				}
+				b.balanced()
+				b.exchange()
+			}
+			return figures{b.count(Snapshots) - was.snapshots, b.count(BytesOut) - was.bytes}
+		}
+		var at [NumSheds]figures
+		missing := uint64(0)
+		for rung := ShedNothing; rung < NumSheds; rung++ {
+			b.lobby.Shed(rung)
+			clock.Dilate(rung.Tempo())
+			run(3)
+			if rung == ShedNothing {
+				missing = b.count(InputsMissing)
+			}
+			before := b.lobby.match.Tick()
+			at[rung] = run(4)
+			ticks := b.lobby.match.Tick() - before
+			if want := tick.Tick(4 * 60); rung < ShedTime && ticks+2 < want || rung == ShedTime && (ticks < want*4/5-2 || ticks > want*4/5+2) {
+				t.Errorf("%v: %d ticks in 4 s", rung, ticks)
+			}
+			if state, why := b.players[60].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != wire.ReasonOverload {
+				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
+			}
+			if b.lobby.Stats.Rung[rung].Load() < 300 {
+				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.Rung[rung].Load())
+			}
+			b.agrees(20)
+		}
+		t.Logf("snapshots and bytes in 4 s by rung: %v", at)
+		ratio := func(a, b uint64) float64 { return float64(a) / float64(b) }
+		for i, r := range []struct{ got, least, most float64 }{
+			{ratio(at[ShedHalf].snapshots, at[ShedNothing].snapshots), 0.48, 0.52},
+			{ratio(at[ShedQuarter].snapshots, at[ShedHalf].snapshots), 0.48, 0.52},
+			{ratio(at[ShedDetail].snapshots, at[ShedQuarter].snapshots), 0.98, 1.02},
+			{ratio(at[ShedDetail].bytes, at[ShedQuarter].bytes), 0.5, 0.9},
+			{ratio(at[ShedTime].snapshots, at[ShedDoor].snapshots), 0.76, 0.84},
+		} {
+			if r.got < r.least || r.got > r.most {
+				t.Errorf("relation %d is %.2f, want %.2f to %.2f: %+v", i, r.got, r.least, r.most, at)
+			}
+		}
+		for n, p := range b.players[:60] {
+			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != slowTempo {
+				t.Errorf("client %d at tempo %d: %+v", n, p.Tempo(), s)
+			}
+		}
+		if n := b.count(InputsMissing) - missing; n > 60 || b.count(Dismissed) != 1 || b.count(SpectatorsShed) != 1 {
+			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(Dismissed), b.count(SpectatorsShed))
+		}
+		b.lobby.Shed(ShedNothing)
+		clock.Dilate(wire.FullTempo)
+		run(3)
+		if f := run(4); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != wire.FullTempo {
+			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[ShedNothing], b.players[0].Tempo())
+		}
+		b.sit(client.Config{}, spectator) // is welcome again
+		run(1)
+		if state, _ := b.players[61].State(); state != client.Joined {
+			t.Errorf("the next spectator is %v", state)
+		}
+	}
+}
+
+func must(c ClockConfig, _ int, err error) ClockConfig {
+	if err != nil {
+		panic(fmt.Sprint(err))
+	}
+	return c
+}

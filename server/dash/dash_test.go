@@ -1,0 +1,328 @@
+package dash
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sample is a page of a lobby that does not exist.
+func sample(players int) *Dash {
+	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players, Stages: []Stage{{"receive", "receive"}, {"move", "match"}}, Parts: []string{"heads", "rest"}, Bones: []string{"head"}})
+}
+
+// site serves a page until the test ends.
+func site(t *testing.T, d *Dash) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	d.Routes(mux)
+	s := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		d.Close()
+		s.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return s
+}
+
+// fill writes frame n, with so many players.
+func (d *Dash) fill(n uint64, players int) {
+	f := d.Next()
+	f.Tick = n
+	for slot := range players {
+		f.Players = append(f.Players, Player{Slot: slot, Name: "somebody with a name", X: float32(slot)})
+	}
+	if s := f.AddShot(); s != nil {
+		s.Then, s.Now = append(s.Then, Capsule{1, 2, 3, 4, 5, 6, 7}), append(s.Now, Capsule{float32(n)})
+	}
+	d.Hang()
+}
+
+// watch reads a stream until the test ends and gives its events: name and data.
+func watch(t *testing.T, s *httptest.Server) <-chan [2]string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	req, _ := http.NewRequestWithContext(ctx, "GET", s.URL+"/dash/events", nil)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%d %v", resp.StatusCode, resp.Header)
+	}
+	events, done := make(chan [2]string, 1000), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(events)
+		lines, name := bufio.NewScanner(resp.Body), ""
+		lines.Buffer(nil, 1<<24)
+		for lines.Scan() {
+			if rest, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				name = rest
+			} else if rest, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				events <- [2]string{name, rest}
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); resp.Body.Close(); <-done })
+	return events
+}
+
+// until waits for a condition that another goroutine brings about.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
+// A reader hears about the lobby once, then frames in order; whoever makes frames is told when the last reader has gone.
+func TestStream(t *testing.T) {
+	d := sample(4)
+	s := site(t, d)
+	if d.Watched() {
+		t.Error("watched by nobody")
+	}
+	t.Run("reader", func(t *testing.T) {
+		events := watch(t, s)
+		if first := <-events; first[0] != "about" || !strings.Contains(first[1], `"name":"here"`) {
+			t.Errorf("first %q", first)
+		}
+		if !d.Watched() {
+			t.Error("not watched")
+		}
+		var last uint64
+		for n := uint64(1); last < 5; n++ {
+			d.fill(n, 3)
+			e := <-events
+			var f Frame
+			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last || len(f.Players) != 3 || len(f.Shots) != 1 || f.Shots[0].Now[0][0] != float32(f.Tick) || len(f.Shots[0].Then) != 1 {
+				t.Fatalf("frame %d: %q, %v", n, e, err)
+			}
+			last = f.Tick
+		}
+	})
+	until(t, "nobody watches", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return !d.telling
+	})
+	if d.Watched() {
+		t.Error("still watched")
+	}
+	d.fill(9, 1) // nobody hears it, and the next reader no more
+	next := watch(t, s)
+	<-next
+	time.Sleep(2 * lookEvery)
+	d.fill(10, 1)
+	if e := <-next; !strings.HasPrefix(e[1], `{"tick":10,`) {
+		t.Errorf("a frame from before: %q", e)
+	}
+}
+
+// There are so many readers and no more, and a place is free when one leaves.
+func TestReadersAreBounded(t *testing.T) {
+	d := sample(1)
+	s := site(t, d)
+	var all []*reader
+	for range MaxReaders {
+		all = append(all, d.join())
+	}
+	resp, err := http.Get(s.URL + "/dash/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || string(body) != "16 watch already\n" {
+		t.Errorf("%d %q", resp.StatusCode, body)
+	}
+	d.leave(all[0])
+	if <-watch(t, s); !d.Watched() {
+		t.Error("the free place was not given")
+	}
+	for _, r := range all[1:] {
+		d.leave(r)
+	}
+}
+
+// One who never reads misses frames and is let go; the other gets every one of them, and who makes them never waits.
+func TestStuckReader(t *testing.T) {
+	d := sample(2000)
+	d.patience = 300 * time.Millisecond
+	s := site(t, d)
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.(*net.TCPConn).SetReadBuffer(1 << 10)
+	fmt.Fprint(conn, "GET /dash/events HTTP/1.1\r\nHost: x\r\n\r\n")
+	count := func() (n int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.readers)
+	}
+	until(t, "the stuck one is in", func() bool { return count() == 1 })
+	var stuck *reader
+	for r := range d.readers {
+		stuck = r
+	}
+	events := watch(t, s)
+	<-events
+	until(t, "it is let go", func() bool {
+		d.fill(1, 2000)
+		if e := <-events; e[0] != "frame" {
+			t.Errorf("event %s", e[0])
+		}
+		return count() == 1
+	})
+	if stuck.missed.Load() == 0 {
+		t.Error("it missed nothing")
+	}
+	d.fill(2, 1)
+	if e := <-events; !strings.HasPrefix(e[1], `{"tick":2,`) {
+		t.Errorf("the other one hears %q", e[0])
+	}
+}
+
+// A reader that was too slow is told how much it missed.
+func TestSlowReaderIsTold(t *testing.T) {
+	d := sample(1)
+	r := d.join()
+	for range readerFrames + 3 {
+		d.share([]byte("x"))
+	}
+	if n := r.missed.Load(); n != 3 {
+		t.Errorf("%d missed", n)
+	}
+	d.leave(r)
+	d.Close()
+}
+
+// Making frames waits for nobody and allocates nothing, whoever reads.
+func TestFramesAllocateNothing(t *testing.T) {
+	d := sample(64)
+	var n uint64
+	if a := testing.AllocsPerRun(100, func() { n++; d.fill(n, 64) }); a != 0 {
+		t.Errorf("%v allocations a frame", a)
+	}
+	if lost := d.board.lost.Load(); lost != n-1 {
+		t.Errorf("%d of %d frames counted as lost", lost, n-1)
+	}
+}
+
+// The reader sees whole frames, each newer than the one before, and every frame was read or is counted as lost.
+func TestBoard(t *testing.T) {
+	const frames = 20000
+	var b board
+	b.init(8, 0, 0, 0)
+	var writer sync.WaitGroup
+	writer.Add(1)
+	go func() {
+		defer writer.Done()
+		for n := uint64(1); n <= frames; n++ {
+			f := b.next()
+			f.reset()
+			f.Tick = n
+			for range 8 {
+				f.Players = append(f.Players, Player{Slot: int(n)})
+			}
+			b.hang()
+		}
+	}()
+	var read, last uint64
+	for last < frames {
+		f := b.take()
+		if f == nil {
+			continue
+		}
+		for _, p := range f.Players {
+			if p.Slot != int(f.Tick) {
+				t.Fatalf("frame %d has a row of %d", f.Tick, p.Slot)
+			}
+		}
+		if f.Tick <= last || len(f.Players) != 8 {
+			t.Fatalf("frame %d after %d, %d rows", f.Tick, last, len(f.Players))
+		}
+		last = f.Tick
+		read++
+	}
+	writer.Wait()
+	if read+b.lost.Load() != frames {
+		t.Errorf("%d read, %d lost, of %d", read, b.lost.Load(), frames)
+	}
+}
+
+// What comes says that it loads nothing from elsewhere, and it does not.
+func TestPageIsClosed(t *testing.T) {
+	d := sample(1)
+	d.SetMap(Map{Arena: "</script>", Solids: []Solid{{Shape: "box"}}})
+	s := site(t, d)
+	for path, kind := range map[string]string{"/": "text/html", "/dash/page.js": "text/javascript", "/dash/page.css": "text/css", "/dash/map.json": "application/json"} {
+		resp, err := http.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		h := resp.Header
+		if resp.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, resp.StatusCode, h)
+		}
+		if path == "/" && (strings.Contains(string(body), "style=") || strings.Contains(string(body), "<style") || strings.Contains(string(body), "://")) {
+			t.Error("the page has a style of its own or an address elsewhere")
+		}
+	}
+	if strings.Contains(policy, "unsafe") || !strings.HasPrefix(policy, "default-src 'none'") {
+		t.Error(policy)
+	}
+	if resp, err := http.Get(s.URL + "/elsewhere"); err != nil || resp.StatusCode != 404 {
+		t.Errorf("%v %v", resp, err)
+	} else {
+		resp.Body.Close()
+	}
+}
+
+// After Close streams end, there are no others, and nothing is left running.
+func TestClose(t *testing.T) {
+	d := sample(1)
+	s := site(t, d)
+	events := watch(t, s)
+	<-events
+	d.Close()
+	if e, more := <-events; more {
+		t.Errorf("after the end %q", e)
+	}
+	if d.join() != nil {
+		t.Error("a new reader after the end")
+	}
+	d.fill(1, 1)
+	d.Close()
+}
+
+func BenchmarkEncode1000(b *testing.B) {
+	d := sample(1000)
+	d.fill(1, 1000)
+	f := d.board.take()
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(event("frame", f))))
+	}
+}

@@ -1,0 +1,128 @@
+package dash
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/plot"
+)
+
+//go:embed assets/page.html
+var pageHTML string
+
+//go:embed assets/dash.css
+var style string
+
+//go:embed assets/dash.js
+var script string
+
+// policy lets the page load from its own host and from nowhere else. There is no style or script within it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Paths of the page: / and whatever begins with Prefix.
+const Prefix = "/dash/"
+
+// text is a file of the page, with a name for its content.
+type text struct{ kind, body, tag string }
+
+func newText(kind, body string) text {
+	sum := sha256.Sum256([]byte(body))
+	return text{kind, body, `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+// Routes adds the page to a mux: GET /, /dash/… . Who may ask is for the caller to say.
+func (d *Dash) Routes(mux *http.ServeMux) {
+	for path, t := range map[string]text{
+		"/{$}":              newText("text/html; charset=utf-8", pageHTML),
+		Prefix + "page.css": newText("text/css; charset=utf-8", plot.Style()+"\n"+style),
+		Prefix + "page.js":  newText("text/javascript; charset=utf-8", plot.Script()+"\n"+script),
+	} {
+		mux.HandleFunc("GET "+path, t.serve)
+	}
+	mux.HandleFunc("GET "+Prefix+"map.json", d.serveMap)
+	mux.HandleFunc("GET "+Prefix+"events", d.serveEvents)
+}
+
+// guard sets what every answer has.
+func guard(h http.Header, kind string) {
+	h.Set("Content-Type", kind)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+func (t text) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	guard(h, t.kind)
+	h.Set("Cache-Control", "no-cache") // asked for each time, and told that it is the same
+	h.Set("ETag", t.tag)
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(t.body))
+}
+
+func (d *Dash) serveMap(w http.ResponseWriter, _ *http.Request) {
+	guard(w.Header(), "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(*d.maps.Load()) // the reader has gone: nothing to do
+}
+
+// serveEvents is a stream: about, once, and then frames. Before a frame it says how many this reader has missed, if more than before.
+func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
+	reader := d.join()
+	if reader == nil {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, fmt.Sprintf("%d watch already", MaxReaders), http.StatusServiceUnavailable)
+		return
+	}
+	defer d.leave(reader)
+	guard(w.Header(), "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	out := stream{w: w, to: http.NewResponseController(w), patience: d.patience}
+	hush := time.NewTicker(quiet)
+	defer hush.Stop()
+	var missed uint64
+	for err := out.send(d.about); err == nil; {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-d.ended:
+			return
+		case text := <-reader.frames:
+			if now := reader.missed.Load(); now != missed {
+				missed = now
+				err = out.write(event("missed", missed))
+			}
+			if err == nil {
+				err = out.send(text)
+			}
+		case <-hush.C:
+			err = out.send([]byte(": still here\n\n"))
+		}
+	}
+}
+
+// stream writes to a reader, and not for longer than patience.
+type stream struct {
+	w        http.ResponseWriter
+	to       *http.ResponseController
+	patience time.Duration
+}
+
+func (s *stream) write(text []byte) error {
+	_ = s.to.SetWriteDeadline(time.Now().Add(s.patience)) // a test's recorder has none
+	_, err := s.w.Write(text)
+	return err
+}
+
+func (s *stream) send(text []byte) error {
+	if err := s.write(text); err != nil {
+		return err
+	}
+	return s.to.Flush()
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+)
+
+// playing is what is played, as others than the tick may read it.
+type playing struct {
+	phase       Phase
+	arena, mode string
+	spectators  int
+}
+
+// found is what has become of a search for a course.
+type found struct {
+	ground Ground
+	err    error
+}
+
+// errNoGround is what a host without a function for it says to another map.
+var errNoGround = errors.New("this server was started without a way to other maps")
+
+// loader makes what a lobby calls for another map: it reads the map, works out what its walls hide and makes all that Change needs, on a
+// goroutine of its own, one at a time. The goroutine ends when it has what it was sent for.
+func (h *Host) loader(cfg HostConfig) Load {
+	if cfg.Ground == nil {
+		return func(Course) (func() (*Ground, error), error) { return nil, errNoGround }
+	}
+	given := cfg.Lobby
+	return func(c Course) (func() (*Ground, error), error) {
+		done := make(chan found, 1)
+		go func() { done <- h.fetchGround(given, cfg, c) }()
+		return func() (*Ground, error) {
+			select {
+			case f := <-done:
+				if f.err != nil {
+					return nil, f.err
+				}
+				return &f.ground, nil
+			default:
+				return nil, nil
+			}
+		}, nil
+	}
+}
+
+// fetchGround finds all that a course needs. What is wrong with a map must not end the server: a panic is an error.
+func (h *Host) fetchGround(given Config, cfg HostConfig, c Course) (f found) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f.err = fmt.Errorf("load: %v", fault)
+		}
+	}()
+	if f.ground, f.err = cfg.Ground(c); f.err != nil {
+		return f
+	}
+	given.Arena, given.ArenaName, given.Walls = f.ground.Arena, f.ground.Name, f.ground.Walls
+	if given, _, f.err = withWalls(given, cfg.Sights); f.err != nil {
+		return f
+	}
+	f.ground.Walls = given.Walls
+	f.err = h.lobby.Make(&f.ground)
+	return f
+}
+
+// clock is at which rates the host works.
+func (c HostConfig) clock() (ClockConfig, error) {
+	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps, MaxBatch: c.MaxBatch}.Check()
+	return rates, err
+}
+
+// note makes what is played readable, and says what has become of changes.
+func (h *Host) note() {
+	l := h.lobby
+	h.playing.Store(&playing{l.Phase(), l.cfg.ArenaName, l.cfg.Rules.Game.Mode.Name, l.spectators()})
+	for _, line := range l.voyage.told {
+		fmt.Fprintln(h.log, line)
+	}
+	l.voyage.told = l.voyage.told[:0]
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// recordings are the files of a folder, oldest first, each with the first ticks of its chunks.
+func recordings(t *testing.T, dir string) (out [][]int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.tkr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) == 0 {
+			continue // made, and nothing written yet
+		}
+		r, err := replay.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var ticks []int
+		for {
+			c, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			ticks = append(ticks, int(c.First))
+		}
+		r.Close()
+		out = append(out, ticks)
+	}
+	slices.SortFunc(out, func(a, b []int) int { return a[0] - b[0] })
+	return out
+}
+
+// films are chunks of a lobby, as many as are wanted.
+func films(t *testing.T, n int) (out []Film) {
+	t.Helper()
+	l := newLab(t, Config{Record: func(f Film) { out = append(out, f) }})
+	for len(out) < n {
+		l.tick()
+	}
+	return out
+}
+
+// What a disk cannot keep up with is left out and said, the tick never waits, and the recording goes on in another file.
+func TestArchiveNeverBlocksTheTick(t *testing.T) {
+	var log bytes.Buffer
+	a, err := newArchive(filepath.Join(t.TempDir(), "new"), &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := films(t, recordQueue+4)
+	for _, f := range all[:recordQueue+2] { // nobody writes: the disk hangs
+		a.take(f)
+	}
+	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 2 {
+		t.Errorf("%d chunks found the queue full: %s", said, log.String())
+	}
+	go a.write()
+	for len(a.queue) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, f := range all[recordQueue+2:] {
+		a.take(f)
+	}
+	a.close()
+	got := recordings(t, a.dir)
+	if len(got) != 2 || len(got[0]) != recordQueue || len(got[1]) != 2 || got[1][0] != int(all[recordQueue+2].Chunk.First) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A round has a file; and what is there of one is whole after every chunk, as it is for a server that is killed.
+func TestArchiveByRounds(t *testing.T) {
+	a, err := newArchive(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go a.write()
+	for i, f := range films(t, 6) {
+		f.First = i == 0 || i == 4
+		a.take(f)
+		for deadline := 0; deadline < 5000; deadline++ {
+			n := 0
+			for _, file := range recordings(t, a.dir) {
+				n += len(file)
+			}
+			if n == i+1 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	a.close()
+	if got := recordings(t, a.dir); len(got) != 2 || len(got[0]) != 4 || len(got[1]) != 2 {
+		t.Errorf("%v", got)
+	}
+}

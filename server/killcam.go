@@ -1,0 +1,152 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
+// is over: it ends with the tick in which it is made, and arrives later. One is made every camEvery at most, for all who died since the
+// last, and it is the same for all of them. Each gets it as a blob, no more than a fragment at a time and no faster than camKbps, or a
+// quarter of what its line carries, and all together from the bytes for content: snapshots do not wait for it.
+const (
+	camEvery   = time.Second
+	camKbps    = 512
+	camPlayers = 64 // the most players of a lobby that gives killcams unless told otherwise
+)
+
+// Killcam says whether a lobby gives killcams.
+type Killcam uint8
+
+// KillcamAuto is for lobbies of at most 64 players: in larger ones what came in from all in twelve seconds is longer than a blob.
+const (
+	KillcamAuto Killcam = iota
+	KillcamOn
+	KillcamOff
+)
+
+// ParseKillcam reads auto, on or off.
+func ParseKillcam(s string) (Killcam, error) {
+	for i, name := range [...]string{"auto", "on", "off"} {
+		if s == name {
+			return Killcam(i), nil
+		}
+	}
+	return 0, fmt.Errorf("killcam %q: expected auto, on or off", s)
+}
+
+// cams are a lobby's killcams.
+type cams struct {
+	askers int       // guests who want killcams
+	made   tick.Tick // when the last was
+	next   int       // in live: whose turn it is
+}
+
+// cam is what a guest is to be shown.
+type cam struct {
+	asked  bool
+	died   bool // and has not been sent a killcam of it
+	bucket session.Bucket
+}
+
+// camera takes a guest's wish for killcams: once, and if the lobby gives any.
+func (l *Lobby) camera(now time.Duration, g *guest) {
+	on := l.cfg.Killcam == KillcamOn || l.cfg.Killcam == KillcamAuto && l.cfg.Players <= camPlayers
+	if !on || !g.ready || g.cam.asked {
+		l.Stats.Count[FetchRefused].Inc()
+		return
+	}
+	kbps := camKbps
+	if rate := g.bucket.Rate(); rate > 0 {
+		kbps = min(kbps, max(1, rate*8/1000/4))
+	}
+	g.cam = cam{asked: true, bucket: session.NewBucket(now, bytesPerSecond(kbps))}
+	l.cams.askers++
+}
+
+// uncamera notes that a guest is gone.
+func (l *Lobby) uncamera(g *guest) {
+	if g.cam.asked {
+		l.cams.askers--
+	}
+	g.cam = cam{}
+}
+
+// mourn notes who died in the tick.
+func (l *Lobby) mourn(e *sim.Event) {
+	if g := &l.guests[e.Victim.Index()]; g.id == e.Victim && g.cam.asked {
+		g.cam.died = true
+	}
+}
+
+// film makes a killcam if one is due, and sends fragments of those that are on their way.
+func (l *Lobby) showCams(now time.Duration) {
+	c := &l.cams
+	if c.askers == 0 || l.film.rec == nil {
+		return
+	}
+	var blob []byte
+	for _, slot := range l.live {
+		g := &l.guests[slot]
+		if !g.cam.died || g.peer.Blobs().Pending > 0 {
+			continue
+		}
+		if blob == nil {
+			if blob = l.develop(); blob == nil {
+				break
+			}
+		}
+		g.cam.died = false
+		if g.peer.SendBlob(blob) == nil {
+			l.Stats.Count[Killcams].Inc()
+		}
+	}
+	l.supplyCams(now)
+}
+
+// develop makes the blob of a killcam that ends now, nil if it is not yet time for another or it is too long.
+func (l *Lobby) develop() []byte {
+	c := &l.cams
+	t := l.match.Tick()
+	if c.made != 0 && t < c.made+l.ticksOf(int(camEvery/time.Millisecond)) && t >= c.made {
+		return nil
+	}
+	c.made = t
+	reel := l.film.cam.Append(nil, l.film.rec, session.MaxBlobSize-wire.ParcelHead)
+	if len(reel) == 0 {
+		l.Stats.Count[KillcamsTooLong].Inc()
+		return nil
+	}
+	p := wire.Parcel{Content: wire.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
+	return p.Append(nil)
+}
+
+// supplyCams sends the next fragments, one to a guest, as far as the bytes for all go.
+func (l *Lobby) supplyCams(now time.Duration) {
+	room := l.contents.bucket.Room(now, l.cfg.Rules.Rate.Period())
+	for range len(l.live) {
+		if room <= 0 {
+			return
+		}
+		if l.cams.next++; l.cams.next >= len(l.live) {
+			l.cams.next = 0
+		}
+		g := &l.guests[l.live[l.cams.next]]
+		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+			continue
+		}
+		pack, _ := g.peer.Append(now, l.drafts.next())
+		pack = g.peer.AppendBlob(pack, session.FragmentRoom)
+		l.dispatch(now, g, pack) // the fragment is due again if this fails
+		n := sealBytes + len(pack)
+		l.Stats.Count[ContentBytes].Add(uint64(n))
+		g.cam.bucket.Take(now, n)
+		l.contents.bucket.Take(now, n)
+		room -= n
+	}
+}

@@ -1,0 +1,37 @@
+package server
+
+// Phase is what a lobby does as a whole.
+type Phase uint8
+
+// The phases.
+const (
+	PhaseIdle    Phase = iota // nobody is here
+	PhaseLoading              // another map is being read, or some who were here when it came are not ready on it yet
+	PhaseActive               // it is played
+)
+
+// String names the phase.
+func (p Phase) String() string { return [...]string{"idle", "loading", "active"}[min(p, PhaseActive)] }
+
+// Phase returns the phase that the lobby is in.
+//
+//	Idle     nobody is here. With Config.Sleep no tick is played: time stands still in the match. Who comes wakes it
+//	Loading  the old map is played until the new one is read; and the new one by those who are ready, until all are who were there
+//	Active   the map is played
+func (l *Lobby) Phase() Phase {
+	if l.voyage.poll != nil {
+		return PhaseLoading
+	}
+	for _, slot := range l.live {
+		if g := &l.guests[slot]; !g.ready && g.world != 0 {
+			return PhaseLoading
+		}
+	}
+	if l.deserted() {
+		return PhaseIdle
+	}
+	return PhaseActive
+}
+
+// deserted reports whether there is nobody at all: no guest, no absent player, nobody without a client.
+func (l *Lobby) deserted() bool { return len(l.arrivals) == 0 && l.match.World.Len() == 0 }

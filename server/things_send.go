@@ -1,0 +1,146 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// thingRoom is how many bytes of a snapshot things may take that does not tell all of them at once. Its first package has head bytes. A
+// line that is limited gives them an eighth, which may be saved up until a row fits.
+func (l *Lobby) thingRoom(now time.Duration, g *guest, head int) int {
+	room := l.cfg.JoinBytes / joinShare
+	if g.bucket.Rate() != 0 {
+		all := max(0, g.bucket.Room(now, g.share(l)))
+		g.things.saved = min(g.things.saved+all/thingShare, max(all/2, 2*thingBits/8))
+		room = g.things.saved
+	}
+	return max(0, min(room, wire.MaxPackage-head-reserve())-thingHead)
+}
+
+// thingHead is what a part about things takes before its runs, at most.
+const thingHead = 2 + 4
+
+// refresh is how many intervals old what a guest holds may get while nothing changes: a baseline lasts twice as long.
+const refresh = snapshot.MaxAge / 2
+
+// still reports whether the guest holds just what is there.
+func (w *things) still(h *hold, t tick.Tick) bool {
+	if h.whole == 0 || t-h.whole >= refresh*w.interval {
+		return false
+	}
+	p := w.pastOf(h.whole)
+	return p.tick != 0 && p.version == w.pastOf(t).version
+}
+
+// plan decides what the snapshot of tick t tells a guest of things, in room bytes at most if it cannot have all at once. In blocks
+// that all share, if it may have all; of what it sees all, or as much as fits, row by row, if not.
+func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
+	w, h := l.things, &g.things
+	w.on, w.all, w.by = false, false, false
+	if w.frames.Groups() == 0 || w.still(h, t) {
+		return
+	}
+	h.tracker.Advance(t)
+	grid, limited := l.cfg.Relevance == RelevanceGrid, g.bucket.Rate() != 0
+	if !grid && (l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room)) {
+		w.packer.Begin(w.encoder, h.tracker, 0, w.frames.Groups())
+		w.on, w.all = true, true
+		if h.blocks == 0 {
+			h.blocks = t
+		}
+		return
+	}
+	h.blocks, h.whole = 0, 0
+	see := w.scenery.look(l, g, limited || !h.entered)
+	if grid && !limited && h.entered {
+		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
+	} else if w.by = true; w.squeeze(g, see, 8*room) {
+		h.settled = 0
+		l.Stats.Count[ThingsWait].Inc()
+	} else if h.settled == 0 && grid && !limited {
+		h.settled = t
+	}
+	w.on = !w.packer.Done()
+}
+
+// joinShare is which part of a newcomer's snapshot things may take, and thingShare of that to a guest whose line is limited.
+const (
+	joinShare  = 3
+	thingShare = 8
+)
+
+// thingBits is what a row takes at most that has no baseline.
+var thingBits = fieldBits(ghost.Things) + 24
+
+// ownBytes is what a guest's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
+// it is not told to be refused.
+const ownBytes = 128
+
+// squeeze begins a part about the rows of see in so many bits: the guest's own flights first. It reports whether some have to wait.
+func (w *things) squeeze(g *guest, see []uint64, most int) bool {
+	d := &w.scenery
+	fixed := w.packer.Weigh(w.encoder, g.things.tracker, see, d.cost)
+	left, total := most-fixed, 0
+	for _, n := range d.cost[:len(see)*64] {
+		total += int(n)
+	}
+	if total+blockBits*w.frames.Groups() <= left {
+		w.packer.BeginRows(w.encoder, g.things.tracker, d.with(see))
+		return false
+	}
+	clear(d.pick)
+	own := max(left, 8*ownBytes)
+	for s := d.first(g.id.Index()); s >= 0; s = d.next[s] {
+		if n := int(d.cost[s]); n > 0 && n <= own {
+			own -= n
+			left -= n
+			d.cost[s] = 0
+			d.pick[s>>6] |= 1 << (s & 63)
+		}
+	}
+	g.things.eyes.Pick(d.cost, max(left, 0))
+	for i, word := range g.things.eyes.Picked() {
+		d.pick[i] |= word
+	}
+	w.packer.Pick(d.pick)
+	return total > most-fixed
+}
+
+// told notes what a snapshot has said, so that it begins to wait anew.
+func (w *things) told(g *guest) {
+	if w.on && w.by {
+		g.things.eyes.Sent(w.packer.Said(w.scenery.said[:0]))
+	}
+}
+
+// more reports whether the snapshot at hand has not told all of things that it is to tell.
+func (w *things) more() bool { return w.on && !w.packer.Done() }
+
+// reserve is what a package keeps for the players' rows when there are more things than fit.
+func reserve() int { return snapshot.RunBytes + groupBytes() }
+
+// write appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
+func (w *things) write(dst []byte, head *ghost.Head, room int) (_ []byte, groups span) {
+	head.Things = false
+	if !w.more() {
+		return dst, span{}
+	}
+	at := len(dst)
+	out := head.AppendThings(dst)
+	body := len(out)
+	out, groups.first, groups.count = w.packer.Next(out, room-(body-at))
+	if len(out) == body {
+		return dst, span{}
+	}
+	sum := uint32(0)
+	if head.Checked {
+		sum = w.packer.Sum(&w.sums, groups.first, groups.count)
+	}
+	head.SealThings(out, at, sum)
+	head.Things = true
+	return out, groups
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+func TestConfigOfThings(t *testing.T) {
+	crowded := sim.DefaultGame()
+	crowded.Layout.Barrels = make([]geom.Vec3, ghost.MaxStanding+1)
+	for i, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Paces: ghost.Paces{ghost.Cube: ghost.MaxPace + 1}}, "expected at most 16 snapshots"},
+		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
+	} {
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v, want %q", i, err, c.want)
+		}
+	}
+}
+
+// A receipt keeps what it is given, of the largest lobby that there is.
+func TestReceipt(t *testing.T) {
+	for _, c := range []struct {
+		owner           bool
+		players, things span
+	}{{}, {true, span{0, 256}, span{0, 127}}, {false, span{255, 1}, span{126, 1}}, {true, span{17, 3}, span{}}, {false, span{}, span{5, 40}}} {
+		r := makeReceipt(1<<32-1, c.owner, c.players, c.things)
+		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.things() != c.things {
+			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.things())
+		}
+	}
+	if n := ghost.ThingSlots(MaxPlayers) / 16; n > 127 {
+		t.Errorf("%d groups of things do not fit a receipt", n)
+	}
+}
+
+// Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
+// and who has one keeps it.
+func TestMoreFlightsThanSlots(t *testing.T) {
+	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Gate: labGate()}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, w := sim.New(1, cfg.Rules, cfg.Arena), newThings(&cfg)
+	next := func() {
+		m.Begin()
+		for i := range sim.Systems() {
+			m.Run(i)
+		}
+		m.End()
+		w.capture(m)
+	}
+	next()
+	slots, fixed := ghost.ThingSlots(1), w.fixed
+	o := m.Objects()
+	for i := range 400 {
+		o.Projectiles = append(o.Projectiles, object.Launch(ecs.MakeNetID(sim.FirstProjectile+i, 1), object.Flight{
+			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: ecs.MakeNetID(0, 1), Type: 2}, tick.View{}))
+	}
+	next()
+	if want := uint64(fixed + 400 - slots); w.untold != want || w.frame.ID(slots-1) == 0 {
+		t.Fatalf("%d flights have no slot, want %d", w.untold, want)
+	}
+	before := map[ecs.NetID]ecs.NetID{} // of the plane: the match's
+	for i := range w.berths {
+		before[w.berths[i].id] = w.berths[i].of
+	}
+	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
+	next() // slots are freed at the end of it
+	next()
+	if w.untold != uint64(max(0, fixed+300-slots)) {
+		t.Errorf("%d flights have no slot", w.untold)
+	}
+	told := map[ecs.NetID]bool{}
+	for i := range w.berths {
+		c := &w.berths[i]
+		if told[c.of] && c.of != 0 {
+			t.Fatalf("%v has two slots", c.of)
+		}
+		told[c.of] = true
+		if was, ok := before[c.id]; ok && was != c.of {
+			t.Fatalf("slot %d was %v and is %v under the same id %v", i, was, c.of, c.id)
+		}
+	}
+	for i := range o.Projectiles[:slots-fixed] {
+		if !told[o.Projectiles[i].ID] {
+			t.Fatalf("flight %d is not told", i)
+		}
+	}
+}

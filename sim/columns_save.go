@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// leaf is a number within a type: where it lies and how long it is. Padding is in no leaf.
+type leaf struct {
+	name   string
+	offset uintptr
+	size   uintptr
+	kind   reflect.Kind
+}
+
+// layouts remembers what leaves found out, which is always the same for a type.
+var layouts sync.Map
+
+// leaves lists the numbers of a type in their order. It panics for types that are no plain memory.
+func leaves(t reflect.Type) []leaf {
+	if known, ok := layouts.Load(t); ok {
+		return known.([]leaf)
+	}
+	all := appendLeaves(nil, t, "", 0)
+	layouts.Store(t, all)
+	return all
+}
+
+func appendLeaves(dst []leaf, t reflect.Type, name string, offset uintptr) []leaf {
+	switch k := t.Kind(); k {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			dst = appendLeaves(dst, f.Type, name+"."+f.Name, offset+f.Offset)
+		}
+	case reflect.Array:
+		for i := range t.Len() {
+			dst = appendLeaves(dst, t.Elem(), fmt.Sprintf("%s[%d]", name, i), offset+uintptr(i)*t.Elem().Size())
+		}
+	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64:
+		dst = append(dst, leaf{name, offset, t.Size(), k})
+	default:
+		panic("sim: save: " + t.String() + name + " is no plain memory")
+	}
+	return dst
+}
+
+// memory sees rows as plain memory.
+func memory[T any](rows []T) ecs.Memory {
+	t := reflect.TypeFor[T]()
+	return ecs.Memory{Type: t, Bytes: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), len(rows)*int(t.Size()))}
+}
+
+// one sees a single value as plain memory.
+func one[T any](v *T) ecs.Memory { return memory(unsafe.Slice(v, 1)) }
+
+// appendPlanes writes rows number by number, and each number byte by byte, the lowest byte of all rows first: what lies side by side is
+// alike, which is what zstd wants. Little endian machines only, as all of ours are.
+func appendPlanes(dst []byte, m ecs.Memory) []byte {
+	stride := m.Type.Size()
+	for _, l := range leaves(m.Type) {
+		for b := range l.size {
+			for at := l.offset + b; at < uintptr(len(m.Bytes)); at += stride {
+				dst = append(dst, m.Bytes[at])
+			}
+		}
+	}
+	return dst
+}
+
+// parsePlanes reads what appendPlanes wrote into the rows of m, and returns what follows.
+func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
+	stride := m.Type.Size()
+	rows := uintptr(len(m.Bytes)) / stride
+	for _, l := range leaves(m.Type) {
+		if uintptr(len(src)) < rows*l.size {
+			return nil, fmt.Errorf("%w: %v%s: %d bytes, expected %d", ErrState, m.Type, l.name, len(src), rows*l.size)
+		}
+		for b := range l.size {
+			for row := range rows {
+				v := src[b*rows+row]
+				if l.kind == reflect.Bool && v > 1 {
+					return nil, fmt.Errorf("%w: %v%s: %d is no bool", ErrState, m.Type, l.name, v)
+				}
+				m.Bytes[row*stride+l.offset+b] = v
+			}
+		}
+		src = src[rows*l.size:]
+	}
+	return src, nil
+}
+
+// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their numbers.
+func layoutOf(types []reflect.Type) uint64 {
+	h := fnv.New64a()
+	for _, t := range types {
+		fmt.Fprintln(h, t)
+		for _, l := range leaves(t) {
+			fmt.Fprintln(h, l.name, l.size, l.kind)
+		}
+	}
+	return h.Sum64()
+}

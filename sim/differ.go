@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"reflect"
+
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// Print is a fingerprint of one thing that a match consists of.
+type Print struct {
+	What string // a component's type, or a datum of the table
+	Sum  uint32
+}
+
+// Prints appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
+// match that differ differ in the print of what differs. History is not in it, see Hash.
+func (m *Match) Prints(dst []Print) []Print {
+	c := m.open()
+	defer c.close()
+	o := c.objects
+	add := func(what string, columns ...ecs.Memory) {
+		h := fnv.New32a()
+		for _, column := range columns {
+			_, _ = h.Write(appendPlanes(nil, column))
+		}
+		dst = append(dst, Print{what, h.Sum32()})
+	}
+	add("round", one(c.clock), one(c.score), one(c.mode))
+	add("players", memory(c.id))
+	if len(c.id) > 0 {
+		for _, column := range m.view.Columns(nil) {
+			if column.Type != reflect.TypeFor[Knowledge]() { // comes from outside
+				add(column.Type.String(), column)
+			}
+		}
+	} else {
+		for _, t := range m.view.Types() {
+			if t != reflect.TypeFor[Knowledge]() {
+				add(t.String())
+			}
+		}
+	}
+	add(string(dFlying), memory(o.Projectiles))
+	add(string(dGrenades), memory(o.Grenades))
+	add(string(dBarrels), memory(c.scene.Barrel))
+	add(string(dCubes), memory(c.scene.Cube))
+	add(string(dPorts), memory(o.Ports), memory(o.jumps))
+	add(string(dZones), memory(o.Occupied))
+	add(string(dBlasts), memory(c.scene.Blasts.Waiting()))
+	var areas []ecs.Memory
+	for i := range o.Areas {
+		areas = append(areas, memory(o.Areas[i].Next()))
+	}
+	add(string(dAreas), areas...)
+	return dst
+}
+
+// Differ says, for people, in what two saved states of a match differ first: the component, the number in it and the player, or the part;
+// "" if they are the same. of is any match of their slots, rules and arena.
+func Differ(a, b []byte, of *Match) string {
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	rules, ground := *of.Rules(), of.Scene().Arena
+	x, errX := Load(of.World.Slots(), rules, ground, a)
+	y, errY := Load(of.World.Slots(), rules, ground, b)
+	if errX != nil || errY != nil {
+		return fmt.Sprintf("the states: %v, %v", errX, errY)
+	}
+	p, q := x.Prints(nil), y.Prints(nil)
+	for i := range p {
+		if p[i] != q[i] {
+			return differIn(p[i].What, x, y)
+		}
+	}
+	return "history, inboxes or connections"
+}
+
+// differIn looks for the number that differs in a component.
+func differIn(what string, x, y *Match) string {
+	c, d := x.open(), y.open()
+	defer c.close()
+	defer d.close()
+	if len(c.id) != len(d.id) || len(c.id) == 0 {
+		return fmt.Sprintf("%s: %d players, not %d", what, len(d.id), len(c.id))
+	}
+	m, n := x.view.Columns(nil), y.view.Columns(nil)
+	for i := range m {
+		if m[i].Type.String() != what {
+			continue
+		}
+		size := m[i].Type.Size()
+		for row, id := range c.id {
+			for _, l := range leaves(m[i].Type) {
+				at := uintptr(row)*size + l.offset
+				if u, v := m[i].Bytes[at:at+l.size], n[i].Bytes[at:at+l.size]; !bytes.Equal(u, v) {
+					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v), l.text(u))
+				}
+			}
+		}
+	}
+	return what
+}
+
+// text is a number for people.
+func (l *leaf) text(raw []byte) string {
+	var b [8]byte
+	copy(b[:], raw)
+	v := binary.LittleEndian.Uint64(b[:])
+	switch l.kind {
+	case reflect.Float32:
+		return fmt.Sprint(math.Float32frombits(uint32(v)))
+	case reflect.Float64:
+		return fmt.Sprint(math.Float64frombits(v))
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		shift := 64 - 8*l.size
+		return fmt.Sprint(int64(v<<shift) >> shift)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,71 @@
+package replay
+
+import (
+	"testing"
+	"time"
+)
+
+// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the tick itself, and what it keeps: share is of the tick;
+// most is the tick that has a state in it.
+func BenchmarkRecorder(b *testing.B) {
+	p := newPlay(b, 64, 3)
+	for range 300 {
+		p.step()
+	}
+	rec, err := NewRecorder(p.m, 240)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cam := NewCam(HeadOf(p.m, "arena-16", 240))
+	var step, record, most time.Duration
+	for b.Loop() {
+		t0 := time.Now()
+		p.step()
+		t1 := time.Now()
+		if done := rec.Tick(); done != nil {
+			cam.Add(done)
+		}
+		took := time.Since(t1)
+		step, record, most = step+t1.Sub(t0), record+took, max(most, took)
+	}
+	b.ReportMetric(float64(record.Nanoseconds())/float64(b.N), "ns/record")
+	b.ReportMetric(100*float64(record)/float64(step+record), "%share")
+	b.ReportMetric(float64(most.Microseconds()), "us/most")
+	b.ReportMetric(float64(cam.Memory()), "B/cam")
+}
+
+// BenchmarkReplay is how many times as fast as life a recording of 16 players is played.
+func BenchmarkReplay(b *testing.B) {
+	file, hashes := record(b, newPlay(b, 16, 5), 600, 240)
+	var took time.Duration
+	for b.Loop() {
+		t0 := time.Now()
+		if _, _, err := again(b, file); err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(t0)
+	}
+	b.ReportMetric(float64(len(hashes))/60*float64(b.N)/took.Seconds(), "xlife")
+}
+
+// BenchmarkKillcam is what making one of twelve seconds of 64 players takes: once a second at most.
+func BenchmarkKillcam(b *testing.B) {
+	p := newPlay(b, 64, 3)
+	h := HeadOf(p.m, "arena-16", 240)
+	rec, err := NewRecorder(p.m, 240)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cam := NewCam(h)
+	for range 960 {
+		p.step()
+		if done := rec.Tick(); done != nil {
+			cam.Add(done)
+		}
+	}
+	n := 0
+	for b.Loop() {
+		n = len(cam.Append(nil, rec, 1<<20))
+	}
+	b.ReportMetric(float64(n), "B")
+}

@@ -1,0 +1,156 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Errors. All that are about a recording's bytes wrap ErrFormat.
+var (
+	ErrFormat = errors.New("replay: not a usable recording")
+	ErrRules  = errors.New("replay: recorded with something else than what is here")
+)
+
+// Version is that of the format.
+const Version = 2
+
+// magic begins a recording.
+const magic = "TKRP"
+
+// MaxSlots is the most players of a recorded match.
+const MaxSlots = 4096
+
+// Head says what was played, with which build of the rules.
+//
+//	4   "TKRP"
+//	1   version 2
+//	2   bytes that follow, without the checksum
+//	8   layout         of states, of the build that recorded
+//	8   seed
+//	4   slots          1 to 4096
+//	4   rewindMillis
+//	4   respawnMillis  when the match began
+//	2   chunkTicks     ticks of a chunk that is complete
+//	1   rate           Hz
+//	1   mix            1: heroes by turns
+//	32  game           SHA-256 of all numbers of the game
+//	32  pack           Shared of the content pack, 0: none
+//	32  arena          hash of the map
+//	1+n its name, 1+n the mode's name
+//	4   CRC-32C of all before
+type Head struct {
+	Layout, Seed                uint64
+	Slots                       int
+	RewindMillis, RespawnMillis int32
+	ChunkTicks                  int
+	Rate                        tick.Rate
+	Mix                         bool
+	Game, Pack, Arena           [32]byte
+	ArenaName, Mode             string // at most 255 bytes
+}
+
+// HeadOf describes a match that has just begun.
+func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
+	r := m.Rules()
+	return Head{
+		Layout: m.Layout(), Seed: r.Seed, Slots: m.World.Slots(), RewindMillis: r.RewindMillis, RespawnMillis: r.RespawnMillis,
+		ChunkTicks: chunkTicks, Rate: r.Rate, Mix: r.Mix,
+		Game: GameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName, Mode: r.Game.Mode.Name,
+	}
+}
+
+// GameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it has those of the map's layout, and those that only
+// the server needs.
+func GameHash(g *sim.Game) (sum [32]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%#v", *g)
+	h.Sum(sum[:0])
+	return sum
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Append appends the head as a recording begins with it.
+func (h *Head) Append(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, magic...)
+	dst = append(dst, Version, 0, 0)
+	body := len(dst)
+	le := binary.LittleEndian
+	dst = le.AppendUint64(le.AppendUint64(dst, h.Layout), h.Seed)
+	dst = le.AppendUint32(dst, uint32(h.Slots))
+	dst = le.AppendUint32(le.AppendUint32(dst, uint32(h.RewindMillis)), uint32(h.RespawnMillis))
+	dst = append(le.AppendUint16(dst, uint16(h.ChunkTicks)), byte(h.Rate), 0)
+	if h.Mix {
+		dst[len(dst)-1] = 1
+	}
+	dst = append(append(append(dst, h.Game[:]...), h.Pack[:]...), h.Arena[:]...)
+	for _, name := range []string{h.ArenaName, h.Mode} {
+		name = name[:min(len(name), 255)]
+		dst = append(append(dst, byte(len(name))), name...)
+	}
+	le.PutUint16(dst[body-2:], uint16(len(dst)-body))
+	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// headFixed is the length of a head before its names.
+const headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
+
+// headStart is what precedes that: magic, version, length.
+const headStart = len(magic) + 3
+
+// parse reads the body of a head, whose checksum was right.
+func (h *Head) parse(b []byte) error {
+	if len(b) < headFixed+2 {
+		return fmt.Errorf("%w: head of %d bytes, expected at least %d", ErrFormat, len(b), headFixed+2)
+	}
+	le := binary.LittleEndian
+	h.Layout, h.Seed, h.Slots = le.Uint64(b), le.Uint64(b[8:]), int(le.Uint32(b[16:]))
+	h.RewindMillis, h.RespawnMillis = int32(le.Uint32(b[20:])), int32(le.Uint32(b[24:]))
+	h.ChunkTicks, h.Rate, h.Mix = int(le.Uint16(b[28:])), tick.Rate(b[30]), b[31] == 1
+	copy(h.Game[:], b[32:])
+	copy(h.Pack[:], b[64:])
+	copy(h.Arena[:], b[96:])
+	b = b[headFixed:]
+	for _, name := range []*string{&h.ArenaName, &h.Mode} {
+		if len(b) == 0 || len(b) < 1+int(b[0]) {
+			return fmt.Errorf("%w: head without names", ErrFormat)
+		}
+		*name, b = string(b[1:1+b[0]]), b[1+b[0]:]
+	}
+	switch {
+	case len(b) > 0:
+		return fmt.Errorf("%w: head with %d bytes too many", ErrFormat, len(b))
+	case h.Slots < 1 || h.Slots > MaxSlots:
+		return fmt.Errorf("%w: %d slots, expected 1 to %d", ErrFormat, h.Slots, MaxSlots)
+	case !h.Rate.Valid():
+		return fmt.Errorf("%w: %d Hz, expected %d to %d", ErrFormat, h.Rate, tick.MinRate, tick.MaxRate)
+	case h.ChunkTicks < 1 || h.ChunkTicks > MaxChunkTicks:
+		return fmt.Errorf("%w: %d ticks a chunk, expected 1 to %d", ErrFormat, h.ChunkTicks, MaxChunkTicks)
+	case h.RewindMillis < 1 || h.RewindMillis > 2000:
+		return fmt.Errorf("%w: rewind of %d ms", ErrFormat, h.RewindMillis)
+	}
+	return nil
+}
+
+// Rules are the rules of the recording with game, which the caller has found. The error wraps ErrRules and says what differs.
+func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
+	r := sim.Rules{Rate: h.Rate, Seed: h.Seed, RewindMillis: h.RewindMillis, RespawnMillis: h.RespawnMillis, Mix: h.Mix, Game: game}
+	if got := a.Hash(); got != h.Arena {
+		return r, fmt.Errorf("%w: map %s has hash %x, recorded was %x", ErrRules, h.ArenaName, got[:4], h.Arena[:4])
+	}
+	if got := GameHash(game); got != h.Game {
+		return r, fmt.Errorf("%w: mode %s has content %x, recorded was %x", ErrRules, h.Mode, got[:4], h.Game[:4])
+	}
+	if _, err := r.Compile(); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrRules, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,403 @@
+package replay
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// A log is the diaries of a chunk's ticks, as streams of bytes of one sort each: what is alike lies side by side, which is what zstd
+// wants. Each begins anew with the chunk.
+const (
+	sActs    = iota // a tick: how many acts; an act: kind, id, value
+	sPresent        // a tick: how many slots toggle whether they gave a command; a toggle: distance from the last, and the generation if on
+	sFlags          // a command: what differs from the player's last, see below
+	sYaw            // zigzag of the change, 2 bytes planes are not worth it: a varint
+	sPitch          // likewise
+	sMove           // yaw and size of the wish
+	sButtons        // 2 bytes
+	sView           // ticks behind now, span, fraction
+	sKnown          // a tick: how many; one: id, what changed, and that
+	sUnseen         // a tick: how many; one: shooter, victim
+	sSums           // a checkpoint: hash, and a print of 16 bits of each thing
+	streams
+)
+
+// What of a command differs from the player's last.
+const (
+	cYaw = 1 << iota
+	cPitch
+	cMove
+	cButtons
+	cView
+)
+
+// said is what a log knows of a slot.
+type said struct {
+	here    bool
+	id      ecs.NetID
+	command sim.Command
+	known   lagcomp.Knowledge
+}
+
+// writer writes a log.
+type writer struct {
+	out    [streams][]byte
+	slots  []said
+	toggle []bool
+}
+
+func (w *writer) reset(slots int) {
+	if len(w.slots) != slots {
+		w.slots, w.toggle = make([]said, slots), make([]bool, slots)
+	}
+	clear(w.slots)
+	for i := range w.out {
+		w.out[i] = w.out[i][:0]
+	}
+}
+
+func (w *writer) uvarint(s int, v uint64) { w.out[s] = binary.AppendUvarint(w.out[s], v) }
+func (w *writer) varint(s int, v int64)   { w.out[s] = binary.AppendVarint(w.out[s], v) }
+
+// tick appends the diary of a tick.
+func (w *writer) tick(d *sim.Diary) {
+	w.uvarint(sActs, uint64(len(d.Acts)))
+	for _, a := range d.Acts {
+		w.out[sActs] = append(w.out[sActs], byte(a.Kind))
+		w.uvarint(sActs, uint64(a.ID))
+		w.varint(sActs, int64(a.Value))
+	}
+	w.presence(d)
+	for i := range d.Taken {
+		w.command(&d.Taken[i], d.Tick)
+	}
+	w.uvarint(sKnown, uint64(len(d.Known)))
+	for i := range d.Known {
+		w.known(&d.Known[i], d.Tick)
+	}
+	w.uvarint(sUnseen, uint64(len(d.Unseen)))
+	for _, u := range d.Unseen {
+		w.uvarint(sUnseen, uint64(u.Shooter))
+		w.uvarint(sUnseen, uint64(u.Victim))
+	}
+}
+
+// presence says who gives a command in this tick: whoever did in the last, but for those named.
+func (w *writer) presence(d *sim.Diary) {
+	clear(w.toggle)
+	for i := range w.slots {
+		w.toggle[i] = w.slots[i].here
+	}
+	for i := range d.Taken {
+		id := d.Taken[i].ID
+		s := &w.slots[id.Index()]
+		w.toggle[id.Index()] = !s.here || s.id != id
+		if s.here && s.id != id { // another in the same slot: a toggle to on again
+			s.here = false
+		}
+		if s.id != id {
+			*s = said{id: id}
+		}
+	}
+	n := 0
+	for _, t := range w.toggle {
+		if t {
+			n++
+		}
+	}
+	w.uvarint(sPresent, uint64(n))
+	last := 0
+	for i, t := range w.toggle {
+		if !t {
+			continue
+		}
+		w.uvarint(sPresent, uint64(i-last))
+		last = i
+		s := &w.slots[i]
+		if s.here {
+			w.out[sPresent] = append(w.out[sPresent], 0)
+		} else {
+			w.out[sPresent] = append(w.out[sPresent], s.id.Generation())
+		}
+		s.here = !s.here
+	}
+}
+
+func (w *writer) command(g *sim.Taken, now tick.Tick) {
+	c, last := &g.Command, &w.slots[g.ID.Index()].command
+	flags := byte(0)
+	if d := int16(c.Yaw - last.Yaw); d != 0 {
+		flags |= cYaw
+		w.varint(sYaw, int64(d))
+	}
+	if d := int16(c.Pitch - last.Pitch); d != 0 {
+		flags |= cPitch
+		w.varint(sPitch, int64(d))
+	}
+	if c.MoveYaw != last.MoveYaw || c.MoveMag != last.MoveMag {
+		flags |= cMove
+		w.out[sMove] = append(w.out[sMove], c.MoveYaw, c.MoveMag)
+	}
+	if c.Buttons != last.Buttons {
+		flags |= cButtons
+		w.out[sButtons] = append(w.out[sButtons], byte(c.Buttons), byte(c.Buttons>>8))
+	}
+	if c.View != (tick.View{}) {
+		flags |= cView
+		w.varint(sView, int64(int32(now-c.View.From)))
+		w.varint(sView, int64(int32(c.View.To-c.View.From)))
+		w.out[sView] = append(w.out[sView], c.View.Frac)
+	}
+	w.out[sFlags] = append(w.out[sFlags], flags)
+	*last = *c
+}
+
+// numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
+func numbers(k *lagcomp.Knowledge, now tick.Tick) [8]uint32 {
+	return [8]uint32{
+		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
+		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
+	}
+}
+
+func (w *writer) known(k *sim.Known, now tick.Tick) {
+	last := &w.slots[k.ID.Index()].known
+	w.uvarint(sKnown, uint64(k.ID))
+	was, is := numbers(last, 0), numbers(&k.Knowledge, now)
+	head := len(w.out[sKnown])
+	w.out[sKnown] = append(w.out[sKnown], 0)
+	for i := range is {
+		if is[i] != was[i] {
+			w.out[sKnown][head] |= 1 << i
+			w.uvarint(sKnown, uint64(is[i]))
+		}
+	}
+	*last = knowledge(is, 0)
+}
+
+// knowledge is the reverse of numbers.
+func knowledge(n [8]uint32, now tick.Tick) lagcomp.Knowledge {
+	return lagcomp.Knowledge{
+		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
+		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
+	}
+}
+
+// sums appends a checkpoint.
+func (w *writer) sums(hash uint64, prints []sim.Print) {
+	w.out[sSums] = binary.LittleEndian.AppendUint64(w.out[sSums], hash)
+	for _, p := range prints {
+		w.out[sSums] = binary.LittleEndian.AppendUint16(w.out[sSums], uint16(p.Sum))
+	}
+}
+
+// append puts the streams together: the length of each, then all.
+func (w *writer) append(dst []byte) []byte {
+	for _, s := range w.out {
+		dst = binary.AppendUvarint(dst, uint64(len(s)))
+	}
+	for _, s := range w.out {
+		dst = append(dst, s...)
+	}
+	return dst
+}
+
+// size is what append appends, but for the lengths.
+func (w *writer) size() (n int) {
+	for _, s := range w.out {
+		n += len(s)
+	}
+	return n
+}
+
+// reader reads a log. The first error stays.
+type reader struct {
+	in    [streams][]byte
+	slots []said
+	err   error
+}
+
+func newReader(log []byte, slots int) (*reader, error) {
+	r := &reader{slots: make([]said, slots)}
+	var sizes [streams]uint64
+	for i := range sizes {
+		v, n := binary.Uvarint(log)
+		if n <= 0 {
+			return nil, fmt.Errorf("%w: a log without lengths", ErrFormat)
+		}
+		sizes[i], log = v, log[n:]
+	}
+	for i, n := range sizes {
+		if n > uint64(len(log)) {
+			return nil, fmt.Errorf("%w: stream %d of %d bytes, expected at most %d", ErrFormat, i, n, len(log))
+		}
+		r.in[i], log = log[:n], log[n:]
+	}
+	if len(log) > 0 {
+		return nil, fmt.Errorf("%w: a log with %d bytes too many", ErrFormat, len(log))
+	}
+	return r, nil
+}
+
+func (r *reader) fail(stream int) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: a log that makes no sense in stream %d", ErrFormat, stream)
+	}
+	r.in = [streams][]byte{}
+}
+
+func (r *reader) uvarint(s int, limit uint64) uint64 {
+	v, n := binary.Uvarint(r.in[s])
+	if n <= 0 || v > limit {
+		r.fail(s)
+		return 0
+	}
+	r.in[s] = r.in[s][n:]
+	return v
+}
+
+func (r *reader) varint(s int) int64 {
+	v, n := binary.Varint(r.in[s])
+	if n <= 0 || v != int64(int32(v)) {
+		r.fail(s)
+		return 0
+	}
+	r.in[s] = r.in[s][n:]
+	return v
+}
+
+func (r *reader) byte(s int) byte {
+	if len(r.in[s]) == 0 {
+		r.fail(s)
+		return 0
+	}
+	b := r.in[s][0]
+	r.in[s] = r.in[s][1:]
+	return b
+}
+
+const anything = 1<<32 - 1
+
+// count reads how many follow, of one byte each at least.
+func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s])))) }
+
+// tick reads the diary of tick now into d.
+func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
+	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0]}
+	for range r.count(sActs) {
+		k := sim.ActKind(r.byte(sActs))
+		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: ecs.NetID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
+	}
+	r.presence()
+	for i := range r.slots {
+		if s := &r.slots[i]; s.here && r.err == nil {
+			d.Taken = append(d.Taken, sim.Taken{ID: s.id, Command: r.command(s, now)})
+		}
+	}
+	for range r.count(sKnown) {
+		r.known(d, now)
+	}
+	for range r.count(sUnseen) {
+		u := sim.Unseen{Shooter: uint32(r.uvarint(sUnseen, anything))}
+		u.Victim = uint32(r.uvarint(sUnseen, anything))
+		d.Unseen = append(d.Unseen, u)
+	}
+	return r.err
+}
+
+func (r *reader) presence() {
+	at := uint64(0)
+	for i := range r.count(sPresent) {
+		step := r.uvarint(sPresent, uint64(len(r.slots)))
+		gen := r.byte(sPresent)
+		at += step
+		if at >= uint64(len(r.slots)) || i > 0 && step == 0 {
+			r.fail(sPresent)
+			return
+		}
+		s := &r.slots[at]
+		if gen == 0 {
+			s.here = false
+			continue
+		}
+		if id := ecs.MakeNetID(int(at), gen); s.id != id {
+			*s = said{id: id}
+		}
+		s.here = true
+	}
+}
+
+func (r *reader) command(s *said, now tick.Tick) sim.Command {
+	c := &s.command
+	flags := r.byte(sFlags)
+	c.Tick, c.View = now, tick.View{}
+	if flags&cYaw != 0 {
+		c.Yaw += geom.Angle(r.varint(sYaw))
+	}
+	if flags&cPitch != 0 {
+		c.Pitch += geom.Angle(r.varint(sPitch))
+	}
+	if flags&cMove != 0 {
+		c.MoveYaw = r.byte(sMove)
+		c.MoveMag = r.byte(sMove)
+	}
+	if flags&cButtons != 0 {
+		c.Buttons = sim.Buttons(r.byte(sButtons))
+		c.Buttons |= sim.Buttons(r.byte(sButtons)) << 8
+	}
+	if flags&cView != 0 {
+		c.View.From = now - tick.Tick(int32(r.varint(sView)))
+		c.View.To = c.View.From + tick.Tick(int32(r.varint(sView)))
+		c.View.Frac = r.byte(sView)
+	}
+	return *c
+}
+
+func (r *reader) known(d *sim.Diary, now tick.Tick) {
+	id := ecs.NetID(r.uvarint(sKnown, anything))
+	if id.Index() >= len(r.slots) {
+		r.fail(sKnown)
+		return
+	}
+	last := &r.slots[id.Index()].known
+	n, changed := numbers(last, 0), r.byte(sKnown)
+	for i := range n {
+		if changed>>i&1 != 0 {
+			n[i] = uint32(r.uvarint(sKnown, anything))
+		}
+	}
+	*last = knowledge(n, 0)
+	d.Known = append(d.Known, sim.Known{ID: id, Knowledge: knowledge(n, now)})
+}
+
+// sums reads a checkpoint of so many prints.
+func (r *reader) sums(prints []uint16) (hash uint64, err error) {
+	b := r.in[sSums]
+	if len(b) < 8+2*len(prints) {
+		r.fail(sSums)
+		return 0, r.err
+	}
+	hash = binary.LittleEndian.Uint64(b)
+	for i := range prints {
+		prints[i] = binary.LittleEndian.Uint16(b[8+2*i:])
+	}
+	r.in[sSums] = b[8+2*len(prints):]
+	return hash, nil
+}
+
+// over reports whether all was read.
+func (r *reader) over() bool {
+	for _, s := range r.in {
+		if len(s) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// ErrGap says that a chunk does not follow the one before, and has no key.
+var ErrGap = errors.New("replay: a chunk that follows another")
+
+// Divergence says where a match that is played again is no more what was recorded.
+type Divergence struct {
+	Since tick.Tick // the last tick of which the fingerprint was right; the first different one lies behind it
+	Tick  tick.Tick // of which it is not
+	What  string    // the component, object or number that differs first
+}
+
+// Error says it for people.
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("replay: diverged at tick %d, after tick %d: %s", d.Tick, d.Since, d.What)
+}
+
+// Player plays chunks again.
+type Player struct {
+	Match *sim.Match // nil before the first chunk; for looking, between ticks
+
+	slots  int
+	rules  sim.Rules
+	ground *arena.Arena
+	log    *reader
+	diary  sim.Diary
+	last   tick.Tick // of the chunk in hand
+	ticks  int       // played of it
+	since  tick.Tick // last tick that was compared
+	prints []sim.Print
+	sums   []uint16
+
+	Compared int // fingerprints that were found right
+}
+
+// NewPlayer makes a player for chunks of a recording, with the game and the map that its head names. Errors are those of Head.Rules.
+func NewPlayer(h *Head, game *sim.Game, a *arena.Arena) (*Player, error) {
+	rules, err := h.Rules(game, a)
+	if err != nil {
+		return nil, err
+	}
+	return &Player{slots: h.Slots, rules: rules, ground: a}, nil
+}
+
+// Load takes the next chunk, or one anywhere with a key. Where the last chunk ended at its beginning, its key is compared with the match:
+// a *Divergence says which number differs, and the match stays as it was played. Other errors wrap ErrFormat, ErrGap or sim.ErrState.
+func (p *Player) Load(c *Chunk) error {
+	log, err := newReader(c.Log, p.slots)
+	if err != nil {
+		return err
+	}
+	follows := p.Match != nil && p.Match.Tick() == p.last && p.last+1 == c.First
+	switch {
+	case follows && len(c.Key) > 0:
+		if now, err := p.Match.Save(nil); err != nil {
+			return err
+		} else if len(now) != len(c.Key) || string(now) != string(c.Key) {
+			if what := p.differ(c.Key, now); what != "" {
+				return &Divergence{Since: p.since, Tick: p.Match.Tick(), What: what}
+			}
+		}
+	case follows:
+	case len(c.Key) > 0:
+		m, err := sim.Load(p.slots, p.rules, p.ground, c.Key)
+		if err != nil {
+			return err
+		}
+		if m.Tick()+1 != c.First {
+			return fmt.Errorf("%w: a state of tick %d before tick %d", ErrFormat, m.Tick(), c.First)
+		}
+		p.Match, p.since = m, m.Tick()
+	default:
+		return fmt.Errorf("%w: tick %d without a state", ErrGap, c.First)
+	}
+	p.log, p.last, p.ticks = log, c.Last(), 0
+	return nil
+}
+
+// differ compares what both a recording and a match that is played again have: not what waited in inboxes and was never taken, nor what
+// was known of connections that nobody was judged by.
+func (p *Player) differ(recorded, played []byte) string {
+	a, errA := sim.Load(p.slots, p.rules, p.ground, recorded)
+	b, errB := sim.Load(p.slots, p.rules, p.ground, played)
+	if errA != nil || errB != nil {
+		return fmt.Sprintf("states that are none: %v, %v", errA, errB)
+	}
+	if a.Hash() == b.Hash() {
+		return ""
+	}
+	return sim.Differ(recorded, played, p.Match)
+}
+
+// Done reports whether all ticks of the chunk in hand are played.
+func (p *Player) Done() bool { return p.Match == nil || p.Match.Tick() >= p.last }
+
+// Step plays the next tick of the chunk in hand, and compares it if it has a fingerprint. The error is a *Divergence, or says why the log
+// cannot be played; then Load another chunk. It panics if the chunk is done.
+func (p *Player) Step() (err error) {
+	if p.Done() {
+		panic("replay: Step of a chunk that is done")
+	}
+	defer func() {
+		if fault := recover(); fault != nil { // what no match would do, a recording made for the purpose may
+			p.last = 0
+			err = fmt.Errorf("%w: it cannot be played: %v", ErrFormat, fault)
+		}
+	}()
+	now := p.Match.Tick() + 1
+	if err = p.log.tick(&p.diary, now); err == nil {
+		err = p.Match.Replay(&p.diary)
+	}
+	p.ticks++
+	if err == nil && (p.ticks%SumsEvery == 0 || now == p.last && len(p.log.in[sSums]) > 0) {
+		err = p.compare()
+	}
+	if err == nil && now == p.last && !p.log.over() {
+		err = fmt.Errorf("%w: a log that does not end with its last tick, %d", ErrFormat, now)
+	}
+	if err != nil {
+		p.last = 0
+	}
+	return err
+}
+
+// Diary is what came into the match for the last tick; valid until the next Step.
+func (p *Player) Diary() *sim.Diary { return &p.diary }
+
+// compare holds the match against the fingerprints of its tick.
+func (p *Player) compare() error {
+	p.prints = p.Match.Prints(p.prints[:0])
+	if len(p.sums) != len(p.prints) {
+		p.sums = make([]uint16, len(p.prints))
+	}
+	hash, err := p.log.sums(p.sums)
+	if err != nil {
+		return err
+	}
+	for i := range p.prints {
+		if uint16(p.prints[i].Sum) != p.sums[i] {
+			return &Divergence{p.since, p.Match.Tick(), p.prints[i].What}
+		}
+	}
+	if got := p.Match.Hash(); got != hash {
+		return &Divergence{p.since, p.Match.Tick(), fmt.Sprintf("the hash is %016x, recorded was %016x", got, hash)}
+	}
+	p.since = p.Match.Tick()
+	p.Compared++
+	return nil
+}

@@ -1,0 +1,83 @@
+package replay
+
+import "github.com/tickrate/tickrate/sim"
+
+// SumsEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
+const SumsEvery = 30
+
+// DefaultChunkMillis is how long a chunk is: what a killed server loses of its recording at most, and how exactly one can seek without
+// playing.
+const DefaultChunkMillis = 4000
+
+// Recorder writes down a match. It belongs to whoever owns the match, and to one match.
+type Recorder struct {
+	match  *sim.Match
+	ticks  int // of a chunk
+	diary  sim.Diary
+	log    writer
+	prints []sim.Print
+	chunk  Chunk // in hand, without Log
+}
+
+// NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks. It takes
+// the match's Keep. The error is that of Save.
+func NewRecorder(m *sim.Match, ticks int) (*Recorder, error) {
+	r := &Recorder{match: m, ticks: min(max(ticks, 1), MaxChunkTicks)}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	m.Keep(&r.diary)
+	return r, nil
+}
+
+// begin begins a chunk with the match as it stands.
+func (r *Recorder) begin() error {
+	key, err := r.match.Save(make([]byte, 0, len(r.chunk.Key)+len(r.chunk.Key)/8))
+	if err != nil {
+		return err
+	}
+	r.chunk = Chunk{First: r.match.Tick() + 1, Key: key}
+	r.log.reset(r.match.World.Slots())
+	return nil
+}
+
+// Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
+// complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
+func (r *Recorder) Tick() *Chunk {
+	r.log.tick(&r.diary)
+	r.chunk.Ticks++
+	full := r.chunk.Ticks >= r.ticks
+	if full || r.chunk.Ticks%SumsEvery == 0 {
+		r.prints = r.match.Prints(r.prints[:0])
+		r.log.sums(r.match.Hash(), r.prints)
+	}
+	if !full {
+		return nil
+	}
+	done := r.So()
+	if r.begin() != nil { // somebody was quicker than us: the chunk goes on as long as it may
+		if r.chunk.Ticks < MaxChunkTicks {
+			r.ticks++
+			return nil
+		}
+		panic("replay: Recorder.Tick was not called right after Step")
+	}
+	return done
+}
+
+// So is the chunk in hand, as far as it goes; nil if nothing was played since the last. The recording goes on. Its last tick need not have
+// a fingerprint.
+func (r *Recorder) So() *Chunk {
+	if r.chunk.Ticks == 0 {
+		return nil
+	}
+	c := r.chunk
+	c.Log = r.log.append(make([]byte, 0, r.log.size()+3*streams))
+	return &c
+}
+
+// Close ends recording and returns what is left, as So.
+func (r *Recorder) Close() *Chunk {
+	r.match.Keep(nil)
+	return r.So()
+}

@@ -1,0 +1,379 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// play is a match that plays itself: people come and go, run about and shoot.
+type play struct {
+	m   *sim.Match
+	ids []ecs.NetID
+	rng uint64
+}
+
+func newPlay(t testing.TB, players int, seed uint64) *play {
+	t.Helper()
+	ground, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	game := sim.DefaultGame()
+	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
+	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game}, ground), rng: seed}
+	p.ids = make([]ecs.NetID, players-1)
+	p.m.Witness(func(s *lagcomp.Shot, id uint32) bool { return (s.Shooter^id)>>8%5 != 0 })
+	return p
+}
+
+func (p *play) draw() uint64 {
+	p.rng = p.rng*6364136223846793005 + 1442695040888963407
+	return p.rng >> 33
+}
+
+// step hands in the commands of a tick and plays it.
+func (p *play) step() {
+	now := p.m.Tick()
+	for i, id := range p.ids {
+		r := p.draw()
+		switch {
+		case id == 0:
+			p.ids[i] = p.m.Join()
+			continue
+		case r%2000 == 0:
+			p.m.Leave(id)
+			p.ids[i] = p.m.JoinAs(uint8(r >> 12 & 1))
+			continue
+		case r%700 == 1:
+			p.m.AskHero(id, uint8(r>>12&1))
+		case r%30 == 2:
+			continue
+		}
+		c := sim.Command{Tick: now + 1, Yaw: geom.Angle(uint64(now)*37 + uint64(i)<<12), MoveYaw: uint8(p.rng >> 58 << 2), MoveMag: 255}
+		if at := p.nearest(id); at.ID != 0 && uint64(now)/64%3 != uint64(i)%3 {
+			me := p.m.Poses()[id.Index()].Pos
+			d := at.Pos.Sub(me)
+			c.Yaw, c.Buttons = geom.Atan2(d.X, d.Z), sim.Fire
+			c.View = tick.View{From: max(now, 6) - 5, To: max(now, 6) - 4, Frac: uint8(r)}
+		}
+		p.m.Know(id, lagcomp.Knowledge{Rate: 60, RTTTicks: float32(i), InterpTicks: 6, SlackTicks: float32(r%100) / 7, CapTicks: 24,
+			NewestAcked: now - min(now, 3), Newest: now, Oldest: p.m.History().Oldest()})
+		if in := p.m.Inbox(id); in != nil {
+			in.Offer(c)
+		}
+	}
+	p.m.Step()
+}
+
+func (p *play) nearest(id ecs.NetID) (best rig.Pose) {
+	all := p.m.Poses()
+	me := all[id.Index()]
+	for _, o := range all {
+		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() &&
+			(best.ID == 0 || o.Pos.Sub(me.Pos).LenSq() < best.Pos.Sub(me.Pos).LenSq()) {
+			best = o
+		}
+	}
+	return best
+}
+
+// record plays so many ticks and returns the recording, and the hash after every tick.
+func record(t testing.TB, p *play, ticks, chunk int) (file []byte, hashes []uint64) {
+	t.Helper()
+	h := HeadOf(p.m, "arena-16", chunk)
+	file = h.Append(nil)
+	rec, err := NewRecorder(p.m, chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack := NewPacker()
+	for range ticks {
+		p.step()
+		hashes = append(hashes, p.m.Hash())
+		if c := rec.Tick(); c != nil {
+			file = pack.Append(file, c)
+		}
+	}
+	if c := rec.Close(); c != nil {
+		file = pack.Append(file, c)
+	}
+	return file, hashes
+}
+
+func open(t testing.TB, file []byte) (*Reader, *Player, error) {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Cleanup(r.Close)
+	ground, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	game := sim.DefaultGame()
+	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
+	p, err := NewPlayer(&r.Head, game, ground)
+	return r, p, err
+}
+
+// again plays a recording and returns the hashes, as far as it goes.
+func again(t testing.TB, file []byte) (hashes []uint64, p *Player, err error) {
+	t.Helper()
+	r, p, err := open(t, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		c, err := r.Next()
+		if err == io.EOF {
+			return hashes, p, nil
+		} else if err == nil {
+			err = p.Load(c)
+		}
+		if err != nil {
+			return hashes, p, err
+		}
+		for !p.Done() {
+			if err := p.Step(); err != nil {
+				return hashes, p, err
+			}
+			hashes = append(hashes, p.Match.Hash())
+		}
+	}
+}
+
+// TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played again in another world, the same
+// after every tick.
+func TestRow76RecordingPlaysAgain(t *testing.T) {
+	p := newPlay(t, 12, 5)
+	file, want := record(t, p, 1500, 240)
+	got, player, err := again(t, file)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("%d of %d ticks: %v", len(got), len(want), err)
+	}
+	if player.Compared < 1500/SumsEvery {
+		t.Errorf("%d fingerprints compared", player.Compared)
+	}
+	kills := 0
+	for _, id := range p.ids {
+		if v := p.m.Vital(id); v != nil {
+			kills += int(v.Kills)
+		}
+	}
+	if kills < 5 {
+		t.Errorf("%d kills: too peaceful to say anything", kills)
+	}
+}
+
+// A recording may begin in the midst of a match, and every chunk can be played alone.
+func TestRecordingSeeks(t *testing.T) {
+	p := newPlay(t, 8, 9)
+	for range 400 {
+		p.step()
+	}
+	file, want := record(t, p, 700, 100)
+	r, player, err := open(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []*Chunk
+	for c, err := r.Next(); err == nil; c, err = r.Next() {
+		chunks = append(chunks, c)
+	}
+	if len(chunks) != 7 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	for _, i := range []int{5, 0, 6, 2} {
+		if err := player.Load(chunks[i]); err != nil {
+			t.Fatal(err)
+		}
+		for !player.Done() {
+			if err := player.Step(); err != nil {
+				t.Fatalf("chunk %d: %v", i, err)
+			}
+			if at := player.Match.Tick() - 401; player.Match.Hash() != want[at] {
+				t.Fatalf("chunk %d, tick %d", i, player.Match.Tick())
+			}
+		}
+	}
+	bare := *chunks[4]
+	bare.Key = nil
+	if err := player.Load(&bare); !errors.Is(err, ErrGap) {
+		t.Error(err)
+	}
+}
+
+// TestRow74StopsAtTheFirstDivergence is row 74 for what is recorded: the tick is named, and the number that differs.
+func TestRow74StopsAtTheFirstDivergence(t *testing.T) {
+	p := newPlay(t, 6, 2)
+	file, _ := record(t, p, 300, 120)
+	r, player, err := open(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := r.Next()
+	if err != nil || player.Load(c) != nil {
+		t.Fatal(err)
+	}
+	for range 70 {
+		if err := player.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	player.Match.Vital(p.ids[1]).Kills += 3 // what a cosmic ray does, or a map order
+	for err == nil && !player.Done() {
+		err = player.Step()
+	}
+	var d *Divergence
+	if !errors.As(err, &d) || d.Tick != 90 || d.Since != 60 || d.What != "sim.Vital" {
+		t.Errorf("%v", err)
+	}
+	// Between two chunks, where whole states can be compared, it is the very number.
+	if _, player, err = open(t, file); err != nil || player.Load(c) != nil {
+		t.Fatal(err)
+	}
+	for !player.Done() {
+		if err := player.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	player.Match.Vital(p.ids[1]).Kills += 3
+	c, _ = r.Next()
+	if err = player.Load(c); !errors.As(err, &d) || !strings.Contains(d.What, "sim.Vital.Kills of player 1.1: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A command that is missing from a recording is a divergence, too.
+func TestForgottenCommandDiverges(t *testing.T) {
+	p := newPlay(t, 6, 2)
+	rec, err := NewRecorder(p.m, 120)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := HeadOf(p.m, "arena-16", 120)
+	file := h.Append(nil)
+	for i := range 120 {
+		p.step()
+		if i == 80 {
+			rec.diary.Taken = rec.diary.Taken[1:]
+		}
+		if c := rec.Tick(); c != nil {
+			file = NewPacker().Append(file, c)
+		}
+	}
+	_, _, err = again(t, file)
+	var d *Divergence
+	if !errors.As(err, &d) || d.Tick != 90 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Cut anywhere, a recording is played up to the last whole chunk, and the error says where it ends and what was expected.
+func TestRecordingThatIsCut(t *testing.T) {
+	file, want := record(t, newPlay(t, 4, 1), 200, 50)
+	for n := 0; n < len(file); n += 1 + len(file)/60 {
+		got, _, err := again(t, file[:n])
+		if err != nil && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(err.Error(), "expected")) {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		if len(got)%50 != 0 || !slices.Equal(got, want[:len(got)]) {
+			t.Fatalf("%d bytes: %d ticks", n, len(got))
+		}
+	}
+	got, _, err := again(t, file)
+	if err != nil || len(got) != 200 {
+		t.Fatal(len(got), err)
+	}
+	broken := slices.Clone(file)
+	broken[len(broken)-100] ^= 4
+	if got, _, err = again(t, broken); len(got) != 150 || err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Error(len(got), err)
+	}
+}
+
+// What was recorded with other rules is refused, and the error says which.
+func TestRecordingOfOtherRules(t *testing.T) {
+	file, _ := record(t, newPlay(t, 4, 1), 10, 50)
+	r, err := NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ground, _ := arena.Open("arena-16")
+	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), ground); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), "mode deathmatch has content") {
+		t.Error(err)
+	}
+	other, _ := arena.Open("arena-64")
+	if _, err := NewPlayer(&r.Head, sim.DefaultGame(), other); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), "map arena-16 has hash") {
+		t.Error(err)
+	}
+}
+
+func TestRecorderAllocates(t *testing.T) {
+	p := newPlay(t, 8, 4)
+	rec, err := NewRecorder(p.m, MaxChunkTicks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 600 {
+		p.step()
+		rec.Tick()
+	}
+	for i := range rec.log.out {
+		rec.log.out[i] = slices.Grow(rec.log.out[i], 1<<16)
+	}
+	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.diary) }); n > 0 {
+		t.Errorf("%v allocations a tick", n)
+	}
+}
+
+// FuzzRecording: whatever a recording says under right checksums, it ends, with an error or without.
+func FuzzRecording(f *testing.F) {
+	rec := newPlay(f, 4, 1)
+	h := HeadOf(rec.m, "arena-16", 60)
+	r, err := NewRecorder(rec.m, 60)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var chunk *Chunk
+	for chunk == nil {
+		rec.step()
+		chunk = r.Tick()
+	}
+	f.Add(uint16(1), byte(2), uint16(3), byte(4), true)
+	f.Add(uint16(30), byte(200), uint16(300), byte(255), false)
+	f.Fuzz(func(t *testing.T, at uint16, to byte, and uint16, too byte, key bool) {
+		c := *chunk
+		c.Log, c.Key = slices.Clone(c.Log), slices.Clone(c.Key)
+		c.Log[int(at)%len(c.Log)] = to
+		if key {
+			c.Key[int(and)%len(c.Key)] = too
+		} else {
+			c.Log[int(and)%len(c.Log)] = too
+		}
+		var p *Packer
+		file := p.Append(h.Append(nil), &c)
+		_, _, err := again(t, file)
+		var d *Divergence
+		if err != nil && !errors.Is(err, ErrFormat) && !errors.Is(err, sim.ErrState) && !errors.As(err, &d) && !strings.Contains(err.Error(), "sim: replay:") {
+			t.Fatal(err)
+		}
+		if len(file) > 40 {
+			file[int(at)%len(file)] ^= to | 1
+			_, _, _ = again(t, file)
+		}
+	})
+}

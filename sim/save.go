@@ -1,0 +1,312 @@
+package sim
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// Errors of Save and Load.
+var (
+	ErrPending = errors.New("sim: save: somebody comes or goes with the coming tick; save right after Step")
+	ErrState   = errors.New("sim: not a saved state of such a match")
+)
+
+// saveVersion is the first byte of a saved state.
+const saveVersion = 1
+
+// lastSaved is the newest tick of which a state is loaded: ticks beyond it might wrap within a match.
+const lastSaved = 1 << 31
+
+// waiting is what an inbox remembers.
+type waiting struct {
+	taken, newest  tick.Tick
+	repeats, count uint8 // count: commands that wait
+	last           Command
+}
+
+// part is a piece of a match's state: the data of the table that it holds, and how it is written and read.
+type part struct {
+	name  string
+	holds []Datum
+	types []reflect.Type // of its plain memory
+	save  func(*Match, *columns, []byte) []byte
+	load  func(*Match, []byte) (rest []byte, err error)
+}
+
+// parts are all that a match is between two ticks, in the order in which they are written. Components are saved whatever there are of
+// them; a datum of the table that lasts and is in no part fails a test.
+var parts = []part{
+	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(m *Match, _ *columns, dst []byte) []byte {
+		return appendPlanes(dst, one(&m.Rules().RespawnMillis))
+	}, loadSettings},
+	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](), reflect.TypeFor[mode.State]()}, func(_ *Match, c *columns, dst []byte) []byte {
+		return appendPlanes(appendPlanes(appendPlanes(dst, one(c.clock)), one(c.score)), one(c.mode))
+	}, loadRound},
+	{"players", []Datum{dKnow, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers, loadPlayers},
+	{"inboxes", []Datum{dInboxes}, []reflect.Type{reflect.TypeFor[waiting](), reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
+	{"objects", []Datum{dFlying, dGrenades, dJumps, dPorts}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.Jump](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
+	{"areas", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreas, loadAreas},
+	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](), reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
+	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
+}
+
+// Save appends all that the match is after a Step, for Load: the next ticks of both are the same if they are given the same. It is
+// compact before compression only where that is cheap; its size follows from players and objects. It fails with ErrPending while
+// somebody waits to come or go, and changes nothing.
+//
+//	1  version
+//	8  layout  fingerprint of the types below
+//	4  slots
+//	   parts, see the table
+func (m *Match) Save(dst []byte) ([]byte, error) {
+	if m.World.Pending() > 0 {
+		return dst, ErrPending
+	}
+	dst = append(dst, saveVersion)
+	dst = binary.LittleEndian.AppendUint64(dst, m.Layout())
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.World.Slots()))
+	c := m.open()
+	defer c.close()
+	for i := range parts {
+		dst = parts[i].save(m, c, dst)
+	}
+	return dst, nil
+}
+
+// Layout is a fingerprint of everything that Save writes: states of two builds that differ in it do not fit each other.
+func (m *Match) Layout() uint64 {
+	types := m.view.Types()
+	for i := range parts {
+		types = append(types, parts[i].types...)
+	}
+	return layoutOf(types)
+}
+
+// Load makes a match as Save left it. Slots, rules but for RespawnMillis, and arena must be those of the match that was saved. Whatever
+// src holds, it makes a match whose state is possible, or none; besides the match it allocates no more than a few times len(src).
+// Errors wrap ErrState and say what was expected.
+func Load(slots int, rules Rules, a *arena.Arena, src []byte) (*Match, error) {
+	m := New(slots, rules, a)
+	switch {
+	case len(src) < 13:
+		return nil, fmt.Errorf("%w: %d bytes", ErrState, len(src))
+	case src[0] != saveVersion:
+		return nil, fmt.Errorf("%w: version %d, expected %d", ErrState, src[0], saveVersion)
+	case binary.LittleEndian.Uint64(src[1:]) != m.Layout():
+		return nil, fmt.Errorf("%w: of another build: layout %016x, expected %016x", ErrState, binary.LittleEndian.Uint64(src[1:]), m.Layout())
+	case binary.LittleEndian.Uint32(src[9:]) != uint32(slots):
+		return nil, fmt.Errorf("%w: %d slots, expected %d", ErrState, binary.LittleEndian.Uint32(src[9:]), slots)
+	}
+	src = src[13:]
+	var err error
+	for i := range parts {
+		if src, err = parts[i].load(m, src); err != nil {
+			return nil, fmt.Errorf("%w (%s)", err, parts[i].name)
+		}
+	}
+	if len(src) > 0 {
+		return nil, fmt.Errorf("%w: %d bytes too many", ErrState, len(src))
+	}
+	return m, nil
+}
+
+// appendList writes how many rows there are, and the rows.
+func appendList[T any](dst []byte, rows []T) []byte {
+	return appendPlanes(binary.AppendUvarint(dst, uint64(len(rows))), memory(rows))
+}
+
+// parseList reads what appendList wrote, at most limit rows, behind dst[:0].
+func parseList[T any](src []byte, dst []T, limit int) (rows []T, rest []byte, err error) {
+	n, rest, err := parseCount(src, limit, int(reflect.TypeFor[T]().Size()))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w of %v", err, reflect.TypeFor[T]())
+	}
+	if cap(dst) < n {
+		dst = make([]T, n)
+	}
+	rows = dst[:n]
+	rest, err = parsePlanes(rest, memory(rows))
+	return rows, rest, err
+}
+
+// parseCount reads how many follow of something that takes up to size bytes each in memory, half of them at least where it is written.
+func parseCount(src []byte, limit, size int) (n int, rest []byte, err error) {
+	v, k := binary.Uvarint(src)
+	if k <= 0 {
+		return 0, nil, fmt.Errorf("%w: no count", ErrState)
+	}
+	if v > uint64(limit) || v*uint64(size) > 2*uint64(len(src)) {
+		return 0, nil, fmt.Errorf("%w: count %d", ErrState, v)
+	}
+	return int(v), src[k:], nil
+}
+
+func wrong(what string, v any) error { return fmt.Errorf("%w: %s: %v", ErrState, what, v) }
+
+func loadSettings(m *Match, src []byte) ([]byte, error) {
+	var millis int32
+	src, err := parsePlanes(src, one(&millis))
+	if err == nil && millis != m.Rules().RespawnMillis {
+		if bad := m.SetRespawn(millis); bad != nil {
+			err = fmt.Errorf("%w: %w", ErrState, bad)
+		}
+	}
+	return src, err
+}
+
+func loadRound(m *Match, src []byte) (_ []byte, err error) {
+	clock, s := ecs.Resource[Clock](m.World), m.Mode()
+	if src, err = parsePlanes(src, one(clock)); err != nil {
+		return nil, err
+	}
+	if clock.Tick > lastSaved {
+		return nil, wrong("tick", clock.Tick)
+	}
+	if src, err = parsePlanes(src, one(m.Score())); err != nil {
+		return nil, err
+	}
+	if src, err = parsePlanes(src, one(s)); err != nil {
+		return nil, err
+	}
+	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Kit().Mode.Points || s.Left > 921600 || s.Progress > m.Kit().Mode.Full() {
+		return nil, wrong("round", *s)
+	}
+	m.Scene().Now = clock.Tick
+	return src, nil
+}
+
+// savePlayers writes the generations of all slots, the ids row by row, and every component there is.
+func savePlayers(m *Match, c *columns, dst []byte) []byte {
+	dst = m.World.Generations(dst)
+	dst = appendList(dst, c.id)
+	if len(c.id) == 0 {
+		return dst
+	}
+	for _, column := range m.view.Columns(nil) {
+		dst = appendPlanes(dst, column)
+	}
+	return dst
+}
+
+func loadPlayers(m *Match, src []byte) ([]byte, error) {
+	slots := m.World.Slots()
+	if len(src) < slots {
+		return nil, wrong("bytes of generations", len(src))
+	}
+	generations, src := src[:slots], src[slots:]
+	ids, src, err := parseList[ecs.NetID](src, nil, slots)
+	if err != nil {
+		return nil, err
+	}
+	if err = m.World.Restore(m.player, ids, generations); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if len(ids) == 0 {
+		return src, nil
+	}
+	c := m.open()
+	defer c.close()
+	for _, column := range m.view.Columns(nil) {
+		if src, err = parsePlanes(src, column); err != nil {
+			return nil, err
+		}
+	}
+	return src, c.sound()
+}
+
+// sound says what of the players cannot be.
+func (c *columns) sound() error {
+	var members [mode.Teams]uint16
+	heroes := len(c.kit.Heroes)
+	for i := range c.vital {
+		v := &c.vital[i]
+		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
+		rounded := move.Round(at)
+		switch {
+		case int(v.Hero) >= heroes || int(v.Wants) > heroes:
+			return wrong("hero", v.Hero)
+		case v.Watches && v.Team != lagcomp.NoTeam || !v.Watches && v.Team >= mode.Teams:
+			return wrong("team", v.Team)
+		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
+			return wrong("motion", at)
+		case c.state[i].Loco > move.Launched:
+			return wrong("locomotion", c.state[i].Loco)
+		}
+		if !v.Watches {
+			members[v.Team]++
+		}
+	}
+	if members != c.score.Members {
+		return wrong("members of teams", c.score.Members)
+	}
+	return nil
+}
+
+func saveInboxes(m *Match, c *columns, dst []byte) []byte {
+	in := ecs.Resource[inboxes](m.World).of
+	rows := make([]waiting, len(c.id))
+	var all []Command
+	for i, id := range c.id {
+		b := &in[id.Index()]
+		rows[i] = waiting{taken: b.taken, newest: b.newest, repeats: b.repeats, last: b.last}
+		for t := b.taken + 1; t <= b.taken+inboxTicks; t++ {
+			if cmd := &b.ring[t%inboxTicks]; cmd.Tick == t {
+				rows[i].count++
+				all = append(all, *cmd)
+			}
+		}
+	}
+	return appendList(appendPlanes(dst, memory(rows)), all)
+}
+
+func loadInboxes(m *Match, src []byte) ([]byte, error) {
+	ids := m.ids()
+	in := ecs.Resource[inboxes](m.World).of
+	rows := make([]waiting, len(ids))
+	src, err := parsePlanes(src, memory(rows))
+	if err != nil {
+		return nil, err
+	}
+	all, src, err := parseList[Command](src, nil, inboxTicks*len(ids))
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range ids {
+		r, b := &rows[i], &in[id.Index()]
+		if last, changed := r.last.Clean(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
+			return nil, wrong("inbox", last)
+		}
+		*b = Inbox{taken: r.taken, last: r.last, repeats: r.repeats}
+		for _, cmd := range all[:r.count] {
+			if b.Offer(cmd); b.Count.Accepted == 0 || b.Count.Clamped > 0 {
+				return nil, wrong("command that waits", cmd)
+			}
+			b.Count = InboxCount{}
+		}
+		b.newest = r.newest
+		all = all[r.count:]
+	}
+	if len(all) > 0 {
+		return nil, wrong("commands that wait for nobody", len(all))
+	}
+	return src, nil
+}
+
+// ids lists the players by row.
+func (m *Match) ids() (ids []ecs.NetID) {
+	c := m.open()
+	ids = append(ids, c.id...)
+	c.close()
+	return ids
+}

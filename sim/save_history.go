@@ -1,0 +1,261 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
+
+// rewind is the most that Knowledge may cap views at.
+func (r *Rules) rewind() tick.Tick { return max(r.ticks(r.RewindMillis), tick.Tick(r.Rate/4)) }
+
+// reach is how many ticks of history a later tick may need: the instant of a view is no older than the rewind, and the older of its
+// two ticks no further away than that again. A tick for rounding, and the newest.
+func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
+
+// What of a pose differs from what was expected: a body goes on as it went, and nothing else changes.
+const (
+	poseThere = 1 << iota
+	poseKey   // id or flags
+	posePlace // second difference of the position, on its grid
+	poseLook
+	poseBody // phase or figure
+	poseFar  // the position is on no grid: three floats
+)
+
+// saveHistory writes slot by slot, since a slot's ticks resemble each other: the oldest tick, and a byte a tick and slot, followed by what
+// it says.
+func saveHistory(m *Match, c *columns, dst []byte) []byte {
+	newest := m.Tick()
+	oldest := newest - min(newest, m.reach()) + 1
+	dst = binary.AppendUvarint(dst, uint64(oldest))
+	for slot := range m.World.Slots() {
+		var s track
+		for t := oldest; t <= newest; t++ {
+			p, ok := c.history.Pose(t, slot)
+			dst = s.append(dst, &p, ok)
+		}
+	}
+	return dst
+}
+
+// loadHistory records all ticks again. Slot by slot as they come they are put into the frames of ticks first.
+func loadHistory(m *Match, src []byte) ([]byte, error) {
+	first, n := binary.Uvarint(src)
+	newest, slots := m.Tick(), m.World.Slots()
+	if n <= 0 || first != uint64(newest-min(newest, m.reach())+1) {
+		return nil, wrong("first tick of history", first)
+	}
+	src = src[n:]
+	ticks := int(newest + 1 - tick.Tick(first))
+	if len(src) < ticks*slots { // a byte each at least
+		return nil, wrong("bytes of history", len(src))
+	}
+	all := make([]rig.Pose, ticks*slots)
+	for slot := range slots {
+		var s track
+		for i := range ticks {
+			var ok bool
+			if src, ok = s.parse(src, &all[i*slots+slot]); !ok {
+				return nil, wrong("pose in slot", slot)
+			}
+		}
+	}
+	for i := range ticks {
+		m.History().Record(tick.Tick(first)+tick.Tick(i), all[i*slots:][:slots])
+	}
+	m.remember()
+	return src, nil
+}
+
+// remember makes what everybody looks like anew: it follows from history and abilities.
+func (m *Match) remember() {
+	c := m.open()
+	defer c.close()
+	p := ecs.Resource[poses](m.World)
+	for i, id := range c.id {
+		if at, ok := c.history.Pose(c.clock.Tick, id.Index()); ok {
+			p.of[id.Index()] = at
+			p.acts[id.Index()] = c.kit.Heroes[c.vital[i].Hero].Public(&c.ability[i])
+		}
+	}
+}
+
+// track is what is expected of a slot's next pose.
+type track struct {
+	last  rig.Pose
+	at    [3]int32 // its position in 1/SeenPerMetre
+	speed [3]int32 // a tick
+}
+
+// onSeen returns a position on the grid on which players see each other, false if it is on none.
+func onSeen(p geom.Vec3) (at [3]int32, ok bool) {
+	for i, v := range [3]float32{p.X, p.Y, p.Z} {
+		if !(v > -1<<16 && v < 1<<16) {
+			return at, false
+		}
+		at[i] = int32(v * SeenPerMetre)
+		if math.Float32bits(float32(at[i])/SeenPerMetre) != math.Float32bits(v) { // -0 is on no grid, either
+			return at, false
+		}
+	}
+	return at, true
+}
+
+func (s *track) append(dst []byte, p *rig.Pose, there bool) []byte {
+	if !there {
+		s.speed = [3]int32{}
+		return append(dst, 0)
+	}
+	head := len(dst)
+	dst = append(dst, poseThere)
+	flag := func(bit byte) { dst[head] |= bit }
+	if p.ID != s.last.ID || p.Flags != s.last.Flags {
+		flag(poseKey)
+		dst = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(dst, p.ID), p.Flags)
+	}
+	at, ok := onSeen(p.Pos)
+	if !ok {
+		flag(poseFar)
+		for _, v := range [3]float32{p.Pos.X, p.Pos.Y, p.Pos.Z} {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		}
+		s.speed = [3]int32{}
+	} else {
+		var off [3]int32
+		for i := range off {
+			off[i] = at[i] - s.at[i] - s.speed[i]
+			s.speed[i] = at[i] - s.at[i]
+		}
+		if off != [3]int32{} {
+			flag(posePlace)
+			for _, v := range off {
+				dst = binary.AppendVarint(dst, int64(v))
+			}
+		}
+		s.at = at
+	}
+	if p.Yaw != s.last.Yaw || p.Pitch != s.last.Pitch {
+		flag(poseLook)
+		dst = binary.AppendVarint(dst, int64(int16(p.Yaw-s.last.Yaw)))
+		dst = binary.AppendVarint(dst, int64(int16(p.Pitch-s.last.Pitch)))
+	}
+	if is, was := figure(p), figure(&s.last); p.Phase != s.last.Phase || is != was {
+		flag(poseBody)
+		dst = binary.AppendVarint(dst, int64(int16(p.Phase-s.last.Phase)))
+		changed := len(dst)
+		dst = append(dst, 0)
+		for i := range is {
+			if is[i] != was[i] {
+				dst[changed] |= 1 << i
+				dst = append(dst, is[i])
+			}
+		}
+	}
+	s.last = *p
+	return dst
+}
+
+// parse reads a pose; false for what append cannot have written, as far as a match could depend on it.
+func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
+	if len(src) == 0 {
+		return nil, false
+	}
+	flags := src[0]
+	src = src[1:]
+	if flags&poseThere == 0 {
+		s.speed = [3]int32{}
+		return src, flags == 0
+	}
+	*p = s.last
+	if flags&poseKey != 0 {
+		if len(src) < 6 {
+			return nil, false
+		}
+		p.ID, p.Flags = binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint16(src[4:])
+		src = src[6:]
+	}
+	var v [3]int64
+	if flags&poseFar != 0 {
+		if len(src) < 12 || flags&posePlace != 0 {
+			return nil, false
+		}
+		var f [3]float32
+		for i := range f {
+			f[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+			if !(f[i] > -1<<20 && f[i] < 1<<20) {
+				return nil, false
+			}
+		}
+		p.Pos, src = geom.Vec3{X: f[0], Y: f[1], Z: f[2]}, src[12:]
+		s.speed = [3]int32{}
+	} else {
+		if flags&posePlace != 0 {
+			if src, ok = varints(src, v[:]); !ok {
+				return nil, false
+			}
+		}
+		for i := range v {
+			to := int64(s.at[i]) + int64(s.speed[i]) + v[i]
+			if to <= -1<<23 || to >= 1<<23 {
+				return nil, false
+			}
+			s.speed[i] = int32(to) - s.at[i]
+			s.at[i] = int32(to)
+		}
+		p.Pos = geom.Vec3{X: float32(s.at[0]) / SeenPerMetre, Y: float32(s.at[1]) / SeenPerMetre, Z: float32(s.at[2]) / SeenPerMetre}
+	}
+	if flags&poseLook != 0 {
+		if src, ok = varints(src, v[:2]); !ok {
+			return nil, false
+		}
+		p.Yaw += geom.Angle(v[0])
+		p.Pitch += geom.Angle(v[1])
+	}
+	if flags&poseBody != 0 {
+		if src, ok = varints(src, v[:1]); !ok || len(src) == 0 {
+			return nil, false
+		}
+		p.Phase += uint16(v[0])
+		changed, body := src[0], figure(p)
+		src = src[1:]
+		for i := range body {
+			if changed>>i&1 == 0 {
+				continue
+			}
+			if len(src) == 0 {
+				return nil, false
+			}
+			body[i], src = src[0], src[1:]
+		}
+		pose(p, body)
+	}
+	s.last = *p
+	return src, p.ID != 0 && flags < 2*poseFar
+}
+
+// figure is what of a pose bends a body, but for the phase.
+func figure(p *rig.Pose) [8]uint8 {
+	return [8]uint8{uint8(p.Form), p.Move, p.Gait, uint8(p.Bank), uint8(p.Hips), p.Aim, p.Air, p.Squat}
+}
+
+// pose is the reverse of figure.
+func pose(p *rig.Pose, f [8]uint8) {
+	p.Form, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat = rig.Form(f[0]), f[1], f[2], int8(f[3]), int8(f[4]), f[5], f[6], f[7]
+}
+
+// varints reads so many numbers of at most 32 bits.
+func varints(src []byte, v []int64) (rest []byte, ok bool) {
+	for i := range v {
+		x, n := binary.Varint(src)
+		if n <= 0 || x != int64(int32(x)) {
+			return nil, false
+		}
+		v[i], src = x, src[n:]
+	}
+	return src, true
+}

@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// maxSaved bounds how many rows of one sort of object a saved state may have.
+const maxSaved = 1 << 16
+
+// append writes a pool: how many indices there are, their generations, and which are in use.
+func (p *pool) append(dst []byte) []byte { return appendPlanes(appendList(dst, p.gen), memory(p.used)) }
+
+// parse reads what append wrote.
+func (p *pool) parse(src []byte) (rest []byte, err error) {
+	if p.gen, src, err = parseList(src, p.gen, maxSaved); err != nil {
+		return nil, err
+	}
+	if n := len(p.gen); cap(p.used) < n {
+		p.used = make([]bool, n)
+	} else {
+		p.used = p.used[:n]
+	}
+	p.from = 0
+	return parsePlanes(src, memory(p.used))
+}
+
+// owns reports whether a pool is in use by the ids of n rows and by nobody else.
+func (p *pool) owns(first, n int, id func(int) ecs.NetID) bool {
+	seen := make([]bool, len(p.used))
+	for i := range n {
+		at := id(i).Index() - first
+		if at < 0 || at >= len(seen) || seen[at] || !p.used[at] || p.gen[at] != id(i).Generation() {
+			return false
+		}
+		seen[at] = true
+	}
+	used := 0
+	for _, u := range p.used {
+		if u {
+			used++
+		}
+	}
+	return used == n
+}
+
+func saveObjects(_ *Match, c *columns, dst []byte) []byte {
+	o := c.objects
+	dst = o.shells.append(appendList(dst, o.Projectiles))
+	dst = o.grenades.append(appendList(dst, o.Grenades))
+	dst = appendList(dst, o.jumps)
+	for i := range o.Ports { // the rest of them is the layout's
+		dst = binary.AppendUvarint(dst, uint64(o.Ports[i].Effect))
+	}
+	return appendPlanes(dst, memory(o.Occupied))
+}
+
+func loadObjects(m *Match, src []byte) (_ []byte, err error) {
+	o := m.Objects()
+	if o.Projectiles, src, err = parseList(src, o.Projectiles, maxSaved); err != nil {
+		return nil, err
+	}
+	if src, err = o.shells.parse(src); err != nil {
+		return nil, err
+	}
+	if o.Grenades, src, err = parseList(src, o.Grenades, maxSaved); err != nil {
+		return nil, err
+	}
+	if src, err = o.grenades.parse(src); err != nil {
+		return nil, err
+	}
+	if o.jumps, src, err = parseList(src, o.jumps, m.World.Slots()); err != nil {
+		return nil, err
+	}
+	for i := range o.Ports {
+		v, n := binary.Uvarint(src)
+		if n <= 0 || v > uint64(m.Tick()) {
+			return nil, wrong("effect of teleporter", i)
+		}
+		o.Ports[i].Effect, src = tick.Tick(v), src[n:]
+	}
+	if src, err = parsePlanes(src, memory(o.Occupied)); err != nil {
+		return nil, err
+	}
+	return src, m.soundObjects()
+}
+
+func (m *Match) soundObjects() error {
+	o, k := m.Objects(), m.Kit()
+	for i := range o.Projectiles {
+		if p := &o.Projectiles[i]; !p.Sound() || int(p.Type) >= len(k.Ammo) {
+			return wrong("projectile", *p)
+		}
+	}
+	for i := range o.Grenades {
+		if g := &o.Grenades[i]; !g.Sound() || int(g.Type) >= len(k.Fuses) {
+			return wrong("grenade", *g)
+		}
+	}
+	if !o.shells.owns(FirstProjectile, len(o.Projectiles), func(i int) ecs.NetID { return o.Projectiles[i].ID }) ||
+		!o.grenades.owns(FirstGrenade, len(o.Grenades), func(i int) ecs.NetID { return o.Grenades[i].ID }) {
+		return wrong("ids of what flies", len(o.Projectiles)+len(o.Grenades))
+	}
+	for _, j := range o.jumps {
+		known := false
+		for i := range o.Ports { // where Enter sends everybody
+			known = known || o.Ports[i].Yaw == j.Yaw && o.Ports[i].Target.Sub(j.Pos).LenSq() < 1e-4
+		}
+		if !known {
+			return wrong("jump", j)
+		}
+	}
+	return nil
+}
+
+func saveAreas(_ *Match, c *columns, dst []byte) []byte {
+	for i := range c.objects.Areas {
+		dst = appendPlanes(dst, memory(c.objects.Areas[i].Next()))
+	}
+	return dst
+}
+
+func loadAreas(m *Match, src []byte) (_ []byte, err error) {
+	next := make([]tick.Tick, m.World.Slots())
+	for i := range m.Objects().Areas {
+		if src, err = parsePlanes(src, memory(next)); err != nil {
+			return nil, err
+		}
+		m.Objects().Areas[i].Recall(next)
+	}
+	return src, nil
+}
+
+func saveScene(_ *Match, c *columns, dst []byte) []byte {
+	s := c.scene
+	dst = appendList(appendList(dst, s.Barrel), s.Cube)
+	dst = appendList(dst, s.Blasts.Waiting())
+	for _, n := range []uint64{s.Blasts.Deferred, s.Blasts.Merged, s.Blasts.Resolved} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return dst
+}
+
+func loadScene(m *Match, src []byte) (_ []byte, err error) {
+	s, l := m.Scene(), &m.Kit().game.Layout
+	if s.Barrel, src, err = parseList(src, s.Barrel, len(l.Barrels)); err != nil {
+		return nil, err
+	}
+	if s.Cube, src, err = parseList(src, s.Cube, len(l.Cubes)); err != nil {
+		return nil, err
+	}
+	blasts, src, err := parseList[object.Blast](src, nil, maxSaved)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range []*uint64{&s.Blasts.Deferred, &s.Blasts.Merged, &s.Blasts.Resolved} {
+		v, k := binary.Uvarint(src)
+		if k <= 0 {
+			return nil, wrong("count of blasts", k)
+		}
+		*n, src = v, src[k:]
+	}
+	if len(s.Barrel) != len(l.Barrels) || len(s.Cube) != len(l.Cubes) {
+		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrel), len(s.Cube), len(l.Barrels), len(l.Cubes))
+	}
+	for i := range s.Barrel {
+		whole := s.Cask.NewBarrel(ecs.MakeNetID(FirstBarrel+i, 1), l.Barrels[i])
+		if b := &s.Barrel[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
+			return nil, wrong("barrel", *b)
+		}
+	}
+	for i := range s.Cube {
+		if c := &s.Cube[i]; c.ID != ecs.MakeNetID(FirstCube+i, 1) || !c.Sound() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+			return nil, wrong("cube", *c)
+		}
+	}
+	for i := range blasts {
+		if !blasts[i].Sound() {
+			return nil, wrong("blast", blasts[i])
+		}
+		s.Blasts.Add(blasts[i])
+	}
+	return src, nil
+}

@@ -1,0 +1,256 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"hash/maphash"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+// saved plays a scripted match for so many ticks and saves it.
+func saved(t testing.TB, game *Game, players, ticks int) (*script, []byte) {
+	t.Helper()
+	s := newScript(t, players, Rules{Seed: 7, RespawnMillis: 700, Mix: true, Game: game}, "arena-16")
+	for range ticks {
+		s.step()
+	}
+	state, err := s.m.Save(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, state
+}
+
+func (s *script) load(t testing.TB, state []byte) *Match {
+	t.Helper()
+	rules := *s.m.Rules()
+	m, err := Load(s.m.World.Slots(), rules, s.m.Scene().Arena, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// lasts prints everything of a match that the table says lasts. What comes from outside is not in it, but for what Hash has of it.
+func lasts(m *Match, seed maphash.Seed) map[Datum]uint64 {
+	c := m.open()
+	defer c.close()
+	out := map[Datum]uint64{}
+	for _, d := range Data() {
+		if d.Sort == Lasting {
+			out[d.Name] = c.print(d.Name, seed)
+		}
+	}
+	return out
+}
+
+// TestSaveLoadGoesOn saves matches of both modes in the midst of everything, loads them, and plays 1000 ticks more of both from the
+// same diaries: the same in every datum after every tick, and what is saved at the end is the same bytes.
+func TestSaveLoadGoesOn(t *testing.T) {
+	seed := maphash.MakeSeed()
+	for name, game := range map[string]*Game{"deathmatch": rocketeers(), "assault": assault(1)} {
+		t.Run(name, func(t *testing.T) {
+			game.Mode.RoundMillis, game.Mode.PostmatchMillis = 9000, 500
+			s, state := saved(t, game, 16, 333)
+			copied := s.load(t, state)
+			if again, err := copied.Save(nil); err != nil || !bytes.Equal(again, state) {
+				t.Fatalf("loaded and saved again, it is another state: %v, %v", Differ(state, again, copied), err)
+			}
+			var d Diary
+			s.m.Keep(&d)
+			s.m.Witness(func(s *lagcomp.Shot, id uint32) bool { return (s.Shooter+id)%3 != 0 })
+			unseen, flying := 0, 0
+			for i := range 1000 {
+				if i == 500 && s.m.SetRespawn(900) != nil {
+					t.Fatal("respawn")
+				}
+				s.step()
+				unseen += len(d.Unseen)
+				flying += len(s.m.Objects().Projectiles) + len(s.m.Objects().Grenades)
+				if err := copied.Replay(&d); err != nil {
+					t.Fatal(err)
+				}
+				want, got := lasts(s.m, seed), lasts(copied, seed)
+				for _, row := range Data() {
+					if want[row.Name] != got[row.Name] {
+						t.Fatalf("tick %d: %s is another", s.m.Tick(), row.Name)
+					}
+				}
+				if s.m.Hash() != copied.Hash() || !slices.Equal(s.m.Outcome().Events, copied.Outcome().Events) {
+					t.Fatalf("tick %d: another match", s.m.Tick())
+				}
+			}
+			if unseen == 0 || flying == 0 || s.m.Mode().Round == 0 {
+				t.Errorf("too quiet: %d unseen, %d flying, round %d", unseen, flying, s.m.Mode().Round)
+			}
+		})
+	}
+}
+
+// TestSaveHasEverything: what the table of systems calls lasting or given is in a part, and structs that are saved by hand have the
+// fields that the hand knew. A new component needs nothing: all of the kind are saved. Whoever adds a field below saves it, or says
+// here from what it follows.
+func TestSaveHasEverything(t *testing.T) {
+	held := map[Datum]bool{}
+	for _, p := range parts {
+		for _, d := range p.holds {
+			held[d] = true
+		}
+	}
+	for _, d := range Data() {
+		if (d.Sort == Lasting || d.Sort == Given) != held[d.Name] {
+			t.Errorf("%s is %v, and in the parts of a saved state: %v", d.Name, d.Sort, held[d.Name])
+		}
+	}
+	for _, c := range []struct {
+		of     reflect.Type
+		fields string
+	}{
+		{reflect.TypeFor[Match](), "World player view pos vel state look vital ability anim command know seen diary receipts"},
+		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied jumps crowds shells grenades"},
+		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Ledger Blasts Ammo Fuses Cask Box Barrel Cube yard sweeps rows hits loop lanes task near held"},
+		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
+		{reflect.TypeFor[object.Area](), "Box Kind next"},
+		{reflect.TypeFor[object.Teleporter](), "Box Target Yaw Effect"},
+		{reflect.TypeFor[pool](), "gen used from"},
+		{reflect.TypeFor[Inbox](), "ring last taken newest repeats Count"},
+		{reflect.TypeFor[places](), "bases entries"},
+		{reflect.TypeFor[poses](), "of acts"},
+		{reflect.TypeFor[rig.Pose](), "Pos Yaw Pitch Flags Phase ID Form Move Gait Bank Hips Aim Air Squat"},
+		{reflect.TypeFor[Rules](), "Rate Seed RewindMillis RespawnMillis Mix Game"},
+	} {
+		var names []string
+		for i := range c.of.NumField() {
+			names = append(names, c.of.Field(i).Name)
+		}
+		if got := strings.Join(names, " "); got != c.fields {
+			t.Errorf("%v has %s; saved is %s", c.of, got, c.fields)
+		}
+	}
+}
+
+// What can be done to a match from outside is written in diaries: a new method either is an act, or is named here as one that is not.
+func TestDiaryHasEveryAct(t *testing.T) {
+	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness "                                                                     // in diaries
+	const looks = "Acts Hash Layout History Keep Kit Known Mode Objects Outcome Poses Prints Receipts Rules Save Scene Score Seen Self Standing Tick Vital " // not to be written through
+	const plays = "Begin End Follow Replay Run Share Step Wake "
+	m := reflect.TypeFor[*Match]()
+	for i := range m.NumMethod() {
+		if name := m.Method(i).Name; !strings.Contains(" "+acts+looks+plays, " "+name+" ") {
+			t.Errorf("Match.%s is not in the lists of this test: can it change a match?", name)
+		}
+	}
+}
+
+// A diary replays a match from its beginning, too, spectators and full lobbies included.
+func TestDiaryFromTheBeginning(t *testing.T) {
+	s := newScript(t, 16, Rules{Seed: 3, Game: assault(1)}, "arena-16")
+	live := New(16, *s.m.Rules(), s.m.Scene().Arena)
+	copied := New(16, *s.m.Rules(), s.m.Scene().Arena)
+	s.m, s.ids = live, nil
+	var d Diary
+	live.Keep(&d)
+	for i := range 16 {
+		if i%5 == 4 {
+			live.Watch()
+			continue
+		}
+		s.ids = append(s.ids, live.JoinAs(uint8(i%2)))
+	}
+	if live.Join() != 0 {
+		t.Fatal("not full")
+	}
+	for range 600 {
+		s.step()
+		if err := copied.Replay(&d); err != nil {
+			t.Fatal(err)
+		}
+		if live.Hash() != copied.Hash() {
+			t.Fatalf("tick %d", live.Tick())
+		}
+	}
+}
+
+// Replay refuses a diary of another match, and names what cannot be.
+func TestReplayRefuses(t *testing.T) {
+	for _, c := range []struct {
+		d    Diary
+		want string
+	}{
+		{Diary{Tick: 9}, "a diary of tick 9 after tick 0"},
+		{Diary{Tick: 1, Acts: []Act{{ActJoin, 77, 0}}}, "join of 0.77, 0, cannot be"},
+		{Diary{Tick: 1, Acts: []Act{{ActJoin, ecs.MakeNetID(0, 1), 99}}}, "cannot be"},
+		{Diary{Tick: 1, Acts: []Act{{ActLeave, 257, 0}}}, "leave of 1.1"},
+		{Diary{Tick: 1, Acts: []Act{{Acts, 0, 0}}}, "? of 0.0"},
+		{Diary{Tick: 1, Acts: []Act{{ActRespawn, 0, -5}}}, "respawn"},
+		{Diary{Tick: 1, Taken: []Taken{{257, Command{Tick: 1}}}}, "a command for tick 1 of 1.1"},
+	} {
+		s := newScript(t, 4, Rules{}, "arena-16")
+		m := New(4, *s.m.Rules(), s.m.Scene().Arena)
+		if err := m.Replay(&c.d); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestSaveRefusesWhileSomebodyComes(t *testing.T) {
+	s, _ := saved(t, furnished(), 4, 10)
+	s.m.Leave(s.ids[0])
+	if _, err := s.m.Save(nil); !errors.Is(err, ErrPending) {
+		t.Error(err)
+	}
+}
+
+// Every proper prefix of a state is refused, and so is another's.
+func TestLoadRefuses(t *testing.T) {
+	s, state := saved(t, furnished(), 6, 200)
+	rules, ground := *s.m.Rules(), s.m.Scene().Arena
+	for n := 0; n < len(state); n += 1 + len(state)/150 {
+		if _, err := Load(6, rules, ground, state[:n]); !errors.Is(err, ErrState) {
+			t.Fatalf("%d of %d bytes: %v", n, len(state), err)
+		}
+	}
+	if _, err := Load(6, rules, ground, append(slices.Clone(state), 0)); !errors.Is(err, ErrState) {
+		t.Error("one byte more:", err)
+	}
+	if _, err := Load(7, rules, ground, state); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "6 slots, expected 7") {
+		t.Error(err)
+	}
+	other := rules
+	other.Game = quick(func(*Game) {})
+	if _, err := Load(6, other, ground, state); !errors.Is(err, ErrState) {
+		t.Error("another layout of the map:", err)
+	}
+}
+
+// FuzzLoad: whatever is loaded, if it is, can be played.
+func FuzzLoad(f *testing.F) {
+	s, state := saved(f, furnished(), 4, 150)
+	rules, ground := *s.m.Rules(), s.m.Scene().Arena
+	f.Add(uint32(20), byte(1), uint32(90), byte(7))
+	f.Add(uint32(400), byte(255), uint32(500), byte(128))
+	f.Fuzz(func(t *testing.T, at uint32, to byte, and uint32, too byte) {
+		hostile := slices.Clone(state)
+		hostile[int(at)%len(hostile)] = to
+		hostile[int(and)%len(hostile)] = too
+		m, err := Load(4, rules, ground, hostile)
+		if err != nil {
+			if !errors.Is(err, ErrState) || m != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		for range 40 {
+			m.Step()
+		}
+		_ = m.Hash()
+	})
+}
