@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 func (l *lab) shell() *Host {
 	l.t.Helper()
 	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(), marker: newMarker(lobbyName),
-		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: newNanos(), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	var err error
 	if h.registry, err = newRegistry(h); err != nil {
 		l.t.Fatal(err)
