@@ -513,7 +513,7 @@
       }
       const rows = [...sums].sort((a, b) => b[1] - a[1]), rest = rows.splice(mostFields).reduce((n, r) => n + r[1], 0);
       shares("table-fields", rest ? [...rows, ["all others", rest]] : rows);
-      set($("fields-note"), `since the start; from ${whole(sampled)} datagrams, one in ${whole(every)}`);
+      set($("fields-note"), `What was sent since the start, by component and field, as ${whole(sampled)} datagrams have it, one in ${whole(every)}. Rare fields show late.`);
       $("fields").hidden = false;
     } catch { /* asked again */ }
   };
