@@ -226,7 +226,7 @@ func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
 		var pack [wire.HeaderSize + 2]byte
 		for range session.CloseRepeats {
 			p, _ := g.peer.Append(now, pack[:0])
-			_ = l.gate.Send(now, int(g.client), g.peer.AppendClose(p, why), &l.post) // its sequences end before a session's do
+			l.dispatch(now, g, g.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
 		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
 	}

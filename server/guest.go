@@ -68,6 +68,9 @@ type guest struct {
 	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
 	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
 	byRow    bool             // the snapshot at hand says rows one by one
+	chose    chosen           // how the rows of its newest snapshot were chosen
+	eyed     int32            // through whose eyes it saw in that, as eye says it
+	held     Held             // why none came since that was due
 	checked  bool             // the snapshot at hand has a checksum
 	check    int              // snapshots until the next that has
 }
