@@ -80,15 +80,33 @@ func (g *guest) in(l *Lobby) bool {
 			g.entry = entered
 		}
 	case settling:
-		g.entry = entered
-		for n := range l.frames.Groups() {
-			if g.tracker.Base(n) == 0 {
-				g.entry = settling
-				break
-			}
+		if g.lacks(l, 0) {
+			break
+		}
+		g.entry, g.wasIn = entered, l.match.Tick()
+	case entered:
+		// What it holds is of a few snapshots only, and those may be too old before it has acknowledged others: if it would be
+		// sent more than a newcomer may be, it is one again.
+		if fresh := g.wasIn != 0 && l.match.Tick()-g.wasIn < freshSeconds*tick.Tick(l.cfg.Rules.Rate); fresh && g.lacks(l, 8*l.cfg.JoinBytes/2) {
+			g.entry, g.wasIn = entering, 0
 		}
 	}
 	return g.entry == entered
+}
+
+// freshSeconds is for how long a guest who has just come in may fall back.
+const freshSeconds = 2
+
+// lacks reports whether the groups of which the guest holds no whole take more than so many bits.
+func (g *guest) lacks(l *Lobby, bits int) bool {
+	for n := range l.frames.Groups() {
+		if g.tracker.Base(n) == 0 {
+			if bits -= snapshot.GroupRows * entryBits; bits < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Sizes that a budget is reckoned with.

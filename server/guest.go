@@ -65,6 +65,7 @@ type guest struct {
 	turned   tick.Tick        // when they take turns
 	thin     thin             // what its line has no room for
 	entry    entry            // how far it is with coming in
+	wasIn    tick.Tick        // when it was in, if it came in by settling
 	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
 	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
 	byRow    bool             // the snapshot at hand says rows one by one

@@ -117,12 +117,8 @@ func TestJoinWithoutASpike(t *testing.T) {
 				return
 			}
 			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
-			limit := c.most
-			if c.loss > 0 && c.kbps == 0 { // a line without a limit: who holds all gets blocks, and what is lost right then is told from far back
-				limit = limit * 5 / 4
-			}
-			if most > limit || complete == 0 || complete > bound {
-				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, limit, complete, bound)
+			if most > c.most || complete == 0 || complete > bound {
+				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, c.most, complete, bound)
 			}
 		})
 	}
