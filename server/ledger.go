@@ -282,7 +282,7 @@ func (k *ledger) cells(dst []Cell) []Cell {
 	}
 	for p, n := range k.parts {
 		component, field := wire.Part(p).Name()
-		add(component, field, partReason(wire.Part(p)), 8*n)
+		add(component, field, wire.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*k.head.section)
 	add("snapshot", "tick", "head", 8*k.head.tick)
@@ -311,17 +311,6 @@ func meterCells(dst []Cell, component string, m *snapshot.Meter) []Cell {
 		}
 	}
 	return dst
-}
-
-// partReason puts the parts of a package in three words, as client.Account does.
-func partReason(p wire.Part) string {
-	switch p {
-	case wire.PartEvents, wire.PartNotes, wire.PartBlobs:
-		return "message"
-	case wire.PartEventHead, wire.PartNoteHead, wire.PartBlobHead, wire.PartClose:
-		return "head"
-	}
-	return "header"
 }
 
 // publishAfter publishes once a second, also of a lobby that sleeps: so many ticks are over.
