@@ -3,6 +3,8 @@ package dst
 import (
 	"flag"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -11,10 +13,11 @@ var (
 	count = flag.Uint64("dst.count", 0, "how many seeds; 0: as the mode wants")
 )
 
-// Seeds, each a minute of a lobby for which much goes wrong, at half a second of a processor each; make dst plays them for as long as one
-// likes. Each is one goroutine, and so the race detector has nothing to find; some run side by side, which must not matter.
+// The 200 fixed seeds of make test, each a minute of a lobby for which much goes wrong, at half a second of a processor each; make dst plays
+// others for as long as one likes. Each is one goroutine, and so the race detector has nothing to find; as many run side by side as there
+// are processors, which must not matter.
 func TestSeeds(t *testing.T) {
-	n := uint64(64)
+	n := uint64(200)
 	switch {
 	case *count != 0:
 		n = *count
@@ -23,11 +26,15 @@ func TestSeeds(t *testing.T) {
 	case testing.Short():
 		n = 12
 	}
-	const side = 4
-	for part := range uint64(side) {
+	var next atomic.Uint64
+	for part := range runtime.GOMAXPROCS(0) {
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			t.Parallel()
-			for seed := *first + part; seed < *first+n; seed += side {
+			for {
+				seed := *first + next.Add(1) - 1
+				if seed >= *first+n {
+					return
+				}
 				b, err := Run(Case{Seed: seed})
 				if err != nil {
 					t.Fatal(err)
