@@ -52,6 +52,20 @@ func (c *captured) out(w *world, to netip.AddrPort, data []byte) {
 	}
 }
 
+// killed forgets the requests whose tokens had no session when the server was killed: nobody has used those, and who is the first to do so
+// at the next server may be anybody.
+func (c *captured) killed(had func(netcode.Tag) bool) {
+	kept := 0
+	for i := range min(c.nReq, len(c.requests)) {
+		r := &c.requests[i]
+		if had(netcode.Tag(r.data[len(r.data)-len(netcode.Tag{}):])) {
+			c.requests[kept], c.requests[i] = c.requests[i], c.requests[kept]
+			kept++
+		}
+	}
+	c.nReq, c.raced = kept, kept
+}
+
 // stranger plays a tick of an attacker without a session. It has addresses of its own, and it forges those of others.
 func (w *world) stranger(f *fault) {
 	d := f.dice

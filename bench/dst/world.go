@@ -384,6 +384,7 @@ func (w *world) kill(f *fault) {
 			}
 		}
 	}
+	w.captured.killed(func(t netcode.Tag) bool { return w.post.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
 		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wall
