@@ -55,6 +55,7 @@ type world struct {
 	trace []uint64 // of the match, now and then
 
 	players []ecs.NetID // in the match after the last tick
+	still   bool        // the server did not play the last tick
 	breach  *Breach
 }
 
@@ -408,7 +409,7 @@ func allZero(b []byte) bool {
 // check looks at everything after a tick.
 func (w *world) check() {
 	m := w.Lobby.Match()
-	if m.Tick() == w.twin.tick { // the server stood still
+	if w.still = m.Tick() == w.twin.tick; w.still {
 		return
 	}
 	w.players = w.players[:0]
