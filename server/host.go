@@ -154,6 +154,7 @@ const defaultPlayers = 64
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	if h.archive != nil {
+		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)
