@@ -87,7 +87,8 @@ type soul struct {
 	heard    int // of kills, and 1; 0: none yet
 	said     int
 	lines    map[lineOf]int
-	settled  client.Stats // a second after the calm began, and some more
+	settleAt time.Duration // when all should be well with it
+	settled  *client.Stats // then; nil: not yet
 	selfRing [selfTicks]known
 }
 
@@ -103,7 +104,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 	}
 	w.souls = make([]soul, w.plan.Clients)
 	for i := range w.souls {
-		w.souls[i].start = 1
+		w.souls[i].start, w.souls[i].settleAt = 1, settled
 	}
 	for i, f := range w.plan.Faults {
 		if !slices.Contains(c.Without, i) && f.Client < w.plan.Clients {
@@ -208,9 +209,7 @@ func (w *world) run() (breach *Breach) {
 			w.fail(Upright, "%v", err)
 		}
 		w.check()
-		if w.Now() >= settled && w.Now() < settled+w.rate.Period() {
-			w.settle()
-		}
+		w.settle()
 	}
 	if w.breach == nil && until == Length {
 		w.checkLife()
@@ -271,7 +270,7 @@ func (w *world) soul(i int) {
 		if err := w.Connect(i); err != nil {
 			w.fail(Upright, "client %d cannot connect: %v", i, err)
 		}
-		*s = soul{since: now, start: w.starts, said: s.said, nows: s.nows, drift: s.drift, sleeps: s.sleeps, dark: s.dark, bad: s.bad, clogged: s.clogged}
+		*s = soul{since: now, settleAt: max(settled, now+time.Second), start: w.starts, said: s.said, nows: s.nows, drift: s.drift, sleeps: s.sleeps, dark: s.dark, bad: s.bad, clogged: s.clogged}
 		w.sight.forget(i)
 	}
 }
