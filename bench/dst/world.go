@@ -52,6 +52,7 @@ type world struct {
 	shots shots
 	sight sight
 	kills []kill
+	films films
 	trace []uint64 // of the match, now and then
 
 	players []ecs.NetID // in the match after the last tick
@@ -129,7 +130,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.plan.Clients + crooks + 1, Kbps: w.plan.Kbps, Relevance: w.plan.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
-		Enter: w.entered}
+		Enter: w.entered, Record: w.film}
 	if w.plan.Walls {
 		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
 	}
@@ -174,6 +175,7 @@ func (w *world) begin() {
 	w.post.begin()
 	w.shots = shots{}
 	w.kills = w.kills[:0]
+	w.films.begin(w)
 	w.sight.begin()
 }
 
@@ -213,6 +215,7 @@ func (w *world) run() (breach *Breach) {
 	}
 	if w.breach == nil && until == Length {
 		w.checkLife()
+		w.films.over(w)
 	}
 	return w.breach
 }
@@ -327,6 +330,10 @@ func (w *world) befall(f *fault) {
 		w.wall += int64(f.Amount)
 	case Kill:
 		w.kill(f)
+	case DiskFull:
+		w.films.disk.space = int(f.Amount)
+	case DiskFails:
+		w.films.disk.sick = true
 	default:
 		if f.Kind.crooked() {
 			f.crook = newCrook(w, f)
@@ -356,6 +363,10 @@ func (w *world) relieve(f *fault) {
 		}
 	case HoldServer:
 		w.Hold(0)
+	case DiskFull:
+		w.films.disk.space = -1
+	case DiskFails:
+		w.films.disk.sick = false
 	}
 	if f.Kind <= Blackhole {
 		w.link(f.Client)
@@ -384,6 +395,7 @@ func (w *world) kill(f *fault) {
 			}
 		}
 	}
+	w.films.killed(w)
 	w.captured.killed(func(t netcode.Tag) bool { return w.post.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
@@ -430,6 +442,7 @@ func (w *world) check() {
 			w.checkClient(i, c)
 		}
 	}
+	w.films.note(w)
 	if m.Tick()%6 == 0 {
 		w.mark()
 	}
