@@ -71,7 +71,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek internal/planted"},
-	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
+	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.

@@ -56,7 +56,11 @@ func (k *crook) begin(w *world, again bool) {
 }
 
 // get takes a datagram that the server has sent; it arrives with the next tick.
-func (k *crook) get(data []byte) { k.queue = append(k.queue, append([]byte(nil), data...)) }
+func (k *crook) get(data []byte) {
+	if !k.gone {
+		k.queue = append(k.queue, append([]byte(nil), data...))
+	}
+}
 
 // step plays a tick.
 func (k *crook) step(w *world) {

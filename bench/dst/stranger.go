@@ -22,6 +22,9 @@ type capture struct {
 }
 
 func (c *capture) set(at netip.AddrPort, data []byte) {
+	if c.data == nil {
+		c.data = make([]byte, 0, 1300) // so that it never grows: see quiet
+	}
 	c.at, c.data = at, append(c.data[:0], data...)
 }
 

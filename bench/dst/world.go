@@ -53,6 +53,7 @@ type world struct {
 	sight sight
 	kills []kill
 	films films
+	quiet quiet
 	trace []uint64 // of the match, now and then
 
 	players []ecs.NetID // in the match after the last tick
@@ -140,7 +141,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 			cfg.Thin = w.plan.Clients > 16 && n%4 != 0
 		},
 		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wall },
-		Heard: w.heard, Said: w.said})
+		Heard: w.heard, Said: w.said, Around: w.around})
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +216,7 @@ func (w *world) run() (breach *Breach) {
 	}
 	if w.breach == nil && until == Length {
 		w.checkLife()
+		w.quiet.check(w)
 		w.films.over(w)
 	}
 	return w.breach

@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/tickrate/tickrate/sim"
+import (
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/sim"
+)
 
 // SumsEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
 const SumsEvery = 30
@@ -55,6 +58,9 @@ func (r *Recorder) begin() error {
 // Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
 // complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
 func (r *Recorder) Tick() *Chunk {
+	if n := len(r.diary.Acts); planted.On(planted.FilmForgets) && n > 0 {
+		r.diary.Acts = r.diary.Acts[:n-1]
+	}
 	r.log.tick(&r.diary)
 	r.chunk.Ticks++
 	full := r.chunk.Ticks >= r.ticks

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // Ending says how a recording ends.
@@ -147,7 +148,9 @@ func (t *Tape) finish(how Ending) {
 			size += footerSize
 		}
 	}
-	_ = t.file.Truncate(size) // what can be done has been
+	if !planted.On(planted.FilmTorn) {
+		_ = t.file.Truncate(size) // what can be done has been
+	}
 	_ = t.file.Close()
 	t.file = nil
 }
