@@ -432,8 +432,8 @@ func (w *world) check() {
 		}
 	}
 	w.checkInputs()
-	w.twin.check(w)
 	w.checkMoves()
+	w.twin.check(w)
 	w.shots.check(w)
 	w.checkKills()
 	w.post.check(w)
