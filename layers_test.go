@@ -83,7 +83,7 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
-	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
+	{pkg: "client", may: "internal/planted netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
 	// Measuring.

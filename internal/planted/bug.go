@@ -45,6 +45,7 @@ const (
 	FilmTorn         // replay: what a full disk took of a chunk stays in the file
 	BodiesHurry      // sim: now and then everybody moves four times in a tick
 	JoinOrder        // server: who comes in the same tick gets players in the order of a map
+	RenderBack       // client: a render clock that is ahead jumps back
 	NumBugs          // how many there are, None included
 )
 
@@ -53,7 +54,7 @@ var names = [NumBugs]string{"none", "replay taken", "window before auth", "token
 	"event out of order", "event forgotten", "ack bits short", "baseline unheld", "baseline stale", "block shared", "death untold", "id reused",
 	"input twice", "input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "sight too far",
 	"wrong envelope", "team heard by all", "tick allocates", "film forgets", "film torn",
-	"bodies hurry", "join order"}
+	"bodies hurry", "join order", "render back"}
 
 // String names the bug.
 func (b Bug) String() string {
