@@ -126,6 +126,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
+		f.refused = h.lobby.Stats.Count[DashRefused].Inc
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
