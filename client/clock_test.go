@@ -9,21 +9,46 @@ import (
 )
 
 // TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the same, more is wanted,
-// but not for ever; where the lead is known to be too small, it is being mended already.
+// but not for ever; where the lead is known to be too small, or the path has just become longer, it is being mended already.
 func TestStarvedRaisesLead(t *testing.T) {
 	c := predictedClock{rate: 60}
+	now, at := time.Duration(0), tick.Tick(100)
 	c.advance(0, 0, time.Second)
-	c.known, c.margin = true, c.want()-c.at
-	before, now := c.want(), 10*time.Second
-	c.margin += now // the lead is as wanted at now, too
-	c.starved(now)
-	if got := c.want() - before; got != c.rate.Period() {
+	period := c.rate.Period()
+	tell := func(lead int8, starved bool) { // a report each three ticks, of another command each
+		now, at = now+3*period, at+3
+		c.at = now + time.Second
+		c.made(now, at+tick.Tick(lead))
+		c.report(now, at, lead, starved)
+	}
+	// The lead at phase 0 is a second less than reported: want it to be as wanted.
+	lead := func(ticks int) int8 { return int8(ticks) }
+	for range 20 {
+		tell(lead(2), false)
+	}
+	before := c.want()
+	tell(lead(2), true)
+	if got := c.want() - before; got != period {
 		t.Errorf("want %v more after starving", got)
 	}
-	c.margin -= 3 * c.rate.Period()
-	c.starved(now)
-	if got := c.want() - before; got != c.rate.Period() {
+	for range recentSize {
+		tell(lead(0), false)
+	}
+	tell(lead(0), true)
+	if got := c.want() - before; got != period {
 		t.Errorf("want %v more although the lead was too small", got)
+	}
+	for range recentSize {
+		tell(lead(3), false)
+	}
+	for range stepProof {
+		tell(lead(-3), true)
+	}
+	if got := c.want() - before; got != period {
+		t.Errorf("want %v more although the path has become longer", got)
+	}
+	for range recentSize {
+		tell(lead(3), false)
 	}
 	for range 20 {
 		now += time.Second
@@ -53,10 +78,12 @@ func TestOutageIsNotChased(t *testing.T) {
 // TestSteering: never more than 5 %, never past the mark.
 func TestSteering(t *testing.T) {
 	const dt = 16 * time.Millisecond
-	for err := -time.Second; err <= time.Second; err += 777 * time.Microsecond {
-		by := steer(err, dt)
-		if by.Abs() > dt/20 || by != 0 && (by < 0) != (err < 0) || by.Abs() > err.Abs() {
-			t.Fatalf("error %v: %v of %v", err, by, dt)
+	for _, within := range []time.Duration{leadTime, renderTime} {
+		for err := -time.Second; err <= time.Second; err += 777 * time.Microsecond {
+			by := steer(err, dt, within)
+			if by.Abs() > dt/20 || by != 0 && (by < 0) != (err < 0) || by.Abs() > err.Abs() {
+				t.Fatalf("error %v: %v of %v", err, by, dt)
+			}
 		}
 	}
 }
@@ -71,7 +98,7 @@ func TestScatterRaisesLead(t *testing.T) {
 			lead := int8(10) + scatter*int8(n%2*2-1)
 			if n > 40 {
 				c.made(0, tick.Tick(int(n)+int(lead)))
-				c.report(n, lead)
+				c.report(time.Duration(n)*c.rate.Period(), n, lead, false)
 			}
 		}
 		got := c.want()

@@ -162,10 +162,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	c.stats.Starved += uint64(starved)
 	switch {
 	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
-		if starved != 0 {
-			c.predicted.starved(c.looks.at(now))
-		}
-		c.predicted.report(t, c.self.Lead)
+		c.predicted.report(c.looks.at(now), t, c.self.Lead, starved != 0)
 	case t > c.predict.newest:
 		c.predicted.known = false
 	}

@@ -12,14 +12,16 @@ const (
 )
 
 // serverClock estimates the server's clock from when snapshots of known ticks arrive. Most are late, none is early: the
-// fastest of the last two seconds tells the offset, the others the jitter.
+// fastest of the last two seconds tells the offset, the others the jitter. Where the path becomes longer, all are late for these two seconds,
+// and then none is: what the render clock goes by, offset and jitter together, does not change.
 type serverClock struct {
 	rate   tick.Rate
 	begun  bool
 	epoch  int64                       // now/leastBucket of the newest bucket
 	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
 	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
-	jitter time.Duration               // about how late the latest twentieth of the snapshots are
+	ways   recent                      // arrivals less the ticks' instants
+	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	newest tick.Tick                   // newest that arrived
 	gap    time.Duration               // 98th percentile of how old the newest gets before the next one comes
 }
@@ -46,7 +48,12 @@ func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
 	for _, v := range c.least {
 		c.offset = min(c.offset, v)
 	}
-	c.late(sample - c.offset)
+	if t < c.newest {
+		c.ways.noise(sample) // others have overtaken it
+	} else {
+		c.ways.add(sample)
+	}
+	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
 	c.older(now, t)
 }
 
@@ -66,17 +73,7 @@ func (c *serverClock) older(now time.Duration, t tick.Tick) {
 
 const gapStep = 250 * time.Microsecond
 
-// late moves the jitter up fast and down slowly, which settles near the 95th percentile without keeping samples.
-func (c *serverClock) late(by time.Duration) {
-	by = min(by, maxJitter)
-	if by > c.jitter {
-		c.jitter += (by - c.jitter) / 4
-	} else {
-		c.jitter -= (c.jitter - by) / 64
-	}
-}
-
-// maxJitter bounds what one snapshot can do: a stall of seconds is no jitter.
+// maxJitter bounds what a stall of seconds can do: it is no jitter.
 const maxJitter = 200 * time.Millisecond
 
 // arriving is the server time whose snapshot, were it of the fastest, would arrive now.
