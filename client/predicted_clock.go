@@ -38,7 +38,6 @@ type phase struct {
 }
 
 const (
-	leadTime  = 500 * time.Millisecond // an error is steered away with this time constant: ticks are lost until it is
 	hardLimit = 250 * time.Millisecond // further off than this is not steered
 	hardTime  = 500 * time.Millisecond // for this long: an estimate may be off for a moment, the clock need not follow
 	maxLead   = 16                     // ticks
@@ -65,17 +64,18 @@ func (c *predictedClock) report(now time.Duration, t tick.Tick, lead int8, starv
 	if !c.known {
 		c.leads, c.known = recent{grain: period}, true
 	}
-	least := far
-	switch {
-	case newest == c.newest: // no package has come since: a loss, or the path
+	if newest == c.newest { // no package has come since: a loss, or the path, which the next will tell
 		c.leads.noise(sample)
-		least = sample
-	case c.leads.add(sample):
-		c.hungry = false // the path has changed, and the clock goes there
+		c.margin = c.leads.middle()
+		c.spread = c.margin - min(sample, c.leads.early())
+		return
 	}
 	c.newest = newest
+	if c.leads.add(sample) {
+		c.hungry = false // the path has changed, and the clock goes there
+	}
 	c.margin = c.leads.middle()
-	c.spread = c.margin - min(least, c.leads.early())
+	c.spread = c.margin - c.leads.early()
 	c.feed(now)
 }
 
@@ -156,5 +156,5 @@ func (c *predictedClock) steer(now, dt, ideal time.Duration) time.Duration {
 			return 0 // packages lost for seconds, not a clock that is wrong
 		}
 	}
-	return steer(err, dt, leadTime)
+	return steer(err, dt)
 }

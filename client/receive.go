@@ -121,6 +121,7 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		return nil
 	}
 	c.server.arrive(c.looks.at(now), h.Tick)
+	c.server.follow(c.looks.at(now), c.peer.RTT().Min/2, !c.measured)
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {

@@ -11,12 +11,14 @@ import (
 type recent struct {
 	grain  time.Duration             // to which samples are rounded: by less than that they lie beyond others without a reason
 	ring   [recentSize]time.Duration // in the order in which they came
+	noisy  [recentSize]bool          // by ring
 	sorted [recentSize]time.Duration
 	n      int
 	next   int // of ring
 
-	low, high time.Duration // least and greatest before the newest went beyond
-	run       int           // so many of the newest lie in a row beyond high, or if negative below low
+	low, high time.Duration            // least and greatest before the newest went beyond
+	run       int                      // so many of the newest lie in a row beyond high, or if negative below low
+	beyond    [stepProof]time.Duration // these
 }
 
 const (
@@ -27,32 +29,50 @@ const (
 // add takes a sample in and reports whether it makes a step certain; then nothing is remembered but the samples that show it. That four of
 // 64 that mean nothing lie beyond the other 60, in a row, happens once in 635,000 times, and all that is lost then is the others.
 func (r *recent) add(v time.Duration) (step bool) {
-	if r.n == 0 {
-		r.put(v)
-		return false
-	}
 	if r.run == 0 || r.run > 0 && v <= r.high || r.run < 0 && v >= r.low {
-		r.low, r.high, r.run = r.sorted[0]-r.grain/2, r.sorted[r.n-1]+r.grain, 0
+		r.run = 0
+		r.low, r.high = r.edges(v)
 	}
 	switch {
 	case v > r.high:
+		r.beyond[r.run] = v
 		r.run++
 	case v < r.low:
+		r.beyond[-r.run] = v
 		r.run--
 	}
-	r.put(v)
+	r.put(v, false)
 	if r.run < stepProof && r.run > -stepProof {
 		return false
 	}
-	r.step()
+	r.n, r.next, r.run = 0, 0, 0
+	for _, v := range r.beyond[1:] { // the first may be of the midst of the step
+		r.put(v, false)
+	}
 	return true
 }
 
+// edges are what a sample must lie beyond to show a step: the least and the greatest but noise, with room for their rounding; v's own if there
+// are none. A level that is rounded may look the same for long, and then differ by all of grain. Below, half of that is room enough: lower
+// leads are commands that come late, and it is better to believe that too early.
+func (r *recent) edges(v time.Duration) (low, high time.Duration) {
+	low, high = far, -far
+	for i, v := range r.ring[:r.n] {
+		if !r.noisy[i] {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if low > high {
+		return v, v
+	}
+	return low - r.grain/2, high + r.grain
+}
+
 // noise takes a sample in that has a reason of its own to be out of the way: it neither shows a step nor speaks against one.
-func (r *recent) noise(v time.Duration) { r.put(v) }
+func (r *recent) noise(v time.Duration) { r.put(v, true) }
 
 // put puts a sample in the oldest one's place.
-func (r *recent) put(v time.Duration) {
+func (r *recent) put(v time.Duration, noise bool) {
 	if r.n == recentSize {
 		at, _ := slices.BinarySearch(r.sorted[:r.n], r.ring[r.next])
 		copy(r.sorted[at:], r.sorted[at+1:r.n])
@@ -62,24 +82,8 @@ func (r *recent) put(v time.Duration) {
 	copy(r.sorted[at+1:r.n+1], r.sorted[at:r.n])
 	r.sorted[at] = v
 	r.n++
-	r.ring[r.next] = v
+	r.ring[r.next], r.noisy[r.next] = v, noise
 	r.next = (r.next + 1) % recentSize
-}
-
-// step forgets all but the newest samples of the run, without the first of it, which may be of the midst of the step.
-func (r *recent) step() {
-	var newest [stepProof - 1]time.Duration
-	for back, left := 1, len(newest); left > 0; back++ {
-		v := r.ring[(r.next-back+recentSize)%recentSize]
-		if r.run > 0 && v > r.high || r.run < 0 && v < r.low {
-			left--
-			newest[left] = v
-		}
-	}
-	r.n, r.next, r.run = 0, 0, 0
-	for _, v := range newest {
-		r.put(v)
-	}
 }
 
 // unsettled reports whether the newest samples may turn out to be a step.
@@ -108,7 +112,7 @@ func (r *recent) middle() (mean time.Duration) {
 // late is what 95 of 100 samples are not above, or what the newest all are above, whether they turn out to be a step or not.
 func (r *recent) late() time.Duration {
 	if r.run > 0 {
-		return r.sorted[r.n-r.run]
+		return slices.Min(r.beyond[:r.run])
 	}
 	return r.rank(95)
 }
@@ -116,7 +120,7 @@ func (r *recent) late() time.Duration {
 // early is what 95 of 100 samples are not below, or what the newest all are below.
 func (r *recent) early() time.Duration {
 	if r.run < 0 {
-		return r.sorted[-r.run-1]
+		return slices.Max(r.beyond[:-r.run])
 	}
 	return r.rank(5)
 }

@@ -12,7 +12,7 @@ type renderClock struct {
 }
 
 const (
-	renderTime  = 500 * time.Millisecond // an error is steered away with this time constant
+	steerTime   = 500 * time.Millisecond // an error is steered away with this time constant
 	steerMost   = 20                     // by at most a 20th, 5 %, of the time that passes
 	renderReset = 500 * time.Millisecond // further behind than this, it jumps
 )
@@ -24,7 +24,7 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 		return
 	}
 	ahead := want - c.at
-	next := c.at + dt + steer(ahead, dt, renderTime)
+	next := c.at + dt + steer(ahead, dt)
 	switch {
 	case ahead > renderReset:
 		next = want
@@ -47,10 +47,10 @@ const (
 	overEase = 4
 )
 
-// steer is what to add to dt so that an error fades with a time constant of within, at most 5 % of dt.
-func steer(err, dt, within time.Duration) time.Duration {
-	err = max(min(err, within), -within)
-	by := time.Duration(int64(err/time.Microsecond) * int64(dt/time.Microsecond) / int64(within/time.Microsecond) * int64(time.Microsecond))
+// steer is what to add to dt so that an error fades, at most 5 % of dt.
+func steer(err, dt time.Duration) time.Duration {
+	err = max(min(err, steerTime), -steerTime)
+	by := time.Duration(int64(err/time.Microsecond) * int64(dt/time.Microsecond) / int64(steerTime/time.Microsecond) * int64(time.Microsecond))
 	most := dt / steerMost
 	return max(min(by, most), -most)
 }
