@@ -75,6 +75,62 @@ func TestOutageIsNotChased(t *testing.T) {
 	}
 }
 
+// TestOutageIsNoStep: while no command comes the reports fall and fall. That is no path that has become longer: as soon as one comes again, what
+// is wanted is what was.
+func TestOutageIsNoStep(t *testing.T) {
+	c := predictedClock{rate: 60}
+	now, at := time.Duration(0), tick.Tick(100)
+	period := c.rate.Period()
+	c.advance(0, 0, time.Second)
+	made := at
+	for n := range 4 * recentSize {
+		now, at = now+3*period, at+3
+		c.at = now + time.Second
+		if away := n > 2*recentSize && n <= 2*recentSize+20; !away {
+			made = at + 2
+			c.made(now, made)
+		}
+		c.report(now, at, int8(made-at), false)
+		if n > 2*recentSize+20 && (c.margin < period-time.Second || c.leads.n != recentSize) {
+			t.Fatalf("%d reports after an outage the margin is %v of %d", n-2*recentSize-20, c.margin, c.leads.n)
+		}
+	}
+}
+
+// TestWaysAfterAStep: the path becomes 60 ms shorter. What was under way before is overtaken, and is neither a sign against it, nor is it
+// waited for any longer a quarter of a second later. When it becomes longer again the gap between snapshots is what it was.
+func TestWaysAfterAStep(t *testing.T) {
+	c := serverClock{rate: 60}
+	now, at := time.Second, tick.Tick(3)
+	arrive := func(way time.Duration) {
+		at += 3
+		now = c.rate.At(at) + way
+		c.arrive(now, at)
+	}
+	for range 100 {
+		arrive(100 * time.Millisecond)
+	}
+	gap := c.gap
+	for n := range 6 {
+		arrive(40 * time.Millisecond)
+		if n < 3 {
+			c.arrive(now, at-4) // sent before, and slower
+		}
+	}
+	if c.jitter > time.Millisecond || c.ways.n > 10 {
+		t.Errorf("six snapshots later jitter is %v, of %d", c.jitter, c.ways.n)
+	}
+	for range 60 {
+		arrive(40 * time.Millisecond)
+	}
+	for range 50 {
+		arrive(100 * time.Millisecond)
+	}
+	if c.jitter > time.Millisecond || c.gap > gap+60*time.Millisecond {
+		t.Errorf("jitter %v, gap %v, before %v", c.jitter, c.gap, gap)
+	}
+}
+
 // TestSteering: never more than 5 %, never past the mark.
 func TestSteering(t *testing.T) {
 	const dt = 16 * time.Millisecond

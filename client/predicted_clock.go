@@ -71,25 +71,21 @@ func (c *predictedClock) report(now time.Duration, t tick.Tick, lead int8, starv
 		return
 	}
 	c.newest = newest
-	if c.leads.add(sample) {
-		c.hungry = false // the path has changed, and the clock goes there
-	}
+	c.leads.add(sample)
 	c.margin = c.leads.middle()
 	c.spread = c.margin - c.leads.early()
 	c.feed(now)
 }
 
-// feed wants more lead if the server had to do without a command although the lead was as wanted.
+// feed wants more lead if the server had to do without a command although the lead was as wanted. Where the path has become longer it is
+// not: more is wanted since the first report of it.
 func (c *predictedClock) feed(now time.Duration) {
-	if !c.hungry || c.leads.unsettled() {
-		return
-	}
-	c.hungry = false
 	period := c.rate.Period()
-	if c.lead(now) > c.want()-period {
+	if c.hungry && c.lead(now) > c.want()-period {
 		c.bump = min(c.bump+period, maxBump*period)
 		c.eased = now
 	}
+	c.hungry = false
 }
 
 // lead is how long before its tick a command made now will arrive, as far as the server's reports tell.

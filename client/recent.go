@@ -86,9 +86,6 @@ func (r *recent) put(v time.Duration, noise bool) {
 	r.next = (r.next + 1) % recentSize
 }
 
-// unsettled reports whether the newest samples may turn out to be a step.
-func (r *recent) unsettled() bool { return r.run != 0 }
-
 // rank is the sample that so many of 100 are not above, 0 without any.
 func (r *recent) rank(percent int) time.Duration {
 	if r.n == 0 {
