@@ -86,6 +86,8 @@ var layers = []layer{
 	{pkg: "client", may: "internal/planted netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
+	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
+
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
