@@ -41,6 +41,7 @@ type rig struct {
 func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
 	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
+	places(swarmPlaces)
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)

@@ -169,9 +169,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
-		runtime.GOMAXPROCS(n)
-	}
+	places(f.workers + 2)
 	if f.hiccup {
 		var stop func()
 		cfg.Hiccup, stop = hiccups()
@@ -187,6 +185,10 @@ func serve(c *cobra.Command, f serveFlags) error {
 	f.announce(c, h)
 	return h.Run(c.Context())
 }
+
+// places sees to so many that goroutines can run in at a time, also where a process is kept to fewer processors, now or later: whoever
+// waits for an exact instant keeps its place for the last millisecond, and the socket's loop or an HTTP client shall not wait for that.
+func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
 func hiccups() (read func() server.Spread, stop func()) {

@@ -101,6 +101,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
+	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
 		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
 		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
@@ -133,6 +134,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
+
+// swarmPlaces is how many goroutines run at a time beside a swarm: itself, the hiccup meter, and one for the rest.
+const swarmPlaces = 3
 
 // progress is what a terminal shows while the players play for a time.
 func progress(g *swarm.Figures, players int, played, of time.Duration) string {
