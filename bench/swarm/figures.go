@@ -10,7 +10,7 @@ import (
 
 // Figures are what the players experienced, and whether the swarm kept its schedule, since they were last reset.
 type Figures struct {
-	Age  *meter.Histogram // of the newest snapshot, sampled by every player each tick, ns
+	Age  *meter.Histogram // of the newest snapshot, sampled by every player each four ticks, ns
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
 	Late *meter.Histogram // how late each slot of the schedule began, ns, with those that were skipped: each as late as it would have been
 	Raw  *meter.Histogram // likewise, of the slots that were played alone
