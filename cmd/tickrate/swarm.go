@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/huge"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 )
@@ -125,7 +126,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		if seen != nil {
 			return seen() // a line a second says more
 		}
-		out.note("%s", progress(&s.Figures, f.players, time.Since(begin), d))
+		if out.ready() {
+			out.note("%s", progress(&s.Figures, f.players, time.Since(begin), d))
+		}
 		return false
 	})
 	out.clear()
@@ -215,6 +218,7 @@ func connect(ctx context.Context, s *swarm.Swarm, players int) error {
 	case s.Joined() < players:
 		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}
+	huge.Heap() // the clients have what they need by now
 	return nil
 }
 
