@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,15 +23,17 @@ import (
 
 // swarmFlags are the flags of swarm.
 type swarmFlags struct {
-	server, model       string
-	content             string
+	servers             []string
+	model, content      string
 	players, full, rate int
 	seconds, chat       float64
+	arrival             float64
 	seed                uint64
 	traces              []string
 	json                bool
 	watch               int
-	http, httpToken     string
+	http                []string
+	httpToken           string
 	key                 keyFlags
 	protocol            protocolID
 }
@@ -48,20 +51,28 @@ Every player needs a connect token. The server's HTTP port gives them, and says 
 private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
 
   tickrate swarm --players 64
-  tickrate swarm --http 203.0.113.5:7914 --http-token SECRET`,
+  tickrate swarm --http 203.0.113.5:7914 --http-token SECRET
+
+One swarm plays on several lobbies, whose players it is told in turn: name each one's HTTP port, or each one's address and the key.
+
+  tickrate swarm --players 6000 --full 1000 --http 127.0.0.1:7914 --http 127.0.0.1:7924
+
+A full player decodes all it is sent and predicts itself. A thin one opens every datagram, for its acks and its own row, predicts itself
+and sends what a full one sends; it does not decode the others. What it aims at, it sees with the eyes of its lobby's first full player.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.server, "server", "", "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` of the server, which gives tokens")
+	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; repeated: player n plays on the one of number n modulo their count")
+	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"}, "HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
 	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+tokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
-	fl.IntVar(&f.players, "players", 32, "`number` of players, 1 to 4096")
+	fl.IntVar(&f.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
+	fl.Float64Var(&f.arrival, "arrival", 0, "`seconds` over which the players connect, one after another; 0 for all at once")
 	fl.Float64Var(&f.chat, "chat", 0, "`seconds` in which each player says something about once; 0 for never")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
@@ -75,8 +86,10 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 
 func runSwarm(c *cobra.Command, f swarmFlags) error {
 	switch {
-	case f.players < 1 || f.players > 4096:
-		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
+	case f.players < 1 || f.players > server.MaxPlayers*max(len(f.http), len(f.servers)):
+		return badUse(fmt.Errorf("%d players: expected 1 to %d for each lobby", f.players, server.MaxPlayers))
+	case !(f.arrival >= 0 && f.arrival <= 3600):
+		return badUse(fmt.Errorf("--arrival %g: expected 0 to 3600 seconds", f.arrival))
 	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
@@ -98,21 +111,26 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
-	t, err := f.tickets(c)
+	tickets, err := f.tickets(c)
 	if err != nil {
 		return err
 	}
+	var at []netip.AddrPort
+	for _, t := range tickets {
+		at = append(at, t.at)
+	}
 	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
-		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
+		Servers: at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
+		Brain: move.brain, Token: func(n int) ([]byte, error) { return tickets[n%len(tickets)].Token(n) },
+		Chat: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, t.at, t.terms, f.players)
+	if err := connect(c.Context(), s, f.players, seconds(f.arrival)); err != nil {
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, joined(at), tickets[0].terms, (f.players+len(at)-1)/len(at))
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s%s\n", f.players, move.name, fetched(s))
 	s.Reset()
@@ -159,8 +177,17 @@ func fetched(s *swarm.Swarm) string {
 	return ""
 }
 
-// tickets decides where tokens come from, and whom the swarm sends to.
-func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
+// joined names addresses.
+func joined(at []netip.AddrPort) string {
+	text := make([]string, len(at))
+	for i := range at {
+		text[i] = at[i].String()
+	}
+	return strings.Join(text, " and ")
+}
+
+// tickets decides where tokens come from, and whom the swarm sends to: one for each lobby.
+func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -172,40 +199,57 @@ func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var server []netip.AddrPort
-	if f.server != "" {
-		if server, err = publicAddrs("--server", []string{f.server}); err != nil {
+	var named []netip.AddrPort // of the lobbies: through a proxy, say
+	for _, one := range f.servers {
+		at, err := publicAddrs("--server", []string{one})
+		if err != nil {
 			return nil, err
 		}
+		named = append(named, at...)
 	}
 	if f.key.given() && !asked {
-		t, err = f.minted(c, server)
-	} else {
-		t, err = httpTickets(c.Context(), f.http, secret)
+		return f.minted(c, named)
 	}
-	if err == nil && server != nil {
-		t.at = server[0] // through a proxy, say
+	if len(named) > 0 && len(named) != len(f.http) {
+		return nil, badUse(fmt.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http)))
 	}
-	return t, err
+	for i, addr := range f.http {
+		t, err := httpTickets(c.Context(), addr, secret)
+		if err != nil {
+			return nil, err
+		}
+		if len(named) > 0 {
+			t.at = named[i]
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // minted are tokens made here.
-func (f *swarmFlags) minted(c *cobra.Command, at []netip.AddrPort) (*tickets, error) {
+func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*tickets, err error) {
 	key, err := f.key.read(false, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
-	if at == nil {
-		at = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
+	if named == nil {
+		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
-	return mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: at})
+	for _, at := range named {
+		t, err := mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
-// connect plays until everybody is in, for 15 seconds at most, or 3 if nobody answers at all.
-func connect(ctx context.Context, s *swarm.Swarm, players int) error {
+// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all.
+func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second, func() bool { return s.Joined() == players || silent() })
+	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == players || silent() })
 	switch {
 	case err != nil:
 		return err
