@@ -10,7 +10,7 @@ import (
 
 const (
 	// slots is how many parts of a tick the players are spread over, so that they do not all send at once.
-	slots = 8
+	slots = 16
 
 	// looks is how often in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
 	looks  = 2
@@ -25,8 +25,9 @@ const (
 
 // Run plays for the time d, or until ctx ends or until tells it to stop; until may be nil and is asked every tick.
 //
-// Sending goes by the schedule. What is received is taken in before a slot's players decide, for half of the slot at most, and in the
-// time that is left of it: a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes nobody late.
+// Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
+// the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
+// nobody late. When no time is left, a quarter of a slot is taken all the same.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.cfg.Rate.Period() / slots
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()
@@ -42,37 +43,42 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		}
 		s.pace.Sleep(due)
 		s.now = s.pace.Now()
-		s.late(s.now-due, period)
-		s.poll(s.now + period/2)
+		s.giveUp(s.now-due, period)
 		s.play(int(s.slot % slots))
+		end := s.pace.Now()
+		s.late(end - due)
 		if s.slot%slots == 0 {
 			s.look()
 			if until != nil && until() {
 				return s.Err()
 			}
 		}
-		s.poll(time.Duration(s.slot+1)*period - period/8)
+		s.poll(max(due+period-period/8, end+period/4))
 	}
 }
 
-// late counts how late a slot begins, and gives up those that cannot be made up for: all over a tick.
-func (s *Swarm) late(late, period time.Duration) {
+// late counts by how much the last datagram of a slot left after the slot's instant.
+func (s *Swarm) late(by time.Duration) {
 	f := &s.Figures
-	f.Late.Record(int64(late))
-	f.Raw.Record(int64(late))
+	f.Late.Record(int64(by))
+	f.Raw.Record(int64(by))
 	f.Slots++
-	if late > s.cfg.Rate.Period()/2 {
+	if by > s.cfg.Rate.Period()/2 {
 		f.LateSlots++
 	}
+}
+
+// giveUp leaves out the slots that cannot be made up for, when one begins over a tick late, and counts them as late.
+func (s *Swarm) giveUp(late, period time.Duration) {
 	behind := int64(late / period)
 	if behind <= slots {
 		return
 	}
 	for i := range behind {
-		f.Late.Record(int64(late) - i*int64(period))
+		s.Figures.Late.Record(int64(late) - i*int64(period))
 	}
-	f.Slots += uint64(behind)
-	f.LateSlots += uint64(behind)
+	s.Figures.Slots += uint64(behind)
+	s.Figures.LateSlots += uint64(behind)
 	s.slot += behind
 }
 

@@ -281,6 +281,7 @@ type summary struct {
 	Shots          uint64  `json:"shots"`
 	Said           uint64  `json:"chat_lines"`
 	LateP999       float64 `json:"swarm_late_ms_p999"`
+	Kept           bool    `json:"swarm_schedule_kept"` // that is less than 2 ms
 	CPU            float64 `json:"swarm_cores"`
 	CPUPerTick     float64 `json:"swarm_us_per_client_tick"`
 	Void           string  `json:"void,omitempty"`
@@ -301,7 +302,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.Kept(), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -313,7 +314,12 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, slots late by at most %.2f ms at p99.9\n", out.CPU, out.CPUPerTick, out.LateP999)
+	kept := "kept"
+	if !out.Kept {
+		kept = "missed: is the machine idle?"
+	}
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
+		out.LateP999, ms(int64(swarm.LateMost)), kept)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
 	printBytes(w, f.players, out.Bytes)
 	if out.Void != "" {
