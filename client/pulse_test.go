@@ -22,8 +22,9 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 			p.Shots != st.Shots || p.Lead != st.Lead || p.Joined != (c.state == Joined) {
 			t.Fatalf("%v: pulse %+v, stats %+v", now, p, st)
 		}
-		if p.Due < c.now || p.Due > c.now+period+time.Millisecond {
-			t.Fatalf("%v: due %v from now", now, p.Due-c.now)
+		next := c.Due()
+		if next < c.now || next > c.now+period+time.Millisecond {
+			t.Fatalf("%v: due %v from now", now, next-c.now)
 		}
 		if n := uint64(s.commands); n > commands && due > 0 { // since the frame before, Advance has asked
 			if asked++; now < due-period/16 {
@@ -33,13 +34,13 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 		} else if c.state == Joined && due > 0 && now > due+period/8 && asked > 60 {
 			t.Fatalf("%v: nothing was asked for at %v", now, due)
 		}
-		due = p.Due
+		due = next
 	}
 	l.run(6 * time.Second)
 	if asked < 250 || early > asked/20 {
 		t.Errorf("asked %d times, %d of them early", asked, early)
 	}
-	if n := testing.AllocsPerRun(100, func() { s.client.Pulse() }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s.client.Pulse(); s.client.Due() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

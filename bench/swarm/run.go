@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/pace"
 )
 
@@ -138,21 +137,10 @@ func (s *Swarm) step(i int, late time.Duration) {
 			s.Figures.LateTicks++
 		}
 	}
-	for { // events are for players with eyes
-		if _, ok := b.client.NextEvent(); !ok {
-			break
-		}
-	}
-	for {
-		if _, ok := b.client.NextLine(); !ok {
-			break
-		}
-	}
 	s.send(i)
-	p := b.client.Pulse()
-	s.due[i] = p.Due
+	s.due[i] = b.client.Due()
 	if (s.slot/slots+int64(i/slots))%sampleEvery == 0 {
-		s.sample(b, p)
+		s.sample(b)
 	}
 }
 
@@ -180,8 +168,13 @@ func (s *Swarm) sight(i int) *Sight {
 	return view
 }
 
-// sample adds what a player experienced since the last sample to the figures.
-func (s *Swarm) sample(b *bot, now client.Pulse) {
+// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
+func (s *Swarm) sample(b *bot) {
+	for ok := true; ok; _, ok = b.client.NextEvent() {
+	}
+	for ok := true; ok; _, ok = b.client.NextLine() {
+	}
+	now := b.client.Pulse()
 	if !now.Joined {
 		return
 	}
