@@ -26,7 +26,8 @@ const (
 //
 // Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
 // the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
-// nobody late. When no time is left, a quarter of a slot is taken all the same.
+// nobody late. When no time is left, it gets as much as the sending took all the same: a swarm that cannot keep up must say so by its
+// lateness, and not lose its sessions.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.cfg.Rate.Period() / slots
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()
@@ -41,8 +42,9 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 			return s.Err()
 		}
 		s.pace.Sleep(due)
-		s.now = s.pace.Now()
-		s.giveUp(s.now-due, period)
+		begun := s.pace.Now()
+		s.now = begun
+		s.giveUp(begun-due, period)
 		s.play(int(s.slot % slots))
 		end := s.pace.Now()
 		s.late(end - due)
@@ -52,7 +54,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 				return s.Err()
 			}
 		}
-		s.poll(max(due+period-period/8, end+period/4))
+		s.poll(max(due+period-period/8, end+(end-begun), end+period/4))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -262,8 +263,17 @@ func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Dura
 	case s.Joined() < players:
 		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}
-	huge.Heap() // the clients have what they need by now
-	return nil
+	return enlarge(ctx, s)
+}
+
+// enlarge plays on while what the clients have by now goes into large pages.
+func enlarge(ctx context.Context, s *swarm.Swarm) error {
+	var done atomic.Bool
+	go func() {
+		huge.Heap(huge.Rest)
+		done.Store(true)
+	}()
+	return s.Run(ctx, 15*time.Second, done.Load)
 }
 
 // summary is what swarm prints.

@@ -17,10 +17,11 @@ const (
 	reach = 1 << 36
 )
 
-// Heap asks for what the heap has by now, and has it moved there at once, which takes about a millisecond for each 10 MB. What the heap
-// grows by later needs another call. It returns the bytes that are in large pages by then; 0 where the system has none to give.
-// It changes nothing but where memory is, and that untouched parts of a page are taken with the others.
-func Heap() (bytes int) {
+// Heap asks for what the heap has by now, and has it moved there, one page after the other, between which it calls rest: a page takes
+// some tenths of a millisecond, in which nobody else can use it. What the heap grows by later needs another call. It returns the bytes that are in
+// large pages by then; 0 where the system has none to give. It changes nothing but where memory is, and that untouched parts of a
+// page are taken with the others.
+func Heap(rest func()) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
@@ -35,6 +36,7 @@ func Heap() (bytes int) {
 			if advise(from, page, unix.MADV_COLLAPSE) == 0 {
 				bytes += page
 			}
+			rest()
 		}
 	}
 	*probe = [64]byte{} // it lived until here

@@ -24,14 +24,18 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	if !found {
 		t.Fatal("the heap is in no region")
 	}
-	got := Heap()
+	rests := 0
+	got := Heap(func() { rests++ })
+	if rests < got/page {
+		t.Errorf("%d rests for %d pages", rests, got/page)
+	}
 	for i := range data {
 		if data[i] != byte(i*7) {
 			t.Fatalf("byte %d is %d", i, data[i])
 		}
 	}
 	runtime.GC()
-	if again := Heap(); again < got/2 {
+	if again := Heap(func() {}); again < got/2 {
 		t.Errorf("%d bytes in large pages, then %d", got, again)
 	}
 	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil && !bytes.Contains(mode, []byte("[never]")) && got == 0 {

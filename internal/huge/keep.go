@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Rest is what a process that keeps time does between two pages.
+func Rest() { time.Sleep(2 * time.Millisecond) }
+
 // Keep calls Heap now, and again after any second in which the process has taken more memory from the system, until ctx ends.
 func Keep(ctx context.Context) {
 	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
@@ -13,7 +16,7 @@ func Keep(ctx context.Context) {
 	for second := time.NewTicker(time.Second); ctx.Err() == nil; {
 		if metrics.Read(total); total[0].Value.Uint64() > had {
 			had = total[0].Value.Uint64()
-			Heap()
+			Heap(Rest)
 		}
 		select {
 		case <-ctx.Done():
