@@ -215,7 +215,11 @@ type Lobby struct {
 	event   [wire.MaxWelcome]byte
 	ledger  ledger
 	load    load // of the snapshot that is being sent
-	Stats   Stats
+	posted  int  // bytes in out
+	fresh   fresh
+
+	unobserved bool // see Observe
+	Stats      Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
