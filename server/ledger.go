@@ -107,7 +107,7 @@ type ledger struct {
 const mostCells = 16 + int(wire.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
 
 func (k *ledger) init(every int) {
-	k.now.Every, k.random, k.left, k.unseen = max(every, 0), 0x9e3779b97f4a7c15, 1, 1
+	k.now.Every, k.random, k.left, k.unseen = max(every, 0), seedStride, 1, 1
 	k.public, k.owner, k.things = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), snapshot.NewMeter(ghost.Things)
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
@@ -122,14 +122,21 @@ func (l *Lobby) Sample(every int) {
 	}
 }
 
-// stride is how far it is to the next sample: from 1 to 2*Every-1, each as likely, so that no rhythm of the traffic meets that of
+// stride is how far it is to the next sample: from 1 to 2*every-1, each as likely, so that no rhythm of the traffic meets that of
 // the samples.
-func (k *ledger) stride() int {
-	k.random ^= k.random << 13
-	k.random ^= k.random >> 7
-	k.random ^= k.random << 17
-	return 1 + int(k.random>>33)%(2*k.now.Every-1)
+func stride(random *uint64, every int) int {
+	n := *random
+	n ^= n << 13
+	n ^= n >> 7
+	n ^= n << 17
+	*random = n
+	return 1 + int(n>>33)%(2*every-1)
 }
+
+// seedStride is what strides begin with.
+const seedStride = 0x9e3779b97f4a7c15
+
+func (k *ledger) stride() int { return stride(&k.random, k.now.Every) }
 
 // due reports whether the next datagram is sampled.
 func (k *ledger) due() bool {

@@ -169,6 +169,7 @@ func (l *Lobby) commands(g *guest, src []byte) error {
 	for i := n - 1; i >= 0; i-- {
 		inbox.Offer(l.window[i])
 	}
+	l.tally(g)
 	l.acts(g, n)
 	return nil
 }

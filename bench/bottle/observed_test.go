@@ -80,10 +80,15 @@ func BenchmarkObserved(b *testing.B) {
 		name    string
 		players int
 		cfg     server.Config
-	}{{"players=10", 10, server.Config{}}, {"players=100", 100, server.Config{}}, {"players=500", 500, server.Config{}},
-		{"players=500/town/kbps=128", 500, inTown(b, server.Config{Kbps: 128})}} {
+		labels  bool
+	}{{"players=10", 10, server.Config{}, false}, {"players=100", 100, server.Config{}, false}, {"players=500", 500, server.Config{}, false},
+		{"players=500,profiled", 500, server.Config{}, true}, {"players=500,town,kbps=128", 500, inTown(b, server.Config{Kbps: 128}), false}} {
 		b.Run(c.name, func(b *testing.B) {
-			l := crowdOf(b, c.players, watched(c.cfg), func(tick func() error) error { return tick() })
+			cfg := watched(c.cfg)
+			if !c.labels { // as a host while no profile is taken
+				cfg.Enter = nil
+			}
+			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
