@@ -64,9 +64,10 @@ type Ledger struct {
 	SampledSection [NumSections]uint64 // bytes of the sampled ones
 	Cells          []Cell              // those that are not empty, from the outside of a datagram inwards
 
-	Looked uint64          // snapshots of which it was looked at who is not in them, one in Every
-	Why    [NumWhys]uint64 // of these: pairs of client and entity, by what became of the entity
-	Census Census          // who is here
+	Looked uint64                       // snapshots of which it was looked at who is not in them, one in Every
+	Why    [NumWhys]uint64              // of these: pairs of client and player, by what became of the player
+	Things [ghost.Kinds][NumWhys]uint64 // likewise of client and thing, by class
+	Census Census                       // who is here
 }
 
 // Census is how a lobby is filled.
@@ -163,23 +164,32 @@ type cuts struct {
 	first                             bool   // of its snapshot
 }
 
-// draft accounts for the package of a draft, and for its datagram.
-func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
-	var n [NumSections]uint64
-	n[SectionSeal], n[SectionPackage] = uint64(len(datagram)-len(pack)), wire.HeaderSize
+// into adds a package's bytes, and its datagram's, to their sections.
+func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
+	n[SectionSeal] += uint64(datagram - pack)
+	n[SectionPackage] += wire.HeaderSize
 	if c.rows == 0 {
-		n[SectionEvents] = uint64(len(pack) - wire.HeaderSize)
-	} else {
-		n[SectionEvents] = uint64(c.events - wire.HeaderSize)
-		n[SectionSnapshot] = uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(len(pack)-int(c.rows))
-		n[SectionOwner] = uint64(c.owner - c.head)
-		n[SectionThing] = uint64(c.things - c.owner - c.thingsHead)
-		n[SectionPlayer] = uint64(c.rows - c.things)
-	}
-	sampled := k.add(&n, len(datagram))
-	if !sampled {
+		n[SectionEvents] += uint64(pack - wire.HeaderSize)
 		return
 	}
+	n[SectionEvents] += uint64(c.events - wire.HeaderSize)
+	n[SectionSnapshot] += uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(pack-int(c.rows))
+	n[SectionOwner] += uint64(c.owner - c.head)
+	n[SectionThing] += uint64(c.things - c.owner - c.thingsHead)
+	n[SectionPlayer] += uint64(c.rows - c.things)
+}
+
+// draft accounts for the package of a draft, and for its datagram.
+func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
+	k.now.Datagrams++
+	k.now.Bytes += uint64(len(datagram))
+	c.into(&k.now.Sections, len(pack), len(datagram))
+	if !k.due() {
+		return
+	}
+	k.now.Sampled++
+	k.now.SampledBytes += uint64(len(datagram))
+	c.into(&k.now.SampledSection, len(pack), len(datagram))
 	if rest := k.open(pack, datagram); len(rest) > 0 {
 		if left, err := k.rowsOf(l, g, rest); err != nil {
 			k.odd += uint64(len(left))
