@@ -51,7 +51,7 @@ With --http it asks a running server, which accounts for a sample of its datagra
 	fl.IntVar(&f.seconds, "seconds", 10, "virtual `seconds` that it is played for, 1 to 600")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one of its clients, 16 or more; 0 for no limit")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map` that it is played on, as of serve")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how its snapshots are coded: huffman, range or stored")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of its snapshots: huffman, range or stored")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the match, the links and the players")
 	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/bits gives it")
 	return c
