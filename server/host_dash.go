@@ -29,8 +29,9 @@ type view struct {
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
 	ticks  int
-	timed  int        // of them, those with stages
-	seats  []seatView // by slot
+	timed  int             // of them, those with stages
+	means  [Stages]float64 // of those, us a tick by stage
+	seats  []seatView      // by slot
 }
 
 // seatView is a player's figures when the frame was begun.
@@ -199,9 +200,12 @@ func bodyOf(p *rig.Pose, to dash.Body) dash.Body {
 func (v *view) fill(now time.Duration, l *Lobby) {
 	f, span := v.frame, max((now-v.since).Seconds(), 1e-3)
 	f.Tick, f.Span, f.Arena = uint64(l.match.Tick()), span, l.cfg.ArenaName
-	for _, d := range v.stages[:Stages] {
-		f.Stages = append(f.Stages, float64(rounded(float64(d)/1e3/float64(max(1, v.timed)), 100)))
+	if v.timed > 0 { // else what was last seen stands: few ticks have their stages timed
+		for i := range v.means {
+			v.means[i] = float64(rounded(float64(v.stages[i])/1e3/float64(v.timed), 100))
+		}
 	}
+	f.Stages = append(f.Stages, v.means[:]...)
 	total := l.ledger.now.Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)
