@@ -29,9 +29,9 @@ type view struct {
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
 	ticks  int
-	timed  int             // of them, those with stages
-	means  [Stages]float64 // of those, us a tick by stage
-	seats  []seatView      // by slot
+	timed  int                       // of them, those with stages
+	means  [len(lap{}.stage)]float64 // of those, us a tick by stage
+	seats  []seatView                // by slot
 }
 
 // seatView is a player's figures when the frame was begun.
@@ -205,7 +205,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 			v.means[i] = float64(rounded(float64(v.stages[i])/1e3/float64(v.timed), 100))
 		}
 	}
-	f.Stages = append(f.Stages, v.means[:]...)
+	f.Stages = append(f.Stages, v.means[:Stages]...)
 	total := l.ledger.now.Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)
