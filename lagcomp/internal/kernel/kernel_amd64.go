@@ -100,6 +100,20 @@ func (k isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return ballBetweenGeneric(p, a, b, n, out)
 }
 
+func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
+	n := len(rows) &^ (k.lanes() - 1)
+	switch {
+	case n == 0:
+	case k == avx512:
+		unzipAVX512((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+	case k == avx2:
+		unzipAVX2((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+	default:
+		return 0
+	}
+	return n
+}
+
 // flat is what the generator, which knows only Go's own types, calls a probe.
 func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
 

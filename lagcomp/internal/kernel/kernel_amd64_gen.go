@@ -63,3 +63,13 @@ func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //
 //go:noescape
 func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+
+// unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+//
+//go:noescape
+func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+
+// unzipAVX512 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+//
+//go:noescape
+func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)

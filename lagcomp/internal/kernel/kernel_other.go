@@ -24,3 +24,5 @@ func (isa) ball(p *probe, c *Column, n int, out []int32) int { return ballGeneri
 func (isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return ballBetweenGeneric(p, a, b, n, out)
 }
+
+func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0 }

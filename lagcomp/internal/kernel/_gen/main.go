@@ -43,6 +43,8 @@ func main() {
 		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
 		k.writeMany()
 	}
+	writeUnzipAVX2()
+	writeUnzipAVX512()
 	Generate()
 }
 
