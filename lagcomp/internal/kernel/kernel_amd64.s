@@ -28,8 +28,8 @@ TEXT ·rayAVX2(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Y0
@@ -226,74 +226,77 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nextAVX2(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
-// Requires: AVX, BMI, BMI2, CMOV
-TEXT ·nextAVX2(SB), NOSPLIT, $0-44
+// func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, BMI, BMI2, CMOV, SSE2
+TEXT ·nearestAVX2(SB), NOSPLIT, $0-56
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Y0
-	VBROADCASTSS 24(AX), Y1
-	VBROADCASTSS 28(AX), Y2
-	VBROADCASTSS 32(AX), Y3
+	XORL         BX, BX
+	MOVQ         $-1, R9
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R10
+	MOVQ         48(CX), R11
+	VBROADCASTSS 36(AX), Y2
+	VBROADCASTSS 24(AX), Y3
+	VBROADCASTSS 28(AX), Y4
+	VBROADCASTSS 32(AX), Y5
 
 wide:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
 	CMPQ      SI, $0x20
 	JL        narrow
-	VMOVUPS   (R9)(BX*4), Y5
-	VMOVUPS   (R10)(BX*4), Y4
-	VMULPS    Y1, Y5, Y5
-	VMULPS    Y2, Y4, Y4
-	VADDPS    Y4, Y5, Y5
-	VCMPPS    $0x15, Y3, Y5, Y4
-	VCMPPS    $0x1a, Y0, Y5, Y5
-	VANDPS    Y4, Y5, Y5
-	VMOVUPS   32(R9)(BX*4), Y6
-	VMOVUPS   32(R10)(BX*4), Y4
-	VMULPS    Y1, Y6, Y6
-	VMULPS    Y2, Y4, Y4
-	VADDPS    Y4, Y6, Y6
-	VCMPPS    $0x15, Y3, Y6, Y4
-	VCMPPS    $0x1a, Y0, Y6, Y6
-	VANDPS    Y4, Y6, Y6
-	VORPS     Y5, Y6, Y4
-	VMOVUPS   64(R9)(BX*4), Y7
-	VMOVUPS   64(R10)(BX*4), Y8
-	VMULPS    Y1, Y7, Y7
-	VMULPS    Y2, Y8, Y8
-	VADDPS    Y8, Y7, Y7
-	VCMPPS    $0x15, Y3, Y7, Y8
-	VCMPPS    $0x1a, Y0, Y7, Y7
-	VANDPS    Y8, Y7, Y7
-	VORPS     Y7, Y4, Y4
-	VMOVUPS   96(R9)(BX*4), Y8
-	VMOVUPS   96(R10)(BX*4), Y9
-	VMULPS    Y1, Y8, Y8
-	VMULPS    Y2, Y9, Y9
-	VADDPS    Y9, Y8, Y8
-	VCMPPS    $0x15, Y3, Y8, Y9
-	VCMPPS    $0x1a, Y0, Y8, Y8
-	VANDPS    Y9, Y8, Y8
-	VORPS     Y8, Y4, Y4
-	VMOVMSKPS Y4, DI
+	VMOVUPS   (R10)(BX*4), Y7
+	VMOVUPS   (R11)(BX*4), Y6
+	VMULPS    Y3, Y7, Y7
+	VMULPS    Y4, Y6, Y6
+	VADDPS    Y6, Y7, Y7
+	VCMPPS    $0x15, Y5, Y7, Y6
+	VCMPPS    $0x1a, Y2, Y7, Y7
+	VANDPS    Y6, Y7, Y7
+	VMOVUPS   32(R10)(BX*4), Y8
+	VMOVUPS   32(R11)(BX*4), Y6
+	VMULPS    Y3, Y8, Y8
+	VMULPS    Y4, Y6, Y6
+	VADDPS    Y6, Y8, Y8
+	VCMPPS    $0x15, Y5, Y8, Y6
+	VCMPPS    $0x1a, Y2, Y8, Y8
+	VANDPS    Y6, Y8, Y8
+	VORPS     Y7, Y8, Y6
+	VMOVUPS   64(R10)(BX*4), Y9
+	VMOVUPS   64(R11)(BX*4), Y10
+	VMULPS    Y3, Y9, Y9
+	VMULPS    Y4, Y10, Y10
+	VADDPS    Y10, Y9, Y9
+	VCMPPS    $0x15, Y5, Y9, Y10
+	VCMPPS    $0x1a, Y2, Y9, Y9
+	VANDPS    Y10, Y9, Y9
+	VORPS     Y9, Y6, Y6
+	VMOVUPS   96(R10)(BX*4), Y10
+	VMOVUPS   96(R11)(BX*4), Y11
+	VMULPS    Y3, Y10, Y10
+	VMULPS    Y4, Y11, Y11
+	VADDPS    Y11, Y10, Y10
+	VCMPPS    $0x15, Y5, Y10, Y11
+	VCMPPS    $0x1a, Y2, Y10, Y10
+	VANDPS    Y11, Y10, Y10
+	VORPS     Y10, Y6, Y6
+	VMOVMSKPS Y6, DI
 	TESTL     DI, DI
 	JZ        skip
-	VMOVMSKPS Y5, SI
-	VMOVMSKPS Y6, DI
+	VMOVMSKPS Y7, SI
+	VMOVMSKPS Y8, DI
 	SHLL      $0x08, DI
 	ORL       DI, SI
-	VMOVMSKPS Y7, DI
+	VMOVMSKPS Y9, DI
 	SHLL      $0x10, DI
 	ORL       DI, SI
-	VMOVMSKPS Y8, DI
+	VMOVMSKPS Y10, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
+	MOVQ      $0x00000020, R12
 	JMP       judge
 
 skip:
@@ -308,19 +311,19 @@ narrow:
 	CMOVQLT    SI, DI
 	NEGQ       DI
 	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	VMASKMOVPS (R9)(BX*4), Y4, Y5
-	VMASKMOVPS (R10)(BX*4), Y4, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y2, Y6, Y6
-	VADDPS     Y6, Y5, Y5
-	VCMPPS     $0x15, Y3, Y5, Y6
-	VANDPS     Y4, Y6, Y6
-	VCMPPS     $0x1a, Y0, Y5, Y5
-	VANDPS     Y6, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R11
+	VMOVUPS    32(SI)(DI*4), Y6
+	VMASKMOVPS (R10)(BX*4), Y6, Y7
+	VMASKMOVPS (R11)(BX*4), Y6, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDPS     Y8, Y7, Y7
+	VCMPPS     $0x15, Y5, Y7, Y8
+	VANDPS     Y6, Y8, Y8
+	VCMPPS     $0x1a, Y2, Y7, Y7
+	VANDPS     Y8, Y7, Y7
+	VANDPS     Y6, Y7, Y7
+	VMOVMSKPS  Y7, SI
+	MOVQ       $0x00000008, R12
 	MOVQ       BX, DI
 	MOVL       SI, R8
 	XORL       SI, SI
@@ -332,96 +335,158 @@ judge:
 	TZCNTL SI, DI
 	ANDL   $-8, DI
 	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
+	MOVL   $0x000000ff, R13
+	ANDL   R13, R8
+	SHLXL  DI, R13, R13
+	ANDNL  SI, R13, SI
 	ADDQ   BX, DI
 
 full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y4
-	VMASKMOVPS   (R9)(DI*4), Y4, Y5
-	MOVQ         24(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y6
-	VMASKMOVPS   (R10)(DI*4), Y4, Y7
-	VBROADCASTSS (AX), Y8
-	VSUBPS       Y8, Y5, Y5
-	VBROADCASTSS 4(AX), Y8
-	VSUBPS       Y8, Y6, Y6
-	VBROADCASTSS 8(AX), Y8
+	MOVQ         DX, R13
+	SUBQ         DI, R13
+	MOVL         $0x00000008, R14
+	CMPQ         R13, R14
+	CMOVQLT      R13, R14
+	NEGQ         R14
+	LEAQ         window<>+0(SB), R13
+	VMOVUPS      32(R13)(R14*4), Y6
+	VMASKMOVPS   (R10)(DI*4), Y6, Y7
+	MOVQ         24(CX), R13
+	VMASKMOVPS   (R13)(DI*4), Y6, Y8
+	VMASKMOVPS   (R11)(DI*4), Y6, Y9
+	VBROADCASTSS (AX), Y10
+	VSUBPS       Y10, Y7, Y7
+	VBROADCASTSS 4(AX), Y10
+	VSUBPS       Y10, Y8, Y8
+	VBROADCASTSS 8(AX), Y10
+	VSUBPS       Y10, Y9, Y9
+	MOVQ         72(CX), R13
+	VMASKMOVPS   (R13)(DI*4), Y6, Y10
+	VBROADCASTSS 60(AX), Y11
+	VCMPPS       $0x04, Y11, Y10, Y11
+	VANDPS       Y6, Y11, Y11
+	VBROADCASTSS 44(AX), Y6
+	VSUBPS       Y6, Y10, Y10
+	VMULPS       Y7, Y7, Y6
+	VMULPS       Y8, Y8, Y12
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y9, Y9, Y12
+	VADDPS       Y12, Y6, Y6
+	VBROADCASTSS 52(AX), Y12
+	VMULPS       Y12, Y6, Y12
+	VADDPS       Y10, Y12, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y7, Y7
+	VBROADCASTSS 16(AX), Y13
+	VMULPS       Y13, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	VBROADCASTSS 20(AX), Y8
+	VMULPS       Y8, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMULPS       Y7, Y7, Y8
+	VCMPPS       $0x15, Y12, Y8, Y9
+	VANDPS       Y11, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VBROADCASTSS 56(AX), Y13
+	VMULPS       Y13, Y6, Y6
+	VCMPPS       $0x11, Y11, Y7, Y13
+	VCMPPS       $0x1e, Y11, Y12, Y12
+	VANDPS       Y13, Y12, Y12
+	VCMPPS       $0x1e, Y6, Y8, Y13
+	VANDPS       Y12, Y13, Y13
+	VBROADCASTSS 40(AX), Y8
 	VSUBPS       Y8, Y7, Y7
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y8
-	VBROADCASTSS 60(AX), Y9
-	VCMPPS       $0x04, Y9, Y8, Y9
-	VANDPS       Y4, Y9, Y9
-	VBROADCASTSS 44(AX), Y4
-	VSUBPS       Y4, Y8, Y8
-	VMULPS       Y5, Y5, Y4
-	VMULPS       Y6, Y6, Y10
-	VADDPS       Y10, Y4, Y4
-	VMULPS       Y7, Y7, Y10
-	VADDPS       Y10, Y4, Y4
-	VBROADCASTSS 52(AX), Y10
-	VMULPS       Y10, Y4, Y10
-	VADDPS       Y8, Y10, Y10
-	VBROADCASTSS 12(AX), Y11
-	VMULPS       Y11, Y5, Y5
-	VBROADCASTSS 16(AX), Y11
-	VMULPS       Y11, Y6, Y6
-	VADDPS       Y6, Y5, Y5
-	VBROADCASTSS 20(AX), Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       Y7, Y5, Y5
-	VMULPS       Y5, Y5, Y6
-	VCMPPS       $0x15, Y10, Y6, Y7
-	VANDPS       Y9, Y7, Y7
-	VXORPS       Y9, Y9, Y9
-	VBROADCASTSS 56(AX), Y11
-	VMULPS       Y11, Y4, Y4
-	VCMPPS       $0x11, Y9, Y5, Y11
-	VCMPPS       $0x1e, Y9, Y10, Y10
-	VANDPS       Y11, Y10, Y10
-	VCMPPS       $0x1e, Y4, Y6, Y11
-	VANDPS       Y10, Y11, Y11
-	VBROADCASTSS 40(AX), Y6
-	VSUBPS       Y6, Y5, Y5
-	VMULPS       Y5, Y5, Y6
-	VSUBPS       Y8, Y4, Y4
-	VCMPPS       $0x1e, Y9, Y5, Y5
-	VCMPPS       $0x1e, Y4, Y6, Y4
-	VANDPS       Y5, Y4, Y4
-	VORPS        Y11, Y4, Y11
-	VANDNPS      Y7, Y11, Y7
-	VMOVMSKPS    Y7, R12
-	ANDL         R12, R8
+	VMULPS       Y7, Y7, Y8
+	VSUBPS       Y10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y7, Y7
+	VCMPPS       $0x1e, Y6, Y8, Y6
+	VANDPS       Y7, Y6, Y6
+	VORPS        Y13, Y6, Y13
+	VANDNPS      Y9, Y13, Y9
+	VMOVMSKPS    Y9, R13
+	ANDL         R13, R8
 	TESTL        R8, R8
 	JZ           more
-	VZEROUPPER
-	MOVQ         DI, at+32(FP)
-	MOVL         R8, named+40(FP)
-	RET
+
+list:
+	TZCNTL    R8, R13
+	ADDL      DI, R13
+	MOVQ      (CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	MOVQ      48(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       later
+	VMOVAPD   X6, X1
+	MOVQ      R13, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, R13
+	INCL      R13
+	MOVL      R13, 40(AX)
+
+later:
+	BLSRL R8, R8
+	JNZ   list
 
 more:
 	TESTL SI, SI
 	JNZ   judge
 
 onward:
-	ADDQ R11, BX
+	ADDQ R12, BX
 	JMP  wide
 
 done:
 	VZEROUPPER
-	XORL R8, R8
-	MOVQ DX, at+32(FP)
-	MOVL R8, named+40(FP)
+	MOVQ  R9, row+40(FP)
+	MOVSD X1, t+48(FP)
 	RET
 
 // func rayBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
@@ -430,8 +495,8 @@ TEXT ·rayBetweenAVX2(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Y0
 	VBROADCASTSS 36(AX), Y1
@@ -754,8 +819,8 @@ TEXT ·ballAVX2(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Y0
@@ -932,8 +997,8 @@ TEXT ·ballBetweenAVX2(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Y0
 	VBROADCASTSS 36(AX), Y1
@@ -1224,14 +1289,197 @@ done:
 	MOVQ R9, ret+40(FP)
 	RET
 
+// func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, BMI, CMOV, SSE
+TEXT ·fewAVX2(SB), NOSPLIT, $0-36
+	MOVQ      r+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      (CX), R8
+	MOVQ      48(CX), R9
+	MOVQ      $-1, R10
+	VXORPD    X0, X0, X0
+	VCVTSS2SD 12(AX), X0, X2
+	VMULSD    X2, X2, X2
+	VCVTSS2SD 16(AX), X0, X1
+	VMULSD    X1, X1, X1
+	VADDSD    X1, X2, X2
+	VCVTSS2SD 20(AX), X0, X1
+	VMULSD    X1, X1, X1
+	VADDSD    X1, X2, X2
+	VCVTSS2SD 24(AX), X0, X1
+	VADDSD    X0, X1, X1
+	VMOVQ     X1, BX
+	LEAQ      1(BX), SI
+	MOVQ      $0x7ff0000000000000, DI
+	CMPQ      BX, DI
+	CMOVQEQ   BX, SI
+	VMOVQ     SI, X1
+	VMOVSD    oneAVX2<>+0(SB), X0
+	VDIVSD    X2, X0, X0
+	XORL      BX, BX
+
+wide:
+	MOVQ         DX, DI
+	SUBQ         BX, DI
+	JLE          done
+	MOVQ         BX, SI
+	MOVL         $0x00000008, R11
+	CMPQ         DI, R11
+	CMOVQLT      DI, R11
+	NEGQ         R11
+	LEAQ         window<>+0(SB), DI
+	VMOVUPS      32(DI)(R11*4), Y2
+	VMASKMOVPS   (R8)(BX*4), Y2, Y3
+	MOVQ         24(CX), DI
+	VMASKMOVPS   (DI)(BX*4), Y2, Y4
+	VMASKMOVPS   (R9)(BX*4), Y2, Y5
+	VBROADCASTSS (AX), Y6
+	VSUBPS       Y6, Y3, Y3
+	VBROADCASTSS 4(AX), Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS 8(AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	MOVQ         72(CX), DI
+	VMASKMOVPS   (DI)(BX*4), Y2, Y6
+	VBROADCASTSS fewNeverAVX2<>+0(SB), Y7
+	VCMPPS       $0x04, Y7, Y6, Y7
+	VANDPS       Y2, Y7, Y7
+	VBROADCASTSS 28(AX), Y8
+	VSUBPS       Y8, Y6, Y6
+	VMULPS       Y3, Y3, Y8
+	VMULPS       Y4, Y4, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       Y5, Y5, Y9
+	VADDPS       Y9, Y8, Y8
+	VBROADCASTSS fewKeepAVX2<>+0(SB), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y6, Y9, Y9
+	VBROADCASTSS 12(AX), Y10
+	VMULPS       Y10, Y3, Y3
+	VBROADCASTSS 16(AX), Y10
+	VMULPS       Y10, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VBROADCASTSS 20(AX), Y4
+	VMULPS       Y4, Y5, Y5
+	VADDPS       Y5, Y3, Y3
+	VMULPS       Y3, Y3, Y4
+	VCMPPS       $0x15, Y9, Y4, Y5
+	VANDPS       Y7, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	VBROADCASTSS fewSlackAVX2<>+0(SB), Y10
+	VMULPS       Y10, Y8, Y8
+	VCMPPS       $0x11, Y7, Y3, Y10
+	VCMPPS       $0x1e, Y7, Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VCMPPS       $0x1e, Y8, Y4, Y10
+	VANDPS       Y9, Y10, Y10
+	VBROADCASTSS 24(AX), Y4
+	VSUBPS       Y4, Y3, Y3
+	VMULPS       Y3, Y3, Y4
+	VSUBPS       Y6, Y8, Y8
+	VCMPPS       $0x1e, Y7, Y3, Y3
+	VCMPPS       $0x1e, Y8, Y4, Y4
+	VANDPS       Y3, Y4, Y4
+	VORPS        Y10, Y4, Y10
+	VANDNPS      Y5, Y10, Y5
+	VANDPS       Y2, Y5, Y5
+	VMOVMSKPS    Y5, DI
+	ADDQ         $0x08, BX
+	TESTL        DI, DI
+	JZ           wide
+
+list:
+	TZCNTL    DI, R11
+	ADDL      SI, R11
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X3
+	VCVTSS2SD (AX), X0, X2
+	VSUBSD    X2, X3, X3
+	VCVTSS2SD 12(AX), X0, X2
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X4
+	VCVTSS2SD 4(AX), X0, X5
+	VSUBSD    X5, X4, X4
+	VCVTSS2SD 16(AX), X0, X5
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X6
+	VCVTSS2SD 8(AX), X0, X7
+	VSUBSD    X7, X6, X6
+	VCVTSS2SD 20(AX), X0, X7
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X8
+	VSUBSD    X8, X14, X14
+	VMULSD    X3, X3, X12
+	VMULSD    X4, X4, X8
+	VADDSD    X8, X12, X12
+	VMULSD    X6, X6, X8
+	VADDSD    X8, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X2, X3, X13
+	VMULSD    X5, X4, X8
+	VADDSD    X8, X13, X13
+	VMULSD    X7, X6, X8
+	VADDSD    X8, X13, X13
+	VMULSD    X0, X13, X8
+	VMULSD    X2, X8, X2
+	VSUBSD    X2, X3, X3
+	VMULSD    X5, X8, X2
+	VSUBSD    X2, X4, X4
+	VMULSD    X7, X8, X2
+	VSUBSD    X2, X6, X6
+	VMULSD    X3, X3, X2
+	VMULSD    X4, X4, X3
+	VADDSD    X3, X2, X2
+	VMULSD    X6, X6, X3
+	VADDSD    X3, X2, X2
+	VSUBSD    X2, X14, X2
+	VMULSD    X0, X2, X2
+	VSQRTSD   X2, X2, X2
+	VSUBSD    X2, X8, X2
+	VXORPD    X15, X15, X15
+	VMAXSD    X2, X15, X2
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X2, X2
+	VANDNPD   X2, X12, X2
+	VUCOMISD  X2, X1
+	JLS       later
+	VMOVAPD   X2, X1
+	MOVQ      R11, R10
+
+later:
+	BLSRL DI, DI
+	JNZ   list
+	JMP   wide
+
+done:
+	VCVTSD2SS X1, X1, X0
+	VZEROUPPER
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
+	RET
+
+DATA fewKeepAVX2<>+0(SB)/4, $0x3f7fffc0
+GLOBL fewKeepAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA fewSlackAVX2<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA fewNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA oneAVX2<>+0(SB)/8, $(1.0)
+GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
+
 // func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Z0
@@ -1392,176 +1640,14 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nextAVX512(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV
-TEXT ·nextAVX512(SB), NOSPLIT, $0-44
-	MOVQ         p+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Z0
-	VBROADCASTSS 24(AX), Z1
-	VBROADCASTSS 28(AX), Z2
-	VBROADCASTSS 32(AX), Z3
-
-wide:
-	MOVQ     DX, SI
-	SUBQ     BX, SI
-	CMPQ     SI, $0x20
-	JL       narrow
-	VMOVUPS  (R9)(BX*4), Z4
-	VMOVUPS  (R10)(BX*4), Z5
-	VMULPS   Z1, Z4, Z4
-	VMULPS   Z2, Z5, Z5
-	VADDPS   Z5, Z4, Z4
-	VCMPPS   $0x15, Z3, Z4, K1
-	VCMPPS   $0x1a, Z0, Z4, K1, K1
-	VMOVUPS  64(R9)(BX*4), Z4
-	VMOVUPS  64(R10)(BX*4), Z5
-	VMULPS   Z1, Z4, Z4
-	VMULPS   Z2, Z5, Z5
-	VADDPS   Z5, Z4, Z4
-	VCMPPS   $0x15, Z3, Z4, K2
-	VCMPPS   $0x1a, Z0, Z4, K2, K2
-	KORTESTW K1, K2
-	JZ       skip
-	KMOVW    K1, SI
-	KMOVW    K2, DI
-	SHLL     $0x10, DI
-	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R9)(BX*4), K1, Z4
-	VMOVUPS.Z (R10)(BX*4), K1, Z5
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x15, Z3, Z4, K1, K1
-	VCMPPS    $0x1a, Z0, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	VMOVUPS.Z    (R9)(DI*4), K1, Z4
-	MOVQ         24(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R10)(DI*4), K1, Z7
-	VBROADCASTSS (AX), Z8
-	VSUBPS       Z8, Z4, Z4
-	VBROADCASTSS 4(AX), Z8
-	VSUBPS       Z8, Z5, Z5
-	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z8, K1, K2
-	VBROADCASTSS 44(AX), Z9
-	VSUBPS       Z9, Z8, Z8
-	VMULPS       Z4, Z4, Z9
-	VMULPS       Z5, Z5, Z10
-	VADDPS       Z10, Z9, Z9
-	VMULPS       Z7, Z7, Z10
-	VADDPS       Z10, Z9, Z9
-	VBROADCASTSS 52(AX), Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z8, Z10, Z10
-	VBROADCASTSS 12(AX), Z11
-	VMULPS       Z11, Z4, Z4
-	VBROADCASTSS 16(AX), Z11
-	VMULPS       Z11, Z5, Z5
-	VADDPS       Z5, Z4, Z4
-	VBROADCASTSS 20(AX), Z5
-	VMULPS       Z5, Z7, Z7
-	VADDPS       Z7, Z4, Z4
-	VMULPS       Z4, Z4, Z5
-	VCMPPS       $0x15, Z10, Z5, K2, K2
-	VPXORD       Z6, Z6, Z6
-	VBROADCASTSS 56(AX), Z7
-	VMULPS       Z7, Z9, Z7
-	VCMPPS       $0x11, Z6, Z4, K1, K3
-	VCMPPS       $0x1e, Z6, Z10, K3, K3
-	VCMPPS       $0x1e, Z7, Z5, K3, K3
-	VBROADCASTSS 40(AX), Z5
-	VSUBPS       Z5, Z4, Z4
-	VMULPS       Z4, Z4, Z5
-	VSUBPS       Z8, Z7, Z7
-	VCMPPS       $0x1e, Z6, Z4, K1, K1
-	VCMPPS       $0x1e, Z7, Z5, K1, K1
-	KORW         K3, K1, K3
-	KANDNW       K2, K3, K2
-	KMOVW        K2, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
-	VZEROUPPER
-	MOVQ         DI, at+32(FP)
-	MOVL         R8, named+40(FP)
-	RET
-
-more:
-	TESTL SI, SI
-	JNZ   judge
-
-onward:
-	ADDQ R11, BX
-	JMP  wide
-
-done:
-	VZEROUPPER
-	XORL R8, R8
-	MOVQ DX, at+32(FP)
-	MOVL R8, named+40(FP)
-	RET
-
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -1799,8 +1885,8 @@ TEXT ·ballAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Z0
@@ -1947,8 +2033,8 @@ TEXT ·ballBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -2160,6 +2246,183 @@ done:
 	MOVQ R9, ret+40(FP)
 	RET
 
+// func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·fewAVX512(SB), NOSPLIT, $0-36
+	MOVQ      r+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      (CX), R8
+	MOVQ      48(CX), R9
+	MOVQ      $-1, R10
+	VXORPD    X0, X0, X0
+	VCVTSS2SD 12(AX), X0, X3
+	VMULSD    X3, X3, X3
+	VCVTSS2SD 16(AX), X0, X1
+	VMULSD    X1, X1, X1
+	VADDSD    X1, X3, X3
+	VCVTSS2SD 20(AX), X0, X1
+	VMULSD    X1, X1, X1
+	VADDSD    X1, X3, X3
+	VCVTSS2SD 24(AX), X0, X1
+	VADDSD    X0, X1, X1
+	VMOVQ     X1, BX
+	LEAQ      1(BX), SI
+	MOVQ      $0x7ff0000000000000, DI
+	CMPQ      BX, DI
+	CMOVQEQ   BX, SI
+	VMOVQ     SI, X1
+	VMOVSD    oneAVX512<>+0(SB), X0
+	VDIVSD    X3, X0, X0
+	XORL      BX, BX
+
+wide:
+	MOVQ         DX, DI
+	SUBQ         BX, DI
+	JLE          done
+	MOVQ         BX, SI
+	MOVL         $0x00000010, R11
+	CMPQ         DI, R11
+	CMOVQLT      DI, R11
+	MOVL         $0xffffffff, DI
+	BZHIL        R11, DI, DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (R8)(BX*4), K1, Z3
+	MOVQ         24(CX), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z4
+	VMOVUPS.Z    (R9)(BX*4), K1, Z5
+	VBROADCASTSS (AX), Z6
+	VSUBPS       Z6, Z3, Z3
+	VBROADCASTSS 4(AX), Z6
+	VSUBPS       Z6, Z4, Z4
+	VBROADCASTSS 8(AX), Z6
+	VSUBPS       Z6, Z5, Z5
+	MOVQ         72(CX), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z6
+	VBROADCASTSS fewNeverAVX512<>+0(SB), Z7
+	VCMPPS       $0x04, Z7, Z6, K1, K2
+	VBROADCASTSS 28(AX), Z7
+	VSUBPS       Z7, Z6, Z6
+	VMULPS       Z3, Z3, Z7
+	VMULPS       Z4, Z4, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS       Z5, Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VBROADCASTSS fewKeepAVX512<>+0(SB), Z8
+	VMULPS       Z8, Z7, Z8
+	VADDPS       Z6, Z8, Z8
+	VBROADCASTSS 12(AX), Z9
+	VMULPS       Z9, Z3, Z3
+	VBROADCASTSS 16(AX), Z9
+	VMULPS       Z9, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	VBROADCASTSS 20(AX), Z4
+	VMULPS       Z4, Z5, Z5
+	VADDPS       Z5, Z3, Z3
+	VMULPS       Z3, Z3, Z4
+	VCMPPS       $0x15, Z8, Z4, K2, K2
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS fewSlackAVX512<>+0(SB), Z5
+	VMULPS       Z5, Z7, Z5
+	VCMPPS       $0x11, Z2, Z3, K1, K3
+	VCMPPS       $0x1e, Z2, Z8, K3, K3
+	VCMPPS       $0x1e, Z5, Z4, K3, K3
+	VBROADCASTSS 24(AX), Z4
+	VSUBPS       Z4, Z3, Z3
+	VMULPS       Z3, Z3, Z4
+	VSUBPS       Z6, Z5, Z5
+	VCMPPS       $0x1e, Z2, Z3, K1, K1
+	VCMPPS       $0x1e, Z5, Z4, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, DI
+	ADDQ         $0x10, BX
+	TESTL        DI, DI
+	JZ           wide
+
+list:
+	TZCNTL    DI, R11
+	ADDL      SI, R11
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X4
+	VCVTSS2SD (AX), X0, X3
+	VSUBSD    X3, X4, X4
+	VCVTSS2SD 12(AX), X0, X3
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X5
+	VCVTSS2SD 4(AX), X0, X6
+	VSUBSD    X6, X5, X5
+	VCVTSS2SD 16(AX), X0, X6
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X7
+	VCVTSS2SD 8(AX), X0, X8
+	VSUBSD    X8, X7, X7
+	VCVTSS2SD 20(AX), X0, X8
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X9
+	VSUBSD    X9, X14, X14
+	VMULSD    X4, X4, X12
+	VMULSD    X5, X5, X9
+	VADDSD    X9, X12, X12
+	VMULSD    X7, X7, X9
+	VADDSD    X9, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X3, X4, X13
+	VMULSD    X6, X5, X9
+	VADDSD    X9, X13, X13
+	VMULSD    X8, X7, X9
+	VADDSD    X9, X13, X13
+	VMULSD    X0, X13, X9
+	VMULSD    X3, X9, X3
+	VSUBSD    X3, X4, X4
+	VMULSD    X6, X9, X3
+	VSUBSD    X3, X5, X5
+	VMULSD    X8, X9, X3
+	VSUBSD    X3, X7, X7
+	VMULSD    X4, X4, X3
+	VMULSD    X5, X5, X4
+	VADDSD    X4, X3, X3
+	VMULSD    X7, X7, X4
+	VADDSD    X4, X3, X3
+	VSUBSD    X3, X14, X3
+	VMULSD    X0, X3, X3
+	VSQRTSD   X3, X3, X3
+	VSUBSD    X3, X9, X3
+	VXORPD    X15, X15, X15
+	VMAXSD    X3, X15, X3
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X3, X3
+	VANDNPD   X3, X12, X3
+	VUCOMISD  X3, X1
+	JLS       later
+	VMOVAPD   X3, X1
+	MOVQ      R11, R10
+
+later:
+	BLSRL DI, DI
+	JNZ   list
+	JMP   wide
+
+done:
+	VCVTSD2SS X1, X1, X0
+	VZEROUPPER
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
+	RET
+
+DATA fewKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL fewKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA fewSlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA oneAVX512<>+0(SB)/8, $(1.0)
+GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
+
 DATA rising<>+0(SB)/4, $0x00000000
 DATA rising<>+4(SB)/4, $0x00000001
 DATA rising<>+8(SB)/4, $0x00000002
@@ -2184,8 +2447,8 @@ TEXT ·manyAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), DI
 	XORL         BX, BX
+	MOVQ         out+24(FP), DI
 	MOVQ         (CX), R8
 	MOVQ         48(CX), R9
 	VBROADCASTSS 36(AX), Z0
@@ -2342,8 +2605,8 @@ TEXT ·manyBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), DI
 	XORL         BX, BX
+	MOVQ         out+32(FP), DI
 	MOVQ         b+16(FP), R8
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -2568,6 +2831,244 @@ gather:
 done:
 	VZEROUPPER
 	MOVQ DX, ret+40(FP)
+	RET
+
+// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE2
+TEXT ·nearestAVX512(SB), $4160-56
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	XORL         BX, BX
+	MOVQ         $-1, R8
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	VBROADCASTSS 36(AX), Z2
+	VBROADCASTSS 24(AX), Z3
+	VBROADCASTSS 28(AX), Z4
+	VBROADCASTSS 32(AX), Z5
+	LEAQ         (SP), R11
+	VMOVDQU32    rising<>+0(SB), Z6
+	MOVL         $0x00000010, SI
+	VPBROADCASTD SI, Z7
+
+chunk:
+	XORL    SI, SI
+	LEAQ    1024(BX), R12
+	CMPQ    DX, R12
+	CMOVQLT DX, R12
+
+wide:
+	MOVQ          R12, DI
+	SUBQ          BX, DI
+	CMPQ          DI, $0x20
+	JL            narrow
+	VMOVUPS       (R9)(BX*4), Z12
+	VMOVUPS       (R10)(BX*4), Z13
+	VMULPS        Z3, Z12, Z12
+	VMULPS        Z4, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VCMPPS        $0x15, Z5, Z12, K1
+	VCMPPS        $0x1a, Z2, Z12, K1, K1
+	VPCOMPRESSD.Z Z6, K1, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	VPADDD        Z7, Z6, Z6
+	VMOVUPS       64(R9)(BX*4), Z12
+	VMOVUPS       64(R10)(BX*4), Z13
+	VMULPS        Z3, Z12, Z12
+	VMULPS        Z4, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VCMPPS        $0x15, Z5, Z12, K1
+	VCMPPS        $0x1a, Z2, Z12, K1, K1
+	VPCOMPRESSD.Z Z6, K1, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	VPADDD        Z7, Z6, Z6
+	ADDQ          $0x20, BX
+	JMP           wide
+
+narrow:
+	TESTQ         DI, DI
+	JLE           again
+	MOVL          $0x00000010, R13
+	CMPQ          DI, R13
+	CMOVQLT       DI, R13
+	MOVL          $0xffffffff, DI
+	BZHIL         R13, DI, DI
+	KMOVW         DI, K1
+	VMOVUPS.Z     (R9)(BX*4), K1, Z12
+	VMOVUPS.Z     (R10)(BX*4), K1, Z13
+	VMULPS        Z3, Z12, Z12
+	VMULPS        Z4, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VCMPPS        $0x15, Z5, Z12, K1, K1
+	VCMPPS        $0x1a, Z2, Z12, K1, K1
+	VPCOMPRESSD.Z Z6, K1, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	VPADDD        Z7, Z6, Z6
+	ADDQ          $0x10, BX
+	MOVQ          R12, DI
+	SUBQ          BX, DI
+	JMP           narrow
+
+again:
+	XORL R12, R12
+
+gather:
+	MOVQ         SI, DI
+	SUBQ         R12, DI
+	JLE          next
+	MOVL         $0x00000010, R13
+	CMPQ         DI, R13
+	CMOVQLT      DI, R13
+	MOVL         $0xffffffff, DI
+	BZHIL        R13, DI, DI
+	KMOVW        DI, K1
+	VMOVDQU32.Z  (R11)(R12*4), K1, Z12
+	KMOVW        K1, K2
+	VGATHERDPS   (R9)(Z12*4), K2, Z8
+	MOVQ         24(CX), DI
+	KMOVW        K1, K2
+	VGATHERDPS   (DI)(Z12*4), K2, Z9
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z12*4), K2, Z10
+	VBROADCASTSS (AX), Z13
+	VSUBPS       Z13, Z8, Z8
+	VBROADCASTSS 4(AX), Z13
+	VSUBPS       Z13, Z9, Z9
+	VBROADCASTSS 8(AX), Z13
+	VSUBPS       Z13, Z10, Z10
+	MOVQ         72(CX), DI
+	KMOVW        K1, K2
+	VGATHERDPS   (DI)(Z12*4), K2, Z11
+	VBROADCASTSS 60(AX), Z12
+	VCMPPS       $0x04, Z12, Z11, K1, K2
+	VBROADCASTSS 44(AX), Z12
+	VSUBPS       Z12, Z11, Z11
+	VMULPS       Z8, Z8, Z12
+	VMULPS       Z9, Z9, Z13
+	VADDPS       Z13, Z12, Z12
+	VMULPS       Z10, Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VBROADCASTSS 52(AX), Z13
+	VMULPS       Z13, Z12, Z13
+	VADDPS       Z11, Z13, Z13
+	VBROADCASTSS 12(AX), Z14
+	VMULPS       Z14, Z8, Z8
+	VBROADCASTSS 16(AX), Z14
+	VMULPS       Z14, Z9, Z9
+	VADDPS       Z9, Z8, Z8
+	VBROADCASTSS 20(AX), Z14
+	VMULPS       Z14, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z8, Z8, Z14
+	VCMPPS       $0x15, Z13, Z14, K2, K2
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS 56(AX), Z15
+	VMULPS       Z15, Z12, Z12
+	VCMPPS       $0x11, Z16, Z8, K1, K3
+	VCMPPS       $0x1e, Z16, Z13, K3, K3
+	VCMPPS       $0x1e, Z12, Z14, K3, K3
+	VBROADCASTSS 40(AX), Z13
+	VSUBPS       Z13, Z8, Z8
+	VMULPS       Z8, Z8, Z14
+	VSUBPS       Z11, Z12, Z12
+	VCMPPS       $0x1e, Z16, Z8, K1, K1
+	VCMPPS       $0x1e, Z12, Z14, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, DI
+	TESTL        DI, DI
+	JZ           gathered
+
+list:
+	TZCNTL    DI, R13
+	ADDQ      R12, R13
+	MOVL      (R11)(R13*4), R13
+	MOVQ      (CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X15
+	VCVTSS2SD (AX), X0, X12
+	VSUBSD    X12, X15, X15
+	VCVTSS2SD 12(AX), X0, X17
+	MOVQ      24(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X18
+	VCVTSS2SD 4(AX), X0, X12
+	VSUBSD    X12, X18, X18
+	VCVTSS2SD 16(AX), X0, X19
+	MOVQ      48(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X20
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X20, X20
+	VCVTSS2SD 20(AX), X0, X21
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X15, X15, X12
+	VMULSD    X18, X18, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X20, X20, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X17, X15, X13
+	VMULSD    X19, X18, X22
+	VADDSD    X22, X13, X13
+	VMULSD    X21, X20, X22
+	VADDSD    X22, X13, X13
+	VMULSD    X0, X13, X22
+	VMULSD    X17, X22, X17
+	VSUBSD    X17, X15, X15
+	VMULSD    X19, X22, X17
+	VSUBSD    X17, X18, X18
+	VMULSD    X21, X22, X17
+	VSUBSD    X17, X20, X20
+	VMULSD    X15, X15, X17
+	VMULSD    X18, X18, X15
+	VADDSD    X15, X17, X17
+	VMULSD    X20, X20, X15
+	VADDSD    X15, X17, X17
+	VSUBSD    X17, X14, X17
+	VMULSD    X0, X17, X17
+	VSQRTSD   X17, X17, X17
+	VSUBSD    X17, X22, X17
+	VXORPD    X15, X15, X15
+	VMAXSD    X17, X15, X17
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X17, X17
+	VANDNPD   X17, X12, X17
+	VUCOMISD  X17, X1
+	JLS       later
+	VMOVAPD   X17, X1
+	MOVQ      R13, R8
+	VCVTSD2SS X17, X17, X17
+	VMOVD     X17, R13
+	INCL      R13
+	MOVL      R13, 40(AX)
+
+later:
+	BLSRL DI, DI
+	JNZ   list
+
+gathered:
+	ADDQ $0x10, R12
+	JMP  gather
+
+next:
+	CMPQ  BX, DX
+	JLT   chunk
+	VZEROUPPER
+	MOVQ  R8, row+40(FP)
+	MOVSD X1, t+48(FP)
 	RET
 
 // func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)

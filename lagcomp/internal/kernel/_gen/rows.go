@@ -36,6 +36,17 @@ func (k *kernel) spread(offset int) reg.VecVirtual {
 	return v
 }
 
+// constant is a field of the probe that is the same in all, from wherever this kernel has it.
+func (k *kernel) constant(offset int) reg.VecVirtual {
+	m, ok := k.constants[offset]
+	if !ok {
+		return k.spread(offset)
+	}
+	v := k.vec()
+	VBROADCASTSS(m, v)
+	return v
+}
+
 func (k *kernel) zero() reg.VecVirtual {
 	v := k.vec()
 	if k.avx512 {

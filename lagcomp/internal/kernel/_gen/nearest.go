@@ -1,0 +1,197 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// Offsets of a Ray's fields beyond origin and direction, and the constants that a probe has; TestOffsets pins them.
+const (
+	rayMax, rayGrow = 24, 28
+	slackBits       = 64.0 / (1 << 24)
+)
+
+// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, the full test of each register at once.
+func (k *kernel) writeFew() {
+	k.signature()
+	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	k.limitAt, k.growAt = rayMax, rayGrow
+	k.constants = map[int]Mem{}
+	for offset, v := range map[int]float32{probeKeep: 1 - slackBits, probeSlack: slackBits, probeNever: float32(math.Inf(1))} {
+		k.constants[offset] = float("few"+map[int]string{probeKeep: "Keep", probeSlack: "Slack", probeNever: "Never"}[offset]+k.level(), v)
+	}
+	Load(Param("r"), k.p)
+	Load(Param("a"), k.a)
+	Load(Param("n"), k.n)
+	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
+	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
+	MOVQ(I32(-1), k.best)
+	k.ready()
+
+	left := GP64()
+	XORL(k.i.As32(), k.i.As32())
+	Label("wide")
+	MOVQ(k.n, left)
+	SUBQ(k.i, left)
+	JLE(LabelRef("done"))
+	MOVQ(k.i, k.sub)
+	valid, at := k.first(left), place{k.i, 0}
+	pass := k.full(at, valid)
+	if k.avx512 {
+		KMOVW(pass.k, k.named.As32())
+	} else {
+		VANDPS(valid.v, pass.v, pass.v)
+		VMOVMSKPS(pass.v, k.named.As32())
+	}
+	ADDQ(Imm(uint64(k.lanes)), k.i)
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("wide"))
+	k.emit()
+	JMP(LabelRef("wide"))
+
+	Label("done")
+	t := XMM()
+	VCVTSD2SS(k.limit, k.limit, t)
+	VZEROUPPER()
+	Store(k.best, ReturnIndex(0))
+	Store(t, ReturnIndex(1))
+	RET()
+}
+
+// ready works out inverse and limit as nearest and after in nearest.go do.
+func (k *kernel) ready() {
+	sum, t, one := XMM(), XMM(), XMM()
+	VXORPD(one, one, one)
+	for i := range 3 {
+		x := sum
+		if i > 0 {
+			x = t
+		}
+		VCVTSS2SD(Mem{Base: k.p, Disp: probeD + 4*i}, one, x)
+		VMULSD(x, x, x)
+		if i > 0 {
+			VADDSD(x, sum, sum)
+		}
+	}
+	VCVTSS2SD(Mem{Base: k.p, Disp: k.limitAt}, one, k.limit)
+	VADDSD(one, k.limit, k.limit)
+	bits, next, top := GP64(), GP64(), GP64()
+	VMOVQ(k.limit, bits)
+	LEAQ(Mem{Base: bits, Disp: 1}, next)
+	MOVQ(U64(math.Float64bits(math.Inf(1))), top)
+	CMPQ(bits, top)
+	CMOVQEQ(bits, next)
+	VMOVQ(next, k.limit)
+	VMOVSD(double("one"+k.level(), 1), k.inverse)
+	VDIVSD(sum, k.inverse, k.inverse)
+}
+
+// level names the instruction set.
+func (k *kernel) level() string {
+	if k.avx512 {
+		return "AVX512"
+	}
+	return "AVX2"
+}
+
+func float(name string, v float32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U32(math.Float32bits(v)))
+	return m
+}
+
+func double(name string, v float64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, F64(v))
+	return m
+}
+
+// chunk is how many rows are packed at a time: after each the ray is cut.
+const chunk = 1024
+
+// writeNearest writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
+func (k *kernel) writeNearest() {
+	k.signature()
+	k.load()
+	list := AllocLocal(4 * (chunk + 16))
+	k.out = GP64()
+	LEAQ(list, k.out)
+	row, step, left, end := ZMM(), ZMM(), GP64(), GP64()
+	VMOVDQU32(k.rising, row)
+	count := k.sub
+	MOVL(U32(16), count.As32())
+	VPBROADCASTD(count.As32(), step)
+
+	Label("chunk")
+	XORL(count.As32(), count.As32())
+	LEAQ(Mem{Base: k.i, Disp: chunk}, end)
+	CMPQ(k.n, end)
+	CMOVQLT(k.n, end)
+	Label("wide")
+	MOVQ(end, left)
+	SUBQ(k.i, left)
+	CMPQ(left, Imm(wideRows))
+	JL(LabelRef("narrow"))
+	for r := range 2 {
+		m, packed, bits := k.cheap(r, rows{}), ZMM(), GP64()
+		VPCOMPRESSD_Z(row, m.k, packed)
+		VMOVDQU32(packed, k.at(count))
+		KMOVW(m.k, bits.As32())
+		POPCNTL(bits.As32(), bits.As32())
+		ADDQ(bits, count)
+		VPADDD(step, row, row)
+	}
+	ADDQ(Imm(wideRows), k.i)
+	JMP(LabelRef("wide"))
+
+	Label("narrow")
+	TESTQ(left, left)
+	JLE(LabelRef("again"))
+	m, packed, bits := k.cheap(0, k.first(left)), ZMM(), GP64()
+	VPCOMPRESSD_Z(row, m.k, packed)
+	VMOVDQU32(packed, k.at(count))
+	KMOVW(m.k, bits.As32())
+	POPCNTL(bits.As32(), bits.As32())
+	ADDQ(bits, count)
+	VPADDD(step, row, row)
+	ADDQ(Imm(16), k.i)
+	MOVQ(end, left)
+	SUBQ(k.i, left)
+	JMP(LabelRef("narrow"))
+
+	Label("again")
+	read := GP64()
+	XORL(read.As32(), read.As32())
+	Label("gather")
+	MOVQ(count, left)
+	SUBQ(read, left)
+	JLE(LabelRef("next"))
+	valid := k.first(left)
+	k.index = ZMM()
+	VMOVDQU32_Z(k.at(read), valid.k, k.index)
+	pass := k.full(place{}, valid)
+	KMOVW(pass.k, k.named.As32())
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("gathered"))
+	lane := GP64()
+	Label("list")
+	TZCNTL(k.named.As32(), lane.As32())
+	ADDQ(read, lane)
+	MOVL(k.at(lane), lane.As32())
+	k.enter(lane)
+	BLSRL(k.named.As32(), k.named.As32())
+	JNZ(LabelRef("list"))
+	Label("gathered")
+	ADDQ(Imm(16), read)
+	JMP(LabelRef("gather"))
+
+	Label("next")
+	CMPQ(k.i, k.n)
+	JLT(LabelRef("chunk"))
+	VZEROUPPER()
+	Store(k.best, ReturnIndex(0))
+	Store(k.limit, ReturnIndex(1))
+	RET()
+}
