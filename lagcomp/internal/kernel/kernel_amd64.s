@@ -90,63 +90,114 @@ wide:
 	VMOVMSKPS Y8, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R12
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y4
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y5
+	VMOVUPS      (R11)(DI*4), Y6
+	VBROADCASTSS (AX), Y7
+	VSUBPS       Y7, Y4, Y4
+	VBROADCASTSS 4(AX), Y7
+	VSUBPS       Y7, Y5, Y5
+	VBROADCASTSS 8(AX), Y7
+	VSUBPS       Y7, Y6, Y6
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y7
+	VBROADCASTSS 60(AX), Y8
+	VCMPPS       $0x04, Y8, Y7, Y8
+	VBROADCASTSS 44(AX), Y9
+	VSUBPS       Y9, Y7, Y7
+	VMULPS       Y4, Y4, Y9
+	VMULPS       Y5, Y5, Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       Y6, Y6, Y10
+	VADDPS       Y10, Y9, Y9
+	VBROADCASTSS 52(AX), Y10
+	VMULPS       Y10, Y9, Y10
+	VADDPS       Y7, Y10, Y10
+	VBROADCASTSS 12(AX), Y11
+	VMULPS       Y11, Y4, Y4
+	VBROADCASTSS 16(AX), Y11
+	VMULPS       Y11, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VBROADCASTSS 20(AX), Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VCMPPS       $0x15, Y10, Y5, Y6
+	VANDPS       Y8, Y6, Y6
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS 56(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VCMPPS       $0x11, Y8, Y4, Y11
+	VCMPPS       $0x1e, Y8, Y10, Y10
+	VANDPS       Y11, Y10, Y10
+	VCMPPS       $0x1e, Y9, Y5, Y11
+	VANDPS       Y10, Y11, Y11
+	VBROADCASTSS 40(AX), Y5
+	VSUBPS       Y5, Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VSUBPS       Y7, Y9, Y9
+	VCMPPS       $0x1e, Y8, Y4, Y4
+	VCMPPS       $0x1e, Y9, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VORPS        Y11, Y5, Y11
+	VANDNPS      Y6, Y11, Y6
+	VMOVMSKPS    Y6, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	VMASKMOVPS (R10)(BX*4), Y4, Y5
-	VMASKMOVPS (R11)(BX*4), Y4, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y2, Y6, Y6
-	VADDPS     Y6, Y5, Y5
-	VCMPPS     $0x15, Y3, Y5, Y6
-	VANDPS     Y4, Y6, Y6
-	VCMPPS     $0x1a, Y0, Y5, Y5
-	VANDPS     Y6, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R12
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000008, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	NEGQ         R14
-	LEAQ         window<>+0(SB), R13
-	VMOVUPS      32(R13)(R14*4), Y4
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y4
+	VMASKMOVPS   (R10)(BX*4), Y4, Y5
+	VMASKMOVPS   (R11)(BX*4), Y4, Y6
+	VMULPS       Y1, Y5, Y5
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y6, Y5, Y5
+	VCMPPS       $0x15, Y3, Y5, Y6
+	VANDPS       Y4, Y6, Y6
+	VCMPPS       $0x1a, Y0, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VMOVMSKPS    Y5, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMASKMOVPS   (R10)(DI*4), Y4, Y5
-	MOVQ         24(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y4, Y6
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y6
 	VMASKMOVPS   (R11)(DI*4), Y4, Y7
 	VBROADCASTSS (AX), Y8
 	VSUBPS       Y8, Y5, Y5
@@ -154,8 +205,8 @@ full:
 	VSUBPS       Y8, Y6, Y6
 	VBROADCASTSS 8(AX), Y8
 	VSUBPS       Y8, Y7, Y7
-	MOVQ         72(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y4, Y8
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y8
 	VBROADCASTSS 60(AX), Y9
 	VCMPPS       $0x04, Y9, Y8, Y9
 	VANDPS       Y4, Y9, Y9
@@ -197,26 +248,23 @@ full:
 	VANDPS       Y5, Y4, Y4
 	VORPS        Y11, Y4, Y11
 	VANDNPS      Y7, Y11, Y7
-	VMOVMSKPS    Y7, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y7, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -296,63 +344,173 @@ wide:
 	VMOVMSKPS Y10, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R12
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y6
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y7
+	VMOVUPS      (R11)(DI*4), Y8
+	VBROADCASTSS (AX), Y9
+	VSUBPS       Y9, Y6, Y6
+	VBROADCASTSS 4(AX), Y9
+	VSUBPS       Y9, Y7, Y7
+	VBROADCASTSS 8(AX), Y9
+	VSUBPS       Y9, Y8, Y8
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y9
+	VBROADCASTSS 60(AX), Y10
+	VCMPPS       $0x04, Y10, Y9, Y10
+	VBROADCASTSS 44(AX), Y11
+	VSUBPS       Y11, Y9, Y9
+	VMULPS       Y6, Y6, Y11
+	VMULPS       Y7, Y7, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y8, Y8, Y12
+	VADDPS       Y12, Y11, Y11
+	VBROADCASTSS 52(AX), Y12
+	VMULPS       Y12, Y11, Y12
+	VADDPS       Y9, Y12, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y6, Y6
+	VBROADCASTSS 16(AX), Y13
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VBROADCASTSS 20(AX), Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VCMPPS       $0x15, Y12, Y7, Y8
+	VANDPS       Y10, Y8, Y8
+	VXORPS       Y10, Y10, Y10
+	VBROADCASTSS 56(AX), Y13
+	VMULPS       Y13, Y11, Y11
+	VCMPPS       $0x11, Y10, Y6, Y13
+	VCMPPS       $0x1e, Y10, Y12, Y12
+	VANDPS       Y13, Y12, Y12
+	VCMPPS       $0x1e, Y11, Y7, Y13
+	VANDPS       Y12, Y13, Y13
+	VBROADCASTSS 40(AX), Y7
+	VSUBPS       Y7, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VSUBPS       Y9, Y11, Y11
+	VCMPPS       $0x1e, Y10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y7, Y7
+	VANDPS       Y6, Y7, Y7
+	VORPS        Y13, Y7, Y13
+	VANDNPS      Y8, Y13, Y8
+	VMOVMSKPS    Y8, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL    R8, R12
+	ADDL      DI, R12
+	MOVQ      (CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	MOVQ      48(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       list_later
+	VMOVAPD   X6, X1
+	MOVQ      R12, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, R12
+	INCL      R12
+	MOVL      R12, 40(AX)
+
+list_later:
+	BLSRL R8, R8
+	JNZ   list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y6
-	VMASKMOVPS (R10)(BX*4), Y6, Y7
-	VMASKMOVPS (R11)(BX*4), Y6, Y8
-	VMULPS     Y3, Y7, Y7
-	VMULPS     Y4, Y8, Y8
-	VADDPS     Y8, Y7, Y7
-	VCMPPS     $0x15, Y5, Y7, Y8
-	VANDPS     Y6, Y8, Y8
-	VCMPPS     $0x1a, Y2, Y7, Y7
-	VANDPS     Y8, Y7, Y7
-	VANDPS     Y6, Y7, Y7
-	VMOVMSKPS  Y7, SI
-	MOVQ       $0x00000008, R12
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000008, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	NEGQ         R14
-	LEAQ         window<>+0(SB), R13
-	VMOVUPS      32(R13)(R14*4), Y6
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y6
+	VMASKMOVPS   (R10)(BX*4), Y6, Y7
+	VMASKMOVPS   (R11)(BX*4), Y6, Y8
+	VMULPS       Y3, Y7, Y7
+	VMULPS       Y4, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	VCMPPS       $0x15, Y5, Y7, Y8
+	VANDPS       Y6, Y8, Y8
+	VCMPPS       $0x1a, Y2, Y7, Y7
+	VANDPS       Y8, Y7, Y7
+	VANDPS       Y6, Y7, Y7
+	VMOVMSKPS    Y7, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMASKMOVPS   (R10)(DI*4), Y6, Y7
-	MOVQ         24(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y6, Y8
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y6, Y8
 	VMASKMOVPS   (R11)(DI*4), Y6, Y9
 	VBROADCASTSS (AX), Y10
 	VSUBPS       Y10, Y7, Y7
@@ -360,8 +518,8 @@ full:
 	VSUBPS       Y10, Y8, Y8
 	VBROADCASTSS 8(AX), Y10
 	VSUBPS       Y10, Y9, Y9
-	MOVQ         72(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y6, Y10
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y6, Y10
 	VBROADCASTSS 60(AX), Y11
 	VCMPPS       $0x04, Y11, Y10, Y11
 	VANDPS       Y6, Y11, Y11
@@ -403,32 +561,31 @@ full:
 	VANDPS       Y7, Y6, Y6
 	VORPS        Y13, Y6, Y13
 	VANDNPS      Y9, Y13, Y9
-	VMOVMSKPS    Y9, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y9, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL    R8, R13
-	ADDL      DI, R13
-	MOVQ      (CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X7
+rest:
+	TZCNTL    R8, SI
+	ADDL      DI, SI
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X7
 	VCVTSS2SD (AX), X0, X6
 	VSUBSD    X6, X7, X7
 	VCVTSS2SD 12(AX), X0, X6
-	MOVQ      24(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X8
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X8
 	VCVTSS2SD 4(AX), X0, X9
 	VSUBSD    X9, X8, X8
 	VCVTSS2SD 16(AX), X0, X9
-	MOVQ      48(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X10
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X10
 	VCVTSS2SD 8(AX), X0, X11
 	VSUBSD    X11, X10, X10
 	VCVTSS2SD 20(AX), X0, X11
 	VCVTSS2SD 44(AX), X0, X14
-	MOVQ      72(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X12
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X12
 	VSUBSD    X12, X14, X14
 	VMULSD    X7, X7, X12
 	VMULSD    X8, X8, X13
@@ -463,25 +620,23 @@ list:
 	VORPD     X13, X6, X6
 	VANDNPD   X6, X12, X6
 	VUCOMISD  X6, X1
-	JLS       later
+	JLS       rest_later
 	VMOVAPD   X6, X1
-	MOVQ      R13, R9
+	MOVQ      SI, R9
 	VCVTSD2SS X6, X6, X6
-	VMOVD     X6, R13
-	INCL      R13
-	MOVL      R13, 40(AX)
+	VMOVD     X6, SI
+	INCL      SI
+	MOVL      SI, 40(AX)
 
-later:
+rest_later:
 	BLSRL R8, R8
-	JNZ   list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ   rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -633,104 +788,180 @@ wide:
 	VMOVMSKPS Y9, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Y5
+	VMOVUPS      (R12)(DI*4), Y6
+	VPCMPEQD     Y5, Y6, Y6
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Y5
+	VMOVUPS      (R12)(DI*4), Y7
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y5, Y7
+	VBLENDVPS    Y6, Y7, Y5, Y5
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Y7
+	VMOVUPS      (R12)(DI*4), Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y6, Y8, Y7, Y7
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Y8
+	VMOVUPS      (R12)(DI*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VADDPS       Y9, Y8, Y9
+	VBLENDVPS    Y6, Y9, Y8, Y8
+	VBROADCASTSS (AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	VBROADCASTSS 4(AX), Y6
+	VSUBPS       Y6, Y7, Y7
+	VBROADCASTSS 8(AX), Y6
+	VSUBPS       Y6, Y8, Y8
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Y6
+	VBROADCASTSS 60(AX), Y9
+	VCMPPS       $0x04, Y9, Y6, Y9
+	VBROADCASTSS 44(AX), Y10
+	VSUBPS       Y10, Y6, Y6
+	VMULPS       Y5, Y5, Y10
+	VMULPS       Y7, Y7, Y11
+	VADDPS       Y11, Y10, Y10
+	VMULPS       Y8, Y8, Y11
+	VADDPS       Y11, Y10, Y10
+	VBROADCASTSS 52(AX), Y11
+	VMULPS       Y11, Y10, Y11
+	VADDPS       Y6, Y11, Y11
+	VBROADCASTSS 12(AX), Y12
+	VMULPS       Y12, Y5, Y5
+	VBROADCASTSS 16(AX), Y12
+	VMULPS       Y12, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 20(AX), Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y5, Y5, Y7
+	VCMPPS       $0x15, Y11, Y7, Y8
+	VANDPS       Y9, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VBROADCASTSS 56(AX), Y12
+	VMULPS       Y12, Y10, Y10
+	VCMPPS       $0x11, Y9, Y5, Y12
+	VCMPPS       $0x1e, Y9, Y11, Y11
+	VANDPS       Y12, Y11, Y11
+	VCMPPS       $0x1e, Y10, Y7, Y12
+	VANDPS       Y11, Y12, Y12
+	VBROADCASTSS 40(AX), Y7
+	VSUBPS       Y7, Y5, Y5
+	VMULPS       Y5, Y5, Y7
+	VSUBPS       Y6, Y10, Y10
+	VCMPPS       $0x1e, Y9, Y5, Y5
+	VCMPPS       $0x1e, Y10, Y7, Y6
+	VANDPS       Y5, Y6, Y6
+	VORPS        Y12, Y6, Y12
+	VANDNPS      Y8, Y12, Y8
+	VMOVMSKPS    Y8, R11
+	ANDL         R11, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y5
-	MOVQ       96(CX), SI
-	MOVQ       96(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y6
-	VMASKMOVPS (DI)(BX*4), Y5, Y7
-	VPCMPEQD   Y6, Y7, Y7
-	MOVQ       (CX), SI
-	MOVQ       (R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y6
-	VMASKMOVPS (DI)(BX*4), Y5, Y8
-	VSUBPS     Y6, Y8, Y8
-	VMULPS     Y0, Y8, Y8
-	VADDPS     Y8, Y6, Y8
-	VBLENDVPS  Y7, Y8, Y6, Y6
-	MOVQ       48(CX), SI
-	MOVQ       48(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y8
-	VMASKMOVPS (DI)(BX*4), Y5, Y9
-	VSUBPS     Y8, Y9, Y9
-	VMULPS     Y0, Y9, Y9
-	VADDPS     Y9, Y8, Y9
-	VBLENDVPS  Y7, Y9, Y8, Y8
-	VMULPS     Y2, Y6, Y6
-	VMULPS     Y3, Y8, Y8
-	VADDPS     Y8, Y6, Y6
-	VCMPPS     $0x15, Y4, Y6, Y7
-	VANDPS     Y5, Y7, Y7
-	VCMPPS     $0x1a, Y1, Y6, Y6
-	VANDPS     Y7, Y6, Y6
-	VANDPS     Y5, Y6, Y6
-	VMOVMSKPS  Y6, SI
-	MOVQ       $0x00000008, R11
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y5
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y6
-	VMASKMOVPS   (R13)(DI*4), Y5, Y7
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y5
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y6
+	VMASKMOVPS   (DI)(BX*4), Y5, Y7
 	VPCMPEQD     Y6, Y7, Y7
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y6
-	VMASKMOVPS   (R13)(DI*4), Y5, Y8
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y6
+	VMASKMOVPS   (DI)(BX*4), Y5, Y8
 	VSUBPS       Y6, Y8, Y8
 	VMULPS       Y0, Y8, Y8
 	VADDPS       Y8, Y6, Y8
 	VBLENDVPS    Y7, Y8, Y6, Y6
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y8
-	VMASKMOVPS   (R13)(DI*4), Y5, Y9
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y8
+	VMASKMOVPS   (DI)(BX*4), Y5, Y9
 	VSUBPS       Y8, Y9, Y9
 	VMULPS       Y0, Y9, Y9
 	VADDPS       Y9, Y8, Y9
 	VBLENDVPS    Y7, Y9, Y8, Y8
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y9
-	VMASKMOVPS   (R13)(DI*4), Y5, Y10
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VCMPPS       $0x15, Y4, Y6, Y7
+	VANDPS       Y5, Y7, Y7
+	VCMPPS       $0x1a, Y1, Y6, Y6
+	VANDPS       Y7, Y6, Y6
+	VANDPS       Y5, Y6, Y6
+	VMOVMSKPS    Y6, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y6
+	VMASKMOVPS   (R11)(DI*4), Y5, Y7
+	VPCMPEQD     Y6, Y7, Y7
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y6
+	VMASKMOVPS   (R11)(DI*4), Y5, Y8
+	VSUBPS       Y6, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y6, Y8
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y8
+	VMASKMOVPS   (R11)(DI*4), Y5, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VADDPS       Y9, Y8, Y9
+	VBLENDVPS    Y7, Y9, Y8, Y8
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y9
+	VMASKMOVPS   (R11)(DI*4), Y5, Y10
 	VSUBPS       Y9, Y10, Y10
 	VMULPS       Y0, Y10, Y10
 	VADDPS       Y10, Y9, Y10
@@ -741,8 +972,8 @@ full:
 	VSUBPS       Y7, Y8, Y8
 	VBROADCASTSS 8(AX), Y7
 	VSUBPS       Y7, Y9, Y9
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y5, Y7
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y5, Y7
 	VBROADCASTSS 60(AX), Y10
 	VCMPPS       $0x04, Y10, Y7, Y10
 	VANDPS       Y5, Y10, Y10
@@ -784,26 +1015,23 @@ full:
 	VANDPS       Y6, Y5, Y5
 	VORPS        Y12, Y5, Y12
 	VANDNPS      Y9, Y12, Y9
-	VMOVMSKPS    Y9, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y9, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -880,63 +1108,89 @@ wide:
 	VMOVMSKPS Y7, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R12
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y3
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y4
+	VMOVUPS      (R11)(DI*4), Y5
+	VBROADCASTSS (AX), Y6
+	VSUBPS       Y6, Y3, Y3
+	VBROADCASTSS 4(AX), Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS 8(AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y6
+	VBROADCASTSS 60(AX), Y7
+	VCMPPS       $0x04, Y7, Y6, Y7
+	VBROADCASTSS 44(AX), Y8
+	VSUBPS       Y8, Y6, Y6
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y5, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VBROADCASTSS 52(AX), Y4
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y6, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VCMPPS       $0x1a, Y4, Y3, Y3
+	VANDPS       Y7, Y3, Y3
+	VMOVMSKPS    Y3, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y3
-	VMASKMOVPS (R10)(BX*4), Y3, Y4
-	VMASKMOVPS (R11)(BX*4), Y3, Y5
-	VSUBPS     Y1, Y4, Y4
-	VSUBPS     Y2, Y5, Y5
-	VMULPS     Y4, Y4, Y4
-	VMULPS     Y5, Y5, Y5
-	VADDPS     Y5, Y4, Y4
-	VCMPPS     $0x1a, Y0, Y4, Y4
-	VANDPS     Y3, Y4, Y4
-	VANDPS     Y3, Y4, Y4
-	VMOVMSKPS  Y4, SI
-	MOVQ       $0x00000008, R12
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000008, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	NEGQ         R14
-	LEAQ         window<>+0(SB), R13
-	VMOVUPS      32(R13)(R14*4), Y3
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y3
+	VMASKMOVPS   (R10)(BX*4), Y3, Y4
+	VMASKMOVPS   (R11)(BX*4), Y3, Y5
+	VSUBPS       Y1, Y4, Y4
+	VSUBPS       Y2, Y5, Y5
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y5, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VCMPPS       $0x1a, Y0, Y4, Y4
+	VANDPS       Y3, Y4, Y4
+	VANDPS       Y3, Y4, Y4
+	VMOVMSKPS    Y4, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMASKMOVPS   (R10)(DI*4), Y3, Y4
-	MOVQ         24(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y3, Y5
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y3, Y5
 	VMASKMOVPS   (R11)(DI*4), Y3, Y6
 	VBROADCASTSS (AX), Y7
 	VSUBPS       Y7, Y4, Y4
@@ -944,8 +1198,8 @@ full:
 	VSUBPS       Y7, Y5, Y5
 	VBROADCASTSS 8(AX), Y7
 	VSUBPS       Y7, Y6, Y6
-	MOVQ         72(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y3, Y7
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y3, Y7
 	VBROADCASTSS 60(AX), Y8
 	VCMPPS       $0x04, Y8, Y7, Y8
 	VANDPS       Y3, Y8, Y8
@@ -962,26 +1216,23 @@ full:
 	VXORPS       Y4, Y4, Y4
 	VCMPPS       $0x1a, Y4, Y3, Y3
 	VANDPS       Y8, Y3, Y3
-	VMOVMSKPS    Y3, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y3, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1134,104 +1385,155 @@ wide:
 	VMOVMSKPS Y8, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Y4
+	VMOVUPS      (R12)(DI*4), Y5
+	VPCMPEQD     Y4, Y5, Y5
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Y4
+	VMOVUPS      (R12)(DI*4), Y6
+	VSUBPS       Y4, Y6, Y6
+	VMULPS       Y0, Y6, Y6
+	VADDPS       Y6, Y4, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Y6
+	VMOVUPS      (R12)(DI*4), Y7
+	VSUBPS       Y6, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y6, Y7
+	VBLENDVPS    Y5, Y7, Y6, Y6
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Y7
+	VMOVUPS      (R12)(DI*4), Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y5, Y8, Y7, Y7
+	VBROADCASTSS (AX), Y5
+	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 4(AX), Y5
+	VSUBPS       Y5, Y6, Y6
+	VBROADCASTSS 8(AX), Y5
+	VSUBPS       Y5, Y7, Y7
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Y5
+	VBROADCASTSS 60(AX), Y8
+	VCMPPS       $0x04, Y8, Y5, Y8
+	VBROADCASTSS 44(AX), Y9
+	VSUBPS       Y9, Y5, Y5
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y6, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y7, Y7, Y6
+	VADDPS       Y6, Y4, Y4
+	VBROADCASTSS 52(AX), Y6
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y5, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VCMPPS       $0x1a, Y5, Y4, Y4
+	VANDPS       Y8, Y4, Y4
+	VMOVMSKPS    Y4, R11
+	ANDL         R11, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	MOVQ       96(CX), SI
-	MOVQ       96(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y5
-	VMASKMOVPS (DI)(BX*4), Y4, Y6
-	VPCMPEQD   Y5, Y6, Y6
-	MOVQ       (CX), SI
-	MOVQ       (R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y5
-	VMASKMOVPS (DI)(BX*4), Y4, Y7
-	VSUBPS     Y5, Y7, Y7
-	VMULPS     Y0, Y7, Y7
-	VADDPS     Y7, Y5, Y7
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	MOVQ       48(CX), SI
-	MOVQ       48(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y7
-	VMASKMOVPS (DI)(BX*4), Y4, Y8
-	VSUBPS     Y7, Y8, Y8
-	VMULPS     Y0, Y8, Y8
-	VADDPS     Y8, Y7, Y8
-	VBLENDVPS  Y6, Y8, Y7, Y7
-	VSUBPS     Y2, Y5, Y5
-	VSUBPS     Y3, Y7, Y7
-	VMULPS     Y5, Y5, Y5
-	VMULPS     Y7, Y7, Y7
-	VADDPS     Y7, Y5, Y5
-	VCMPPS     $0x1a, Y1, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R11
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y4
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y5
-	VMASKMOVPS   (R13)(DI*4), Y4, Y6
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y4
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y5
+	VMASKMOVPS   (DI)(BX*4), Y4, Y6
 	VPCMPEQD     Y5, Y6, Y6
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y5
-	VMASKMOVPS   (R13)(DI*4), Y4, Y7
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y5
+	VMASKMOVPS   (DI)(BX*4), Y4, Y7
 	VSUBPS       Y5, Y7, Y7
 	VMULPS       Y0, Y7, Y7
 	VADDPS       Y7, Y5, Y7
 	VBLENDVPS    Y6, Y7, Y5, Y5
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y7
-	VMASKMOVPS   (R13)(DI*4), Y4, Y8
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y7
+	VMASKMOVPS   (DI)(BX*4), Y4, Y8
 	VSUBPS       Y7, Y8, Y8
 	VMULPS       Y0, Y8, Y8
 	VADDPS       Y8, Y7, Y8
 	VBLENDVPS    Y6, Y8, Y7, Y7
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y8
-	VMASKMOVPS   (R13)(DI*4), Y4, Y9
+	VSUBPS       Y2, Y5, Y5
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y5, Y5, Y5
+	VMULPS       Y7, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VCMPPS       $0x1a, Y1, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VMOVMSKPS    Y5, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y5
+	VMASKMOVPS   (R11)(DI*4), Y4, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y5
+	VMASKMOVPS   (R11)(DI*4), Y4, Y7
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y5, Y7
+	VBLENDVPS    Y6, Y7, Y5, Y5
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y7
+	VMASKMOVPS   (R11)(DI*4), Y4, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y6, Y8, Y7, Y7
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y8
+	VMASKMOVPS   (R11)(DI*4), Y4, Y9
 	VSUBPS       Y8, Y9, Y9
 	VMULPS       Y0, Y9, Y9
 	VADDPS       Y9, Y8, Y9
@@ -1242,8 +1544,8 @@ full:
 	VSUBPS       Y6, Y7, Y7
 	VBROADCASTSS 8(AX), Y6
 	VSUBPS       Y6, Y8, Y8
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y6
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y6
 	VBROADCASTSS 60(AX), Y9
 	VCMPPS       $0x04, Y9, Y6, Y9
 	VANDPS       Y4, Y9, Y9
@@ -1260,26 +1562,23 @@ full:
 	VXORPS       Y5, Y5, Y5
 	VCMPPS       $0x1a, Y5, Y4, Y4
 	VANDPS       Y9, Y4, Y4
-	VMOVMSKPS    Y4, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y4, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1444,11 +1743,11 @@ list:
 	VORPD     X13, X2, X2
 	VANDNPD   X2, X12, X2
 	VUCOMISD  X2, X1
-	JLS       later
+	JLS       list_later
 	VMOVAPD   X2, X1
 	MOVQ      R11, R10
 
-later:
+list_later:
 	BLSRL DI, DI
 	JNZ   list
 	JMP   wide
@@ -1512,69 +1811,116 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R12
-	JMP      judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z4
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z5
+	VMOVUPS      (R11)(DI*4), Z8
+	VBROADCASTSS (AX), Z9
+	VSUBPS       Z9, Z4, Z4
+	VBROADCASTSS 4(AX), Z9
+	VSUBPS       Z9, Z5, Z5
+	VBROADCASTSS 8(AX), Z9
+	VSUBPS       Z9, Z8, Z8
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z9
+	VBROADCASTSS 60(AX), Z10
+	VCMPPS       $0x04, Z10, Z9, K1
+	VBROADCASTSS 44(AX), Z10
+	VSUBPS       Z10, Z9, Z9
+	VMULPS       Z4, Z4, Z10
+	VMULPS       Z5, Z5, Z11
+	VADDPS       Z11, Z10, Z10
+	VMULPS       Z8, Z8, Z11
+	VADDPS       Z11, Z10, Z10
+	VBROADCASTSS 52(AX), Z11
+	VMULPS       Z11, Z10, Z11
+	VADDPS       Z9, Z11, Z11
+	VBROADCASTSS 12(AX), Z12
+	VMULPS       Z12, Z4, Z4
+	VBROADCASTSS 16(AX), Z12
+	VMULPS       Z12, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VBROADCASTSS 20(AX), Z5
+	VMULPS       Z5, Z8, Z8
+	VADDPS       Z8, Z4, Z4
+	VMULPS       Z4, Z4, Z5
+	VCMPPS       $0x15, Z11, Z5, K1, K1
+	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS 56(AX), Z8
+	VMULPS       Z8, Z10, Z8
+	VCMPPS       $0x11, Z6, Z4, K2
+	VCMPPS       $0x1e, Z6, Z11, K2, K2
+	VCMPPS       $0x1e, Z8, Z5, K2, K2
+	VBROADCASTSS 40(AX), Z5
+	VSUBPS       Z5, Z4, Z4
+	VMULPS       Z4, Z4, Z5
+	VSUBPS       Z9, Z8, Z8
+	VCMPPS       $0x1e, Z6, Z4, K3
+	VCMPPS       $0x1e, Z8, Z5, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R10)(BX*4), K1, Z4
-	VMOVUPS.Z (R11)(BX*4), K1, Z5
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x15, Z3, Z4, K1, K1
-	VCMPPS    $0x1a, Z0, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R12
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000010, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	MOVL         $0xffffffff, R13
-	BZHIL        R14, R13, R13
-	KMOVW        R13, K1
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z4
+	VMOVUPS.Z    (R11)(BX*4), K1, Z5
+	VMULPS       Z1, Z4, Z4
+	VMULPS       Z2, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VCMPPS       $0x15, Z3, Z4, K1, K2
+	VCMPPS       $0x1a, Z0, Z4, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMOVUPS.Z    (R10)(DI*4), K1, Z4
-	MOVQ         24(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z5
-	VMOVUPS.Z    (R11)(DI*4), K1, Z7
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
 	VBROADCASTSS (AX), Z8
 	VSUBPS       Z8, Z4, Z4
 	VBROADCASTSS 4(AX), Z8
 	VSUBPS       Z8, Z5, Z5
 	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
+	VSUBPS       Z8, Z6, Z6
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
 	VBROADCASTSS 60(AX), Z9
 	VCMPPS       $0x04, Z9, Z8, K1, K2
 	VBROADCASTSS 44(AX), Z9
@@ -1582,7 +1928,7 @@ full:
 	VMULPS       Z4, Z4, Z9
 	VMULPS       Z5, Z5, Z10
 	VADDPS       Z10, Z9, Z9
-	VMULPS       Z7, Z7, Z10
+	VMULPS       Z6, Z6, Z10
 	VADDPS       Z10, Z9, Z9
 	VBROADCASTSS 52(AX), Z10
 	VMULPS       Z10, Z9, Z10
@@ -1593,44 +1939,41 @@ full:
 	VMULPS       Z11, Z5, Z5
 	VADDPS       Z5, Z4, Z4
 	VBROADCASTSS 20(AX), Z5
-	VMULPS       Z5, Z7, Z7
-	VADDPS       Z7, Z4, Z4
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z6, Z4, Z4
 	VMULPS       Z4, Z4, Z5
 	VCMPPS       $0x15, Z10, Z5, K2, K2
-	VPXORD       Z6, Z6, Z6
-	VBROADCASTSS 56(AX), Z7
-	VMULPS       Z7, Z9, Z7
-	VCMPPS       $0x11, Z6, Z4, K1, K3
-	VCMPPS       $0x1e, Z6, Z10, K3, K3
-	VCMPPS       $0x1e, Z7, Z5, K3, K3
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS 56(AX), Z6
+	VMULPS       Z6, Z9, Z6
+	VCMPPS       $0x11, Z7, Z4, K1, K3
+	VCMPPS       $0x1e, Z7, Z10, K3, K3
+	VCMPPS       $0x1e, Z6, Z5, K3, K3
 	VBROADCASTSS 40(AX), Z5
 	VSUBPS       Z5, Z4, Z4
 	VMULPS       Z4, Z4, Z5
-	VSUBPS       Z8, Z7, Z7
-	VCMPPS       $0x1e, Z6, Z4, K1, K1
-	VCMPPS       $0x1e, Z7, Z5, K1, K1
+	VSUBPS       Z8, Z6, Z6
+	VCMPPS       $0x1e, Z7, Z4, K1, K1
+	VCMPPS       $0x1e, Z6, Z5, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1667,20 +2010,20 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  (SI)(BX*4), Z5
-	VMOVUPS  (DI)(BX*4), Z7
-	VSUBPS   Z5, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z5, K1, Z5
+	VMOVUPS  (DI)(BX*4), Z8
+	VSUBPS   Z5, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z5, K1, Z5
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  (SI)(BX*4), Z7
-	VMOVUPS  (DI)(BX*4), Z8
-	VSUBPS   Z7, Z8, Z8
-	VMULPS   Z0, Z8, Z8
-	VADDPS   Z8, Z7, K1, Z7
+	VMOVUPS  (SI)(BX*4), Z8
+	VMOVUPS  (DI)(BX*4), Z9
+	VSUBPS   Z8, Z9, Z9
+	VMULPS   Z0, Z9, Z9
+	VADDPS   Z9, Z8, K1, Z8
 	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z7, Z7
-	VADDPS   Z7, Z5, Z5
+	VMULPS   Z3, Z8, Z8
+	VADDPS   Z8, Z5, Z5
 	VCMPPS   $0x15, Z4, Z5, K1
 	VCMPPS   $0x1a, Z1, Z5, K1, K1
 	MOVQ     96(CX), SI
@@ -1690,20 +2033,20 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  64(SI)(BX*4), Z5
-	VMOVUPS  64(DI)(BX*4), Z7
-	VSUBPS   Z5, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z5, K2, Z5
+	VMOVUPS  64(DI)(BX*4), Z8
+	VSUBPS   Z5, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z5, K2, Z5
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  64(SI)(BX*4), Z7
-	VMOVUPS  64(DI)(BX*4), Z8
-	VSUBPS   Z7, Z8, Z8
-	VMULPS   Z0, Z8, Z8
-	VADDPS   Z8, Z7, K2, Z7
+	VMOVUPS  64(SI)(BX*4), Z8
+	VMOVUPS  64(DI)(BX*4), Z9
+	VSUBPS   Z8, Z9, Z9
+	VMULPS   Z0, Z9, Z9
+	VADDPS   Z9, Z8, K2, Z8
 	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z7, Z7
-	VADDPS   Z7, Z5, Z5
+	VMULPS   Z3, Z8, Z8
+	VADDPS   Z8, Z5, Z5
 	VCMPPS   $0x15, Z4, Z5, K2
 	VCMPPS   $0x1a, Z1, Z5, K2, K2
 	KORTESTW K1, K2
@@ -1712,114 +2055,182 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Z5
+	VPCMPEQD     (R12)(DI*4), Z5, K1
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Z5
+	VMOVUPS      (R12)(DI*4), Z8
+	VSUBPS       Z5, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z5, K1, Z5
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Z8
+	VMOVUPS      (R12)(DI*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VMULPS       Z0, Z9, Z9
+	VADDPS       Z9, Z8, K1, Z8
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Z9
+	VMOVUPS      (R12)(DI*4), Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z0, Z10, Z10
+	VADDPS       Z10, Z9, K1, Z9
+	VBROADCASTSS (AX), Z10
+	VSUBPS       Z10, Z5, Z5
+	VBROADCASTSS 4(AX), Z10
+	VSUBPS       Z10, Z8, Z8
+	VBROADCASTSS 8(AX), Z10
+	VSUBPS       Z10, Z9, Z9
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Z10
+	VBROADCASTSS 60(AX), Z11
+	VCMPPS       $0x04, Z11, Z10, K1
+	VBROADCASTSS 44(AX), Z11
+	VSUBPS       Z11, Z10, Z10
+	VMULPS       Z5, Z5, Z11
+	VMULPS       Z8, Z8, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z9, Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VBROADCASTSS 52(AX), Z12
+	VMULPS       Z12, Z11, Z12
+	VADDPS       Z10, Z12, Z12
+	VBROADCASTSS 12(AX), Z13
+	VMULPS       Z13, Z5, Z5
+	VBROADCASTSS 16(AX), Z13
+	VMULPS       Z13, Z8, Z8
+	VADDPS       Z8, Z5, Z5
+	VBROADCASTSS 20(AX), Z8
+	VMULPS       Z8, Z9, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       Z5, Z5, Z8
+	VCMPPS       $0x15, Z12, Z8, K1, K1
+	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS 56(AX), Z9
+	VMULPS       Z9, Z11, Z9
+	VCMPPS       $0x11, Z6, Z5, K2
+	VCMPPS       $0x1e, Z6, Z12, K2, K2
+	VCMPPS       $0x1e, Z9, Z8, K2, K2
+	VBROADCASTSS 40(AX), Z8
+	VSUBPS       Z8, Z5, Z5
+	VMULPS       Z5, Z5, Z8
+	VSUBPS       Z10, Z9, Z9
+	VCMPPS       $0x1e, Z6, Z5, K3
+	VCMPPS       $0x1e, Z9, Z8, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R11
+	ANDL         R11, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	MOVQ      96(CX), SI
-	MOVQ      96(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VPCMPEQD  Z7, Z5, K1, K2
-	MOVQ      (CX), SI
-	MOVQ      (R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VSUBPS    Z5, Z7, Z7
-	VMULPS    Z0, Z7, Z7
-	VADDPS    Z7, Z5, K2, Z5
-	MOVQ      48(CX), SI
-	MOVQ      48(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z7
-	VMOVUPS.Z (DI)(BX*4), K1, Z8
-	VSUBPS    Z7, Z8, Z8
-	VMULPS    Z0, Z8, Z8
-	VADDPS    Z8, Z7, K2, Z7
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z3, Z7, Z7
-	VADDPS    Z7, Z5, Z5
-	VCMPPS    $0x15, Z4, Z5, K1, K1
-	VCMPPS    $0x1a, Z1, Z5, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VPCMPEQD     Z7, Z5, K1, K2
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VSUBPS       Z5, Z7, Z7
-	VMULPS       Z0, Z7, Z7
-	VADDPS       Z7, Z5, K2, Z5
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
-	VSUBPS       Z7, Z8, Z8
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z6
+	VPCMPEQD     Z6, Z5, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z6
+	VSUBPS       Z5, Z6, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z6, Z5, K2, Z5
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z6
+	VMOVUPS.Z    (DI)(BX*4), K1, Z8
+	VSUBPS       Z6, Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z8, Z7, K2, Z7
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VMOVUPS.Z    (R13)(DI*4), K1, Z9
+	VADDPS       Z8, Z6, K2, Z6
+	VMULPS       Z2, Z5, Z5
+	VMULPS       Z3, Z6, Z6
+	VADDPS       Z6, Z5, Z5
+	VCMPPS       $0x15, Z4, Z5, K1, K2
+	VCMPPS       $0x1a, Z1, Z5, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
+	VPCMPEQD     Z6, Z5, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
+	VSUBPS       Z5, Z6, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z6, Z5, K2, Z5
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z6
+	VMOVUPS.Z    (R11)(DI*4), K1, Z8
+	VSUBPS       Z6, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z6, K2, Z6
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
+	VMOVUPS.Z    (R11)(DI*4), K1, Z9
 	VSUBPS       Z8, Z9, Z9
 	VMULPS       Z0, Z9, Z9
 	VADDPS       Z9, Z8, K2, Z8
 	VBROADCASTSS (AX), Z9
 	VSUBPS       Z9, Z5, Z5
 	VBROADCASTSS 4(AX), Z9
-	VSUBPS       Z9, Z7, Z7
+	VSUBPS       Z9, Z6, Z6
 	VBROADCASTSS 8(AX), Z9
 	VSUBPS       Z9, Z8, Z8
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z9
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z9
 	VBROADCASTSS 60(AX), Z10
 	VCMPPS       $0x04, Z10, Z9, K1, K2
 	VBROADCASTSS 44(AX), Z10
 	VSUBPS       Z10, Z9, Z9
 	VMULPS       Z5, Z5, Z10
-	VMULPS       Z7, Z7, Z11
+	VMULPS       Z6, Z6, Z11
 	VADDPS       Z11, Z10, Z10
 	VMULPS       Z8, Z8, Z11
 	VADDPS       Z11, Z10, Z10
@@ -1829,47 +2240,44 @@ full:
 	VBROADCASTSS 12(AX), Z12
 	VMULPS       Z12, Z5, Z5
 	VBROADCASTSS 16(AX), Z12
-	VMULPS       Z12, Z7, Z7
-	VADDPS       Z7, Z5, Z5
-	VBROADCASTSS 20(AX), Z7
-	VMULPS       Z7, Z8, Z8
+	VMULPS       Z12, Z6, Z6
+	VADDPS       Z6, Z5, Z5
+	VBROADCASTSS 20(AX), Z6
+	VMULPS       Z6, Z8, Z8
 	VADDPS       Z8, Z5, Z5
-	VMULPS       Z5, Z5, Z7
-	VCMPPS       $0x15, Z11, Z7, K2, K2
-	VPXORD       Z6, Z6, Z6
+	VMULPS       Z5, Z5, Z6
+	VCMPPS       $0x15, Z11, Z6, K2, K2
+	VPXORD       Z7, Z7, Z7
 	VBROADCASTSS 56(AX), Z8
 	VMULPS       Z8, Z10, Z8
-	VCMPPS       $0x11, Z6, Z5, K1, K3
-	VCMPPS       $0x1e, Z6, Z11, K3, K3
-	VCMPPS       $0x1e, Z8, Z7, K3, K3
-	VBROADCASTSS 40(AX), Z7
-	VSUBPS       Z7, Z5, Z5
-	VMULPS       Z5, Z5, Z7
+	VCMPPS       $0x11, Z7, Z5, K1, K3
+	VCMPPS       $0x1e, Z7, Z11, K3, K3
+	VCMPPS       $0x1e, Z8, Z6, K3, K3
+	VBROADCASTSS 40(AX), Z6
+	VSUBPS       Z6, Z5, Z5
+	VMULPS       Z5, Z5, Z6
 	VSUBPS       Z9, Z8, Z8
-	VCMPPS       $0x1e, Z6, Z5, K1, K1
-	VCMPPS       $0x1e, Z8, Z7, K1, K1
+	VCMPPS       $0x1e, Z7, Z5, K1, K1
+	VCMPPS       $0x1e, Z8, Z6, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1920,93 +2328,50 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R12
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R10)(BX*4), K1, Z3
-	VMOVUPS.Z (R11)(BX*4), K1, Z4
-	VSUBPS    Z1, Z3, Z3
-	VSUBPS    Z2, Z4, Z4
-	VMULPS    Z3, Z3, Z3
-	VMULPS    Z4, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VCMPPS    $0x1a, Z0, Z3, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R12
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000010, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	MOVL         $0xffffffff, R13
-	BZHIL        R14, R13, R13
-	KMOVW        R13, K1
-	VMOVUPS.Z    (R10)(DI*4), K1, Z3
-	MOVQ         24(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z4
-	VMOVUPS.Z    (R11)(DI*4), K1, Z6
-	VBROADCASTSS (AX), Z7
-	VSUBPS       Z7, Z3, Z3
-	VBROADCASTSS 4(AX), Z7
-	VSUBPS       Z7, Z4, Z4
-	VBROADCASTSS 8(AX), Z7
-	VSUBPS       Z7, Z6, Z6
-	MOVQ         72(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VBROADCASTSS 60(AX), Z8
-	VCMPPS       $0x04, Z8, Z7, K1, K1
-	VBROADCASTSS 44(AX), Z8
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z3
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z4
+	VMOVUPS      (R11)(DI*4), Z7
+	VBROADCASTSS (AX), Z8
+	VSUBPS       Z8, Z3, Z3
+	VBROADCASTSS 4(AX), Z8
+	VSUBPS       Z8, Z4, Z4
+	VBROADCASTSS 8(AX), Z8
 	VSUBPS       Z8, Z7, Z7
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z8
+	VBROADCASTSS 60(AX), Z9
+	VCMPPS       $0x04, Z9, Z8, K1
+	VBROADCASTSS 44(AX), Z9
+	VSUBPS       Z9, Z8, Z8
 	VMULPS       Z3, Z3, Z3
 	VMULPS       Z4, Z4, Z4
 	VADDPS       Z4, Z3, Z3
-	VMULPS       Z6, Z6, Z4
+	VMULPS       Z7, Z7, Z4
 	VADDPS       Z4, Z3, Z3
 	VBROADCASTSS 52(AX), Z4
 	VMULPS       Z4, Z3, Z3
-	VADDPS       Z7, Z3, Z3
+	VADDPS       Z8, Z3, Z3
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z3, K1, K1
-	KMOVW        K1, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
+	KMOVW        K1, R12
+	ANDL         R12, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -2015,9 +2380,74 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R12, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z3
+	VMOVUPS.Z    (R11)(BX*4), K1, Z4
+	VSUBPS       Z1, Z3, Z3
+	VSUBPS       Z2, Z4, Z4
+	VMULPS       Z3, Z3, Z3
+	VMULPS       Z4, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	VCMPPS       $0x1a, Z0, Z3, K1, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	VMOVUPS.Z    (R10)(DI*4), K1, Z3
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VBROADCASTSS (AX), Z7
+	VSUBPS       Z7, Z3, Z3
+	VBROADCASTSS 4(AX), Z7
+	VSUBPS       Z7, Z4, Z4
+	VBROADCASTSS 8(AX), Z7
+	VSUBPS       Z7, Z5, Z5
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VBROADCASTSS 60(AX), Z8
+	VCMPPS       $0x04, Z8, Z7, K1, K1
+	VBROADCASTSS 44(AX), Z8
+	VSUBPS       Z8, Z7, Z7
+	VMULPS       Z3, Z3, Z3
+	VMULPS       Z4, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	VMULPS       Z5, Z5, Z4
+	VADDPS       Z4, Z3, Z3
+	VBROADCASTSS 52(AX), Z4
+	VMULPS       Z4, Z3, Z3
+	VADDPS       Z7, Z3, Z3
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x1a, Z6, Z3, K1, K1
+	KMOVW        K1, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -2053,22 +2483,22 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  (SI)(BX*4), Z4
-	VMOVUPS  (DI)(BX*4), Z6
-	VSUBPS   Z4, Z6, Z6
-	VMULPS   Z0, Z6, Z6
-	VADDPS   Z6, Z4, K1, Z4
+	VMOVUPS  (DI)(BX*4), Z7
+	VSUBPS   Z4, Z7, Z7
+	VMULPS   Z0, Z7, Z7
+	VADDPS   Z7, Z4, K1, Z4
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  (SI)(BX*4), Z6
-	VMOVUPS  (DI)(BX*4), Z7
-	VSUBPS   Z6, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z6, K1, Z6
+	VMOVUPS  (SI)(BX*4), Z7
+	VMOVUPS  (DI)(BX*4), Z8
+	VSUBPS   Z7, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z7, K1, Z7
 	VSUBPS   Z2, Z4, Z4
-	VSUBPS   Z3, Z6, Z6
+	VSUBPS   Z3, Z7, Z7
 	VMULPS   Z4, Z4, Z4
-	VMULPS   Z6, Z6, Z6
-	VADDPS   Z6, Z4, Z4
+	VMULPS   Z7, Z7, Z7
+	VADDPS   Z7, Z4, Z4
 	VCMPPS   $0x1a, Z1, Z4, K1
 	MOVQ     96(CX), SI
 	MOVQ     96(R10), DI
@@ -2077,22 +2507,22 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  64(SI)(BX*4), Z4
-	VMOVUPS  64(DI)(BX*4), Z6
-	VSUBPS   Z4, Z6, Z6
-	VMULPS   Z0, Z6, Z6
-	VADDPS   Z6, Z4, K2, Z4
+	VMOVUPS  64(DI)(BX*4), Z7
+	VSUBPS   Z4, Z7, Z7
+	VMULPS   Z0, Z7, Z7
+	VADDPS   Z7, Z4, K2, Z4
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  64(SI)(BX*4), Z6
-	VMOVUPS  64(DI)(BX*4), Z7
-	VSUBPS   Z6, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z6, K2, Z6
+	VMOVUPS  64(SI)(BX*4), Z7
+	VMOVUPS  64(DI)(BX*4), Z8
+	VSUBPS   Z7, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z7, K2, Z7
 	VSUBPS   Z2, Z4, Z4
-	VSUBPS   Z3, Z6, Z6
+	VSUBPS   Z3, Z7, Z7
 	VMULPS   Z4, Z4, Z4
-	VMULPS   Z6, Z6, Z6
-	VADDPS   Z6, Z4, Z4
+	VMULPS   Z7, Z7, Z7
+	VADDPS   Z7, Z4, Z4
 	VCMPPS   $0x1a, Z1, Z4, K2
 	KORTESTW K1, K2
 	JZ       skip
@@ -2100,132 +2530,71 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	MOVQ      96(CX), SI
-	MOVQ      96(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z4
-	VMOVUPS.Z (DI)(BX*4), K1, Z6
-	VPCMPEQD  Z6, Z4, K1, K2
-	MOVQ      (CX), SI
-	MOVQ      (R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z4
-	VMOVUPS.Z (DI)(BX*4), K1, Z6
-	VSUBPS    Z4, Z6, Z6
-	VMULPS    Z0, Z6, Z6
-	VADDPS    Z6, Z4, K2, Z4
-	MOVQ      48(CX), SI
-	MOVQ      48(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z6
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VSUBPS    Z6, Z7, Z7
-	VMULPS    Z0, Z7, Z7
-	VADDPS    Z7, Z6, K2, Z6
-	VSUBPS    Z2, Z4, Z4
-	VSUBPS    Z3, Z6, Z6
-	VMULPS    Z4, Z4, Z4
-	VMULPS    Z6, Z6, Z6
-	VADDPS    Z6, Z4, Z4
-	VCMPPS    $0x1a, Z1, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z4
-	VMOVUPS.Z    (R13)(DI*4), K1, Z6
-	VPCMPEQD     Z6, Z4, K1, K2
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z4
-	VMOVUPS.Z    (R13)(DI*4), K1, Z6
-	VSUBPS       Z4, Z6, Z6
-	VMULPS       Z0, Z6, Z6
-	VADDPS       Z6, Z4, K2, Z4
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z6
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VSUBPS       Z6, Z7, Z7
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Z4
+	VPCMPEQD     (R12)(DI*4), Z4, K1
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Z4
+	VMOVUPS      (R12)(DI*4), Z7
+	VSUBPS       Z4, Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z7, Z6, K2, Z6
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
+	VADDPS       Z7, Z4, K1, Z4
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Z7
+	VMOVUPS      (R12)(DI*4), Z8
 	VSUBPS       Z7, Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z8, Z7, K2, Z7
-	VBROADCASTSS (AX), Z8
-	VSUBPS       Z8, Z4, Z4
-	VBROADCASTSS 4(AX), Z8
-	VSUBPS       Z8, Z6, Z6
-	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z8, K1, K1
-	VBROADCASTSS 44(AX), Z9
+	VADDPS       Z8, Z7, K1, Z7
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Z8
+	VMOVUPS      (R12)(DI*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VMULPS       Z0, Z9, Z9
+	VADDPS       Z9, Z8, K1, Z8
+	VBROADCASTSS (AX), Z9
+	VSUBPS       Z9, Z4, Z4
+	VBROADCASTSS 4(AX), Z9
+	VSUBPS       Z9, Z7, Z7
+	VBROADCASTSS 8(AX), Z9
 	VSUBPS       Z9, Z8, Z8
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Z9
+	VBROADCASTSS 60(AX), Z10
+	VCMPPS       $0x04, Z10, Z9, K1
+	VBROADCASTSS 44(AX), Z10
+	VSUBPS       Z10, Z9, Z9
 	VMULPS       Z4, Z4, Z4
-	VMULPS       Z6, Z6, Z6
-	VADDPS       Z6, Z4, Z4
-	VMULPS       Z7, Z7, Z6
-	VADDPS       Z6, Z4, Z4
-	VBROADCASTSS 52(AX), Z6
-	VMULPS       Z6, Z4, Z4
-	VADDPS       Z8, Z4, Z4
+	VMULPS       Z7, Z7, Z7
+	VADDPS       Z7, Z4, Z4
+	VMULPS       Z8, Z8, Z7
+	VADDPS       Z7, Z4, Z4
+	VBROADCASTSS 52(AX), Z7
+	VMULPS       Z7, Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z4, K1, K1
-	KMOVW        K1, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
+	KMOVW        K1, R11
+	ANDL         R11, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -2234,9 +2603,113 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R11, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z4
+	VMOVUPS.Z    (DI)(BX*4), K1, Z5
+	VPCMPEQD     Z5, Z4, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z4
+	VMOVUPS.Z    (DI)(BX*4), K1, Z5
+	VSUBPS       Z4, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z5, Z4, K2, Z4
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z7
+	VSUBPS       Z5, Z7, Z7
+	VMULPS       Z0, Z7, Z7
+	VADDPS       Z7, Z5, K2, Z5
+	VSUBPS       Z2, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VMULPS       Z4, Z4, Z4
+	VMULPS       Z5, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VCMPPS       $0x1a, Z1, Z4, K1, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VPCMPEQD     Z5, Z4, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VSUBPS       Z4, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z5, Z4, K2, Z4
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z7
+	VSUBPS       Z5, Z7, Z7
+	VMULPS       Z0, Z7, Z7
+	VADDPS       Z7, Z5, K2, Z5
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VMOVUPS.Z    (R11)(DI*4), K1, Z8
+	VSUBPS       Z7, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z7, K2, Z7
+	VBROADCASTSS (AX), Z8
+	VSUBPS       Z8, Z4, Z4
+	VBROADCASTSS 4(AX), Z8
+	VSUBPS       Z8, Z5, Z5
+	VBROADCASTSS 8(AX), Z8
+	VSUBPS       Z8, Z7, Z7
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
+	VBROADCASTSS 60(AX), Z9
+	VCMPPS       $0x04, Z9, Z8, K1, K1
+	VBROADCASTSS 44(AX), Z9
+	VSUBPS       Z9, Z8, Z8
+	VMULPS       Z4, Z4, Z4
+	VMULPS       Z5, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VMULPS       Z7, Z7, Z5
+	VADDPS       Z5, Z4, Z4
+	VBROADCASTSS 52(AX), Z5
+	VMULPS       Z5, Z4, Z4
+	VADDPS       Z8, Z4, Z4
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x1a, Z6, Z4, K1, K1
+	KMOVW        K1, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -2395,11 +2868,11 @@ list:
 	VORPD     X13, X3, X3
 	VANDNPD   X3, X12, X3
 	VUCOMISD  X3, X1
-	JLS       later
+	JLS       list_later
 	VMOVAPD   X3, X1
 	MOVQ      R11, R10
 
-later:
+list_later:
 	BLSRL DI, DI
 	JNZ   list
 	JMP   wide
@@ -2411,14 +2884,14 @@ done:
 	MOVSS     X0, t+32(FP)
 	RET
 
-DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
-GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
-
 DATA fewKeepAVX512<>+0(SB)/4, $0x3f7fffc0
 GLOBL fewKeepAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA fewSlackAVX512<>+0(SB)/4, $0x36800000
 GLOBL fewSlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA oneAVX512<>+0(SB)/8, $(1.0)
 GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8

@@ -8,7 +8,7 @@ import (
 
 // enter works out in float64 where the ray enters a row, in the order of enter in nearest.go and without a branch on what comes out;
 // if that is before the limit, it is the limit from now on.
-func (k *kernel) enter(row reg.GPVirtual) {
+func (k *kernel) enter(row reg.GPVirtual, later string) {
 	// What is converted goes into the upper half of a register that has long been there: there is nothing to wait for.
 	wide := func(m Mem) reg.VecVirtual {
 		x := XMM()
@@ -54,11 +54,11 @@ func (k *kernel) enter(row reg.GPVirtual) {
 	VORPD(along, t, t)
 	VANDNPD(t, inside, t)
 	VUCOMISD(t, k.limit)
-	JLS(LabelRef("later"))
+	JLS(LabelRef(later))
 	VMOVAPD(t, k.limit)
 	MOVQ(row, k.best)
 	if k.name == "few" { // so few that cutting the ray spares nobody
-		Label("later")
+		Label(later)
 		return
 	}
 	cut := GP32()
@@ -66,5 +66,5 @@ func (k *kernel) enter(row reg.GPVirtual) {
 	VMOVD(t, cut)
 	INCL(cut)
 	MOVL(cut, field(k.limitAt))
-	Label("later")
+	Label(later)
 }

@@ -109,7 +109,7 @@ type kernel struct {
 func (k *kernel) write() {
 	k.signature()
 	k.load()
-	left, width := GP64(), GP64()
+	left := GP64()
 
 	Label("wide")
 	MOVQ(k.n, left)
@@ -117,8 +117,14 @@ func (k *kernel) write() {
 	CMPQ(left, Imm(wideRows))
 	JL(LabelRef("narrow"))
 	k.wide()
-	MOVQ(U32(wideRows), width)
-	JMP(LabelRef("judge"))
+	Label("judge")
+	k.pick()
+	k.judge(rows{})
+	JZ(LabelRef("more"))
+	k.emit("list")
+	Label("more")
+	TESTL(k.passed.As32(), k.passed.As32())
+	JNZ(LabelRef("judge"))
 	Label("skip")
 	ADDQ(Imm(wideRows), k.i)
 	JMP(LabelRef("wide"))
@@ -126,28 +132,18 @@ func (k *kernel) write() {
 	Label("narrow")
 	TESTQ(left, left)
 	JLE(LabelRef("done"))
-	k.narrow(left)
-	MOVQ(U32(k.lanes), width)
-	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
-	MOVL(k.passed.As32(), k.named.As32())
-	XORL(k.passed.As32(), k.passed.As32())
-	TESTL(k.named.As32(), k.named.As32())
+	valid := k.first(left)
+	k.narrow(valid)
 	JZ(LabelRef("onward"))
-	JMP(LabelRef("full"))
-
-	Label("judge")
-	k.pick()
-	Label("full")
-	k.judge()
-	TESTL(k.named.As32(), k.named.As32())
-	JZ(LabelRef("more"))
-	k.emit()
-	Label("more")
-	TESTL(k.passed.As32(), k.passed.As32())
-	JNZ(LabelRef("judge"))
+	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
+	k.judge(valid)
+	JZ(LabelRef("onward"))
+	k.emit("rest")
 	Label("onward")
-	ADDQ(width, k.i)
-	JMP(LabelRef("wide"))
+	ADDQ(Imm(uint64(k.lanes)), k.i)
+	MOVQ(k.n, left)
+	SUBQ(k.i, left)
+	JMP(LabelRef("narrow"))
 
 	Label("done")
 	VZEROUPPER()
@@ -259,16 +255,16 @@ func (k *kernel) wide() {
 	}
 }
 
-// narrow is wide for one register of which only the first left rows are there, one at least.
-func (k *kernel) narrow(left reg.GPVirtual) {
-	valid := k.first(left)
+// narrow leaves in named those of one register that pass the cheap test; only the valid rows are there.
+func (k *kernel) narrow(valid rows) {
 	m := k.cheap(0, valid)
 	if k.avx512 {
-		KMOVW(m.k, k.passed.As32())
-		return
+		KMOVW(m.k, k.named.As32())
+	} else {
+		VANDPS(valid.v, m.v, m.v)
+		VMOVMSKPS(m.v, k.named.As32())
 	}
-	VANDPS(valid.v, m.v, m.v)
-	VMOVMSKPS(m.v, k.passed.As32())
+	TESTL(k.named.As32(), k.named.As32())
 }
 
 // pick takes the lowest register of rows out of passed: sub is its first row, named those of its rows that passed.
@@ -284,20 +280,20 @@ func (k *kernel) pick() {
 	ADDQ(k.i, k.sub)
 }
 
-// emit hands out the rows named.
-func (k *kernel) emit() {
+// emit hands out the rows named, or judges them.
+func (k *kernel) emit(label string) {
 	row := GP64()
-	Label("list")
+	Label(label)
 	TZCNTL(k.named.As32(), row.As32())
 	ADDL(k.sub.As32(), row.As32())
 	if k.nearest {
-		k.enter(row)
+		k.enter(row, label+"_later")
 	} else {
 		MOVL(row.As32(), Mem{Base: k.out})
 		ADDQ(Imm(4), k.out)
 	}
 	BLSRL(k.named.As32(), k.named.As32())
-	JNZ(LabelRef("list"))
+	JNZ(LabelRef(label))
 }
 
 // cheap is the test of the wide loop on its r-th register: left or right of the ray's upright plane, or level distance
@@ -321,11 +317,8 @@ func (k *kernel) cheap(r int, valid rows) rows {
 }
 
 // judge reduces named to the rows at sub that pass the full test.
-func (k *kernel) judge() {
-	at, left := place{k.sub, 0}, GP64()
-	MOVQ(k.n, left)
-	SUBQ(k.sub, left)
-	pass, bits := k.full(at, k.first(left)), GP64()
+func (k *kernel) judge(valid rows) {
+	pass, bits := k.full(place{k.sub, 0}, valid), GP64()
 	if k.avx512 {
 		KMOVW(pass.k, bits.As32())
 	} else {

@@ -48,7 +48,7 @@ func (k *kernel) writeFew() {
 	ADDQ(Imm(uint64(k.lanes)), k.i)
 	TESTL(k.named.As32(), k.named.As32())
 	JZ(LabelRef("wide"))
-	k.emit()
+	k.emit("list")
 	JMP(LabelRef("wide"))
 
 	Label("done")
@@ -182,7 +182,7 @@ func (k *kernel) writeNearest() {
 	TZCNTL(k.named.As32(), lane.As32())
 	ADDQ(read, lane)
 	MOVL(k.at(lane), lane.As32())
-	k.enter(lane)
+	k.enter(lane, "later")
 	BLSRL(k.named.As32(), k.named.As32())
 	JNZ(LabelRef("list"))
 	Label("gathered")
