@@ -16,15 +16,16 @@ func (k *kernel) enter(row reg.GPVirtual, later string) {
 		return x
 	}
 	column := func(offset int) Mem { return Mem{Base: k.column(k.a, offset), Index: row, Scale: 4} }
-	field := func(offset int) Mem { return Mem{Base: k.p, Disp: offset} }
 	var c, d [3]reg.VecVirtual
 	for i, offset := range []int{columnX, columnY, columnZ} {
 		c[i] = wide(column(offset))
-		VSUBSD(wide(field(probeO+4*i)), c[i], c[i])
-		d[i] = wide(field(probeD + 4*i))
+		VSUBSD(wide(k.field(probeO+4*i)), c[i], c[i])
+		if d[i] = k.dir[i]; d[i] == nil {
+			d[i] = wide(k.field(probeD + 4*i))
+		}
 	}
 	inside, along, radius2, zero := reg.X12, reg.X13, reg.X14, reg.X15 // the comparisons know no register above
-	VCVTSS2SD(field(k.growAt), k.inverse, radius2)
+	VCVTSS2SD(k.field(k.growAt), k.inverse, radius2)
 	VSUBSD(wide(column(columnNR2)), radius2, radius2)
 	dot := func(sum reg.Register, a, b [3]reg.VecVirtual) {
 		t := XMM()
@@ -65,6 +66,6 @@ func (k *kernel) enter(row reg.GPVirtual, later string) {
 	VCVTSD2SS(t, t, t)
 	VMOVD(t, cut)
 	INCL(cut)
-	MOVL(cut, field(k.limitAt))
+	MOVL(cut, k.field(k.limitAt))
 	Label(later)
 }

@@ -102,8 +102,9 @@ type kernel struct {
 	constants       map[int]Mem // instead of a probe's
 	limitAt, growAt int         // where a ray has its end and its Grow
 
-	best           reg.GPVirtual  // the nearest row so far, or -1
-	limit, inverse reg.VecVirtual // float64: where it is entered; one over the square of the direction
+	best           reg.GPVirtual     // the nearest row so far, or -1
+	dir            [3]reg.VecVirtual // float64, if it is at hand
+	limit, inverse reg.VecVirtual    // float64: where it is entered; one over the square of the direction
 }
 
 func (k *kernel) write() {
@@ -331,17 +332,18 @@ func (k *kernel) judge(valid rows) {
 func (k *kernel) full(at place, valid rows) rows {
 	same := k.unbroken(at, valid)
 	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
-	VSUBPS(k.spread(probeO), x, x)
-	VSUBPS(k.spread(probeO+4), y, y)
-	VSUBPS(k.spread(probeO+8), z, z)
+	k.minus(k.field(probeO), x)
+	k.minus(k.field(probeO+4), y)
+	k.minus(k.field(probeO+8), z)
 	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
 	pass := k.compare(notEqual, nr2, k.constant(probeNever), valid)
-	VSUBPS(k.spread(k.growAt), nr2, nr2)
+	k.minus(k.field(k.growAt), nr2)
 	if !k.avx512 {
 		valid = rows{} // named is taken into account at the end, and registers are few
 	}
 	far, near := k.square(x, y, z), k.vec()
-	VMULPS(k.constant(probeKeep), far, near)
+	VMOVAPS(far, near)
+	k.times(k.field(probeKeep), near)
 	VADDPS(nr2, near, near)
 	if k.ball {
 		return k.compare(notGreater, near, k.zero(), pass)
@@ -350,9 +352,10 @@ func (k *kernel) full(at place, valid rows) rows {
 	VMULPS(along, along, t)
 	pass = k.compare(notLess, t, near, pass)
 	hair, zero := k.vec(), k.zero()
-	VMULPS(k.constant(probeSlack), far, hair)
+	VMOVAPS(far, hair)
+	k.times(k.field(probeSlack), hair)
 	behind := k.compare(greater, t, hair, k.compare(greater, near, zero, k.compare(less, along, zero, valid)))
-	VSUBPS(k.spread(k.limitAt), along, along)
+	k.minus(k.field(k.limitAt), along)
 	VMULPS(along, along, t)
 	VSUBPS(nr2, hair, hair)
 	beyond := k.compare(greater, t, hair, k.compare(greater, along, zero, valid))

@@ -64,18 +64,17 @@ func (k *kernel) writeFew() {
 func (k *kernel) ready() {
 	sum, t, one := XMM(), XMM(), XMM()
 	VXORPD(one, one, one)
-	for i := range 3 {
-		x := sum
-		if i > 0 {
-			x = t
+	for i := range k.dir {
+		k.dir[i] = XMM()
+		VCVTSS2SD(k.field(probeD+4*i), one, k.dir[i])
+		if i == 0 {
+			VMULSD(k.dir[i], k.dir[i], sum)
+			continue
 		}
-		VCVTSS2SD(Mem{Base: k.p, Disp: probeD + 4*i}, one, x)
-		VMULSD(x, x, x)
-		if i > 0 {
-			VADDSD(x, sum, sum)
-		}
+		VMULSD(k.dir[i], k.dir[i], t)
+		VADDSD(t, sum, sum)
 	}
-	VCVTSS2SD(Mem{Base: k.p, Disp: k.limitAt}, one, k.limit)
+	VCVTSS2SD(k.field(k.limitAt), one, k.limit)
 	VADDSD(one, k.limit, k.limit)
 	bits, next, top := GP64(), GP64(), GP64()
 	VMOVQ(k.limit, bits)
