@@ -9,7 +9,8 @@ func (s *Sweeper) Fork() *Sweeper {
 	return &Sweeper{h: s.h, index: s.index, candidates: make([]int32, 0, s.h.slots), ways: newWays(true), sieve: newSieve(s.h.slots), wide: s.wide}
 }
 
-// Prepare builds what forks need to answer at a view, if it is not there yet. Views without history need nothing.
+// Prepare builds what forks need to answer a question at a view, if it is not there yet and pays: it counts each as asked. Views without
+// history need nothing.
 func (s *Sweeper) Prepare(v tick.View) {
 	a, b := s.h.between(v)
 	if a == nil {
