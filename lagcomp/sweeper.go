@@ -29,6 +29,7 @@ type Sweeper struct {
 	candidates []int32         // of a way
 	ways       ways
 	sieve      sieve
+	around     around
 	notes      []Note // of the sweeps at hand, nil: nobody asks
 	wide       int    // wideStrip, but in tests
 	patience   int    // likewise
@@ -40,6 +41,7 @@ func NewSweeper(h *History) *Sweeper {
 		h: h, index: new([indexes]index), marks: make([]uint64, (h.slots+63)/64),
 		candidates: make([]int32, 0, h.slots), ways: newWays(false), sieve: newSieve(h.slots), wide: wideStrip, patience: patience,
 	}
+	s.around.always, s.around.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
 	const n = gridSide * gridSide
 	heads, next := make([]int32, indexes*n), make([]int32, indexes*h.slots)
 	for i := range s.index {
