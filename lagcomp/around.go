@@ -25,7 +25,7 @@ func (s *Sweeper) Around(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) 
 	}
 	m := &s.around
 	if m.from != from || m.to != to {
-		m.measure(s.h, from, to)
+		m.measure(s.h, from, to, s.ways.rows)
 	}
 	radius := widest + float32(m.metres*(1+1e-5)) + 2e-3 + w.Radius
 	if !m.known || radius > kernel.MaxRadius {
@@ -46,7 +46,7 @@ func (s *Sweeper) Around(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) 
 
 // measure adds up the steps of a span. Who lived at its start, and flew in none of them, was never further from there than the sum;
 // what lies between two of its ticks lies between two such places.
-func (m *around) measure(h *History, from, to tick.Tick) {
+func (m *around) measure(h *History, from, to tick.Tick, rows []int32) {
 	m.from, m.to, m.metres, m.known = from, to, 0, false
 	a, b := h.frame(from), h.frame(to)
 	if a == nil || b == nil || from > to {
@@ -58,7 +58,7 @@ func (m *around) measure(h *History, from, to tick.Tick) {
 	for f := b; f != a; f = h.frame(f.last) {
 		step := &f.step
 		if step.to == 0 {
-			step.measure(h.frame(f.last), f, stepLimits, true)
+			step.measure(h.frame(f.last), f, stepLimits, true, rows)
 		}
 		if step.count == tooMany {
 			return
@@ -86,5 +86,3 @@ func (h *History) rises(slot int, a, b *frame) bool {
 	}
 	return false
 }
-
-func (f *frame) lives(slot int) bool { return slot < f.used && f.nr2[slot] != kernel.Never }

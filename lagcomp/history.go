@@ -52,7 +52,7 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false)
+	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false, slots)
 	h.sieve = newSieve(slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
@@ -198,6 +198,14 @@ func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
 func (f *frame) target(slot int, shooter uint32, team uint8) bool {
 	p := &f.rows[slot]
 	return slot < f.used && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
+}
+
+// lives reports whether somebody can be hit in a slot.
+func (f *frame) lives(slot int) bool { return slot < f.used && f.nr2[slot] != kernel.Never }
+
+// column is the first n rows as the kernel takes them.
+func (f *frame) column(n int) kernel.Column {
+	return kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
 // ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of

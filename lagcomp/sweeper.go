@@ -39,7 +39,7 @@ type Sweeper struct {
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, index: new([indexes]index), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), ways: newWays(false), sieve: newSieve(h.slots), wide: wideStrip, patience: patience,
+		candidates: make([]int32, 0, h.slots), ways: newWays(false, h.slots), sieve: newSieve(h.slots), wide: wideStrip, patience: patience,
 	}
 	s.around.always, s.around.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
 	const n = gridSide * gridSide
@@ -227,7 +227,7 @@ func (s *Sweeper) round(ball geom.Sphere, q *query) []int32 {
 		return append(s.candidates[:0], s.h.everyone[:f.used]...)
 	}
 	n, grown := f.used, q.reach+1e-2 // as the box has it
-	c := kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
+	c := f.column(n)
 	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHigh, Z: ball.Center.Z, Grow: float32(grown*grown) - float32(widest*widest), Widest: widest}
 	return kernel.Overlaps(at, &c, s.candidates[:0])
 }

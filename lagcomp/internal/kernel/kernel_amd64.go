@@ -110,6 +110,18 @@ func (k isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return ballBetweenGeneric(p, a, b, n, out)
 }
 
+func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
+	switch {
+	case n == 0:
+		return 0, 0
+	case k == avx512:
+		return movedAVX512(a.flat(), b.flat(), n, limit, &out[0])
+	case k == avx2:
+		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
+	}
+	return movedGeneric(a, b, n, limit, out)
+}
+
 func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 	n := len(rows) &^ (k.lanes() - 1)
 	switch {

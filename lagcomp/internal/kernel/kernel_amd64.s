@@ -1786,6 +1786,96 @@ GLOBL fewNeverAVX2<>(SB), RODATA|NOPTR, $4
 DATA oneAVX2<>+0(SB)/8, $(1.0)
 GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
 
+// func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// Requires: AVX, BMI, CMOV, SSE
+TEXT ·movedAVX2(SB), NOSPLIT, $0-52
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         out+32(FP), SI
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS limit+24(FP), Y0
+	VBROADCASTSS movedNeverAVX2<>+0(SB), Y1
+	XORL         BX, BX
+
+loop:
+	MOVQ       DX, DI
+	SUBQ       BX, DI
+	JLE        done
+	MOVL       $0x00000008, R8
+	CMPQ       DI, R8
+	CMOVQLT    DI, R8
+	NEGQ       R8
+	LEAQ       window<>+0(SB), DI
+	VMOVUPS    32(DI)(R8*4), Y3
+	MOVQ       72(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y4
+	VCMPPS     $0x04, Y1, Y4, Y4
+	VANDPS     Y3, Y4, Y4
+	MOVQ       72(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y5
+	VCMPPS     $0x04, Y1, Y5, Y5
+	VANDPS     Y4, Y5, Y5
+	MOVQ       (AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y6
+	MOVQ       (CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y7
+	VSUBPS     Y6, Y7, Y6
+	MOVQ       24(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y7
+	MOVQ       24(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y8
+	VSUBPS     Y7, Y8, Y7
+	MOVQ       48(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y8
+	MOVQ       48(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y3
+	VSUBPS     Y8, Y3, Y8
+	VMULPS     Y6, Y6, Y3
+	VMULPS     Y7, Y7, Y6
+	VADDPS     Y6, Y3, Y3
+	VMULPS     Y8, Y8, Y6
+	VADDPS     Y6, Y3, Y3
+	VCMPPS     $0x12, Y0, Y3, Y6
+	VANDPS     Y5, Y6, Y6
+	VANDPS     Y6, Y3, Y3
+	VMAXPS     Y3, Y2, Y2
+	VANDNPS    Y4, Y6, Y6
+	VMOVMSKPS  Y6, R8
+	TESTL      R8, R8
+	JZ         onward
+	MOVQ       BX, DI
+
+list:
+	TZCNTL R8, R9
+	ADDL   DI, R9
+	MOVL   R9, (SI)
+	ADDQ   $0x04, SI
+	BLSRL  R8, R8
+	JNZ    list
+
+onward:
+	ADDQ $0x08, BX
+	JMP  loop
+
+done:
+	VPERM2F128 $0x01, Y2, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	VPERMILPS  $0x4e, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	MOVQ       out+32(FP), AX
+	SUBQ       AX, SI
+	SHRQ       $0x02, SI
+	MOVQ       SI, named+40(FP)
+	MOVSS      X2, most+48(FP)
+	VZEROUPPER
+	RET
+
+DATA movedNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL movedNeverAVX2<>(SB), RODATA|NOPTR, $4
+
 // func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayAVX512(SB), NOSPLIT, $0-40
@@ -2848,6 +2938,94 @@ GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA oneAVX512<>+0(SB)/8, $(1.0)
 GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
+
+// func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·movedAVX512(SB), NOSPLIT, $0-52
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         out+32(FP), SI
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS limit+24(FP), Z0
+	VBROADCASTSS movedNeverAVX512<>+0(SB), Z1
+	XORL         BX, BX
+
+loop:
+	MOVQ      DX, DI
+	SUBQ      BX, DI
+	JLE       done
+	MOVL      $0x00000010, R8
+	CMPQ      DI, R8
+	CMOVQLT   DI, R8
+	MOVL      $0xffffffff, DI
+	BZHIL     R8, DI, DI
+	KMOVW     DI, K1
+	MOVQ      72(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	VCMPPS    $0x04, Z1, Z3, K1, K2
+	MOVQ      72(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	VCMPPS    $0x04, Z1, Z3, K2, K3
+	MOVQ      (AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	MOVQ      (CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z4
+	VSUBPS    Z3, Z4, Z3
+	MOVQ      24(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z4
+	MOVQ      24(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z5
+	VSUBPS    Z4, Z5, Z4
+	MOVQ      48(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z5
+	MOVQ      48(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z6
+	VSUBPS    Z5, Z6, Z5
+	VMULPS    Z3, Z3, Z3
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    Z5, Z5, Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x12, Z0, Z3, K3, K1
+	VMAXPS    Z3, Z2, K1, Z2
+	KANDNW    K2, K1, K1
+	KMOVW     K1, R8
+	TESTL     R8, R8
+	JZ        onward
+	MOVQ      BX, DI
+
+list:
+	TZCNTL R8, R9
+	ADDL   DI, R9
+	MOVL   R9, (SI)
+	ADDQ   $0x04, SI
+	BLSRL  R8, R8
+	JNZ    list
+
+onward:
+	ADDQ $0x10, BX
+	JMP  loop
+
+done:
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMAXPS        Y0, Y2, Y1
+	VPERM2F128    $0x01, Y1, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VPERMILPS     $0x4e, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VPERMILPS     $0xb1, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	MOVQ          out+32(FP), AX
+	SUBQ          AX, SI
+	SHRQ          $0x02, SI
+	MOVQ          SI, named+40(FP)
+	MOVSS         X1, most+48(FP)
+	VZEROUPPER
+	RET
+
+DATA movedNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL movedNeverAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA rising<>+0(SB)/4, $0x00000000
 DATA rising<>+4(SB)/4, $0x00000001

@@ -35,6 +35,12 @@ func ballBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out 
 //go:noescape
 func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 
+// movedAVX2 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
+// no more in b.
+//
+//go:noescape
+func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+
 // rayAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
@@ -59,6 +65,12 @@ func ballBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, ou
 //
 //go:noescape
 func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+
+// movedAVX512 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
+// no more in b.
+//
+//go:noescape
+func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
 // manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //

@@ -30,3 +30,7 @@ func (isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 }
 
 func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0 }
+
+func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
+	return movedGeneric(a, b, n, limit, out)
+}

@@ -45,6 +45,8 @@ func main() {
 			few.lanes = 16
 		}
 		few.writeFew()
+		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
+		moved.writeMoved()
 	}
 	rising := GLOBL("rising", RODATA|NOPTR)
 	for i := range 16 {

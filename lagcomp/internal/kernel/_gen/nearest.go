@@ -13,13 +13,15 @@ const (
 	slackBits       = 64.0 / (1 << 24)
 )
 
+var inf = float32(math.Inf(1))
+
 // writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, the full test of each register at once.
 func (k *kernel) writeFew() {
 	k.signature()
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	k.limitAt, k.growAt = rayMax, rayGrow
 	k.constants = map[int]Mem{}
-	for offset, v := range map[int]float32{probeKeep: 1 - slackBits, probeSlack: slackBits, probeNever: float32(math.Inf(1))} {
+	for offset, v := range map[int]float32{probeKeep: 1 - slackBits, probeSlack: slackBits, probeNever: inf} {
 		k.constants[offset] = float("few"+map[int]string{probeKeep: "Keep", probeSlack: "Slack", probeNever: "Never"}[offset]+k.level(), v)
 	}
 	Load(Param("r"), k.p)
