@@ -55,3 +55,17 @@ func TestFlagsAreDocumented(t *testing.T) {
 		t.Errorf("%d commands with %d flags: nothing tested", commands, flags)
 	}
 }
+
+// Shells complete what takes one word of a few.
+func TestFlagsComplete(t *testing.T) {
+	for i, c := range []struct{ line, want string }{
+		{"serve --codec ", "huffman\nrange\nstored"}, {"serve --relevance ", "auto\noff\nall\ngrid"}, {"plan --socket ", "gnet\nmmsg"},
+		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"}, {"plan --scenario ", "duels"}, {"inspect w", "why\t"},
+	} {
+		words := strings.Split(c.line, " ")
+		out, err := output(t, append([]string{"__complete"}, words...)...)
+		if err != nil || !strings.Contains(out, c.want) {
+			t.Errorf("%d: %q completes to %q, %v; want %q", i, c.line, out, err, c.want)
+		}
+	}
+}
