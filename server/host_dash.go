@@ -60,6 +60,8 @@ func newView(l *Lobby) view {
 		a.Bones = append(a.Bones, b.String())
 	}
 	v := view{page: dash.New(a), seats: make([]seatView, len(l.guests)), ground: l.cfg.Arena}
+	n := &l.Stats.Count
+	v.page.Dropped, v.page.Kicked, v.page.Refused = n[DashDropped].Inc, n[DashKicked].Inc, n[DashRefused].Inc
 	v.page.SetMap(mapOf(l.cfg.Arena, l.cfg.ArenaName))
 	return v
 }

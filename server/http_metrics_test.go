@@ -457,7 +457,7 @@ func TestWhyOverHTTP(t *testing.T) {
 		if bring != "" {
 			r.Header.Set("Authorization", "Bearer "+bring)
 		}
-		go func() { guarded(h.pages(secret), secret == "", secret).ServeHTTP(w, r); close(done) }()
+		go func() { guarded(h.pages(secret), secret == "", secret, nil).ServeHTTP(w, r); close(done) }()
 		for {
 			select {
 			case <-done:

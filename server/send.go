@@ -21,6 +21,9 @@ const eventBudget = session.MaxEventSize + 5
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
+	if planted.On(planted.TickAllocates) {
+		l.live = append(l.live[:0:0], l.live...)
+	}
 	l.tell(now)
 	l.tellRound()
 	l.supply(now)

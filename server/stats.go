@@ -126,6 +126,10 @@ const (
 	TurnedAway     // sessions for which there was no place of their kind
 	SpectatorsShed // spectators sent away by overload, who are in Dismissed too
 	WatchRefused   // spectators' wishes to look where they may not
+	ReplaysCut     // recordings that ended before their round did, as they could not be written
+	DashDropped    // frames of the live page that a reader had no room for
+	DashKicked     // readers of it who took nothing for too long
+	DashRefused    // requests for it that were refused
 	NumCounts      // how many there are
 )
 
@@ -137,7 +141,8 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
 	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
 	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
-	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused"}
+	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused",
+	"replay_truncated", "dash_dropped", "dash_kicked_slow", "dash_refused"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }

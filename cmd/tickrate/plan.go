@@ -64,7 +64,7 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
   tickrate plan --scenario duels
   tickrate plan --scenario mine.toml --level 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
 
-A service level is comparisons joined by &&. ` + "`" + `+strings.ReplaceAll(capacity.ObjectiveHelp, "\n", " ")+` + "`" + `
+A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
 Without running anything, from measurements (plan calibrate): --predict; and --verify runs it, too, and tells the error:
 
@@ -347,11 +347,14 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	if err != nil {
 		at = filepath.Join(dir, "index.html")
 	}
-	bound := ""
+	whose, bound := "knee", ""
+	if p.Knee.Swarm {
+		whose = "knee of the swarm, not of the server"
+	}
 	if p.Knee.Bound == capacity.AtLeast {
 		bound = "at least "
 	}
-	fmt.Fprintf(w, "\nknee: %s%d players (%s)\n", bound, p.Knee.Players, p.Knee.Reason)
+	fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/huge"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -39,7 +40,7 @@ type serveFlags struct {
 	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
-	ready, echo, console, hiccup                    bool
+	ready, echo, console, hiccup, huge              bool
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
@@ -143,6 +144,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
+	fl.BoolVar(&f.huge, "huge-pages", true, "have the kernel keep the memory in pages of 2 MiB, where it does so for those who ask: a tick takes a tenth less")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
 	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
 	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated; default none")
@@ -169,8 +171,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
-		runtime.GOMAXPROCS(n)
+	places(f.workers + 2)
+	if f.huge {
+		go huge.Keep(c.Context())
 	}
 	if f.hiccup {
 		var stop func()
@@ -187,6 +190,10 @@ func serve(c *cobra.Command, f serveFlags) error {
 	f.announce(c, h)
 	return h.Run(c.Context())
 }
+
+// places sees to so many that goroutines can run in at a time, also where a process is kept to fewer processors, now or later: whoever
+// waits for an exact instant keeps its place for the last millisecond, and the socket's loop or an HTTP client shall not wait for that.
+func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
 func hiccups() (read func() server.Spread, stop func()) {
