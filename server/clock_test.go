@@ -255,6 +255,7 @@ func shedCost(s Shed) float64 {
 // Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no spectators, nobody new, and a slower match
 // that clients follow; with the last rung all of it comes back. Who plays is never sent away, and no command is dropped.
 func TestRow66RungsAct(t *testing.T) {
+	alone(t)
 	{
 		n, seconds := brief(60, 32), brief(4, 2)
 		b := newTable(t, n, Config{Players: 64, Spectators: 2})

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -91,26 +90,12 @@ func (h *Host) serveWhy(secret string) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
-		defer cancel()
-		select {
-		case h.terminal.asked <- q:
-		case <-ctx.Done():
-			http.Error(w, "no tick had time for the question", http.StatusServiceUnavailable)
-			return
-		case <-h.terminal.ended:
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
-			return
-		}
-		select {
-		case v := <-q.verdicts:
-			if q.all {
-				writeJSON(w, v)
-			} else {
-				writeJSON(w, v[0])
-			}
-		case <-h.terminal.ended: // by a fault
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
+		switch v, ok := ticked(w, r, &h.terminal, h.terminal.asked, q, q.verdicts); {
+		case !ok:
+		case q.all:
+			writeJSON(w, v)
+		default:
+			writeJSON(w, v[0])
 		}
 	}
 }

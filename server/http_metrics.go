@@ -88,6 +88,19 @@ func byStage(of func(*Stats) []*meter.Native) func(*Host, *metric, *sink) {
 	}
 }
 
+// reasons reads counters by reason, from the first that is one.
+func reasons[R interface {
+	~int | ~uint8
+	String() string
+}](first R, of func(*Stats) []meter.Counter) func(*Host, *metric, *sink) {
+	return func(h *Host, _ *metric, out *sink) {
+		all := of(&h.lobby.Stats)
+		for r := first; int(r) < len(all); r++ {
+			out.counter(float64(all[r].Load()), r.String())
+		}
+	}
+}
+
 func census(of func(Census) int) func(*Host, *metric, *sink) {
 	return func(_ *Host, _ *metric, out *sink) { out.gauge(float64(of(out.ledger.Census))) }
 }
@@ -142,16 +155,8 @@ var metrics = []metric{
 	{name: "tickrate_received_datagrams_total", unit: "datagrams", help: "Datagrams in.", read: counts(Received)},
 	{name: "tickrate_received_bytes_total", unit: "bytes", help: "UDP payload in.", read: counts(BytesIn)},
 	{name: "tickrate_accepted_datagrams_total", unit: "datagrams", help: "Datagrams in that were neither refused nor dropped.", read: counts(Accepted)},
-	{name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, help: "Datagrams in that the gate did not open.", read: func(h *Host, _ *metric, out *sink) {
-		for i := netcode.DropNone + 1; i < netcode.NumDrops; i++ {
-			out.counter(float64(h.lobby.Stats.Refused[i].Load()), i.String())
-		}
-	}},
-	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: func(h *Host, _ *metric, out *sink) {
-		for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
-			out.counter(float64(h.lobby.Stats.Drops[i].Load()), i.String())
-		}
-	}},
+	{name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, help: "Datagrams in that the gate did not open.", read: reasons(netcode.DropNone+1, func(s *Stats) []meter.Counter { return s.Refused[:] })},
+	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: reasons(wire.DropNone+1, func(s *Stats) []meter.Counter { return s.Drops[:] })},
 	{name: "tickrate_socket_lost_datagrams_total", unit: "datagrams", help: "Datagrams lost on this side of the network.", read: socket(func(h *Host) uint64 { return h.conn.Stats().Lost() })},
 	{name: "tickrate_sent_datagrams_total", unit: "datagrams", help: "Datagrams out.", read: counts(Sent)},
 	{name: "tickrate_sent_bytes_total", unit: "bytes", help: "UDP payload out.", read: counts(BytesOut)},
@@ -232,11 +237,7 @@ var metrics = []metric{
 	{name: "tickrate_events_unknown_total", unit: "events", help: "Events from clients that mean nothing here.", read: counts(EventsUnknown)},
 	{name: "tickrate_roster_events_total", unit: "events", help: "Events with names.", read: counts(Introduced)},
 	{name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"}, help: "Lines for the chat, and those who heard them or did not.", read: counts(Said, Crowded, Heard, Unheard)},
-	{name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"}, help: "Lines for the chat that were refused.", read: func(h *Host, _ *metric, out *sink) {
-		for i := chat.RefusedNone + 1; i < chat.NumRefusals; i++ {
-			out.counter(float64(h.lobby.Stats.Chat[i].Load()), i.String())
-		}
-	}},
+	{name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"}, help: "Lines for the chat that were refused.", read: reasons(chat.RefusedNone+1, func(s *Stats) []meter.Counter { return s.Chat[:] })},
 	{name: "tickrate_console_lines_total", unit: "lines", help: "Lines of guests for the console.", read: counts(Asked)},
 	{name: "tickrate_console_lines_refused_total", unit: "lines", help: "Those that it did not carry out.", read: counts(AskedVain)},
 }

@@ -95,6 +95,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 
 // Why somebody is not told to who looks on, and while detail is shed.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
+	alone(t)
 	n := brief(40, 28)
 	b := newTable(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
 	s := b.sit(client.Config{Name: "looker"}, spectator)

@@ -258,6 +258,7 @@ func (b *table) paced(every, kbps int) *client.Client {
 // A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
 // decodes everything, without beginning anew and without mispredicting, and nothing is dropped uncounted.
 func TestRow26ByteRateHolds(t *testing.T) {
+	alone(t)
 	for i, c := range []struct{ lobby, wish, cap int }{
 		0: {0, 0, 0},
 		1: {48, 1000, 48},
@@ -306,6 +307,7 @@ func (b *table) counted() [3]uint64 {
 
 // A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
+	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
 	b.turning(4)
 	c := b.guest()
@@ -426,6 +428,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 
 // A tick in which most guests wait for their buckets allocates nothing.
 func TestThrottledTickAllocatesNothing(t *testing.T) {
+	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
 		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
 	}

@@ -192,6 +192,9 @@ func (v *Verdict) Name() string {
 // Sentence is the verdict for people.
 func (v *Verdict) Sentence() string {
 	s := fmt.Sprintf("client %d, entity %s: %s: %s", v.Client, v.Name(), v.Why, v.Text)
+	if v.Thing == "" && v.Entity == 0 { // about nothing, as there is nothing to say of anything
+		s = fmt.Sprintf("client %d: %s: %s", v.Client, v.Why, v.Text)
+	}
 	if v.Tick == 0 {
 		return s
 	}
