@@ -40,7 +40,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" || cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)
 	}
-	if now := l.match.Tick(); now < 600 {
+	if now := l.lobby.match.Tick(); now < 600 {
 		t.Errorf("the match is at tick %d", now)
 	}
 }
