@@ -32,6 +32,7 @@ var layers = []layer{
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
+	{pkg: "internal/huge", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum expr perf"},
@@ -87,6 +88,8 @@ var layers = []layer{
 	{pkg: "client", may: "internal/planted netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
+	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
+
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
@@ -103,7 +106,7 @@ var layers = []layer{
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto pflag", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
@@ -122,6 +125,7 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
+	"pflag":        "github.com/spf13/pflag",
 	"plot":         "gonum.org/v1/plot",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",

@@ -74,7 +74,7 @@ func (c *Client) delay() time.Duration {
 
 // serverTime estimates the server's clock at this moment.
 func (c *Client) serverTime() time.Duration {
-	return c.server.arriving(c.now) + c.peer.RTT().Min/2
+	return c.now + c.server.ahead
 }
 
 // Command gives the player's wishes for the next tick that Advance asked for: it is stamped, predicted, and kept until

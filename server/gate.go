@@ -309,6 +309,7 @@ func (l *Lobby) seat(slot int32) {
 }
 
 func (l *Lobby) unseat(slot int32) {
+	l.tally(&l.guests[slot])
 	for i, s := range l.live {
 		if s == slot {
 			l.live = append(l.live[:i], l.live[i+1:]...)
