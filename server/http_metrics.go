@@ -176,6 +176,7 @@ var metrics = []metric{
 			out.counter(float64(c.Bits)/8, c.Component, c.Field, c.Reason)
 		}
 	}},
+	{name: "tickrate_aim_score", unit: "1", help: "Of every player who has hit somebody, once a second: 0 aims as people do, 1 as no hand does (native histogram); nobody is punished by it.", read: natives(func(s *Stats) *meter.Native { return s.Aim })},
 	{name: "tickrate_snapshot_bytes", unit: "bytes", help: "UDP payload of a snapshot to one client (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.SnapshotBytes })},
 	{name: "tickrate_snapshots_total", unit: "snapshots", help: "Snapshots sent.", read: counts(Snapshots)},
 	{name: "tickrate_snapshots_held_total", unit: "snapshots", labels: []string{"reason"}, help: "Snapshots that were due and not sent.", read: func(h *Host, _ *metric, out *sink) {

@@ -19,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/sight"
@@ -184,6 +185,7 @@ type Lobby struct {
 	away   []int32 // slots whose players have none and may still come back, longest away first
 	seats  []int32 // by client of the gate: slot, or -1
 
+	aim      *aim.Watch
 	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
 
 	frames  *snapshot.Ring
@@ -254,6 +256,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
+	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
 		l.receipts = lagcomp.NewReceipts(cfg.Receipts)
 		if given.CPU != nil {
@@ -310,7 +313,8 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	if l.asleep() {
 		return l.slept(errIn, &lap)
 	}
-	l.play(now, &lap)                // command -> sim -> history
+	l.play(now, &lap) // command -> sim -> history
+	l.aim.Tick(l.match)
 	frame := l.capture(&lap)         // history -> snapshot
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)

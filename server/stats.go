@@ -158,6 +158,7 @@ type Stats struct {
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
 	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation, ns
 	InputBuffer         *meter.Native   // likewise: how far its commands are ahead of the match, ns
+	Aim                 *meter.Native   // likewise: how little it aims as people do, of those who have hit anybody, thousandths; see sim/aim
 
 	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
@@ -216,7 +217,7 @@ func (s *Stats) init() {
 	for range Stages {
 		s.StageCPU, s.StageWall = append(s.StageCPU, newNanos()), append(s.StageWall, newNanos())
 	}
-	s.SnapshotBytes = meter.NewNative(1, 1<<20)
+	s.SnapshotBytes, s.Aim = meter.NewNative(1, 1<<20), meter.NewNative(1e-3, 1000)
 	s.RTT, s.RTTVar, s.InputBuffer = newNanos(), newNanos(), newNanos()
 }
 

@@ -355,5 +355,8 @@ func (l *Lobby) survey(g *guest, t tick.Tick) {
 	}
 	if g.ready {
 		s.InputBuffer.Record(int64(l.match.Inbox(g.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
+		if f := l.aim.Of(g.id.Index()); f.Hits > 0 {
+			s.Aim.Record(int64(1000 * f.Score()))
+		}
 	}
 }

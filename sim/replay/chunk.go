@@ -136,10 +136,10 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if string(start[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: begins with %q, expected %q", ErrFormat, start[:len(magic)], magic)
+		return nil, fmt.Errorf("%w: at byte 0: begins with %q, expected %q", ErrFormat, start[:len(magic)], magic)
 	}
 	if start[len(magic)] != Version {
-		return nil, fmt.Errorf("%w: version %d, expected %d", ErrFormat, start[len(magic)], Version)
+		return nil, fmt.Errorf("%w: at byte 4: version %d, expected %d", ErrFormat, start[len(magic)], Version)
 	}
 	body := make([]byte, int(binary.LittleEndian.Uint16(start[len(magic)+1:]))+4)
 	if err := r.read(body, "a recording's head"); err != nil {
@@ -150,7 +150,7 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("%w: at byte 0: checksum of the head %08x, expected %08x", ErrFormat, got, sum)
 	}
 	if err := r.Head.parse(body); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("head at byte 0: %w", err)
 	}
 	var err error
 	for i, most := range [2]int{MaxKey, MaxLog} {
