@@ -31,8 +31,7 @@ func best() isa {
 	return generic
 }
 
-// many is from how many rows on it pays to pack those that pass the cheap test. Nearest never does: it would lose what it wins by
-// cutting the ray at each hit.
+// many is from how many rows on it pays to pack those that pass the cheap test.
 const many = 384
 
 // lanes is how many rows a register has.
@@ -63,10 +62,12 @@ func (k isa) few(r *Ray, c *Column, n int) (index int, t float32) {
 }
 
 func (k isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
-	switch k {
-	case avx512:
+	switch {
+	case k == avx512 && n >= many:
+		return nearestManyAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == avx512:
 		return nearestAVX512(p.flat(), c.flat(), n, inverse, limit)
-	case avx2:
+	case k == avx2:
 		return nearestAVX2(p.flat(), c.flat(), n, inverse, limit)
 	}
 	return nearestGeneric(p, r, c, n, inverse, limit, true)

@@ -112,8 +112,8 @@ func double(name string, v float64) Mem {
 // chunk is how many rows are packed at a time: after each the ray is cut.
 const chunk = 1024
 
-// writeNearest writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
-func (k *kernel) writeNearest() {
+// writeNearestMany writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
+func (k *kernel) writeNearestMany() {
 	k.signature()
 	k.load()
 	list := AllocLocal(4 * (chunk + 16))
