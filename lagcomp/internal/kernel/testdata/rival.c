@@ -101,11 +101,37 @@ static int few_avx512(const ray *r, const column *c) {
 	return best;
 }
 
+// Fewer than 384 are judged a register at a time.
+static int block_avx512(const ray *r, const column *c) {
+	probe p = prepare(r);
+	__m512 sx = SET(p.sx), sz = SET(p.sz), lo = SET(p.lo), hi = SET(p.hi);
+	int best = -1, n = c->n;
+	for (int i = 0; i < n; i += 32) {
+		int left = n - i;
+		uint32_t valid = left < 32 ? (1u << left) - 1 : ~0u;
+		__mmask16 ab[2];
+		for (int h = 0; h < 2; h++)
+			ab[h] = valid >> 16 * h & plane512(LOAD(c->x + i + 16 * h, valid >> 16 * h), LOAD(c->z + i + 16 * h, valid >> 16 * h), sx, sz, lo, hi);
+		if (__builtin_expect(_mm512_kortestz(ab[0], ab[1]), 1)) continue;
+		for (int h = 0, at = i; h < 2; h++, at += 16) {
+			__mmask16 v = ab[h];
+			if (!v) continue;
+			uint32_t m = full512(&p, r, LOAD(c->x + at, v), LOAD(c->y + at, v), LOAD(c->z + at, v), LOAD(c->nr2 + at, v), v);
+			for (; m; m &= m - 1) {
+				int row = at + __builtin_ctz(m);
+				if (judge(&p.v, r, c, row)) { best = row; p.max = up(p.v.limit); }
+			}
+		}
+	}
+	return best;
+}
+
 #define GATHER(p) _mm512_mask_i32gather_ps(_mm512_setzero_ps(), v, row, p, 4)
 
 // Rows that pass the cheap test are packed, 1024 at most, then gathered.
 static int nearest_avx512(const ray *r, const column *c) {
 	if (c->n < 32) return few_avx512(r, c);
+	if (c->n < 384) return block_avx512(r, c);
 	probe p = prepare(r);
 	__m512 sx = SET(p.sx), sz = SET(p.sz), lo = SET(p.lo), hi = SET(p.hi);
 	__m512i rising = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
