@@ -123,6 +123,11 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 	return movedGeneric(a, b, n, limit, out)
 }
 
+// fetch needs no instruction that a processor may lack.
+func fetch(a, b []Row, list []int32) {
+	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))
+}
+
 func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 	n := len(rows) &^ (k.lanes() - 1)
 	switch {

@@ -94,6 +94,11 @@ func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, ou
 //go:noescape
 func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
 
+// fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
+//
+//go:noescape
+func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
+
 // unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
 //
 //go:noescape

@@ -55,6 +55,7 @@ func main() {
 	}
 	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
 	k.writeNearestMany()
+	writeFetch()
 	writeUnzipAVX2()
 	writeUnzipAVX512()
 	Generate()
