@@ -21,8 +21,12 @@ func (k *kernel) writeFew() {
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	k.limitAt, k.growAt = rayMax, rayGrow
 	k.constants = map[int]Mem{}
-	for offset, v := range map[int]float32{probeKeep: 1 - slackBits, probeSlack: slackBits, probeNever: inf} {
-		k.constants[offset] = float("few"+map[int]string{probeKeep: "Keep", probeSlack: "Slack", probeNever: "Never"}[offset]+k.level(), v)
+	for _, c := range []struct {
+		offset int
+		name   string
+		value  float32
+	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
 	}
 	Load(Param("r"), k.p)
 	Load(Param("a"), k.a)
