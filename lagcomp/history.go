@@ -25,9 +25,10 @@ type History struct {
 	newest     tick.Tick
 	frames     []frame // tick t is in frames[t % len]
 	everyone   []int32 // 0, 1, 2, ...
-	candidates []int32 // of the shot at hand
+	candidates []int32 // of the shot at hand: a look's rows
 	ways       ways
 	sieve      sieve
+	looks      [2]look
 	order      []int32 // of the questions at hand, and where in it those of a frame stand
 	places     []int32
 }
@@ -52,7 +53,11 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false, slots)
+	h.everyone, h.ways = make([]int32, slots), newWays(false, slots)
+	for i := range h.looks {
+		h.looks[i].rows, h.looks[i].flyers = make([]int32, 0, slots), make([]int32, 0, cap(h.ways.flyers))
+	}
+	h.candidates = h.looks[0].rows
 	h.sieve = newSieve(slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {

@@ -31,8 +31,7 @@ func best() isa {
 	return generic
 }
 
-// many is from how many rows on it pays to pack those that pass the cheap test. Nearest never does: it would lose what it wins by
-// cutting the ray at each hit.
+// many is from how many rows on it pays to pack those that pass the cheap test.
 const many = 384
 
 // lanes is how many rows a register has.
@@ -63,10 +62,12 @@ func (k isa) few(r *Ray, c *Column, n int) (index int, t float32) {
 }
 
 func (k isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
-	switch k {
-	case avx512:
+	switch {
+	case k == avx512 && n >= many:
+		return nearestManyAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == avx512:
 		return nearestAVX512(p.flat(), c.flat(), n, inverse, limit)
-	case avx2:
+	case k == avx2:
 		return nearestAVX2(p.flat(), c.flat(), n, inverse, limit)
 	}
 	return nearestGeneric(p, r, c, n, inverse, limit, true)
@@ -120,6 +121,11 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
 	}
 	return movedGeneric(a, b, n, limit, out)
+}
+
+// fetch needs no instruction that a processor may lack.
+func fetch(a, b []Row, list []int32) {
+	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))
 }
 
 func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {

@@ -2072,6 +2072,320 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
+// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE2
+TEXT ·nearestAVX512(SB), NOSPLIT, $0-56
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	XORL         BX, BX
+	MOVQ         $-1, R9
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R10
+	MOVQ         48(CX), R11
+	VBROADCASTSS 36(AX), Z2
+	VBROADCASTSS 24(AX), Z3
+	VBROADCASTSS 28(AX), Z4
+	VBROADCASTSS 32(AX), Z5
+
+wide:
+	MOVQ     DX, SI
+	SUBQ     BX, SI
+	CMPQ     SI, $0x20
+	JL       narrow
+	VMOVUPS  (R10)(BX*4), Z7
+	VMOVUPS  (R11)(BX*4), Z9
+	VMULPS   Z3, Z7, Z7
+	VMULPS   Z4, Z9, Z9
+	VADDPS   Z9, Z7, Z7
+	VCMPPS   $0x15, Z5, Z7, K1
+	VCMPPS   $0x1a, Z2, Z7, K1, K1
+	VMOVUPS  64(R10)(BX*4), Z7
+	VMOVUPS  64(R11)(BX*4), Z9
+	VMULPS   Z3, Z7, Z7
+	VMULPS   Z4, Z9, Z9
+	VADDPS   Z9, Z7, Z7
+	VCMPPS   $0x15, Z5, Z7, K2
+	VCMPPS   $0x1a, Z2, Z7, K2, K2
+	KORTESTW K1, K2
+	JZ       skip
+	KMOVW    K1, SI
+	KMOVW    K2, DI
+	SHLL     $0x10, DI
+	ORL      DI, SI
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z7
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z9
+	VMOVUPS      (R11)(DI*4), Z10
+	VSUBPS.BCST  (AX), Z7, Z7
+	VSUBPS.BCST  4(AX), Z9, Z9
+	VSUBPS.BCST  8(AX), Z10, Z10
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z11
+	VBROADCASTSS 60(AX), Z12
+	VCMPPS       $0x04, Z12, Z11, K1
+	VSUBPS.BCST  44(AX), Z11, Z11
+	VMULPS       Z7, Z7, Z12
+	VMULPS       Z9, Z9, Z13
+	VADDPS       Z13, Z12, Z12
+	VMULPS       Z10, Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVAPS      Z12, Z13
+	VMULPS.BCST  52(AX), Z13, Z13
+	VADDPS       Z11, Z13, Z13
+	VMULPS.BCST  12(AX), Z7, Z7
+	VMULPS.BCST  16(AX), Z9, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS.BCST  20(AX), Z10, Z10
+	VADDPS       Z10, Z7, Z7
+	VMULPS       Z7, Z7, Z9
+	VCMPPS       $0x15, Z13, Z9, K1, K1
+	VPXORD       Z6, Z6, Z6
+	VMOVAPS      Z12, Z10
+	VMULPS.BCST  56(AX), Z10, Z10
+	VCMPPS       $0x11, Z6, Z7, K2
+	VCMPPS       $0x1e, Z6, Z13, K2, K2
+	VCMPPS       $0x1e, Z10, Z9, K2, K2
+	VSUBPS.BCST  40(AX), Z7, Z7
+	VMULPS       Z7, Z7, Z9
+	VSUBPS       Z11, Z10, Z10
+	VCMPPS       $0x1e, Z6, Z7, K3
+	VCMPPS       $0x1e, Z10, Z9, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL    R8, R12
+	ADDL      DI, R12
+	MOVQ      (CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X9
+	VCVTSS2SD (AX), X0, X7
+	VSUBSD    X7, X9, X9
+	VCVTSS2SD 12(AX), X0, X7
+	MOVQ      24(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X10
+	VCVTSS2SD 4(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 16(AX), X0, X11
+	MOVQ      48(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X15
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X15, X15
+	VCVTSS2SD 20(AX), X0, X16
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X9, X9, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X15, X15, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X7, X9, X13
+	VMULSD    X11, X10, X17
+	VADDSD    X17, X13, X13
+	VMULSD    X16, X15, X17
+	VADDSD    X17, X13, X13
+	VMULSD    X0, X13, X17
+	VMULSD    X7, X17, X7
+	VSUBSD    X7, X9, X9
+	VMULSD    X11, X17, X7
+	VSUBSD    X7, X10, X10
+	VMULSD    X16, X17, X7
+	VSUBSD    X7, X15, X15
+	VMULSD    X9, X9, X7
+	VMULSD    X10, X10, X9
+	VADDSD    X9, X7, X7
+	VMULSD    X15, X15, X9
+	VADDSD    X9, X7, X7
+	VSUBSD    X7, X14, X7
+	VMULSD    X0, X7, X7
+	VSQRTSD   X7, X7, X7
+	VSUBSD    X7, X17, X7
+	VXORPD    X15, X15, X15
+	VMAXSD    X7, X15, X7
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X7, X7
+	VANDNPD   X7, X12, X7
+	VUCOMISD  X7, X1
+	JLS       list_later
+	VMOVAPD   X7, X1
+	MOVQ      R12, R9
+	VCVTSD2SS X7, X7, X7
+	VMOVD     X7, R12
+	INCL      R12
+	MOVL      R12, 40(AX)
+
+list_later:
+	BLSRL R8, R8
+	JNZ   list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
+
+skip:
+	ADDQ $0x20, BX
+	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z6
+	VMOVUPS.Z    (R11)(BX*4), K1, Z7
+	VMULPS       Z3, Z6, Z6
+	VMULPS       Z4, Z7, Z7
+	VADDPS       Z7, Z6, Z6
+	VCMPPS       $0x15, Z5, Z6, K1, K2
+	VCMPPS       $0x1a, Z2, Z6, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	VMOVUPS.Z    (R10)(DI*4), K1, Z6
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VMOVUPS.Z    (R11)(DI*4), K1, Z9
+	VSUBPS.BCST  (AX), Z6, Z6
+	VSUBPS.BCST  4(AX), Z7, Z7
+	VSUBPS.BCST  8(AX), Z9, Z9
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z10
+	VBROADCASTSS 60(AX), Z11
+	VCMPPS       $0x04, Z11, Z10, K1, K2
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z6, Z6, Z11
+	VMULPS       Z7, Z7, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z9, Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVAPS      Z11, Z12
+	VMULPS.BCST  52(AX), Z12, Z12
+	VADDPS       Z10, Z12, Z12
+	VMULPS.BCST  12(AX), Z6, Z6
+	VMULPS.BCST  16(AX), Z7, Z7
+	VADDPS       Z7, Z6, Z6
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VCMPPS       $0x15, Z12, Z7, K2, K2
+	VPXORD       Z8, Z8, Z8
+	VMOVAPS      Z11, Z9
+	VMULPS.BCST  56(AX), Z9, Z9
+	VCMPPS       $0x11, Z8, Z6, K1, K3
+	VCMPPS       $0x1e, Z8, Z12, K3, K3
+	VCMPPS       $0x1e, Z9, Z7, K3, K3
+	VSUBPS.BCST  40(AX), Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VSUBPS       Z10, Z9, Z9
+	VCMPPS       $0x1e, Z8, Z6, K1, K1
+	VCMPPS       $0x1e, Z9, Z7, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL    R8, SI
+	ADDL      DI, SI
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X9
+	VCVTSS2SD 4(AX), X0, X10
+	VSUBSD    X10, X9, X9
+	VCVTSS2SD 16(AX), X0, X10
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X11
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X11, X11
+	VCVTSS2SD 20(AX), X0, X15
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X9, X9, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X11, X11, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X10, X9, X16
+	VADDSD    X16, X13, X13
+	VMULSD    X15, X11, X16
+	VADDSD    X16, X13, X13
+	VMULSD    X0, X13, X16
+	VMULSD    X6, X16, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X10, X16, X6
+	VSUBSD    X6, X9, X9
+	VMULSD    X15, X16, X6
+	VSUBSD    X6, X11, X11
+	VMULSD    X7, X7, X6
+	VMULSD    X9, X9, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X11, X11, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X16, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       rest_later
+	VMOVAPD   X6, X1
+	MOVQ      SI, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, SI
+	INCL      SI
+	MOVL      SI, 40(AX)
+
+rest_later:
+	BLSRL R8, R8
+	JNZ   rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
+
+done:
+	VZEROUPPER
+	MOVQ  R9, row+40(FP)
+	MOVSD X1, t+48(FP)
+	RET
+
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayBetweenAVX512(SB), NOSPLIT, $0-48
@@ -3421,9 +3735,9 @@ done:
 	MOVQ DX, ret+40(FP)
 	RET
 
-// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE2
-TEXT ·nearestAVX512(SB), $4160-56
+TEXT ·nearestManyAVX512(SB), $4160-56
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3659,6 +3973,24 @@ next:
 	VZEROUPPER
 	MOVQ  R8, row+40(FP)
 	MOVSD X1, t+48(FP)
+	RET
+
+// func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
+// Requires: MMX+
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ list+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	MOVLQSX    (DX), SI
+	SHLQ       $0x05, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 (CX)(SI*1)
+	ADDQ       $0x04, DX
+	DECQ       BX
+	JNZ        loop
 	RET
 
 // func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)

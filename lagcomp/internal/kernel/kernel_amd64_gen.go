@@ -46,6 +46,12 @@ func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32)
 //go:noescape
 func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 
+// nearestAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
+// It cuts p at what it enters.
+//
+//go:noescape
+func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+
 // rayBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
 //
 //go:noescape
@@ -82,11 +88,16 @@ func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //go:noescape
 func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 
-// nearestAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
+// nearestManyAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
 // It cuts p at what it enters.
 //
 //go:noescape
-func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+
+// fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
+//
+//go:noescape
+func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
 
 // unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
 //

@@ -34,3 +34,5 @@ func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0
 func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
 	return movedGeneric(a, b, n, limit, out)
 }
+
+func fetch(a, b []Row, list []int32) {}

@@ -35,9 +35,6 @@ func main() {
 			if wide {
 				k.lanes = 16
 			}
-			if k.nearest && wide {
-				continue
-			}
 			k.write()
 		}
 		few := kernel{name: "few", nearest: true, window: window, avx512: wide, lanes: 8}
@@ -56,8 +53,9 @@ func main() {
 		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
 		k.writeMany()
 	}
-	k := kernel{name: "nearest", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
-	k.writeNearest()
+	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
+	k.writeNearestMany()
+	writeFetch()
 	writeUnzipAVX2()
 	writeUnzipAVX512()
 	Generate()
@@ -174,7 +172,7 @@ func (k *kernel) signature() {
 		Doc(name + " returns the row of n that the ray enters first, and where; -1: none.")
 	case k.nearest:
 		flags := attr.NOSPLIT
-		if k.avx512 { // it has a list on the stack
+		if k.name == "nearestMany" { // it has a list on the stack
 			flags = 0
 		}
 		TEXT(name, flags, "func(p *[16]float32, a *[15]uintptr, n int, inverse, limit float64) (row int, t float64)")

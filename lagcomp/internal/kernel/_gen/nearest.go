@@ -21,8 +21,12 @@ func (k *kernel) writeFew() {
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	k.limitAt, k.growAt = rayMax, rayGrow
 	k.constants = map[int]Mem{}
-	for offset, v := range map[int]float32{probeKeep: 1 - slackBits, probeSlack: slackBits, probeNever: inf} {
-		k.constants[offset] = float("few"+map[int]string{probeKeep: "Keep", probeSlack: "Slack", probeNever: "Never"}[offset]+k.level(), v)
+	for _, c := range []struct {
+		offset int
+		name   string
+		value  float32
+	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
 	}
 	Load(Param("r"), k.p)
 	Load(Param("a"), k.a)
@@ -112,8 +116,8 @@ func double(name string, v float64) Mem {
 // chunk is how many rows are packed at a time: after each the ray is cut.
 const chunk = 1024
 
-// writeNearest writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
-func (k *kernel) writeNearest() {
+// writeNearestMany writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
+func (k *kernel) writeNearestMany() {
 	k.signature()
 	k.load()
 	list := AllocLocal(4 * (chunk + 16))
