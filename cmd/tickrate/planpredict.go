@@ -12,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/netio/impair"
 )
 
 // prediction is what plan --predict says.
@@ -75,11 +76,18 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 
 // asked are the facts of a scenario that a model predicts from.
 func asked(sc scenario.Scenario) capacity.Facts {
-	return capacity.Facts{
-		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(), Side: sideOf(sc),
-		Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
-		Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
+	f := capacity.Facts{
+		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, Spectators: sc.Lobby.Spectators, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
+		Side: sideOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Leaves: sc.Play.LeavesPerMinute, Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
 	}
+	if sc.Lobby.Mode != "deathmatch" {
+		f.Mode = sc.Lobby.Mode
+	}
+	if p, err := impair.ParseProfile(sc.Network.Link); err == nil { // a scenario's links were read before
+		f.Delay, f.Loss = (p.Delay + p.Jitter/2).Seconds(), p.Loss
+	}
+	return f
 }
 
 // readPrices reads a price file, strictly; "" for a host that costs nothing.
@@ -146,12 +154,18 @@ func verifyModel(ctx context.Context, m *capacity.Model, f planFlags) (capacity.
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
 	}
-	f.s.Measure.Seconds = 4
+	// Other matches than any that the model was fitted to, or judged by.
+	f.s.Measure.Seconds, f.s.Play.Seed = matchSeconds, f.s.Play.Seed+2*heldSeed
 	settle(&f.s)
-	step, err := rehearse(ctx, f.s, seedsFor(f.s.Lobby.Players), 3, slowdown{})
+	step, err := tell(ctx, f.s, nil, verifySure, mostMatches(f.s.Lobby.Players))
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
+	timed, err := rehearse(ctx, f.s, timedMatches(f.s.Lobby.Players), 2, slowdown{})
+	if err != nil {
+		return capacity.Verdict{}, err
+	}
+	step.StageCPUMicros = timed.StageCPUMicros
 	return m.Judge(step)
 }
 

@@ -32,6 +32,8 @@ type swarmFlags struct {
 	http, httpToken     string
 	key                 keyFlags
 	protocol            protocolID
+	spectators          int
+	looksOn             bool // the tokens to get are of who looks on
 }
 
 func newSwarm() *cobra.Command {
@@ -58,6 +60,7 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 	fl.IntVar(&f.players, "players", 32, "`number` of players, 1 to 4096")
+	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators)")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
@@ -76,6 +79,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	switch {
 	case f.players < 1 || f.players > 4096:
 		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
+	case f.spectators < 0 || f.players+f.spectators > 4096:
+		return badUse(fmt.Errorf("%d spectators beside %d players: expected 0 to %d", f.spectators, f.players, 4096-f.players))
 	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
@@ -101,18 +106,22 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
+	tokens, err := f.tokens(c, t)
+	if err != nil {
+		return err
+	}
 	s, err := swarm.Open(swarm.Config{
-		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
+		Server: t.at, Players: f.players + f.spectators, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
+		Brain: move.brain, Token: tokens, Chat: time.Duration(f.chat * float64(time.Second)),
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, t.at, t.terms, f.players)
+	if err := connect(c.Context(), s, f.players+f.spectators); err != nil {
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, t.at, t.terms, f.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s%s\n", f.players, move.name, fetched(s))
+	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
 	s.Reset()
 	d := time.Duration(f.seconds * float64(time.Second))
 	if d == 0 {
@@ -174,7 +183,7 @@ func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
 	if f.key.given() && !asked {
 		t, err = f.minted(c, server)
 	} else {
-		t, err = httpTickets(c.Context(), f.http, secret)
+		t, err = askedTickets(c.Context(), f.http, secret, f.looksOn)
 	}
 	if err == nil && server != nil {
 		t.at = server[0] // through a proxy, say
@@ -191,7 +200,7 @@ func (f *swarmFlags) minted(c *cobra.Command, at []netip.AddrPort) (*tickets, er
 	if at == nil {
 		at = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
-	return mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: at})
+	return mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: at}, f.looksOn))
 }
 
 // connect plays until everybody is in, for 15 seconds at most, or 3 if nobody answers at all.
