@@ -513,3 +513,11 @@ func Worst(all []Verdict, heldOut bool) (cpu, bytes, meanCPU, meanBytes float64)
 	}
 	return cpu, bytes, meanCPU / max(n, 1), meanBytes / max(n, 1)
 }
+
+// judgeBytes predicts the bytes of a step that was measured, whether there are CPU times or not.
+func (m *Model) judgeBytes(s Measurement) Verdict {
+	f := *s.Facts
+	m.live(&f)
+	m.send(&f)
+	return Verdict{Scenario: f.Scenario, HeldOut: s.HeldOut, Bytes: s.Facts.Bytes, BytesPredicted: f.Bytes * m.nearBytes.factor(f), BytesUnsure: s.Facts.Unsure}
+}

@@ -200,7 +200,7 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 		return nil, err
 	}
 	players := sc.Lobby.Players
-	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
+	args := []string{"serve", "--ready", "--leash", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
 		"--arena", r.flags.arena(players), "--mode", r.flags.mode, "--content", r.flags.content, "--players", fmt.Sprint(players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket, "--kbps", fmt.Sprint(sc.Rates.Kbps),
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none", "--idle-warn", "0", "--idle-kick", "0",
@@ -218,6 +218,9 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 		c.cmd.Env = append(c.cmd.Env, "GOGC=off")
 	}
 	c.cmd.Stderr = c.errs
+	if _, err := c.cmd.StdinPipe(); err != nil { // held until Wait, or until we are killed: the server ends with it
+		return nil, err
+	}
 	ownGroup(c.cmd)
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {
