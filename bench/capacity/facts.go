@@ -26,10 +26,13 @@ type Facts struct {
 	Matches    int     `json:"matches,omitempty"`       // that the rest is the mean of; they differ in their seeds
 	Seconds    float64 `json:"match_seconds,omitempty"` // virtual ones that were measured of each
 	Unsure     float64 `json:"bytes_unsure,omitempty"`  // standard error of Bytes, as matches differ, relative to it
+	TimeUnsure float64 `json:"time_unsure,omitempty"`   // likewise of a tick's CPU time, as matches differ and as the machine was disturbed
 	Visible    float64 `json:"visible"`                 // others whom a client sees, mean
 	Shots      float64 `json:"shots_tick"`              // rounds fired in one lobby a tick
 	Alive      float64 `json:"alive,omitempty"`         // share of players
 	Flights    float64 `json:"flights,omitempty"`       // rivets, rockets and grenades in the air or at rest, in one lobby at a time
+	Launches   float64 `json:"launches,omitempty"`      // of them in one lobby a second: how many set out
+	Turns      float64 `json:"turns,omitempty"`         // likewise: how often one strikes, bounces or goes off
 	Kills      float64 `json:"kills,omitempty"`         // in one lobby a second
 	Bytes      float64 `json:"bytes_client"`            // to each client a second, UDP payload
 	Parts      Parts   `json:"bytes_by_part,omitzero"`  // what they are for; they add up to Bytes, or are all 0 where that was not measured

@@ -16,12 +16,17 @@ type Habit struct {
 	near  nearby
 }
 
+// room is the logarithm of how far apart players stand, against an ordinary map's 6.6 m.
+func room(f Facts) float64 { return math.Log(max(f.Side, 1) / 6.6 / math.Sqrt(float64(f.PerLobby))) }
+
 // habitFeatures are what habits follow from. Crowding is how near each other players stand; who is far from everybody meets nobody.
 var habitFeatures = []feature{
 	{"1", func(Facts) float64 { return 1 }},
 	{"ln N", func(f Facts) float64 { return math.Log(float64(f.PerLobby) / 50) }},
 	{"ln² N", func(f Facts) float64 { return sq(math.Log(float64(f.PerLobby) / 50)) }},
-	{"ln room", func(f Facts) float64 { return math.Log(max(f.Side, 1) / 6.6 / math.Sqrt(float64(f.PerLobby))) }},
+	{"ln room", room},
+	{"ln² room", func(f Facts) float64 { return sq(room(f)) }},
+	{"ln N·ln room", func(f Facts) float64 { return math.Log(float64(f.PerLobby)/50) * room(f) }},
 	{"ln Hz", func(f Facts) float64 { return math.Log(float64(f.TickHz) / 60) }},
 	{"bursts", func(f Facts) float64 { return f.Bursts - 0.15 }},
 	{"throws", func(f Facts) float64 { return f.Throws - 0.5 }},
@@ -44,7 +49,7 @@ var habitFeatures = []feature{
 }
 
 // sightTerms are those of whom one sees, where not everybody is: fewer, as fewer scenarios tell of them.
-var sightTerms = []feature{habitFeatures[0], habitFeatures[1], habitFeatures[8], habitFeatures[12]}
+var sightTerms = []feature{habitFeatures[0], habitFeatures[1], habitFeatures[10], habitFeatures[14]}
 
 // How a habit is learned: terms are held to 0 by as much as if each had been found to be 0 with an error of habitPrior; matches of one
 // scenario differ, and what many of them leave unsure of a habit is habitUnsure times what they leave unsure of the bytes.

@@ -24,11 +24,13 @@ type Model struct {
 	Up       Law              `json:"up"`
 	Memory   Law              `json:"memory"`
 	Alive    Habit            `json:"alive"`
-	Flights  Habit            `json:"flights"` // of each player
-	Shots    Habit            `json:"shots"`   // likewise, a second
-	Kills    Habit            `json:"kills"`   // likewise
-	Sight    Habit            `json:"sight"`   // share of the others, where not everybody is seen
-	Tail     float64          `json:"tail"`    // p99 of a tick's CPU time, as a multiple of its mean: the median of the steps
+	Flights  Habit            `json:"flights"`  // of each player
+	Launches Habit            `json:"launches"` // likewise, a second
+	Turns    Habit            `json:"turns"`    // likewise
+	Shots    Habit            `json:"shots"`    // likewise, a second
+	Kills    Habit            `json:"kills"`    // likewise
+	Sight    Habit            `json:"sight"`    // share of the others, where not everybody is seen
+	Tail     float64          `json:"tail"`     // p99 of a tick's CPU time, as a multiple of its mean: the median of the steps
 
 	parcel             parcel
 	nearCPU, nearBytes nearby // what neighbours differ from the laws by
@@ -199,6 +201,8 @@ func (m *Model) learnHabits(fit lot) {
 	}
 	m.Alive = learn("alive", true, func(f Facts) float64 { return f.Alive })
 	m.Flights = learn("flights", false, func(f Facts) float64 { return f.Flights / float64(f.PerLobby) })
+	m.Launches = learn("launches", false, func(f Facts) float64 { return f.Launches / float64(f.PerLobby) })
+	m.Turns = learn("turns", false, func(f Facts) float64 { return f.Turns / float64(f.PerLobby) })
 	m.Shots = learn("shots", false, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / float64(f.PerLobby) })
 	m.Kills = learn("kills", false, func(f Facts) float64 { return f.Kills / float64(f.PerLobby) })
 	var some lot
@@ -214,6 +218,7 @@ func (m *Model) learnHabits(fit lot) {
 func (m *Model) live(f *Facts) {
 	n := float64(f.PerLobby)
 	f.Alive, f.Flights = m.Alive.at(*f, habitFeatures), n*m.Flights.at(*f, habitFeatures)
+	f.Launches, f.Turns = n*m.Launches.at(*f, habitFeatures), n*m.Turns.at(*f, habitFeatures)
 	f.Shots, f.Kills = n*m.Shots.at(*f, habitFeatures)/float64(f.TickHz), n*m.Kills.at(*f, habitFeatures)
 	f.Visible = n - 1
 	if ruled(*f) > 0 {
@@ -475,16 +480,18 @@ type Verdict struct {
 	Bytes          float64 `json:"bytes"`
 	BytesPredicted float64 `json:"bytes_predicted"`
 	BytesUnsure    float64 `json:"bytes_unsure"` // standard error of Bytes, relative: matches differ
+	CPUUnsure      float64 `json:"cpu_unsure"`   // likewise of CPU
 }
 
 // CPUError and BytesError are relative: 0.03 is 3 % too much.
 func (v Verdict) CPUError() float64   { return v.CPUPredicted/v.CPU - 1 }
 func (v Verdict) BytesError() float64 { return v.BytesPredicted/v.Bytes - 1 }
 
-// Judge predicts a step that was measured. What was not measured of it is 0.
+// Judge predicts a step that was measured.
 func (m *Model) Judge(s Step) (Verdict, error) {
 	p, err := m.Predict(*s.Facts)
-	return Verdict{Scenario: s.Facts.Scenario, CPU: s.stages(), CPUPredicted: p.TickMicros, Bytes: s.Facts.Bytes, BytesPredicted: p.Facts.Bytes, BytesUnsure: s.Facts.Unsure}, err
+	return Verdict{Scenario: s.Facts.Scenario, CPU: s.stages(), CPUPredicted: p.TickMicros, Bytes: s.Facts.Bytes, BytesPredicted: p.Facts.Bytes, BytesUnsure: s.Facts.Unsure,
+		CPUUnsure: s.Facts.TimeUnsure}, err
 }
 
 // JudgeAll judges the model on all steps that were measured.
@@ -495,23 +502,47 @@ func (m *Model) JudgeAll(ms Measurements) (all []Verdict, err error) {
 			return nil, err
 		}
 		v.HeldOut = s.HeldOut
+		if s.Timed != nil {
+			v.CPUUnsure = s.Timed.TimeUnsure
+		}
 		all = append(all, v)
 	}
 	return all, nil
 }
 
-// Worst is the largest error of CPU time and of bytes among verdicts of one kind, and the mean of their sizes.
+// Worst is the largest error of CPU time and of bytes among verdicts of one kind, and the mean of their sizes. What was not timed says nothing
+// of CPU time.
 func Worst(all []Verdict, heldOut bool) (cpu, bytes, meanCPU, meanBytes float64) {
-	n := 0.0
+	n, timed := 0.0, 0.0
 	for _, v := range all {
 		if v.HeldOut != heldOut {
 			continue
 		}
-		c, b := math.Abs(v.CPUError()), math.Abs(v.BytesError())
-		cpu, bytes = max(cpu, c), max(bytes, b)
-		meanCPU, meanBytes, n = meanCPU+c, meanBytes+b, n+1
+		if v.CPU > 0 {
+			c := math.Abs(v.CPUError())
+			cpu, meanCPU, timed = max(cpu, c), meanCPU+c, timed+1
+		}
+		b := math.Abs(v.BytesError())
+		bytes, meanBytes, n = max(bytes, b), meanBytes+b, n+1
 	}
-	return cpu, bytes, meanCPU / max(n, 1), meanBytes / max(n, 1)
+	return cpu, bytes, meanCPU / max(timed, 1), meanBytes / max(n, 1)
+}
+
+// Within counts the verdicts on what was held out, and of these those whose bytes and CPU time are off by no more than so much.
+func Within(all []Verdict, cpuAim, bytesAim float64) (held, cpu, bytes int) {
+	for _, v := range all {
+		if !v.HeldOut {
+			continue
+		}
+		held++
+		if v.CPU > 0 && math.Abs(v.CPUError()) <= cpuAim {
+			cpu++
+		}
+		if math.Abs(v.BytesError()) <= bytesAim {
+			bytes++
+		}
+	}
+	return held, cpu, bytes
 }
 
 // judgeBytes predicts the bytes of a step that was measured, whether there are CPU times or not.

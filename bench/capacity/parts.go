@@ -21,8 +21,25 @@ func living(f Facts) float64 { return f.Visible * f.Alive }
 
 func aSecond(Facts) float64 { return 1 }
 
-// datagrams is how many a snapshot takes, with those that go out between two where snapshots are seldom.
-func datagrams(f Facts) float64 { return f.Datagrams * interval(f) }
+// datagrams is how many a snapshot takes. Where snapshots are seldom others go out between them, which belong to the session.
+func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) - 1) }
+
+// virtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, in seconds.
+const virtualDelay = 0.04
+
+// ackAge is how old what a client is known to hold is, in seconds: until then the same is told again. An acknowledgement takes a round trip and
+// up to a tick at each end, and counts from the next snapshot on.
+func ackAge(f Facts) float64 {
+	trip, step, n := 2*f.Delay, 1/float64(f.TickHz), 0.0
+	if f.Virtual {
+		trip += 2 * virtualDelay
+	}
+	const parts = 8 // of the two ticks, each as likely
+	for i := range parts {
+		n += math.Ceil((trip+2*step*(float64(i)+0.5)/parts)/interval(f)) / parts
+	}
+	return n * interval(f)
+}
 
 var partLaws = []partLaw{
 	{"frame", func(p *Parts) *float64 { return &p.Frame }, interval, 1, []feature{
@@ -42,7 +59,7 @@ var partLaws = []partLaw{
 		{"1", func(Facts) float64 { return 1 }},
 		{"plays", playing},
 		{"alive", func(f Facts) float64 { return playing(f) * f.Alive }},
-		{"alive·delay", func(f Facts) float64 { return playing(f) * f.Alive * f.Delay }},
+		{"alive·ack", func(f Facts) float64 { return playing(f) * f.Alive * ackAge(f) }},
 		{"alive·interval", func(f Facts) float64 { return playing(f) * f.Alive * interval(f) }},
 		{"alive·tick", func(f Facts) float64 { return playing(f) * f.Alive / float64(f.TickHz) }},
 		{"alive·loss", func(f Facts) float64 { return playing(f) * f.Alive * f.Loss }},
@@ -53,7 +70,11 @@ var partLaws = []partLaw{
 		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
 		{"flights·tick", func(f Facts) float64 { return f.Flights / float64(f.TickHz) }},
 		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
-		{"flights·delay", func(f Facts) float64 { return f.Flights * f.Delay }},
+		{"flights·ticks", func(f Facts) float64 { return f.Flights * float64(f.TickHz) / 100 }},
+		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
+		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
+		{"launches·ack", func(f Facts) float64 { return f.Launches * ackAge(f) }},
+		{"turns·ack", func(f Facts) float64 { return f.Turns * ackAge(f) }},
 		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
 		{"flights (chosen)", func(f Facts) float64 { return f.Flights * ruled(f) }},
 		{"1", func(Facts) float64 { return 1 }},
@@ -72,7 +93,7 @@ var partLaws = []partLaw{
 		{"V·alive (chosen)", func(f Facts) float64 { return living(f) * ruled(f) }},
 		{"1 (chosen)", ruled},
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
-		{"V·alive·delay", func(f Facts) float64 { return living(f) * f.Delay }},
+		{"V·alive·ack", func(f Facts) float64 { return living(f) * ackAge(f) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
 		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
@@ -132,7 +153,7 @@ func fitParcel(facts []Facts) parcel {
 			sum := 0.0
 			for _, f := range facts {
 				p := f.Parts
-				got := parcelsOf((p.Owner+p.Things+p.Rows)*interval(f), room, spread) + parcels(f) - 1
+				got := parcelsOf((p.Owner+p.Things+p.Rows)*interval(f), room, spread)
 				sum += sq(got/datagrams(f) - 1)
 			}
 			if sum < least {

@@ -23,7 +23,7 @@ func (f Facts) Pool(more Facts) Facts {
 // results are what came of a scenario.
 func (f *Facts) results() []*float64 {
 	p := &f.Parts
-	return []*float64{&f.Visible, &f.Shots, &f.Alive, &f.Flights, &f.Kills, &f.Bytes, &p.Frame, &p.Events, &p.Owner, &p.Things, &p.Rows, &f.Datagrams, &f.Snapshots}
+	return []*float64{&f.Visible, &f.Shots, &f.Alive, &f.Flights, &f.Launches, &f.Turns, &f.Kills, &f.Bytes, &p.Frame, &p.Events, &p.Owner, &p.Things, &p.Rows, &f.Datagrams, &f.Snapshots}
 }
 
 // pooledError is the relative standard error of the bytes of all matches of both.

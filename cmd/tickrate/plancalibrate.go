@@ -16,6 +16,7 @@ import (
 type calibration struct {
 	out, only string
 	plays     int
+	matches   int     // most that are timed of each lesson
 	seconds   float64 // virtual ones of each match
 	sure      float64 // percent: the standard error of what is held out; of what is fitted, where many lessons share a law, twice as much
 }
@@ -31,7 +32,7 @@ a file for plan --predict. Bytes do not depend on the machine nor on what else i
 their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
 the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu.
 
-Two in five are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
+More than one in three are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
 with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
@@ -39,6 +40,7 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 	c.Flags().StringVar(&f.out, "out", "measured.json", "`file` to write")
 	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone; the file keeps what it has of the other")
 	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
+	c.Flags().IntVar(&f.matches, "matches", timedMost, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
 	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have where they are held out, 0.1 to 10; others twice as much")
 	return c
@@ -49,6 +51,8 @@ func (f *calibration) check() error {
 	switch {
 	case f.plays < 1 || f.plays > 100 || !(f.seconds >= 0.5 && f.seconds <= 60):
 		return fmt.Errorf("%d plays of %g s: expected 1 to 100 of 0.5 to 60", f.plays, f.seconds)
+	case f.matches < 2 || f.matches > 100:
+		return fmt.Errorf("--matches %d: expected 2 to 100", f.matches)
 	case !(f.sure >= 0.1 && f.sure <= 10):
 		return fmt.Errorf("--unsure %g: expected 0.1 to 10 percent", f.sure)
 	case f.only != "" && f.only != "bytes" && f.only != "cpu":
@@ -61,10 +65,11 @@ func (f *calibration) check() error {
 const (
 	matchSeconds = 4
 	verifySure   = 0.008
+	timedMost    = 12
 )
 
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
-func timedMatches(players int) int { return min(max(600/players, 2), 12) }
+func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
 
 // mostMatches bounds how many are played for their bytes, in player-seconds.
 func mostMatches(players int) int { return min(max(12_000/players, 16), 400) }
@@ -136,7 +141,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	if one.Timed != nil {
 		return false, nil
 	}
-	step, err := rehearse(ctx, s, timedMatches(s.Lobby.Players), f.plays, slowdown{})
+	step, err := rehearse(ctx, s, timedMatches(s.Lobby.Players, f.matches), f.plays, slowdown{})
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +158,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 // lessonLine says what a pass has found.
 func lessonLine(one *capacity.Measurement, pass string) string {
 	if pass == "cpu" {
-		return fmt.Sprintf("%-34s %8.1f µs a tick, %d matches", one.Facts.Scenario, 1000*one.TickCPUMillis.Mean, one.Timed.Matches)
+		return fmt.Sprintf("%-34s %8.1f ± %.1f %% µs a tick, %d matches", one.Facts.Scenario, 1000*one.TickCPUMillis.Mean, 100*one.Timed.TimeUnsure, one.Timed.Matches)
 	}
 	f := one.Facts
 	return fmt.Sprintf("%-34s %7.0f ± %.1f %% B/s a client, sees %.1f, %.0f %% alive, %.1f in flight, %d matches", f.Scenario, f.Bytes, 100*f.Unsure, f.Visible,

@@ -26,6 +26,7 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "", 10, 16, 32, 64, 128, 256, 384)
 	add(held, 60, 3, "", 12, 24, 48, 96, 192)
 	add(fitted, 128, 2, "", 10, 32, 96)
+	add(held, 60, 3, "again=1", 48)
 	add(held, 128, 2, "", 20, 64)
 	add(fitted, 128, 6, "", 32, 128)
 	add(held, 128, 6, "", 80)
@@ -37,7 +38,9 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 6, "", 32, 128)
 	add(held, 60, 6, "", 80)
 	add(fitted, 60, 3, "spread=4", 16, 64, 192)
-	add(fitted, 60, 3, "spread=0.5", 96)
+	add(fitted, 60, 3, "spread=0.5", 32, 96)
+	add(fitted, 60, 3, "spread=1.5", 48)
+	add(fitted, 60, 3, "spread=2.5", 32, 128)
 	add(held, 60, 3, "spread=2", 24, 96)
 	add(held, 60, 3, "spread=3 bursts=0.4", 128)
 	add(held, 128, 2, "spread=2 bursts=0.5", 24)
@@ -81,11 +84,14 @@ const heldSeed = 10_001
 func (l lesson) scenario(seconds float64) scenario.Scenario {
 	s := scenario.Default()
 	s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery = l.players, l.hz, l.every
+	again := uint64(0)
 	for _, field := range strings.Fields(l.unlike) {
 		key, value, _ := strings.Cut(field, "=")
 		var number float64
 		_, _ = fmt.Sscan(value, &number)
 		switch key {
+		case "again": // the same once more, in other matches: how far two measurements of one scenario differ
+			again = uint64(number)
 		case "spread":
 			s.Lobby.Spread = number
 		case "far":
@@ -114,7 +120,7 @@ func (l lesson) scenario(seconds float64) scenario.Scenario {
 	settle(&s)
 	s.Name = strings.TrimSpace(fmt.Sprintf("n%d %dhz every%d %s", l.players, l.hz, l.every, l.unlike))
 	if l.held {
-		s.Play.Seed = heldSeed
+		s.Play.Seed = (1 + again) * heldSeed
 	}
 	return s
 }

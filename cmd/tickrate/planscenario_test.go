@@ -36,7 +36,11 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"--predict", "--prices", file("q.toml", "host_core = 4\n")}, "q.toml:1: host_core: expected no such key"},
 		{[]string{"--predict", "--measurements", file("m.json", "{\n]")}, "m.json:2: expected JSON"},
 		{[]string{"--predict", "--headroom", "2"}, "--headroom 2: expected a share"},
-		{[]string{"--predict", "--scenario", "wide"}, "houses hide players were not measured"},
+		{[]string{"--predict", "--mode", "assault"}, `lobby.mode "assault": expected deathmatch`},
+		{[]string{"--predict", "--relevance", "grid"}, `lobby.relevance "grid": expected "auto"`},
+		{[]string{"--predict", "--scenario", file("l.toml", "[network]\nlink = \"rate=20000\"\n")}, `network.link "rate=20000": expected links that`},
+		{[]string{"calibrate", "--only", "packets"}, `--only "packets": expected bytes or cpu`},
+		{[]string{"calibrate", "--unsure", "NaN"}, "--unsure NaN: expected 0.1 to 10"},
 		{[]string{"--baseline", filepath.Join(dir, "no.json")}, "no such file"},
 		{[]string{"--baseline", file("o.json", `{"version": 1, "steps": 3}`)}, "o.json:1: expected steps to be of type"},
 		{[]string{"--baseline", file("r.json", "{}"), "--slow", "nothing=10%"}, "--slow"},
@@ -70,6 +74,80 @@ func TestScenarios(t *testing.T) {
 		if got := len(settings(s)); got < 30 {
 			t.Errorf("%s: %d settings for the report", name, got)
 		}
+	}
+}
+
+// What a scenario may say, the report repeats in full, under the file's own names.
+func TestScenarioKeys(t *testing.T) {
+	said := map[string]bool{}
+	for _, s := range settings(scenario.Default()) {
+		said[s.Name] = true
+	}
+	for _, key := range []string{
+		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread", "lobby.far_metres", "lobby.relevance", "lobby.mode", "lobby.spectators",
+		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
+		"play.seed", "play.traces", "play.full", "play.arrival_seconds", "play.leaves_per_minute", "play.hot_spot", "play.hot_spot_metres", "play.bursts_per_second",
+		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec", "process.gomaxprocs", "process.gogc",
+		"about", "measure.level", "measure.seconds", "measure.warm_seconds", "measure.repeat",
+	} {
+		if !said[key] {
+			t.Errorf("%s is not in the report", key)
+		}
+		delete(said, key)
+	}
+	if len(said) > 0 {
+		t.Errorf("new keys: %v; are they in the report, and in what a prediction goes by or refuses?", said)
+	}
+}
+
+// Every lesson of a calibration is a scenario that may be, none is there twice, and more than one in three are held out, with seeds of their own.
+func TestLessons(t *testing.T) {
+	names, held := map[string]bool{}, 0
+	for _, l := range lessons() {
+		s := l.scenario(matchSeconds)
+		if err := s.Check(); err != nil || names[s.Name] || l.held != (s.Play.Seed >= heldSeed) || unmeasured(s) != nil {
+			t.Errorf("%s: %v, there before: %v, seed %d", s.Name, err, names[s.Name], s.Play.Seed)
+		}
+		if names[s.Name] = true; l.held {
+			held++
+		}
+	}
+	if len(names) < 60 || held < 25 || 3*held < len(names) {
+		t.Errorf("%d lessons, %d held out", len(names), held)
+	}
+}
+
+// Matches that are added to those known make what all at once make; who looks on is sent something, too, and counted.
+func TestTellSpectators(t *testing.T) {
+	s := scenario.Default()
+	s.Lobby.Players, s.Lobby.Spectators, s.Rates.TickHz, s.Rates.SendEvery = 4, 3, 30, 2
+	s.Measure.Seconds, s.Measure.WarmSeconds = 0.5, 1
+	whole, err := tell(t.Context(), s, nil, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := tell(t.Context(), s, nil, 1e-9, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := tell(t.Context(), s, part.Facts, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := *whole.Facts, *rest.Facts
+	if a.Matches != 24 || b.Matches != 24 || math.Abs(a.Bytes/b.Bytes-1) > 1e-9 || math.Abs(a.Unsure/b.Unsure-1) > 1e-9 || math.Abs(a.Flights-b.Flights) > 1e-9 {
+		t.Errorf("at once and bit by bit:\n%+v\n%+v", a, b)
+	}
+	if math.Abs(a.Parts.Sum()/a.Bytes-1) > 1e-9 || math.Abs(a.Snapshots-15) > 0.5 {
+		t.Errorf("%g bytes, of which %+v; %g snapshots a second to each of 7", a.Bytes, a.Parts, a.Snapshots)
+	}
+	s.Lobby.Spectators = 0
+	alone, err := tell(t.Context(), s, nil, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.Facts.Flights != a.Flights || a.Visible < 2.9 || a.Bytes*7 < 1.3*4*alone.Facts.Bytes {
+		t.Errorf("with spectators:\n%+v\nwithout:\n%+v", a, *alone.Facts)
 	}
 }
 
@@ -132,7 +210,7 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mine.toml")
-	text := "[lobby]\nplayers = 3\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival_seconds = 0.3\n[network]\nlink = \"delay=5ms\"\n" +
+	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival_seconds = 0.3\n[network]\nlink = \"delay=5ms\"\n" +
 		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nseconds = 1\nwarm_seconds = 0.3\nrepeat = 1\nlevel = \"mean(tick)<period && kbps(down)<=256\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -147,7 +225,7 @@ func TestPlanLobbies(t *testing.T) {
 		t.Fatalf("%v", p)
 	}
 	s := steps[0]
-	if field[float64](t, s, "players") != 6 || field[float64](t, s, "facts.lobbies") != 2 || field[float64](t, s, "facts.players_per_lobby") != 3 || field[float64](t, s, "facts.visible") <= 0 {
+	if field[float64](t, s, "players") != 6 || field[float64](t, s, "facts.lobbies") != 2 || field[float64](t, s, "facts.players_per_lobby") != 3 || field[float64](t, s, "facts.spectators") != 1 || field[float64](t, s, "facts.visible") <= 0 {
 		t.Errorf("%v", s)
 	}
 	said := 0

@@ -216,6 +216,7 @@ func (r *rehearsal) step() capacity.Step {
 		}
 		whole = append(whole, float64(all)/1e6)
 	}
+	s.Facts.TimeUnsure = unsureOf(means(whole, f.Matches)) // before whole is sorted
 	s.TickCPUMillis = capacity.QuantilesOf(whole)
 	for k := range server.Stages {
 		each := make([]float64, len(r.ticks))
@@ -226,4 +227,17 @@ func (r *rehearsal) step() capacity.Step {
 		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
 	}
 	return s
+}
+
+// means are those of so many equal parts of values, one after the other.
+func means(values []float64, parts int) (all []float64) {
+	each := len(values) / max(parts, 1)
+	for i := 0; each > 0 && i+each <= len(values); i += each {
+		sum := 0.0
+		for _, v := range values[i : i+each] {
+			sum += v
+		}
+		all = append(all, sum/float64(each))
+	}
+	return all
 }

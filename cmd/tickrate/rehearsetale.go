@@ -10,8 +10,10 @@ import (
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // watched is how many clients decode everything in a rehearsal, to tell whom clients see.
@@ -97,10 +99,11 @@ func (g *game) begin() { g.counts, g.sent = g.account() }
 
 // look takes note of what the i-th measured tick left, of some ticks.
 func (g *game) look(i int) {
+	m := g.b.Lobby.Match()
+	g.told.note(m)
 	if i%lookEvery != 0 {
 		return
 	}
-	m := g.b.Lobby.Match()
 	g.told.looks++
 	for _, p := range m.Poses() {
 		if p.ID != 0 && p.Alive() {
@@ -125,6 +128,26 @@ func (g *game) look(i int) {
 	}
 }
 
+// note counts what became of flights in the tick that was just played.
+func (m *match) note(of *sim.Match) {
+	o, now := of.Objects(), of.Tick()
+	one := func(n *int, at tick.Tick) {
+		if at == now {
+			*n++
+		}
+	}
+	for i := range o.Projectiles {
+		p := &o.Projectiles[i]
+		one(&m.launched, p.Tick)
+		one(&m.turned, p.Ended)
+	}
+	for i := range o.Grenades {
+		p := &o.Grenades[i]
+		one(&m.launched, p.Thrown)
+		one(&m.turned, max(p.Bounced, p.Exploded))
+	}
+}
+
 // end is what came of it.
 func (g *game) end() match {
 	counts, sent := g.account()
@@ -146,6 +169,8 @@ type match struct {
 	sections       [server.NumSections]uint64 // bytes
 	looks          int
 	alive, flights int // in all looks together
+	launched       int // flights that set out
+	turned         int // that struck, bounced or went off
 	eyes, seen     int // clients that were asked whom they see, and whom they saw
 }
 
@@ -158,6 +183,7 @@ type tale struct {
 func (t *tale) add(m match) {
 	a := &t.all
 	a.ticks, a.looks, a.alive, a.flights, a.eyes, a.seen = a.ticks+m.ticks, a.looks+m.looks, a.alive+m.alive, a.flights+m.flights, a.eyes+m.eyes, a.seen+m.seen
+	a.launched, a.turned = a.launched+m.launched, a.turned+m.turned
 	for i := range m.counts {
 		a.counts[i] += m.counts[i]
 	}
@@ -169,15 +195,23 @@ func (t *tale) add(m match) {
 
 // unsure is the standard error of the bytes of a match, relative to their mean; infinite for a single match.
 func (t *tale) unsure() float64 {
-	n := float64(len(t.of))
-	if n < 2 {
+	if len(t.of) < 2 {
 		return math.Inf(1)
 	}
+	return unsureOf(t.of)
+}
+
+// unsureOf is the standard error of the mean of values, relative to it; 0 where a single value, or none, says nothing of it.
+func unsureOf(values []float64) float64 {
+	n := float64(len(values))
+	if n < 2 {
+		return 0
+	}
 	var sum, squares float64
-	for _, x := range t.of {
+	for _, x := range values {
 		sum += x
 	}
-	for _, x := range t.of {
+	for _, x := range values {
 		squares += (x - sum/n) * (x - sum/n)
 	}
 	return math.Sqrt(squares/(n-1)/n) / (sum / n)
@@ -188,13 +222,11 @@ func (t *tale) facts(f capacity.Facts) capacity.Facts {
 	a, n := &t.all, float64(f.PerLobby)
 	sec := float64(max(a.ticks, 1)) / float64(f.TickHz)
 	each := sec * (n + float64(f.Spectators))
-	f.Matches, f.Seconds, f.Unsure = len(t.of), sec/float64(max(len(t.of), 1)), t.unsure()
-	if len(t.of) < 2 {
-		f.Unsure = 0 // not known
-	}
+	f.Matches, f.Seconds, f.Unsure = len(t.of), sec/float64(max(len(t.of), 1)), unsureOf(t.of)
 	looks := float64(max(a.looks, 1))
 	f.Visible = float64(a.seen) / float64(max(a.eyes, 1))
 	f.Alive, f.Flights = float64(a.alive)/looks/n, float64(a.flights)/looks
+	f.Launches, f.Turns = float64(a.launched)/sec, float64(a.turned)/sec
 	f.Shots, f.Kills = float64(a.counts[server.Shots])/float64(max(a.ticks, 1)), float64(a.counts[server.Kills])/sec
 	f.Bytes, f.Datagrams, f.Snapshots = float64(a.counts[server.BytesOut])/each, float64(a.counts[server.Sent])/each, float64(a.counts[server.Snapshots])/each
 	part := func(all ...server.Section) (sum float64) {
