@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/server"
 )
 
 // Files that are wrong are refused with exit code 2, in one line that says where and what was expected.
@@ -200,6 +201,30 @@ func TestRehearsalRepeats(t *testing.T) {
 	}
 	if stage(c, "snapshot") < 2*stage(a, "snapshot") || c.Facts.Bytes != a.Facts.Bytes {
 		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), stage(a, "snapshot"))
+	}
+}
+
+// Whatever part of a tick is entered, its time is some stage's that is measured: none is lost to a part that only profilers know.
+func TestStagesAreWhole(t *testing.T) {
+	for s := server.StageReceive; s <= server.StageDelta; s++ {
+		if of := whole(s); of != server.StageIdle && int(of) >= server.Stages || whole(of) != of {
+			t.Errorf("what is spent in %v is counted as %v, which is none of the %d stages", s, of, server.Stages)
+		}
+	}
+	s := gated()[1]
+	s.Measure.Seconds, s.Measure.WarmSeconds = 0.5, 1
+	step, err := rehearse(t.Context(), s, 1, 1, slowdown{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, snapshot := 0.0, 0.0
+	for _, st := range step.StageCPUMicros {
+		if sum += st.Mean; st.Name == "snapshot" {
+			snapshot = st.Mean
+		}
+	}
+	if snapshot < 0.08*sum {
+		t.Errorf("snapshots of 64 players take %.1f of %.1f µs", snapshot, sum)
 	}
 }
 

@@ -145,6 +145,9 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	var spent []time.Duration // of the tick that is played, by stage
 	stage, since := server.StageIdle, time.Duration(0)
 	cfg.Enter = func(next server.Stage) {
+		if next = whole(next); next == stage {
+			return
+		}
 		now := pace.ThreadCPU()
 		if int(stage) < len(spent) {
 			if r.slow.share > 0 && stage.String() == r.slow.stage {
@@ -183,6 +186,14 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		r.tale.add(g.end())
 	}
 	return nil
+}
+
+// whole is the stage that a part of one, which only profilers tell apart, belongs to.
+func whole(s server.Stage) server.Stage {
+	if s == server.StageInterest || s == server.StageDelta {
+		return server.StageSnapshot
+	}
+	return s
 }
 
 // memoryOf is what one more lobby takes of the heap, in bytes.
