@@ -23,7 +23,7 @@ func lessons() (all []lesson) {
 		}
 	}
 	const fitted, held = false, true
-	add(fitted, 60, 3, "", 10, 16, 32, 64, 128, 256, 384)
+	add(fitted, 60, 3, "", 10, 16, 32, 64, 128, 160, 224, 256, 384)
 	add(held, 60, 3, "", 12, 24, 48, 96, 192)
 	add(fitted, 128, 2, "", 10, 32, 96)
 	add(held, 60, 3, "again=1", 48)
