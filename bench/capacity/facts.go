@@ -12,6 +12,7 @@ type Facts struct {
 	TickHz     int     `json:"tick_hz"`
 	SendEvery  int     `json:"send_every_ticks"`
 	Side       float64 `json:"side_m"`                  // of the map
+	Open       float64 `json:"open,omitempty"`          // share of lines of sight of 15 m on such maps that nothing stands in; 0: not known
 	Far        float64 `json:"far_m"`                   // as far as anybody sees; 0: no limit
 	Walls      bool    `json:"walls_hide"`              // houses hide who is behind them
 	Crowd      float64 `json:"crowd"`                   // share of players in one place

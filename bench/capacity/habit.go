@@ -27,6 +27,12 @@ var habitFeatures = []feature{
 	{"ln room", room},
 	{"ln² room", func(f Facts) float64 { return sq(room(f)) }},
 	{"ln N·ln room", func(f Facts) float64 { return math.Log(float64(f.PerLobby)/50) * room(f) }},
+	{"ln open", func(f Facts) float64 {
+		if f.Open <= 0 || f.Walls {
+			return 0
+		}
+		return math.Log(f.Open / 0.66)
+	}},
 	{"ln Hz", func(f Facts) float64 { return math.Log(float64(f.TickHz) / 60) }},
 	{"bursts", func(f Facts) float64 { return f.Bursts - 0.15 }},
 	{"throws", func(f Facts) float64 { return f.Throws - 0.5 }},
@@ -49,7 +55,30 @@ var habitFeatures = []feature{
 }
 
 // sightTerms are those of whom one sees, where not everybody is: fewer, as fewer scenarios tell of them.
-var sightTerms = []feature{habitFeatures[0], habitFeatures[1], habitFeatures[10], habitFeatures[14]}
+var sightTerms = []feature{habitFeatures[0], habitFeatures[1], habitFeatures[11], {"ln odds of reach", func(f Facts) float64 {
+	w := within(f.Far, f.Side)
+	if w >= 1 {
+		return 0
+	}
+	return math.Log(w / (1 - w))
+}}, {"reach", ruledByReach}}
+
+// ruledByReach is 1 where there is a reach at all, shorter than the map.
+func ruledByReach(f Facts) float64 {
+	if within(f.Far, f.Side) >= 1 {
+		return 0
+	}
+	return 1
+}
+
+// within is the chance that two places in a square of the given side are nearer than far.
+func within(far, side float64) float64 {
+	if far <= 0 || side <= 0 || far >= side {
+		return 1
+	}
+	r := far / side
+	return min(1, math.Pi*r*r-8*r*r*r/3+r*r*r*r/2)
+}
 
 // How a habit is learned: terms are held to 0 by as much as if each had been found to be 0 with an error of habitPrior; matches of one
 // scenario differ, and what many of them leave unsure of a habit is habitUnsure times what they leave unsure of the bytes.

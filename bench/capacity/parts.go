@@ -21,6 +21,14 @@ func living(f Facts) float64 { return f.Visible * f.Alive }
 
 func aSecond(Facts) float64 { return 1 }
 
+// nearShare is which part of what is about a client is told of: that of the players in sight.
+func nearShare(f Facts) float64 {
+	if f.PerLobby < 2 {
+		return 1
+	}
+	return min(1, f.Visible/float64(f.PerLobby-1))
+}
+
 // datagrams is how many a snapshot takes. Where snapshots are seldom others go out between them, which belong to the session.
 func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) - 1) }
 
@@ -68,7 +76,7 @@ var partLaws = []partLaw{
 	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
 		{"flights", func(f Facts) float64 { return f.Flights }},
 		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
-		{"flights·tick", func(f Facts) float64 { return f.Flights / float64(f.TickHz) }},
+		{"launches·ack·near (chosen)", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) * ruled(f) }},
 		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
 		{"flights·ticks", func(f Facts) float64 { return f.Flights * float64(f.TickHz) / 100 }},
 		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
@@ -76,7 +84,8 @@ var partLaws = []partLaw{
 		{"launches·ack", func(f Facts) float64 { return f.Launches * ackAge(f) }},
 		{"turns·ack", func(f Facts) float64 { return f.Turns * ackAge(f) }},
 		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
-		{"flights (chosen)", func(f Facts) float64 { return f.Flights * ruled(f) }},
+		{"flights·near", func(f Facts) float64 { return f.Flights * nearShare(f) }},
+		{"launches·ack·near", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) }},
 		{"1", func(Facts) float64 { return 1 }},
 		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
 		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},

@@ -74,7 +74,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newCalibrate(), newScenarios(), newRounds(), newSelfTest())
+	c.AddCommand(newCalibrate(), newErrors(), newScenarios(), newRounds(), newSelfTest())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")

@@ -125,7 +125,10 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 			sure *= 2
 		}
 		if k := one.Facts; k != nil && k.Matches > 0 && (k.Unsure <= sure && k.Matches >= leastPlayed || k.Matches >= most) {
-			return false, nil
+			if k.Open == 0 { // recorded before that was known
+				k.Open, fresh = openOf(s), true
+			}
+			return fresh, nil
 		}
 		step, err := tell(ctx, s, one.Facts, sure, most)
 		if err != nil {

@@ -56,6 +56,7 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "far=25", 64, 192)
 	add(fitted, 60, 3, "far=40", 128)
 	add(fitted, 60, 3, "far=25 spread=3", 96)
+	add(fitted, 60, 3, "far=45 spread=2", 96)
 	add(fitted, 128, 6, "far=30", 96)
 	add(held, 60, 3, "far=30", 96)
 	add(held, 60, 3, "far=35 spread=2", 128)

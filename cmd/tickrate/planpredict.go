@@ -51,16 +51,20 @@ func (m modelFacts) errors() string {
 		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
 }
 
+// measurementsOf reads a file of measurements, "" for the recorded ones of this build; from is what to call it.
+func measurementsOf(path string) (ms capacity.Measurements, from string, err error) {
+	if path != "" {
+		ms, err = readMeasurements(path)
+		return ms, path, err
+	}
+	const recorded = "recorded measurements of this build"
+	ms, err = capacity.ParseMeasurements(recorded, capacity.Recorded())
+	return ms, recorded, err
+}
+
 // openModel fits a model to a file of measurements, "" for the recorded ones of this build.
 func openModel(path string) (capacity.Model, modelFacts, error) {
-	var ms capacity.Measurements
-	var err error
-	if path == "" {
-		path = "recorded measurements of this build"
-		ms, err = capacity.ParseMeasurements(path, capacity.Recorded())
-	} else {
-		ms, err = readMeasurements(path)
-	}
+	ms, path, err := measurementsOf(path)
 	if err != nil {
 		return capacity.Model{}, modelFacts{}, err
 	}
@@ -81,7 +85,7 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 func asked(sc scenario.Scenario) capacity.Facts {
 	f := capacity.Facts{
 		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, Spectators: sc.Lobby.Spectators, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
-		Side: sideOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Side: sideOf(sc), Open: openOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
 		Leaves: sc.Play.LeavesPerMinute, Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
 	}
 	if sc.Lobby.Mode != "deathmatch" {

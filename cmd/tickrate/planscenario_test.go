@@ -228,6 +228,19 @@ func TestStagesAreWhole(t *testing.T) {
 	}
 }
 
+// A map of larger tiles is more open, a town less, and asking twice gives the same.
+func TestOpen(t *testing.T) {
+	of := func(kind string, players int) float64 {
+		s := scenario.Default()
+		s.Lobby.Map, s.Lobby.Players = kind, players
+		opened.Clear()
+		return openOf(s)
+	}
+	if a, b, town := of("gen", 80), of("gen", 64), of("town", 80); a != of("gen", 80) || a < b*1.03 || town > 0.8*a || town <= openNever {
+		t.Errorf("open: %g for 80 players, %g for 64, %g in a town", a, b, town)
+	}
+}
+
 // Several lobbies, people who come and go, a bad link and a budget, all at once, on real sockets.
 func TestPlanLobbies(t *testing.T) {
 	if testing.Short() {

@@ -193,14 +193,6 @@ func (t *tale) add(m match) {
 	t.of = append(t.of, float64(m.counts[server.BytesOut]))
 }
 
-// unsure is the standard error of the bytes of a match, relative to their mean; infinite for a single match.
-func (t *tale) unsure() float64 {
-	if len(t.of) < 2 {
-		return math.Inf(1)
-	}
-	return unsureOf(t.of)
-}
-
 // unsureOf is the standard error of the mean of values, relative to it; 0 where a single value, or none, says nothing of it.
 func unsureOf(values []float64) float64 {
 	n := float64(len(values))
