@@ -158,7 +158,8 @@ func TestDash(t *testing.T) {
 			}
 			shows(t, ctx, name)
 			if *shots != "" {
-				time.Sleep(10 * time.Second) // for the pictures: charts with something in them
+				time.Sleep(10 * time.Second) // for the pictures: charts with something in them, and the tables that are closed at first
+				evaluate[bool](t, ctx, `[...document.querySelectorAll('details')].map((e) => e.open = true).length > 0`)
 			}
 			shoot(t, ctx, name)
 		}

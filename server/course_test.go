@@ -136,7 +136,7 @@ func TestRow14MapChange(t *testing.T) {
 			if p := b.lobby.Phase(); p != PhaseLoading {
 				t.Fatalf("%d, %d: %v", i, n, p)
 			}
-			for range 300 {
+			for range brief(300, 180) {
 				b.turn()
 			}
 			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(Changes) != uint64(n+1) || b.lobby.Phase() != PhaseActive {

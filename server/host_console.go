@@ -124,7 +124,7 @@ func (h *Host) lines(now time.Duration) {
 			out, err := h.lobby.Execute(now, nil, p.line, console.Caller{Name: "http", Rank: console.Admin})
 			p.reply <- spoken{out, err}
 		case q := <-t.asked:
-			q.verdict <- h.lobby.Explain(q.client, q.entity)
+			q.verdicts <- q.answer(h.lobby)
 		default:
 			if h.lobby.Console().Pending() > 0 {
 				h.show(h.lobby.StepConsole(now, t.out[:0]), nil)

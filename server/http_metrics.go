@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // lobbyName is what labels call the lobby of a host.
@@ -183,9 +184,18 @@ var metrics = []metric{
 	{name: "tickrate_flights_untold_total", unit: "flights", help: "Flights of all ticks for which the lobby had no slot: nobody is told of them.", read: counts(Untold)},
 	{name: "tickrate_snapshots_diverged_total", unit: "snapshots", help: "Snapshots that a client decoded to other rows than were sent.", read: counts(Diverged)},
 	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.ledger.Looked)) }},
-	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Entities in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
+	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Players in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
 		for w, n := range out.ledger.Why {
 			out.counter(float64(n), Why(w).String())
+		}
+	}},
+	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
+		for kind := ghost.Kind(1); kind < ghost.Kinds; kind++ {
+			for w, n := range out.ledger.Things[kind] {
+				if n > 0 || Why(w) == WhyTold {
+					out.counter(float64(n), kind.String(), Why(w).String())
+				}
+			}
 		}
 	}},
 	{name: "tickrate_resyncs_total", unit: "clients", help: "Clients that lost their baselines and began anew.", read: counts(Resyncs)},
@@ -214,6 +224,10 @@ var metrics = []metric{
 	{name: "tickrate_map_changes_refused_total", unit: "changes", help: "Times it was to be and could not.", read: counts(ChangesRefused)},
 	{name: "tickrate_of_old_map_total", unit: "messages", help: "What clients said about a map that is not played any more, which was not taken.", read: counts(Elsewhere)},
 	{name: "tickrate_watch_refused_total", unit: "wishes", help: "Spectators' wishes to look where they may not.", read: counts(WatchRefused)},
+	{name: "tickrate_replay_truncated_total", unit: "recordings", help: "Recordings that ended before their round did, as they could not be written.", read: counts(ReplaysCut)},
+	{name: "tickrate_dash_dropped_total", unit: "frames", help: "Frames of the live page that a reader was too slow for.", read: counts(DashDropped)},
+	{name: "tickrate_dash_kicked_slow_total", unit: "readers", help: "Readers of the live page who took nothing for seconds.", read: counts(DashKicked)},
+	{name: "tickrate_dash_refused_total", unit: "requests", help: "Requests for the live page that were refused: of other sites, or without the secret.", read: counts(DashRefused)},
 	{name: "tickrate_events_refused_total", unit: "events", help: "Events that a client's full queue did not take.", read: counts(EventsRefused)},
 	{name: "tickrate_events_unknown_total", unit: "events", help: "Events from clients that mean nothing here.", read: counts(EventsUnknown)},
 	{name: "tickrate_roster_events_total", unit: "events", help: "Events with names.", read: counts(Introduced)},

@@ -41,6 +41,15 @@ func labGate() netcode.ServerConfig {
 	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
 }
 
+// brief is how much of something a test plays: all, or less where tests are short, as under the race detector. That one finds nothing in
+// virtual time, which has one goroutine, and makes it twenty times as slow.
+func brief(all, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return all
+}
+
 // lab is a lobby on a network in memory and in virtual time.
 type lab struct {
 	t       testing.TB

@@ -55,7 +55,7 @@ type Config struct {
 	Console     console.Config // where the console's files are; default nowhere
 
 	Clock       func() time.Duration // time elapsed, for the stage table; default none: then only CPU time is kept
-	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, -1 none
+	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, or 8 for each of Players if that is more; -1 none
 
 	Killcam  Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
 	Record   func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
@@ -76,8 +76,12 @@ type Config struct {
 // a tick is in the noise, see BenchmarkRelevance of bench/bottle.
 const defaultChecksumEvery = 20
 
-// defaultSampleEvery makes what the ledger costs a tick less than a percent, see BenchmarkObserved of bench/bottle.
-const defaultSampleEvery = 1024
+// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/bottle: to
+// account for a datagram to the bit takes a look at each of its rows, of which a larger lobby has more.
+const (
+	defaultSampleEvery = 1024
+	samplePlayers      = 8
+)
 
 // MaxReceipts is the most receipts that a lobby keeps: 15 MB.
 const MaxReceipts = 1 << 16
@@ -125,7 +129,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.CPU = func() time.Duration { return 0 }
 	}
 	if c.SampleEvery == 0 {
-		c.SampleEvery = defaultSampleEvery
+		c.SampleEvery = max(defaultSampleEvery, samplePlayers*c.Players)
 	}
 	if c.Enter == nil {
 		c.Enter = func(Stage) {}
@@ -199,8 +203,8 @@ type Lobby struct {
 
 	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
-	lapped   lap    // of the last tick
-	laps     uint64 // how many there were
+	lapped   lap // of the last tick
+	timer    timer
 	film     film
 	cams     cams
 	round    round
@@ -215,7 +219,11 @@ type Lobby struct {
 	event   [wire.MaxWelcome]byte
 	ledger  ledger
 	load    load // of the snapshot that is being sent
-	Stats   Stats
+	posted  int  // bytes in out
+	fresh   fresh
+
+	unobserved bool // see Observe
+	Stats      Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -255,6 +263,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.ledger.init(cfg.SampleEvery)
+	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
 	l.social = newSocial(&l.cfg)
 	l.furnish()
 	if cfg.Record != nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
-// mixedTickets are tokens of a swarm in which the first so many play and the others look on, each kind from tickets of its own.
-func mixedTickets(players int, play, look *tickets) func(n int) ([]byte, error) {
+// mixedTickets are tokens of a swarm in which the first so many play and the others look on, each kind from tickets of its own, a lobby's each.
+// Client n goes to the lobby of number n modulo their count.
+func mixedTickets(players int, play, look []*tickets) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		if n < players {
-			return play.Token(n)
+			return play[n%len(play)].Token(n)
 		}
-		raw, err := look.Token(n)
+		raw, err := look[n%len(look)].Token(n)
 		if err != nil {
 			return nil, fmt.Errorf("to look on: %w", err)
 		}
@@ -32,9 +33,9 @@ func marked(m netcode.Mint, looksOn bool) netcode.Mint {
 }
 
 // tokens are those of swarm's players, and behind them of those who look on.
-func (f swarmFlags) tokens(c *cobra.Command, play *tickets) (func(n int) ([]byte, error), error) {
+func (f swarmFlags) tokens(c *cobra.Command, play []*tickets) (func(n int) ([]byte, error), error) {
 	if f.spectators == 0 {
-		return play.Token, nil
+		return mixedTickets(f.players, play, nil), nil
 	}
 	f.looksOn = true
 	look, err := f.tickets(c)

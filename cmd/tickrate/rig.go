@@ -41,6 +41,7 @@ type rig struct {
 func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
 	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
+	places(swarmPlaces)
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
@@ -96,7 +97,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	}
 	defer s.Close() // the figures are out by then
 	out.note("%d players: connecting", players)
-	if err := connect(ctx, s, sc.Total()+sc.Lookers()); err != nil {
+	if err := connect(ctx, s, sc.Total()+sc.Lookers(), seconds(sc.Play.ArrivalSeconds)); err != nil {
 		return failed(players, s, err), nil
 	}
 	out.note("%d players: warming up", players)

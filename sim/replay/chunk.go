@@ -118,7 +118,9 @@ func (p *Packer) Append(dst []byte, c *Chunk) []byte {
 // Reader reads a recording piece by piece. It is not safe for concurrent use.
 type Reader struct {
 	Head   Head
-	Limit  int // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
+	Limit  int       // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
+	End    Ending    // how the recording ends, once Next says io.EOF
+	last   tick.Tick // of the chunks so far
 	used   int
 	src    io.Reader
 	at     int64 // of the next byte
@@ -196,6 +198,12 @@ func (r *Reader) next() (*Chunk, error) {
 	n, err := io.ReadFull(r.src, head[:])
 	if err == io.EOF {
 		return nil, io.EOF
+	} else if err == io.ErrUnexpectedEOF && n == footerSize && string(head[:4]) == footerMagic {
+		if r.End, err = footer(head[:n], r.last); err != nil {
+			return nil, fmt.Errorf("%w: footer at byte %d: %w", ErrFormat, start, err)
+		}
+		r.at += footerSize
+		return nil, io.EOF
 	} else if err == io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("%w: ends at byte %d: expected %d bytes more of a chunk's head, which begins at byte %d", ErrFormat, start+int64(n), chunkHead-n, start)
 	} else if err != nil {
@@ -249,6 +257,7 @@ func (r *Reader) next() (*Chunk, error) {
 			c.Log = piece
 		}
 	}
+	r.last = c.Last()
 	return c, nil
 }
 

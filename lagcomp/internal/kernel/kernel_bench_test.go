@@ -67,3 +67,33 @@ func lerp(dst, a, b []float32, f float32) {
 		dst[i] = a[i] + float32((b[i]-a[i])*f)
 	}
 }
+
+// BenchmarkCall is Nearest of 16 spheres, of rays that all hit or all miss: what a call costs however few are asked. The tests
+// themselves are a few ns of it; see ns/test of BenchmarkNearest for many.
+func BenchmarkCall(b *testing.B) {
+	const n = 16
+	a := newArena(n, 256, 200)
+	var rays [2][]Ray
+	for i := range a.rays {
+		hit := 0
+		if at, _ := Nearest(&a.rays[i], &a.Column); at >= 0 {
+			hit = 1
+		}
+		rays[hit] = append(rays[hit], a.rays[i])
+	}
+	for hit, what := range []string{"miss", "hit"} {
+		for name, k := range levels(b) {
+			b.Run(what+"/"+name, func(b *testing.B) {
+				few := rays[hit][:64]
+				from := cpuNanos(b)
+				for b.Loop() {
+					for i := range few {
+						at, _ := nearest(k, &few[i], &a.Column, n)
+						sink += at
+					}
+				}
+				b.ReportMetric((cpuNanos(b)-from)/float64(b.N*len(few)), "ns/ray")
+			})
+		}
+	}
+}
