@@ -38,7 +38,7 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
 	}
 	c.Flags().StringVar(&f.out, "out", "measured.json", "`file` to write")
-	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone; the file keeps what it has of the other")
+	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone, and keep what the file has of the other; default both")
 	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
 	c.Flags().IntVar(&f.matches, "matches", timedMost, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")

@@ -72,7 +72,7 @@ and sends what a full one sends; it does not decode the others. What it aims at,
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 	fl.IntVar(&f.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
-	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators)")
+	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators); 0 for none")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
