@@ -74,7 +74,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newCalibrate(), newScenarios(), newRounds(), newSelfTest())
+	c.AddCommand(newCalibrate(), newErrors(), newScenarios(), newRounds(), newSelfTest())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -243,13 +243,13 @@ func plan(c *cobra.Command, f planFlags) error {
 		out.note("comparing codecs")
 		p.Codecs, err = compareCodecs(c.Context(), f, models)
 	}
+	if err == nil {
+		r.verifyNow(c.Context(), out)
+	}
 	out.clear()
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)
-	if _, model, err := openModel(f.measured); err == nil {
-		p.Config = append(p.Config, capacity.Setting{Name: "plan --predict", Value: "errors on " + model.errors()})
-	}
 	p.Repeats = capacity.RepeatsAt(p.Knee.Players, p.Steps)
 	if f.json {
 		if err := report.Write(f.out, p); err != nil {
@@ -364,6 +364,9 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 		}
 	}
 	printRepeats(w, p.Repeats)
+	if p.Verified != nil {
+		fmt.Fprintf(w, "  predictions %s\n", verified(*p.Verified))
+	}
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
 	}

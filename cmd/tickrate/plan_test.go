@@ -108,6 +108,75 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// A plan that is killed, with no time to say anything, leaves the report of the steps that it had, and no server behind.
+func TestPlanKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several seconds of real sockets")
+	}
+	dir := filepath.Join(t.TempDir(), "report")
+	cmd := command(t, append(tiny(dir, 2), "--max", "64")...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var servers []string
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if !strings.Contains(lines.Text(), "       2 ") { // the first step is over, and the next begins
+			continue
+		}
+		for try := 0; len(servers) == 0 && try < 200; try++ {
+			time.Sleep(10 * time.Millisecond)
+			servers = childrenOf(cmd.Process.Pid)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("it was not killed")
+	}
+	p := readPlan(t, dir)
+	if n := len(field[[]any](t, p, "steps")); n == 0 || !field[bool](t, p, "partial") {
+		t.Errorf("%d steps, partial %v", n, field[bool](t, p, "partial"))
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(text), "partial") || !strings.Contains(string(text), "</html>") {
+		t.Errorf("page of %d bytes: %v", len(text), err)
+	}
+	for _, pid := range servers {
+		for try := 0; stillThere(pid); try++ {
+			if try == 1000 {
+				t.Fatalf("server %s lives on", pid)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// childrenOf are the processes that a process has started, as the kernel knows them; none where it does not tell.
+func childrenOf(pid int) []string {
+	var all []string
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, at := range tasks {
+		text, _ := os.ReadFile(at)
+		all = append(all, strings.Fields(string(text))...)
+	}
+	return all
+}
+
+// stillThere is whether a process is there and has not ended.
+func stillThere(pid string) bool {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return false
+	}
+	rest := string(text[bytes.LastIndexByte(text, ')')+1:])
+	return !strings.HasPrefix(strings.TrimSpace(rest), "Z")
+}
+
 // An interrupt at any time leaves a report that can be read, says that it is partial, and exits with 0: before the
 // first step is over, and after.
 func TestPlanInterrupted(t *testing.T) {

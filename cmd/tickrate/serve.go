@@ -40,7 +40,7 @@ type serveFlags struct {
 	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
-	ready, echo, console, hiccup, huge              bool
+	ready, echo, console, hiccup, leash, huge       bool
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
@@ -141,6 +141,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
 	fl.IntVar(&f.receipts, "receipts", 4096, "`shots` of which the last receipts are kept, see tickrate inspect shots; 0 for none")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
+	leashFlag(c, &f.leash)
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
@@ -188,7 +189,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	f.announce(c, h)
-	return h.Run(c.Context())
+	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
 }
 
 // places sees to so many that goroutines can run in at a time, also where a process is kept to fewer processors, now or later: whoever

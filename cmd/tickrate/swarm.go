@@ -37,6 +37,8 @@ type swarmFlags struct {
 	httpToken           string
 	key                 keyFlags
 	protocol            protocolID
+	spectators          int
+	looksOn             bool // the tokens to get are of who looks on
 }
 
 func newSwarm() *cobra.Command {
@@ -70,6 +72,7 @@ and sends what a full one sends; it does not decode the others. What it aims at,
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 	fl.IntVar(&f.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
+	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators); 0 for none")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
@@ -89,6 +92,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	switch {
 	case f.players < 1 || f.players > server.MaxPlayers*max(len(f.http), len(f.servers)):
 		return badUse(fmt.Errorf("%d players: expected 1 to %d for each lobby", f.players, server.MaxPlayers))
+	case f.spectators < 0 || f.spectators > server.MaxPlayers:
+		return badUse(fmt.Errorf("%d spectators: expected 0 to %d", f.spectators, server.MaxPlayers))
 	case !(f.arrival >= 0 && f.arrival <= 3600):
 		return badUse(fmt.Errorf("--arrival %g: expected 0 to 3600 seconds", f.arrival))
 	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
@@ -116,24 +121,27 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
+	tokens, err := f.tokens(c, tickets)
+	if err != nil {
+		return err
+	}
 	var at []netip.AddrPort
 	for _, t := range tickets {
 		at = append(at, t.at)
 	}
 	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
-		Servers: at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: func(n int) ([]byte, error) { return tickets[n%len(tickets)].Token(n) },
-		Chat: seconds(f.chat), Arrival: seconds(f.arrival),
+		Servers: at, Players: f.players + f.spectators, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
+		Brain: move.brain, Token: tokens, Chat: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players, seconds(f.arrival)); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, joined(at), tickets[0].terms, (f.players+len(at)-1)/len(at))
+	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival)); err != nil {
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s%s\n", f.players, move.name, fetched(s))
+	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
 	s.Reset()
 	d := time.Duration(f.seconds * float64(time.Second))
 	if d == 0 {
@@ -215,7 +223,7 @@ func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
 		return nil, badUse(fmt.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http)))
 	}
 	for i, addr := range f.http {
-		t, err := httpTickets(c.Context(), addr, secret)
+		t, err := askedTickets(c.Context(), addr, secret, f.looksOn)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +245,7 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
 	for _, at := range named {
-		t, err := mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}})
+		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}}, f.looksOn))
 		if err != nil {
 			return nil, err
 		}
