@@ -106,7 +106,7 @@ var layers = []layer{
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 
-	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto pflag", shell: "*"}, // its tests have a client of somebody else's
+	{pkg: "cmd/tickrate", may: above + " cobra term", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
@@ -125,7 +125,6 @@ var outside = map[string]string{
 	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
 	"klauspost":    "github.com/klauspost/compress",
 	"perf":         "golang.org/x/perf",
-	"pflag":        "github.com/spf13/pflag",
 	"plot":         "gonum.org/v1/plot",
 	"prometheus":   "github.com/prometheus",
 	"rapid":        "pgregory.net/rapid",
