@@ -84,6 +84,7 @@ func (c *Client) Command(in Intent) {
 	c.due--
 	cmd := c.command(in)
 	c.predicted.made(c.now, cmd.Tick)
+	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {
 		if acts[i].Kind == ability.DoShot {

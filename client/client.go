@@ -52,6 +52,7 @@ type Client struct {
 	sent       tick.Tick // newest command that was sent
 	arrived    tick.Tick // newest command that the server is known to have
 	window     [sim.MaxWindow]sim.Command
+	arrivals   arrivals
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin

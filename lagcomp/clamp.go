@@ -5,6 +5,9 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
+// leeway is how far a peer's picture may be off time from one shot to the next, in 1/256 tick.
+const leeway = 256
+
 // Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
 // Times are in ticks of the simulation; NaN and negative numbers count as 0.
 type Knowledge struct {
@@ -17,6 +20,8 @@ type Knowledge struct {
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
 	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
+	LastAt      tick.Tick // the tick in which that was
+	Stalled     tick.Tick // newest snapshot the peer held when it made the command: where its picture stands still if nothing comes, 0 for none
 }
 
 // Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
@@ -31,8 +36,11 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //	now - cap                          the rest must not be paid by those who are shot
 //	Oldest                             there is no history beyond
 //	Last - 1                           a picture does not run backwards; a tick for command redundancy
+//	Last + passed - leeway             a picture runs about as fast as time: who chooses his instant once he has seen
+//	                                   which one hits, chooses from next to nothing. Not while it stands still at Stalled
 //
-// but never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
+// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt, and leeway a quarter of a tick and an
+// eighth of what passed: client clocks are steered by a 20th, both of them. The earliest is never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
 // the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
 // it: past Newest, before Oldest, or further apart than the cap, which would draw targets on a straight line through
 // walls. A claim that is no view at all gets Newest, no rewind. With nothing sent (Newest 0) the result is the zero
@@ -45,16 +53,24 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 		return tick.View{}, v != tick.View{}
 	}
 	know = know.withDefaults()
-	latest := int64(know.Newest) << 8
 	if planted.On(planted.ClampBackwards) {
-		know.Last = 0
+		know.Last, know.LastAt = 0, 0
 	}
-	earliest := min(latest, know.earliest(now))
+	newest := int64(know.Newest) << 8
+	if !v.Valid() {
+		return viewAt(newest), true
+	}
+	earliest, latest := min(newest, know.earliest(now)), newest
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
-	if !v.Valid() {
-		return viewAt(latest), true
+	if know.LastAt != 0 && know.LastAt <= now {
+		passed := int64(now-know.LastAt) << 8
+		leeway := leeway + passed/8
+		if stalled := int64(know.Stalled) << 8; v != (tick.View{From: know.Stalled, To: know.Stalled}) || stalled > know.Last+passed {
+			earliest = max(earliest, min(newest, know.Last+passed-leeway))
+		}
+		latest = max(earliest, min(newest, know.Last+passed+leeway))
 	}
 	at := min(max(Instant(v), earliest), latest)
 	shown := v.To <= know.Newest && v.From >= know.Oldest && v.To-v.From <= know.CapTicks
@@ -85,6 +101,16 @@ func (k Knowledge) earliest(now tick.Tick) int64 {
 		k.Last-1<<8,
 		1<<8,
 	)
+}
+
+// Limits are the oldest instants at which a peer's shots may be judged at tick now, in 1/256 tick: oldest by the cap and the history
+// alone, earliest by all that ClampView looks at but the peer's last shot.
+func (k Knowledge) Limits(now tick.Tick) (oldest, earliest int64) {
+	k = k.withDefaults()
+	k.Last = 0
+	newest := int64(k.Newest) << 8
+	oldest = max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, 1<<8)
+	return min(oldest, newest), min(k.earliest(now), newest)
 }
 
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.

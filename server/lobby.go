@@ -196,13 +196,14 @@ type Lobby struct {
 	voyage   voyage
 	usher    *session.Peer // of those who are turned away
 
-	in, out netio.Batch
-	opened  []netcode.Event // of the batch in hand
-	drafts  drafts
-	post    netcode.Outbox // what the gate has to say
-	window  [sim.MaxWindow]sim.Command
-	event   [wire.MaxWelcome]byte
-	Stats   Stats
+	in, out  netio.Batch
+	opened   []netcode.Event // of the batch in hand
+	drafts   drafts
+	post     netcode.Outbox // what the gate has to say
+	window   [sim.MaxWindow]sim.Command
+	beholder beholder
+	event    [wire.MaxWelcome]byte
+	Stats    Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -230,6 +231,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	for i := range l.seats {
 		l.seats[i] = -1
 	}
+	l.beholder = newBeholder(cfg.Players)
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
 	if cfg.Receipts > 0 {

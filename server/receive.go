@@ -111,8 +111,9 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	if err != nil {
 		return err
 	}
+	g.held.Open()
 	for _, c := range g.peer.Delivered() {
-		g.delivered(receipt(c), l.things)
+		g.delivered(now, l, receipt(c))
 	}
 	g.proofs += len(g.peer.Delivered())
 	g.traffic.taken++
@@ -141,7 +142,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 			l.Stats.Count[Elsewhere].Inc()
 			return nil
 		}
-		return l.commands(g, rest[1:])
+		return l.commands(g, data, rest[1:])
 	}
 	if len(rest) > 0 {
 		return wire.DropSection
@@ -151,13 +152,13 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 
 // commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
 // nothing.
-func (l *Lobby) commands(g *guest, src []byte) error {
+func (l *Lobby) commands(g *guest, pack, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
 		return wire.DropCommands
 	}
-	if len(rest) > 0 {
-		return wire.DropSection
+	if err := l.arrived(g, pack, rest, n); err != nil {
+		return err
 	}
 	inbox := l.match.Inbox(g.id)
 	for i := n - 1; i >= 0; i-- {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"net/netip"
 	"time"
 
@@ -45,6 +46,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
+		g.held.Begin(t)
 		g.sum(l)
 		from := l.drafts.len()
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
@@ -108,6 +110,11 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
 	head.Append(buf[:at])
+	var whole *snapshot.Frame
+	if !g.byRow {
+		whole = l.frames.At(t)
+	}
+	g.held.Sent(seq, group, count, whole)
 	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
 	l.drafts.commit(len(buf), g.id.Index())
 }
@@ -138,6 +145,8 @@ func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
+	l.Stats.Count[Faded].Add(uint64(out.Faded))
+	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()

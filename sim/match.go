@@ -31,6 +31,7 @@ type Match struct {
 	know    ecs.Comp[Knowledge]
 
 	seen  func(s *lagcomp.Shot, id uint32) bool // of Witness
+	how   func(s *Shot) ([]Beheld, []uint64)    // of Behold
 	diary *Diary                                // of Keep
 
 	receipts *lagcomp.Receipts // nil: nobody asks
@@ -51,6 +52,8 @@ type Outcome struct {
 	Hits          []lagcomp.Hit       // what each of them hit in its shooter's view, whatever became of the victim since
 	Punches       []Shot              // sweeps of melee, likewise
 	Clamped       int                 // actions whose claimed view was moved
+	Faded         int                 // rounds with Shot.Faded
+	Unshown       int                 // times a round went on past somebody of whom its shooter saw nothing, by Behold
 }
 
 // Shot is a round or a punch.
@@ -64,6 +67,8 @@ type Shot struct {
 
 	Claimed tick.View     // what its command named
 	Clamp   lagcomp.Clamp // why View is another, if receipts are written
+	Clamped bool          // its view is not the one that was claimed
+	Faded   bool          // somebody on its way was seen so long ago that it was judged at a later instant
 }
 
 // inboxes is the resource of commands that wait, by slot.
@@ -198,7 +203,7 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State,
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
-		k.Last = at.Last
+		k.Last, k.LastAt = at.Last, at.LastAt
 		k.CapTicks = min(k.CapTicks, m.Rules().rewind())
 		at.Knowledge = k
 	}
@@ -259,4 +264,12 @@ func (m *Match) Leave(id ecs.NetID) {
 	if v != nil && !v.Watches {
 		m.Score().Members[v.Team]--
 	}
+}
+
+// LastView is the instant, as lagcomp.Instant, and the tick of the last shot of a player, 0 for none.
+func (m *Match) LastView(id ecs.NetID) (instant int64, at tick.Tick) {
+	if k := m.know.Get(id); k != nil {
+		return k.Last, k.LastAt
+	}
+	return 0, 0
 }

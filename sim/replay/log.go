@@ -24,7 +24,7 @@ const (
 	sButtons        // 2 bytes
 	sView           // ticks behind now, span, fraction
 	sKnown          // a tick: how many; one: id, what changed, and that
-	sUnseen         // a tick: how many; one: shooter, victim
+	sUnseen         // a tick: how many; one: shooter, victim. Then how many were seen elsewhere; one: see beheld
 	sSums           // a checkpoint: hash, and a print of 16 bits of each thing
 	streams
 )
@@ -87,6 +87,7 @@ func (w *writer) tick(d *sim.Diary) {
 		w.uvarint(sUnseen, uint64(u.Shooter))
 		w.uvarint(sUnseen, uint64(u.Victim))
 	}
+	w.beheld(d)
 }
 
 // presence says who gives a command in this tick: whoever did in the last, but for those named.
@@ -160,10 +161,10 @@ func (w *writer) command(g *sim.Taken, now tick.Tick) {
 }
 
 // numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
-func numbers(k *lagcomp.Knowledge, now tick.Tick) [8]uint32 {
-	return [8]uint32{
+func numbers(k *lagcomp.Knowledge, now tick.Tick) [9]uint32 {
+	return [9]uint32{
 		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
-		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
+		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest), uint32(now - k.Stalled),
 	}
 }
 
@@ -171,11 +172,15 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 	last := &w.slots[k.ID.Index()].known
 	w.uvarint(sKnown, uint64(k.ID))
 	was, is := numbers(last, 0), numbers(&k.Knowledge, now)
-	head := len(w.out[sKnown])
-	w.out[sKnown] = append(w.out[sKnown], 0)
+	changed := uint64(0)
 	for i := range is {
 		if is[i] != was[i] {
-			w.out[sKnown][head] |= 1 << i
+			changed |= 1 << i
+		}
+	}
+	w.uvarint(sKnown, changed)
+	for i := range is {
+		if changed>>i&1 != 0 {
 			w.uvarint(sKnown, uint64(is[i]))
 		}
 	}
@@ -183,10 +188,10 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 }
 
 // knowledge is the reverse of numbers.
-func knowledge(n [8]uint32, now tick.Tick) lagcomp.Knowledge {
+func knowledge(n [9]uint32, now tick.Tick) lagcomp.Knowledge {
 	return lagcomp.Knowledge{
 		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
-		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
+		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]), Stalled: now - tick.Tick(n[8]),
 	}
 }
 
@@ -290,7 +295,7 @@ func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s]))
 
 // tick reads the diary of tick now into d.
 func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
-	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0]}
+	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
 	for range r.count(sActs) {
 		k := sim.ActKind(r.byte(sActs))
 		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: ecs.NetID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
@@ -309,6 +314,7 @@ func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
 		u.Victim = uint32(r.uvarint(sUnseen, anything))
 		d.Unseen = append(d.Unseen, u)
 	}
+	r.beheld(d, now)
 	return r.err
 }
 
@@ -367,7 +373,8 @@ func (r *reader) known(d *sim.Diary, now tick.Tick) {
 		return
 	}
 	last := &r.slots[id.Index()].known
-	n, changed := numbers(last, 0), r.byte(sKnown)
+	n := numbers(last, 0)
+	changed := r.uvarint(sKnown, 1<<len(n)-1)
 	for i := range n {
 		if changed>>i&1 != 0 {
 			n[i] = uint32(r.uvarint(sKnown, anything))

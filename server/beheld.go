@@ -1,0 +1,88 @@
+package server
+
+import (
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// beholder works out how a shooter's client saw those of whom it had not all that its view names. One serves a lobby.
+type beholder struct {
+	who      uint32 // whose list it is, in tick at
+	at       tick.Tick
+	view     tick.View
+	list     []sim.Beheld
+	plain    []uint64
+	glimpses []snapshot.Glimpse
+	arrivals [sim.MaxArrivals]sim.Arrival
+}
+
+func newBeholder(slots int) beholder {
+	return beholder{list: make([]sim.Beheld, 0, slots), glimpses: make([]snapshot.Glimpse, 0, slots+64)}
+}
+
+// arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
+func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
+	list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
+	if err != nil {
+		return wire.DropCommands
+	}
+	if len(list) > 0 {
+		h, _, err := wire.ParseHeader(pack)
+		if err != nil {
+			return err
+		}
+		for _, a := range list {
+			g.held.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+		}
+	}
+	g.heard = max(g.heard, l.window[0].Tick)
+	return nil
+}
+
+// beheld is what the match asks of a round: whom its shooter saw as its view says, and how it saw the others, as far as its client had
+// acknowledged when it made the command. All rounds of a shooter in a tick have one view.
+//
+// Who was told of last so long ago that a view may not lie there is judged at the earliest instant that may: a thin line is no licence
+// to hit where somebody was long ago. For rows that were never sent that is the cap; for rows that were sent and not acknowledged it is
+// all that is known of the path, as here the client's word is all there is.
+func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
+	slot := int(s.Shooter >> 8)
+	if slot >= len(l.guests) {
+		return nil, nil
+	}
+	g := &l.guests[slot]
+	if uint32(g.id) != s.Shooter || g.held == nil {
+		return nil, nil
+	}
+	b, now := &l.beholder, l.match.Tick()
+	if b.who == s.Shooter && b.at == now && b.view == s.View {
+		return b.list, b.plain
+	}
+	b.who, b.at, b.view, b.list = s.Shooter, now, s.View, b.list[:0]
+	b.glimpses, b.plain = g.held.Look(s.View, now, b.glimpses[:0])
+	glide := lagcomp.MaxGlide * g.paced
+	oldest, earliest := g.know.Limits(now)
+	for i := range b.glimpses {
+		x := &b.glimpses[i]
+		if !x.Was {
+			continue // nobody, for the shooter
+		}
+		limit := oldest
+		if x.Lost {
+			limit = earliest
+		}
+		seen := lagcomp.Bracket(s.View, x.Before, x.After, glide)
+		if seen.From != seen.To && !x.Is {
+			seen = tick.View{From: seen.From, To: seen.From}
+		}
+		view := seen
+		if x.Old || seen.To < s.View.From && lagcomp.Instant(seen) < limit {
+			view = lagcomp.ViewAt(limit)
+		}
+		b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
+	}
+	return b.list, b.plain
+}

@@ -1,0 +1,53 @@
+package sim
+
+import "errors"
+
+// Arrival says that a package came after commands were made: so they were not made with what it told in view.
+type Arrival struct {
+	Back  uint8 // the package, counted back from the newest that the header acknowledges, 0 to 64
+	Since uint8 // the last command with a view that was made before it came, counted back from the newest of the window
+}
+
+// MaxArrivals is the most of them: all that a header can acknowledge.
+const MaxArrivals = 65
+
+// ErrArrivals says that what follows a window is no list of arrivals.
+var ErrArrivals = errors.New("command window is followed by something else than arrivals")
+
+// AppendArrivals appends what follows a window of commands if packages came since some of those with a view were made. The header in
+// front tells what had arrived when the package was sent; a command that had to be sent again was made before that. list is sorted by
+// Back and not longer than MaxArrivals; of none nothing is written.
+//
+//	8   count
+//	    then for each:
+//	8   back
+//	8   since
+func AppendArrivals(dst []byte, list []Arrival) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(dst, byte(len(list)))
+	for _, a := range list {
+		dst = append(dst, a.Back, a.Since)
+	}
+	return dst
+}
+
+// ParseArrivals reads what AppendArrivals wrote behind a window of n commands, all of src, into dst.
+func ParseArrivals(src []byte, n int, dst *[MaxArrivals]Arrival) (list []Arrival, err error) {
+	if len(src) == 0 {
+		return nil, nil
+	}
+	count := int(src[0])
+	if count == 0 || count > MaxArrivals || len(src) != 1+2*count {
+		return nil, ErrArrivals
+	}
+	for i := range count {
+		a := Arrival{src[1+2*i], src[2+2*i]}
+		if a.Back >= MaxArrivals || int(a.Since) >= n || i > 0 && a.Back <= dst[i-1].Back {
+			return nil, ErrArrivals
+		}
+		dst[i] = a
+	}
+	return dst[:count], nil
+}
