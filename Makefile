@@ -11,18 +11,21 @@ BENCHTIME ?= 0.2s
 PKG       ?= ./...
 ARGS      ?=
 
+SLOW      ?= snapshot=10%
+ROUNDS    ?= 6
+
 .DEFAULT_GOAL := help
-.PHONY: help build run test race e2e fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: help gate gate-selftest build run test race e2e fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME."
+	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
 	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/tickrate ./cmd/tickrate
 
-run: build ## find how many players this machine carries: report/index.html within five minutes
+run: build ## find how many players this machine carries: report/index.html within two minutes
 	bin/tickrate plan $(ARGS)
 
 test: ## all tests
@@ -79,6 +82,26 @@ bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
 		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
 	bin/tickrate bench-report --in report/bench-go.txt --out BENCHMARKS.md
+
+# Two builds on one machine, a round of each at a time, so that the machine's moods meet both. BASE must know "plan rounds".
+gate: build ## compare with another commit (BASE, default HEAD): fails if something takes longer
+	@set -e; base=$$(git rev-parse --verify '$(or $(BASE),HEAD)^{commit}'); dir=$$(mktemp -d); \
+	trap 'git worktree remove --force "$$dir/base" >/dev/null 2>&1 || true; rm -rf "$$dir"' EXIT; trap 'exit 1' INT TERM; \
+	git worktree add --quiet --detach "$$dir/base" "$$base"; \
+	(cd "$$dir/base" && $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$$base" -o "$$dir/old" ./cmd/tickrate); \
+	"$$dir/old" plan rounds --help >/dev/null 2>&1 || { echo "$$base has no plan rounds: it cannot be compared" >&2; exit 2; }; \
+	i=0; while [ $$i -lt $(ROUNDS) ]; do \
+		if [ $$((i % 2)) = 0 ]; then pair="old new"; else pair="new old"; fi; \
+		for side in $$pair; do \
+			bin="$$dir/old"; [ $$side = old ] || bin=bin/tickrate; \
+			"$$bin" plan rounds --out "$$dir/$$side.json" >/dev/null; \
+		done; \
+		i=$$((i + 1)); echo "round $$i of $(ROUNDS)"; \
+	done; \
+	bin/tickrate plan --baseline "$$dir/old.json" --against "$$dir/new.json"
+
+gate-selftest: build ## prove the gate here: an equal pair passes, a planted slowdown (SLOW) does not
+	bin/tickrate plan selftest --slow $(SLOW)
 
 gen: ## generated files; leaves git clean if they were up to date
 	$(GO) generate ./...

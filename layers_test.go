@@ -34,7 +34,7 @@ var layers = []layer{
 	{pkg: "internal/pace", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
-	{pkg: "bench/capacity", may: "gonum"},
+	{pkg: "bench/capacity", may: "gonum expr perf"},
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},
@@ -90,6 +90,7 @@ var layers = []layer{
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
 	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
+	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
@@ -113,6 +114,7 @@ var outside = map[string]string{
 	"cmp":          "github.com/google/go-cmp",
 	"cobra":        "github.com/spf13/cobra",
 	"crypto":       "golang.org/x/crypto",
+	"expr":         "github.com/expr-lang/expr",
 	"gnet":         "github.com/panjf2000/gnet/v2",
 	"gonum":        "gonum.org/v1/gonum",
 	"goleak":       "go.uber.org/goleak",

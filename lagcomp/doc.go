@@ -14,6 +14,15 @@
 // that neither movement nor rounding loses a target. Only who is left has its 17 capsules worked out. Which one is hit, and
 // where, is decided by Test alone.
 //
+// # Questions
+//
+// History.Cast asks for rays, and Sweeper for all else, with an index of squares: Cast for spheres that fly along a ray (rounds,
+// projectiles, blows), Overlap for capsules and balls (blades, blasts), Within for whom a ball touches. Each question has a view of its own;
+// those of a call are grouped by the tick they look at, and answered in the order in which they were asked; the lowest slot wins where two
+// are equally near. The map is not known here: cut the ray by Max where it stops.
+//
+// A Receipt says how a shot was judged, and has all that package picture needs to draw it.
+//
 // # What is believed
 //
 // Nothing a client claims of time is believed further than ClampView allows from what the server itself knows.

@@ -32,7 +32,7 @@ type Touch struct {
 func (z *Zone) fit() (ball geom.Sphere, ok bool) {
 	c := &z.Capsule
 	middle := c.A.Lerp(c.B, 0.5)
-	reach := c.B.Sub(c.A).Len()/2 + c.Radius
+	reach := float32(c.B.Sub(c.A).Len()/2) + c.Radius
 	return geom.Sphere{Center: middle, Radius: reach}, within(c.A) && within(c.B) && c.Radius >= 0 && reach <= MaxSweep
 }
 

@@ -46,7 +46,8 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
-	Workers int // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
 }
@@ -67,9 +68,11 @@ type Host struct {
 	reading        sync.Mutex // held by whoever reads or resets the figures; the tick never takes it
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
-	stalls         meter.Counter    // ticks given up after a stall
-	caught         meter.Counter    // ticks played late, in a frame with others
-	rates          ClockConfig      // filled
+	raw            *meter.Histogram // ns; lateness of the ticks that were played alone
+	hiccup         func() Spread
+	stalls         meter.Counter // ticks given up after a stall
+	caught         meter.Counter // ticks played late, in a frame with others
+	rates          ClockConfig   // filled
 	playing        atomic.Pointer[playing]
 	overruns       meter.Counter // ticks that took longer than their period
 	shed           atomic.Int32  // the rung that the lobby is on
@@ -101,7 +104,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), lateness: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
@@ -160,6 +163,7 @@ func (h *Host) Run(ctx context.Context) error {
 		now := pacer.Until(clock.Due())
 		steps, late, givenUp := clock.Frame(now)
 		h.late(clock, steps, late, givenUp)
+		h.raw.Record(int64(late))
 		wall := time.Now()
 		for steps > 0 && err == nil && !h.terminal.quit {
 			n := min(steps, h.rates.MaxBatch)

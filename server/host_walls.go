@@ -17,6 +17,12 @@ const (
 	leastWalls = 0.1 // share of them that must be hidden for RelevanceAuto: rows cost more than shared blocks
 )
 
+// WithWalls gives a lobby the table of what its arena's walls hide, where a host would: for lobbies that are played without one.
+func WithWalls(c Config) (Config, error) {
+	with, _, err := withWalls(c, "")
+	return with, err
+}
+
 // withWalls gives a lobby that may hide somebody the table of what its arena's walls hide, unless that is next to nothing: then
 // a map in the open pays some tens of milliseconds. It says what it found, "" if it did not look. A table is kept in dir, if that is
 // not "", and taken from there the next time.

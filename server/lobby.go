@@ -228,6 +228,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 	}
+	l.encoder.Foresee()
 	for i := range l.seats {
 		l.seats[i] = -1
 	}

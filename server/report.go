@@ -22,7 +22,9 @@ type Report struct {
 	Workers    int               `json:"workers"` // that share systems; stages are the tick's own thread, cpu_seconds is everybody's
 	TickCPU    Spread            `json:"tick_cpu_us"`
 	TickWall   Spread            `json:"tick_wall_us"`
-	Lateness   Spread            `json:"lateness_us"`
+	Lateness   Spread            `json:"lateness_us"`         // with the ticks that were given up: a schedule that moved must not hide why
+	Raw        Spread            `json:"lateness_raw_us"`     // of the ticks that were played
+	Hiccup     *Spread           `json:"hiccup_us,omitempty"` // what the machine took meanwhile, where a meter is on
 	Stages     []StageCost       `json:"stages"`
 	GivenUp    uint64            `json:"ticks_given_up"`
 	Overruns   uint64            `json:"tick_overrun"`    // ticks that took longer than their period
@@ -106,6 +108,10 @@ func (h *Host) reset() {
 	var mem runtime.MemStats
 	h.since = h.mark(&mem)
 	h.lateness.Reset()
+	h.raw.Reset()
+	if h.hiccup != nil {
+		h.hiccup()
+	}
 	h.wall.Reset()
 	h.lobby.Stats.Tick.Reset()
 	for _, s := range h.lobby.Stats.Stage {
@@ -135,6 +141,11 @@ func (h *Host) report() Report {
 	}
 	if p := h.playing.Load(); p != nil {
 		r.Phase, r.Map, r.Mode, r.Spectators = p.phase.String(), p.arena, p.mode, p.spectators
+	}
+	r.Raw = spread(h.raw, time.Microsecond)
+	if h.hiccup != nil {
+		took := h.hiccup()
+		r.Hiccup = &took
 	}
 	for i, st := range s.Stage {
 		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})

@@ -17,7 +17,7 @@ import (
 // probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
 const probeAfter = 250 * time.Millisecond
 
-// The address of every client changes every ten seconds for a minute. Nobody's session is lost, everybody stays who they are,
+// The address of every client changes every ten seconds for half a minute. Nobody's session is lost, everybody stays who they are,
 // and on a link that loses nothing the gap is two round trips and the time until the client asks.
 func TestRebind(t *testing.T) {
 	alone(t)
@@ -31,6 +31,9 @@ func TestRebind(t *testing.T) {
 		{"clean", impair.Profile{Delay: rtt / 2}, probeAfter + 2*rtt + 4*time.Second/60},
 		{"bad", bad, 2 * time.Second}, // and begins anew when any of the four is lost
 	} {
+		if testing.Short() && c.link != bad {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) { rebind(t, c.link, c.gap) })
 	}
 }
@@ -46,7 +49,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 	heard, since := make([]uint64, n), make([]time.Duration, n)
 	var gap, calm time.Duration // between two datagrams heard, in the two seconds after a move, and else
 	moves := 0
-	for tick := range 60 * int(b.rate) {
+	for tick := range 30 * int(b.rate) {
 		for i := range b.Clients {
 			if tick%(10*int(b.rate)) == 7*i {
 				b.Rebind(i)
@@ -84,7 +87,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		}
 	}
 	gate := b.Lobby.Gate().Counters()
-	if s.Count[server.Joined].Load() != uint64(n) || moves != 6*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
+	if s.Count[server.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
 		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[server.Joined].Load(), moves, gate.Migrations)
 	}
 	if gap > most || gap < probeAfter || calm > probeAfter {

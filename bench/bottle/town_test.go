@@ -197,9 +197,9 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		rule.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
 		rows, hidden, waiting, snapshots := 0, 0, 0, 0
-		ticks := 60 * 15
-		if testing.Short() || raceEnabled {
-			ticks = 60 * 5
+		ticks := 60 * 8
+		if testing.Short() {
+			ticks = 60 * 4
 		}
 		var row [ghost.PublicFields]int32
 		for n := range ticks {

@@ -31,6 +31,6 @@ func Example() {
 	fmt.Printf("%.1f µs a player\n", plan.Fit.Total.B)
 	// Output:
 	// 9 steps
-	// 1080 measured p99 tick CPU 10.44 ms, over 10.00 ms (60 % of the tick period)
+	// 1080 measured p99 tick CPU 10.44 ms, over 10.00 ms (0.6 * period)
 	// 9.0 µs a player
 }

@@ -3,6 +3,9 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
 )
 
 // Defaults of a service level.
@@ -21,6 +24,7 @@ type Level struct {
 	WallShare     float64 `json:"wall_share"`       // the same for elapsed time; 0 takes TickShare, below 0 is not judged
 	AgeIntervals  float64 `json:"age_intervals"`    // p99 snapshot age, in send intervals
 	MaxInputsLost uint64  `json:"max_inputs_lost"`
+	Expr          string  `json:"expr,omitempty"` // an Objective that is judged in place of the fields above
 }
 
 // WithDefaults returns l with its zero fields filled.
@@ -68,6 +72,9 @@ func (l Level) AgeLimitMillis() float64 { return l.IntervalMillis() * l.WithDefa
 // Words describes the level in one line.
 func (l Level) Words() string {
 	l = l.WithDefaults()
+	if l.Expr != "" {
+		return strings.ReplaceAll(l.Expr, "&&", ";")
+	}
 	clock := "CPU"
 	if l.WallShare == l.TickShare {
 		clock = "CPU and elapsed"
@@ -84,6 +91,49 @@ func (l Level) Words() string {
 		words, lost, l.AgeIntervals, l.AgeLimitMillis())
 }
 
+// Objective is the level as an expression: Expr, or what the other fields mean.
+func (l Level) Objective() string {
+	if l.Expr != "" {
+		return l.Expr
+	}
+	l = l.WithDefaults()
+	terms := []string{fmt.Sprintf("p99(cpu) <= %g * period", l.TickShare)}
+	if l.WallShare > 0 {
+		terms = append(terms, fmt.Sprintf("p99(elapsed) <= %g * period", l.WallShare))
+	}
+	terms = append(terms, fmt.Sprintf("lost(input) <= %d", l.MaxInputsLost), "lost(tick) <= 0.01 * total(tick)",
+		fmt.Sprintf("p99(age) <= %g * interval", l.AgeIntervals))
+	return strings.Join(terms, " && ")
+}
+
+// WithObjective is l with an expression for a level. Where that bounds p99 of the tick by a part of the period, or p99 of the
+// age by a number of intervals, the fields that searches and charts go by follow.
+func (l Level) WithObjective(text string) (Level, error) {
+	o, err := ParseObjective(text)
+	if err != nil {
+		return l, err
+	}
+	l.Expr = text
+	for _, t := range o.terms {
+		call, ok := t.left.(*ast.CallNode)
+		if !ok || t.op != "<" && t.op != "<=" {
+			continue
+		}
+		e := eval{level: l}
+		limit := e.of(t.right)
+		if e.calls > 0 || !(limit > 0) {
+			continue
+		}
+		switch name, of := callee(call); {
+		case name == "p99" && (of == "tick" || of == "cpu"):
+			l.TickShare, l.WallShare = limit/l.PeriodMillis(), limit/l.PeriodMillis()
+		case name == "p99" && of == "age":
+			l.AgeIntervals = limit / l.IntervalMillis()
+		}
+	}
+	return l, nil
+}
+
 // Check returns the terms of the level that s does not hold, each as a readable line; none means it passes. What was
 // not measured (zero, or not a number) is not held: a planner that lost its evidence must not pass.
 func (l Level) Check(s Step) []string {
@@ -91,31 +141,11 @@ func (l Level) Check(s Step) []string {
 	if s.Fault != "" {
 		return []string{s.Fault}
 	}
-	var failed []string
-	most := func(name string, got, limit float64, why string) {
-		switch {
-		case !(got > 0):
-			failed = append(failed, name+" was not measured")
-		case got > limit:
-			failed = append(failed, fmt.Sprintf("%s %.2f ms, over %.2f ms (%s)", name, got, limit, why))
-		}
+	o, err := ParseObjective(l.Objective())
+	if err != nil {
+		return []string{err.Error()}
 	}
-	share := func(s float64) string { return fmt.Sprintf("%.0f %% of the tick period", 100*s) }
-	most("p99 tick CPU", s.TickCPUMillis.P99, l.TickLimitMillis(), share(l.TickShare))
-	if l.WallShare > 0 {
-		most("p99 tick elapsed", s.TickWallMillis.P99, l.WallLimitMillis(), share(l.WallShare))
-	}
-	switch {
-	case s.InputsExpected == 0:
-		failed = append(failed, "inputs were not measured")
-	case s.InputsLost > l.MaxInputsLost:
-		failed = append(failed, fmt.Sprintf("%d of %d inputs lost, over %d", s.InputsLost, s.InputsExpected, l.MaxInputsLost))
-	}
-	if ticks := s.Duration.Seconds() * float64(l.TickHz); float64(s.TicksGivenUp) > ticks/100 {
-		failed = append(failed, fmt.Sprintf("%d ticks given up after stalls, over 1 %% of %.0f", s.TicksGivenUp, ticks))
-	}
-	most("p99 snapshot age", s.SnapshotAgeMillis.P99, l.AgeLimitMillis(), fmt.Sprintf("%g send intervals", l.AgeIntervals))
-	return failed
+	return o.Failed(l, s)
 }
 
 // Judge returns s with Pass and Failed set. A void step neither passes nor fails.

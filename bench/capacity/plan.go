@@ -37,7 +37,8 @@ type Plan struct {
 	Steps    []Step        `json:"steps"` // in the order they were measured, repeats and void ones included
 	Knee     Knee          `json:"knee"`
 	Fit      Cost          `json:"fit"`
-	Codecs   *Codecs       `json:"codecs,omitempty"` // nil if they were not compared
+	Codecs   *Codecs       `json:"codecs,omitempty"`  // nil if they were not compared
+	Repeats  *Repeats      `json:"repeats,omitempty"` // of the size at the knee; nil where it was measured once
 	Partial  bool          `json:"partial"`
 }
 

@@ -35,6 +35,7 @@ type Search struct {
 	Max       int           // largest size to try
 	Tolerance float64       // wanted gap between knee and first failure, as a part of the knee
 	Limit     time.Duration // no step is begun that would end later than this; 0 means no limit
+	Each      int           // sizes are multiples of so many players: lobbies are added, not players; default 1
 
 	good     Step // largest passing step
 	bad      Step // smallest failing or twice void step
@@ -73,8 +74,14 @@ func (s *Search) next() (int, bool) {
 	}
 }
 
-func (s *Search) start() int { return min(orInt(s.Start, DefaultStart), s.max()) }
-func (s *Search) max() int   { return orInt(s.Max, DefaultMax) }
+func (s *Search) start() int { return min(s.whole(float64(orInt(s.Start, DefaultStart))), s.max()) }
+func (s *Search) max() int   { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
+func (s *Search) each() int  { return max(s.Each, 1) }
+
+// whole is the nearest multiple of Each, one at least.
+func (s *Search) whole(players float64) int {
+	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
+}
 
 func (s *Search) tolerance() float64 {
 	if s.Tolerance > 0 {
@@ -93,23 +100,26 @@ func (s *Search) grow() (int, bool) {
 		ratio = 2
 	}
 	next := s.round(float64(s.good.Players) * ratio)
-	return min(max(next, s.good.Players+1), s.max()), true
+	return min(max(next, s.good.Players+s.each()), s.max()), true
 }
 
 func (s *Search) halve() (int, bool) {
 	lo, hi := s.good.Players, s.bad.Players
-	if hi-lo <= 1 || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
+	if hi-lo <= s.each() || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
 		return 0, false
 	}
 	middle := math.Sqrt(float64(max(lo, 1)) * float64(hi))
 	if lo == 0 {
 		middle = float64(hi) / 2 // nothing has passed yet: there is no ratio to halve
 	}
-	return min(max(s.round(middle), lo+1), hi-1), true
+	return min(max(s.round(middle), lo+s.each()), hi-s.each()), true
 }
 
 // round takes the nearest number that reads well (a multiple of 1, 2, 5, 10, 20, 50...) and costs no precision.
 func (s *Search) round(x float64) int {
+	if s.each() > 1 {
+		return s.whole(x)
+	}
 	grain, fine := 1.0, x*s.tolerance()/4
 	for i := 0; ; i++ {
 		by := [...]float64{2, 2.5, 2}[i%3]

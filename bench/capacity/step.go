@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,25 @@ type Quantiles struct {
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
+}
+
+// QuantilesOf sums up values, which it sorts.
+func QuantilesOf(values []float64) (q Quantiles) {
+	if len(values) == 0 {
+		return q
+	}
+	slices.Sort(values)
+	at := func(p float64) float64 { return values[min(int(p*float64(len(values))), len(values)-1)] }
+	for _, v := range values {
+		q.Mean += v / float64(len(values))
+	}
+	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), values[len(values)-1]
+	return q
+}
+
+// times is q in another unit.
+func (q Quantiles) times(by float64) Quantiles {
+	return Quantiles{q.P50 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
 // Stage is the CPU time that one station of the tick took, in microseconds a tick.
@@ -28,9 +48,15 @@ type Step struct {
 
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
-	StageCPUMicros []Stage   `json:"stage_cpu_us"` // in the order of the tick
-	LatenessMicros Quantiles `json:"lateness_us"`  // a tick's begin, from its scheduled time
-	ServerCores    float64   `json:"server_cores"` // CPU seconds a second of the whole server process
+	StageCPUMicros []Stage   `json:"stage_cpu_us"`      // in the order of the tick
+	LatenessMicros Quantiles `json:"lateness_us"`       // a tick's begin, from its scheduled time, with the ticks that were given up
+	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // of the ticks that were played alone
+	HiccupMicros   Quantiles `json:"hiccup_us"`         // what the machine took on the server's processor: how late a thread woke that only sleeps
+	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise in the swarm's process
+	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its slots, with those that it skipped
+	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
+	Lobbies        int       `json:"lobbies,omitempty"` // 0 means one
+	ServerCores    float64   `json:"server_cores"`      // CPU seconds a second of the whole server process
 
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
 	DatagramsOutPerTick float64 `json:"datagrams_out_per_tick"`
@@ -40,6 +66,7 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	Facts *Facts `json:"facts,omitempty"` // nil in reports of before there were any
 	Bytes *Bytes `json:"bytes,omitempty"` // what went down to a sample of the clients
 
 	InputsExpected uint64 `json:"inputs_expected"`
@@ -76,6 +103,11 @@ func (s Step) Finite() Step {
 	quantiles(&s.TickCPUMillis, "tick_cpu_ms")
 	quantiles(&s.TickWallMillis, "tick_wall_ms")
 	quantiles(&s.LatenessMicros, "lateness_us")
+	quantiles(&s.LatenessRaw, "lateness_raw_us")
+	quantiles(&s.HiccupMicros, "hiccup_us")
+	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
+	quantiles(&s.SwarmLateness, "swarm_lateness_us")
+	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")

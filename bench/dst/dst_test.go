@@ -11,17 +11,17 @@ var (
 	count = flag.Uint64("dst.count", 0, "how many seeds; 0: as the mode wants")
 )
 
-// Two hundred seeds, each a minute of a lobby for which much goes wrong. Each is one goroutine, and so the race detector has nothing to
-// find; some run side by side, which must not matter.
+// Seeds, each a minute of a lobby for which much goes wrong, at half a second of a processor each; make dst plays them for as long as one
+// likes. Each is one goroutine, and so the race detector has nothing to find; some run side by side, which must not matter.
 func TestSeeds(t *testing.T) {
-	n := uint64(200)
+	n := uint64(64)
 	switch {
 	case *count != 0:
 		n = *count
 	case raceEnabled:
 		n = 2
 	case testing.Short():
-		n = 16
+		n = 12
 	}
 	const side = 4
 	for part := range uint64(side) {

@@ -38,6 +38,7 @@ type page struct {
 	Notes    []fact // service level, movement, void steps
 	Rows     []row
 	Stages   stageTable
+	Lateness latenessTable
 	Bytes    bytesTables
 	ByCodec  []codecRow
 	Curves   []curveRow
@@ -80,6 +81,7 @@ func WritePage(w io.Writer, p capacity.Plan) error {
 		Notes:    notes(p),
 		Rows:     rows(p),
 		Stages:   stages(p),
+		Lateness: lateness(p),
 		Bytes:    traffic(p),
 		ByCodec:  codecs(p),
 		Curves:   curves(p),
@@ -96,10 +98,18 @@ func headline(p capacity.Plan) string {
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
 	case p.Knee.Bound == capacity.Measured:
-		return fmt.Sprintf("%s players in one lobby", count(p.Knee.Players))
+		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
 	default:
-		return fmt.Sprintf("At least %s players in one lobby", count(p.Knee.Players))
+		return fmt.Sprintf("At least %s players in %s", count(p.Knee.Players), where(p))
 	}
+}
+
+// where is in how many lobbies the players of the knee are.
+func where(p capacity.Plan) string {
+	if s, ok := p.AtKnee(); ok && s.Lobbies > 1 {
+		return count(s.Lobbies) + " lobbies"
+	}
+	return "one lobby"
 }
 
 func why(p capacity.Plan) string {
@@ -154,6 +164,9 @@ func notes(p capacity.Plan) []fact {
 				"%s datagrams opened at %s ns, %s sealed at %s ns", number(e.TickMicros), number(e.Percent), number(e.Opened), number(e.OpenNanos),
 				number(e.Sealed), number(e.SealNanos)), ""})
 		}
+	}
+	if p.Repeats != nil {
+		n = append(n, fact{"Repeated", repeated(p.Repeats), ""})
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:

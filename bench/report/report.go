@@ -51,7 +51,9 @@ func WriteJSON(w io.Writer, p capacity.Plan) error {
 	return encoder.Encode(p.Clean())
 }
 
-// replace puts content at path in one step: readers see the old file or the new one.
+// Replace puts content at path in one step: readers see the old file or the new one.
+func Replace(path string, content []byte) error { return replace(path, content) }
+
 func replace(path string, content []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

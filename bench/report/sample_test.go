@@ -45,6 +45,8 @@ func samplePlan(most int) capacity.Plan {
 		s.TickCPUMillis = capacity.Quantiles{P50: 0.72 * m, P99: 2.1 * m * jitter(), P999: 2.6 * m, Max: 3.1 * m, Mean: m}
 		s.TickWallMillis = capacity.Quantiles{P50: 0.74 * m, P99: 2.2 * m * jitter(), P999: 3.6 * m, Max: 6 * m, Mean: 1.02 * m}
 		s.LatenessMicros = capacity.Quantiles{P50: 1.1, P99: 46 * jitter(), P999: 310, Max: 4100, Mean: 3}
+		s.LatenessRaw, s.HiccupMicros = capacity.Quantiles{P50: 1.1, P99: 41, P999: 290, Max: 3900, Mean: 3}, capacity.Quantiles{P50: 52, P99: 61, P999: 240, Max: 2100, Mean: 55}
+		s.SwarmRaw, s.SwarmLateness, s.SwarmHiccup = s.LatenessRaw, s.LatenessMicros, s.HiccupMicros
 		s.ServerCores += m * 60 / 1000
 		s.KbpsDownPerClient = (9 + 0.38*float64(players)) * jitter()
 		s.KbpsUpPerClient = 31 * jitter()

@@ -12,7 +12,8 @@ import (
 type Figures struct {
 	Age  *meter.Histogram // of the newest snapshot, sampled by every player each tick, ns
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
-	Late *meter.Histogram // how late each slot of the schedule began, ns
+	Late *meter.Histogram // how late each slot of the schedule began, ns, with those that were skipped: each as late as it would have been
+	Raw  *meter.Histogram // likewise, of the slots that were played alone
 
 	Ticks          uint64 // command ticks of all players
 	Sends          uint64 // datagrams sent
@@ -26,6 +27,9 @@ type Figures struct {
 	Shots          uint64
 	Fetched        uint64 // models and arenas that the server sent, as they were not here
 	Said           uint64 // lines for the chat
+	Churned        uint64 // players who left, each followed by another
+	Looks          uint64 // times that the first client of a lobby looked who is there
+	Seen           uint64 // others whom it saw, all times together
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread
 
@@ -36,15 +40,16 @@ type Figures struct {
 }
 
 func newFigures() Figures {
-	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Account: client.NewAccount()}
+	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Raw: meter.NewHistogram(0), Account: client.NewAccount()}
 }
 
 func (f *Figures) reset() {
 	f.Age.Reset()
 	f.RTT.Reset()
 	f.Late.Reset()
+	f.Raw.Reset()
 	f.Account.Reset()
-	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Sampled: f.Sampled, Account: f.Account}
+	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Raw: f.Raw, Sampled: f.Sampled, Account: f.Account}
 }
 
 // lateShare is the part of all slots that may break the budget before the figures are void.

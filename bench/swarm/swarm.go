@@ -21,6 +21,7 @@ import (
 // Config describes a swarm. Zero fields mean the defaults named.
 type Config struct {
 	Server  netip.AddrPort
+	Servers []netip.AddrPort // of several lobbies: player n plays on the one of number n modulo their count; default Server alone
 	Players int
 	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
 	Seed    uint64 // of everything the players do
@@ -31,6 +32,8 @@ type Config struct {
 	Content *content.Pack                                          // what the players have of the game's content; default the pack of this build
 	Brain   func(n int) Brain                                      // of bot n; default NewWander(Seed, n)
 	Chat    time.Duration                                          // each bot says something to all about once in this time; default never
+	Arrival time.Duration                                          // over which the players begin to connect, one after another; default all at once
+	Churn   float64                                                // players but the full ones leave so often a minute, each; another takes the place at once, with a token of its own
 }
 
 // slots is how many parts of a tick the players are spread over, so that they do not all send at once; looks is how often
@@ -48,11 +51,12 @@ type Swarm struct {
 	Figures Figures
 
 	cfg   Config
-	fleet *netio.Fleet
+	fleet []*netio.Fleet      // by lobby
+	hear  []func(int, []byte) // receive of each lobby, made a value once
 	bots  []bot
 	maps  map[[32]byte]*arena.Arena // by hash, what the server sent among them
 	model map[uint64]ghost.Models   // likewise
-	eyes  []Enemy
+	eyes  [][]Enemy                 // by lobby
 	view  Sight
 	ways  Ways
 	pace  *pace.Pacer
@@ -68,6 +72,7 @@ type bot struct {
 	dice   dice         // of what it says
 	last   client.Stats // as far as it is in the figures
 	played time.Duration
+	born   time.Duration // it does nothing before
 }
 
 // ErrNoTokens is Open's error for a Config without Token.
@@ -91,16 +96,27 @@ func Open(cfg Config) (*Swarm, error) {
 	if cfg.Token == nil {
 		return nil, ErrNoTokens
 	}
-	fleet, err := netio.OpenFleet(cfg.Server, cfg.Players)
-	if err != nil {
-		return nil, err
+	if len(cfg.Servers) == 0 {
+		cfg.Servers = []netip.AddrPort{cfg.Server}
 	}
-	s := &Swarm{Figures: newFigures(), cfg: cfg, fleet: fleet, bots: make([]bot, cfg.Players),
+	lobbies := len(cfg.Servers)
+	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
+	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players),
 		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New()}
-	for i := range s.bots {
-		if s.bots[i], err = s.bot(i); err != nil {
-			return nil, errors.Join(err, fleet.Close())
+	for l, at := range cfg.Servers {
+		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
+		if err != nil {
+			return nil, errors.Join(err, s.shut())
 		}
+		s.fleet = append(s.fleet, fleet)
+		s.hear = append(s.hear, func(i int, data []byte) { s.receive(i*lobbies+l, data) })
+	}
+	for i := range s.bots {
+		var err error
+		if s.bots[i], err = s.bot(i); err != nil {
+			return nil, errors.Join(err, s.shut())
+		}
+		s.bots[i].born = time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)
 	}
 	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
 	for i := range s.Figures.Sampled {
@@ -203,6 +219,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		s.now = s.pace.Until(due)
 		late := s.now - due
 		s.Figures.Late.Record(int64(late))
+		s.Figures.Raw.Record(int64(late))
 		s.Figures.Slots++
 		if late > s.cfg.Rate.Period()/2 {
 			s.Figures.LateSlots++
@@ -215,7 +232,9 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 			s.Figures.LateSlots += uint64(behind)
 			s.slot += behind
 		}
-		s.fleet.Poll(s.receive)
+		for l, f := range s.fleet {
+			f.Poll(s.hear[l])
+		}
 		s.play(int(s.slot % slots))
 		if s.slot%slots == 0 {
 			s.look()
@@ -241,10 +260,13 @@ func (s *Swarm) receive(i int, data []byte) {
 func (s *Swarm) play(slot int) {
 	for i := slot % (slots / looks); i < len(s.bots); i += slots / looks {
 		b := &s.bots[i]
+		if s.now < b.born {
+			continue
+		}
 		late := s.now - b.played - s.cfg.Rate.Period()/looks // than it should have been after the last time
 		b.played = s.now
 		for due := b.client.Advance(s.now); due > 0; due-- {
-			b.client.Command(b.brain.Wish(s.sight(b)))
+			b.client.Command(b.brain.Wish(s.sight(i)))
 			s.Figures.Ticks++
 			if late > s.slack(b) {
 				s.Figures.LateTicks++
@@ -262,6 +284,9 @@ func (s *Swarm) play(slot int) {
 		}
 		if i%slots == slot {
 			s.chat(b)
+			if s.err == nil {
+				s.err = s.churn(i)
+			}
 		}
 		s.send(i)
 		if i%slots == slot {
@@ -283,6 +308,28 @@ func (s *Swarm) chat(b *bot) {
 	}
 }
 
+// churn lets a player go now and then, and another come in its place. It is asked once a tick.
+func (s *Swarm) churn(i int) error {
+	b := &s.bots[i]
+	if s.cfg.Churn <= 0 || i < s.cfg.Full || !b.dice.chance(float32(s.cfg.Churn/60*s.cfg.Rate.Period().Seconds())) {
+		return nil
+	}
+	if st, _ := b.client.State(); st != client.Joined {
+		return nil
+	}
+	b.client.Leave(s.now)
+	s.send(i)
+	dice := b.dice
+	next, err := s.bot(i)
+	if err != nil {
+		return err
+	}
+	*b = next
+	b.dice, b.played = dice, s.now
+	s.Figures.Churned++
+	return nil
+}
+
 // slack is how late a bot's commands may be made and still be in time for sure: the whole ticks that they were last seen
 // to wait on the server, and a quarter for clocks that are not read at one instant.
 func (s *Swarm) slack(b *bot) time.Duration {
@@ -297,42 +344,54 @@ func (s *Swarm) send(i int) {
 		_, data := out.At(k)
 		s.Figures.Sends++
 		s.Figures.BytesUp += uint64(len(data))
-		if err := s.fleet.Send(i, data); err != nil && s.err == nil && s.Joined() > 0 {
+		if err := s.fleet[i%len(s.fleet)].Send(i/len(s.fleet), data); err != nil && s.err == nil && s.Joined() > 0 {
 			s.err = fmt.Errorf("player %d: %w", i, err)
 		}
 	}
 }
 
-// sight gathers what a bot decides by.
-func (s *Swarm) sight(b *bot) *Sight {
+// sight gathers what bot i decides by.
+func (s *Swarm) sight(i int) *Sight {
+	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
 	self, _ := b.client.Self()
 	view := &s.view
-	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: s.eyes}
+	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: eyes}
 	if now, t, ok := b.client.Predicted(); ok {
 		view.Self.Self, view.Tick = now, t+1
 	}
 	view.Arena = s.maps[b.client.Welcome().ArenaHash]
-	if slot := b.client.ID().Index(); slot < len(s.eyes) {
-		view.Team = s.eyes[slot].Team
+	if slot := b.client.ID().Index(); slot < len(eyes) {
+		view.Team = eyes[slot].Team
 	}
 	s.ways.Show(view, b.client)
 	return view
 }
 
-// look renews what everybody knows of everybody, through the eyes of the first full client.
+// look renews what everybody of a lobby knows of everybody, through the eyes of its first full client.
 func (s *Swarm) look() {
-	c := s.bots[0].client
-	if st, _ := c.State(); st != client.Joined {
-		return
-	}
-	if s.eyes == nil {
-		s.eyes = make([]Enemy, c.Welcome().MaxPlayers)
-	}
-	for slot := range s.eyes {
-		s.eyes[slot] = Enemy{}
-		if p, ok := c.Pose(slot); ok {
-			s.eyes[slot] = Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+	for l := range s.eyes {
+		if l >= len(s.bots) {
+			break
 		}
+		c := s.bots[l].client
+		if st, _ := c.State(); st != client.Joined {
+			continue
+		}
+		if s.eyes[l] == nil {
+			s.eyes[l] = make([]Enemy, c.Welcome().MaxPlayers)
+		}
+		seen := uint64(0)
+		for slot := range s.eyes[l] {
+			s.eyes[l][slot] = Enemy{}
+			if p, ok := c.Pose(slot); ok {
+				s.eyes[l][slot] = Enemy{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+				if p.ID != uint32(c.ID()) {
+					seen++
+				}
+			}
+		}
+		s.Figures.Looks++
+		s.Figures.Seen += seen
 	}
 }
 
@@ -359,8 +418,16 @@ func (s *Swarm) Close() error {
 		out := s.bots[i].client.Outgoing(s.now)
 		for k := range out.Len() {
 			_, data := out.At(k)
-			_ = s.fleet.Send(i, data) // a server that has gone needs no goodbye
+			_ = s.fleet[i%len(s.fleet)].Send(i/len(s.fleet), data) // a server that has gone needs no goodbye
 		}
 	}
-	return s.fleet.Close()
+	return s.shut()
+}
+
+// shut closes the sockets.
+func (s *Swarm) shut() (err error) {
+	for _, f := range s.fleet {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }

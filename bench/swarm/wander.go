@@ -26,10 +26,14 @@ type Wander struct {
 	detour     uint32 // tick until which it gives way to what is in its way to one
 	side       float32
 	burst      uint32 // ticks of blind fire left
+	habit      Habit
+	crowds     bool // stays in the middle of the map
 }
 
 // NewWander returns the brain of bot number n.
-func NewWander(seed uint64, n int) *Wander {
+func NewWander(seed uint64, n int) *Wander { return NewHabitual(seed, n, DefaultHabit) }
+
+func newWander(seed uint64, n int) *Wander {
 	w := &Wander{dice: dice(seed ^ uint64(n)*0xd1342543de82ef95)}
 	w.yaw = w.dice.unit()
 	lot := w.dice // of its own: a round without points must not draw
@@ -43,9 +47,7 @@ const (
 	sightRange  = 45
 	chest       = 1.2 // above the feet: where it aims
 	jumpRate    = 0.35
-	blindRate   = 0.15 // bursts a second at nobody in particular
-	fistRange   = 3    // nearer than this it strikes
-	throwRate   = 0.5  // uses of the second weapon a second, in sight of an enemy
+	fistRange   = 3 // nearer than this it strikes
 	gestureRate = 0.02
 	stormers    = 0.8 // share of bots that go for capture points
 )
@@ -77,7 +79,7 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 		}
 		if off := wrap(turns(geom.Atan2(at.X, at.Z)) - w.yaw); geom.Abs(off) < 0.02 {
 			keys |= sim.Fire
-			if w.dice.chance(throwRate * rate) {
+			if w.dice.chance(w.habit.Throws * rate) {
 				keys = sim.Throw
 			}
 		}
@@ -87,7 +89,7 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 	} else {
 		w.aim(goal, 0, 4*rate, 0.002)
 		keys |= sim.Sprint
-		if w.burst == 0 && w.dice.chance(blindRate*rate) {
+		if w.burst == 0 && w.dice.chance(w.habit.Bursts*rate) {
 			w.burst = uint32(s.Rate) / 2
 		}
 		if w.burst > 0 {
@@ -120,11 +122,7 @@ func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
 		return stuck
 	}
 	if stuck || now >= w.until || hypot(to.X, to.Z) < arrived {
-		b := s.Arena.Bounds
-		w.goal = geom.Vec3{
-			X: b.Min.X + 1 + w.dice.unit()*(b.Max.X-b.Min.X-2),
-			Z: b.Min.Z + 1 + w.dice.unit()*(b.Max.Z-b.Min.Z-2),
-		}
+		w.goal = w.place(s.Arena.Bounds)
 		w.until = now + 8*uint32(s.Rate)
 	}
 	return stuck

@@ -34,9 +34,15 @@ func scaled(s server.Spread, by float64) capacity.Quantiles {
 
 // quantiles sums up a histogram of nanoseconds, in milliseconds.
 func quantiles(h *meter.Histogram) capacity.Quantiles {
-	const ms = 1e-6
+	return inUnit(h, 1e-6)
+}
+
+// micros sums up a histogram of nanoseconds, in microseconds.
+func micros(h *meter.Histogram) capacity.Quantiles { return inUnit(h, 1e-3) }
+
+func inUnit(h *meter.Histogram, unit float64) capacity.Quantiles {
 	return capacity.Quantiles{
-		P50: float64(h.Quantile(0.5)) * ms, P99: float64(h.Quantile(0.99)) * ms, P999: float64(h.Quantile(0.999)) * ms,
-		Max: float64(h.Max()) * ms, Mean: h.Mean() * ms,
+		P50: float64(h.Quantile(0.5)) * unit, P99: float64(h.Quantile(0.99)) * unit, P999: float64(h.Quantile(0.999)) * unit,
+		Max: float64(h.Max()) * unit, Mean: h.Mean() * unit,
 	}
 }

@@ -1,6 +1,7 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
-// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be.
+// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot be, 3 plan --baseline found something
+// that takes longer.
 package main
 
 import (
@@ -43,6 +44,9 @@ func run(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	if errors.Is(err, errRegressed) {
+		return 3
+	}
 	var u usage
 	if errors.As(err, &u) {
 		return 2
@@ -58,6 +62,7 @@ func newRoot() *cobra.Command {
 measures how many players this machine carries and why.
 
   tickrate plan --quick      find out, within a minute; then open report/index.html
+  tickrate completion bash   lines for your shell that complete commands, flags and scenarios
   tickrate serve             run a lobby
   tickrate swarm             send players to it
   tickrate preview           a lobby and its players in this process, in virtual time

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
@@ -33,6 +36,16 @@ type planFlags struct {
 	share                         float64
 	seed                          uint64
 	traces                        []string
+
+	scenario, expr                      string
+	s                                   scenario.Scenario // in full, after fill
+	repeat                              int
+	json                                bool
+	predict, verify                     bool
+	measured, prices, baseline, against string
+	concurrent                          int
+	headroom                            float64
+	slow                                string
 }
 
 func newPlan() *cobra.Command {
@@ -44,21 +57,48 @@ func newPlan() *cobra.Command {
 level no longer holds, and writes a report: index.html, plan.json and bench.txt. Interrupted, it leaves the report of
 what it has.
 
-Where there are two processors or more, server and swarm are kept apart: the server has one, the swarm the others.`,
+Where there are two processors or more, server and swarm are kept apart: the server has one, the swarm the others.
+
+What is run says a scenario, by name (plan scenarios) or a TOML file; flags go before it:
+
+  tickrate plan --scenario duels
+  tickrate plan --scenario mine.toml --level 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
+
+A service level is comparisons joined by &&. ` + "`" + `+strings.ReplaceAll(capacity.ObjectiveHelp, "\n", " ")+` + "`" + `
+
+Without running anything, from measurements (plan calibrate): --predict; and --verify runs it, too, and tells the error:
+
+  tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices prices.toml
+
+Against an older plan.json or calibration, --baseline runs the same scenarios and fails with exit code 3 if something takes longer.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
+	c.AddCommand(newCalibrate(), newScenarios(), newRounds(), newSelfTest())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
-	fl.IntVar(&f.start, "start", 100, "`players` in the first lobby")
-	fl.IntVar(&f.max, "max", 4000, fmt.Sprintf("`players` in the largest lobby to try, at most %d", server.MaxPlayers))
+	fl.StringVar(&f.scenario, "scenario", "one-lobby", "`name` of a scenario (plan scenarios lists them), or a TOML file")
+	fl.StringVar(&f.expr, "level", "", "service level, an `expression`; default p99 of the tick within --tick-share, no input lost, p99 age within 2 intervals")
+	fl.IntVar(&f.repeat, "repeat", 0, "`times` that the size at the knee is measured again, for confidence intervals; default the scenario's, 2")
+	fl.BoolVar(&f.predict, "predict", false, "run nothing: say what the scenario costs, from measurements")
+	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
+	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
+	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
+	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
+	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
+	fl.StringVar(&f.baseline, "baseline", "", "compare with this `file` of plan rounds: exit code 3 if something takes longer (p < 0.05 and at least 5 %)")
+	fl.StringVar(&f.against, "against", "", "with --baseline: compare this `file` of plan rounds; default rounds that are played now")
+	slowFlag(c, &f.slow)
+	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one a step, then the knee")
+	fl.IntVar(&f.start, "start", 0, "`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, 100, or what a lobby in virtual time promises")
+	fl.IntVar(&f.max, "max", 0, fmt.Sprintf("largest `number` to try; default the scenario's, 4000; at most %d players or %d lobbies", server.MaxPlayers, scenario.MaxLobbies))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.every, "interval", 0, "`ticks` between two snapshots to one client; 0 for what comes nearest to 20 Hz")
 	fl.IntVar(&f.full, "full", 4, "`number` of players that decode all they are sent; the others decode their own state only")
-	fl.Float64Var(&f.measure, "measure", 0, "`seconds` to measure at each size; default 10, quick 3")
-	fl.Float64Var(&f.warm, "warm", 0, "`seconds` to warm up at each size; default 3, quick 1")
-	fl.Float64Var(&f.limit, "limit", 0, "`seconds` after which no step begins; default 280, quick 52")
+	fl.Float64Var(&f.measure, "measure", 0, "`seconds` to measure at each size; default the scenario's, 6; quick 3")
+	fl.Float64Var(&f.warm, "warm", 0, "`seconds` to warm up at each size; default the scenario's, 2; quick 1")
+	fl.Float64Var(&f.limit, "limit", 0, "`seconds` after which no step begins; default 85, quick 40")
 	fl.Float64Var(&f.share, "tick-share", capacity.DefaultTickShare, "part of the tick period that p99 of a tick may take")
 	fl.StringVar(&f.socket, "socket", "gnet", "the server's socket back `end`: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
@@ -70,6 +110,9 @@ Where there are two processors or more, server and swarm are kept apart: the ser
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
+	})
 	return c
 }
 
@@ -89,9 +132,9 @@ func (f planFlags) withDefaults() (planFlags, error) {
 	if _, err := schema.ParseCodec(f.codec); err != nil {
 		return f, err
 	}
-	pick(&f.measure, 3, 10)
-	pick(&f.warm, 1, 3)
-	pick(&f.limit, 52, 280)
+	pick(&f.measure, 3, 6)
+	pick(&f.warm, 1, 2)
+	pick(&f.limit, 40, 85)
 	f.mode = cmp.Or(f.mode, "deathmatch")
 	if f.every == 0 {
 		f.every = max(1, (f.rate+10)/20)
@@ -103,6 +146,8 @@ func (f planFlags) withDefaults() (planFlags, error) {
 		return f, fmt.Errorf("interval of %d ticks: expected 1 to %d", f.every, server.MaxInterval)
 	case f.start < 1 || f.max < f.start || f.max > server.MaxPlayers:
 		return f, fmt.Errorf("lobbies of %d to %d players: expected 1 to %d, the smaller first", f.start, f.max, server.MaxPlayers)
+	case f.repeat < 0 || f.repeat > 100:
+		return f, fmt.Errorf("--repeat %d: expected 0 to 100", f.repeat)
 	case !(f.measure >= 0.5 && f.measure <= 3600 && f.warm >= 0 && f.warm <= 3600): // NaN is neither
 		return f, fmt.Errorf("measuring %g s after %g s: expected 0.5 to 3600 s after 0 to 3600", f.measure, f.warm)
 	case !(f.limit > 0 && f.limit <= 1e6):
@@ -121,17 +166,41 @@ func (f planFlags) withDefaults() (planFlags, error) {
 
 // arena is the map for a number of players.
 func (f planFlags) arena(players int) string {
-	return fmt.Sprintf("%s:%d:%d", f.maps, max(players, 2), f.seed)
+	ground := max(players, 2)
+	if f.s.Lobby.Spread > 0 {
+		ground = f.s.Ground(players)
+	}
+	return fmt.Sprintf("%s:%d:%d", f.maps, ground, f.seed)
 }
 
-func (f planFlags) level() capacity.Level {
-	return capacity.Level{TickHz: f.rate, SendEvery: f.every, TickShare: f.share}.WithDefaults()
+func (f planFlags) level() (capacity.Level, error) {
+	l := capacity.Level{TickHz: f.rate, SendEvery: f.every, TickShare: f.share}.WithDefaults()
+	if f.expr == "" {
+		return l, nil
+	}
+	return l.WithObjective(f.expr)
 }
 
 func plan(c *cobra.Command, f planFlags) error {
+	if err := f.follow(c); err != nil {
+		return err
+	}
 	f, err := f.withDefaults()
+	if err == nil {
+		err = f.fill()
+	}
 	if err != nil {
 		return badUse(err)
+	}
+	level, err := f.level()
+	if err != nil {
+		return badUse(err)
+	}
+	if f.baseline != "" {
+		return gate(c, f)
+	}
+	if f.predict || f.verify {
+		return predict(c, f, level)
 	}
 	models, err := openModels(f.model)
 	if err != nil {
@@ -145,21 +214,31 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sim.GameOn(pack, f.arena(f.start), f.mode); err != nil {
+	if _, err := sim.GameOn(pack, f.arena(f.s.Lobby.Players), f.mode); err != nil {
 		return badUse(err)
 	}
 	p := capacity.Plan{
-		Machine: machine(), Commit: version, Seed: f.seed, Started: time.Now(), Movement: move.name, Level: f.level(),
+		Machine: machine(), Commit: version, Seed: f.seed, Started: time.Now(), Movement: move.name, Level: level,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
 	}
 	r := newRig(f, move, models, pack, &p)
-	out := newScreen(c.OutOrStdout())
+	out := newScreen(c.OutOrStdout(), f.json)
 	out.begin(p)
-	search := capacity.Search{Level: p.Level, Start: f.start, Max: f.max, Limit: time.Duration(f.limit * float64(time.Second))}
+	search := capacity.Search{Level: p.Level, Start: f.s.At(f.start).Total(), Max: f.s.At(f.max).Total(), Limit: seconds(f.limit)}
+	search.Each = f.s.Lobby.Lobbies
+	if f.s.Lobby.Grow == "lobbies" {
+		search.Each = f.s.Lobby.Players
+	} else if !c.Flags().Changed("start") && !f.given(c) {
+		search.Start = min(r.guess(c.Context(), out), search.Max)
+	}
+	out.limit = search.Limit
 	if f.quick {
 		search.Tolerance = 0.15
 	}
 	err = r.search(c.Context(), &search, out)
+	if err == nil && c.Context().Err() == nil {
+		err = r.again(c.Context(), &search, out)
+	}
 	if err == nil && c.Context().Err() == nil {
 		out.note("comparing codecs")
 		p.Codecs, err = compareCodecs(c.Context(), f, models)
@@ -168,15 +247,29 @@ func plan(c *cobra.Command, f planFlags) error {
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)
+	if _, model, err := openModel(f.measured); err == nil {
+		p.Config = append(p.Config, capacity.Setting{Name: "plan --predict", Value: "errors on " + model.errors()})
+	}
+	p.Repeats = capacity.RepeatsAt(p.Knee.Players, p.Steps)
+	if f.json {
+		if err := report.Write(f.out, p); err != nil {
+			return err
+		}
+		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"knee": p.Knee, "repeats": p.Repeats, "partial": p.Partial, "report": f.out})
+	}
 	if unwritten := finish(c.OutOrStdout(), f.out, p); err == nil { // else the first error is the one to tell
 		err = unwritten
 	}
 	return err
 }
 
+// given is whether somebody chose a scenario, whose first size counts.
+func (f planFlags) given(c *cobra.Command) bool { return c.Flags().Changed("scenario") }
+
 // search measures one size after another until the knee is known. An interrupt ends it without an error.
 func (r *rig) search(ctx context.Context, s *capacity.Search, out *screen) error {
 	for {
+		out.began = r.plan.Started
 		players, ok := s.Next(time.Since(r.plan.Started))
 		if !ok || ctx.Err() != nil {
 			return nil
@@ -188,15 +281,61 @@ func (r *rig) search(ctx context.Context, s *capacity.Search, out *screen) error
 		if err != nil {
 			return fmt.Errorf("%d players: %w", players, err)
 		}
-		step = s.Record(step)
-		r.plan.Steps = append(r.plan.Steps, step)
-		out.row(step)
-		part := *r.plan // what is written so far outlives us, whatever happens
-		part.Partial, part.Knee, part.Took = true, s.Knee(), time.Since(part.Started)
-		if err := report.Write(r.flags.out, part); err != nil {
+		if err := r.keep(s.Record(step), s, out); err != nil {
 			return err
 		}
 	}
+}
+
+// keep takes a judged step into the plan, and writes what there is: it outlives us, whatever happens.
+func (r *rig) keep(step capacity.Step, s *capacity.Search, out *screen) error {
+	r.plan.Steps = append(r.plan.Steps, step)
+	out.row(step)
+	part := *r.plan
+	part.Partial, part.Knee, part.Took = true, s.Knee(), time.Since(part.Started)
+	return report.Write(r.flags.out, part)
+}
+
+// again measures the size at the knee a few times more, for confidence intervals. What they say changes no verdict: it is told.
+func (r *rig) again(ctx context.Context, s *capacity.Search, out *screen) error {
+	players := s.Knee().Players
+	for i := range r.flags.repeat {
+		const more = 0.25 // of the search's time, so that the whole ends when it should
+		late := time.Since(r.plan.Started)+seconds(r.flags.warm+r.flags.measure) > time.Duration(float64(s.Limit)*(1+more))
+		if players == 0 || ctx.Err() != nil || late {
+			return nil
+		}
+		step, err := r.step(ctx, players, out)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%d players: %w", players, err)
+		}
+		if step.Facts != nil {
+			step.Facts.Round = i + 1
+		}
+		if err := r.keep(s.Level.Judge(step), s, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guess is the size that a lobby in virtual time promises for three quarters of the level: a search that begins there takes fewer steps.
+// It is only where to begin.
+func (r *rig) guess(ctx context.Context, out *screen) int {
+	out.note("a first guess")
+	s := r.flags.s
+	s.Lobby.Players, s.Play.Traces, s.Network.Link = 128, nil, "clean"
+	s.Measure.Seconds, s.Measure.WarmSeconds = 1, 1
+	step, err := rehearse(ctx, s, 1, 1, slowdown{})
+	if err != nil || step.TickCPUMillis.P99 <= 0 {
+		return capacity.DefaultStart
+	}
+	// System calls are not in it; they take about as much again. The rest of the load grows a little faster than the players.
+	room := 0.75 * r.plan.Level.TickLimitMillis() / (2 * step.TickCPUMillis.P99)
+	return max(16, int(128*math.Pow(room, 0.85))/10*10)
 }
 
 // finish writes the report and says what it says.
@@ -221,6 +360,7 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %d players; %.0f ns to open a datagram, %.0f ns to seal one\n", e.Percent, s.Players, e.OpenNanos, e.SealNanos)
 		}
 	}
+	printRepeats(w, p.Repeats)
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,8 +17,10 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
@@ -45,19 +48,12 @@ func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack,
 			where, r.onServer = "not kept apart: "+err.Error(), nil
 		}
 	}
+	p.Config = append(p.Config, settings(f.s)...)
 	set := func(name, format string, args ...any) {
 		p.Config = append(p.Config, capacity.Setting{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
-	set("simulation", "%d Hz", f.rate)
-	set("snapshots", "every %d ticks (%.1f Hz) to each client", f.every, float64(f.rate)/float64(f.every))
-	set("mode", "%s", f.mode)
-	set("maps", "%s, generated, 40 m² of free ground a player, %s", f.maps, sees(f))
-	set("movement", "%s", move.name)
-	set("clients", "%d decode everything, the others acknowledge and decode their own state", f.full)
-	set("socket", "%s", f.socket)
-	set("codec", "%s", f.codec)
-	set("sessions", "netcode 1.02: every datagram sealed, both ways")
-	set("step", "%g s measured after %g s of warm-up", f.measure, f.warm)
+	set("who sees whom", "%s", sees(f))
+	set("sessions", "every datagram sealed, both ways")
 	set("processors", "%s", where)
 	return r
 }
@@ -76,28 +72,31 @@ func sees(f planFlags) string {
 	return "everybody visible to everybody"
 }
 
-// step measures a lobby of the given size.
+// step measures lobbies of so many players in all.
 func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step, error) {
+	sc := r.flags.s
+	if sc.Lobby.Grow == "lobbies" {
+		sc = sc.At(players / sc.Lobby.Players)
+	} else {
+		sc = sc.At(players / sc.Lobby.Lobbies)
+	}
 	out.note("%d players: starting the server", players)
-	srv, err := r.start(ctx, players)
+	h, err := r.open(ctx, sc)
 	if err != nil {
 		return capacity.Step{}, err
 	}
-	defer srv.stop()
-	t, err := httpTickets(ctx, srv.http, "")
-	if err != nil {
-		return capacity.Step{}, err
-	}
+	defer h.stop()
 	s, err := swarm.Open(swarm.Config{
-		Server: t.at, Players: players, Full: r.flags.full, Seed: r.flags.seed, Rate: tick.Rate(r.flags.rate),
-		Models: r.models, Content: r.pack, Brain: r.move.brain, Token: t.Token,
+		Servers: h.at, Players: sc.Total(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
+		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: h.token,
+		Arrival: seconds(sc.Play.ArrivalSeconds), Churn: sc.Play.LeavesPerMinute,
 	})
 	if err != nil {
 		return capacity.Step{}, err
 	}
 	defer s.Close() // the figures are out by then
 	out.note("%d players: connecting", players)
-	if err := connect(ctx, s, players); err != nil {
+	if err := connect(ctx, s, sc.Total()); err != nil {
 		return failed(players, s, err), nil
 	}
 	out.note("%d players: warming up", players)
@@ -105,20 +104,31 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 		return failed(players, s, err), nil
 	}
 	s.Reset()
-	resetDone := srv.reset(ctx)
+	resetDone := h.reset(ctx)
+	gaps := meter.NewHistogram(0)
+	hiccup := pace.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err = s.Run(ctx, seconds(r.flags.measure), func() bool {
 		out.note("%d players: measuring, %.0f s left", players, r.flags.measure-time.Since(begin).Seconds())
 		return false
 	})
+	hiccup.Stop()
 	if err = errors.Join(err, <-resetDone); err != nil {
 		return failed(players, s, err), nil
 	}
-	rep, err := srv.stats(ctx)
+	reports, err := h.stats(ctx)
 	if err != nil {
 		return capacity.Step{}, err
 	}
-	return r.measured(players, rep, &s.Figures), nil
+	step := r.measured(players, merged(reports), &s.Figures)
+	step.Lobbies, step.SwarmHiccup = sc.Lobby.Lobbies, micros(gaps)
+	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.flags.rate) {
+		step.VoidReason += fmt.Sprintf("; nor did a thread beside it that only sleeps: p99 %.0f ms late, the machine is busy", late)
+	}
+	step.Facts = factsOf(sc, step, reports, &s.Figures)
+	step.DatagramsInPerTick /= float64(len(reports)) // of one lobby, as the times are
+	step.DatagramsOutPerTick /= float64(len(reports))
+	return step, nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -138,7 +148,8 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 	s := capacity.Step{
 		Players: players, Duration: f.Elapsed,
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), ServerCores: rep.CPUSeconds / rep.Seconds,
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.Raw, 1), SwarmLateness: micros(f.Late), SwarmRaw: micros(f.Raw),
+		ServerCores:       rep.CPUSeconds / rep.Seconds,
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
 		DatagramsInPerTick: float64(rep.Counts[server.Received.String()]) / ticks, DatagramsOutPerTick: float64(rep.Counts[server.Sent.String()]) / ticks,
@@ -146,6 +157,9 @@ func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacit
 		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
 		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateSlots, VoidReason: f.Void(),
+	}
+	if rep.Hiccup != nil {
+		s.HiccupMicros = scaled(*rep.Hiccup, 1)
 	}
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
@@ -174,25 +188,35 @@ func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 type child struct {
 	cmd  *exec.Cmd
 	http string
+	udp  netip.AddrPort
+	key  netcode.Key
 	errs *strings.Builder
 }
 
 // start runs this binary's serve on ports of the kernel's choice and waits until it is ready.
-func (r *rig) start(ctx context.Context, players int) (*child, error) {
+func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	players := sc.Lobby.Players
+	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
 		"--arena", r.flags.arena(players), "--mode", r.flags.mode, "--content", r.flags.content, "--players", fmt.Sprint(players),
-		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket,
+		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket, "--kbps", fmt.Sprint(sc.Rates.Kbps),
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none", "--idle-warn", "0", "--idle-kick", "0",
 		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
 	c := &child{cmd: exec.Command(self, args...), errs: &strings.Builder{}}
 	// A key that nobody else has; and our own swarm shall need no secret, whatever our own environment says.
-	var key [netcode.KeySize]byte
-	_, _ = rand.Read(key[:]) // does not fail: it stops the program
-	c.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(key[:]), tokenVariable+"=")
+	_, _ = rand.Read(c.key[:]) // does not fail: it stops the program
+	c.cmd.Env = append(os.Environ(), keyVariable+"="+hex.EncodeToString(c.key[:]), tokenVariable+"=")
+	if n := sc.Process.GOMAXPROCS; n > 0 {
+		c.cmd.Env = append(c.cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", n))
+	}
+	if gogc := sc.Process.GOGC; gogc > 0 {
+		c.cmd.Env = append(c.cmd.Env, fmt.Sprintf("GOGC=%d", gogc))
+	} else if gogc < 0 {
+		c.cmd.Env = append(c.cmd.Env, "GOGC=off")
+	}
 	c.cmd.Stderr = c.errs
 	ownGroup(c.cmd)
 	out, err := c.cmd.StdoutPipe()
@@ -213,6 +237,7 @@ func (r *rig) start(ctx context.Context, players int) (*child, error) {
 	}
 	if err == nil {
 		c.http = said.HTTP
+		c.udp, err = netip.ParseAddrPort(said.UDP)
 	}
 	if err != nil {
 		c.stop()

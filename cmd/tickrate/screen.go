@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -17,12 +18,22 @@ type screen struct {
 	w     io.Writer
 	live  bool
 	shown time.Time
-	level capacity.Level
+	json  bool // lines for programs: a step each
+	began time.Time
+	limit time.Duration // 0: none
 }
 
-func newScreen(w io.Writer) *screen {
+func newScreen(w io.Writer, json bool) *screen {
 	f, ok := w.(*os.File)
-	return &screen{w: w, live: ok && term.IsTerminal(int(f.Fd()))}
+	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
+}
+
+// left says how much time a search may still take.
+func (s *screen) left() string {
+	if s.limit == 0 || s.began.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("; at most %.0f s to go until the knee", max(0, (s.limit-time.Since(s.began)).Seconds()))
 }
 
 // note shows what is being done; it is overwritten by the next note or row.
@@ -31,11 +42,13 @@ func (s *screen) note(format string, args ...any) {
 		return
 	}
 	s.shown = time.Now()
-	fmt.Fprintf(s.w, "\r\x1b[K  "+format, args...)
+	fmt.Fprintf(s.w, "\r\x1b[K  "+format+s.left(), args...)
 }
 
 func (s *screen) begin(p capacity.Plan) {
-	s.level = p.Level
+	if s.json {
+		return
+	}
 	fmt.Fprintf(s.w, "%s, %d processors; %s\n", p.Machine.CPU, p.Machine.Cores, p.Movement)
 	fmt.Fprintln(s.w, "service level:")
 	for term := range strings.SplitSeq(p.Level.Words(), "; ") {
@@ -56,6 +69,10 @@ func (s *screen) clear() {
 
 // row shows a measured step.
 func (s *screen) row(p capacity.Step) {
+	if s.json {
+		_ = json.NewEncoder(s.w).Encode(p) // a reader who has gone misses nothing: the report is written
+		return
+	}
 	s.clear()
 	verdict := "holds"
 	switch {

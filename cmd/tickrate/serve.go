@@ -20,6 +20,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
@@ -37,7 +39,7 @@ type serveFlags struct {
 	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
-	ready, echo, console                            bool
+	ready, echo, console, hiccup                    bool
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
@@ -139,6 +141,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
+	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
 	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
 	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated")
@@ -168,6 +171,11 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
 		runtime.GOMAXPROCS(n)
 	}
+	if f.hiccup {
+		var stop func()
+		cfg.Hiccup, stop = hiccups()
+		defer stop()
+	}
 	h, err := f.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
@@ -177,6 +185,17 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	f.announce(c, h)
 	return h.Run(c.Context())
+}
+
+// hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
+func hiccups() (read func() server.Spread, stop func()) {
+	gaps := meter.NewHistogram(0)
+	h := pace.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
+	return func() server.Spread {
+		q := micros(gaps)
+		gaps.Reset()
+		return server.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
+	}, h.Stop
 }
 
 // config turns the flags into a configuration, but for the key: what cannot be is refused before a key is made.

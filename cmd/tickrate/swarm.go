@@ -118,11 +118,30 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if d == 0 {
 		d = 1 << 62
 	}
-	graphs := newGraphs(s, f.players)
-	if err := s.Run(c.Context(), d, watch(c.ErrOrStderr(), s, f.watch)); err != nil {
+	graphs, seen := newGraphs(s, f.players), watch(c.ErrOrStderr(), s, f.watch)
+	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
+	err = s.Run(c.Context(), d, func() bool {
+		if seen != nil {
+			return seen() // a line a second says more
+		}
+		out.note("%s", progress(&s.Figures, f.players, time.Since(begin), d))
+		return false
+	})
+	out.clear()
+	if err != nil {
 		return err
 	}
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
+}
+
+// progress is what a terminal shows while the players play for a time.
+func progress(g *swarm.Figures, players int, played, of time.Duration) string {
+	left := "until interrupted"
+	if of < 1<<62 {
+		left = fmt.Sprintf("%.0f s to go", max(0, (of-played).Seconds()))
+	}
+	return fmt.Sprintf("%d players, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %d rounds fired", players, played.Seconds(), left,
+		float64(g.BytesDown)*8/1000/max(played.Seconds(), 0.001)/float64(players), float64(g.Age.Quantile(0.99))/1e6, g.Shots)
 }
 
 // fetched says what the server had to send.

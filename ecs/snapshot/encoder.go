@@ -151,15 +151,16 @@ func (e *Encoder) open(base Bases) *column {
 	clear(c.made)
 	if !h.times.Alone() {
 		if c.foreseen == nil {
-			e.foresee()
+			e.Foresee()
 		}
 		clear(c.foreseen)
 	}
 	return c
 }
 
-// foresee makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to.
-func (e *Encoder) foresee() {
+// Foresee makes room for what rows are expected to be, in all columns at once, so that no later snapshot has to: the first against more
+// than one baseline does it otherwise.
+func (e *Encoder) Foresee() {
 	fields := len(e.codec.coders)
 	for _, c := range e.columns {
 		if c.foreseen == nil {

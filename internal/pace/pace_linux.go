@@ -40,6 +40,22 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 	}
 }
 
+// Sleep waits for the instant d as the kernel keeps it, without spinning.
+func (p *Pacer) Sleep(d time.Duration) {
+	at := unix.NsecToTimespec(p.start + int64(d))
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil) == unix.EINTR {
+	}
+}
+
+// keep has the calling thread on the given processors for good.
+func keep(cpus []int) error {
+	var set unix.CPUSet
+	for _, c := range cpus {
+		set.Set(c)
+	}
+	return unix.SchedSetaffinity(0, &set)
+}
+
 // ThreadCPU is the CPU time, user and system, of the calling thread.
 func ThreadCPU() time.Duration { return time.Duration(clock(unix.CLOCK_THREAD_CPUTIME_ID)) }
 

@@ -19,6 +19,11 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 	return p.Now()
 }
 
+// Sleep waits for the instant d.
+func (p *Pacer) Sleep(d time.Duration) { time.Sleep(d - p.Now()) }
+
+func keep([]int) error { return nil }
+
 var processStart = time.Now()
 
 // ThreadCPU falls back to elapsed time.

@@ -130,7 +130,7 @@ type frame struct {
 
 func (f *frame) at(p geom.Vec3) (x, y float32) {
 	p = p.Sub(f.middle)
-	return f.x + p.Dot(f.right)*f.scale, f.y - p.Dot(f.up)*f.scale
+	return f.x + float32(p.Dot(f.right)*f.scale), f.y - float32(p.Dot(f.up)*f.scale)
 }
 
 // fit makes room for all bodies and the point that matters.
@@ -206,7 +206,7 @@ func (d *drawing) body(f *frame, g *figure) {
 			if g.class == "seen" {
 				more *= 2 // shows round the judged body where they are one
 			}
-			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class, 2*c.Radius*f.scale+more, x0, y0, x1, y1+0.01)
+			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class, float32(2*c.Radius*f.scale)+more, x0, y0, x1, y1+0.01)
 		}
 	}
 	d.b.WriteString("</g>\n")

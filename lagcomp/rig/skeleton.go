@@ -90,7 +90,7 @@ func build(height, bound float32, l limbs) Skeleton {
 		HandR:     {Parent: ForearmR, Length: l.hand, Radius: l.handR},
 	}
 	for i := range k.Joints {
-		k.around[i] = k.Joints[i].Length/2 + k.Joints[i].Radius + 2e-3
+		k.around[i] = float32(k.Joints[i].Length/2) + k.Joints[i].Radius + 2e-3
 	}
 	return k
 }

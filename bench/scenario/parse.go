@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// MaxBytes is the longest file that is read.
+const MaxBytes = 64 << 10
+
+// Error says where a file is wrong, and what was expected there.
+type Error struct {
+	File string
+	Line int    // 0 if it is of no line: a key that the file leaves out
+	Key  string // as the file has it, with its table: "lobby.players"
+	Want string // what was expected, or what the reader says
+}
+
+func (e *Error) Error() string {
+	at := e.File
+	if e.Line > 0 {
+		at += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Key != "" {
+		at += ": " + e.Key
+	}
+	return at + ": expected " + e.Want
+}
+
+// Parse reads a scenario file; file is its name, for errors. All errors are *Error.
+func Parse(file string, text []byte) (Scenario, error) {
+	s := Default()
+	s.Name = strings.TrimSuffix(filepath.Base(file), ".toml")
+	if err := Decode(file, text, &s); err != nil {
+		return Scenario{}, err
+	}
+	if err := s.Check(); err != nil {
+		wrong := err.(*Error)
+		wrong.File, wrong.Line = file, Lines(text)[wrong.Key]
+		return Scenario{}, wrong
+	}
+	return s, nil
+}
+
+// Decode reads TOML strictly into v, a pointer to a struct: keys that it has no field for are refused. All errors are *Error.
+func Decode(file string, text []byte, v any) error {
+	if len(text) > MaxBytes {
+		return &Error{File: file, Want: fmt.Sprintf("at most %d bytes", MaxBytes)}
+	}
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(v)
+	var unknown *toml.StrictMissingError
+	var wrong *toml.DecodeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+		first := &unknown.Errors[0]
+		line, _ := first.Position()
+		return &Error{file, line, strings.Join(first.Key(), "."), "no such key: it is unknown"}
+	case errors.As(err, &wrong):
+		line, _ := wrong.Position()
+		return &Error{file, line, strings.Join(wrong.Key(), "."), said(wrong)}
+	}
+	return &Error{File: file, Want: "a TOML file: " + oneLine(err.Error())}
+}
+
+// said turns the reader's complaint into what was expected.
+func said(e *toml.DecodeError) string {
+	text := oneLine(strings.TrimPrefix(e.Error(), "toml: "))
+	if len(e.Key()) > 0 { // the text is TOML, and its value is not what the key is for
+		return "another value (" + text + ")"
+	}
+	return "TOML: " + text
+}
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return s[:min(len(s), 200)]
+}
+
+// Text is the file of a scenario with all its keys; Parse reads it again.
+func (s Scenario) Text() ([]byte, error) { return toml.Marshal(s) }
+
+// Lines finds the line of every key, with its table before it. Text that is no TOML ends early.
+func Lines(text []byte) map[string]int {
+	at := map[string]int{}
+	var p unstable.Parser
+	p.Reset(text)
+	table := ""
+	for p.NextExpression() {
+		e := p.Expression()
+		name, offset := "", 0
+		for it := e.Key(); it.Next(); {
+			n := it.Node()
+			if name != "" {
+				name += "."
+			}
+			name += string(n.Data)
+			offset = int(n.Raw.Offset)
+		}
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = name + "."
+		case unstable.KeyValue:
+			at[table+name] = 1 + bytes.Count(text[:offset], []byte("\n"))
+			for it := e.Value().Children(); e.Value().Kind == unstable.InlineTable && it.Next(); {
+				k := it.Node().Key()
+				if k.Next() {
+					at[table+name+"."+string(k.Node().Data)] = at[table+name]
+				}
+			}
+		}
+	}
+	return at
+}

@@ -1,0 +1,85 @@
+package scenario
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestNamed(t *testing.T) {
+	names := Names()
+	if len(names) < 5 {
+		t.Fatalf("%d scenarios: %v", len(names), names)
+	}
+	for _, name := range names {
+		s, ok := Named(name)
+		if !ok || s.Name != name || s.About == "" || s.Check() != nil {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if s, _ := Named("one-lobby"); s.About == "" || s.Lobby != Default().Lobby || s.Rates != Default().Rates {
+		t.Errorf("one-lobby is not the default: %+v", s)
+	}
+	if _, ok := Named("../doc"); ok {
+		t.Error("a name opened a file of another folder")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for i, c := range []struct{ text, want string }{
+		{"[lobby]\nplayers = 0", "f.toml:2: lobby.players: expected 1 to 4096 players"},
+		{"[lobby]\n\nplayers = \"ten\"", "f.toml:3: lobby.players: expected another value"},
+		{"[lobby]\nplayrs = 3", "f.toml:2: lobby.playrs: expected no such key: it is unknown"},
+		{"[lobbies]\nplayers = 3", "f.toml:1: lobbies: expected no such key"},
+		{"lobby.spread = 99", "f.toml:1: lobby.spread: expected 0.25 to 16"},
+		{"lobby = { map = \"city\" }", `f.toml:1: lobby.map: expected "gen" or "town"`},
+		{"[lobby]\nspectators = 4", "f.toml:2: lobby.spectators: expected 0: this build has no spectators"},
+		{"[lobby]\nplayers = 200\nlobbies = 100", "f.toml:3: lobby.lobbies: expected at most 4096 players in all"},
+		{"[lobby]\nplayers = 100\nmost = 50", "f.toml:3: lobby.most: expected at least"},
+		{"[rates]\ntick_hz = 129", "f.toml:2: rates.tick_hz: expected 20 to 128 Hz"},
+		{"[rates]\nkbps = 3", "f.toml:2: rates.kbps: expected 16"},
+		{"[network]\nlink = \"string\"", "f.toml:2: network.link: expected a profile"},
+		{"[network]\nencryption = \"none\"", "f.toml:2: network.encryption: expected \"netcode-1.02\""},
+		{"[process]\ngogc = 0", "f.toml:2: process.gogc: expected 1"},
+		{"[play]\nhot_spot = nan", "f.toml:2: play.hot_spot: expected a share"},
+		{"[play]\nseed = -1", "f.toml:2: play.seed: expected another value"},
+		{"[lobby\nplayers = 3", "f.toml:1: expected TOML: "},
+		{"[lobby]\nplayers = 3\nplayers = 4", "f.toml:3: "},
+		{strings.Repeat("#", MaxBytes+1), "f.toml: expected at most 65536 bytes"},
+	} {
+		_, err := Parse("f.toml", []byte(c.text))
+		var wrong *Error
+		if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%d: %v, want %s", i, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%d: more than one line: %q", i, err)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	s, _ := Named("duels")
+	if s.Total() != 20 || s.Size() != 2 || s.At(7).Total() != 70 || s.Every() != 2 {
+		t.Errorf("duels: %+v", s)
+	}
+	s = Default()
+	s.Lobby.Spread = 2.5
+	if s.At(7).Lobby.Players != 7 || s.Ground(100) != 250 || s.Ground(4000) != MaxPlayers || s.Ground(0) != 2 || s.Every() != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range Names() {
+		text, _ := named.ReadFile("named/" + name + ".toml")
+		f.Add(text)
+	}
+	f.Add([]byte("[a.b]\nc = { d = [1, {e = 2}] }"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := Parse("f.toml", text)
+		if (err == nil) != (s.Check() == nil && s.Name != "") {
+			t.Fatalf("%+v, %v", s, err)
+		}
+	})
+}

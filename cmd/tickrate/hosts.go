@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+)
+
+// hosts are the server processes of a step, one for each lobby, and the bad network before them.
+type hosts struct {
+	all    []*child
+	at     []netip.AddrPort // where players dial
+	mints  []*tickets
+	ctx    context.Context
+	cancel context.CancelFunc
+	lines  []chan error // of the proxies, until they end
+}
+
+// open starts a process for every lobby of a scenario.
+func (r *rig) open(ctx context.Context, sc scenario.Scenario) (h *hosts, err error) {
+	h = &hosts{}
+	h.ctx, h.cancel = context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			h.stop()
+		}
+	}()
+	link, err := impair.ParseProfile(sc.Network.Link)
+	if err != nil {
+		return nil, err
+	}
+	for range sc.Lobby.Lobbies {
+		c, err := r.start(sc)
+		if err != nil {
+			return nil, err
+		}
+		h.all = append(h.all, c)
+		t, err := mintedTickets(c.key, netcode.Mint{ProtocolID: uint64(defaultProtocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{c.udp}})
+		if err != nil {
+			return nil, err
+		}
+		h.mints = append(h.mints, t)
+		at := c.udp
+		if link != (impair.Profile{}) {
+			if at, err = h.line(c.udp, link, sc); err != nil {
+				return nil, err
+			}
+		}
+		h.at = append(h.at, at)
+	}
+	return h, nil
+}
+
+// line puts a bad network before a server, until the hosts stop.
+func (h *hosts) line(to netip.AddrPort, link impair.Profile, sc scenario.Scenario) (netip.AddrPort, error) {
+	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link, Seed: sc.Play.Seed + uint64(len(h.at)), Clients: sc.Lobby.Players + 8})
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	done := make(chan error, 1)
+	h.lines = append(h.lines, done)
+	go func() { done <- p.Run(h.ctx) }()
+	return p.Addr(), nil
+}
+
+// token is one for player n of a swarm.
+func (h *hosts) token(n int) ([]byte, error) { return h.mints[n%len(h.mints)].Token(n) }
+
+func (h *hosts) stop() {
+	for _, c := range h.all {
+		c.stop()
+	}
+	h.cancel()
+	for _, done := range h.lines {
+		<-done // what a proxy complains of at its end is nobody's loss
+	}
+}
+
+// reset begins new figures everywhere, beside the swarm.
+func (h *hosts) reset(ctx context.Context) <-chan error {
+	var each []<-chan error
+	for _, c := range h.all {
+		each = append(each, c.reset(ctx))
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for _, one := range each {
+			err = errors.Join(err, <-one)
+		}
+		done <- err
+	}()
+	return done
+}
+
+// stats asks every server for its figures.
+func (h *hosts) stats(ctx context.Context) (all []server.Report, err error) {
+	for _, c := range h.all {
+		rep, err := c.stats(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rep.HeapBytes = max(rep.HeapBytes, residentBytes(c.cmd.Process.Pid))
+		all = append(all, rep)
+	}
+	return all, nil
+}
+
+// residentBytes is the memory of a process, 0 where that cannot be told.
+func residentBytes(pid int) uint64 {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kB, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kB << 10
+		}
+	}
+	return 0
+}
+
+// merged is the report of several lobbies as if they were one: what is counted adds up, mean times are means, and of the rest the worst
+// lobby's count. A tick is that of one lobby.
+func merged(all []server.Report) server.Report {
+	m := all[0]
+	for _, r := range all[1:] {
+		m.CPUSeconds, m.GivenUp, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.GivenUp+r.GivenUp, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
+		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
+		m.Seconds = max(m.Seconds, r.Seconds)
+		for name, n := range r.Counts {
+			m.Counts[name] += n
+		}
+		worse(&m.TickCPU, r.TickCPU)
+		worse(&m.TickWall, r.TickWall)
+		worse(&m.Lateness, r.Lateness)
+		worse(&m.Raw, r.Raw)
+		if m.Hiccup != nil && r.Hiccup != nil {
+			worse(m.Hiccup, *r.Hiccup)
+		}
+		for i := range m.Stages {
+			worse(&m.Stages[i].Spread, r.Stages[i].Spread)
+		}
+	}
+	each := 1 / float64(len(all))
+	for _, s := range []*server.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.Raw} {
+		s.Mean *= each
+	}
+	for i := range m.Stages {
+		m.Stages[i].Mean *= each
+	}
+	if m.Hiccup != nil {
+		m.Hiccup.Mean *= each
+	}
+	return m
+}
+
+// worse takes the larger of each quantile; means add up.
+func worse(s *server.Spread, with server.Spread) {
+	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999), max(s.Max, with.Max)
+	s.Mean += with.Mean
+}
+
+// factsOf is what a live step was measured on.
+func factsOf(sc scenario.Scenario, step capacity.Step, reports []server.Report, f *swarm.Figures) *capacity.Facts {
+	lobbies := float64(len(reports))
+	ticks := max(reports[0].Seconds*float64(reports[0].Rate), 1) * lobbies
+	var shots, memory float64
+	for _, r := range reports {
+		shots += float64(r.Counts[server.Shots.String()])
+		memory += float64(r.HeapBytes)
+	}
+	return &capacity.Facts{
+		Scenario: sc.Name, Lobbies: len(reports), PerLobby: sc.Lobby.Players, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
+		Side: sideOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Visible: float64(f.Seen) / float64(max(f.Looks, 1)), Shots: shots / ticks,
+		Bytes: step.KbpsDownPerClient * 125, Datagrams: step.DatagramsOutPerTick * float64(sc.Rates.TickHz) / float64(sc.Total()), Memory: memory / lobbies,
+		Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
+	}
+}
+
+// sideOf is the edge of a scenario's map, in metres; 0 if there is no such map, which somebody else will say.
+func sideOf(sc scenario.Scenario) float64 {
+	a, err := openArena(fmt.Sprintf("%s:%d:%d", sc.Lobby.Map, sc.Ground(sc.Lobby.Players), sc.Play.Seed))
+	if err != nil {
+		return 0
+	}
+	size := a.Bounds.Max.Sub(a.Bounds.Min)
+	return float64(max(size.X, size.Z))
+}

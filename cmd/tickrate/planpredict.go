@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
+)
+
+// prediction is what plan --predict says.
+type prediction struct {
+	Scenario scenario.Scenario   `json:"scenario"`
+	Model    modelFacts          `json:"model"`
+	Cost     capacity.Prediction `json:"prediction"`
+	Prices   capacity.Prices     `json:"prices"`
+	Money    *capacity.Costs     `json:"costs,omitempty"`
+	Refused  string              `json:"refused,omitempty"` // why there are no costs
+	Verified *capacity.Verdict   `json:"verified,omitempty"`
+}
+
+// modelFacts say what a prediction rests on.
+type modelFacts struct {
+	File          string           `json:"file"`
+	Machine       capacity.Machine `json:"machine"`
+	Commit        string           `json:"commit"`
+	Virtual       bool             `json:"virtual"`
+	Steps         int              `json:"steps"`
+	HeldOut       int              `json:"held_out"`
+	CPUErrorWorst float64          `json:"cpu_error_worst"` // of the held out ones, relative
+	CPUErrorMean  float64          `json:"cpu_error_mean"`
+	ByteErrWorst  float64          `json:"bytes_error_worst"`
+	ByteErrMean   float64          `json:"bytes_error_mean"`
+}
+
+// errors says how good a model is where it was not fitted.
+func (m modelFacts) errors() string {
+	if m.HeldOut == 0 {
+		return "others is unknown: nothing was held out"
+	}
+	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst; bytes %.1f %% mean, %.1f %% worst", m.HeldOut,
+		100*m.CPUErrorMean, 100*m.CPUErrorWorst, 100*m.ByteErrMean, 100*m.ByteErrWorst)
+}
+
+// openModel fits a model to a file of measurements, "" for the recorded ones of this build.
+func openModel(path string) (capacity.Model, modelFacts, error) {
+	var ms capacity.Measurements
+	var err error
+	if path == "" {
+		path = "recorded measurements of this build"
+		ms, err = capacity.ParseMeasurements(path, capacity.Recorded())
+	} else {
+		ms, err = readMeasurements(path)
+	}
+	if err != nil {
+		return capacity.Model{}, modelFacts{}, err
+	}
+	m, err := capacity.FitModel(ms)
+	if err != nil {
+		return m, modelFacts{}, badUse(fmt.Errorf("%s: expected %w", path, err))
+	}
+	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
+	all, err := m.JudgeAll(ms)
+	if err == nil && f.HeldOut > 0 {
+		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
+	}
+	return m, f, badUse(err)
+}
+
+// asked are the facts of a scenario that a model predicts from.
+func asked(sc scenario.Scenario) capacity.Facts {
+	return capacity.Facts{
+		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(), Side: sideOf(sc),
+		Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
+	}
+}
+
+// readPrices reads a price file, strictly; "" for a host that costs nothing.
+func readPrices(path string) (capacity.Prices, error) {
+	p := capacity.DefaultPrices()
+	if path == "" {
+		return p, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return p, badUse(fmt.Errorf("prices: %w", err))
+	}
+	if err := scenario.Decode(path, text, &p); err != nil {
+		return p, badUse(err)
+	}
+	if key, want := p.Check(); key != "" {
+		return p, badUse(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
+	}
+	return p, nil
+}
+
+// predict answers without running, and with verify runs the scenario, too.
+func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
+	switch {
+	case f.concurrent < 1 || f.concurrent > 1e9:
+		return badUse(fmt.Errorf("--concurrent %d: expected 1 to a billion players", f.concurrent))
+	case !(f.headroom >= 0 && f.headroom <= 0.9):
+		return badUse(fmt.Errorf("--headroom %g: expected a share, 0 to 0.9", f.headroom))
+	}
+	prices, err := readPrices(f.prices)
+	if err != nil {
+		return err
+	}
+	m, facts, err := openModel(f.measured)
+	if err != nil {
+		return err
+	}
+	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
+	if out.Cost, err = m.Predict(asked(f.s)); err != nil {
+		return badUse(fmt.Errorf("%s: %w", facts.File, err))
+	}
+	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
+	if out.Money = &costs; err != nil {
+		out.Money, out.Refused = nil, err.Error()
+	}
+	if f.verify {
+		v, err := verifyModel(c.Context(), &m, f)
+		if err != nil {
+			return err
+		}
+		out.Verified = &v
+	}
+	if f.json {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	printPrediction(c.OutOrStdout(), out)
+	return nil
+}
+
+// verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself.
+func verifyModel(ctx context.Context, m *capacity.Model, f planFlags) (capacity.Verdict, error) {
+	if !m.Virtual {
+		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
+	}
+	f.s.Measure.Seconds = 4
+	settle(&f.s)
+	step, err := rehearse(ctx, f.s, seedsFor(f.s.Lobby.Players), 3, slowdown{})
+	if err != nil {
+		return capacity.Verdict{}, err
+	}
+	return m.Judge(step)
+}
+
+func printPrediction(w io.Writer, p prediction) {
+	c, f := p.Cost, p.Cost.Facts
+	fmt.Fprintf(w, "%s: %d lobbies of %d players at %d Hz, a snapshot each %d ticks\n", p.Scenario.Name, f.Lobbies, f.PerLobby, f.TickHz, f.SendEvery)
+	kind := "live, system calls with it"
+	if p.Model.Virtual {
+		kind = "in virtual time, without system calls"
+	}
+	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %d lobbies %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, p.Model.Steps, kind)
+	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
+	for _, beyond := range c.Extrapolated {
+		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
+	}
+	fmt.Fprintf(w, "a tick of one lobby: %.0f µs CPU, %.1f %% of its period\n", c.TickMicros, c.TickMicros*float64(f.TickHz)/1e4)
+	for _, s := range c.Stages {
+		if s.Mean >= 0.02*c.TickMicros {
+			fmt.Fprintf(w, "  %-10s %8.1f µs %5.1f %%\n", s.Name, s.Mean, 100*s.Mean/c.TickMicros)
+		}
+	}
+	fmt.Fprintf(w, "all lobbies: %.2f cores, %.1f MB, %.2f Mbit/s out, %.0f datagrams/s out, %.0f in\n", c.Cores, c.MemoryMB, c.EgressMbps, c.PacketsOut, c.PacketsIn)
+	fmt.Fprintf(w, "a client: %.1f kbit/s down, %.1f up, sees %.1f others\n", c.KbpsDown, c.KbpsUp, f.Visible)
+	if c.Squeezed {
+		fmt.Fprintln(w, "  more would be sent: the budget holds it down, and rows wait")
+	}
+	if p.Refused != "" {
+		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
+	}
+	if m := p.Money; m != nil {
+		fmt.Fprintf(w, "a host of %d cores: %d lobbies, %d players; %s binds (%.0f players a core)\n", p.Prices.HostCores, m.LobbiesPerHost, m.PlayersPerHost, m.Binding, m.PlayersPerCore)
+		for _, l := range m.Limits {
+			fmt.Fprintf(w, "  %-8s is enough for %8.0f lobbies\n", l.Resource, l.Lobbies)
+		}
+		fmt.Fprintf(w, "%d players at a time: %d hosts, %.0f Mbit/s out; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour\n", m.Concurrent, m.Hosts, m.EgressMbps,
+			m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
+	}
+	if v := p.Verified; v != nil {
+		fmt.Fprintf(w, "verified: CPU %.0f µs, predicted %.0f (%+.1f %%); %.0f B/s a client, predicted %.0f (%+.1f %%)\n", v.CPU, v.CPUPredicted, 100*v.CPUError(),
+			v.Bytes, v.BytesPredicted, 100*v.BytesError())
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
+)
+
+// Files that are wrong are refused with exit code 2, in one line that says where and what was expected.
+func TestPlanRefusesFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for i, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--scenario", "none-such"}, "those of this build: duels,"},
+		{[]string{"--scenario", file("a.toml", "[lobby]\nplayers = 0\n")}, "a.toml:2: lobby.players: expected 1 to 4096 players"},
+		{[]string{"--scenario", file("b.toml", "\n[lobby]\nplayer = 3\n")}, "b.toml:3: lobby.player: expected no such key"},
+		{[]string{"--scenario", "duels", "--max", "9999"}, "9999"},
+		{[]string{"--level", "p99(tick)<"}, `service level "p99(tick)<", column 10: expected an expression`},
+		{[]string{"--scenario", file("c.toml", "[measure]\nlevel = \"p99(tock)<1\"\n")}, "column 1: p99: expected one of tick"},
+		{[]string{"--predict", "--prices", file("p.toml", "host_cores = 4\nhost_hour = -1\n")}, "p.toml:2: host_hour: expected a price"},
+		{[]string{"--predict", "--prices", file("q.toml", "host_core = 4\n")}, "q.toml:1: host_core: expected no such key"},
+		{[]string{"--predict", "--measurements", file("m.json", "{\n]")}, "m.json:2: expected JSON"},
+		{[]string{"--predict", "--headroom", "2"}, "--headroom 2: expected a share"},
+		{[]string{"--predict", "--scenario", "wide"}, "houses hide players were not measured"},
+		{[]string{"--baseline", filepath.Join(dir, "no.json")}, "no such file"},
+		{[]string{"--baseline", file("o.json", `{"version": 1, "steps": 3}`)}, "o.json:1: expected steps to be of type"},
+		{[]string{"--baseline", file("r.json", "{}"), "--slow", "nothing=10%"}, "--slow"},
+		{[]string{"rounds", "--only", "nobody", "--out", filepath.Join(dir, "x.json")}, `--only "nobody": expected duel, match or crowd`},
+	} {
+		code, _, errs := result(t, append([]string{"plan"}, c.args...)...)
+		if code != 2 || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%d: code %d, %q, want %q", i, code, errs, c.want)
+		}
+	}
+}
+
+// Every scenario of this build is listed, and printed so that it can be read again.
+func TestScenarios(t *testing.T) {
+	code, out, _ := result(t, "plan", "scenarios")
+	if code != 0 {
+		t.Fatal(out)
+	}
+	for _, name := range scenario.Names() {
+		if !strings.Contains(out, name+" ") {
+			t.Errorf("%s is not listed:\n%s", name, out)
+		}
+		_, text, _ := result(t, "plan", "scenarios", name)
+		s, err := scenario.Parse(name+".toml", []byte(text))
+		want, _ := scenario.Named(name)
+		a, _ := json.Marshal(s)
+		b, _ := json.Marshal(want)
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s: %v\n%s\n%s", name, err, a, b)
+		}
+		if got := len(settings(s)); got < 30 {
+			t.Errorf("%s: %d settings for the report", name, got)
+		}
+	}
+}
+
+// A prediction says what it rests on, and its parts belong together.
+func TestPredict(t *testing.T) {
+	code, out, errs := result(t, "plan", "--predict", "--scenario", "duels", "--json", "--concurrent", "5000")
+	var p prediction
+	if err := json.Unmarshal([]byte(out), &p); err != nil || code != 0 {
+		t.Fatalf("code %d, %v, %s", code, err, errs)
+	}
+	sum := 0.0
+	for _, s := range p.Cost.Stages {
+		sum += s.Mean
+	}
+	if p.Cost.TickMicros <= 0 || math.Abs(sum/p.Cost.TickMicros-1) > 1e-9 || p.Cost.KbpsDown <= 0 || p.Model.Steps < 20 || p.Model.HeldOut < 10 {
+		t.Errorf("%+v", p)
+	}
+	if m := p.Money; m == nil || m.Hosts < 1 || m.Hosts*m.PlayersPerHost < 5000 || m.Binding == "" {
+		t.Errorf("%+v, %s", p.Money, p.Refused)
+	}
+}
+
+// A scenario is the same match again in virtual time: bytes to the last, and what one stage burns is that stage's.
+func TestRehearsalRepeats(t *testing.T) {
+	s := gated()[0]
+	s.Measure.Seconds, s.Measure.WarmSeconds = 0.5, 1
+	play := func(slow slowdown) capacity.Step {
+		step, err := rehearse(t.Context(), s, 1, 2, slow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return step
+	}
+	a, b := play(slowdown{}), play(slowdown{})
+	if a.Facts.Bytes != b.Facts.Bytes || a.Facts.Shots != b.Facts.Shots || a.Facts.Visible != b.Facts.Visible || a.Facts.Bytes == 0 {
+		t.Errorf("two rehearsals of one match:\n%+v\n%+v", a.Facts, b.Facts)
+	}
+	burn, err := parseSlow("snapshot=300%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := play(burn)
+	stage := func(s capacity.Step, name string) float64 {
+		for _, st := range s.StageCPUMicros {
+			if st.Name == name {
+				return st.Mean
+			}
+		}
+		return 0
+	}
+	if stage(c, "snapshot") < 2*stage(a, "snapshot") || c.Facts.Bytes != a.Facts.Bytes {
+		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), stage(a, "snapshot"))
+	}
+}
+
+// Several lobbies, people who come and go, a bad link and a budget, all at once, on real sockets.
+func TestPlanLobbies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds of real sockets")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mine.toml")
+	text := "[lobby]\nplayers = 3\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival_seconds = 0.3\n[network]\nlink = \"delay=5ms\"\n" +
+		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nseconds = 1\nwarm_seconds = 0.3\nrepeat = 1\nlevel = \"mean(tick)<period && kbps(down)<=256\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := result(t, "plan", "--scenario", path, "--out", dir, "--json")
+	if code != 0 {
+		t.Fatalf("code %d, %s\n%s", code, errs, out)
+	}
+	p := readPlan(t, dir)
+	steps := field[[]any](t, p, "steps")
+	if len(steps) == 0 {
+		t.Fatalf("%v", p)
+	}
+	s := steps[0]
+	if field[float64](t, s, "players") != 6 || field[float64](t, s, "facts.lobbies") != 2 || field[float64](t, s, "facts.players_per_lobby") != 3 || field[float64](t, s, "facts.visible") <= 0 {
+		t.Errorf("%v", s)
+	}
+	said := 0
+	for _, c := range field[[]any](t, p, "config") {
+		name, value := field[string](t, c, "name"), field[string](t, c, "value")
+		if name == "network.link" && value == "delay=5ms" || name == "process.gogc" && value == "-1" || name == "play.leaves_per_minute" && value == "6.0" {
+			said++
+		}
+	}
+	if said != 3 || !strings.Contains(out, `"players":6`) {
+		t.Errorf("the scenario is not repeated in full: %v", field[[]any](t, p, "config"))
+	}
+}

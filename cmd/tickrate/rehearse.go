@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// rehearsal plays one lobby of a scenario in virtual time. The same scenario is the same match again, tick by tick, so each tick is
+// played several times and its least CPU time counts: what the machine did to the others is not the lobby's.
+type rehearsal struct {
+	s     scenario.Scenario
+	plays int
+	slow  slowdown
+
+	begun       int               // ticks of the seeds before this one
+	ticks       [][]time.Duration // by measured tick, by stage: the least of all plays
+	facts       capacity.Facts
+	counts      [server.NumCounts]uint64
+	seen, looks int
+	memory      float64
+}
+
+// slowdown burns a share of what a stage took in it once more: a planted regression, to see that it is found.
+type slowdown struct {
+	stage string
+	share float64
+	turns float64 // of spin's loop in a nanosecond
+}
+
+// tuned is s with turns: the fastest of some tries, as that is what the machine did not interrupt.
+func (s slowdown) tuned() slowdown {
+	const turns = 100_000
+	runtime.LockOSThread() // the clock is that of the thread
+	defer runtime.UnlockOSThread()
+	least := time.Duration(1 << 62)
+	for range 30 {
+		from := pace.ThreadCPU()
+		spin(turns)
+		least = min(least, pace.ThreadCPU()-from)
+	}
+	s.turns = turns / float64(max(least, 1))
+	return s
+}
+
+// burn takes its share of a time. It reads no clock: that takes a good part of what there is to burn.
+func (s slowdown) burn(took time.Duration) { spin(int(float64(took) * s.share * s.turns)) }
+
+// spun keeps the compiler from leaving spin out.
+var spun uint64
+
+func spin(turns int) {
+	x := spun | 1
+	for range turns {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	spun = x
+}
+
+// watched is how many clients decode everything in a rehearsal, to tell whom clients see.
+const watched = 4
+
+// rehearse measures so many matches of a scenario, which differ in their seed alone. It returns an error where ctx ends first.
+func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow slowdown) (capacity.Step, error) {
+	r := &rehearsal{s: s, plays: plays, slow: slow}
+	runtime.LockOSThread() // for its CPU time
+	defer runtime.UnlockOSThread()
+	for k := range seeds {
+		r.s.Play.Seed, r.begun = s.Play.Seed+uint64(k), len(r.ticks)
+		for i := range plays {
+			if err := r.play(ctx, i == 0); err != nil {
+				return capacity.Step{}, err
+			}
+		}
+	}
+	return r.step(), nil
+}
+
+// lobby is the server's configuration.
+func (r *rehearsal) lobby() (cfg server.Config, err error) {
+	s := r.s
+	name := fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.Ground(s.Lobby.Players), s.Play.Seed)
+	ground, err := openArena(name)
+	if err != nil {
+		return cfg, err
+	}
+	game, err := openGame("", name, s.Lobby.Mode)
+	if err != nil {
+		return cfg, err
+	}
+	models, err := openModels("")
+	if err != nil {
+		return cfg, err
+	}
+	cfg = server.Config{
+		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Interval: s.Every(), Kbps: s.Rates.Kbps, Models: models, Far: float32(s.Lobby.FarMetres),
+		Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
+	}
+	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {
+		return cfg, err
+	}
+	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
+		return cfg, err
+	}
+	size := ground.Bounds.Max.Sub(ground.Bounds.Min)
+	r.facts = capacity.Facts{
+		Scenario: s.Name, Virtual: true, Plays: r.plays, Lobbies: 1, PerLobby: s.Lobby.Players, TickHz: s.Rates.TickHz, SendEvery: s.Every(),
+		Side: float64(max(size.X, size.Z)), Far: s.Lobby.FarMetres, Crowd: s.Play.HotSpot, Bursts: s.Play.Bursts, Throws: s.Play.Throws,
+		Cap: float64(s.Rates.Kbps) * 125, Codec: s.Network.Codec, Walls: s.Lobby.Map == "town",
+	}
+	return server.WithWalls(cfg)
+}
+
+// brain is that of client n.
+func brainOf(s scenario.Scenario, move movement) func(n int) swarm.Brain {
+	if len(s.Play.Traces) > 0 {
+		return move.brain
+	}
+	h := swarm.Habit{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
+	return func(n int) swarm.Brain { return swarm.NewHabitual(s.Play.Seed, n, h) }
+}
+
+func (r *rehearsal) play(ctx context.Context, first bool) error {
+	cfg, err := r.lobby()
+	if err != nil {
+		return err
+	}
+	move, err := openMovement(r.s.Play.Traces, r.s.Play.Seed)
+	if err != nil {
+		return err
+	}
+	link, err := impair.ParseProfile(r.s.Network.Link)
+	if err != nil {
+		return err
+	}
+	link.Delay += codecDelay // so that baselines have an age
+	if first && r.begun == 0 {
+		if r.memory, err = memoryOf(cfg); err != nil {
+			return err
+		}
+	}
+	var spent []time.Duration // of the tick that is played, by stage
+	stage, since := server.StageIdle, time.Duration(0)
+	cfg.Enter = func(next server.Stage) {
+		now := pace.ThreadCPU()
+		if int(stage) < len(spent) {
+			if r.slow.share > 0 && stage.String() == r.slow.stage {
+				r.slow.burn(now - since)
+				now = pace.ThreadCPU()
+			}
+			spent[stage] += now - since
+		}
+		stage, since = next, now
+	}
+	b, err := bottle.New(bottle.Config{
+		Lobby: cfg, Clients: r.s.Lobby.Players, Seed: r.s.Play.Seed, Thin: true, Link: link, Brain: brainOf(r.s, move),
+		Client: func(n int, c *client.Config) { c.Thin = n >= watched || !first && n > 0 },
+	})
+	if err != nil {
+		return err
+	}
+	churn := rand.New(rand.NewPCG(r.s.Play.Seed, 7))
+	leave := r.s.Play.LeavesPerMinute / 60 / float64(r.s.Rates.TickHz)
+	step := func() error {
+		for i := 1; leave > 0 && i < len(b.Clients); i++ {
+			if churn.Float64() < leave {
+				b.Leave(i)
+				if err := b.Connect(i); err != nil {
+					return err
+				}
+			}
+		}
+		if err := b.Step(); err != nil {
+			return err
+		}
+		return ctx.Err()
+	}
+	hz := float64(r.s.Rates.TickHz)
+	for range int((max(r.s.Measure.WarmSeconds, 1) + r.s.Play.ArrivalSeconds) * hz) {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	runtime.GC() // what making it all left is not the ticks'
+	before := r.counters(b)
+	for i := range int(r.s.Measure.Seconds * hz) {
+		spent = make([]time.Duration, server.Stages)
+		stage, since = server.StageIdle, pace.ThreadCPU()
+		if err := step(); err != nil {
+			return err
+		}
+		if r.begun+i == len(r.ticks) {
+			r.ticks = append(r.ticks, spent)
+		}
+		least := r.ticks[r.begun+i]
+		for k, took := range spent {
+			least[k] = min(least[k], took)
+		}
+		if first && i%8 == 0 {
+			for _, c := range b.Clients[:min(watched, len(b.Clients))] {
+				if st, _ := c.State(); st != client.Joined {
+					continue
+				}
+				r.looks++
+				for slot := range r.s.Lobby.Players {
+					if p, ok := c.Pose(slot); ok && p.ID != uint32(c.ID()) && p.ID != 0 {
+						r.seen++
+					}
+				}
+			}
+		}
+	}
+	after := r.counters(b)
+	for i := range r.counts {
+		if first {
+			r.counts[i] += after[i] - before[i]
+		}
+	}
+	return nil
+}
+
+func (r *rehearsal) counters(b *bottle.Bottle) (all [server.NumCounts]uint64) {
+	for i := range all {
+		all[i] = b.Lobby.Stats.Count[i].Load()
+	}
+	return all
+}
+
+// memoryOf is what one more lobby takes of the heap, in bytes.
+func memoryOf(cfg server.Config) (float64, error) {
+	cfg.Gate = netcode.ServerConfig{ProtocolID: wire.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
+		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	l, err := server.NewLobby(cfg)
+	if err != nil {
+		return 0, err
+	}
+	l.Prepare()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(l)
+	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)), nil
+}
+
+// step sums up.
+func (r *rehearsal) step() capacity.Step {
+	n, ticks := float64(r.s.Lobby.Players), float64(len(r.ticks))
+	sec := ticks / float64(r.s.Rates.TickHz)
+	f := r.facts
+	f.Visible, f.Memory = float64(r.seen)/float64(max(r.looks, 1)), r.memory
+	f.Shots = float64(r.counts[server.Shots]) / ticks
+	f.Bytes = float64(r.counts[server.BytesOut]) / sec / n
+	f.Datagrams = float64(r.counts[server.Sent]) / sec / n
+	s := capacity.Step{
+		Players: r.s.Lobby.Players, Duration: time.Duration(sec * float64(time.Second)), Facts: &f,
+		DatagramsInPerTick: float64(r.counts[server.Received]) / ticks, DatagramsOutPerTick: float64(r.counts[server.Sent]) / ticks,
+		KbpsDownPerClient: f.Bytes * 8 / 1000, KbpsUpPerClient: float64(r.counts[server.BytesIn]) * 8 / 1000 / sec / n,
+		InputsExpected: r.counts[server.InputsUsed] + r.counts[server.InputsMissing],
+		InputsLost:     r.counts[server.InputsMissing],
+	}
+	var whole []float64
+	for _, t := range r.ticks {
+		all := time.Duration(0)
+		for _, d := range t {
+			all += d
+		}
+		whole = append(whole, float64(all)/1e6)
+	}
+	s.TickCPUMillis = capacity.QuantilesOf(whole)
+	for k := range server.Stages {
+		each := make([]float64, len(r.ticks))
+		for i, t := range r.ticks {
+			each[i] = float64(t[k]) / 1e3
+		}
+		q := capacity.QuantilesOf(each)
+		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
+	}
+	return s
+}
