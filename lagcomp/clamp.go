@@ -5,8 +5,14 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// leeway is how far a peer's picture may be off time from one shot to the next, in 1/256 tick.
-const leeway = 256
+// A peer's picture runs as fast as time but for what its clocks are steered by, which is much when it comes in and little later. So it may
+// be off by leeway from one shot to the next, and by what is in its purse, in 1/256 tick: who chooses his instant once he knows which one
+// hits has next to nothing to choose from.
+const (
+	leeway = 16
+	purse  = 16 << 8 // what it begins with, and most it can have
+	earns  = 256     // ticks for one more
+)
 
 // Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
 // Times are in ticks of the simulation; NaN and negative numbers count as 0.
@@ -20,7 +26,8 @@ type Knowledge struct {
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
 	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
-	LastAt      tick.Tick // the tick in which that was
+	LastAt      tick.Tick // the tick in which that was, 0 for none
+	Spent       int64     // of the purse by then, in 1/256 tick
 	Stalled     tick.Tick // newest snapshot the peer held when it made the command: where its picture stands still if nothing comes, 0 for none
 }
 
@@ -39,8 +46,8 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //	Last + passed - leeway             a picture runs about as fast as time: who chooses his instant once he has seen
 //	                                   which one hits, chooses from next to nothing. Not while it stands still at Stalled
 //
-// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt, and leeway a quarter of a tick and an
-// eighth of what passed: client clocks are steered by a 20th, both of them. The earliest is never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
+// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt. leeway is 1/16 tick and what is left in
+// the peer's purse: 16 ticks when it comes in, and a tick more each 256. The earliest is never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
 // the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
 // it: past Newest, before Oldest, or further apart than the cap, which would draw targets on a straight line through
 // walls. A claim that is no view at all gets Newest, no rewind. With nothing sent (Newest 0) the result is the zero
@@ -65,8 +72,7 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 		earliest = 1 << 8
 	}
 	if know.LastAt != 0 && know.LastAt <= now {
-		passed := int64(now-know.LastAt) << 8
-		leeway := leeway + passed/8
+		passed, leeway := know.passed(now), leeway+purse-know.spent(now)
 		if stalled := int64(know.Stalled) << 8; v != (tick.View{From: know.Stalled, To: know.Stalled}) || stalled > know.Last+passed {
 			earliest = max(earliest, min(newest, know.Last+passed-leeway))
 		}
@@ -88,6 +94,27 @@ func (k Knowledge) withDefaults() Knowledge {
 		k.CapTicks = tick.Tick(k.Rate / 4)
 	}
 	return k
+}
+
+// passed is how long ago the last shot was, in 1/256 tick.
+func (k *Knowledge) passed(now tick.Tick) int64 { return int64(now-k.LastAt) << 8 }
+
+// spent is what is missing in the purse now.
+func (k *Knowledge) spent(now tick.Tick) int64 {
+	return min(max(k.Spent-k.passed(now)/earns, 0), purse)
+}
+
+// Judged notes that a shot of tick now was judged by v, which ClampView gave.
+func (k *Knowledge) Judged(v tick.View, now tick.Tick) {
+	at := Instant(v)
+	if k.LastAt != 0 && k.LastAt <= now && v.From == v.To && v.From == k.Stalled && at < k.Last+k.passed(now) {
+		return // it stands still, and goes on from where it would be, or pays for what it lags then
+	}
+	if k.LastAt != 0 && k.LastAt <= now {
+		off := at - k.Last - k.passed(now)
+		k.Spent = min(k.spent(now)+max(off-leeway, -off-leeway, 0), purse)
+	}
+	k.Last, k.LastAt = at, now
 }
 
 // earliest is the oldest instant the peer may claim, in 1/256 tick.

@@ -74,7 +74,6 @@ type duellist struct {
 	told     []tick.Tick // snapshots that came
 	heard    int
 	strafe   uint8
-	last     tick.View
 }
 
 // duels lets 16 shooters of one sort fight for so many duels, and counts their shots and hits.
@@ -235,7 +234,6 @@ func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 		return
 	}
 	know := g.know
-	know.Last, know.LastAt = lagcomp.Instant(d.last), 0
 	if d.trick == constant {
 		if old, ok := d.at(int64(cmd.Tick)<<8 - int64(know.RTTTicks+know.InterpTicks+know.SlackTicks)*256 + 256); ok {
 			v = old
@@ -259,9 +257,14 @@ func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
 // and by which it will judge, is known to this one, too.
 func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
 	m := d.lab.lobby.match
-	know := d.guest().know
-	know.Last, know.LastAt = d.lab.lobby.match.LastView(d.id())
+	know := m.Known(d.id())
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
+	if c := (tick.View{From: know.Stalled, To: know.Stalled}); know.Stalled != 0 { // to stand still there costs nothing
+		took, moved := lagcomp.ClampView(c, cmd.Tick, know)
+		if _, hit := m.History().Against(&w, d.victim.Index(), took, lagcomp.Hit{}); hit && !moved {
+			return c
+		}
+	}
 	for off := int64(0); off < 24*256; off = off + 16 {
 		for _, o := range [2]int64{off, -off} {
 			c, ok := d.at(lagcomp.Instant(v) + o)

@@ -37,7 +37,7 @@ func (c *columns) clamp(i int) (view tick.View, why lagcomp.Clamp) {
 		}
 	}
 	if view.Valid() {
-		know.Last, know.LastAt = lagcomp.Instant(view), c.clock.Tick
+		know.Judged(view, c.clock.Tick)
 	}
 	return view, why
 }

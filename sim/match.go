@@ -203,7 +203,7 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State,
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
-		k.Last, k.LastAt = at.Last, at.LastAt
+		k.Last, k.LastAt, k.Spent = at.Last, at.LastAt, at.Spent
 		k.CapTicks = min(k.CapTicks, m.Rules().rewind())
 		at.Knowledge = k
 	}
@@ -266,10 +266,10 @@ func (m *Match) Leave(id ecs.NetID) {
 	}
 }
 
-// LastView is the instant, as lagcomp.Instant, and the tick of the last shot of a player, 0 for none.
-func (m *Match) LastView(id ecs.NetID) (instant int64, at tick.Tick) {
-	if k := m.know.Get(id); k != nil {
-		return k.Last, k.LastAt
+// Known is what is known of a player's connection, as Know noted it, and of its last shot.
+func (m *Match) Known(id ecs.NetID) (k lagcomp.Knowledge) {
+	if at := m.know.Get(id); at != nil {
+		k = at.Knowledge
 	}
-	return 0, 0
+	return k
 }
