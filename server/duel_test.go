@@ -285,13 +285,18 @@ func TestDuels(t *testing.T) {
 			t.Fatalf("%v: %d shots in %d duels", k, shots, count)
 		}
 		rate[k] = float64(hits) / float64(shots)
+		if limit := int64(l.lobby.match.Rules().RewindMillis) * 60 * 256 / 1000; l.lobby.Stats.Rewind.Max() > limit {
+			t.Errorf("%v: somebody was hit %d/256 ticks after reaching cover, expected at most %d", k, l.lobby.Stats.Rewind.Max(), limit)
+		}
+		back := func(q float64) int64 { return l.lobby.Stats.Rewind.Quantile(q) * 1000 / 60 / 256 }
+		t.Logf("%-15v hits look back by 50 %%: %d ms, 90 %%: %d, 99 %%: %d, most: %d", k, back(0.5), back(0.9), back(0.99), l.lobby.Stats.Rewind.Max()*1000/60/256)
 		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f against honest; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]),
 			l.count(Clamped), l.count(Faded))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
 		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])
 	}
-	for k, most := range map[trick]float64{backtracker: 0.12, fakeRTT: 0.12, fakeAcks: 0.12, constant: 0.02, switcher: 0} {
+	for k, most := range map[trick]float64{backtracker: 0.08, fakeRTT: 0.08, fakeAcks: 0.08, constant: 0.02, switcher: 0} {
 		if gain := rate[k] - rate[honest]; gain > most {
 			t.Errorf("%v: %.3f more hits than honest shooters, expected at most %.3f", k, gain, most)
 		}

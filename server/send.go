@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -146,6 +147,11 @@ func (l *Lobby) tell(now time.Duration) {
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
 	l.Stats.Count[Faded].Add(uint64(out.Faded))
+	for i := range out.Hits {
+		if out.Hits[i].ID != 0 {
+			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].View)))
+		}
+	}
 	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {

@@ -143,6 +143,8 @@ type Stats struct {
 	Stage []*meter.Histogram // CPU time by stage, ns
 	Count [NumCounts]meter.Counter
 
+	Rewind *meter.Histogram // by how much the views of rounds that hit lay behind the tick, 1/256 tick: who is hit may have been in cover for so long
+
 	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
 	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
@@ -172,6 +174,7 @@ const tickHighest = int64(time.Second)
 
 func (s *Stats) init() {
 	s.Tick = meter.NewHistogram(tickHighest)
+	s.Rewind = meter.NewHistogram(1 << 16)
 	s.Stage = make([]*meter.Histogram, Stages)
 	for i := range s.Stage {
 		s.Stage[i] = meter.NewHistogram(tickHighest)
