@@ -9,7 +9,7 @@ import (
 // be off by leeway from one shot to the next, and by what is in its purse, in 1/256 tick: who chooses his instant once he knows which one
 // hits has next to nothing to choose from.
 const (
-	leeway = 16
+	leeway = 64
 	purse  = 16 << 8 // what it begins with, and most it can have
 	earns  = 256     // ticks for one more
 )
@@ -46,7 +46,7 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 //	Last + passed - leeway             a picture runs about as fast as time: who chooses his instant once he has seen
 //	                                   which one hits, chooses from next to nothing. Not while it stands still at Stalled
 //
-// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt. leeway is 1/16 tick and what is left in
+// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt. leeway is a quarter of a tick and what is left in
 // the peer's purse: 16 ticks when it comes in, and a tick more each 256. The earliest is never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
 // the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
 // it: past Newest, before Oldest, or further apart than the cap, which would draw targets on a straight line through
