@@ -150,7 +150,7 @@ func (a *Account) Cells(dst []Cell) []Cell {
 	}
 	for p, n := range a.pack {
 		component, field := wire.Part(p).Name()
-		add(component, field, reasonOf(wire.Part(p)), 8*n)
+		add(component, field, wire.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*a.head.section)
 	add("snapshot", "tick", "head", 8*a.head.tick)
@@ -172,15 +172,4 @@ func (a *Account) Cells(dst []Cell) []Cell {
 	}
 	add("refused", "rows", "undecoded", 8*a.undecoded)
 	return dst
-}
-
-// reasonOf puts the parts of a package in three words.
-func reasonOf(p wire.Part) string {
-	switch p {
-	case wire.PartEvents, wire.PartNotes, wire.PartBlobs:
-		return "message"
-	case wire.PartEventHead, wire.PartNoteHead, wire.PartBlobHead, wire.PartClose:
-		return "head"
-	}
-	return "header"
 }

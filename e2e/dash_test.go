@@ -197,6 +197,12 @@ func shows(t *testing.T, ctx context.Context, name string) {
 	if sum < 99.5 || sum > 100.5 {
 		t.Errorf("%s: parts of the bandwidth are %.1f %% of it", name, sum)
 	}
+	until(t, ctx, `!document.getElementById('fields').hidden`)
+	fields := evaluate[string](t, ctx, `document.getElementById('table-fields').textContent`)
+	sum = evaluate[float64](t, ctx, `[...document.querySelectorAll('#table-fields tbody tr')].reduce((n, r) => n + parseFloat(r.cells[2].textContent), 0)`)
+	if sum < 97 || sum > 103 || !strings.Contains(fields, "seal tag") { // up to sixty rounded numbers
+		t.Errorf("%s: fields are %.1f %% of the bandwidth: %s", name, sum, fields)
+	}
 	const look = `JSON.stringify([document.getElementById('map').toDataURL().length, document.getElementById('f-down').textContent, document.querySelector('#table-clients').textContent].join())`
 	before, frames := evaluate[string](t, ctx, look), evaluate[string](t, ctx, `document.documentElement.dataset.frames`)
 	until(t, ctx, `document.documentElement.dataset.frames > `+frames+` + 3`)

@@ -35,7 +35,7 @@ func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
 			return err
 		}
 		for _, a := range list {
-			g.held.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+			g.shown.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
 		}
 	}
 	g.heard = max(g.heard, l.window[0].Tick)
@@ -54,7 +54,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		return nil, nil
 	}
 	g := &l.guests[slot]
-	if uint32(g.id) != s.Shooter || g.held == nil {
+	if uint32(g.id) != s.Shooter || g.shown == nil {
 		return nil, nil
 	}
 	b, now := &l.beholder, l.match.Tick()
@@ -62,7 +62,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		return b.list, b.plain
 	}
 	b.who, b.at, b.view, b.list = s.Shooter, now, s.View, b.list[:0]
-	b.glimpses, b.plain = g.held.Look(s.View, now, b.glimpses[:0])
+	b.glimpses, b.plain = g.shown.Look(s.View, now, b.glimpses[:0])
 	glide := lagcomp.MaxGlide * g.paced
 	oldest, earliest := g.know.Limits(now)
 	for i := range b.glimpses {

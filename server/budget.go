@@ -30,25 +30,28 @@ const (
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is thin        as many rows as the line carries, by weight; the others wait
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
-	g.byRow = true
+	g.byRow, g.chose, g.eyed = true, choseSeen, int32(l.eye(g))
 	all, limited := l.seesAll(g), g.bucket.Rate() != 0
 	whole := all && !limited && (g.watches || g.in(l))
 	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
-		g.byRow = false
+		g.byRow, g.chose = false, choseAll
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
 	}
 	see := l.look(g, limited || g.entry != entered)
 	switch {
 	case limited:
+		g.chose = choseThin
 		room := g.bucket.Room(now, g.share(l))
 		if l.shed >= ShedDetail {
 			room /= 2
 		}
 		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
 	case g.entry != entered:
+		g.chose = choseEntry
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
 	case l.shed >= ShedDetail:
+		g.chose = choseDetail
 		l.sketch(g, see)
 	default:
 		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
@@ -77,15 +80,33 @@ func (g *guest) in(l *Lobby) bool {
 			g.entry = entered
 		}
 	case settling:
-		g.entry = entered
-		for n := range l.frames.Groups() {
-			if g.tracker.Base(n) == 0 {
-				g.entry = settling
-				break
-			}
+		if g.lacks(l, 0) {
+			break
+		}
+		g.entry, g.wasIn = entered, l.match.Tick()
+	case entered:
+		// What it holds is of a few snapshots only, and those may be too old before it has acknowledged others: if it would be
+		// sent more than a newcomer may be, it is one again.
+		if fresh := g.wasIn != 0 && l.match.Tick()-g.wasIn < freshSeconds*tick.Tick(l.cfg.Rules.Rate); fresh && g.lacks(l, 8*l.cfg.JoinBytes/2) {
+			g.entry, g.wasIn = entering, 0
 		}
 	}
 	return g.entry == entered
+}
+
+// freshSeconds is for how long a guest who has just come in may fall back.
+const freshSeconds = 2
+
+// lacks reports whether the groups of which the guest holds no whole take more than so many bits.
+func (g *guest) lacks(l *Lobby, bits int) bool {
+	for n := range l.frames.Groups() {
+		if g.tracker.Base(n) == 0 {
+			if bits -= snapshot.GroupRows * entryBits; bits < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Sizes that a budget is reckoned with.
@@ -157,6 +178,9 @@ const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
 func (l *Lobby) told(g *guest, t tick.Tick) {
+	if l.ledger.looks() {
+		l.lookUntold(g, t)
+	}
 	if !g.byRow || g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil { // nothing waits
 		return
 	}

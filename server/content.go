@@ -117,7 +117,7 @@ func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
 	pack, _ := g.peer.Append(now, l.drafts.next())
 	pack = g.peer.AppendEvents(pack, wire.MaxSections-session.FragmentRoom)
 	pack = g.peer.AppendBlob(pack, session.FragmentRoom)
-	_ = l.gate.Send(now, int(g.client), pack, &l.post) // the fragment is due again if this fails
+	l.dispatch(now, g, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
 	l.Stats.Count[ContentBytes].Add(uint64(n))
 	return n

@@ -12,6 +12,7 @@ import (
 type drafts struct {
 	batch netio.Batch // only its memory: the addresses in it mean nothing
 	to    [netio.BatchSize]int32
+	cuts  [netio.BatchSize]cuts // what of them is what
 }
 
 func (d *drafts) len() int   { return d.batch.Len() }
@@ -22,8 +23,8 @@ func (d *drafts) reset()     { d.batch.Reset() }
 func (d *drafts) next() []byte { return d.batch.Next()[:0:wire.MaxPackage] }
 
 // commit makes the first n bytes of that memory a package for the guest in a slot.
-func (d *drafts) commit(n, slot int) {
-	d.to[d.batch.Len()] = int32(slot)
+func (d *drafts) commit(n, slot int, c cuts) {
+	d.to[d.batch.Len()], d.cuts[d.batch.Len()] = int32(slot), c
 	d.batch.Commit(n, netip.AddrPort{})
 }
 

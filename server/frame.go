@@ -31,8 +31,8 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 	l.sums.Begin(frame)
 	l.things.begin()
 	errOut := l.send(now, conn, &lap)
-	l.batch = 1
 	l.done(&lap)
+	l.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
@@ -42,6 +42,7 @@ func (l *Lobby) done(lap *lap) {
 	lap.done(&l.Stats)
 	l.lapped = *lap
 	l.audit()
+	l.publishAfter(max(l.batch, 1))
 }
 
 // slept ends a tick that was not played.

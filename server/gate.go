@@ -89,7 +89,7 @@ func (l *Lobby) admit(now time.Duration) {
 			l.Stats.Count[Returned].Inc()
 		} else if id := l.join(watches); id != 0 {
 			g = &l.guests[id.Index()]
-			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, held: g.held, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
+			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
 		} else {
 			if l.leaving == 0 && len(l.away) > 0 { // the players of the absent keep nobody out
 				l.forsake(0)
@@ -226,7 +226,7 @@ func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
 		var pack [wire.HeaderSize + 2]byte
 		for range session.CloseRepeats {
 			p, _ := g.peer.Append(now, pack[:0])
-			_ = l.gate.Send(now, int(g.client), g.peer.AppendClose(p, why), &l.post) // its sequences end before a session's do
+			l.dispatch(now, g, g.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
 		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
 	}

@@ -38,7 +38,7 @@ type guest struct {
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
 	things   hold                  // which rows of things
-	held     *snapshot.Held        // and held when it made its commands
+	shown    *snapshot.Held        // and held when it made its commands
 	heard    tick.Tick             // newest command that it sent
 	know     lagcomp.Knowledge     // of brief
 	gap      gap                   // between its snapshots, as it acknowledges them
@@ -69,16 +69,20 @@ type guest struct {
 	turned   tick.Tick        // when they take turns
 	thin     thin             // what its line has no room for
 	entry    entry            // how far it is with coming in
+	wasIn    tick.Tick        // when it was in, if it came in by settling
 	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
 	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
 	byRow    bool             // the snapshot at hand says rows one by one
+	chose    chosen           // how the rows of its newest snapshot were chosen
+	eyed     int32            // through whose eyes it saw in that, as eye says it
+	held     Held             // why none came since that was due
 	checked  bool             // the snapshot at hand has a checksum
 	check    int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
-	peer, tracker, held, owner, eyes, things := g.peer, g.tracker, g.held, g.owner, g.eyes, g.things
+	peer, tracker, shown, owner, eyes, things := g.peer, g.tracker, g.shown, g.owner, g.eyes, g.things
 	if eyes != nil {
 		eyes.Reset()
 		clear(g.fights)
@@ -87,20 +91,20 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
 		peer = new(session.Peer)
 		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
-		held = snapshot.NewHeld(l.cfg.Players)
-		tracker.Keep(held)
+		shown = snapshot.NewHeld(l.cfg.Players)
+		tracker.Keep(shown)
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 		things = newHold(&l.cfg)
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, held: held, owner: owner, inputs: g.inputs,
+	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, shown: shown, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
 		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
 	g.things.reset()
-	g.held.Reset()
+	g.shown.Reset()
 	g.owner.Reset()
 }
 
@@ -120,7 +124,7 @@ func (g *guest) delivered(now time.Duration, l *Lobby, r receipt) {
 	}
 	if s := r.players(); s.count > 0 {
 		g.tracker.Acked(r.tick(), s.first, s.count)
-		g.held.Arrived(r.tick(), s.first, g.heard+1)
+		g.shown.Arrived(r.tick(), s.first, g.heard+1)
 	}
 	if s := r.things(); s.count > 0 {
 		g.things.acked(l.things, r.tick(), s)
@@ -161,7 +165,7 @@ func (g *guest) brief(now time.Duration, l *Lobby) {
 		Rate:        rate,
 		RTTTicks:    ticks(rtt.Min),
 		InterpTicks: max(float32(2*g.paced), min(ticks(g.gap.age), float32(2*g.paced)+ticks(mostGap))),
-		Stalled:     g.held.Newest(l.match.Tick() + 1),
+		Stalled:     g.shown.Newest(l.match.Tick() + 1),
 		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
 		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
 		NewestAcked: g.acked,

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/internal/meter"
@@ -73,9 +74,14 @@ type Host struct {
 	stalls         meter.Counter // ticks given up after a stall
 	caught         meter.Counter // ticks played late, in a frame with others
 	rates          ClockConfig   // filled
+	interval       int           // ticks from one snapshot to the next
 	playing        atomic.Pointer[playing]
 	overruns       meter.Counter // ticks that took longer than their period
 	shed           atomic.Int32  // the rung that the lobby is on
+	delays         *meter.Native // as lateness, from the start
+	began          atomic.Int64  // when the newest frame did, by clock; 0: none yet
+	registry       *prometheus.Registry
+	marker         *marker
 
 	dropped    [wire.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
@@ -83,7 +89,8 @@ type Host struct {
 
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
-	cfg.Lobby.CPU, cfg.Lobby.Enter = pace.ThreadCPU, labels()
+	start, marker := time.Now(), newMarker(lobbyName)
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
@@ -104,17 +111,21 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
 	}
 	if err == nil {
+		h.interval = h.lobby.cfg.Interval
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		if cfg.HTTP != "" {
 			h.view = newView(h.lobby)
 		}
+		h.registry, err = newRegistry(h)
+	}
+	if err == nil {
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -138,16 +149,6 @@ func (h *Host) Walls() string { return h.walls }
 // defaultPlayers is that of Config.
 const defaultPlayers = 64
 
-// labels returns a function that marks the calling goroutine with the stage it is in, for profiles
-// (go tool pprof -tagfocus stage=snapshot). The label sets are made once: marking allocates nothing.
-func labels() func(Stage) {
-	sets := make([]context.Context, Stages+1)
-	for i := range sets {
-		sets[i] = pprof.WithLabels(context.Background(), pprof.Labels("lobby", "0", "stage", Stage(i).String()))
-	}
-	return func(s Stage) { pprof.SetGoroutineLabels(sets[s]) }
-}
-
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
@@ -156,6 +157,7 @@ func (h *Host) Run(ctx context.Context) error {
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)
+	h.marker.rest()
 	clock := NewClock(h.rates, pacer.Now())
 	var overload Overload
 	var err error
@@ -163,6 +165,7 @@ func (h *Host) Run(ctx context.Context) error {
 		now := pacer.Until(clock.Due())
 		steps, late, givenUp := clock.Frame(now)
 		h.late(clock, steps, late, givenUp)
+		h.began.Store(int64(h.clock()))
 		h.raw.Record(int64(late))
 		wall := time.Now()
 		for steps > 0 && err == nil && !h.terminal.quit {
@@ -263,17 +266,23 @@ func (h *Host) watch(wall time.Time) {
 func (h *Host) late(clock *Clock, steps int, late time.Duration, givenUp uint64) {
 	period := clock.Period()
 	for i := range steps {
-		h.lateness.Record(int64(late - time.Duration(i)*period))
+		h.delayed(late - time.Duration(i)*period)
 	}
 	h.caught.Add(uint64(max(0, steps-1)))
 	if givenUp == 0 {
 		return
 	}
 	for i := range min(givenUp, mostGivenUp) {
-		h.lateness.Record(int64(late + time.Duration(i+1)*period))
+		h.delayed(late + time.Duration(i+1)*period)
 	}
 	h.stalls.Add(givenUp)
 	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late+time.Duration(givenUp)*period)/1e6, givenUp)
+}
+
+// delayed counts one tick that is late by so much.
+func (h *Host) delayed(by time.Duration) {
+	h.lateness.Record(int64(by))
+	h.delays.Record(int64(by))
 }
 
 // mostGivenUp bounds what one stall adds to the lateness: nobody reads the hours of a machine that slept.

@@ -20,6 +20,7 @@ import (
 type terminal struct {
 	typed  chan string // by the operator
 	posted chan posted // over HTTP
+	asked  chan question
 	ended  chan struct{}
 	quit   bool
 	out    []string
@@ -41,7 +42,7 @@ type spoken struct {
 const linesATick = 4
 
 func newTerminal() terminal {
-	return terminal{typed: make(chan string, 16), posted: make(chan posted), ended: make(chan struct{})}
+	return terminal{typed: make(chan string, 16), posted: make(chan posted), asked: make(chan question), ended: make(chan struct{})}
 }
 
 // filesIn is where a console's files are: within a directory, written whole or not at all. "" is nowhere.
@@ -122,6 +123,8 @@ func (h *Host) lines(now time.Duration) {
 		case p := <-t.posted:
 			out, err := h.lobby.Execute(now, nil, p.line, console.Caller{Name: "http", Rank: console.Admin})
 			p.reply <- spoken{out, err}
+		case q := <-t.asked:
+			q.verdict <- h.lobby.Explain(q.client, q.entity)
 		default:
 			if h.lobby.Console().Pending() > 0 {
 				h.show(h.lobby.StepConsole(now, t.out[:0]), nil)

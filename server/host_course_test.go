@@ -49,7 +49,7 @@ func TestHostChangesItsMap(t *testing.T) {
 	}
 	typed, keys := io.Pipe()
 	var log shared
-	cfg := HostConfig{Listen: "127.0.0.1:0", Input: typed, Log: &log, Ground: find, MaxSteps: 4, MaxBatch: 2,
+	cfg := HostConfig{Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Input: typed, Log: &log, Ground: find, MaxSteps: 4, MaxBatch: 2,
 		Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Sleep: true, Rules: sim.Rules{Game: game}}}
 	cfg.Lobby.Gate.PrivateKey = labKey
 	h, err := NewHost(cfg)
@@ -69,6 +69,11 @@ func TestHostChangesItsMap(t *testing.T) {
 		for range 400 {
 			if strings.Contains(log.String(), c.want) {
 				break
+			}
+			for _, page := range []string{"/healthz/ready", "/metrics", "/stats", "/v1/bits"} { // meanwhile others may look
+				if status, body := ask(t, "GET", "http://"+h.HTTPAddr()+page); status != 200 && !strings.Contains(body, `"starting"`) {
+					t.Fatalf("%s: %s: %d %.200s", c.line, page, status, body)
+				}
 			}
 			time.Sleep(25 * time.Millisecond)
 		}

@@ -23,8 +23,8 @@ type view struct {
 
 	frame  *dash.Frame // that is being filled; nil while nobody watches
 	since  time.Duration
-	parts  parts
-	bytes  uint64 // BytesIn
+	parts  [NumSections]uint64 // bytes sent, by section
+	bytes  uint64              // BytesIn
 	stages [len(lap{}.stage)]time.Duration
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
@@ -51,7 +51,7 @@ func newView(l *Lobby) view {
 		}
 		a.Stages = append(a.Stages, dash.Stage{Name: s.String(), Group: group})
 	}
-	for p := range NumParts {
+	for p := range NumSections {
 		a.Parts = append(a.Parts, p.String())
 	}
 	for b := range rig.Bones {
@@ -119,7 +119,7 @@ func (v *view) close() {
 
 // begin notes where everything stands that the next frame tells the growth of.
 func (v *view) begin(now time.Duration, l *Lobby) {
-	v.frame, v.since, v.parts, v.bytes, v.ticks = v.page.Next(), now, l.total(), l.Stats.Count[BytesIn].Load(), 0
+	v.frame, v.since, v.parts, v.bytes, v.ticks = v.page.Next(), now, l.ledger.now.Sections, l.Stats.Count[BytesIn].Load(), 0
 	clear(v.stages[:])
 	for slot := range v.seats {
 		v.seats[slot].id = 0
@@ -196,7 +196,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 	for _, d := range v.stages[:Stages] {
 		f.Stages = append(f.Stages, float64(rounded(float64(d)/1e3/float64(max(1, v.ticks)), 100)))
 	}
-	total := l.total()
+	total := l.ledger.now.Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)
 		f.Parts = append(f.Parts, rate)

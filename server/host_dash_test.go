@@ -83,10 +83,10 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 		}
 	}
 	near("span", f.Span, span, 1e-9)
-	near("down", f.Down, float64(b.count(BytesOut)-out)/span, float64(NumParts))
+	near("down", f.Down, float64(b.count(BytesOut)-out)/span, float64(NumSections))
 	near("up", f.Up, float64(b.count(BytesIn)-in)/span, 1)
-	near("seals", f.Parts[PartSeal]*span/float64(b.count(Sent)-sent), 19, 1.5) // a tag of 16, a prefix of 2 to 4
-	if f.Parts[PartRows] < f.Parts[PartOwner] || f.Parts[PartRest] > 0.05*f.Down {
+	near("seals", f.Parts[SectionSeal]*span/float64(b.count(Sent)-sent), 19, 1.5) // a tag of 16, a prefix of 2 to 4
+	if f.Parts[SectionPlayer] < f.Parts[SectionOwner] || f.Parts[SectionSession] > 0.05*f.Down {
 		t.Errorf("parts %v", f.Parts)
 	}
 	var down, up float64
@@ -167,7 +167,7 @@ func TestHostShowsLivePage(t *testing.T) {
 			frames = append(frames, f)
 		}
 	}
-	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 || len(frames[2].Stages) != Stages || len(frames[2].Parts) != int(NumParts) {
+	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 || len(frames[2].Stages) != Stages || len(frames[2].Parts) != int(NumSections) {
 		t.Errorf("%+v, %v", frames, lines.Err())
 	}
 	stop() // fails if it takes longer than two seconds

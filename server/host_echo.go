@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/pprof"
 	"net/netip"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ func NewEchoHost(cfg HostConfig) (*EchoHost, error) {
 	h := &EchoHost{front: f, names: make([]guestName, f.gate.Clients)}
 	if h.echo, err = NewEcho(f.gate); err == nil {
 		h.echo.Told = h.told
-		mux := newMux()
+		mux := newMux(healthy, pprof.Profile)
 		mux.HandleFunc("GET /stats", h.serveStats)
 		err = f.openHTTP(cfg, mux)
 	}

@@ -41,11 +41,11 @@ func (w *web) serve(h http.Handler) {
 }
 
 // newMux returns the pages that every host has. There is no /debug/pprof/cmdline: a command line may hold the private key.
-func newMux() *http.ServeMux {
+func newMux(health, profile http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /healthz", health)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/profile", profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	return mux
@@ -53,11 +53,15 @@ func newMux() *http.ServeMux {
 
 // pages are those of a lobby.
 func (h *Host) pages(secret string) *http.ServeMux {
-	mux := newMux()
+	mux := newMux(h.serveHealth, h.marker.profile)
 	if h.view.page != nil {
 		h.view.page.Routes(mux)
 	}
-	mux.HandleFunc("GET /stats", h.serveStats)
+	mux.HandleFunc("GET /healthz/ready", h.serveReady)
+	mux.Handle("GET /metrics", serveMetrics(h.registry))
+	mux.Handle("GET /stats", hasty(http.HandlerFunc(h.serveStats)))
+	mux.Handle("GET /v1/bits", hasty(http.HandlerFunc(h.serveBits)))
+	mux.Handle("GET /v1/why", hasty(h.serveWhy(secret)))
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
 	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))
 	mux.HandleFunc("GET /v1/shots", h.serveShots(secret))
@@ -87,6 +91,9 @@ func (h *Host) serveReset(w http.ResponseWriter, _ *http.Request) {
 	h.reading.Unlock()
 	w.WriteHeader(http.StatusNoContent)
 }
+
+// healthy answers for who is well as long as he answers.
+func healthy(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -142,7 +142,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		}
 		pack, _ := g.peer.Append(now, l.drafts.next())
 		pack = g.peer.AppendBlob(pack, session.FragmentRoom)
-		_ = l.gate.Send(now, int(g.client), pack, &l.post) // the fragment is due again if this fails
+		l.dispatch(now, g, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
 		l.Stats.Count[ContentBytes].Add(uint64(n))
 		g.cam.bucket.Take(now, n)

@@ -88,6 +88,13 @@ func (l *lab) tick() {
 
 func (l *lab) balanced() {
 	l.t.Helper()
+	sections, n := uint64(0), &l.lobby.ledger.now
+	for _, bytes := range n.Sections {
+		sections += bytes
+	}
+	if out := l.count(BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(Sent) {
+		l.t.Fatalf("tick %d: the ledger has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(Sent))
+	}
 	rx, a := l.count(Received), l.account()
 	sum := a.accepted
 	for _, n := range a.refused {

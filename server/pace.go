@@ -33,10 +33,12 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	}
 	if !g.peer.Ready(now) {
 		l.Stats.Count[Choked].Inc()
+		g.held = HeldChoked
 		return false
 	}
 	if g.starved(l, t) {
 		l.Stats.Count[Starved].Inc()
+		g.held = HeldStarved
 		return false
 	}
 	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
@@ -46,7 +48,7 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		return true
 	}
 	l.Stats.Count[Throttled].Inc()
-	g.late = true
+	g.late, g.held = true, HeldThrottled
 	if t-g.spoke >= tick.Tick(l.cfg.Rules.Rate)/wordsPerSecond {
 		l.wordTo(now, g, t)
 	}
@@ -98,7 +100,7 @@ const wordsPerSecond = 4
 func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
 	buf, _ := g.peer.Append(now, l.drafts.next())
 	g.spoke = t
-	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index())
+	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index(), cuts{})
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much
@@ -108,6 +110,6 @@ func (g *guest) turn(t tick.Tick, l *Lobby) {
 	if g.late {
 		g.paced = max(g.paced, t-g.sent)
 	}
-	g.sent, g.spoke, g.late = t, t, false
+	g.sent, g.spoke, g.late, g.held = t, t, false, HeldNot
 	g.blind++
 }

@@ -111,7 +111,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	if err != nil {
 		return err
 	}
-	g.held.Open()
+	g.shown.Open()
 	for _, c := range g.peer.Delivered() {
 		g.delivered(now, l, receipt(c))
 	}

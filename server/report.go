@@ -125,7 +125,7 @@ func (h *Host) report() Report {
 	now, s := h.mark(&mem), &h.lobby.Stats
 	r := Report{
 		Seconds: (now.at - h.since.at).Seconds(), CPUSeconds: (now.cpu - h.since.cpu).Seconds(),
-		Rate: int(h.lobby.cfg.Rules.Rate), Interval: h.lobby.cfg.Interval,
+		Rate: int(h.rates.Simulation), Interval: h.interval,
 		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
 		Workers: h.pool.Workers(),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),

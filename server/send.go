@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -27,13 +28,18 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	l.supply(now)
 	l.showCams(now)
 	t := l.match.Tick()
+	marked := false // as StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.tally(g)
+		if (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
+			l.survey(g, t)
+		}
 		if l.drafts.full() {
 			if err := l.deliver(now, conn, lap); err != nil {
 				return err
 			}
+			marked = false
 		}
 		if !g.ready {
 			l.greet(now, g)
@@ -47,16 +53,20 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.turn(t, l)
 		l.Stats.Count[Snapshots].Inc()
 		g.tracker.Advance(t)
-		g.held.Begin(t)
+		g.shown.Begin(t)
 		g.sum(l)
 		from := l.drafts.len()
+		if !marked {
+			l.cfg.Enter(StageDelta)
+			marked = true
+		}
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
 				if err := l.deliver(now, conn, lap); err != nil {
 					return err
 				}
-				from = 0
+				from, marked = 0, false
 			}
 			l.draft(now, g, t, first)
 		}
@@ -67,7 +77,9 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	if err := l.mail(now, conn); err != nil {
 		return err
 	}
-	return l.deliver(now, conn, lap)
+	err := l.deliver(now, conn, lap)
+	l.weighed()
+	return err
 }
 
 // draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
@@ -75,22 +87,17 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	g.opens(seq)
-	l.parts[PartHead] += uint64(len(buf))
-	from := len(buf)
 	buf = g.peer.AppendEvents(buf, eventBudget)
-	l.parts[PartEvents] += uint64(len(buf) - from)
-	from = len(buf)
+	cut := cuts{events: uint16(len(buf)), first: first}
 	buf = append(buf, byte(wire.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
-	l.parts[PartHead] += uint64(len(buf) - from)
-	from = len(buf)
+	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
 		self := ghost.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
-		l.parts[PartOwner] += uint64(len(buf) - from)
-		from = len(buf)
+		cut.owner = uint16(len(buf))
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))
 	}
 	room := wire.MaxPackage - len(buf)
@@ -100,13 +107,15 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
 	g.things.saved = max(0, g.things.saved-(len(buf)-before))
-	l.parts[PartThings] += uint64(len(buf) - from)
-	from = len(buf)
+	cut.things = uint16(len(buf))
+	if head.Things {
+		cut.thingsHead = uint16(head.ThingsHead())
+	}
 	if first {
 		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
-	l.parts[PartRows] += uint64(len(buf) - from)
+	cut.rows = uint16(len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
@@ -115,9 +124,9 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	if !g.byRow {
 		whole = l.frames.At(t)
 	}
-	g.held.Sent(seq, group, count, whole)
+	g.shown.Sent(seq, group, count, whole)
 	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), g.id.Index())
+	l.drafts.commit(len(buf), g.id.Index(), cut)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
@@ -137,7 +146,20 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	_ = l.gate.Send(now, int(g.client), g.peer.AppendEvents(buf, wire.MaxSections), &l.post) // the event is due again if this fails
+	l.dispatch(now, g, g.peer.AppendEvents(buf, wire.MaxSections)) // the event is due again if this fails
+}
+
+// dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
+func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
+	l.hand(now, int(g.client), pack)
+}
+
+// hand is dispatch to whoever has no guest, too.
+func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
+	if l.gate.Send(now, client, pack, &l.post) == nil {
+		_, sealed := l.post.At(l.post.Len() - 1)
+		l.ledger.pack(pack, sealed)
+	}
 }
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
@@ -210,7 +232,8 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 		}
 		g.bucket.Take(now, len(sealed))
 		g.traffic.down += uint64(len(sealed))
-		l.parts[PartSeal] += uint64(len(sealed) - len(pack))
+		l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
+		l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
@@ -224,6 +247,9 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 	for i := range l.post.Len() {
 		to, data := l.post.At(i)
+		if netcode.KindOf(data) != netcode.KindPayload { // that is accounted for by send
+			l.ledger.session(data)
+		}
 		if client, ok := l.gate.At(to); ok {
 			if g := l.guestOf(client); g != nil {
 				g.bucket.Take(now, len(data))

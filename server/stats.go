@@ -27,6 +27,8 @@ var (
 	StageSeal     = StageCapture + 2                         // encryption of what leaves
 	StageSend     = StageCapture + 3                         // system calls
 	StageIdle     = StageCapture + 4                         // between ticks; not measured
+	StageInterest = StageCapture + 5                         // part of StageSnapshot, for profilers only: who is told of whom
+	StageDelta    = StageCapture + 6                         // likewise: what is said of them, coded and packed
 	Stages        = int(StageSend) + 1
 )
 
@@ -49,6 +51,10 @@ func (s Stage) String() string {
 		return "send"
 	case s == StageIdle:
 		return "idle"
+	case s == StageInterest:
+		return "interest"
+	case s == StageDelta:
+		return "delta"
 	}
 	return "?"
 }
@@ -137,13 +143,18 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
 
-// Stats are a lobby's figures. They may be read from any goroutine.
+// Stats are a lobby's figures. They may be read from any goroutine. Native histograms count from the start, the others can be reset.
 type Stats struct {
 	Tick  *meter.Histogram   // CPU time of a tick, ns
 	Stage []*meter.Histogram // CPU time by stage, ns
 	Count [NumCounts]meter.Counter
 
-	Rewind *meter.Histogram // by how much the views of rounds that hit lay behind the tick, 1/256 tick: who is hit may have been in cover for so long
+	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, 1/256 tick: who is hit may have been in cover for so long
+	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
+	StageCPU, StageWall []*meter.Native // likewise by stage, of one frame in 16
+	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
+	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation, ns
+	InputBuffer         *meter.Native   // likewise: how far its commands are ahead of the match, ns
 
 	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
@@ -174,12 +185,25 @@ const tickHighest = int64(time.Second)
 
 func (s *Stats) init() {
 	s.Tick = meter.NewHistogram(tickHighest)
-	s.Rewind = meter.NewHistogram(1 << 16)
+	s.Rewind = meter.NewNative(1e-9, int64(2*time.Second))
 	s.Stage = make([]*meter.Histogram, Stages)
 	for i := range s.Stage {
 		s.Stage[i] = meter.NewHistogram(tickHighest)
 	}
+	s.TickCPU, s.TickWall = newNanos(), newNanos()
+	for range Stages {
+		s.StageCPU, s.StageWall = append(s.StageCPU, newNanos()), append(s.StageWall, newNanos())
+	}
+	s.SnapshotBytes = meter.NewNative(1, 1<<20)
+	s.RTT, s.RTTVar, s.InputBuffer = newNanos(), newNanos(), newNanos()
 }
+
+// newNanos is a histogram of nanoseconds that is told in seconds, up to a minute.
+func newNanos() *meter.Native { return meter.NewNative(1e-9, 64*int64(time.Second)) }
+
+// timeEvery is of how many frames one has its stages in the native histograms: to ask the clock and to record would take a percent of the
+// tick of a small lobby.
+const timeEvery = 16
 
 // lap measures one tick's stages.
 type lap struct {
@@ -187,18 +211,34 @@ type lap struct {
 	begin, last time.Duration
 	now         Stage
 	stage       [24]time.Duration
+
+	clock        func() time.Duration // nil: time elapsed is not kept
+	from, before time.Duration        // by clock
+	fine         bool                 // elapsed by stage is kept in this tick
+	wall         [24]time.Duration
 }
 
 func (l *Lobby) lap() lap {
 	at := l.cfg.CPU()
 	l.cfg.Enter(StageReceive)
-	return lap{cfg: &l.cfg, begin: at, last: at}
+	p := lap{cfg: &l.cfg, begin: at, last: at, clock: l.cfg.Clock, fine: l.laps%timeEvery == 0}
+	l.laps++
+	if p.clock != nil {
+		p.from = p.clock()
+		p.before = p.from
+	}
+	return p
 }
 
 // enter ends the stage that is running and begins stage s, which may have run before in this tick.
 func (p *lap) enter(s Stage) {
 	at := p.cfg.CPU()
 	p.stage[p.now] += at - p.last
+	if p.fine && p.clock != nil {
+		elapsed := p.clock()
+		p.wall[p.now] += elapsed - p.before
+		p.before = elapsed
+	}
 	p.last, p.now = at, s
 	p.cfg.Enter(s)
 }
@@ -209,4 +249,19 @@ func (p *lap) done(s *Stats) {
 		h.Record(int64(p.stage[i]))
 	}
 	s.Tick.Record(int64(p.last - p.begin))
+	s.TickCPU.Record(int64(p.last - p.begin))
+	if p.fine {
+		for i, h := range s.StageCPU {
+			h.Record(int64(p.stage[i]))
+		}
+	}
+	if p.clock == nil {
+		return
+	}
+	s.TickWall.Record(int64(p.clock() - p.from))
+	if p.fine {
+		for i, h := range s.StageWall {
+			h.Record(int64(p.wall[i]))
+		}
+	}
 }

@@ -45,7 +45,7 @@ func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
 	var pack [wire.HeaderSize + 2]byte
 	for range session.CloseRepeats {
 		p, _ := l.usher.Append(now, pack[:0])
-		_ = l.gate.Send(now, client, l.usher.AppendClose(p, why), &l.post) // what is lost is said by the disconnects
+		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
 	_ = l.gate.Disconnect(now, client, &l.post)
 	l.Stats.Count[TurnedAway].Inc()

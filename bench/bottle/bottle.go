@@ -62,9 +62,8 @@ type Bottle struct {
 	now    time.Duration
 	mint   mint
 
-	away     []bool // clients whose machines stand still
-	held     int    // ticks that the server stands still
-	injected uint64 // datagrams of strangers
+	away []bool // clients whose machines stand still
+	held int    // ticks that the server stands still
 }
 
 // New makes the lobby and its clients, who begin to connect with the first Step.

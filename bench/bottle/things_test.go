@@ -47,12 +47,8 @@ func (b *thrower) Wish(s *swarm.Sight) client.Intent {
 	return in
 }
 
-func newYard(t *testing.T, players int, link impair.Profile, change func(*Config)) *yard {
-	t.Helper()
-	ground, err := arena.Open("arena-16")
-	if err != nil {
-		t.Fatal(err)
-	}
+// littered is a game for arena-16 with some of everything that stands about.
+func littered() *sim.Game {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 0, 1
 	game.Layout = sim.Layout{
@@ -62,6 +58,16 @@ func newYard(t *testing.T, players int, link impair.Profile, change func(*Config
 			Target: geom.Vec3{X: -8, Z: -8}}},
 		Points: []object.Zone{object.DefaultZone(geom.Vec3{})},
 	}
+	return game
+}
+
+func newYard(t *testing.T, players int, link impair.Profile, change func(*Config)) *yard {
+	t.Helper()
+	ground, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	game := littered()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
 		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} },

@@ -14,7 +14,7 @@ import (
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Show how a match is put together, and how its shots were judged",
+		Short: "Show how a match is put together, how its shots were judged, and what a server sends and why",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -23,7 +23,7 @@ func newInspect() *cobra.Command {
 		Short: "List a tick's systems in their order, what each reads and writes, and what is in conflict",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return inspectSystems(c, sim.Systems()) },
-	}, newInspectShots(), newInspectClocks())
+	}, newInspectShots(), newInspectClocks(), newInspectBits(), newInspectWhy())
 	return c
 }
 

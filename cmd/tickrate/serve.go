@@ -82,7 +82,8 @@ func newServe() *cobra.Command {
 		Long: `serve runs one lobby until it is interrupted. Players come in over UDP; figures, health and profiles go out over HTTP:
 
   curl http://127.0.0.1:7914/stats
-  go tool pprof http://127.0.0.1:7914/debug/pprof/profile?seconds=10
+  curl http://127.0.0.1:7914/metrics
+  go tool pprof -tagfocus stage=delta http://127.0.0.1:7914/debug/pprof/profile?seconds=10
 
 http://127.0.0.1:7914/ in a browser shows the lobby live. On a port that others can reach it asks for a password, which is
 the secret of --http-token; without one it shows nothing there.
@@ -111,7 +112,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl := c.Flags()
 	fl.StringVar(&f.listen, "listen", ":7913", "UDP `host:port` for players")
 	fl.StringVar(&f.socket, "socket", "gnet", "socket back `end`: gnet (event loop, drained by recvmmsg) or mmsg (no loop, drained by the tick)")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /stats, /debug/pprof and /v1/connect; empty for none")
+	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` for the live page, /healthz, /metrics, /stats, /v1/bits, /v1/why, /v1/shots, /debug/pprof, /v1/console and /v1/connect; empty for none")
 	fl.StringVar(&f.query, "query", "", "UDP `host:port` at which server browsers ask what is played here; see tickrate query; default none")
 	fl.StringVar(&f.name, "name", "tickrate", "what server browsers show, at most 255 `bytes`")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, a map of the content pack, or a file")

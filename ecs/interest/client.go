@@ -26,6 +26,7 @@ type Client struct {
 	turn   int         // where the rows of equal weight begin
 	looked uint32      // the grid's count of snapshots at the last Look
 	weighs bool        // lanes are not all 0
+	floor  int         // of the last Pick
 }
 
 // top is where a row's weight stays: a lane's highest bit is room for the sum.
@@ -62,6 +63,9 @@ func (c *Client) Seen() []uint64 { return c.seen }
 
 // Picked is the set that the last Pick chose. It belongs to the client.
 func (c *Client) Picked() []uint64 { return c.picked }
+
+// Floor is the weight from which on the last Pick chose: all rows that weigh more, some that weigh this; 0 if it chose all.
+func (c *Client) Floor() int { return c.floor }
 
 // Weight is what a slot has gained since it was sent.
 func (c *Client) Weight(slot int) int { return int(c.lanes[slot>>2] >> (slot & 3 * 16) & 0xffff) }

@@ -14,6 +14,7 @@ import (
 func (c *Client) Pick(cost []uint16, budget int) (used int) {
 	var costs [256]int32
 	shift := c.coarse()
+	c.floor = 0
 	if total := c.sum(cost, &costs, shift); total <= budget {
 		return total
 	}
@@ -24,6 +25,7 @@ func (c *Client) Pick(cost []uint16, budget int) (used int) {
 		fine, rest := threshold(&costs, room)
 		value, room = value<<shift|fine, rest
 	}
+	c.floor = value
 	c.above(uint16(value))
 	return budget - room + c.share(cost, room)
 }

@@ -75,6 +75,9 @@ func NewMeter(s schema.Schema) *Meter {
 // Reset forgets what was counted.
 func (m *Meter) Reset() { clear(m.bits) }
 
+// Fields are those of the schema, in its order.
+func (m *Meter) Fields() []schema.Field { return m.schema.Fields }
+
 // Total is the sum of all cells, in bits.
 func (m *Meter) Total() (sum uint64) {
 	for i := range m.bits {

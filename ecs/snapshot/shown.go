@@ -18,6 +18,19 @@ func (k *Tracker) Shown(ring *Ring, id ecs.NetID) (newest tick.Tick) {
 	return newest
 }
 
+// Said reports whether the newest snapshot said the row of a slot as it is; not known where the client has been taken to have lost
+// everything since.
+func (k *Tracker) Said(slot int) (said, known bool) {
+	l, row := &k.ledger, k.at
+	switch {
+	case k.sent[row] == 0:
+		return false, false
+	case l.byRow>>row&1 == 0:
+		return slot/GroupRows < k.groups, true
+	}
+	return l.shows>>row&1 != 0 && l.shown(row)[slot>>6]>>(slot&63)&1 != 0, true
+}
+
 // Saw reports whether the client, as far as is known of what arrived, had id before it in a view. It had if
 //
 //	the newest snapshot up to the view's first one that said anything of the slot showed id, or

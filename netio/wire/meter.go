@@ -134,3 +134,14 @@ func (m *Meter) fragment(src []byte) (rest []byte, err error) {
 	m[PartBlobs] += uint64(size)
 	return src[fragmentHead+size:], nil
 }
+
+// Reason puts the parts of a package in three words: what is in its messages, their heads, and the header.
+func (p Part) Reason() string {
+	switch p {
+	case PartEvents, PartNotes, PartBlobs:
+		return "message"
+	case PartEventHead, PartNoteHead, PartBlobHead, PartClose:
+		return "head"
+	}
+	return "header"
+}

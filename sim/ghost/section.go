@@ -75,10 +75,16 @@ func ParseHead(src []byte) (h Head, rest []byte, err error) {
 //	4  sum   if the head announces one: of these rows, as snapshot.Packer.Sum makes it
 //	n  runs  of groups of things, as snapshot.Packer writes them
 func (h Head) AppendThings(dst []byte) []byte {
+	var none [6]byte
+	return append(dst, none[:h.ThingsHead()]...)
+}
+
+// ThingsHead is how many bytes of a part about things come before its runs.
+func (h Head) ThingsHead() int {
 	if h.Checked {
-		return append(dst, 0, 0, 0, 0, 0, 0)
+		return 6
 	}
-	return append(dst, 0, 0)
+	return 2
 }
 
 // SealThings ends the part that began at byte at of dst.
@@ -94,10 +100,7 @@ func (h Head) SealThings(dst []byte, at int, sum uint32) {
 // CutThings returns the runs of the part about things at the front of src, their checksum, 0 unless h is Checked, and what follows.
 // The error is ErrHead.
 func (h Head) CutThings(src []byte) (runs []byte, sum uint32, rest []byte, err error) {
-	head := 2
-	if h.Checked {
-		head += 4
-	}
+	head := h.ThingsHead()
 	if len(src) < head {
 		return nil, 0, src, ErrHead
 	}

@@ -493,12 +493,37 @@
     fetching = "";
     drawMap();
   };
+
+  // What the sampled datagrams were for, field by field, scaled so that each section is what was really sent of it. Asked for every few
+  // seconds: the answer is ready on the server, and a tick has no part in it.
+  const fieldsEvery = 5, mostFields = 60;
+  let fieldsAt = -Infinity;
+  const fetchFields = async (seconds) => {
+    if (seconds >= fieldsAt && seconds < fieldsAt + fieldsEvery) return;
+    fieldsAt = seconds;
+    try {
+      const answer = await fetch("/v1/bits");
+      if (!answer.ok) return;
+      const { every, sampled_datagrams: sampled, sections, cells } = await answer.json();
+      if (!cells?.length) return;
+      const scale = new Map(sections.map((s) => [s.section, s.sampled_bytes ? s.bytes / s.sampled_bytes : 0])), sums = new Map();
+      for (const c of cells) {
+        const name = c.field ? `${c.component} ${c.field}` : `${c.component}, no field`;
+        sums.set(name, (sums.get(name) ?? 0) + (c.bits / 8e6) * (scale.get(c.component) ?? 0));
+      }
+      const rows = [...sums].sort((a, b) => b[1] - a[1]), rest = rows.splice(mostFields).reduce((n, r) => n + r[1], 0);
+      shares("table-fields", rest ? [...rows, ["all others", rest]] : rows);
+      set($("fields-note"), `What was sent since the start, by component and field, as ${whole(sampled)} datagrams have it, one in ${whole(every)}. Rare fields show late.`);
+      $("fields").hidden = false;
+    } catch { /* asked again */ }
+  };
   const take = (f) => {
     frame = f;
     frames++;
     remember(f);
     takeShots(f);
     fetchMap(f.arena);
+    fetchFields(f.seconds);
     facts();
     table();
     drawMap();

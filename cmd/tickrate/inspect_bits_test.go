@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tickrate/tickrate/server"
+)
+
+// told runs a command and returns what it prints.
+func told(t *testing.T, c *exec.Cmd) (out, errs string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	c.Stdout, c.Stderr = &o, &e
+	_ = c.Run() // its code says it
+	return o.String(), e.String(), c.ProcessState.ExitCode()
+}
+
+// The ledger of a lobby that is played here has every bit, in text and JSON; impossible lobbies and ids are bad use.
+func TestInspectBits(t *testing.T) {
+	out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--seconds", "3", "--json"))
+	var b server.Bits
+	if err := json.Unmarshal([]byte(out), &b); err != nil || code != 0 {
+		t.Fatalf("%d %v: %s %s", code, err, out, errs)
+	}
+	bits, bytes := uint64(0), uint64(0)
+	for _, c := range b.Cells {
+		bits += c.Bits
+	}
+	for _, s := range b.Sections {
+		bytes += s.Bytes
+	}
+	if bits != 8*b.Bytes || bytes != b.Bytes || b.Sampled != b.Datagrams || b.Bytes == 0 || b.Snapshots < 100 {
+		t.Errorf("%d bits, %d bytes: %s", bits, bytes, out)
+	}
+	if out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--seconds", "2", "--codec", "range")); code != 0 ||
+		!strings.Contains(out, "player") || !strings.Contains(out, "100.00") {
+		t.Errorf("%d: %s %s", code, out, errs)
+	}
+	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why", "1"}, {"why", "x", "2"}, {"why", "0", "2"}} {
+		if out, errs, code := told(t, command(t, append([]string{"inspect"}, args...)...)); code != 2 || errs == "" {
+			t.Errorf("%v: code %d, %s %s", args, code, out, errs)
+		}
+	}
+}
+
+// A running server is asked for its ledger and its reasons, with its secret where it has one.
+func TestInspectARunningServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a process and its sockets")
+	}
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--arena", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--insecure-test-key", "--http-token", "s"))
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if out, errs, code := told(t, command(t, "inspect", "bits", "--http", r.HTTP)); code != 0 || !strings.Contains(out, "0 datagrams of 0 bytes") {
+		t.Errorf("%d: %s %s", code, out, errs)
+	}
+	if out, errs, code := told(t, command(t, "inspect", "why", "--http", r.HTTP, "77", "78")); code != 1 || !strings.Contains(errs, "401") {
+		t.Errorf("without the secret %d: %s %s", code, out, errs)
+	}
+	if out, errs, code := told(t, command(t, "inspect", "why", "--http", r.HTTP, "--http-token", "s", "77", "78")); code != 0 || !strings.Contains(out, "there is no such client") {
+		t.Errorf("with the secret %d: %s %s", code, out, errs)
+	}
+}

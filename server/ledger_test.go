@@ -1,0 +1,196 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
+func (l *lab) exact() {
+	l.t.Helper()
+	k, bits := &l.lobby.ledger, uint64(0)
+	for _, c := range k.cells(nil) {
+		bits += c.Bits
+	}
+	if k.now.Sampled != k.now.Datagrams || bits != 8*k.now.Bytes || k.odd != 0 {
+		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d, %d bytes unread", l.lobby.match.Tick(), k.now.Sampled, k.now.Datagrams, bits, 8*k.now.Bytes, k.odd)
+	}
+}
+
+// The ledger goes on to the bit while some look on, the map changes, frames have several ticks, detail is shed, those who find no place are
+// told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
+func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
+	a := &atlas{t: t, later: 5}
+	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, Sleep: true, Load: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	l := b.lobby
+	play := func(seconds int) {
+		t.Helper()
+		for range seconds * 60 {
+			b.turn()
+			b.exact()
+		}
+	}
+	if n := l.Ledger(); n.Census.Room != 7 || n.Census.SpectatorsRoom != 1 || !n.Census.Open {
+		t.Errorf("before the first tick: %+v", n.Census)
+	}
+	play(3)
+	looker := func() *client.Client {
+		end := b.caller("")
+		p, err := client.New(client.Config{Token: b.mint(end.user, spectator), Rules: sim.Rules{Mix: true}, Fetch: true, Arena: known("arena-16")})
+		must0(t, err)
+		b.players, b.ends = append(b.players, p), append(b.ends, end)
+		return p
+	}
+	looker()
+	play(1)
+	late := looker() // there is one place
+	play(1)
+	if state, _ := late.State(); state != client.Lost || b.count(TurnedAway) == 0 {
+		t.Errorf("a second spectator is %v", state)
+	}
+	b.players, b.ends = b.players[:7], b.ends[:7]
+	if c := l.Ledger().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.Open {
+		t.Errorf("%+v", c)
+	}
+	if _, err := l.Execute(b.now, nil, "map arena-64", operator); err != nil {
+		t.Fatal(err)
+	}
+	play(5)
+	if b.count(Changes) != 1 || l.Ledger().Census.Ready != 7 {
+		t.Fatalf("%d changes of the map, %+v", b.count(Changes), l.Ledger().Census)
+	}
+	surveys := l.Stats.InputBuffer.Read().Count
+	for frame := range 60 { // of three ticks
+		b.now = l.cfg.Rules.Rate.At(l.match.Tick() + 3)
+		if err := l.Ticks(b.now, b.unix(), b.conn, 3); err != nil {
+			t.Fatal(err)
+		}
+		b.balanced()
+		b.exact()
+		b.exchange()
+		if was := l.Ledger().Datagrams; frame%20 == 0 && was == 0 {
+			t.Error("nothing is published")
+		}
+	}
+	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
+		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
+	}
+	l.Shed(ShedDetail)
+	play(2)
+	for _, p := range b.players {
+		p.Leave(b.now)
+	}
+	b.turn()
+	b.players, b.ends = nil, nil
+	play(1)
+	if n := l.Ledger(); b.count(Slept) < 30 || n.Bytes != b.count(BytesOut) || n.Datagrams != b.count(Sent) || n.Census.Players != 0 {
+		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(Slept), n.Bytes, n.Datagrams, b.count(BytesOut), b.count(Sent), n.Census)
+	}
+}
+
+// Why somebody is not told to who looks on, and while detail is shed.
+func TestWhyOfSpectatorsAndDetail(t *testing.T) {
+	b := newTable(t, 40, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
+	s := b.sit(client.Config{Name: "looker"}, spectator)
+	b.play(4)
+	l := b.lobby
+	why := func(client, entity ecs.NetID, want Why) Verdict {
+		t.Helper()
+		v := l.Explain(client, entity)
+		if v.Why != want || v.Text != want.Text() || v.Sentence() == "" {
+			t.Errorf("of %v and %v it says %+v, want %v", client, entity, v, want)
+		}
+		return v
+	}
+	why(s.ID(), s.ID(), WhyWatches)
+	why(b.players[0].ID(), s.ID(), WhyWatches)
+	target, _ := s.Target()
+	told := func(c *client.Client, id ecs.NetID) bool { // what the newest snapshot said of it
+		said, _ := l.guests[c.ID().Index()].tracker.Said(id.Index())
+		return said
+	}
+	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
+	var row [ghost.PublicFields]int32
+	looked := false
+	for _, p := range b.players[:40] {
+		if !told(s, p.ID()) {
+			continue
+		}
+		v := why(s.ID(), p.ID(), WhyTold)
+		looked = true
+		f := l.Frame(sent(s))
+		me, it := ghost.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, ghost.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
+		me.Y, it.Y = 0, 0
+		if d := int(me.Sub(it).Len()); v.Metres != d {
+			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)
+		}
+	}
+	if !looked {
+		t.Error("a spectator is told of nobody: nothing tested")
+	}
+
+	turned := false
+	for range 12 {
+		must0(t, s.WatchNext(false))
+		for range 10 { // no multiple of an interval
+			b.turn()
+			if g := &l.guests[s.ID().Index()]; g.watch.target.Index() != int(g.eyed) { // its newest snapshot is through other eyes
+				for _, p := range b.players[:40] {
+					if !told(s, p.ID()) {
+						why(s.ID(), p.ID(), WhyTurned)
+						turned = true
+					}
+				}
+			}
+		}
+	}
+	must0(t, s.Watch(0)) // nobody's eyes
+	b.play(1)
+	if target, _ := s.Target(); target != 0 {
+		t.Fatal(target)
+	}
+	nobodys := 0
+	for _, p := range b.players[:40] {
+		if !told(s, p.ID()) {
+			if v := why(s.ID(), p.ID(), WhyTarget); v.Metres != -1 {
+				t.Errorf("%+v", v)
+			}
+			nobodys++
+		}
+	}
+	if !turned || nobodys == 0 {
+		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, nobodys)
+	}
+
+	d := newTable(t, 40, Config{Players: 40, SampleEvery: 1})
+	d.play(6)
+	l = d.lobby
+	l.Shed(ShedDetail)
+	d.play(2)
+	n := 0
+	for range 60 {
+		d.turn()
+		for _, c := range d.players {
+			if sent(c) != l.match.Tick() {
+				continue
+			}
+			for _, p := range d.players {
+				if !told(c, p.ID()) {
+					why(c.ID(), p.ID(), WhyDetail)
+					n++
+				} else {
+					why(c.ID(), p.ID(), WhyTold)
+				}
+			}
+		}
+	}
+	l.Publish()
+	if counted := l.Ledger().Why[WhyDetail]; n == 0 || counted < uint64(n) {
+		t.Errorf("%d untold as detail is shed, %d counted", n, counted)
+	}
+}
