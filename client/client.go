@@ -53,6 +53,7 @@ type Client struct {
 	arrived    tick.Tick // newest command that the server is known to have
 	window     [sim.MaxWindow]sim.Command
 	arrivals   arrivals
+	pledges    pledges
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin

@@ -515,7 +515,8 @@ func (l *lab) payload(g *guest, data []byte) {
 		var window [sim.MaxWindow]sim.Command
 		n, after, err := sim.ParseCommands(rest[1:], &window)
 		var arrivals [sim.MaxArrivals]sim.Arrival
-		if _, wrong := sim.ParseArrivals(after, n, &arrivals); err != nil || wrong != nil {
+		_, _, _, wrong := sim.ParseArrivals(after, n, &arrivals)
+		if err != nil || wrong != nil {
 			l.t.Fatalf("commands: %v, %v", err, wrong)
 		}
 		for i := n - 1; i >= 0; i-- {

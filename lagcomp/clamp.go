@@ -5,15 +5,6 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// A peer's picture runs as fast as time but for what its clocks are steered by, which is much when it comes in and little later. So it may
-// be off by leeway from one shot to the next, and by what is in its purse, in 1/256 tick: who chooses his instant once he knows which one
-// hits has next to nothing to choose from.
-const (
-	leeway = 64
-	purse  = 16 << 8 // what it begins with, and most it can have
-	earns  = 256     // ticks for one more
-)
-
 // Knowledge is what the server itself has measured of a peer; a claimed view is held against it, never the reverse.
 // Times are in ticks of the simulation; NaN and negative numbers count as 0.
 type Knowledge struct {
@@ -26,9 +17,11 @@ type Knowledge struct {
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
 	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
-	LastAt      tick.Tick // the tick in which that was, 0 for none
-	Spent       int64     // of the purse by then, in 1/256 tick
-	Stalled     tick.Tick // newest snapshot the peer held when it made the command: where its picture stands still if nothing comes, 0 for none
+
+	// Of a peer that says ahead of time how far behind it will look; see Pledges. All 0: it is not asked to.
+	Line     int64     // instant of the commands of now, as pledged and within limits, in 1/256 tick
+	Asked    int64     // likewise without limits
+	From, To tick.Tick // the two snapshots around Line that it held when it made them; 0 if it held none on one of the sides
 }
 
 // Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
@@ -36,18 +29,19 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 
 // ClampView returns the view that a shot executed at tick now is judged by, and whether that differs from the claim v.
 //
-// The latest instant allowed is Newest. The earliest is the latest of
+// Of a peer that pledges there is one view: at Line, between From and To. A claim of any other is moved there, so it
+// makes no difference what is claimed once it can be known who is hit. Line stays within cap, Oldest, Last - 1 and Newest;
+// the limits of the path were applied when it was pledged.
+//
+// Of others the latest instant allowed is Newest. The earliest is the latest of
 //
 //	now - (RTT + interp + slack)       a snapshot takes half the round trip to the peer, its command the other half
 //	NewestAcked - (interp + slack)     a peer that has newer snapshots does not look at older ones
 //	now - cap                          the rest must not be paid by those who are shot
 //	Oldest                             there is no history beyond
 //	Last - 1                           a picture does not run backwards; a tick for command redundancy
-//	Last + passed - leeway             a picture runs about as fast as time: who chooses his instant once he has seen
-//	                                   which one hits, chooses from next to nothing. Not while it stands still at Stalled
 //
-// and the latest is the earlier of Newest and Last + passed + leeway, where passed is now - LastAt. leeway is a quarter of a tick and what is left in
-// the peer's purse: 16 ticks when it comes in, and a tick more each 256. The earliest is never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
+// but never later than Newest. A claim within is returned as it is: exactness rests on that. A claim outside moves to
 // the nearest instant allowed, between neighbouring ticks. So does one that stays in time but names ticks nobody showed
 // it: past Newest, before Oldest, or further apart than the cap, which would draw targets on a straight line through
 // walls. A claim that is no view at all gets Newest, no rewind. With nothing sent (Newest 0) the result is the zero
@@ -60,23 +54,20 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 		return tick.View{}, v != tick.View{}
 	}
 	know = know.withDefaults()
+	latest := int64(know.Newest) << 8
 	if planted.On(planted.ClampBackwards) {
-		know.Last, know.LastAt = 0, 0
+		know.Last = 0
 	}
-	newest := int64(know.Newest) << 8
-	if !v.Valid() {
-		return viewAt(newest), true
+	if know.Line != 0 {
+		used := know.pledged(now, latest)
+		return used, used != v
 	}
-	earliest, latest := min(newest, know.earliest(now)), newest
+	earliest := min(latest, know.earliest(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
-	if know.LastAt != 0 && know.LastAt <= now {
-		passed, leeway := know.passed(now), leeway+purse-know.spent(now)
-		if stalled := int64(know.Stalled) << 8; v != (tick.View{From: know.Stalled, To: know.Stalled}) || stalled > know.Last+passed {
-			earliest = max(earliest, min(newest, know.Last+passed-leeway))
-		}
-		latest = max(earliest, min(newest, know.Last+passed+leeway))
+	if !v.Valid() {
+		return viewAt(latest), true
 	}
 	at := min(max(Instant(v), earliest), latest)
 	shown := v.To <= know.Newest && v.From >= know.Oldest && v.To-v.From <= know.CapTicks
@@ -84,6 +75,20 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 		return v, false
 	}
 	return viewAt(at), true
+}
+
+// pledged is the view of a peer that pledges.
+func (k Knowledge) pledged(now tick.Tick, latest int64) tick.View {
+	earliest := min(latest, k.hard(now))
+	if planted.On(planted.ClampOpen) {
+		earliest = 1 << 8
+	}
+	at := min(max(k.Line, earliest), latest)
+	shown := k.From >= max(k.Oldest, 1) && k.To <= k.Newest && k.From <= k.To && k.To-k.From <= k.CapTicks
+	if shown && at == k.Line {
+		return Between(k.From, k.To, at)
+	}
+	return viewAt(at)
 }
 
 func (k Knowledge) withDefaults() Knowledge {
@@ -96,38 +101,15 @@ func (k Knowledge) withDefaults() Knowledge {
 	return k
 }
 
-// passed is how long ago the last shot was, in 1/256 tick.
-func (k *Knowledge) passed(now tick.Tick) int64 { return int64(now-k.LastAt) << 8 }
-
-// spent is what is missing in the purse now.
-func (k *Knowledge) spent(now tick.Tick) int64 {
-	return min(max(k.Spent-k.passed(now)/earns, 0), purse)
-}
-
-// Judged notes that a shot of tick now was judged by v, which ClampView gave.
-func (k *Knowledge) Judged(v tick.View, now tick.Tick) {
-	at := Instant(v)
-	if k.LastAt != 0 && k.LastAt <= now && v.From == v.To && v.From == k.Stalled && at < k.Last+k.passed(now) {
-		return // it stands still, and goes on from where it would be, or pays for what it lags then
-	}
-	if k.LastAt != 0 && k.LastAt <= now {
-		off := at - k.Last - k.passed(now)
-		k.Spent = min(k.spent(now)+max(off-leeway, -off-leeway, 0), purse)
-	}
-	k.Last, k.LastAt = at, now
-}
-
 // earliest is the oldest instant the peer may claim, in 1/256 tick.
 func (k Knowledge) earliest(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return max(
-		int64(now)<<8-fixed(k.RTTTicks)-lag,
-		int64(k.NewestAcked)<<8-lag,
-		int64(now)<<8-int64(k.CapTicks)<<8,
-		int64(k.Oldest)<<8,
-		k.Last-1<<8,
-		1<<8,
-	)
+	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.hard(now))
+}
+
+// hard is the oldest instant whatever the path is like.
+func (k Knowledge) hard(now tick.Tick) int64 {
+	return max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, k.Last-1<<8, 1<<8)
 }
 
 // Limits are the oldest instants at which a peer's shots may be judged at tick now, in 1/256 tick: oldest by the cap and the history

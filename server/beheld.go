@@ -1,8 +1,11 @@
 package server
 
 import (
+	"math"
+
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -25,9 +28,12 @@ func newBeholder(slots int) beholder {
 
 // arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
 func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
-	list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
+	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
 	if err != nil {
 		return wire.DropCommands
+	}
+	if pledges {
+		g.pledges.Take(l.window[0].Tick, delay, l.match.Tick()+1)
 	}
 	if len(list) > 0 {
 		h, _, err := wire.ParseHeader(pack)
@@ -85,4 +91,25 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
 	}
 	return b.list, b.plain
+}
+
+// look works out between which two snapshots the guest looks with its command for the coming tick, as it has pledged. Who has pledged nothing
+// looks at the newest.
+func (g *guest) look(l *Lobby, k *lagcomp.Knowledge) {
+	t := l.match.Tick() + 1
+	_, earliest := k.Limits(t)
+	limit := int64(t)<<8 - earliest
+	if planted.On(planted.ClampOpen) {
+		limit = math.MaxInt64
+	}
+	line, asked, ok := g.pledges.Line(t, limit)
+	if !ok {
+		k.Line = int64(k.Newest) << 8
+		k.Asked = k.Line
+		return
+	}
+	k.Line, k.Asked = max(line, 1), max(asked, 1)
+	if in := l.match.Inbox(g.id); in != nil && in.Looks(t) {
+		k.From, k.To = g.shown.Around(k.Line, t)
+	}
 }

@@ -41,6 +41,7 @@ type guest struct {
 	shown    *snapshot.Held        // and held when it made its commands
 	heard    tick.Tick             // newest command that it sent
 	know     lagcomp.Knowledge     // of brief
+	pledges  lagcomp.Pledges       // how far behind its commands it looks
 	gap      gap                   // between its snapshots, as it acknowledges them
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
@@ -124,8 +125,8 @@ func (g *guest) delivered(now time.Duration, l *Lobby, r receipt) {
 	}
 	if s := r.players(); s.count > 0 {
 		g.tracker.Acked(r.tick(), s.first, s.count)
-		g.shown.Arrived(r.tick(), s.first, g.heard+1)
 	}
+	g.shown.Arrived(r.tick(), r.players().first, r.players().count, g.heard+1)
 	if s := r.things(); s.count > 0 {
 		g.things.acked(l.things, r.tick(), s)
 	}
@@ -165,13 +166,13 @@ func (g *guest) brief(now time.Duration, l *Lobby) {
 		Rate:        rate,
 		RTTTicks:    ticks(rtt.Min),
 		InterpTicks: max(float32(2*g.paced), min(ticks(g.gap.age), float32(2*g.paced)+ticks(mostGap))),
-		Stalled:     g.shown.Newest(l.match.Tick() + 1),
 		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
 		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
 		NewestAcked: g.acked,
 		Newest:      g.sent,
 		Oldest:      l.match.History().Oldest(),
 	}
+	g.look(l, &k)
 	if g.mute {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}

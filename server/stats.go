@@ -149,7 +149,7 @@ type Stats struct {
 	Stage []*meter.Histogram // CPU time by stage, ns
 	Count [NumCounts]meter.Counter
 
-	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, 1/256 tick: who is hit may have been in cover for so long
+	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, ns: who is hit may have been in cover for so long
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
 	StageCPU, StageWall []*meter.Native // likewise by stage, of one frame in 16
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client

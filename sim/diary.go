@@ -111,7 +111,7 @@ func (d *Diary) close(c *columns) {
 		if Looks(a.action.Kind) && a.row != row {
 			row = a.row
 			k := Known{c.id[row], c.know[row].Knowledge}
-			k.Last, k.LastAt, k.Spent = 0, 0, 0
+			k.Last = 0
 			d.Known = append(d.Known, k)
 		}
 	}

@@ -37,7 +37,7 @@ func (c *columns) clamp(i int) (view tick.View, why lagcomp.Clamp) {
 		}
 	}
 	if view.Valid() {
-		know.Judged(view, c.clock.Tick)
+		know.Last = lagcomp.Instant(view)
 	}
 	return view, why
 }

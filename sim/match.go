@@ -203,7 +203,7 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State,
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
-		k.Last, k.LastAt, k.Spent = at.Last, at.LastAt, at.Spent
+		k.Last = at.Last
 		k.CapTicks = min(k.CapTicks, m.Rules().rewind())
 		at.Knowledge = k
 	}

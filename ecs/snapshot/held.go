@@ -90,13 +90,10 @@ func (h *Held) said(first, end int, say, hide, here []uint64) {
 	}
 }
 
-// Sent notes a package of the snapshot and which groups it is about. all is the frame if all of their rows were said as they are, as by
+// Sent notes a package of the snapshot and which groups it is about, none if count is 0. all is the frame if all of their rows were said as they are, as by
 // Packer.Begin; nil if the packer's tracker was told which.
 func (h *Held) Sent(seq uint16, first, count int, all *Frame) {
-	if count <= 0 {
-		return
-	}
-	if all != nil {
+	if all != nil && count > 0 {
 		shown, gone := h.shown(h.at), h.gone(h.at)
 		for i := first / wordGroups; i*wordGroups < first+count; i++ {
 			in := within(i, first, first+count)
@@ -112,16 +109,16 @@ func (h *Held) Sent(seq uint16, first, count int, all *Frame) {
 // Open begins the acknowledgements of a package from the client.
 func (h *Held) Open() { h.nFresh = 0 }
 
-// Arrived says that the client has the package with groups from first on of the snapshot of tick t, and had it when it made the command of
+// Arrived says that the client has the package with count groups from first on of the snapshot of tick t, and had it when it made the command of
 // tick since, unless Lacked says later that it came after a later one.
-func (h *Held) Arrived(t tick.Tick, first int, since tick.Tick) {
+func (h *Held) Arrived(t tick.Tick, first, count int, since tick.Tick) {
 	for n := range h.marks {
 		m := &h.marks[n]
 		if m.tick != t || t == 0 {
 			continue
 		}
 		for i := m.first; i != m.first+m.count; i++ {
-			if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && int(p.first) == first && p.since == 0 {
+			if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && int(p.first) == first && int(p.count) == count && p.since == 0 {
 				p.since = max(since, 1)
 				if h.nFresh < len(h.fresh) {
 					h.fresh[h.nFresh] = uint8(i % heldPacks)
@@ -143,20 +140,38 @@ func (h *Held) Lacked(seq uint16, command tick.Tick) {
 	}
 }
 
-// Newest is the newest snapshot of which the client had anything when it made the command of a tick, 0 if none is known.
-func (h *Held) Newest(command tick.Tick) (newest tick.Tick) {
+// Around finds the two snapshots around an instant, in 1/256 tick, of which the client had anything when it made the command of a tick: the newest
+// up to it and the oldest behind it. At just the newest that it had, both are that; both are 0 where one is missing.
+func (h *Held) Around(instant int64, command tick.Tick) (from, to tick.Tick) {
 	for n := range h.marks {
 		m := &h.marks[n]
-		if m.tick <= newest {
+		before := int64(m.tick)<<8 <= instant
+		if m.tick == 0 || before && m.tick <= from || !before && to != 0 && m.tick >= to || !h.had(m, command) {
 			continue
 		}
-		for i := m.first; i != m.first+m.count; i++ {
-			if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && p.since != 0 && p.since <= command {
-				newest = m.tick
-			}
+		if before {
+			from = m.tick
+		} else {
+			to = m.tick
 		}
 	}
-	return newest
+	switch {
+	case from != 0 && to == 0 && int64(from)<<8 == instant:
+		return from, from
+	case from == 0 || to == 0:
+		return 0, 0
+	}
+	return from, to
+}
+
+// had reports whether the client had anything of a snapshot when it made the command of a tick.
+func (h *Held) had(m *heldMark, command tick.Tick) bool {
+	for i := m.first; i != m.first+m.count; i++ {
+		if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && p.since != 0 && p.since <= command {
+			return true
+		}
+	}
+	return false
 }
 
 // covers makes cover the slots of groups of snapshot n that the client had when it made the command of a tick.

@@ -19,7 +19,7 @@ var (
 )
 
 // Version is that of the format.
-const Version = 2
+const Version = 3
 
 // magic begins a recording.
 const magic = "TKRP"
@@ -30,7 +30,7 @@ const MaxSlots = 4096
 // Head says what was played, with which build of the rules.
 //
 //	4   "TKRP"
-//	1   version 2
+//	1   version 3
 //	2   bytes that follow, without the checksum
 //	8   layout         of states, of the build that recorded
 //	8   seed

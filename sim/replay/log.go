@@ -160,11 +160,15 @@ func (w *writer) command(g *sim.Taken, now tick.Tick) {
 	*last = *c
 }
 
+// numbersKnown is how many numbers of a Knowledge there are.
+const numbersKnown = 12
+
 // numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
-func numbers(k *lagcomp.Knowledge, now tick.Tick) [9]uint32 {
-	return [9]uint32{
+func numbers(k *lagcomp.Knowledge, now tick.Tick) [numbersKnown]uint32 {
+	return [numbersKnown]uint32{
 		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
-		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest), uint32(now - k.Stalled),
+		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
+		behind(k.Line, now), behind(k.Asked, now), uint32(now - k.From), uint32(now - k.To),
 	}
 }
 
@@ -188,11 +192,30 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 }
 
 // knowledge is the reverse of numbers.
-func knowledge(n [9]uint32, now tick.Tick) lagcomp.Knowledge {
+func knowledge(n [numbersKnown]uint32, now tick.Tick) lagcomp.Knowledge {
 	return lagcomp.Knowledge{
 		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
-		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]), Stalled: now - tick.Tick(n[8]),
+		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
+		Line: before(n[8], now), Asked: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
 	}
+}
+
+// noLine stands for the instant of a peer that has pledged none.
+const noLine = 1 << 31
+
+// behind is how far an instant lies behind a tick, in 1/256 tick; before is the reverse.
+func behind(line int64, now tick.Tick) uint32 {
+	if line == 0 {
+		return noLine
+	}
+	return uint32(int64(now)<<8 - line)
+}
+
+func before(n uint32, now tick.Tick) int64 {
+	if n == noLine {
+		return 0
+	}
+	return int64(now)<<8 - int64(int32(n))
 }
 
 // sums appends a checkpoint.
