@@ -19,11 +19,12 @@ type beholder struct {
 	list     []sim.Beheld
 	plain    []uint64
 	glimpses []snapshot.Glimpse
+	said     []snapshot.Glimpse
 	arrivals [sim.MaxArrivals]sim.Arrival
 }
 
 func newBeholder(slots int) beholder {
-	return beholder{list: make([]sim.Beheld, 0, slots), glimpses: make([]snapshot.Glimpse, 0, slots+64)}
+	return beholder{list: make([]sim.Beheld, 0, slots), glimpses: make([]snapshot.Glimpse, 0, slots+64), said: make([]snapshot.Glimpse, 0, slots+64)}
 }
 
 // arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
@@ -42,6 +43,11 @@ func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
 		}
 		for _, a := range list {
 			g.shown.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+		}
+	}
+	for i := range n {
+		if c := l.window[i].Tick; g.came[c%64].Tick < c {
+			g.came[c%64] = snapshot.Command{Tick: c, By: l.match.Tick() + 1}
 		}
 	}
 	g.heard = max(g.heard, l.window[0].Tick)
@@ -68,7 +74,13 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		return b.list, b.plain
 	}
 	b.who, b.at, b.view, b.list = s.Shooter, now, s.View, b.list[:0]
-	b.glimpses, b.plain = g.shown.Look(s.View, now, b.glimpses[:0])
+	cmd := g.command(now)
+	said, late := b.said[:0], g.shown.Late(cmd)
+	if late { // how the client says that it saw everybody, which it says too late
+		said, _ = g.shown.Look(s.View, snapshot.Command{Tick: now, By: snapshot.Anytime}, said)
+		b.said = said
+	}
+	b.glimpses, b.plain = g.shown.Look(s.View, cmd, b.glimpses[:0])
 	glide := lagcomp.MaxGlide * g.paced
 	oldest, earliest := g.know.Limits(now)
 	for i := range b.glimpses {
@@ -80,17 +92,39 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		if x.Lost {
 			limit = earliest
 		}
-		seen := lagcomp.Bracket(s.View, x.Before, x.After, glide)
-		if seen.From != seen.To && !x.Is {
-			seen = tick.View{From: seen.From, To: seen.From}
-		}
+		seen := bracket(x, s.View, glide)
 		view := seen
 		if x.Old || seen.To < s.View.From && lagcomp.Instant(seen) < limit {
 			view = lagcomp.ViewAt(limit)
 		}
+		if late {
+			seen = s.View
+			for n := range said {
+				if said[n].Slot == x.Slot {
+					seen = bracket(&said[n], s.View, glide)
+				}
+			}
+		}
 		b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
 	}
 	return b.list, b.plain
+}
+
+// bracket is between which snapshots a client saw somebody.
+func bracket(x *snapshot.Glimpse, v tick.View, glide tick.Tick) tick.View {
+	seen := lagcomp.Bracket(v, x.Before, x.After, glide)
+	if seen.From != seen.To && !x.Is {
+		seen = tick.View{From: seen.From, To: seen.From}
+	}
+	return seen
+}
+
+// command is the guest's command for a tick, and when it came.
+func (g *guest) command(t tick.Tick) snapshot.Command {
+	if c := g.came[t%64]; c.Tick == t {
+		return c
+	}
+	return snapshot.Command{Tick: t, By: t}
 }
 
 // look works out between which two snapshots the guest looks with its command for the coming tick, as it has pledged. Who has pledged nothing
@@ -110,6 +144,6 @@ func (g *guest) look(l *Lobby, k *lagcomp.Knowledge) {
 	}
 	k.Line, k.Asked = max(line, 1), max(asked, 1)
 	if in := l.match.Inbox(g.id); in != nil && in.Looks(t) {
-		k.From, k.To = g.shown.Around(k.Line, t)
+		k.From, k.To = g.shown.Around(k.Line, g.command(t))
 	}
 }

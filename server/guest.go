@@ -39,6 +39,7 @@ type guest struct {
 	tracker  *snapshot.Tracker     // which public rows it holds
 	things   hold                  // which rows of things
 	shown    *snapshot.Held        // and held when it made its commands
+	came     [64]snapshot.Command  // its newest commands, and when they came
 	heard    tick.Tick             // newest command that it sent
 	know     lagcomp.Knowledge     // of brief
 	pledges  lagcomp.Pledges       // how far behind its commands it looks
@@ -126,7 +127,7 @@ func (g *guest) delivered(now time.Duration, l *Lobby, r receipt) {
 	if s := r.players(); s.count > 0 {
 		g.tracker.Acked(r.tick(), s.first, s.count)
 	}
-	g.shown.Arrived(r.tick(), r.players().first, r.players().count, g.heard+1)
+	g.shown.Arrived(r.tick(), r.players().first, r.players().count, g.heard+1, l.match.Tick()+1)
 	if s := r.things(); s.count > 0 {
 		g.things.acked(l.things, r.tick(), s)
 	}

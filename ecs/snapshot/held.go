@@ -41,7 +41,8 @@ type heldMark struct {
 type heldPack struct {
 	first, count uint16    // groups
 	seq          uint16    // of the package
-	since        tick.Tick // first command that was made when it had arrived; 0: it is not known to have
+	since        tick.Tick // first command that was made when it had arrived, as the client says; 0: it is not known to have
+	at           tick.Tick // when it said so, by the server's ticks
 }
 
 // NewHeld returns the memory of a client that holds nothing, for frames of so many slots.
@@ -67,7 +68,7 @@ func (h *Held) Begin(t tick.Tick) {
 	h.at = (h.at + 1) % heldTicks
 	m := &h.marks[h.at]
 	if m.tick != 0 { // what arrived of it becomes long ago
-		h.covers(h.at, ^tick.Tick(0))
+		h.covers(h.at, Command{Anytime, Anytime})
 		shown, gone := h.shown(heldTicks), h.gone(heldTicks)
 		for i, c := range h.cover {
 			s, g := h.shown(h.at)[i]&c, h.gone(h.at)[i]&c
@@ -109,9 +110,16 @@ func (h *Held) Sent(seq uint16, first, count int, all *Frame) {
 // Open begins the acknowledgements of a package from the client.
 func (h *Held) Open() { h.nFresh = 0 }
 
-// Arrived says that the client has the package with count groups from first on of the snapshot of tick t, and had it when it made the command of
+// Command is a client's command: its tick, and when it came, by the server's ticks. What the client says to have arrived counts for a command if it said so before
+// By: who says it together with a shot may have chosen it by what it hits. By Anytime all that it says counts.
+type Command struct{ Tick, By tick.Tick }
+
+// Anytime is later than any tick.
+const Anytime = ^tick.Tick(0)
+
+// Arrived says, at tick at, that the client has the package with count groups from first on of the snapshot of tick t, and had it when it made the command of
 // tick since, unless Lacked says later that it came after a later one.
-func (h *Held) Arrived(t tick.Tick, first, count int, since tick.Tick) {
+func (h *Held) Arrived(t tick.Tick, first, count int, since, at tick.Tick) {
 	for n := range h.marks {
 		m := &h.marks[n]
 		if m.tick != t || t == 0 {
@@ -119,7 +127,7 @@ func (h *Held) Arrived(t tick.Tick, first, count int, since tick.Tick) {
 		}
 		for i := m.first; i != m.first+m.count; i++ {
 			if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && int(p.first) == first && int(p.count) == count && p.since == 0 {
-				p.since = max(since, 1)
+				p.since, p.at = max(since, 1), at
 				if h.nFresh < len(h.fresh) {
 					h.fresh[h.nFresh] = uint8(i % heldPacks)
 					h.nFresh++
@@ -142,7 +150,7 @@ func (h *Held) Lacked(seq uint16, command tick.Tick) {
 
 // Around finds the two snapshots around an instant, in 1/256 tick, of which the client had anything when it made the command of a tick: the newest
 // up to it and the oldest behind it. At just the newest that it had, both are that; both are 0 where one is missing.
-func (h *Held) Around(instant int64, command tick.Tick) (from, to tick.Tick) {
+func (h *Held) Around(instant int64, command Command) (from, to tick.Tick) {
 	for n := range h.marks {
 		m := &h.marks[n]
 		before := int64(m.tick)<<8 <= instant
@@ -165,9 +173,22 @@ func (h *Held) Around(instant int64, command tick.Tick) (from, to tick.Tick) {
 }
 
 // had reports whether the client had anything of a snapshot when it made the command of a tick.
-func (h *Held) had(m *heldMark, command tick.Tick) bool {
+func (h *Held) had(m *heldMark, command Command) bool {
 	for i := m.first; i != m.first+m.count; i++ {
-		if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && p.since != 0 && p.since <= command {
+		if p := &h.packs[i%heldPacks]; h.next-i <= heldPacks && p.had(command) {
+			return true
+		}
+	}
+	return false
+}
+
+// had reports whether the client had the package when it made a command.
+func (p *heldPack) had(c Command) bool { return p.since != 0 && p.since <= c.Tick && p.at < c.By }
+
+// Late reports whether the client says of some package that it had it when it made a command, and said so no sooner than with it.
+func (h *Held) Late(c Command) bool {
+	for i := range h.packs {
+		if p := &h.packs[i]; p.at >= c.By && p.since != 0 && p.since <= c.Tick {
 			return true
 		}
 	}
@@ -175,12 +196,12 @@ func (h *Held) had(m *heldMark, command tick.Tick) bool {
 }
 
 // covers makes cover the slots of groups of snapshot n that the client had when it made the command of a tick.
-func (h *Held) covers(n int, command tick.Tick) {
+func (h *Held) covers(n int, command Command) {
 	clear(h.cover)
 	m := &h.marks[n]
 	for i := m.first; i != m.first+m.count; i++ {
 		p := &h.packs[i%heldPacks]
-		if h.next-i > heldPacks || p.since == 0 || p.since > command {
+		if h.next-i > heldPacks || !p.had(command) {
 			continue
 		}
 		first, end := int(p.first), int(p.first)+int(p.count)
@@ -204,7 +225,7 @@ type Glimpse struct {
 // Look appends to out, for a client that made the command of a tick while it looked at v, each slot of which it had not all that the
 // view's two ticks say: that it was told at both that somebody is there. Of slots that it has never been told of, nothing is appended:
 // plain says whether v is as it is for the others, and is valid until the next call. On a slot in neither nobody can be seen.
-func (h *Held) Look(v tick.View, command tick.Tick, out []Glimpse) (glimpses []Glimpse, plain []uint64) {
+func (h *Held) Look(v tick.View, command Command, out []Glimpse) (glimpses []Glimpse, plain []uint64) {
 	clear(h.from)
 	clear(h.to)
 	copy(h.want, h.shown(heldTicks)) // anybody who may be seen at all
@@ -242,7 +263,7 @@ func (h *Held) Look(v tick.View, command tick.Tick, out []Glimpse) (glimpses []G
 }
 
 // stray is Look for the slots of want.
-func (h *Held) stray(v tick.View, command tick.Tick, out []Glimpse) []Glimpse {
+func (h *Held) stray(v tick.View, command Command, out []Glimpse) []Glimpse {
 	h.nearest(v.From, command, false)
 	h.nearest(v.To, command, true)
 	for i, w := range h.want {
@@ -267,7 +288,7 @@ func (h *Held) stray(v tick.View, command tick.Tick, out []Glimpse) []Glimpse {
 
 // nearest finds for the slots of want the snapshot nearest to tick t, at or behind it if later is set and at or before it if not, that told of
 // them and that the client had.
-func (h *Held) nearest(t, command tick.Tick, later bool) {
+func (h *Held) nearest(t tick.Tick, command Command, later bool) {
 	into := h.before
 	if later {
 		into = h.after
