@@ -122,6 +122,12 @@ func (k Knowledge) Limits(now tick.Tick) (oldest, earliest int64) {
 	return min(oldest, newest), min(k.earliest(now), newest)
 }
 
+// Longest is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
+func (k Knowledge) Longest(now tick.Tick) int64 {
+	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
+	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.withDefaults().CapTicks)<<8)
+}
+
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.
 func fixed(ticks float32) int64 {
 	if !(ticks > 0) {

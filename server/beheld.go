@@ -85,29 +85,39 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 	oldest, earliest := g.know.Limits(now)
 	for i := range b.glimpses {
 		x := &b.glimpses[i]
-		if !x.Was {
-			continue // nobody, for the shooter
+		var view tick.View // of nobody
+		if x.Was {
+			view = bracket(x, s.View, glide)
+		}
+		seen := view
+		if late {
+			seen = otherwise(said, x.Slot, s.View, glide)
 		}
 		limit := oldest
 		if x.Lost {
 			limit = earliest
 		}
-		seen := bracket(x, s.View, glide)
-		view := seen
-		if x.Old || seen.To < s.View.From && lagcomp.Instant(seen) < limit {
+		if x.Was && (x.Old || view.To < s.View.From && lagcomp.Instant(view) < limit) {
 			view = lagcomp.ViewAt(limit)
 		}
-		if late {
-			seen = s.View
-			for n := range said {
-				if said[n].Slot == x.Slot {
-					seen = bracket(&said[n], s.View, glide)
-				}
-			}
+		if view != (tick.View{}) || seen != view {
+			b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
 		}
-		b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
 	}
 	return b.list, b.plain
+}
+
+// otherwise is how a client says too late that it saw somebody.
+func otherwise(said []snapshot.Glimpse, slot int, v tick.View, glide tick.Tick) tick.View {
+	for i := range said {
+		switch x := &said[i]; {
+		case x.Slot == slot && x.Was:
+			return bracket(x, v, glide)
+		case x.Slot == slot:
+			return tick.View{}
+		}
+	}
+	return v
 }
 
 // bracket is between which snapshots a client saw somebody.
@@ -131,8 +141,7 @@ func (g *guest) command(t tick.Tick) snapshot.Command {
 // looks at the newest.
 func (g *guest) look(l *Lobby, k *lagcomp.Knowledge) {
 	t := l.match.Tick() + 1
-	_, earliest := k.Limits(t)
-	limit := int64(t)<<8 - earliest
+	limit := k.Longest(t)
 	if planted.On(planted.ClampOpen) {
 		limit = math.MaxInt64
 	}

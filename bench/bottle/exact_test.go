@@ -109,7 +109,7 @@ type exacter struct {
 // exact plays a case until so many shots are compared.
 func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
-	cfg := server.Config{Players: c.clients + 4, Kbps: c.kbps, Codec: c.codec,
+	cfg := server.Config{Players: c.clients + 4, Receipts: 64, Kbps: c.kbps, Codec: c.codec,
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: 1000, Mix: true, Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
@@ -175,6 +175,11 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 		return
 	case s.View != own.View:
 		e.n.clamped++
+		if os.Getenv("WHY") != "" {
+			why[s.Clamp]++
+			when[min(now/60, 9)]++
+			if n := e.b.Lobby.Match().Known(ecs.NetID(s.Shooter)); e.b.Lobby.Match().Tick()>0 && why[s.Clamp] < 0 && s.Shooter>>8 == 3 { fmt.Println(now, n, s.Clamp, "own", own.View, "used", s.View, n.Line-lagcomp.Instant(own.View), n.Asked-n.Line, n.From, n.To) }
+		}
 		return
 	case s.Faded:
 		e.n.faded++
@@ -208,6 +213,9 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 	}
 }
 
+var why = map[lagcomp.Clamp]int{}
+var when = map[tick.Tick]int{}
+
 // agree reports whether a verdict is the shooter's, to the bit.
 func agree(h *lagcomp.Hit, own *client.Shot) bool {
 	return h.ID == uint32(own.Hit) && h.Bone == own.Bone && h.Part == own.Part && h.Distance == own.Distance && h.Normal == own.Normal &&
@@ -235,6 +243,8 @@ func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 		n := exact(t, c, uint64(1+i), (shots+len(cases)-1)/len(cases))
 		t.Logf("%-28s %v", c.name, n)
 		all.add(n)
+		t.Log(why, when)
+		clear(why);clear(when)
 	}
 	t.Logf("%-28s %v", "all", all)
 	if all.otherwise != 0 || all.hits < all.shots/50 || all.nearest == 0 || all.halfTrip == 0 {
