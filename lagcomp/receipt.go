@@ -182,6 +182,8 @@ func (k Knowledge) whyPledged(v, used tick.View, now tick.Tick) Clamp {
 		return ClampLine
 	case k.Line > int64(k.Newest)<<8:
 		return ClampAhead
+	case k.Line != k.Asked && int64(now)<<8-k.Line > int64(k.CapTicks)<<8-PledgeUnit && k.Line >= k.hard(now):
+		return ClampCap
 	case k.Line != k.Asked && k.Line >= k.hard(now):
 		return ClampPath
 	case k.Line >= k.hard(now):

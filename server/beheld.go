@@ -101,7 +101,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen})
+			b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen, Old: x.Was && x.Old})
 		}
 	}
 	return b.list, b.plain

@@ -12,7 +12,8 @@ import (
 type Beheld struct {
 	Slot int32
 	View tick.View // by which it is judged
-	Seen tick.View // by which it was seen; another only where that is too long ago
+	Seen tick.View // by which it was seen; another only where that is too long ago, or was said too late
+	Old  bool      // it was seen so long ago that nobody knows how: Seen is nothing
 }
 
 // Behold sets what tells how the client of the shooter of a round saw everybody: plain is a bit a slot, those whom it saw as the round's
@@ -48,7 +49,9 @@ func (c *columns) behold(i int, s *Shot) (first uint32, used tick.View) {
 		if d := c.match.diary; ok && d != nil {
 			d.Beheld = append(d.Beheld, Behold{s.Shooter, b})
 		}
-		if b.Seen != b.View {
+		if b.Old {
+			s.Faded = s.Faded || ok || c.moved(&b)
+		} else if b.Seen != b.View {
 			_, was := c.history.Against(w, int(b.Slot), b.Seen, lagcomp.Hit{})
 			s.Faded = s.Faded || ok || was
 		}
@@ -57,6 +60,14 @@ func (c *columns) behold(i int, s *Shot) (first uint32, used tick.View) {
 		c.outcome.Faded++
 	}
 	return first, used
+}
+
+// moved reports whether a player may be elsewhere than where it was seen long ago.
+func (c *columns) moved(b *Beheld) bool {
+	oldest := c.history.Oldest()
+	was, ok := c.history.At(tick.View{From: oldest, To: oldest}, int(b.Slot))
+	is, _ := c.history.At(b.View, int(b.Slot))
+	return !ok || was != is
 }
 
 // asSeen reports whether the shooter of round i may hit a player where the round's view shows it.
