@@ -97,8 +97,8 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		if x.Lost {
 			limit = earliest
 		}
-		if x.Was && (x.Old || view.To < s.View.From && lagcomp.Instant(view) < limit) {
-			view = lagcomp.ViewAt(limit)
+		if x.Was && (x.Old || view.From == view.To && lagcomp.Instant(view) < min(limit, lagcomp.Instant(s.View))) {
+			view = lagcomp.ViewAt(min(limit, lagcomp.Instant(s.View)))
 		}
 		if view != (tick.View{}) || seen != view {
 			b.list = append(b.list, sim.Beheld{Slot: int32(x.Slot), View: view, Seen: seen, Old: x.Was && x.Old})

@@ -171,7 +171,7 @@ func (l *Lobby) tell(now time.Duration) {
 	l.Stats.Count[Faded].Add(uint64(out.Faded))
 	for i := range out.Hits {
 		if out.Hits[i].ID != 0 {
-			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].View)) * int64(l.cfg.Rules.Rate.Period()) / 256)
+			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 	}
 	l.Stats.Count[Unseen].Add(uint64(out.Unshown))

@@ -84,6 +84,7 @@ func combat(c *columns) {
 			round = &o.Shots[i]
 		}
 		first, used := c.behold(i, round)
+		round.Judged = used
 		if notes != nil {
 			w := s.rounds[i]
 			w.View = used

@@ -68,6 +68,7 @@ type Shot struct {
 	Claimed tick.View     // what its command named
 	Clamp   lagcomp.Clamp // why View is another, if receipts are written
 	Clamped bool          // its view is not the one that was claimed
+	Judged  tick.View     // by which whom it hits is where it was hit: View, or another if its shooter saw that one so
 	Faded   bool          // somebody on its way was seen so long ago that it was judged at a later instant
 }
 
