@@ -170,6 +170,9 @@ func (l *Lobby) tell(now time.Duration) {
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
 	l.Stats.Count[Faded].Add(uint64(out.Faded))
 	for i := range out.Hits {
+		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
+			l.Stats.Moved.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
+		}
 		if out.Hits[i].ID != 0 {
 			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
@@ -281,4 +284,10 @@ func (l *Lobby) flush(conn netio.Conn) error {
 	err := conn.Send(&l.out)
 	l.out.Reset()
 	return err
+}
+
+// moved is by how much a shot's claimed view was moved, in 1/256 tick.
+func moved(s *sim.Shot) int64 {
+	by := lagcomp.Instant(s.View) - lagcomp.Instant(s.Claimed)
+	return min(max(by, -by), lagcomp.MaxDelay)
 }

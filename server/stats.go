@@ -150,6 +150,7 @@ type Stats struct {
 	Count [NumCounts]meter.Counter
 
 	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, ns: who is hit may have been in cover for so long
+	Moved               *meter.Native   // by how much claimed views were moved, of shots whose view was, ns; at most two seconds
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
 	StageCPU, StageWall []*meter.Native // likewise by stage, of one frame in 16
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
@@ -185,7 +186,7 @@ const tickHighest = int64(time.Second)
 
 func (s *Stats) init() {
 	s.Tick = meter.NewHistogram(tickHighest)
-	s.Rewind = meter.NewNative(1e-9, int64(2*time.Second))
+	s.Rewind, s.Moved = meter.NewNative(1e-9, int64(2*time.Second)), meter.NewNative(1e-9, int64(2*time.Second))
 	s.Stage = make([]*meter.Histogram, Stages)
 	for i := range s.Stage {
 		s.Stage[i] = meter.NewHistogram(tickHighest)
