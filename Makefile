@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help gate gate-selftest build run test race e2e fuzz blast oracle hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: help gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,12 @@ dst: build ## simulated lobbies with attackers and faults, seed after seed, for 
 
 planted: ## the simulator's own test: bugs that are planted in the code are found within 200 seeds each
 	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst
+
+exact: ## 10^6 shots held to their shooters' own views (TICKRATE_EXACT: how many)
+	TICKRATE_EXACT=$${TICKRATE_EXACT:-1000000} $(GO) test -run '^TestRow47WhatYouSawIsWhatYouHit$$' -count 1 -timeout 60m -v ./bench/bottle
+
+duels: ## 10,000 duels of honest shooters and of each kind of liar (TICKRATE_DUELS: how many)
+	TICKRATE_DUELS=$${TICKRATE_DUELS:-10000} $(GO) test -run '^TestDuels$$' -count 1 -timeout 60m -v ./server
 
 bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)

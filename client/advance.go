@@ -27,12 +27,13 @@ func (c *Client) Advance(now time.Duration) int {
 	if c.state != Joined || c.held.n == 0 {
 		return 0
 	}
-	c.look(dt)
 	if !c.measured {
+		c.look(dt)
 		return 0
 	}
 	c.predicted.advance(c.now, dt, c.ideal())
 	c.due = c.ask()
+	c.follow()
 	return c.due
 }
 
@@ -55,7 +56,7 @@ func (c *Client) ask() int {
 	return int(t) - int(min(t, c.predict.newest))
 }
 
-// look moves the render clock and works out the view.
+// look moves the render clock and works out the view while there is no predicted clock that both keep step with.
 func (c *Client) look(dt time.Duration) {
 	newest := c.rate.At(c.held.newest())
 	c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest)
@@ -63,6 +64,20 @@ func (c *Client) look(dt time.Duration) {
 		c.view = v
 	}
 	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
+}
+
+// follow works out the view that the commands that are due will have, or of the instant between two of them: as was pledged.
+func (c *Client) follow() {
+	at := int64(0)
+	if c.due > 0 {
+		at = c.line(c.predict.newest + tick.Tick(c.due))
+	} else {
+		at = c.line(c.predict.newest) + int64(float64(c.passed())*float64(c.pledges.Slope()))
+	}
+	newest := c.held.newest()
+	c.render.follow(c.rate, at, newest)
+	c.view = c.held.at(at)
+	c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(newest))
 }
 
 // delay is how far the render clock runs behind the snapshots that arrive: two send intervals, so that one may be lost,
@@ -85,7 +100,9 @@ func (c *Client) Command(in Intent) {
 	}
 	c.due--
 	cmd := c.command(in)
+	c.view = c.held.at(c.line(cmd.Tick))
 	c.predicted.made(c.now, cmd.Tick)
+	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {
 		if acts[i].Kind == ability.DoShot {

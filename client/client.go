@@ -52,6 +52,8 @@ type Client struct {
 	sent       tick.Tick // newest command that was sent
 	arrived    tick.Tick // newest command that the server is known to have
 	window     [sim.MaxWindow]sim.Command
+	arrivals   arrivals
+	pledges    pledges
 
 	owner    *snapshot.OwnerReader
 	decoder  *snapshot.Decoder // nil if thin

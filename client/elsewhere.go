@@ -39,6 +39,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.self, c.selfTick, c.due = ghost.Self{}, 0, 0
 	c.predict = predictor{count: c.predict.count}
 	c.predicted = predictedClock{rate: c.rate, loss: c.predicted.loss, resets: c.predicted.resets}
+	c.pledges = pledges{}
 	c.render = renderClock{stalls: c.render.stalls, resets: c.render.resets}
 	c.talk.players, c.talk.open = c.talk.players[:0], false
 	c.rounds.known = false

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 )
 
 // heldTicks is how many snapshots a view may be chosen from: a second and a half at 20 Hz.
@@ -36,6 +37,25 @@ func (h *held) add(t tick.Tick) bool {
 }
 
 func (h *held) newest() tick.Tick { return h.ticks[h.n-1] }
+
+// at finds the two snapshots around an instant in 1/256 tick, as view does.
+func (h *held) at(instant int64) tick.View {
+	to := h.n - 1
+	if newest := h.ticks[to]; instant >= int64(newest)<<8 {
+		return tick.View{From: newest, To: newest}
+	}
+	for to > 0 && int64(h.ticks[to-1])<<8 > instant {
+		to--
+	}
+	if to == 0 {
+		return tick.View{From: h.ticks[0], To: h.ticks[0]}
+	}
+	from := h.ticks[to-1]
+	if h.ticks[to]-from > tick.MaxViewSpan { // nothing came for seconds: the gap cannot be named, so it is not crossed
+		return tick.View{From: from, To: from}
+	}
+	return lagcomp.Between(from, h.ticks[to], instant)
+}
 
 // view finds the two snapshots around the instant at and how far between them it lies, rounded down to 1/256. At or beyond the
 // newest snapshot, and before the oldest, it is that snapshot alone.

@@ -514,8 +514,10 @@ func (l *lab) payload(g *guest, data []byte) {
 	if wire.SectionOf(rest) == wire.SectionCommands {
 		var window [sim.MaxWindow]sim.Command
 		n, after, err := sim.ParseCommands(rest[1:], &window)
-		if err != nil || len(after) != 0 {
-			l.t.Fatalf("commands: %v, %d bytes left", err, len(after))
+		var arrivals [sim.MaxArrivals]sim.Arrival
+		_, _, _, wrong := sim.ParseArrivals(after, n, &arrivals)
+		if err != nil || wrong != nil {
+			l.t.Fatalf("commands: %v, %v", err, wrong)
 		}
 		for i := n - 1; i >= 0; i-- {
 			l.match.Inbox(g.id).Offer(window[i])

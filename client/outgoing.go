@@ -61,6 +61,7 @@ func (c *Client) pack(now time.Duration) {
 	if cmds := c.unacked(); len(cmds) > 0 {
 		pack = append(pack, byte(wire.SectionCommands))
 		pack = sim.AppendCommands(pack, cmds)
+		pack = sim.AppendArrivals(pack, c.pledges.delay, c.arrivals.since(cmds, c.peer.Arrivals()))
 		newest = cmds[len(cmds)-1].Tick
 	}
 	c.peer.Sent(seq, uint64(newest))

@@ -3,6 +3,7 @@ package client
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
@@ -10,6 +11,7 @@ import (
 type renderClock struct {
 	at     time.Duration
 	begun  bool
+	still  bool          // it stands at the newest snapshot
 	stalls uint64        // times it had to stop at the newest snapshot
 	over   time.Duration // how far a picture may be carried on beyond at, because nothing newer came
 	resets uint64        // times it was too far behind to be steered
@@ -46,6 +48,23 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 		c.stalls++
 	}
 	c.at = max(c.at, next)
+}
+
+// follow moves the clock to an instant in 1/256 tick, up to the newest snapshot. The picture is carried on for what lies beyond.
+func (c *renderClock) follow(rate tick.Rate, instant int64, newest tick.Tick) {
+	at, most := rate.At(tick.Tick(instant>>8))+time.Duration(instant&255)*rate.Period()/256, rate.At(newest)
+	if c.over = 0; at > most {
+		c.over = min(at-most, mostOver)
+		if !c.still {
+			c.stalls++
+		}
+		at = most
+	}
+	c.still = at == most
+	if planted.On(planted.RenderBack) {
+		c.at = min(c.at, at)
+	}
+	c.begun, c.at = true, max(c.at, at)
 }
 
 // A picture that is carried on comes back to the clock slowly: everybody seems to slow down by a fourth, nobody stops or goes back.

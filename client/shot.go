@@ -61,16 +61,15 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action) {
 	if t, ok := c.predict.arena.Raycast(s.Ray); ok {
 		s.Ray.Max = t
 	}
-	c.judge(s)
+	c.judge(s, self.Team)
 }
 
 // judge finds who is hit, by the rules of lagcomp.Sweeper.Cast: the nearest living player of another team, the lowest
 // slot where two are equally near.
-func (c *Client) judge(s *Shot) {
-	me, seen := c.Pose(c.ID().Index())
+func (c *Client) judge(s *Shot, team uint8) {
 	for slot := range int(c.welcome.MaxPlayers) {
 		p, ok := c.Pose(slot)
-		if !ok || !p.Alive() || p.ID == c.welcome.NetID || seen && p.Team() == me.Team() {
+		if !ok || !p.Alive() || p.ID == c.welcome.NetID || p.Team() == team {
 			continue
 		}
 		if h, ok := lagcomp.Test(s.Ray, s.Radius, &p); ok && (s.Hit == 0 || h.Distance < s.Distance) {

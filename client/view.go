@@ -4,6 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -15,11 +16,8 @@ func (c *Client) View() tick.View { return c.view }
 // compute it. False if there was nobody at the first of them, or the client is thin.
 //
 // If one of the two snapshots did not tell of this slot, or the datagram was lost, the nearest ones that do know it stand
-// in, before the instant and after it, and the fraction is worked out between those: the picture stays smooth. The
-// server, which knows only the view, then judges a shot at this slot by slightly other poses. Where these two lie further apart
-// than maxGlide send intervals, the player was out of sight in between, or nothing was heard of it: nobody glides through
-// what lies between. It stays where it was seen last, unless the server said that it is gone, until the view comes to where it was
-// seen again. Who was never seen before appears at once where it is seen first.
+// in, before the instant and after it, and the fraction is worked out between those by lagcomp.Bracket: the picture stays smooth. The
+// server knows which of its packages had arrived, and judges a shot at this slot by the same two.
 func (c *Client) Pose(slot int) (rig.Pose, bool) {
 	a, b, frac := c.bracket(slot)
 	if a == nil {
@@ -44,43 +42,32 @@ func (c *Client) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 		return nil, nil, 0
 	}
 	a, b = c.decoder.At(v.From), c.decoder.At(v.To)
-	lacksA, lacksB := a == nil || !a.HasRow(slot), b == nil || !b.HasRow(slot)
-	if !lacksA && !lacksB {
-		return a, b, v.Frac
-	}
-	if lacksA {
+	if a == nil || !a.HasRow(slot) {
 		a = c.decoder.Before(slot, v.From)
 	}
-	if lacksB {
+	if b == nil || !b.HasRow(slot) {
 		b = c.decoder.After(slot, v.To)
 	}
+	var before, after tick.Tick
+	if a != nil {
+		before = a.Tick
+	}
+	if b != nil {
+		after = b.Tick
+	}
+	at := lagcomp.Bracket(v, before, after, c.glide())
 	switch {
 	case a == nil: // nothing so old: rather a moment too early than not at all
 		return b, nil, 0
-	case b == nil:
-		return a, nil, 0
-	case b.Tick-a.Tick > c.glide():
+	case at.To == before:
 		return a, nil, 0
 	}
-	return a, b, between(v, a.Tick, b.Tick)
+	return a, b, at.Frac
 }
 
-// maxGlide is how many of our send intervals may lie between two snapshots that knew of a slot for the player to glide from one to
-// the other: more than two, as a thin line tells of those who matter little each third or fourth time.
-const maxGlide = 8
-
-// glide is maxGlide in ticks.
+// glide is lagcomp.MaxGlide in ticks.
 func (c *Client) glide() tick.Tick {
-	return maxGlide * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every)
-}
-
-// between is the fraction of the way from tick a to tick b at which view v lies, a <= v.From <= v.To <= b.
-func between(v tick.View, a, b tick.Tick) uint8 {
-	if a == b {
-		return 0
-	}
-	at := uint64(v.From-a)*256 + uint64(v.To-v.From)*uint64(v.Frac)
-	return uint8(min(at/uint64(b-a), 255))
+	return lagcomp.MaxGlide * tick.Tick(c.welcome.SendInterval) * tick.Tick(c.cfg.Every)
 }
 
 func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {

@@ -17,6 +17,11 @@ type Knowledge struct {
 	Newest      tick.Tick // newest snapshot sent; nothing later can have been seen. 0: nothing was sent
 	Oldest      tick.Tick // History.Oldest
 	Last        int64     // Instant of the view the peer's last shot was judged by, 0 for none
+
+	// Of a peer that says ahead of time how far behind it will look; see Pledges. All 0: it is not asked to.
+	Line     int64     // instant of the commands of now, as pledged and within limits, in 1/256 tick
+	Asked    int64     // likewise without limits
+	From, To tick.Tick // the two snapshots around Line that it held when it made them; 0 if it held none on one of the sides
 }
 
 // Instant is a valid view's place in time, in 1/256 tick: From*256 + (To-From)*Frac, exactly.
@@ -24,7 +29,11 @@ func Instant(v tick.View) int64 { return int64(v.From)<<8 + int64(v.To-v.From)*i
 
 // ClampView returns the view that a shot executed at tick now is judged by, and whether that differs from the claim v.
 //
-// The latest instant allowed is Newest. The earliest is the latest of
+// Of a peer that pledges there is one view: at Line, between From and To. A claim of any other is moved there, so it
+// makes no difference what is claimed once it can be known who is hit. Line stays within cap, Oldest, Last - 1 and Newest;
+// the limits of the path were applied when it was pledged.
+//
+// Of others the latest instant allowed is Newest. The earliest is the latest of
 //
 //	now - (RTT + interp + slack)       a snapshot takes half the round trip to the peer, its command the other half
 //	NewestAcked - (interp + slack)     a peer that has newer snapshots does not look at older ones
@@ -49,6 +58,10 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 	if planted.On(planted.ClampBackwards) {
 		know.Last = 0
 	}
+	if know.Line != 0 {
+		used := know.pledged(now, latest)
+		return used, used != v
+	}
 	earliest := min(latest, know.earliest(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
@@ -64,6 +77,20 @@ func ClampView(v tick.View, now tick.Tick, know Knowledge) (tick.View, bool) {
 	return viewAt(at), true
 }
 
+// pledged is the view of a peer that pledges.
+func (k Knowledge) pledged(now tick.Tick, latest int64) tick.View {
+	earliest := min(latest, k.hard(now))
+	if planted.On(planted.ClampOpen) {
+		earliest = 1 << 8
+	}
+	at := min(max(k.Line, earliest), latest)
+	shown := k.From >= max(k.Oldest, 1) && k.To <= k.Newest && k.From <= k.To && k.To-k.From <= k.CapTicks
+	if shown && at == k.Line {
+		return Between(k.From, k.To, at)
+	}
+	return viewAt(at)
+}
+
 func (k Knowledge) withDefaults() Knowledge {
 	if k.Rate == 0 {
 		k.Rate = tick.DefaultRate
@@ -77,14 +104,28 @@ func (k Knowledge) withDefaults() Knowledge {
 // earliest is the oldest instant the peer may claim, in 1/256 tick.
 func (k Knowledge) earliest(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return max(
-		int64(now)<<8-fixed(k.RTTTicks)-lag,
-		int64(k.NewestAcked)<<8-lag,
-		int64(now)<<8-int64(k.CapTicks)<<8,
-		int64(k.Oldest)<<8,
-		k.Last-1<<8,
-		1<<8,
-	)
+	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.hard(now))
+}
+
+// hard is the oldest instant whatever the path is like.
+func (k Knowledge) hard(now tick.Tick) int64 {
+	return max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, k.Last-1<<8, 1<<8)
+}
+
+// Limits are the oldest instants at which a peer's shots may be judged at tick now, in 1/256 tick: oldest by the cap and the history
+// alone, earliest by all that ClampView looks at but the peer's last shot.
+func (k Knowledge) Limits(now tick.Tick) (oldest, earliest int64) {
+	k = k.withDefaults()
+	k.Last = 0
+	newest := int64(k.Newest) << 8
+	oldest = max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, 1<<8)
+	return min(oldest, newest), min(k.earliest(now), newest)
+}
+
+// Longest is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
+func (k Knowledge) Longest(now tick.Tick) int64 {
+	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
+	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.withDefaults().CapTicks)<<8)
 }
 
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.

@@ -99,10 +99,13 @@ const (
 	ClampCap                // older than the victims' side allows
 	ClampRing               // older than history
 	ClampBack               // older than its shooter's last shot
+	ClampLine               // not what was pledged before
+	ClampStill              // what was pledged had not come to its shooter, whose picture stood still
+	ClampPath               // what was pledged is further back than the path explains
 	clamps
 )
 
-var clampNames = [clamps]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks", "cap", "history", "backwards"}
+var clampNames = [clamps]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks", "cap", "history", "backwards", "not-pledged", "standing", "path"}
 
 // String names the reason.
 func (c Clamp) String() string { return nameOf(clampNames[:], int(c)) }
@@ -142,6 +145,8 @@ func WhyClamped(v, used tick.View, now tick.Tick, know Knowledge) Clamp {
 		return ClampNoone
 	case !v.Valid():
 		return ClampVoid
+	case know.Line != 0:
+		return know.withDefaults().whyPledged(v, used, now)
 	case Instant(used) == Instant(v):
 		return ClampSpan
 	case Instant(used) < Instant(v):
@@ -162,6 +167,34 @@ func WhyClamped(v, used tick.View, now tick.Tick, know Knowledge) Clamp {
 		if l.at > most {
 			why, most = l.why, l.at
 		}
+	}
+	return why
+}
+
+// whyPledged is WhyClamped of a peer that pledges.
+func (k Knowledge) whyPledged(v, used tick.View, now tick.Tick) Clamp {
+	at := Instant(v)
+	own := at <= k.Asked && at > k.Asked-max(int64(v.To-v.From), 1) // the claim keeps to what was pledged
+	switch {
+	case v.From == v.To && at < k.Asked && (k.To == 0 || k.To <= v.To):
+		return ClampStill
+	case !own:
+		return ClampLine
+	case k.Line > int64(k.Newest)<<8:
+		return ClampAhead
+	case k.Line != k.Asked && int64(now)<<8-k.Line > int64(k.CapTicks)<<8-PledgeUnit && k.Line >= k.hard(now):
+		return ClampCap
+	case k.Line != k.Asked && k.Line >= k.hard(now):
+		return ClampPath
+	case k.Line >= k.hard(now):
+		return ClampSpan
+	}
+	why, most := ClampRing, int64(k.Oldest)<<8
+	if l := int64(now)<<8 - int64(k.CapTicks)<<8; l > most {
+		why, most = ClampCap, l
+	}
+	if k.Last-1<<8 > most {
+		why = ClampBack
 	}
 	return why
 }

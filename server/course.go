@@ -211,6 +211,7 @@ func (l *Lobby) move(w *world) {
 	l.cfg, l.match, l.frames, l.crowd, l.things = w.cfg, w.match, w.frames, w.crowd, w.things
 	l.match.Witness(l.witness)
 	l.match.Receipts(l.receipts)
+	l.match.Behold(l.beheld)
 	l.match.Share(w.cfg.Runner)
 	l.round, l.leaving = round{}, 0
 }
@@ -224,10 +225,11 @@ func (l *Lobby) carry(now time.Duration, slot int) {
 	}
 	l.uncamera(g) // it asks again with its Ready
 	g.tracker.Reset()
+	g.shown.Reset()
 	g.owner.Reset()
 	g.things.reset()
 	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
-		from: l.voyage.began, peer: g.peer, tracker: g.tracker, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
+		from: l.voyage.began, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
 		check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
 }
 

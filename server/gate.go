@@ -100,7 +100,7 @@ func (l *Lobby) admit(now time.Duration) {
 			l.Stats.Count[Returned].Inc()
 		} else if id := l.join(watches); id != 0 {
 			g = &l.guests[id.Index()]
-			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
+			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
 		} else {
 			if l.leaving == 0 && len(l.away) > 0 { // the players of the absent keep nobody out
 				l.forsake(0)

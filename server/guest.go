@@ -38,6 +38,12 @@ type guest struct {
 	peer     *session.Peer
 	tracker  *snapshot.Tracker     // which public rows it holds
 	things   hold                  // which rows of things
+	shown    *snapshot.Held        // and held when it made its commands
+	came     [64]snapshot.Command  // its newest commands, and when they came
+	heard    tick.Tick             // newest command that it sent
+	know     lagcomp.Knowledge     // of brief
+	pledges  lagcomp.Pledges       // how far behind its commands it looks
+	gap      gap                   // between its snapshots, as it acknowledges them
 	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
 	sent     tick.Tick             // newest tick it was sent a snapshot of
 	acked    tick.Tick             // newest tick of which it acknowledged anything
@@ -78,7 +84,7 @@ type guest struct {
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
-	peer, tracker, owner, eyes, things := g.peer, g.tracker, g.owner, g.eyes, g.things
+	peer, tracker, shown, owner, eyes, things := g.peer, g.tracker, g.shown, g.owner, g.eyes, g.things
 	if eyes != nil {
 		eyes.Reset()
 		clear(g.fights)
@@ -87,17 +93,20 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
 		peer = new(session.Peer)
 		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
+		shown = snapshot.NewHeld(l.cfg.Players)
+		tracker.Keep(shown)
 		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
 		things = newHold(&l.cfg)
 	}
 	peer.Reset(now, session.Config{})
-	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, owner: owner, inputs: g.inputs,
+	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, shown: shown, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
 		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
 	g.owner.Count(l.ownerCounts)
 	g.tracker.Reset()
 	g.things.reset()
+	g.shown.Reset()
 	g.owner.Reset()
 }
 
@@ -111,19 +120,21 @@ func (g *guest) forget() {
 }
 
 // delivered notes that a package with a snapshot has arrived.
-func (g *guest) delivered(r receipt, w *things) {
+func (g *guest) delivered(now time.Duration, l *Lobby, r receipt) {
 	if g.world != 0 && r.tick() <= g.from { // of a world that is over
 		return
 	}
 	if s := r.players(); s.count > 0 {
 		g.tracker.Acked(r.tick(), s.first, s.count)
 	}
+	g.shown.Arrived(r.tick(), r.players().first, r.players().count, g.heard+1, l.match.Tick()+1)
 	if s := r.things(); s.count > 0 {
-		g.things.acked(w, r.tick(), s)
+		g.things.acked(l.things, r.tick(), s)
 	}
 	if r.owner() {
 		g.owner.Acked(r.tick())
 	}
+	g.gap.add(now, l.cfg.Rules.Rate, g.acked, r.tick(), g.peer.RTT().Min)
 	g.acked, g.holds = max(g.acked, r.tick()), max(g.holds, r.tick())
 	g.blind = 0
 }
@@ -155,19 +166,22 @@ func (g *guest) brief(now time.Duration, l *Lobby) {
 	k := lagcomp.Knowledge{
 		Rate:        rate,
 		RTTTicks:    ticks(rtt.Min),
-		InterpTicks: float32(2 * g.paced),
+		InterpTicks: max(float32(2*g.paced), min(ticks(g.gap.age), float32(2*g.paced)+ticks(mostGap))),
 		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
 		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
 		NewestAcked: g.acked,
 		Newest:      g.sent,
 		Oldest:      l.match.History().Oldest(),
 	}
+	g.look(l, &k)
 	if g.mute {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}
 	if g.acked == 0 {
 		k.Newest = 0
 	}
+	k.CapTicks = max(k.CapTicks, 1)
+	g.know = k
 	l.match.Know(g.id, k)
 }
 

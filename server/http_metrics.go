@@ -215,6 +215,9 @@ var metrics = []metric{
 
 	{name: "tickrate_shots_total", unit: "shots", help: "Shots.", read: counts(Shots)},
 	{name: "tickrate_shots_clamped_total", unit: "shots", help: "Shots whose claimed view was moved into what the server knows to be possible.", read: counts(Clamped)},
+	{name: "tickrate_shot_clamped_seconds", unit: "seconds", help: "By how much claimed views were moved, of shots whose view was (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.Moved })},
+	{name: "tickrate_hit_rewind_seconds", unit: "seconds", help: "How far back whom a shot hit was, of shots that hit: it may have been in cover for so long (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.Rewind })},
+	{name: "tickrate_shots_faded_total", unit: "shots", help: "Shots with somebody on their way whom their shooter saw too long ago, or said too late to have seen.", read: counts(Faded)},
 	{name: "tickrate_shots_unseen_total", unit: "shots", help: "Shots that would have hit somebody whom their shooter was not shown.", read: counts(Unseen)},
 	{name: "tickrate_hits_total", unit: "hits", help: "Hits.", read: counts(Hits)},
 	{name: "tickrate_kills_total", unit: "kills", help: "Kills.", read: counts(Kills)},

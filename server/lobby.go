@@ -213,16 +213,17 @@ type Lobby struct {
 	voyage   voyage
 	usher    *session.Peer // of those who are turned away
 
-	in, out netio.Batch
-	opened  []netcode.Event // of the batch in hand
-	drafts  drafts
-	post    netcode.Outbox // what the gate has to say
-	window  [sim.MaxWindow]sim.Command
-	event   [wire.MaxWelcome]byte
-	ledger  ledger
-	load    load // of the snapshot that is being sent
-	posted  int  // bytes in out
-	fresh   fresh
+	in, out  netio.Batch
+	opened   []netcode.Event // of the batch in hand
+	drafts   drafts
+	post     netcode.Outbox // what the gate has to say
+	window   [sim.MaxWindow]sim.Command
+	beholder beholder
+	event    [wire.MaxWelcome]byte
+	ledger   ledger
+	load     load // of the snapshot that is being sent
+	posted   int  // bytes in out
+	fresh    fresh
 
 	unobserved bool // see Observe
 	Stats      Stats
@@ -254,6 +255,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	for i := range l.seats {
 		l.seats[i] = -1
 	}
+	l.beholder = newBeholder(cfg.Players)
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
 	l.aim = aim.New(cfg.Players)

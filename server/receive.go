@@ -117,8 +117,9 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	if err != nil {
 		return err
 	}
+	g.shown.Open()
 	for _, c := range g.peer.Delivered() {
-		g.delivered(receipt(c), l.things)
+		g.delivered(now, l, receipt(c))
 	}
 	g.proofs += len(g.peer.Delivered())
 	g.traffic.taken++
@@ -147,7 +148,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 			l.Stats.Count[Elsewhere].Inc()
 			return nil
 		}
-		return l.commands(g, rest[1:])
+		return l.commands(g, data, rest[1:])
 	}
 	if len(rest) > 0 {
 		return wire.DropSection
@@ -157,13 +158,13 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 
 // commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
 // nothing.
-func (l *Lobby) commands(g *guest, src []byte) error {
+func (l *Lobby) commands(g *guest, pack, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
 		return wire.DropCommands
 	}
-	if len(rest) > 0 {
-		return wire.DropSection
+	if err := l.arrived(g, pack, rest, n); err != nil {
+		return err
 	}
 	inbox := l.match.Inbox(g.id)
 	for i := n - 1; i >= 0; i-- {

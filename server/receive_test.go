@@ -124,9 +124,9 @@ func TestMalformedDatagrams(t *testing.T) {
 		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), wire.DropCommands},
 		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), wire.DropCommands},
 		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), wire.DropCommands},
-		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, wire.DropSection},
-		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, wire.DropSection},
-		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, wire.DropSection},
+		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, wire.DropCommands},
+		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, wire.DropCommands},
+		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, wire.DropCommands},
 	} {
 		who := l.caller("")
 		control.hear()

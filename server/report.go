@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"runtime"
 	"time"
 
@@ -25,6 +26,8 @@ type Report struct {
 	Lateness   Spread            `json:"lateness_us"`         // with the ticks that were given up: a schedule that moved must not hide why
 	Raw        Spread            `json:"lateness_raw_us"`     // of the ticks that were played
 	Hiccup     *Spread           `json:"hiccup_us,omitempty"` // what the machine took meanwhile, where a meter is on
+	Rewind     Spread            `json:"hit_rewind_ms"`       // how far back whom a shot hit was, since the start: it may have been in cover for so long
+	Clamp      Spread            `json:"rewind_clamped_ms"`   // by how much claimed views were moved, of those that were, since the start
 	Stages     []StageCost       `json:"stages"`              // of one tick in 16; their means add up to that of all ticks
 	GivenUp    uint64            `json:"ticks_given_up"`
 	Overruns   uint64            `json:"tick_overrun"`    // ticks that took longer than their period
@@ -145,6 +148,7 @@ func (h *Host) report() Report {
 		Rate: int(h.rates.Simulation), Interval: h.interval,
 		Players: int(now.count[Joined] - now.count[Left] - now.count[TimedOut] - now.count[Dismissed]),
 		Workers: h.pool.Workers(),
+		Rewind:  spreadOf(s.Rewind, time.Millisecond), Clamp: spreadOf(s.Moved, time.Millisecond),
 		TickCPU: spread(s.Tick, time.Microsecond), TickWall: spread(h.wall, time.Microsecond),
 		Lateness: spread(h.lateness, time.Microsecond),
 		Overruns: now.overrun - h.since.overrun, Shed: Shed(h.shed.Load()).String(),
@@ -184,4 +188,28 @@ func (h *Host) report() Report {
 		}
 	}
 	return r
+}
+
+// spreadOf sums up a histogram of nanoseconds, each value as the upper bound of its bucket, which is 9 % wide.
+func spreadOf(h *meter.Native, unit time.Duration) (s Spread) {
+	n := h.Read()
+	if n.Count == 0 {
+		return s
+	}
+	scale, sum := float64(time.Second)/float64(unit), n.Zero
+	at := [...]struct {
+		q  float64
+		to *float64
+	}{{0.5, &s.P50}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
+	for i, c := range n.Counts {
+		before := sum
+		sum += c
+		for _, a := range at {
+			if need := a.q * float64(n.Count); float64(before) < need && float64(sum) >= need {
+				*a.to = math.Exp2(float64(n.Lowest+i)/(1<<meter.NativeSchema)) * scale
+			}
+		}
+	}
+	s.Mean = n.Sum / float64(n.Count) * scale
+	return s
 }

@@ -28,9 +28,9 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		case wire.SectionEvents, wire.SectionNotes, wire.SectionFragment, wire.SectionCommands, wire.SectionClose:
 			continue
 		}
-		for _, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
+		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
 			want, acked := l.account(), c.guest().acked
-			want.add(wire.DropSection, 1)
+			want.add([]error{wire.DropSection, wire.DropSection, wire.DropCommands}[i], 1) // what follows commands is theirs
 			c.hear()
 			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
@@ -43,11 +43,12 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		t.Errorf("nothing was acked since tick %d", c.guest().acked)
 	}
 	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
-		before := l.dropped(wire.DropSection)
+		why := [...]wire.Drop{wire.DropSection, wire.DropSection, wire.DropCommands}[i]
+		before := l.dropped(why)
 		c.hear()
 		c.say(order...)
 		l.tick()
-		if l.dropped(wire.DropSection) != before+1 {
+		if l.dropped(why) != before+1 {
 			t.Errorf("%d: sections out of order: %v", i, l.account())
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
@@ -54,6 +56,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.turn(t, l)
 		l.fresh.snapshots++
 		g.tracker.Advance(t)
+		g.shown.Begin(t)
 		g.sum(l)
 		from := l.drafts.len()
 		if !marked {
@@ -120,6 +123,11 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
 	head.Append(buf[:at])
+	var whole *snapshot.Frame
+	if !g.byRow {
+		whole = l.frames.At(t)
+	}
+	g.shown.Sent(seq, group, count, whole)
 	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
 	l.drafts.commit(len(buf), g.id.Index(), cut)
 }
@@ -165,6 +173,16 @@ func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
 	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
+	l.Stats.Count[Faded].Add(uint64(out.Faded))
+	for i := range out.Hits {
+		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
+			l.Stats.Moved.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
+		}
+		if out.Hits[i].ID != 0 {
+			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
+		}
+	}
+	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()
@@ -276,4 +294,10 @@ func (l *Lobby) flush(conn netio.Conn) error {
 	err := conn.Send(&l.out)
 	l.out.Reset()
 	return err
+}
+
+// moved is by how much a shot's claimed view was moved, in 1/256 tick.
+func moved(s *sim.Shot) int64 {
+	by := lagcomp.Instant(s.View) - lagcomp.Instant(s.Claimed)
+	return min(max(by, -by), lagcomp.MaxDelay)
 }

@@ -99,6 +99,7 @@ const (
 	Choked       // likewise because the client is not heard
 	Starved      // likewise because the client acknowledges none of what would have to be sent in full
 	LagSwitch    // times a client in play fell silent for so long that its shots look at the present until it answers again
+	Faded        // rounds with somebody on their way whom their shooter saw last too long ago, judged at a later instant
 	Unseen       // shots that would have hit somebody whom their shooter was not shown, and went on
 	Diverged     // snapshots that a client decoded to other rows than were sent, by their checksum; each asks for a resync
 	Squeezed     // snapshots that had no room for all rows there was anything to say of: those wait for a later one
@@ -138,7 +139,7 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"joined", "left", "timed_out", "dismissed", "returned", "conn_takeover", "migrations_ok", "kick_flood",
 	"assert_amplification", "unsent", "unbalanced_ticks", "resyncs",
 	"snapshots", "snapshots_throttled", "snapshots_choked", "session_starved", "lagswitch_suspected",
-	"shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
+	"shots_faded", "shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
 	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
 	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
 	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused",
@@ -153,6 +154,8 @@ type Stats struct {
 	Stage []*meter.Histogram // likewise by stage, of one tick in 16
 	Count [NumCounts]meter.Counter
 
+	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, ns: who is hit may have been in cover for so long
+	Moved               *meter.Native   // by how much claimed views were moved, of shots whose view was, ns; at most two seconds
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
 	StageCPU, StageWall []*meter.Native // likewise by stage, of the same ticks as Stage
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
@@ -209,6 +212,7 @@ const tickHighest = int64(time.Second)
 
 func (s *Stats) init() {
 	s.Tick = meter.NewHistogram(tickHighest)
+	s.Rewind, s.Moved = meter.NewNative(1e-9, int64(2*time.Second)), meter.NewNative(1e-9, int64(2*time.Second))
 	s.Stage = make([]*meter.Histogram, Stages)
 	for i := range s.Stage {
 		s.Stage[i] = meter.NewHistogram(tickHighest)

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
@@ -552,20 +553,37 @@ func TestThreat22AssertedState(t *testing.T) {
 	control.unharmed()
 }
 
-// views is how far behind its tick each shot was judged of a caller that claims to look back by some ticks, in 1/256 tick; and
-// how many were clamped.
-func views(t *testing.T, back tick.Tick) (at []int64, clamped uint64) {
+// views is how far behind its tick each shot was judged of a caller that pledges to look back by some ticks, in 1/256 tick; and
+// how many were clamped. It claims what it pledged, or, if it lies, any view.
+func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := twin(t, labGate())
-	last := int64(0)
+	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
+	var pledges lagcomp.Pledges
+	var told []tick.Tick
 	for range 150 {
 		control.play()
-		c.hear()
-		next := l.lobby.match.Tick() + 1
-		cmd := sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: 1, To: 1}}
-		if next > back {
-			cmd.View = tick.View{From: next - back, To: next - back}
+		for _, s := range c.hear() {
+			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+				told = append(told, h.Tick)
+			}
 		}
-		c.say(section(cmd)...)
+		next := l.lobby.match.Tick() + 1
+		delay := uint8(min(2*back, 255))
+		pledges.Take(next, delay, next)
+		line, _, _ := pledges.Line(next, 1<<20)
+		cmd := sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: 1, To: 1}}
+		for i := len(told) - 1; i > 0; i-- {
+			if int64(told[i-1])<<8 <= line && line < int64(told[i])<<8 {
+				cmd.View = lagcomp.Between(told[i-1], told[i], line)
+				break
+			}
+		}
+		if lies {
+			cmd.View.From = tick.Tick(rng.Uint32N(uint32(next) + 2))
+			cmd.View.To = cmd.View.From + tick.Tick(rng.Uint32N(20))
+			cmd.View.Frac = uint8(rng.Uint32())
+		}
+		c.say(sim.AppendArrivals(section(cmd), delay, nil)...)
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			i := lagcomp.Instant(s.View)
@@ -584,14 +602,20 @@ func views(t *testing.T, back tick.Tick) (at []int64, clamped uint64) {
 	return at, l.count(Clamped)
 }
 
-// A view further back than a client can have seen is moved to the earliest that it can, however far back it claims to look, and
-// counted; it never is earlier than the rewind allows.
+// A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
+// have seen is taken to look as far back as it can have.
 func TestThreat23Backtrack(t *testing.T) {
-	honest, none := views(t, 4)
-	some, n1 := views(t, 40)
-	more, n2 := views(t, 149)
-	if len(honest) < 10 || none > 2 || n1 < uint64(len(some))-2 || n2 < uint64(len(more))-2 {
-		t.Errorf("of %d, %d, %d shots %d, %d, %d clamped", len(honest), len(some), len(more), none, n1, n2)
+	honest, none := views(t, 6, false)
+	liar, all := views(t, 6, true)
+	some, n1 := views(t, 40, false)
+	more, n2 := views(t, 127, false)
+	if len(honest) < 10 || none > 4 || all < uint64(len(liar))-4 || n1 < uint64(len(some))-4 || n2 < uint64(len(more))-4 {
+		t.Errorf("of %d, %d, %d, %d shots %d, %d, %d, %d clamped", len(honest), len(liar), len(some), len(more), none, all, n1, n2)
+	}
+	for i := range honest[4:] { // rounded down to the 1/256 of three ticks
+		if d := honest[4+i] - liar[4+i]; d < 0 || d > 3 {
+			t.Errorf("shot %d looks back by %d/256 ticks, that of a liar by %d", 4+i, honest[4+i], liar[4+i])
+		}
 	}
 	if !slices.Equal(some, more) {
 		t.Errorf("to claim more gains something: %v, then %v", some, more)

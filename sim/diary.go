@@ -17,7 +17,8 @@ type Diary struct {
 	Acts   []Act     // before the tick, in the order in which they were done
 	Taken  []Taken   // commands that were taken, by slot; whoever is missing had none for this tick
 	Known  []Known   // what was known of the connections of those whose actions were judged by a view
-	Unseen []Unseen  // what the Witness denied, each once, ascending
+	Unseen []Unseen  // what the Witness denied, each once, ascending, and who was seen elsewhere
+	Beheld []Behold  // who was seen elsewhere and may have been hit there
 
 	closed bool // the tick is over: what comes is of the next
 }
@@ -71,7 +72,7 @@ func (m *Match) Keep(d *Diary) {
 }
 
 func (d *Diary) reset() {
-	*d = Diary{Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0]}
+	*d = Diary{Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
 }
 
 // open makes room for the next tick, if the last is over.
@@ -118,6 +119,10 @@ func (d *Diary) close(c *columns) {
 		return cmp.Or(cmp.Compare(a.Shooter, b.Shooter), cmp.Compare(a.Victim, b.Victim))
 	})
 	d.Unseen = slices.Compact(d.Unseen)
+	slices.SortFunc(d.Beheld, func(a, b Behold) int {
+		return cmp.Or(cmp.Compare(a.Shooter, b.Shooter), cmp.Compare(a.Slot, b.Slot))
+	})
+	d.Beheld = slices.Compact(d.Beheld)
 	d.closed = true
 }
 
@@ -146,8 +151,13 @@ func (m *Match) Replay(d *Diary) error {
 	if len(d.Unseen) > 0 {
 		m.Witness(func(s *lagcomp.Shot, id uint32) bool { return !slices.Contains(d.Unseen, Unseen{s.Shooter, id}) })
 	}
+	m.Behold(nil)
+	if len(d.Beheld) > 0 {
+		m.Behold(d.how(nil))
+	}
 	m.Step()
 	m.Witness(nil)
+	m.Behold(nil)
 	return nil
 }
 

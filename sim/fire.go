@@ -48,7 +48,7 @@ func (c *columns) release(i int, a *ability.Action, view tick.View, why lagcomp.
 	o := c.objects
 	switch a.Kind {
 	case ability.DoShot, ability.DoMelee:
-		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamp: why}
+		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamped: view != cmd.View, Clamp: why}
 		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
 		if a.Kind == ability.DoMelee {
 			s.Team = object.HarmEveryone.Spare(v.Team)
@@ -77,14 +77,18 @@ func combat(c *columns) {
 	c.scratch.loop.Run(c, n, min(roundsGrain, c.scratch.grain), obstructOf)
 	notes, nanos := c.cast()
 	for i := range s.hits {
-		first := uint32(0)
-		if c.match.seen != nil {
-			first = c.ask(i)
+		round, melee := (*Shot)(nil), i >= shots
+		if melee {
+			round = &o.Punches[i-shots]
+		} else {
+			round = &o.Shots[i]
 		}
-		if notes != nil && i < shots {
-			c.receipt(&o.Shots[i], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, false)
-		} else if notes != nil {
-			c.receipt(&o.Punches[i-shots], &s.rounds[i], &s.hits[i], &notes[i], first, nanos, true)
+		first, used := c.behold(i, round)
+		round.Judged = used
+		if notes != nil {
+			w := s.rounds[i]
+			w.View = used
+			c.receipt(round, &w, &s.hits[i], &notes[i], first, nanos, melee)
 		}
 	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
@@ -109,19 +113,6 @@ func obstructOf(c *columns, p split.Part) {
 			c.scratch.rounds[i] = c.obstructed(&o.Punches[i-len(o.Shots)])
 		}
 	}
-}
-
-// ask asks whether who was hit by round i had been shown to its shooter. If not the round goes on: it is cast again, and
-// whoever would be hit next is asked about in turn. So a Witness is asked in the order of rounds whoever cast them, and of
-// nobody twice. It returns who was denied first, 0 nobody.
-func (c *columns) ask(i int) (first uint32) {
-	s := c.scratch
-	first = s.hits[i].ID
-	if first == 0 || c.witness(i, first) {
-		return 0
-	}
-	c.scene.Players.CastSeen(s.rounds[i:i+1], s.hits[i:i+1], func(_ int, id uint32) bool { return id != first && c.witness(i, id) })
-	return first
 }
 
 // witness asks whether round i was fired by somebody who saw a player.

@@ -83,6 +83,12 @@ func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
 	return c, false
 }
 
+// Looks reports whether the command for tick t is here and names a view.
+func (b *Inbox) Looks(t tick.Tick) bool {
+	at := &b.ring[t%inboxTicks]
+	return at.Tick == t && at.View != (tick.View{})
+}
+
 // Lead is how far the newest command that has come is beyond tick t, in ticks, in [-128, 127]: the health of the buffer, reported to
 // the client, which speeds up or slows down by it. Below 0 it says by how much commands come too late, and keeps falling where none do.
 func (b *Inbox) Lead(t tick.Tick) int8 {

@@ -31,6 +31,7 @@ type Match struct {
 	know    ecs.Comp[Knowledge]
 
 	seen  func(s *lagcomp.Shot, id uint32) bool // of Witness
+	how   func(s *Shot) ([]Beheld, []uint64)    // of Behold
 	diary *Diary                                // of Keep
 
 	receipts *lagcomp.Receipts // nil: nobody asks
@@ -51,6 +52,8 @@ type Outcome struct {
 	Hits          []lagcomp.Hit       // what each of them hit in its shooter's view, whatever became of the victim since
 	Punches       []Shot              // sweeps of melee, likewise
 	Clamped       int                 // actions whose claimed view was moved
+	Faded         int                 // rounds with Shot.Faded
+	Unshown       int                 // times a round went on past somebody of whom its shooter saw nothing, by Behold
 }
 
 // Shot is a round or a punch.
@@ -64,6 +67,9 @@ type Shot struct {
 
 	Claimed tick.View     // what its command named
 	Clamp   lagcomp.Clamp // why View is another, if receipts are written
+	Clamped bool          // its view is not the one that was claimed
+	Judged  tick.View     // by which whom it hits is where it was hit: View, or another if its shooter saw that one so
+	Faded   bool          // somebody on its way was seen so long ago that it was judged at a later instant
 }
 
 // inboxes is the resource of commands that wait, by slot.
@@ -259,4 +265,12 @@ func (m *Match) Leave(id ecs.NetID) {
 	if v != nil && !v.Watches {
 		m.Score().Members[v.Team]--
 	}
+}
+
+// Known is what is known of a player's connection, as Know noted it, and of its last shot.
+func (m *Match) Known(id ecs.NetID) (k lagcomp.Knowledge) {
+	if at := m.know.Get(id); at != nil {
+		k = at.Knowledge
+	}
+	return k
 }

@@ -114,7 +114,7 @@ func TestSaveHasEverything(t *testing.T) {
 		of     reflect.Type
 		fields string
 	}{
-		{reflect.TypeFor[Match](), "World player view pos vel state look vital ability anim command know seen diary receipts"},
+		{reflect.TypeFor[Match](), "World player view pos vel state look vital ability anim command know seen how diary receipts"},
 		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied jumps crowds shells grenades"},
 		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Ledger Blasts Ammo Fuses Cask Box Barrel Cube yard sweeps rows hits loop lanes task near held"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
@@ -139,8 +139,8 @@ func TestSaveHasEverything(t *testing.T) {
 
 // What can be done to a match from outside is written in diaries: a new method either is an act, or is named here as one that is not.
 func TestDiaryHasEveryAct(t *testing.T) {
-	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness "                                                                     // in diaries
-	const looks = "Acts Hash Layout History Keep Kit Known Mode Objects Outcome Poses Prints Receipts Rules Save Scene Score Seen Self Standing Tick Vital " // not to be written through
+	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness Behold "                                                                               // in diaries
+	const looks = "Acts Beholds Hash Layout History Keep Kit Known LastView Mode Objects Outcome Poses Prints Receipts Rules Save Scene Score Seen Self Standing Tick Vital " // not to be written through
 	const plays = "Begin End Follow Replay Run Share Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {

@@ -28,6 +28,7 @@ func (m *Match) Begin() {
 	c.scene.Now = c.clock.Tick
 	o := c.outcome
 	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0], o.Hits[:0], o.Punches[:0], 0
+	o.Faded, o.Unshown = 0, 0
 	s := c.scratch
 	s.acts, s.deaths, s.kills, s.wounds = s.acts[:0], s.deaths[:0], s.kills[:0], s.wounds[:0]
 }

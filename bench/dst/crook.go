@@ -210,5 +210,9 @@ func (k *crook) commands(pack []byte, n int) []byte {
 		}
 	}
 	pack = append(pack, byte(wire.SectionCommands))
-	return sim.AppendCommands(pack, cmds)
+	pack = sim.AppendCommands(pack, cmds)
+	if k.kind == Backtracker || d.IntN(2) == 0 {
+		pack = append(pack, uint8(d.Uint32()))
+	}
+	return pack
 }

@@ -60,7 +60,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	switch last := &s.last[id.Index()%len(s.last)]; {
 	case !v.Valid() || v.To > know.Newest:
 		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, know.Newest)
-	case at < oldest && at < int64(know.Newest)<<8:
+	case at < oldest-int64(v.To-v.From) && at < int64(know.Newest)<<8: // fractions are rounded down
 		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
 	case last.id == id && at < last.at-256 && at < int64(know.Newest)<<8:
 		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks", id, v, last.at-at)
@@ -68,6 +68,11 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 		*last = looked{id, at}
 	}
 	if hit.ID == 0 {
+		return
+	}
+	v = shot.Judged // as the shooter saw the one it hit
+	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(v.To-v.From) && at < int64(know.Newest)<<8 {
+		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, ecs.NetID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)

@@ -21,11 +21,19 @@ type twin struct {
 	brought []given
 	answers []bool // of the witness, in the order in which it was asked
 	asked   int
+	beheld  []beheld // likewise of Behold
+	looked  int
 }
 
 type change struct {
 	id   ecs.NetID
 	born bool
+}
+
+// beheld is how a shooter saw everybody.
+type beheld struct {
+	list  []sim.Beheld
+	plain []uint64
 }
 
 // given is what a player's row was given before a tick.
@@ -46,6 +54,20 @@ func (t *twin) begin(w *world) {
 		t.answers = append(t.answers, ok)
 		return ok
 	})
+	how := m.Beholds()
+	m.Behold(func(s *sim.Shot) ([]sim.Beheld, []uint64) {
+		list, plain := how(s)
+		t.beheld = append(t.beheld, beheld{slices.Clone(list), slices.Clone(plain)})
+		return list, plain
+	})
+	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
+		if t.looked == len(t.beheld) {
+			w.fail(Authority, "tick %d: played again, a shot asks how somebody saw the others whom it did not ask of", t.tick)
+			return nil, nil
+		}
+		t.looked++
+		return t.beheld[t.looked-1].list, t.beheld[t.looked-1].plain
+	})
 	t.match.Witness(func(*lagcomp.Shot, uint32) bool {
 		if t.asked == len(t.answers) {
 			w.fail(Authority, "tick %d: played again, a shot asks of somebody whom it did not ask of", t.tick)
@@ -62,7 +84,7 @@ func (w *world) entered(s server.Stage) {
 		return
 	}
 	t, m := &w.twin, w.Lobby.Match()
-	t.born, t.brought, t.answers, t.asked = t.born[:0], t.brought[:0], t.answers[:0], 0
+	t.born, t.brought, t.answers, t.asked, t.beheld, t.looked = t.born[:0], t.brought[:0], t.answers[:0], 0, t.beheld[:0], 0
 	m.World.Changes(func(id ecs.NetID, born bool) { t.born = append(t.born, change{id, born}) })
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)

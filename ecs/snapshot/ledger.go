@@ -101,6 +101,9 @@ func (k *Tracker) beginRows() *ledger {
 // said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
 // in here are there. The sets are whole words; what lies outside of the groups does not count.
 func (k *Tracker) said(first, end int, say, hide, here []uint64) {
+	if k.held != nil {
+		k.held.said(first, end, say, hide, here)
+	}
 	l, row := &k.ledger, k.at
 	shown := mine(&l.shows, row, l.shown(row))
 	from, to := first/wordGroups, (end+wordGroups-1)/wordGroups

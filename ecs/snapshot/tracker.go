@@ -51,6 +51,7 @@ type Tracker struct {
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs
+	held     *Held             // what Keep was given
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every interval ticks.
@@ -79,6 +80,9 @@ func (k *Tracker) Forget() {
 	clear(k.acked)
 	clear(k.sent[:])
 }
+
+// Keep makes the tracker tell h which rows it sends; nil ends it. Snapshots of whole groups are told by Held.Sent.
+func (k *Tracker) Keep(h *Held) { k.held = h }
 
 func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1) }
 

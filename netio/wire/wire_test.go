@@ -17,10 +17,10 @@ var golden = []struct {
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"welcome with content", goldenContent("arena-64")},
-	{"ready", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
+	{"ready", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
 	{"parcel", &Parcel{Content: ContentModel, Method: 1, Size: 0x01020304, Packed: []byte{0xb0, 0xb1, 0xb2}}},
-	{"ready with a name", &Ready{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
+	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, Name: "Zoë"}},
 }
 
 func goldenContent(arena string) *Welcome {
@@ -30,7 +30,7 @@ func goldenContent(arena string) *Welcome {
 }
 
 func goldenWelcome(arena string) *Welcome {
-	return &Welcome{Version: 2, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344, TickRate: 60,
+	return &Welcome{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344, TickRate: 60,
 		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
 }
 
@@ -143,7 +143,7 @@ func TestGoldenByHand(t *testing.T) {
 		3:  {"header", 12, 2, 0x0506},
 		4:  {"header", 14, 2, 0x0708},
 		5:  {"welcome", 0, 1, 0xf1},
-		6:  {"welcome", 1, 1, 2},
+		6:  {"welcome", 1, 1, 3},
 		7:  {"welcome", 2, 8, 0x1112131415161718},
 		8:  {"welcome", 10, 8, 0x2122232425262728},
 		9:  {"welcome", 18, 4, 0x41424344},
@@ -157,7 +157,7 @@ func TestGoldenByHand(t *testing.T) {
 		17: {"welcome", 63, 8, 0x34362d616e657261}, // "arena-64"
 		18: {"welcome without a name", 62, 1, 0},
 		19: {"ready", 0, 1, 0xf2},
-		20: {"ready", 1, 1, 2},
+		20: {"ready", 1, 1, 3},
 		21: {"ready", 2, 8, 0x1112131415161718},
 		22: {"ready", 10, 8, 0x2122232425262728},
 		23: {"fetch", 0, 1, 0xf4},
@@ -286,13 +286,13 @@ func TestOtherVersions(t *testing.T) {
 			t.Fatalf("ready of version %d: %+v, %v", v, got, err)
 		}
 	}
-	if ProtocolID != 0x7469636b72617402 || ProtocolID&0xff != Version {
+	if ProtocolID != 0x7469636b72617403 || ProtocolID&0xff != Version {
 		t.Errorf("protocol id %x does not name version %d", uint64(ProtocolID), Version)
 	}
 }
 
 func TestBadFields(t *testing.T) {
-	const welcome = "f1 02 1817161514131211 2827262524232221 44434241 3c 03 54535251 e803" +
+	const welcome = "f1 03 1817161514131211 2827262524232221 44434241 3c 03 54535251 e803" +
 		"0000000000000000000000000000000000000000000000000000000000000000"
 	zeros := func(n int) string { return strings.Repeat("00", n) }
 	for i, c := range []struct {
@@ -301,12 +301,12 @@ func TestBadFields(t *testing.T) {
 	}{
 		0:  {"nothing", "", DropEvents},
 		1:  {"a tag", "f1", DropEvents},
-		2:  {"tag of a Ready", "f2 02" + zeros(61), DropEvents},
+		2:  {"tag of a Ready", "f2 03" + zeros(61), DropEvents},
 		3:  {"version 1", "f1 01" + zeros(61), DropVersion},
 		4:  {"version 255 and no more", "f1 ff", DropVersion},
-		5:  {"tick rate 0", "f1 02" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), DropEvents},
-		6:  {"interval 0", "f1 02" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), DropEvents},
-		7:  {"zeros but for rates and players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), DropNone},
+		5:  {"tick rate 0", "f1 03" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33), DropEvents},
+		6:  {"interval 0", "f1 03" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33), DropEvents},
+		7:  {"zeros but for rates and players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), DropNone},
 		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), DropEvents},
 		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), DropEvents},
 		10: {"arena longer than it says", welcome + "01 4141", DropEvents},
@@ -321,8 +321,8 @@ func TestBadFields(t *testing.T) {
 		19: {"U+0085 next line", welcome + "02 c285", DropEvents},
 		20: {"surrogate", welcome + "03 eda080", DropEvents},
 		21: {"good", welcome + "04 4164c3a1", DropNone},
-		22: {"no players", "f1 02" + zeros(20) + "01 01" + zeros(39), DropEvents},
-		23: {"4096 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), DropNone},
+		22: {"no players", "f1 03" + zeros(20) + "01 01" + zeros(39), DropEvents},
+		23: {"4096 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), DropNone},
 		25: {"content without a mode", welcome + "00" + zeros(32), DropEvents},
 		26: {"content and a mode of no name", welcome + "00" + zeros(32) + "00", DropEvents},
 		27: {"content and a mode", welcome + "00" + zeros(32) + "01 41", DropNone},
@@ -330,7 +330,7 @@ func TestBadFields(t *testing.T) {
 		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", DropEvents},
 		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), DropEvents},
 		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", DropEvents},
-		24: {"4097 players", "f1 02" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), DropEvents},
+		24: {"4097 players", "f1 03" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33), DropEvents},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))
 		if err == nil && c.want != DropNone || err != nil && err != c.want {

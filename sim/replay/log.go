@@ -24,7 +24,7 @@ const (
 	sButtons        // 2 bytes
 	sView           // ticks behind now, span, fraction
 	sKnown          // a tick: how many; one: id, what changed, and that
-	sUnseen         // a tick: how many; one: shooter, victim
+	sUnseen         // a tick: how many; one: shooter, victim. Then how many were seen elsewhere; one: see beheld
 	sSums           // a checkpoint: hash, and a print of 16 bits of each thing
 	streams
 )
@@ -87,6 +87,7 @@ func (w *writer) tick(d *sim.Diary) {
 		w.uvarint(sUnseen, uint64(u.Shooter))
 		w.uvarint(sUnseen, uint64(u.Victim))
 	}
+	w.beheld(d)
 }
 
 // presence says who gives a command in this tick: whoever did in the last, but for those named.
@@ -159,11 +160,15 @@ func (w *writer) command(g *sim.Taken, now tick.Tick) {
 	*last = *c
 }
 
+// numbersKnown is how many numbers of a Knowledge there are.
+const numbersKnown = 12
+
 // numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
-func numbers(k *lagcomp.Knowledge, now tick.Tick) [8]uint32 {
-	return [8]uint32{
+func numbers(k *lagcomp.Knowledge, now tick.Tick) [numbersKnown]uint32 {
+	return [numbersKnown]uint32{
 		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
 		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
+		behind(k.Line, now), behind(k.Asked, now), uint32(now - k.From), uint32(now - k.To),
 	}
 }
 
@@ -171,11 +176,15 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 	last := &w.slots[k.ID.Index()].known
 	w.uvarint(sKnown, uint64(k.ID))
 	was, is := numbers(last, 0), numbers(&k.Knowledge, now)
-	head := len(w.out[sKnown])
-	w.out[sKnown] = append(w.out[sKnown], 0)
+	changed := uint64(0)
 	for i := range is {
 		if is[i] != was[i] {
-			w.out[sKnown][head] |= 1 << i
+			changed |= 1 << i
+		}
+	}
+	w.uvarint(sKnown, changed)
+	for i := range is {
+		if changed>>i&1 != 0 {
 			w.uvarint(sKnown, uint64(is[i]))
 		}
 	}
@@ -183,11 +192,30 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 }
 
 // knowledge is the reverse of numbers.
-func knowledge(n [8]uint32, now tick.Tick) lagcomp.Knowledge {
+func knowledge(n [numbersKnown]uint32, now tick.Tick) lagcomp.Knowledge {
 	return lagcomp.Knowledge{
 		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
 		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
+		Line: before(n[8], now), Asked: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
 	}
+}
+
+// noLine stands for the instant of a peer that has pledged none.
+const noLine = 1 << 31
+
+// behind is how far an instant lies behind a tick, in 1/256 tick; before is the reverse.
+func behind(line int64, now tick.Tick) uint32 {
+	if line == 0 {
+		return noLine
+	}
+	return uint32(int64(now)<<8 - line)
+}
+
+func before(n uint32, now tick.Tick) int64 {
+	if n == noLine {
+		return 0
+	}
+	return int64(now)<<8 - int64(int32(n))
 }
 
 // sums appends a checkpoint.
@@ -290,7 +318,7 @@ func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s]))
 
 // tick reads the diary of tick now into d.
 func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
-	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0]}
+	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
 	for range r.count(sActs) {
 		k := sim.ActKind(r.byte(sActs))
 		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: ecs.NetID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
@@ -309,6 +337,7 @@ func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
 		u.Victim = uint32(r.uvarint(sUnseen, anything))
 		d.Unseen = append(d.Unseen, u)
 	}
+	r.beheld(d, now)
 	return r.err
 }
 
@@ -367,7 +396,8 @@ func (r *reader) known(d *sim.Diary, now tick.Tick) {
 		return
 	}
 	last := &r.slots[id.Index()].known
-	n, changed := numbers(last, 0), r.byte(sKnown)
+	n := numbers(last, 0)
+	changed := r.uvarint(sKnown, 1<<len(n)-1)
 	for i := range n {
 		if changed>>i&1 != 0 {
 			n[i] = uint32(r.uvarint(sKnown, anything))

@@ -1,0 +1,332 @@
+package server
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// trick is how a duellist lies about time. All have the same hands, and look at the same picture.
+type trick int
+
+const (
+	honest      trick = iota
+	backtracker       // claims, of all instants that it knows, one at which its shot hits, and pledges now more and now less
+	constant          // pledges to look as far back as the server lets it, and aims there
+	switcher          // keeps its packages for 300 ms of each second, and sends them at once
+	fakeRTT           // both of these, that also lies about how long it held echoes, so that the path seems long and unsteady
+	fakeAcks          // backtracker that also acknowledges only every third package it gets, unless its shot hits if it has them all
+	tricks
+)
+
+func (k trick) String() string {
+	return [...]string{"honest", "backtracker", "constant delay", "lag switch", "fake RTT", "fake acks"}[k]
+}
+
+const (
+	duelPairs = 16
+	duelTicks = 60 // a duel lasts a second
+	oneWay    = 3  // ticks each way: 100 ms of round trip
+)
+
+// duelField has room for 16 pairs, 14 m apart from each other.
+func duelField(t testing.TB) *arena.Arena {
+	t.Helper()
+	var spawns []arena.Spawn
+	for i := range duelPairs {
+		x := float32(i*14) + 8
+		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0}, arena.Spawn{Pos: geom.Vec3{X: x, Z: 20}, Yaw: geom.Turn / 2, Team: 1})
+	}
+	a, err := arena.New("duels", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 14*duelPairs + 16, Y: 32, Z: 32}},
+		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8}, geom.Vec3{X: 14*duelPairs + 16, Z: 32})}, spawns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// letter is something on its way.
+type letter struct {
+	due  tick.Tick
+	data []byte
+}
+
+// duellist is a shooter with a path of 100 ms, and whom it shoots at.
+type duellist struct {
+	*caller
+	trick    trick
+	rng      *rand.Rand
+	feet     *rand.Rand
+	victim   ecs.NetID
+	up, down []letter
+	told     []tick.Tick // snapshots that came
+	pledges  lagcomp.Pledges
+	admit    bool
+	strafe   uint8
+}
+
+// duels lets 16 shooters of one sort fight for so many duels, and counts their shots and hits.
+func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
+	t.Helper()
+	game := sim.DefaultGame()
+	game.Mode.PrematchMillis, game.Mode.MinPlayers = 0, 1
+	for h := range game.Heroes {
+		for s := range game.Heroes[h].Slots {
+			if gun := &game.Heroes[h].Slots[s].Gun; game.Heroes[h].Slots[s].Kind == ability.Gun {
+				gun.Projectile, gun.Damage, gun.Impulse, gun.Range, gun.Radius = ability.Hitscan, 1, 0, 100, 0.05
+				gun.RoundsPerSec, gun.MostPerSec, gun.ConeDegrees, gun.Clip, gun.ReloadMillis = 10, 0, 0, 255, 100
+			}
+		}
+	}
+	l = newLab(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
+	var all []*duellist
+	for i := range duelPairs {
+		d := &duellist{caller: l.guest(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d.victim = l.lobby.match.Join()
+		all = append(all, d)
+	}
+	l.ticks(5)
+	rounds := (count + duelPairs - 1) / duelPairs
+	for n := range rounds*duelTicks + 240 {
+		for _, d := range all {
+			d.step(tick.Tick(n))
+		}
+		l.tick()
+		if n < 240 { // paths are measured by then
+			continue
+		}
+		out := l.lobby.match.Outcome()
+		for i := range out.Shots {
+			shots++
+			if out.Hits[i].ID != 0 {
+				hits++
+			}
+		}
+	}
+	return shots, hits, l
+}
+
+// step plays a duellist's tick, and its victim's.
+func (d *duellist) step(n tick.Tick) {
+	l := d.lab
+	m := l.lobby.match
+	next := m.Tick() + 1
+	for _, id := range [2]ecs.NetID{d.id(), d.victim} {
+		if v := m.Vital(id); v != nil {
+			v.Health = 100
+		}
+	}
+	d.run(next)
+	for _, raw := range d.received() {
+		d.down = append(d.down, letter{next + oneWay, raw})
+	}
+	for len(d.down) > 0 && d.down[0].due <= next {
+		pack, err := d.dial.Receive(l.now, labAddr, d.down[0].data, &d.post)
+		d.down = d.down[1:]
+		if err != nil || pack == nil {
+			continue
+		}
+		if s := d.take(pack); s != nil {
+			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+				d.told = append(d.told, h.Tick)
+			}
+		}
+	}
+	cmd := sim.Command{Tick: next + oneWay + 1}
+	d.fire(&cmd, next)
+	d.up = append(d.up, letter{next + oneWay, d.seal(d.forge(d.pack(sim.AppendArrivals(section(cmd), d.pledge(cmd.Tick), nil)...)))})
+	if d.trick == switcher && n%60 < 18 {
+		return
+	}
+	for len(d.up) > 0 && d.up[0].due <= next {
+		d.send(d.up[0].data)
+		d.up = d.up[1:]
+	}
+}
+
+// run lets the victim strafe round its place.
+func (d *duellist) run(next tick.Tick) {
+	m := d.lab.lobby.match
+	if next%17 == 0 && d.feet.IntN(2) == 0 {
+		d.strafe ^= 128
+	}
+	motion, _, _ := m.Self(d.victim)
+	me, _, _ := m.Self(d.id())
+	if off := motion.Pos.X - me.Pos.X; off > 4 {
+		d.strafe = 128
+	} else if off < -4 {
+		d.strafe = 0
+	}
+	if in := m.Inbox(d.victim); in != nil {
+		in.Offer(sim.Command{Tick: next, MoveYaw: 64 + d.strafe, MoveMag: 255})
+	}
+}
+
+// forge lies in the header of a package.
+func (d *duellist) forge(pack []byte) []byte {
+	if d.trick < fakeRTT {
+		return pack
+	}
+	h, rest, err := wire.ParseHeader(pack)
+	if err != nil {
+		d.lab.t.Fatal(err)
+	}
+	switch d.trick {
+	case fakeRTT: // the echo says that it was held less long than it was: by 0 or 90 ms, in turns
+		if d.rng.IntN(2) == 0 {
+			h.Echo -= 8 * 90
+		}
+	case fakeAcks:
+		if d.admit {
+			break
+		}
+		mask := uint64(0x4924924924924924) >> (h.Ack % 3)
+		h.AckBits &= mask
+		if h.Ack%3 != 0 && h.AckBits != 0 {
+			for h.AckBits&1 == 0 {
+				h.Ack--
+				h.AckBits >>= 1
+			}
+			h.Ack--
+			h.AckBits >>= 1
+		}
+	}
+	return append(h.Append(nil), rest...)
+}
+
+// at is the view at an instant between the snapshots that came.
+func (d *duellist) at(instant int64) (v tick.View, ok bool) {
+	for i := len(d.told) - 1; i > 0; i-- {
+		a, b := d.told[i-1], d.told[i]
+		if int64(a)<<8 <= instant && instant <= int64(b)<<8 {
+			return tick.View{From: a, To: b, Frac: uint8(min((instant-int64(a)<<8)/int64(b-a), 255))}, true
+		}
+	}
+	return v, false
+}
+
+// pledge is what a duellist says of its delay, in half ticks: those who lie choose it anew for each span of 16 ticks.
+func (d *duellist) pledge(t tick.Tick) uint8 {
+	const honestly = 2 * (2*oneWay + 7) // two intervals behind the newest snapshot
+	switch d.trick {
+	case backtracker: // now slower, now faster
+		return honestly + uint8(t/lagcomp.PledgeTicks%4)*4
+	case constant, fakeRTT:
+		return 255
+	}
+	return honestly
+}
+
+// fire aims at what the picture shows, with an unsteady hand, and claims what its trick says.
+func (d *duellist) fire(cmd *sim.Command, next tick.Tick) {
+	m := d.lab.lobby.match
+	d.pledges.Take(cmd.Tick, d.pledge(cmd.Tick), cmd.Tick)
+	line, _, _ := d.pledges.Line(cmd.Tick, 1<<20)
+	know := m.Known(d.id())
+	if d.trick != honest && know.Line != 0 { // it looks where the server will
+		line = max(line, int64(cmd.Tick)<<8-(int64(m.Tick())<<8-know.Line))
+	}
+	v, ok := d.at(line)
+	if !ok || m.Inbox(d.id()) == nil {
+		return
+	}
+	seen, ok := m.History().At(v, d.victim.Index())
+	if !ok {
+		return
+	}
+	me, _, _ := m.Self(d.id())
+	aim := seen.Pos.Add(geom.Vec3{Y: 1.2}).Sub(sim.Eye(me.Pos))
+	cmd.Yaw = geom.Atan2(aim.X, aim.Z) + geom.Angle(int16(d.rng.NormFloat64()*250))
+	cmd.Pitch = geom.Atan2(aim.Y, aim.Z) + geom.Angle(int16(d.rng.NormFloat64()*250))
+	cmd.Buttons, cmd.View = sim.Fire, v
+	d.admit = d.trick == fakeAcks && d.admits(cmd, me.Pos)
+	if d.trick == backtracker || d.trick == fakeRTT || d.trick == fakeAcks && !d.admit {
+		cmd.View = d.best(cmd, me.Pos, v)
+	}
+}
+
+// best is, of all views that history holds, one by which the shot hits: nearest to the picture first.
+func (d *duellist) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
+	m := d.lab.lobby.match
+	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
+	for off := int64(0); off < 24*256; off = off + 16 {
+		for _, o := range [2]int64{off, -off} {
+			if c, ok := d.at(lagcomp.Instant(v) + o); ok {
+				if _, hit := m.History().Against(&w, d.victim.Index(), c, lagcomp.Hit{}); hit {
+					return c
+				}
+			}
+		}
+	}
+	return v
+}
+
+// admits reports whether a shot hits between the two snapshots around its line that the bot has, though it has not said so of all: then it says so with the shot.
+func (d *duellist) admits(cmd *sim.Command, pos geom.Vec3) bool {
+	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100}, Radius: 0.05, Team: lagcomp.NoTeam}
+	_, hit := d.lab.lobby.match.History().Against(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
+	return hit
+}
+
+// TestDuels lets liars and honest shooters with the same hands fight at the same round trip. To look further back, or to hold the line shut, gains
+// nothing, and to claim another instant once it is known which one hits gains nothing, as it was pledged before. By default 320 duels of a second each; TICKRATE_DUELS says how many, `make duels` 10,000.
+func TestDuels(t *testing.T) {
+	count := 320
+	if v := os.Getenv("TICKRATE_DUELS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			t.Fatalf("TICKRATE_DUELS=%q: expected a number of duels", v)
+		}
+		count = n
+	}
+	var rate [tricks]float64
+	for k := range tricks {
+		shots, hits, l := duels(t, k, count)
+		if shots < count*5 {
+			t.Fatalf("%v: %d shots in %d duels", k, shots, count)
+		}
+		rate[k] = float64(hits) / float64(shots)
+		back := func(q float64) time.Duration { return quantile(l.lobby.Stats.Rewind, q) }
+		if limit := time.Duration(l.lobby.match.Rules().RewindMillis) * time.Millisecond * 109 / 100; back(1) > limit { // buckets are 9 % wide
+			t.Errorf("%v: somebody was hit %v after reaching cover, expected at most %v", k, back(1), limit)
+		}
+		t.Logf("%-15v hits look back by 50 %%: %v, 99 %%: %v, most: %v", k, back(0.5), back(0.99), back(1))
+		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]), 100*(rate[k]/rate[honest]-1),
+			l.count(Clamped), l.count(Faded))
+	}
+	if rate[honest] < 0.2 || rate[honest] > 0.6 {
+		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])
+	}
+	chance := 2 * math.Sqrt(2*rate[honest]*(1-rate[honest])/float64(count*8)) // what dice may give in so few
+	for k := honest + 1; k < tricks; k++ {
+		if gain := rate[k] - rate[honest]; gain > max(0.01, chance) {
+			t.Errorf("%v: %.3f more hits than honest shooters, expected at most %.3f", k, gain, max(0.01, chance))
+		}
+	}
+}
+
+// quantile is what so large a part of a histogram's values do not exceed, as far as its buckets tell.
+func quantile(h *meter.Native, q float64) time.Duration {
+	n := h.Read()
+	sum := n.Zero
+	for i, c := range n.Counts {
+		if sum += c; c > 0 && float64(sum) >= q*float64(n.Count) {
+			return time.Duration(math.Exp2(float64(n.Lowest+i)/8) * 1e9)
+		}
+	}
+	return 0
+}

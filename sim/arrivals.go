@@ -1,0 +1,61 @@
+package sim
+
+import "errors"
+
+// Arrival says that a package came after commands were made: so they were not made with what it told in view.
+type Arrival struct {
+	Back  uint8 // the package, counted back from the newest that the header acknowledges, 0 to 64
+	Since uint8 // the last command with a view that was made before it came, counted back from the newest of the window
+}
+
+// MaxArrivals is the most of them: all that a header can acknowledge.
+const MaxArrivals = 65
+
+// ErrArrivals says that what follows a window is no list of arrivals.
+var ErrArrivals = errors.New("command window is followed by something else than arrivals")
+
+// AppendArrivals appends what follows a window of commands: the delay that the peer pledges, see lagcomp.Pledges, and which packages came since some of the
+// commands with a view were made. The header in front tells what had arrived when the package was sent; a command that had to be sent again was
+// made before that. list is sorted by Back and not longer than MaxArrivals; of none nothing but the delay is written.
+//
+//	8   delay, in half ticks
+//	    then, if packages came:
+//	8   count
+//	    then for each:
+//	8   back
+//	8   since
+func AppendArrivals(dst []byte, delay uint8, list []Arrival) []byte {
+	dst = append(dst, delay)
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(dst, byte(len(list)))
+	for _, a := range list {
+		dst = append(dst, a.Back, a.Since)
+	}
+	return dst
+}
+
+// ParseArrivals reads what AppendArrivals wrote behind a window of n commands, all of src, into dst. Nothing at all may follow, too: then
+// nothing is pledged.
+func ParseArrivals(src []byte, n int, dst *[MaxArrivals]Arrival) (delay uint8, pledges bool, list []Arrival, err error) {
+	if len(src) == 0 {
+		return 0, false, nil, nil
+	}
+	delay, src = src[0], src[1:]
+	if len(src) == 0 {
+		return delay, true, nil, nil
+	}
+	count := int(src[0])
+	if count == 0 || count > MaxArrivals || len(src) != 1+2*count {
+		return 0, false, nil, ErrArrivals
+	}
+	for i := range count {
+		a := Arrival{src[1+2*i], src[2+2*i]}
+		if a.Back >= MaxArrivals || int(a.Since) >= n || i > 0 && a.Back <= dst[i-1].Back {
+			return 0, false, nil, ErrArrivals
+		}
+		dst[i] = a
+	}
+	return delay, true, dst[:count], nil
+}
