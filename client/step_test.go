@@ -48,8 +48,8 @@ func step(l *lab, s *seat, delay time.Duration, up bool) (predicted, render sett
 			if off.Abs() > l.rules.Rate.Period() {
 				out.settled = m.at - begun
 			}
-			if i > 0 {
-				ran := 1 + float64(of(m)-of(film[i-1]))/float64(m.at-film[i-1].at)
+			if i >= pace { // over a tick or more: the render clock goes by steps of 1/256 tick and more
+				ran := 1 + float64(of(m)-of(film[i-pace]))/float64(m.at-film[i-pace].at)
 				if out.fastest = max(out.fastest, ran); out.slowest == 0 || ran < out.slowest {
 					out.slowest = ran
 				}
@@ -64,8 +64,14 @@ func step(l *lab, s *seat, delay time.Duration, up bool) (predicted, render sett
 	return
 }
 
+const (
+	pace    = 17      // frames of a millisecond over which the rate of a clock is taken
+	pledged = 1.0 / 8 // by how much of the time that passes a pledged delay changes at most, see lagcomp.Pledges
+)
+
 // TestRow39StepSettlesWithoutOvershoot is row 39 of the reference's checklist in numbers: the round trip goes from 50 ms to 150 ms and back,
-// over paths without and with jitter. The clocks go to where they belong and hardly further, by running at most 5 % faster or slower. Commands
+// over paths without and with jitter. The clocks go to where they belong and hardly further, the predicted one by running at most 5 % faster or
+// slower, render by an eighth more where the delay that was pledged half a second before changes. Commands
 // of a buffer of two ticks come 17 ms too late when the way becomes 50 ms longer; to make up for that at 5 % takes 20 ticks, and to hear of it
 // nine. So many go without their command, whatever the clock does.
 func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
@@ -80,14 +86,14 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 				p, r := step(l, s, delay, delay == long)
 				w := &worst[i]
 				w.over, w.settled, w.starved = max(w.over, p.over, r.over), max(w.settled, p.settled, r.settled), max(w.starved, p.starved)
-				soon := 2 * time.Second
+				soon, sight := 2*time.Second, 2*time.Second
 				if delay == short { // with 20 ms of jitter some do not see it for sure, and wait for the last of what was before: no tick is lost by it
-					soon = 4 * time.Second
+					soon, sight = 4*time.Second, 7*time.Second // a picture that is older than it need be loses nobody a shot: it comes nearer slowly
 				}
-				if p.over > 8*time.Millisecond || r.over > 8*time.Millisecond || p.settled > soon || r.settled > soon {
+				if p.over > 8*time.Millisecond || r.over > 16*time.Millisecond || p.settled > soon || r.settled > sight {
 					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v", jitter, seed, 2*delay, p, r)
 				}
-				if p.fastest > 1.0501 || p.slowest < 0.9499 || r.fastest > 1.0501 || r.stalls > 2 {
+				if p.fastest > 1.0501 || p.slowest < 0.9499 || r.fastest > 1.0501+pledged || r.stalls > 10 {
 					t.Errorf("jitter %v, seed %d: to %v: predicted %+v, render %+v", jitter, seed, 2*delay, p, r)
 				}
 				if delay == long && p.starved > 50 || delay == short && p.starved != 0 {
@@ -104,7 +110,7 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 }
 
 // TestClocksOverRandomLinks: whatever the path does, as long as it does not change by a quarter of a second: predicted and render clock
-// run between 5 % slower and faster than our own, render stops at the newest snapshot and nowhere else, nothing is set anew, and a
+// run between 5 % slower and faster than our own, render but for what the pledged delay changes; it stops at the newest snapshot and nowhere else, nothing is set anew, and a
 // while after the path has changed last all commands are in time, and not much earlier than wanted. What lab.check holds holds too: render
 // never goes back nor past the newest snapshot.
 func TestClocksOverRandomLinks(t *testing.T) {
@@ -138,7 +144,8 @@ func TestClocksOverRandomLinks(t *testing.T) {
 					t.Fatalf("seed %d, %v: predicted ran %v in %v", seed, now, p-lastP, dt)
 				}
 				by, waited := r-lastR-dt, s.client.Stats().RenderStalls != stalls
-				if by > dt/steerMost+time.Microsecond || by < -dt/steerMost-time.Microsecond && !waited {
+				most := dt/steerMost + time.Duration(pledged*float64(dt)) + rate.Period()/128
+				if by > most || by < -most && !waited && !s.client.render.still {
 					t.Fatalf("seed %d, %v: render ran %v in %v, stalls %v", seed, now, r-lastR, dt, waited)
 				}
 			}
