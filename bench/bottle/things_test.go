@@ -373,7 +373,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 					to = from
 				}
 				off := o.Pos.Sub(from.Mad(to.Sub(from), frac)).Len()
-				if to.Sub(from).Len() > 0 && b.flights != nil && !o.Over() && off > 1e-3 { // it ends before the next tick: the picture goes straight on
+				if b.flights != nil && !o.Over() && off > 1e-3 { // it has met something, or ends before the next tick: the picture goes straight on
 					off = min(off, o.Pos.Sub(from).Len()-80./60)
 				}
 				worst = max(worst, off)
