@@ -32,6 +32,7 @@ var layers = []layer{
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
 	{pkg: "internal/pace", may: "sys", shell: "*"},
+	{pkg: "internal/huge", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum expr perf"},
@@ -71,7 +72,8 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/geom ecs/split ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek internal/planted"},
-	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
+	{pkg: "sim/aim", may: "sim ecs ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
+	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
@@ -83,8 +85,10 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
-	{pkg: "client", may: "netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
+	{pkg: "client", may: "internal/planted netio/netcode netio/session netio/wire ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
+
+	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
@@ -95,7 +99,7 @@ var layers = []layer{
 		"ecs/geom ecs/tick", tests: "server", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
-	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair netio/netcode netio/session " +
+	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +
 		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchproc"
+	"golang.org/x/perf/benchunit"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -153,16 +156,93 @@ func TestMainUnit(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	var last int
-	for i, pkg := range []string{
-		"netio", "netio/impair", "netio/wire", "netio/session", "sim", "ecs", "lagcomp", "lagcomp/internal/kernel",
-		"ecs/snapshot", "sim/ghost", "compress/bitio", "server", "client", "bench/swarm", "new/thing",
+	for i, at := range []string{
+		"sim/move Step", "ecs Row01", "lagcomp/internal/kernel Nearest", "lagcomp Cast", "lagcomp/rig Test", "ecs/snapshot Pair", "ecs/interest Look", "ecs/snapshot Entity",
+		"bench/eval Lobby64", "compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal", "netio/session Peer", "bench/bottle Tick", "sim Tick",
+		"server Change", "bench/bottle Lobbies", "client Tick", "new/thing X",
 	} {
-		station, rank := place(pkg)
+		pkg, base, _ := strings.Cut(at, " ")
+		station, rank := place(pkg, base)
 		if at := station*100 + rank; at < last {
 			t.Errorf("%d %s stands at %d, before its forerunner at %d", i+1, pkg, at, last)
 		} else {
 			last = at
 		}
+	}
+}
+
+// A line has its ratio to the limit of its job, and a part of a core is how often a tick fits into its period.
+func TestLimits(t *testing.T) {
+	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
+	for i, c := range []struct{ in, want string }{
+		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
+		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
+		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n", "| Tick/players=10 | 200x within the period at 60Hz |"},
+		{"BenchmarkNearest/1024x200m/scalar-2 1 90 ns/op\nBenchmarkNearest/16x200m/scalar-2 1 5 ns/op\nBenchmarkNearest/1024x200m/avx2-2 1 9 ns/op\n", "| Nearest/1024x200m/avx2 | 10.0x scalar (p=1.00) |"},
+		{"BenchmarkT/a-2 1 900 ns/op 5 abilities-ns/player 7 ns/player\n", "| T/a |  | 7.00 ns/player |"},
+	} {
+		if got := page(t, head+c.in, Meta{}); !strings.Contains(got, c.want) {
+			t.Errorf("%d: the page lacks %q:\n%s", i, c.want, got)
+		}
+	}
+}
+
+// Every table names the command that repeats it, and what stands in the table is what that runs.
+func TestRepeat(t *testing.T) {
+	got := page(t, "pkg: github.com/tickrate/tickrate/ecs/snapshot\nBenchmarkPair/a-2 1 5 ns/op\nBenchmarkEntity/a-2 1 5 ns/op\nBenchmarkMeter-2 1 5 ns/op\n", Meta{})
+	for _, want := range []string{"## Delta pairs\n\n`go test -run '^$' -bench '^Benchmark(Pair)$' -benchmem ./ecs/snapshot`",
+		"## Codec size and speed\n\n`go test -run '^$' -bench '^Benchmark(Entity|Meter)$' -benchmem ./ecs/snapshot`"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// What make bench prints is what benchstat reads: every line is in Go's benchmark format, with units that it knows how to compare, and
+// the names of the variants are its.
+func TestBenchOutputIsBenchstats(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs benchmarks")
+	}
+	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "1x", "-count", "2", "./compress/bitio", "./internal/meter", "./netio/session")
+	c.Dir = ".."
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var parser benchproc.ProjectionParser
+	table, err := parser.Parse(".fullname,pkg", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[benchproc.Key]int{}
+	r := benchfmt.NewReader(bytes.NewReader(out), "make bench")
+	for r.Scan() {
+		switch rec := r.Result().(type) {
+		case *benchfmt.Result:
+			runs[table.Project(rec)]++
+			for _, v := range rec.Values {
+				if benchunit.ClassOf(v.Unit) == benchunit.Decimal && v.Unit == "" {
+					t.Errorf("%s has a value without a unit", rec.Name)
+				}
+			}
+		case *benchfmt.SyntaxError:
+			t.Error(rec)
+		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) < 5 {
+		t.Errorf("%d benchmarks read", len(runs))
+	}
+	for key, n := range runs {
+		if n != 2 {
+			t.Errorf("%v: %d runs are of one name, want 2", key, n)
+		}
+	}
+	if err := Write(new(bytes.Buffer), bytes.NewReader(out), Meta{}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -17,12 +17,15 @@ import (
 // that names no rival has none: its variants may well be different jobs, and a ratio between jobs claims nothing.
 
 // rivalWords name what the others are measured against.
-var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "net", "plain", "rival", "scalar", "slow", "std"}
+var rivalWords = []string{"arche", "brute", "classic", "generic", "linear", "map", "naive", "net", "plain", "reflective", "rival", "scalar", "slow", "std", "zstd"}
+
+// limitWords name what the others cannot be faster than: the part that is not ours, by itself.
+var limitWords = []string{"alone", "copy", "limit", "stored"}
 
 // operations are parts of a name that say which job it is, not by which means.
 var operations = []string{"append", "decode", "encode", "hit", "join", "leave", "miss", "parse", "pop", "push", "read", "receive", "recv", "send", "write"}
 
-var size = regexp.MustCompile(`^(\w+=.*|[0-9]+[a-zA-Z]*|[a-z]?[0-9]+)$`)
+var size = regexp.MustCompile(`^(\w+=.*|[0-9]+[a-zA-Z]*|[a-z]?[0-9]+|[0-9]+x[0-9]+[a-z]*)$`)
 
 // job returns what a line does, and by which means.
 func (s *series) job() (job, variant []string) {
@@ -36,11 +39,30 @@ func (s *series) job() (job, variant []string) {
 	return job, variant
 }
 
-func (s *series) isRival() bool {
+func (s *series) isRival() bool { return s.says(rivalWords) }
+
+func (s *series) isLimit() bool { return s.says(limitWords) }
+
+// says reports whether a word of the variant is one of some.
+func (s *series) says(some []string) bool {
 	_, variant := s.job()
 	return slices.ContainsFunc(variant, func(v string) bool {
-		return slices.ContainsFunc(words(v), func(w string) bool { return slices.Contains(rivalWords, w) })
+		return slices.ContainsFunc(words(v), func(w string) bool { return slices.Contains(some, w) })
 	})
+}
+
+// limit returns the line of the same benchmark, sizes and operations that is the limit of s; nil if there is none, s itself if s is it.
+func limit(s *series, all []*series) (found *series) {
+	job, variant := s.job()
+	if len(variant) > 0 && s.isLimit() {
+		return s
+	}
+	for _, o := range all {
+		if j, _ := o.job(); o.pkg == s.pkg && o.base == s.base && o.isLimit() && slices.Equal(j, job) {
+			found = closer(s, found, o)
+		}
+	}
+	return found
 }
 
 // words splits at everything that is not a letter, and before capitals.

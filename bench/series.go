@@ -92,13 +92,23 @@ func split(name benchfmt.Name) (base string, parts []string) {
 
 func (s *series) name() string { return strings.Join(append([]string{s.base}, s.parts...), "/") }
 
-// main is the unit that the page compares by: time per thing if the benchmark reports one, else time per operation, else,
-// for one that reports neither, whatever it reports first.
+// main is the unit that the page compares by: time per thing if the benchmark reports one, rather all of it (ns/player, cpu-ns/player)
+// than a part (move-ns/player), else time per operation, else, for one that reports neither, whatever it reports first.
 func (s *series) main() string {
+	part := ""
 	for _, u := range s.units {
-		if isTime(u) && u != "ns/op" {
+		if !isTime(u) || u == "ns/op" {
+			continue
+		}
+		if of, _, _ := strings.Cut(u, "/"); !strings.Contains(of, "-") || strings.HasPrefix(of, "cpu-") {
 			return u
 		}
+		if part == "" {
+			part = u
+		}
+	}
+	if part != "" {
+		return part
 	}
 	if s.runs["ns/op"] == nil {
 		return s.units[0]

@@ -5,39 +5,42 @@ import (
 	"strings"
 )
 
-// stations is the circle, and after it who stands at its two ends. A package belongs to the first station that names it
-// or, with a trailing slash, a directory above it.
-var stations = []struct{ name, packages string }{
-	{"Socket", "netio netio/impair"},
-	{"Packet", "netio/wire netio/session netio/netcode"},
-	{"Commands and the match", "sim sim/arena sim/move"},
-	{"World", "ecs ecs/geom ecs/tick"},
-	{"History and lag compensation", "lagcomp lagcomp/"},
-	{"Snapshots", "ecs/snapshot ecs/schema sim/ghost"},
-	{"Compression", "compress/"},
-	{"Lobby", "bench/bottle server server/"},
-	{"Client", "client client/"},
-	{"Measuring", "internal/meter internal/pace bench/"},
-	{"Elsewhere", "/"},
+// stations are the tables of the page, in the order of the circle; what is in none of them is in the last. A benchmark belongs to the
+// first that names it, its package, or, with a trailing slash, a directory above that: package:Name,Name names some of a package.
+var stations = []struct{ name, takes string }{
+	{"Movement", "sim/move"},
+	{"ECS access", "ecs"},
+	{"Ray kernels", "lagcomp/internal/kernel"},
+	{"Rewound shots", "lagcomp lagcomp/rig"},
+	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
+	{"Codec size and speed", "ecs/snapshot ecs/schema sim/ghost bench/eval compress/"},
+	{"Receive and send", "netio netio/impair"},
+	{"Session crypto", "netio/netcode netio/session"},
+	{"Whole lobby by size", "bench/bottle:Tick,Relevance,Observed,Things,Receipts sim server"},
+	{"Many lobbies per core", "bench/bottle:Lobbies"},
+	{"Everything else", "/"},
 }
 
-// place says where on the page a package stands: its station, and its rank within.
-func place(pkg string) (station, rank int) {
+// place says where on the page a benchmark stands: its table, and its rank within.
+func place(pkg, base string) (station, rank int) {
 	for i, s := range stations {
-		for j, p := range strings.Fields(s.packages) {
-			if p == pkg || p == "/" || strings.HasSuffix(p, "/") && strings.HasPrefix(pkg, p) {
+		for j, take := range strings.Fields(s.takes) {
+			at, names, some := strings.Cut(take, ":")
+			switch {
+			case some && (at != pkg || !slices.Contains(strings.Split(names, ","), base)):
+			case at == pkg, at == "/", strings.HasSuffix(at, "/") && strings.HasPrefix(pkg, at):
 				return i, j
 			}
 		}
 	}
-	panic("bench: the last station takes every package")
+	panic("bench: the last table takes every benchmark")
 }
 
-// order sorts by station and package and keeps the order of the benchmarks within a package.
+// order sorts by table and package and keeps the order of the benchmarks within a package.
 func order(all []*series) {
 	slices.SortStableFunc(all, func(a, b *series) int {
-		sa, ra := place(a.pkg)
-		sb, rb := place(b.pkg)
+		sa, ra := place(a.pkg, a.base)
+		sb, rb := place(b.pkg, b.base)
 		switch {
 		case sa != sb:
 			return sa - sb
@@ -46,4 +49,21 @@ func order(all []*series) {
 		}
 		return strings.Compare(a.pkg, b.pkg)
 	})
+}
+
+// repeat is the command that runs the benchmarks of a table again; the last has all that is in no other, so it runs all.
+func repeat(station int, of []*series) string {
+	if station == len(stations)-1 {
+		return "go test -run '^$' -bench . -benchmem ./..."
+	}
+	var packages, names []string
+	for _, s := range of {
+		if at := "./" + s.pkg; !slices.Contains(packages, at) {
+			packages = append(packages, at)
+		}
+		if !slices.Contains(names, s.base) {
+			names = append(names, s.base)
+		}
+	}
+	return "go test -run '^$' -bench '^Benchmark(" + strings.Join(names, "|") + ")$' -benchmem " + strings.Join(packages, " ")
 }

@@ -25,37 +25,88 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 	meta.write(&p)
 	p.line(
 		"Each line is the median of "+runs(all)+" and, after ±, its 95 % confidence interval (none below 6 runs). Times are per thing",
-		"where a benchmark counts things. *Against* is how many times less a line takes than its rival in the same run; a ratio that",
-		"chance could explain (Mann-Whitney, p > 0.05) shows its p. Compare two commits with benchstat.",
+		"where a benchmark counts things. *Against* is how many times less a line takes than its rival in the same run, and how many times",
+		"more than the limit beside it (the same without what is ours: the cipher alone, the bytes copied, a lobby that has the caches to",
+		"itself; of a whole tick, how often it fits into the tick's period at 60 Hz). A ratio that chance could explain (Mann-Whitney,",
+		"p > 0.05) shows its p. Machine, commit and seed are those above in all tables. Compare two commits with benchstat.",
 		"")
-	station := -1
-	for i, s := range all {
-		if at, _ := place(s.pkg); at != station {
-			station = at
-			p.line("## "+stations[at].name, "",
-				"| benchmark | time | ± | B/op | allocs/op | against | also |", "|---|--:|--:|--:|--:|--:|---|")
-			p.line(fmt.Sprintf("| **%s** | | | | | | |", s.pkg))
-		} else if s.pkg != all[i-1].pkg {
-			p.line(fmt.Sprintf("| **%s** | | | | | | |", s.pkg))
+	for first := 0; first < len(all); {
+		station, _ := place(all[first].pkg, all[first].base)
+		end := first + 1
+		for end < len(all) {
+			if next, _ := place(all[end].pkg, all[end].base); next != station {
+				break
+			}
+			end++
 		}
-		p.line(row(s, rival(s, all)))
-		if i+1 == len(all) {
-			break
-		}
-		if next, _ := place(all[i+1].pkg); next != station {
+		if first > 0 {
 			p.line("")
 		}
+		p.table(station, all[first:end], all)
+		first = end
 	}
 	_, err = io.WriteString(out, p.String())
 	return err
 }
 
-// row is the line of s in its table; r is its rival or nil.
-func row(s, r *series) string {
+// table writes one station's.
+func (p *printer) table(station int, of, all []*series) {
+	p.line("## "+stations[station].name, "", "`"+repeat(station, of)+"`", "",
+		"| benchmark | against | time | ± | B/op | allocs/op | also |", "|---|--:|--:|--:|--:|--:|---|")
+	pkg := ""
+	for _, s := range of {
+		if s.pkg != pkg {
+			pkg = s.pkg
+			p.line(fmt.Sprintf("| **%s** | | | | | | |", pkg))
+		}
+		p.line(row(s, all))
+	}
+}
+
+// row is the line of s in its table.
+func row(s *series, all []*series) string {
 	unit := s.main()
 	sum := summary(s, unit)
-	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s | %s |", cell(s.name()), number(sum.Center), unit, spread(sum),
-		whole(s, "B/op"), whole(s, "allocs/op"), against(s, r), cell(also(s, unit)))
+	ratios := []string{}
+	for _, r := range []string{against(s, rival(s, all)), above(s, limit(s, all)), within(s)} {
+		if r != "" {
+			ratios = append(ratios, r)
+		}
+	}
+	return fmt.Sprintf("| %s | %s | %s %s | %s | %s | %s | %s |", cell(s.name()), strings.Join(ratios, "; "), number(sum.Center), unit, spread(sum),
+		whole(s, "B/op"), whole(s, "allocs/op"), cell(also(s, unit)))
+}
+
+// above tells how many times the limit a line takes.
+func above(s, l *series) string {
+	if l == nil {
+		return ""
+	}
+	if l == s {
+		return "limit"
+	}
+	unit := s.main()
+	if l.runs[unit] == nil || !isTime(unit) {
+		return ""
+	}
+	mine, bound := summary(s, unit).Center, summary(l, unit).Center
+	if bound == 0 {
+		return ""
+	}
+	_, means := l.job()
+	return number(mine/bound) + " of the limit " + cell(strings.Join(means, "/"))
+}
+
+// within tells how often a tick fits into its period, of a benchmark that reports which part of a core it takes.
+func within(s *series) string {
+	for _, u := range s.units {
+		if what, rate, ok := strings.Cut(u, "@"); ok && what == "%core" {
+			if v := summary(s, u).Center; v > 0 {
+				return number(100/v) + "x within the period at " + rate
+			}
+		}
+	}
+	return ""
 }
 
 // against tells the ratio of the rival's time to that of s, by the unit that both report.

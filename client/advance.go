@@ -60,7 +60,9 @@ func (c *Client) ask() int {
 func (c *Client) look(dt time.Duration) {
 	newest := c.rate.At(c.held.newest())
 	c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest)
-	c.view = c.held.view(c.rate, c.render.at)
+	if v := c.held.view(c.rate, c.render.at); v.To > c.view.From || v.From >= c.view.From { // else an older one than the first has come late
+		c.view = v
+	}
 	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
 }
 
@@ -87,7 +89,7 @@ func (c *Client) delay() time.Duration {
 
 // serverTime estimates the server's clock at this moment.
 func (c *Client) serverTime() time.Duration {
-	return c.server.arriving(c.now) + c.peer.RTT().Min/2
+	return c.now + c.server.ahead
 }
 
 // Command gives the player's wishes for the next tick that Advance asked for: it is stamped, predicted, and kept until

@@ -9,21 +9,46 @@ import (
 )
 
 // TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the same, more is wanted,
-// but not for ever; where the lead is known to be too small, it is being mended already.
+// but not for ever; where the lead is known to be too small, or the path has just become longer, it is being mended already.
 func TestStarvedRaisesLead(t *testing.T) {
 	c := predictedClock{rate: 60}
+	now, at := time.Duration(0), tick.Tick(100)
 	c.advance(0, 0, time.Second)
-	c.known, c.margin = true, c.want()-c.at
-	before, now := c.want(), 10*time.Second
-	c.margin += now // the lead is as wanted at now, too
-	c.starved(now)
-	if got := c.want() - before; got != c.rate.Period() {
+	period := c.rate.Period()
+	tell := func(lead int8, starved bool) { // a report each three ticks, of another command each
+		now, at = now+3*period, at+3
+		c.at = now + time.Second
+		c.made(now, at+tick.Tick(lead))
+		c.report(now, at, lead, starved)
+	}
+	// The lead at phase 0 is a second less than reported: want it to be as wanted.
+	lead := func(ticks int) int8 { return int8(ticks) }
+	for range 20 {
+		tell(lead(2), false)
+	}
+	before := c.want()
+	tell(lead(2), true)
+	if got := c.want() - before; got != period {
 		t.Errorf("want %v more after starving", got)
 	}
-	c.margin -= 3 * c.rate.Period()
-	c.starved(now)
-	if got := c.want() - before; got != c.rate.Period() {
+	for range recentSize {
+		tell(lead(0), false)
+	}
+	tell(lead(0), true)
+	if got := c.want() - before; got != period {
 		t.Errorf("want %v more although the lead was too small", got)
+	}
+	for range recentSize {
+		tell(lead(3), false)
+	}
+	for range stepProof {
+		tell(lead(-3), true)
+	}
+	if got := c.want() - before; got != period {
+		t.Errorf("want %v more although the path has become longer", got)
+	}
+	for range recentSize {
+		tell(lead(3), false)
 	}
 	for range 20 {
 		now += time.Second
@@ -50,6 +75,62 @@ func TestOutageIsNotChased(t *testing.T) {
 	}
 }
 
+// TestOutageIsNoStep: while no command comes the reports fall and fall. That is no path that has become longer: as soon as one comes again, what
+// is wanted is what was.
+func TestOutageIsNoStep(t *testing.T) {
+	c := predictedClock{rate: 60}
+	now, at := time.Duration(0), tick.Tick(100)
+	period := c.rate.Period()
+	c.advance(0, 0, time.Second)
+	made := at
+	for n := range 4 * recentSize {
+		now, at = now+3*period, at+3
+		c.at = now + time.Second
+		if away := n > 2*recentSize && n <= 2*recentSize+20; !away {
+			made = at + 2
+			c.made(now, made)
+		}
+		c.report(now, at, int8(made-at), false)
+		if n > 2*recentSize+20 && (c.margin < period-time.Second || c.leads.n != recentSize) {
+			t.Fatalf("%d reports after an outage the margin is %v of %d", n-2*recentSize-20, c.margin, c.leads.n)
+		}
+	}
+}
+
+// TestWaysAfterAStep: the path becomes 60 ms shorter. What was under way before is overtaken, and is neither a sign against it, nor is it
+// waited for any longer a quarter of a second later. When it becomes longer again the gap between snapshots is what it was.
+func TestWaysAfterAStep(t *testing.T) {
+	c := serverClock{rate: 60}
+	now, at := time.Second, tick.Tick(3)
+	arrive := func(way time.Duration) {
+		at += 3
+		now = c.rate.At(at) + way
+		c.arrive(now, at)
+	}
+	for range 100 {
+		arrive(100 * time.Millisecond)
+	}
+	gap := c.gap
+	for n := range 6 {
+		arrive(40 * time.Millisecond)
+		if n < 3 {
+			c.arrive(now, at-4) // sent before, and slower
+		}
+	}
+	if c.jitter > time.Millisecond || c.ways.n > 10 {
+		t.Errorf("six snapshots later jitter is %v, of %d", c.jitter, c.ways.n)
+	}
+	for range 60 {
+		arrive(40 * time.Millisecond)
+	}
+	for range 50 {
+		arrive(100 * time.Millisecond)
+	}
+	if c.jitter > time.Millisecond || c.gap > gap+60*time.Millisecond {
+		t.Errorf("jitter %v, gap %v, before %v", c.jitter, c.gap, gap)
+	}
+}
+
 // TestSteering: never more than 5 %, never past the mark.
 func TestSteering(t *testing.T) {
 	const dt = 16 * time.Millisecond
@@ -71,7 +152,7 @@ func TestScatterRaisesLead(t *testing.T) {
 			lead := int8(10) + scatter*int8(n%2*2-1)
 			if n > 40 {
 				c.made(0, tick.Tick(int(n)+int(lead)))
-				c.report(n, lead)
+				c.report(time.Duration(n)*c.rate.Period(), n, lead, false)
 			}
 		}
 		got := c.want()

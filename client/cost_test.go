@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // tape is what one client heard and when it moved, to be played to another that was made alike, token and all: everything
@@ -113,6 +114,18 @@ func TestNoAllocations(t *testing.T) {
 			}
 			if n := testing.AllocsPerRun(100, func() { p.seat.client.Stats() }); n != 0 {
 				t.Errorf("Stats: %v allocations", n)
+			}
+			if n := testing.AllocsPerRun(100, func() { // what a screen asks besides
+				c := p.seat.client
+				c.Present(Intent{MoveMag: 255, Buttons: sim.Fire | sim.Jump})
+				c.Clocks()
+				c.Jitter()
+				c.NextEvent()
+				for slot := range 32 {
+					c.Drawn(slot)
+				}
+			}); n != 0 {
+				t.Errorf("thin %v: %v allocations a picture", thin, n)
 			}
 			st := p.seat.client.Stats()
 			if st.Snapshots < 80 || st.Shots == 0 || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packages.Dropped() > 0 {

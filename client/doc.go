@@ -27,7 +27,10 @@
 // plays it: it runs ahead by the round trip and a buffer of about two ticks, and follows what the server reports of that
 // buffer. The render clock runs behind, by two send intervals and the jitter, so that two snapshots lie around the
 // instant that is looked at. They are steered by running up to 5 % faster or slower; only an error of a quarter of a
-// second or more sets a clock anew, and that is counted.
+// second or more sets a clock anew, and that is counted, and an EventReset.
+//
+// Jitter is a percentile of the newest 64 arrivals or reports. Four in a row beyond all others are no jitter but another path: what was
+// before is forgotten, so that the clocks go to where they then belong, and no further.
 //
 // # What is predicted
 //

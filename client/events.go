@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -12,19 +13,48 @@ import (
 // eventRing is how many events wait for NextEvent.
 const eventRing = 256
 
+// EventReset is the Kind of the one event that no server tells: a clock of ours was so far off that it was set anew, and not steered. Actor
+// is we ourselves, Tick where the clock is, Amount how often it happened since the last such event. Part is ResetPredicted, where commands
+// were made for other ticks than before, or ResetRender, where the picture jumped.
+const EventReset sim.EventKind = 0xff
+
+// What an EventReset is of.
+const (
+	ResetPredicted rig.Part = iota
+	ResetRender
+)
+
+// reset is the EventReset that is due.
+func (c *Client) reset() (sim.Event, bool) {
+	for part, clock := range [...]struct {
+		resets uint64
+		at     time.Duration
+	}{ResetPredicted: {c.predicted.resets, c.predicted.at}, ResetRender: {c.render.resets, c.render.at}} {
+		if told := &c.events.resets[part]; clock.resets != *told {
+			t, _ := c.rate.Since(clock.at)
+			e := sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Actor: c.ID(), Amount: uint16(min(clock.resets-*told, 1<<16-1))}
+			*told = clock.resets
+			return e, true
+		}
+	}
+	return sim.Event{}, false
+}
+
 // events is a queue of what the server told us.
 type events struct {
 	ring     [eventRing]sim.Event
 	in, out  uint64
 	overrun  uint64 // oldest ones that were overwritten, because nobody asked for them
 	received uint64
+	resets   [2]uint64 // of the clocks, as EventReset has told
 }
 
-// NextEvent returns the next thing that happened, each once and in the order in which the server told it.
+// NextEvent returns the next thing that happened, each once and in the order in which the server told it; and, where a clock was set anew,
+// an EventReset.
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if q.in == q.out {
-		return sim.Event{}, false
+		return c.reset()
 	}
 	e := q.ring[q.out%eventRing]
 	q.out++

@@ -89,7 +89,7 @@ func (c *Client) Killcam() (*Killcam, error) {
 
 // maxCamChunks and maxCamBytes bound what a killcam may hold: chunks, and bytes unpacked of all of them.
 const (
-	maxCamChunks = 8
+	maxCamChunks = 16
 	maxCamBytes  = 16 << 20
 )
 

@@ -23,7 +23,7 @@ func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
 	m := sim.New(8, sim.Rules{Seed: 9}, a)
 	m.Step()
 	h := replay.HeadOf(m, "arena-16", 30)
-	rec, err := replay.NewRecorder(m, 30)
+	rec, err := replay.NewRecorder(m, 30, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestHostileKillcams(t *testing.T) {
 	for range maxCamChunks + 1 {
 		many = append(many, good[head:]...)
 	}
-	if _, err := newKillcam(many, game, ground, 8); err == nil || !strings.Contains(err.Error(), "more than 8 chunks") {
+	if _, err := newKillcam(many, game, ground, 8); err == nil || !strings.Contains(err.Error(), "more than 16 chunks") {
 		t.Error(err)
 	}
 	for n := 0; n < len(good); n += 1 + len(good)/100 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
 )
@@ -439,5 +440,20 @@ func TestHardReset(t *testing.T) {
 	}
 	if st.Lead < 1 || st.Lead > 4 || in.Conflict != 0 {
 		t.Errorf("lead %d, inbox %+v", st.Lead, *in)
+	}
+	told := [2]uint64{}
+	for e, ok := s.client.NextEvent(); ok; e, ok = s.client.NextEvent() {
+		if e.Kind == EventReset {
+			told[e.Part] += uint64(e.Amount)
+			if e.Actor != s.client.ID() || e.Tick+60 < l.match.Tick() || e.Tick > l.match.Tick()+10 {
+				t.Errorf("%+v in tick %d", e, l.match.Tick())
+			}
+			if _, err := sim.ParseEvent(e.Append(nil)); err == nil {
+				t.Error("a server could say so")
+			}
+		}
+	}
+	if told != [2]uint64{st.HardResets, st.RenderResets} {
+		t.Errorf("%v events of resets, of %d and %d", told, st.HardResets, st.RenderResets)
 	}
 }

@@ -18,11 +18,14 @@ type predictedClock struct {
 	at     time.Duration
 	phases [ringTicks]phase
 
-	known  bool          // margin has had a sample
-	margin time.Duration // lead at phase 0: mean of what was reported
-	spread time.Duration // mean distance of a report from it
+	known  bool          // there has been a report
+	leads  recent        // as reported, at phase 0
+	newest int64         // tick of the newest command that a report told of
+	margin time.Duration // the middle of leads
+	spread time.Duration // from it to the least but a twentieth
 	loss   int32         // share of packages lost on the way to the server, 1/65536
-	bump   time.Duration // added because the server had to do without a command
+	hungry bool          // the server had to do without a command, and it is not known yet whether the path has become longer
+	bump   time.Duration // added because the server had to do without commands
 	eased  time.Duration // when bump was last lowered
 	resets uint64
 	astray time.Duration // for how long the clock has been beyond its limits
@@ -47,9 +50,10 @@ func (c *predictedClock) made(now time.Duration, t tick.Tick) {
 	c.phases[t%ringTicks] = phase{t, c.at - now}
 }
 
-// report takes in what the server said in the row of tick t: lead commands wait beyond it. Reports about ticks that had no
-// command of ours say nothing about the clock and are left out.
-func (c *predictedClock) report(t tick.Tick, lead int8) {
+// report takes in what the server said in the row of tick t: lead commands wait beyond it, and starved says whether it had to do without one
+// since the row before. Reports about ticks that had no command of ours say nothing about the clock and are left out.
+func (c *predictedClock) report(now time.Duration, t tick.Tick, lead int8, starved bool) {
+	c.hungry = c.hungry || starved
 	newest := int64(t) + int64(lead)
 	p := c.phases[uint64(newest)%ringTicks]
 	if newest <= 0 || int64(p.tick) != newest || lead == -128 || lead == 127 {
@@ -58,12 +62,30 @@ func (c *predictedClock) report(t tick.Tick, lead int8) {
 	period := c.rate.Period()
 	sample := time.Duration(lead)*period + period/2 - p.phase // between lead and lead+1 ticks, as seen at phase 0
 	if !c.known {
-		c.known, c.margin, c.spread = true, sample, 0
+		c.leads, c.known = recent{grain: period}, true
+	}
+	if newest == c.newest { // no package has come since: a loss, or the path, which the next will tell
+		c.leads.noise(sample)
+		c.margin = c.leads.middle()
+		c.spread = c.margin - min(sample, c.leads.early())
 		return
 	}
-	d := sample - c.margin
-	c.margin += d / 8
-	c.spread += (d.Abs() - c.spread) / 16
+	c.newest = newest
+	c.leads.add(sample)
+	c.margin = c.leads.middle()
+	c.spread = c.margin - c.leads.early()
+	c.feed(now)
+}
+
+// feed wants more lead if the server had to do without a command although the lead was as wanted. Where the path has become longer it is
+// not: more is wanted since the first report of it.
+func (c *predictedClock) feed(now time.Duration) {
+	period := c.rate.Period()
+	if c.hungry && c.lead(now) > c.want()-period {
+		c.bump = min(c.bump+period, maxBump*period)
+		c.eased = now
+	}
+	c.hungry = false
 }
 
 // lead is how long before its tick a command made now will arrive, as far as the server's reports tell.
@@ -93,17 +115,8 @@ func (c *predictedClock) chances() int {
 func (c *predictedClock) want() time.Duration {
 	period := c.rate.Period()
 	want := max(2*period, time.Duration(c.chances())*period-period/2)
-	want += max(0, min(2*c.spread-period/2, 6*period))
+	want += max(0, min(c.spread-period/2, 6*period))
 	return min(want+c.bump, maxLead*period)
-}
-
-// starved notes that the server had to do without a command. If the lead was as wanted, it is too small.
-func (c *predictedClock) starved(now time.Duration) {
-	period := c.rate.Period()
-	if c.known && c.lead(now) > c.want()-period {
-		c.bump = min(c.bump+period, maxBump*period)
-		c.eased = now
-	}
 }
 
 // advance lets dt pass. ideal is where the clock would have to be by the server clock and the round trip alone: it is where

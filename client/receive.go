@@ -121,6 +121,7 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		return nil
 	}
 	c.server.arrive(c.looks.at(now), h.Tick)
+	c.server.follow(c.looks.at(now), c.peer.RTT().Min/2, !c.measured)
 	if h.Owner {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
@@ -162,10 +163,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	c.stats.Starved += uint64(starved)
 	switch {
 	case c.predict.gave(t): // only of such a tick does the report say how our commands fare
-		if starved != 0 {
-			c.predicted.starved(c.looks.at(now))
-		}
-		c.predicted.report(t, c.self.Lead)
+		c.predicted.report(c.looks.at(now), t, c.self.Lead, starved != 0)
 	case t > c.predict.newest:
 		c.predicted.known = false
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // renderClock is the server time that the client looks at. It never goes back, and never past the newest snapshot.
@@ -36,6 +37,9 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 		c.resets++
 	case ahead < -renderReset:
 		next = c.at
+	}
+	if planted.On(planted.RenderBack) && ahead < 0 {
+		next, c.at = want, min(c.at, want)
 	}
 	c.over = max(0, c.over-dt/overEase)
 	if next > newest {

@@ -12,16 +12,22 @@ const (
 )
 
 // serverClock estimates the server's clock from when snapshots of known ticks arrive. Most are late, none is early: the
-// fastest of the last two seconds tells the offset, the others the jitter.
+// fastest of the last two seconds tells the offset, the others the jitter. Where the path becomes longer, all are late for these two seconds,
+// and then none is: what the render clock goes by, offset and jitter together, does not change.
 type serverClock struct {
 	rate   tick.Rate
 	begun  bool
 	epoch  int64                       // now/leastBucket of the newest bucket
 	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
 	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
-	jitter time.Duration               // about how late the latest twentieth of the snapshots are
+	ways   recent                      // arrivals less the ticks' instants
+	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	newest tick.Tick                   // newest that arrived
 	gap    time.Duration               // 98th percentile of how old the newest gets before the next one comes
+	age    time.Duration               // the same, were all ways as long as the middle of ways
+
+	ahead    time.Duration // of our clock, as it is shown
+	followed time.Duration // when ahead was last steered
 }
 
 const far = time.Duration(1 << 62)
@@ -46,38 +52,46 @@ func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
 	for _, v := range c.least {
 		c.offset = min(c.offset, v)
 	}
-	c.late(sample - c.offset)
+	if t < c.newest {
+		c.ways.noise(sample) // others have overtaken it
+	} else {
+		c.ways.add(sample)
+	}
+	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
 	c.older(now, t)
 }
 
 // older measures the gap that loss and jitter leave between one newest snapshot and the next: a percentile by steps of a fixed
 // size, 49 times as large upwards as downwards.
 func (c *serverClock) older(now time.Duration, t tick.Tick) {
-	if t <= c.newest {
-		return
+	way := c.ways.middle()
+	if t > c.newest {
+		if c.newest != 0 && now-way-c.rate.At(c.newest) > c.age {
+			c.age += 49 * gapStep
+		} else {
+			c.age = max(0, c.age-gapStep)
+		}
+		c.newest = t
 	}
-	if c.newest != 0 && c.arriving(now)-c.rate.At(c.newest) > c.gap {
-		c.gap += 49 * gapStep
-	} else {
-		c.gap = max(0, c.gap-gapStep)
-	}
-	c.newest = t
+	c.gap = c.age + way - c.offset
 }
 
 const gapStep = 250 * time.Microsecond
 
-// late moves the jitter up fast and down slowly, which settles near the 95th percentile without keeping samples.
-func (c *serverClock) late(by time.Duration) {
-	by = min(by, maxJitter)
-	if by > c.jitter {
-		c.jitter += (by - c.jitter) / 4
-	} else {
-		c.jitter -= (c.jitter - by) / 64
-	}
-}
-
-// maxJitter bounds what one snapshot can do: a stall of seconds is no jitter.
+// maxJitter bounds what a stall of seconds can do: it is no jitter.
 const maxJitter = 200 * time.Millisecond
 
 // arriving is the server time whose snapshot, were it of the fastest, would arrive now.
 func (c *serverClock) arriving(now time.Duration) time.Duration { return now - c.offset }
+
+// follow steers what is shown of the server's clock towards what the fastest snapshot and half the fastest round trip say. They do not
+// learn of a new path at the same time, and a server's clock does not jump because of one. At once is for when nothing is known yet.
+func (c *serverClock) follow(now, half time.Duration, atOnce bool) {
+	err := half - c.offset - c.ahead
+	if atOnce || err.Abs() > hardLimit {
+		c.ahead += err
+	} else {
+		c.ahead += steer(err, max(0, now-c.followed))
+	}
+	c.followed = max(now, c.followed)
+}

@@ -39,7 +39,7 @@ type Stats struct {
 	SnapshotAge time.Duration // at the last Advance: the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could be here to what is looked at
 
-	Lead       int8          // commands that waited on the server, in the newest owner row
+	Lead       int8          // ticks by which our newest command on the server was ahead, in the newest owner row; below 0: too late
 	LeadWanted time.Duration // what the predicted clock steers for
 	Starved    uint64        // ticks the server had to play without our command
 

@@ -127,16 +127,23 @@ func (f *flights) look(c *Client, slot int, now instant) (o Thing, ok bool) {
 	}
 	// What begins or ends between the two snapshots does so in its tick.
 	var next Thing
+	last := false // within the tick in which it ends
 	if to != 0 && f.told(to, slot, &next) && next.Kind.Flies() && next.Since <= now.tick {
 		switch end := next.Ended(to); {
 		case next.Over() && end <= now.tick:
 			return next, true
+		case next.Over() && ok:
+			last = end == now.tick+1 && next.ID == o.ID
 		case !next.Over() && !ok:
 			o, ok, from = next, true, to
 		}
 	}
 	if !ok {
 		return o, false
+	}
+	if last { // on its way to where it ends, not beyond
+		o.Pos = lerp(f.fly(c, slot, &o, from, instant{tick: now.tick}), next.Pos, now.frac)
+		return o, true
 	}
 	o.Pos = f.fly(c, slot, &o, from, now)
 	return o, true

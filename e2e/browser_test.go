@@ -72,7 +72,7 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(tab, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(tab, 4*time.Minute)
 	t.Cleanup(cancel)
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
 	from, to := h.between(tick.View{From: 170, To: 171})
 	var m move
-	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true) })
+	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true, h.ways.rows) })
 }
 
 func BenchmarkTest(b *testing.B) {

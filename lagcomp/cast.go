@@ -51,9 +51,61 @@ func (h *History) CastSeen(shots []Shot, hits []Hit, seen func(s *Shot, id uint3
 	if len(hits) < len(shots) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d shots into %d hits", len(shots), len(hits)))
 	}
+	// While memory brings the poses near one shot, the one before is judged.
+	var last *look
 	h.together(len(shots), func(i int) tick.Tick { return shots[i].View.From }, func(i int) {
-		hits[i] = h.castOne(&shots[i], seen)
+		next := &h.looks[0]
+		if last == next {
+			next = &h.looks[1]
+		}
+		if next.shot = i; !h.look(&shots[i], next) {
+			hits[i] = Hit{}
+			return
+		}
+		if last != nil {
+			hits[last.shot] = h.judge(&shots[last.shot], last, seen)
+		}
+		last = next
 	})
+	if last != nil {
+		hits[last.shot] = h.judge(&shots[last.shot], last, seen)
+	}
+}
+
+// look is a shot after the broad phase, and its memory.
+type look struct {
+	shot   int
+	q      question
+	near   []int32 // in rows, or everyone
+	flyers []int32
+	rows   []int32
+}
+
+// look names the rows near a shot and sends for them; false: it hits nobody.
+func (h *History) look(s *Shot, l *look) bool {
+	a, b := h.between(s.View)
+	ray, ok := Aim(s.Ray)
+	if a == nil || !ok {
+		return false
+	}
+	l.q = question{ray: ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
+	h.candidates = l.rows
+	near, flyers := h.near(ray, a, b, s.View.Frac)
+	l.near, l.flyers = near, append(l.flyers[:0], flyers...)
+	if len(near) <= fewRows {
+		kernel.Fetch(words(a.rows), words(b.rows), near)
+	}
+	return true
+}
+
+// fewRows is of how many at most the poses are sent for ahead: more would push each other out.
+const fewRows = 64
+
+func (h *History) judge(s *Shot, l *look, seen func(*Shot, uint32) bool) Hit {
+	if seen == nil {
+		return h.sieve.judge(&l.q, l.near, l.flyers, nil)
+	}
+	return h.sieve.judge(&l.q, l.near, l.flyers, func(id uint32) bool { return seen(s, id) })
 }
 
 // together calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
@@ -78,20 +130,6 @@ func (h *History) together(n int, from func(i int) tick.Tick, judge func(i int))
 			judge(first + int(i))
 		}
 	}
-}
-
-func (h *History) castOne(s *Shot, seen func(*Shot, uint32) bool) (best Hit) {
-	a, b := h.between(s.View)
-	ray, ok := Aim(s.Ray)
-	if a == nil || !ok {
-		return Hit{}
-	}
-	q := question{ray: ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
-	near, flyers := h.near(ray, a, b, s.View.Frac)
-	if seen == nil {
-		return h.sieve.judge(&q, near, flyers, nil)
-	}
-	return h.sieve.judge(&q, near, flyers, func(id uint32) bool { return seen(s, id) })
 }
 
 // short is a ray that need not go further than a hit that is known, and a little, so that rounding decides nothing.

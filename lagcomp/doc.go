@@ -16,8 +16,9 @@
 //
 // # Questions
 //
-// History.Cast asks for rays, and Sweeper for all else, with an index of squares: Cast for spheres that fly along a ray (rounds,
-// projectiles, blows), Overlap for capsules and balls (blades, blasts), Within for whom a ball touches. Each question has a view of its own;
+// History.Cast asks for rays, and Sweeper for all else, with an index of squares for ticks that many ask for: Cast for spheres that fly along a ray (rounds,
+// projectiles, blows), Overlap for capsules and balls (blades, blasts), Within for whom a ball touches, Around for whom a way may touch at
+// any view of a span. Each question has a view of its own;
 // those of a call are grouped by the tick they look at, and answered in the order in which they were asked; the lowest slot wins where two
 // are equally near. The map is not known here: cut the ray by Max where it stops.
 //

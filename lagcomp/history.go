@@ -25,9 +25,10 @@ type History struct {
 	newest     tick.Tick
 	frames     []frame // tick t is in frames[t % len]
 	everyone   []int32 // 0, 1, 2, ...
-	candidates []int32 // of the shot at hand
+	candidates []int32 // of the shot at hand: a look's rows
 	ways       ways
 	sieve      sieve
+	looks      [2]look
 	order      []int32 // of the questions at hand, and where in it those of a frame stand
 	places     []int32
 }
@@ -52,7 +53,11 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.candidates, h.ways = make([]int32, slots), make([]int32, 0, slots), newWays(false)
+	h.everyone, h.ways = make([]int32, slots), newWays(false, slots)
+	for i := range h.looks {
+		h.looks[i].rows, h.looks[i].flyers = make([]int32, 0, slots), make([]int32, 0, cap(h.ways.flyers))
+	}
+	h.candidates = h.looks[0].rows
 	h.sieve = newSieve(slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
@@ -62,11 +67,11 @@ func NewHistory(slots, ticks int) *History {
 }
 
 func newFrame(slots int) frame {
-	axes := make([]float32, 4*slots)
-	return frame{
-		x: axes[:slots:slots], y: axes[slots : 2*slots : 2*slots], z: axes[2*slots : 3*slots : 3*slots], nr2: axes[3*slots:],
-		rows: make([]rig.Pose, slots),
-	}
+	const line = 16 // columns begin with a cache line each
+	stride := (slots + line - 1) / line * line
+	axes := make([]float32, 4*stride)
+	column := func(i int) []float32 { return axes[i*stride:][:slots:slots] }
+	return frame{x: column(0), y: column(1), z: column(2), nr2: column(3), rows: make([]rig.Pose, slots)}
 }
 
 // Record stores everybody at tick t, which must be newer than the last: poses[i] is slot i, an ID of 0 an empty slot.
@@ -99,13 +104,28 @@ var widest = func() (r float32) {
 	return r
 }()
 
+// words is poses as the kernel takes them.
+func words(poses []rig.Pose) []kernel.Row {
+	return unsafe.Slice((*kernel.Row)(unsafe.Pointer(unsafe.SliceData(poses))), len(poses))
+}
+
+// The kernel counts on these.
+var (
+	_ [0]byte  = [unsafe.Offsetof(rig.Pose{}.Pos)]byte{}
+	_ [16]byte = [unsafe.Offsetof(rig.Pose{}.Flags)]byte{}
+	_ [20]byte = [unsafe.Offsetof(rig.Pose{}.ID)]byte{}
+	_ [24]byte = [unsafe.Offsetof(rig.Pose{}.Form)]byte{}
+)
+
 // fill copies poses into the first rows and returns how many of those are needed. No branch: the dead and the absent stand about at
 // random.
 func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
-	copy(f.rows, poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
-	for i := range poses {
+	c := kernel.Column{X: x, Y: y, Z: z, NR2: nr2}
+	done := kernel.Unzip(words(poses), words(f.rows), &c, &bounds)
+	copy(f.rows[done:], poses[done:])
+	for i := done; i < n; i++ {
 		p := &poses[i]
 		alive := uint32(p.Flags&rig.FlagAlive) & ((p.ID | -p.ID) >> 31)
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
@@ -183,6 +203,14 @@ func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
 func (f *frame) target(slot int, shooter uint32, team uint8) bool {
 	p := &f.rows[slot]
 	return slot < f.used && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
+}
+
+// lives reports whether somebody can be hit in a slot.
+func (f *frame) lives(slot int) bool { return slot < f.used && f.nr2[slot] != kernel.Never }
+
+// column is the first n rows as the kernel takes them.
+func (f *frame) column(n int) kernel.Column {
+	return kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
 // ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of

@@ -3,6 +3,7 @@ package lagcomp
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -35,10 +36,11 @@ type ways struct {
 	direct move    // the last pair of ticks that was measured as such
 	flyers []int32 // of the last answer
 	last   way
+	rows   []int32 // of a measurement
 }
 
-func newWays(shared bool) ways {
-	return ways{shared: shared, flyers: make([]int32, 0, mostFlyers+len(move{}.flyers))}
+func newWays(shared bool, slots int) ways {
+	return ways{shared: shared, flyers: make([]int32, 0, mostFlyers+len(move{}.flyers)), rows: make([]int32, 0, slots)}
 }
 
 // way is an answer of reach.
@@ -71,7 +73,7 @@ func (w *ways) sum(h *History, a, b *frame) (metres float32, flyers []int32, ok 
 			if w.shared {
 				return w.span(a, b)
 			}
-			s.measure(h.frame(f.last), f, stepLimits, true)
+			s.measure(h.frame(f.last), f, stepLimits, true, w.rows)
 		}
 		metres += s.metres
 		if s.count == tooMany || metres > longest {
@@ -108,7 +110,7 @@ func whole(out []int32, a, b *frame, rows []int32) []int32 {
 func (w *ways) span(a, b *frame) (metres float32, flyers []int32, ok bool) {
 	m := &w.direct
 	if m.from != a.tick || m.to != b.tick {
-		m.measure(a, b, spanLimits, false)
+		m.measure(a, b, spanLimits, false, w.rows)
 	}
 	if m.count == tooMany {
 		return 0, nil, false
@@ -116,42 +118,41 @@ func (w *ways) span(a, b *frame) (metres float32, flyers []int32, ok bool) {
 	return m.metres, m.flyers[:m.count], true
 }
 
-// measure makes m the bound from a to b. Rows that Lerp does not mix are left out, or flyers if breaks is set.
-func (m *move) measure(a, b *frame, limits []float32, breaks bool) {
+// measure makes m the bound from a to b. Rows that Lerp does not mix are left out; or, if breaks is set, flyers where somebody died, and
+// else bounded like others: that is more than it takes. rows is used for it.
+func (m *move) measure(a, b *frame, limits []float32, breaks bool, rows []int32) {
 	m.from, m.to = a.tick, b.tick
 	for _, limit := range limits {
-		if m.within(a, b, limit, breaks); m.count != tooMany {
+		if m.within(a, b, limit, breaks, rows); m.count != tooMany {
 			return
 		}
 	}
 }
 
-func (m *move) within(a, b *frame, limit float32, breaks bool) {
+// within looks at columns alone, but for the few that moved further.
+func (m *move) within(a, b *frame, limit float32, breaks bool, rows []int32) {
 	n := min(a.used, b.used)
-	ax, ay, az, bx, by, bz := a.x[:n], a.y[:n], a.z[:n], b.x[:n], b.y[:n], b.z[:n]
-	m.count, m.metres = 0, 0
-	var most float32
-	for i := range a.used {
-		p := &a.rows[i]
-		if p.ID == 0 || !p.Alive() {
-			continue
+	from, to := a.column(n), b.column(n)
+	square, further := kernel.Moved(&from, &to, float32(limit*limit), rows)
+	m.count, m.metres = 0, geom.Sqrt(square)
+	for _, slot := range further {
+		if breaks || !rig.Broken(&a.rows[slot], &b.rows[slot]) {
+			m.fly(slot)
 		}
-		const life = rig.FlagAlive | rig.LifeMask
-		if i < n && p.ID == b.rows[i].ID && (p.Flags^b.rows[i].Flags)&life == 0 {
-			square := geom.Vec3{X: bx[i] - ax[i], Y: by[i] - ay[i], Z: bz[i] - az[i]}.LenSq()
-			if square <= limit*limit {
-				most = max(most, square)
-				continue
-			}
-		} else if !breaks {
-			continue
-		}
-		if int(m.count) == len(m.flyers) {
-			m.count = tooMany
-			return
-		}
-		m.flyers[m.count] = int32(i)
-		m.count++
 	}
-	m.metres = geom.Sqrt(most)
+	for slot := n; slot < a.used && breaks; slot++ {
+		if a.lives(slot) {
+			m.fly(int32(slot))
+		}
+	}
+}
+
+// fly adds a flyer, if there is room.
+func (m *move) fly(slot int32) {
+	if m.count == tooMany || int(m.count) == len(m.flyers) {
+		m.count = tooMany
+		return
+	}
+	m.flyers[m.count] = slot
+	m.count++
 }

@@ -60,21 +60,26 @@ func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bo
 // sift keeps the rows that may be hit at all.
 func (s *sieve) sift(q *question, rows []int32) {
 	for _, row := range rows {
-		slot := int(row)
-		if !q.a.target(slot, q.except, q.team) {
-			continue
-		}
-		p := &q.a.rows[slot]
-		feet := p.Pos
-		if q.frac != 0 && slot < q.b.used {
-			if b := &q.b.rows[slot]; !rig.Broken(p, b) {
-				feet = feet.Lerp(b.Pos, float32(q.frac)/256)
-			}
-		}
-		if from, ok := rig.Reaches(&q.ray, q.radius, feet, p.Form.Hero()); ok {
+		if from, ok := q.reaches(int(row)); ok {
 			s.rows = append(s.rows, nearRow{from, row})
 		}
 	}
+}
+
+// reaches reports whether a row may be hit at all, and how far along the ray at the soonest: its flags and its bound say so, long before
+// a pose is worked out.
+func (q *question) reaches(slot int) (from float32, ok bool) {
+	if !q.a.target(slot, q.except, q.team) {
+		return 0, false
+	}
+	p := &q.a.rows[slot]
+	feet := p.Pos
+	if q.frac != 0 && slot < q.b.used {
+		if b := &q.b.rows[slot]; !rig.Broken(p, b) {
+			feet = feet.Lerp(b.Pos, float32(q.frac)/256)
+		}
+	}
+	return rig.Reaches(&q.ray, q.radius, feet, p.Form.Hero())
 }
 
 // meet works out one body, and makes it best if it is nearer.

@@ -121,10 +121,7 @@ func (s *Sweeper) overlapOne(i int, z *Zone, out []Touch) []Touch {
 		}
 		return out
 	}
-	s.inBox(a, &q, func(slot int32) { s.marks[slot>>6] |= 1 << (slot & 63) })
-	for _, slot := range q.flyers {
-		s.marks[slot>>6] |= 1 << (slot & 63)
-	}
+	s.mark(a, &q, ball)
 	for w := range s.marks {
 		for word := s.marks[w]; word != 0; word &= word - 1 {
 			judge(w<<6 | bits.TrailingZeros64(word))

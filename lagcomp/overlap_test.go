@@ -27,10 +27,11 @@ func (h *slowHistory) slowOverlap(zones []Zone) (out []Touch) {
 // TestRow49ZonesAgainstEverybody compares batches of blades and blasts, each at a view of its own, with the slow twin.
 func TestRow49ZonesAgainstEverybody(t *testing.T) {
 	touched, wide := 0, 0
-	for round, extent := range []float32{8, 40, 300} {
+	for round, extent := range []float32{8, 40, 300, 8, 40, 300} {
 		c := newCrowd(uint64(round)+40, 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
+		s.patience = []int{0, 1 << 30}[round/3] // with indexes, and row by row
 		for now := tick.Tick(1); now <= 260; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)

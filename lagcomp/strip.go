@@ -10,17 +10,13 @@ import (
 const wideStrip = 160
 
 // alongStrip makes candidates the rows that a long way may touch, square by square of the ground that it passes over, and
-// reports false if looking at everybody is less work: the lobby is small, or there is no index.
-func (s *Sweeper) alongStrip(ray geom.Ray, q *query) bool {
+// reports false if looking at everybody is less work: the lobby is small.
+func (s *Sweeper) alongStrip(in *index, ray geom.Ray, q *query) bool {
 	s.candidates = s.candidates[:0]
 	if q.reach > kernel.MaxRadius {
 		return false
 	}
 	f := q.frame
-	in := s.of(f)
-	if in == nil {
-		return false
-	}
 	wide := q.reach + 1e-2
 	reach := float32(wide * wide)
 	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
@@ -35,8 +31,8 @@ func (s *Sweeper) alongStrip(ray geom.Ray, q *query) bool {
 	for z := strip.Z0; z <= strip.Z1; z++ {
 		x0, x1 := strip.Row(z)
 		for x := x0; x <= x1; x++ {
-			c := cellOf(x, z)
-			for _, slot := range in.rows[in.start[c]:in.start[c+1]] {
+			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
+				slot := row - 1
 				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)
 				along := min(max(to.Dot(r.Dir), 0), r.Max)
 				if to.Mad(r.Dir, -along).LenSq() <= reach {

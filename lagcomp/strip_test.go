@@ -32,7 +32,7 @@ func field(t testing.TB, players, ticks, each int) (*History, *slowHistory, []Sw
 func TestRow49StripsAgainstEverybody(t *testing.T) {
 	h, slow, sweeps := field(t, 1500, 90, 900)
 	s := NewSweeper(h)
-	s.wide = 16 // or they would be for the largest lobbies only
+	s.wide, s.patience = 16, 0 // or they would be for the largest lobbies only, and for the ticks that many ask for
 	hits, strips := 0, 0
 	for i := range sweeps {
 		w := &sweeps[i]
@@ -46,7 +46,7 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 		}
 		if a, b := h.between(w.View); a != nil {
 			q := s.query(a, b, w.View.Frac, w.Ray.Origin, w.Ray.At(w.Ray.Max), w.Radius)
-			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(ray, &q) {
+			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(s.of(a), ray, &q) {
 				strips++
 			}
 		}
@@ -68,6 +68,7 @@ func TestForksHitTheSame(t *testing.T) {
 	NewSweeper(h).Cast(sweeps, want)
 	for _, prepared := range []bool{true, false} {
 		s := NewSweeper(h)
+		s.patience = 1
 		if prepared {
 			for i := range sweeps {
 				s.Prepare(sweeps[i].View)
@@ -108,6 +109,7 @@ func BenchmarkStrip(b *testing.B) {
 		}
 		view := tick.View{From: 8, To: 9, Frac: 77}
 		s := NewSweeper(h)
+		s.patience = 0
 		a, z := h.between(view)
 		ray := geom.Ray{Origin: geom.Vec3{X: -30, Y: 1.6, Z: -20}, Dir: geom.Vec3{X: 0.8, Z: 0.6}, Max: 60}
 		q := s.query(a, z, view.Frac, ray.Origin, ray.At(ray.Max), 0)
@@ -115,7 +117,7 @@ func BenchmarkStrip(b *testing.B) {
 		b.Run(fmt.Sprintf("players=%d/squares", players), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if !s.alongStrip(ray, &q) {
+				if !s.alongStrip(s.of(a), ray, &q) {
 					b.Skip("so few players that the rows are less work")
 				}
 			}

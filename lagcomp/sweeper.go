@@ -20,40 +20,33 @@ const (
 )
 
 // Sweeper answers questions about spheres near players of a History: short ways and small balls, many of them in a tick.
-// It keeps an index of squares for each tick that is asked for, built when it first is. One owner calls it; the history
+// It keeps an index of squares for each tick that many ask for. One owner calls it; the history
 // must outlive it, and may go on recording.
 type Sweeper struct {
 	h          *History
 	index      *[indexes]index // of tick t: index[t % indexes]
-	ground     []int32         // of the living of the frame at hand, which square; nil: a fork, which builds no index
 	marks      []uint64        // of Within, a bit a slot, all 0 in between
 	candidates []int32         // of a way
 	ways       ways
 	sieve      sieve
+	around     around
 	notes      []Note // of the sweeps at hand, nil: nobody asks
 	wide       int    // wideStrip, but in tests
-}
-
-// index lists the living rows of one tick by squares of the ground: rows[start[c]:start[c+1]].
-type index struct {
-	tick  tick.Tick // 0: none
-	start []int32   // gridSide*gridSide + 1
-	rows  []int32
-	low   float32 // feet of the lowest and the highest
-	high  float32
+	patience   int    // likewise
 }
 
 // NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
-		h: h, index: new([indexes]index), ground: make([]int32, h.slots), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), ways: newWays(false), sieve: newSieve(h.slots), wide: wideStrip,
+		h: h, index: new([indexes]index), marks: make([]uint64, (h.slots+63)/64),
+		candidates: make([]int32, 0, h.slots), ways: newWays(false, h.slots), sieve: newSieve(h.slots), wide: wideStrip, patience: patience,
 	}
-	starts, rows := make([]int32, indexes*(gridSide*gridSide+1)), make([]int32, indexes*h.slots)
+	s.around.always, s.around.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
+	const n = gridSide * gridSide
+	heads, next := make([]int32, indexes*n), make([]int32, indexes*h.slots)
 	for i := range s.index {
-		const n = gridSide*gridSide + 1
-		s.index[i].start = starts[i*n : (i+1)*n : (i+1)*n]
-		s.index[i].rows = rows[i*h.slots : (i+1)*h.slots : (i+1)*h.slots]
+		s.index[i].head = heads[i*n : (i+1)*n : (i+1)*n]
+		s.index[i].next = next[i*h.slots : (i+1)*h.slots : (i+1)*h.slots]
 	}
 	return s
 }
@@ -109,12 +102,13 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hi
 // list is the rows that a way may touch, but for the flyers: looked for in a box round a short one, along the squares of a long
 // one, or among everybody.
 func (s *Sweeper) list(a *frame, ray geom.Ray, q *query) []int32 {
-	if q.cells <= fewCells {
-		s.candidates = s.candidates[:0]
-		s.inBox(a, q, func(row int32) { s.candidates = append(s.candidates, row) })
+	in := s.of(a)
+	switch {
+	case in == nil:
+	case q.cells <= fewCells:
+		s.candidates = in.box(a, q, s.candidates[:0])
 		return s.candidates
-	}
-	if s.alongStrip(ray, q) {
+	case s.alongStrip(in, ray, q):
 		return s.candidates
 	}
 	return s.alongRay(ray, *q)
@@ -140,11 +134,7 @@ func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
 		}
 		return out
 	}
-	// A bit a slot: that sorts them, and counts a flyer once.
-	s.inBox(a, &q, func(slot int32) { s.marks[slot>>6] |= 1 << (slot & 63) })
-	for _, slot := range q.flyers {
-		s.marks[slot>>6] |= 1 << (slot & 63)
-	}
+	s.mark(a, &q, ball)
 	for w, word := range s.marks {
 		if word == 0 {
 			continue
@@ -215,71 +205,48 @@ func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
 	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates[:0])
 }
 
-// inBox calls judge for the rows whose feet lie in the query's box.
-func (s *Sweeper) inBox(f *frame, q *query, judge func(int32)) {
-	in := s.of(f)
-	if in == nil {
-		for slot := range f.used {
-			judge(int32(slot))
-		}
-		return
+// mark sets the bits of the rows that a ball may touch: that sorts them, and counts a flyer once.
+func (s *Sweeper) mark(f *frame, q *query, ball geom.Sphere) {
+	if in := s.of(f); in != nil {
+		s.candidates = in.box(f, q, s.candidates[:0])
+	} else {
+		s.candidates = s.round(ball, q)
 	}
+	for _, slot := range s.candidates {
+		s.marks[slot>>6] |= 1 << (slot & 63)
+	}
+	for _, slot := range q.flyers {
+		s.marks[slot>>6] |= 1 << (slot & 63)
+	}
+}
+
+// round lists rows that a ball may touch, of everybody.
+func (s *Sweeper) round(ball geom.Sphere, q *query) []int32 {
+	f := q.frame
+	if q.reach > kernel.MaxRadius {
+		return append(s.candidates[:0], s.h.everyone[:f.used]...)
+	}
+	n, grown := f.used, q.reach+1e-2 // as the box has it
+	c := f.column(n)
+	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHigh, Z: ball.Center.Z, Grow: float32(grown*grown) - float32(widest*widest), Widest: widest}
+	return kernel.Overlaps(at, &c, s.candidates[:0])
+}
+
+// box appends to out the rows whose feet lie in the query's box.
+func (in *index) box(f *frame, q *query, out []int32) []int32 {
 	for z := q.z0; z < q.z0+q.nz; z++ {
 		for x := q.x0; x < q.x0+q.nx; x++ {
-			c := cellOf(x, z)
-			for _, slot := range in.rows[in.start[c]:in.start[c+1]] {
+			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
+				slot := row - 1
 				x, y, z := f.x[slot], f.y[slot], f.z[slot]
 				if x < q.lo.X || x > q.hi.X || z < q.lo.Z || z > q.hi.Z || y < q.lo.Y || y > q.hi.Y {
 					continue
 				}
-				judge(slot)
+				out = append(out, slot)
 			}
 		}
 	}
+	return out
 }
 
 func cellOf(x, z int) int { return z&(gridSide-1)<<gridBits | x&(gridSide-1) }
-
-// of returns the index of a frame, building it if it is not there: count, then place from the back, so that each start
-// ends where its square begins and rows ascend. A fork gets nil for one that is not there.
-func (s *Sweeper) of(f *frame) *index {
-	in := &s.index[int(f.tick)%indexes]
-	if in.tick == f.tick {
-		return in
-	}
-	if s.ground == nil {
-		return nil
-	}
-	in.tick = f.tick
-	n := f.used
-	start, ground := in.start, s.ground[:n]
-	x, y, z, rows := f.x[:n], f.y[:n], f.z[:n], f.rows[:n]
-	in.low, in.high = 2*Reach, -2*Reach
-	clear(start)
-	for i := range ground {
-		ground[i] = -1
-		if rows[i].ID != 0 && rows[i].Alive() {
-			if y[i] < in.low { // no NaN is
-				in.low = y[i]
-			}
-			if y[i] > in.high {
-				in.high = y[i]
-			}
-			c := cellOf(square(x[i]), square(z[i]))
-			ground[i] = int32(c)
-			start[c]++
-		}
-	}
-	total := int32(0)
-	for c := range start {
-		total += start[c]
-		start[c] = total
-	}
-	for i := n - 1; i >= 0; i-- {
-		if c := ground[i]; c >= 0 {
-			start[c]--
-			in.rows[start[c]] = int32(i)
-		}
-	}
-	return in
-}

@@ -23,6 +23,12 @@ const (
 	// than the gap between two datagrams of a single player at 20 Hz.
 	idleTime = 60 * time.Millisecond
 
+	// A trickle of fewer than few datagrams a drain may gather for longer, up to slowest times the moderation; many shorten it again. The
+	// owner reads what it needs from the socket itself, so the loop only keeps the socket's buffer from overflowing, and each wake-up of its
+	// thread takes the processor from whoever else runs there.
+	few, many = 16, 64
+	slowest   = 4
+
 	// fullPause is the least time to wait for the owner to make room.
 	fullPause = 500 * time.Microsecond
 )
@@ -45,7 +51,7 @@ type drainer struct {
 	count   *counters
 	keep    func([]byte) bool
 	pause   time.Duration // negative: give the socket back after each drain
-	idle    int           // empty drains before the socket is given back
+	slow    time.Duration // as often as that pause, 1 to slowest
 	closing atomic.Bool
 	turn    atomic.Int32 // whose the socket is
 	heard   atomic.Bool  // the owner has read datagrams from the socket
@@ -75,7 +81,7 @@ func newDrainer(cfg Config, count *counters) *drainer {
 		count:  count,
 		keep:   cfg.Keep,
 		pause:  cfg.Moderation,
-		idle:   int(idleTime/max(cfg.Moderation, 1)) + 1,
+		slow:   1,
 	}
 	d.scrap[0].buf = new(packet)
 	return d
@@ -100,7 +106,7 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 	data, _ := c.Next(-1)
 	d.first(data, c.RemoteAddr())
 	d.turn.Store(turnLoop)
-	for idle := 0; !d.closing.Load(); {
+	for idle := time.Duration(0); !d.closing.Load(); {
 		n, full := d.drain(c.Fd())
 		switch {
 		case full: // gnet's poller would call again at once, to no purpose
@@ -110,15 +116,26 @@ func (d *drainer) OnTraffic(c gnet.Conn) gnet.Action {
 		case n > 0 || d.heard.Swap(false):
 			idle = 0
 		default:
-			idle++
+			idle += d.pause * d.slow
 		}
-		if d.pause < 0 || idle > d.idle {
+		if d.pause < 0 || idle > idleTime+d.pause*d.slow {
 			break // a readable socket calls again at once
 		}
-		d.rest(d.pause)
+		d.moderate(n)
+		d.rest(d.pause * d.slow)
 	}
 	d.turn.Store(turnGnet)
 	return gnet.None
+}
+
+// moderate chooses how long datagrams may gather, after a drain of n.
+func (d *drainer) moderate(n int) {
+	switch {
+	case n < few:
+		d.slow = min(2*d.slow, slowest)
+	case n > many:
+		d.slow = max(d.slow/2, 1)
+	}
 }
 
 // rest lets go of the socket for a while.

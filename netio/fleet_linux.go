@@ -12,10 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	fleetEvents = 512 // sockets one epoll_wait may name
-	fleetDepth  = 8   // datagrams one recvmmsg may take from a socket; fewer say that it is empty
-)
+// fleetEvents is how many sockets one epoll_wait may name.
+const fleetEvents = 512
 
 // Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine. An
 // epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
@@ -26,8 +24,8 @@ type Fleet struct {
 	members []member
 	free    []int // numbers that can be given out again, the last one first
 	events  []unix.EpollEvent
-	in      *mmsg
-	slots   [fleetDepth]slot
+	waiting []unix.EpollEvent // of events: sockets that have something and were not asked yet
+	in      *trainIn
 	count   counters
 	closed  bool
 }
@@ -44,12 +42,7 @@ func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
 	}
-	f := &Fleet{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents)}
-	f.in = newMmsg(unix.AF_UNSPEC)
-	for i := range f.in.hdrs {
-		f.in.hdrs[i].hdr.Name = nil // the sender is known: the socket is connected
-	}
-	giveBuffers(f.slots[:])
+	f := &Fleet{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents), in: newTrainIn()}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -86,6 +79,7 @@ func (f *Fleet) open(i int) error {
 		unix.Close(fd)
 		return os.NewSyscallError("connect", errno)
 	}
+	f.in.ask(fd)
 	m := member{fd: fd}
 	if i < len(f.members) {
 		m.generation = f.members[i].generation + 1
@@ -148,23 +142,43 @@ func (f *Fleet) Send(i int, data []byte) error {
 // Poll calls fn for every datagram that has arrived, without waiting, and returns how many. Of one client they come in
 // order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
 func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
-	for !f.closed {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
-			uintptr(len(f.events)), 0, 0, 0)
-		if errno == unix.EINTR {
-			continue
-		}
-		if errno != 0 {
-			break
-		}
-		for e := range f.events[:n] {
-			delivered += f.empty(int(f.events[e].Fd), f.events[e].Pad, fn)
-		}
-		if int(n) < len(f.events) {
-			break
-		}
+	for more := true; more; {
+		var n int
+		n, more = f.PollSome(fleetEvents, fn)
+		delivered += n
 	}
 	return delivered
+}
+
+// PollSome is Poll for at most so many clients of those who have received something, for callers who have other things to do in time,
+// too; more says that it may not have been all.
+func (f *Fleet) PollSome(clients int, fn func(i int, data []byte)) (delivered int, more bool) {
+	for ; clients > 0 && !f.closed; clients-- {
+		if len(f.waiting) == 0 {
+			if f.waiting = f.look(); len(f.waiting) == 0 {
+				return delivered, false
+			}
+		}
+		e := f.waiting[0]
+		f.waiting = f.waiting[1:]
+		delivered += f.empty(int(e.Fd), e.Pad, fn)
+	}
+	return delivered, !f.closed
+}
+
+// look asks which sockets have something.
+func (f *Fleet) look() []unix.EpollEvent {
+	for {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
+			uintptr(len(f.events)), 0, 0, 0)
+		switch errno {
+		case 0:
+			return f.events[:n]
+		case unix.EINTR:
+			continue
+		}
+		return nil
+	}
 }
 
 // empty takes everything from one client's socket, for as long as the number is the same client's.
@@ -174,23 +188,40 @@ func (f *Fleet) empty(i int, generation int32, fn func(i int, data []byte)) (del
 		if m.fd < 0 || m.generation != generation {
 			break
 		}
-		n, errno := f.in.recv(m.fd, f.slots[:])
+		n, errno := f.in.recv(m.fd)
 		if errno != 0 { // an earlier datagram was refused; data may wait behind that news
 			refusals++
 			continue
 		}
-		for k := range f.count.arrived(f.slots[:n], nil) {
-			s := &f.slots[k]
-			if f.members[i] == m {
-				delivered++
-				fn(i, s.buf[:s.n:s.n])
-			}
+		for k := range n {
+			delivered += f.unload(i, m, k, fn)
 		}
 		if n < fleetDepth {
 			break
 		}
 	}
 	return delivered
+}
+
+// unload hands on the datagrams of train k, which came to member m of number i.
+func (f *Fleet) unload(i int, m member, k int, fn func(i int, data []byte)) (delivered int) {
+	train, segment := f.in.train(k)
+	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
+	for {
+		data := train[:min(segment, len(train))]
+		train = train[len(data):]
+		f.count.in.Inc()
+		switch {
+		case len(data) > MaxDatagram:
+			f.count.oversize.Inc()
+		case f.members[i] == m:
+			delivered++
+			fn(i, data[:len(data):len(data)])
+		}
+		if len(train) == 0 {
+			return delivered
+		}
+	}
 }
 
 // LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.

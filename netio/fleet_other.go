@@ -159,6 +159,12 @@ func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
 	return delivered
 }
 
+// PollSome is Poll for at most so many clients of those who have received something, for callers who have other things to do in time,
+// too; more says that it may not have been all. Here it is all.
+func (f *Fleet) PollSome(_ int, fn func(i int, data []byte)) (delivered int, more bool) {
+	return f.Poll(fn), false
+}
+
 // LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
 func (f *Fleet) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {

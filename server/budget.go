@@ -178,7 +178,7 @@ const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
 func (l *Lobby) told(g *guest, t tick.Tick) {
-	if l.ledger.looks() {
+	if !l.unobserved && l.ledger.looks() {
 		l.lookUntold(g, t)
 	}
 	if !g.byRow || g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil { // nothing waits

@@ -255,8 +255,10 @@ func shedCost(s Shed) float64 {
 // Each rung acts on a real lobby: fewer snapshots, then half of the players in each, then no spectators, nobody new, and a slower match
 // that clients follow; with the last rung all of it comes back. Who plays is never sent away, and no command is dropped.
 func TestRow66RungsAct(t *testing.T) {
+	alone(t)
 	{
-		b := newTable(t, 60, Config{Players: 64, Spectators: 2})
+		n, seconds := brief(60, 32), brief(4, 2)
+		b := newTable(t, n, Config{Players: 64, Spectators: 2})
 		b.think = func(n int) client.Intent { // the same at all times, so that bytes can be compared
 			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(b.lobby.match.Tick())*90 + uint32(n)*4000)}
 		}
@@ -283,20 +285,20 @@ func TestRow66RungsAct(t *testing.T) {
 		for rung := ShedNothing; rung < NumSheds; rung++ {
 			b.lobby.Shed(rung)
 			clock.Dilate(rung.Tempo())
-			run(3)
+			run(brief(3, 2))
 			if rung == ShedNothing {
 				missing = b.count(InputsMissing)
 			}
 			before := b.lobby.match.Tick()
-			at[rung] = run(4)
+			at[rung] = run(seconds)
 			ticks := b.lobby.match.Tick() - before
-			if want := tick.Tick(4 * 60); rung < ShedTime && ticks+2 < want || rung == ShedTime && (ticks < want*4/5-2 || ticks > want*4/5+2) {
-				t.Errorf("%v: %d ticks in 4 s", rung, ticks)
+			if want := tick.Tick(seconds * 60); rung < ShedTime && ticks+2 < want || rung == ShedTime && (ticks < want*4/5-2 || ticks > want*4/5+2) {
+				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
 			}
-			if state, why := b.players[60].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != wire.ReasonOverload {
+			if state, why := b.players[n].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != wire.ReasonOverload {
 				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
 			}
-			if b.lobby.Stats.Rung[rung].Load() < 300 {
+			if b.lobby.Stats.Rung[rung].Load() < uint64(60*seconds) {
 				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.Rung[rung].Load())
 			}
 			b.agrees(20)
@@ -314,7 +316,7 @@ func TestRow66RungsAct(t *testing.T) {
 				t.Errorf("relation %d is %.2f, want %.2f to %.2f: %+v", i, r.got, r.least, r.most, at)
 			}
 		}
-		for n, p := range b.players[:60] {
+		for n, p := range b.players[:n] {
 			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != slowTempo {
 				t.Errorf("client %d at tempo %d: %+v", n, p.Tempo(), s)
 			}
@@ -325,12 +327,12 @@ func TestRow66RungsAct(t *testing.T) {
 		b.lobby.Shed(ShedNothing)
 		clock.Dilate(wire.FullTempo)
 		run(3)
-		if f := run(4); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != wire.FullTempo {
+		if f := run(seconds); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != wire.FullTempo {
 			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[ShedNothing], b.players[0].Tempo())
 		}
 		b.sit(client.Config{}, spectator) // is welcome again
 		run(1)
-		if state, _ := b.players[61].State(); state != client.Joined {
+		if state, _ := b.players[n+1].State(); state != client.Joined {
 			t.Errorf("the next spectator is %v", state)
 		}
 	}

@@ -2,12 +2,14 @@ package server
 
 import (
 	"bytes"
+	"sync"
 	"time"
 
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // contents is what clients may lack of what a Welcome names, packed once and sent to all who ask. In a tick each of them gets one
@@ -33,9 +35,19 @@ func (l *Lobby) Prepare() {
 	c.packed = true
 	c.parcels[wire.ContentArena] = arenaParcel(l.cfg.Arena)
 	if c.parcels[wire.ContentModel] == nil {
-		c.parcels[wire.ContentModel] = parcel(wire.ContentModel, l.cfg.Models.Append(nil))
+		c.parcels[wire.ContentModel] = modelParcel(l.cfg.Models)
 	}
 }
+
+// modelParcel packs models. Those that most lobbies have are packed once for all lobbies of a process: nobody writes into a parcel.
+func modelParcel(m ghost.Models) []byte {
+	if m == ghost.Trained() {
+		return trainedParcel()
+	}
+	return parcel(wire.ContentModel, m.Append(nil))
+}
+
+var trainedParcel = sync.OnceValue(func() []byte { return parcel(wire.ContentModel, ghost.Trained().Append(nil)) })
 
 // arenaParcel packs an arena.
 func arenaParcel(a *arena.Arena) []byte {

@@ -290,6 +290,7 @@ func TestContentTooLarge(t *testing.T) {
 
 // Sizes and times that PROTOCOL.md and the decision 0016 state: what a map takes, and how long a line of 64 kbit/s needs for it.
 func TestContentSizes(t *testing.T) {
+	alone(t)
 	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {
 		file := mapFile(t, name)
 		p := parcel(wire.ContentArena, file)

@@ -103,6 +103,7 @@ func (b *table) settled(seconds int) {
 // TestRow14MapChange is row 14 of the reference's checklist: the server's states, and a change of the map with clients connected. Some
 // have the map and some fetch it; all keep their sessions and names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
+	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, Far: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &atlas{t: t, later: 5}
 		cfg.Load, cfg.Players, cfg.Spectators = a.load, 20, 2
@@ -136,7 +137,7 @@ func TestRow14MapChange(t *testing.T) {
 			if p := b.lobby.Phase(); p != PhaseLoading {
 				t.Fatalf("%d, %d: %v", i, n, p)
 			}
-			for range 300 {
+			for range brief(300, 180) {
 				b.turn()
 			}
 			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(Changes) != uint64(n+1) || b.lobby.Phase() != PhaseActive {

@@ -114,8 +114,8 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 // look finds what a guest may see, and adds to the weights of those rows if some may have to wait. The set belongs to the guest.
 func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	s := &l.crowd
-	l.cfg.Enter(StageInterest)
-	defer l.cfg.Enter(StageDelta)
+	l.enter(StageInterest)
+	defer l.enter(StageDelta)
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if g.eyes == nil {
 		g.eyes = interest.NewClient(s.grid)

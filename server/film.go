@@ -10,7 +10,7 @@ import (
 type Film struct {
 	Head  *replay.Head // of the match that it is of
 	Chunk *replay.Chunk
-	First bool // of a round: a recording that is kept by rounds begins anew
+	First bool // of a round that a recording can begin with: one that is kept by rounds begins anew
 }
 
 // film records the lobby's match: for Config.Record, which has all of it, and for killcams, which have the last seconds.
@@ -27,11 +27,11 @@ type film struct {
 func (l *Lobby) roll() {
 	f := &l.film
 	rate := l.cfg.Rules.Rate
-	rec, err := replay.NewRecorder(l.match, replay.CamChunkMillis*int(rate)/1000)
+	rec, err := replay.NewRecorder(l.match, replay.ChunkMillis*int(rate)/1000, replay.KeyEvery)
 	if err != nil {
 		return // somebody comes or goes: after the tick, then
 	}
-	h := replay.HeadOf(l.match, l.cfg.ArenaName, replay.CamChunkMillis*int(rate)/1000)
+	h := replay.HeadOf(l.match, l.cfg.ArenaName, replay.ChunkMillis*int(rate)/1000)
 	*f = film{match: l.match, head: h, rec: rec, cam: replay.NewCam(h)}
 }
 
@@ -64,8 +64,11 @@ func (l *Lobby) reel(c *replay.Chunk) {
 		return
 	}
 	round := l.match.Mode().Round
-	l.cfg.Record(Film{Head: &f.head, Chunk: c, First: !f.begun || round != f.round})
-	f.begun, f.round = true, round
+	first := len(c.Key) > 0 && (!f.begun || round != f.round)
+	l.cfg.Record(Film{Head: &f.head, Chunk: c, First: first})
+	if first {
+		f.begun, f.round = true, round
+	}
 }
 
 // Reel hands what was recorded since the last chunk to Config.Record and ends the recording: for the end of a lobby.

@@ -39,10 +39,13 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 // done ends a tick's account.
 func (l *Lobby) done(lap *lap) {
 	l.Stats.Rung[l.shed].Inc()
+	l.count()
 	lap.done(&l.Stats)
 	l.lapped = *lap
-	l.audit()
-	l.publishAfter(max(l.batch, 1))
+	if !l.unobserved {
+		l.audit()
+		l.publishAfter(max(l.batch, 1))
+	}
 }
 
 // slept ends a tick that was not played.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
@@ -70,6 +71,16 @@ func (l *Lobby) guestOf(client int) *guest {
 // admit gives players to those who have arrived: the one they had, if they were away, or a new one. The gate has as many
 // slots as the match, so whoever finds no player free waits for the end of a tick, at which one is.
 func (l *Lobby) admit(now time.Duration) {
+	if planted.On(planted.JoinOrder) {
+		all := map[int32]bool{}
+		for _, client := range l.arrivals {
+			all[client] = true
+		}
+		l.arrivals = l.arrivals[:0]
+		for client := range all {
+			l.arrivals = append(l.arrivals, client)
+		}
+	}
 	for len(l.arrivals) > 0 {
 		client := int(l.arrivals[0])
 		s, ok := l.gate.Session(client)
@@ -298,6 +309,7 @@ func (l *Lobby) seat(slot int32) {
 }
 
 func (l *Lobby) unseat(slot int32) {
+	l.tally(&l.guests[slot])
 	for i, s := range l.live {
 		if s == slot {
 			l.live = append(l.live[:i], l.live[i+1:]...)

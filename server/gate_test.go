@@ -58,6 +58,10 @@ func TestGrace(t *testing.T) {
 	}
 	c.unharmed()
 	l.tick()
+	for _, slot := range l.lobby.live { // now, and not with its next commands
+		l.lobby.tally(&l.lobby.guests[slot])
+	}
+	l.lobby.count()
 	if used := control.inputs().Used + c.inputs().Used; l.count(InputsUsed) != used {
 		t.Errorf("%d commands used, by the inboxes %d", l.count(InputsUsed), used)
 	}

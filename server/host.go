@@ -126,6 +126,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
+		f.refused = h.lobby.Stats.Count[DashRefused].Inc
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -154,6 +155,7 @@ const defaultPlayers = 64
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	if h.archive != nil {
+		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)

@@ -124,7 +124,7 @@ func (h *Host) lines(now time.Duration) {
 			out, err := h.lobby.Execute(now, nil, p.line, console.Caller{Name: "http", Rank: console.Admin})
 			p.reply <- spoken{out, err}
 		case q := <-t.asked:
-			q.verdict <- h.lobby.Explain(q.client, q.entity)
+			q.verdicts <- q.answer(h.lobby)
 		default:
 			if h.lobby.Console().Pending() > 0 {
 				h.show(h.lobby.StepConsole(now, t.out[:0]), nil)
@@ -154,6 +154,27 @@ type Reply struct {
 // patienceHTTP is how long a line over HTTP waits for a tick.
 const patienceHTTP = 5 * time.Second
 
+// ticked hands a request to the goroutine that plays the ticks, and returns what that says. If no tick takes it in time, or the lobby
+// ends, the request is answered so.
+func ticked[Q, A any](w http.ResponseWriter, r *http.Request, t *terminal, to chan<- Q, q Q, reply <-chan A) (a A, ok bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
+	defer cancel()
+	select {
+	case to <- q:
+		select {
+		case a = <-reply: // it is being done
+			return a, true
+		case <-t.ended: // by a fault
+		}
+	case <-ctx.Done():
+		http.Error(w, "no tick had time for it", http.StatusServiceUnavailable)
+		return a, false
+	case <-t.ended:
+	}
+	http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
+	return a, false
+}
+
 // serveConsole runs a line, the body of the request, with the rank of an admin: 200 if it was carried out, 400 if not. If there is a
 // secret it must be brought, also on a port that only this machine can reach.
 func (h *Host) serveConsole(secret string) http.HandlerFunc {
@@ -171,23 +192,9 @@ func (h *Host) serveConsole(secret string) http.HandlerFunc {
 			http.Error(w, console.ErrLineLong.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
-		defer cancel()
 		p := posted{string(bytes.TrimRight(body, "\r\n")), make(chan spoken, 1)}
-		select {
-		case h.terminal.posted <- p:
-		case <-ctx.Done():
-			http.Error(w, "no tick had time for the line", http.StatusServiceUnavailable)
-			return
-		case <-h.terminal.ended:
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
-			return
-		}
-		var said spoken
-		select {
-		case said = <-p.reply: // it is being run
-		case <-h.terminal.ended: // by a fault
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
+		said, ok := ticked(w, r, &h.terminal, h.terminal.posted, p, p.reply)
+		if !ok {
 			return
 		}
 		reply := Reply{Output: said.out}

@@ -29,7 +29,9 @@ type view struct {
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
 	ticks  int
-	seats  []seatView // by slot
+	timed  int                       // of them, those with stages
+	means  [len(lap{}.stage)]float64 // of those, us a tick by stage
+	seats  []seatView                // by slot
 }
 
 // seatView is a player's figures when the frame was begun.
@@ -58,6 +60,8 @@ func newView(l *Lobby) view {
 		a.Bones = append(a.Bones, b.String())
 	}
 	v := view{page: dash.New(a), seats: make([]seatView, len(l.guests)), ground: l.cfg.Arena}
+	n := &l.Stats.Count
+	v.page.Dropped, v.page.Kicked, v.page.Refused = n[DashDropped].Inc, n[DashKicked].Inc, n[DashRefused].Inc
 	v.page.SetMap(mapOf(l.cfg.Arena, l.cfg.ArenaName))
 	return v
 }
@@ -84,9 +88,11 @@ func (h *Host) display(now, late, took time.Duration) {
 	v, l := &h.view, h.lobby
 	if v.page == nil || !v.page.Watched() {
 		v.frame = nil
+		l.timer.set(timeEvery)
 		return
 	}
 	if v.frame == nil {
+		l.timer.set(watchedEvery)
 		v.begin(now, l)
 		return
 	}
@@ -119,7 +125,7 @@ func (v *view) close() {
 
 // begin notes where everything stands that the next frame tells the growth of.
 func (v *view) begin(now time.Duration, l *Lobby) {
-	v.frame, v.since, v.parts, v.bytes, v.ticks = v.page.Next(), now, l.ledger.now.Sections, l.Stats.Count[BytesIn].Load(), 0
+	v.frame, v.since, v.parts, v.bytes, v.ticks, v.timed = v.page.Next(), now, l.ledger.now.Sections, l.Stats.Count[BytesIn].Load(), 0, 0
 	clear(v.stages[:])
 	for slot := range v.seats {
 		v.seats[slot].id = 0
@@ -134,8 +140,11 @@ func (v *view) begin(now time.Duration, l *Lobby) {
 func (v *view) tick(l *Lobby, late, took time.Duration) {
 	f := v.frame
 	v.ticks++
-	for i := range v.stages {
-		v.stages[i] += l.lapped.stage[i]
+	if l.lapped.timed {
+		v.timed++
+		for i := range v.stages {
+			v.stages[i] += l.lapped.stage[i]
+		}
 	}
 	if len(f.Ticks) < dash.MaxTicks {
 		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(l.lapped.last - l.lapped.begin), Wall: micros(took), Late: micros(max(0, late))})
@@ -193,9 +202,12 @@ func bodyOf(p *rig.Pose, to dash.Body) dash.Body {
 func (v *view) fill(now time.Duration, l *Lobby) {
 	f, span := v.frame, max((now-v.since).Seconds(), 1e-3)
 	f.Tick, f.Span, f.Arena = uint64(l.match.Tick()), span, l.cfg.ArenaName
-	for _, d := range v.stages[:Stages] {
-		f.Stages = append(f.Stages, float64(rounded(float64(d)/1e3/float64(max(1, v.ticks)), 100)))
+	if v.timed > 0 { // else what was last seen stands: few ticks have their stages timed
+		for i := range v.means {
+			v.means[i] = float64(rounded(float64(v.stages[i])/1e3/float64(v.timed), 100))
+		}
 	}
+	f.Stages = append(f.Stages, v.means[:Stages]...)
 	total := l.ledger.now.Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)

@@ -15,6 +15,7 @@ import (
 
 // front is the side of a host that faces the network: the socket, who may come in, and the HTTP port.
 type front struct {
+	refused func() // is called for each request for the live page that is refused; nil: nobody counts
 	conn    netio.Conn
 	gate    netcode.ServerConfig // complete
 	journal *journal             // nil: none
@@ -145,7 +146,7 @@ func (f *front) openHTTP(cfg HostConfig, mux *http.ServeMux) (err error) {
 	if private || cfg.HTTPToken != "" {
 		f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"
 	}
-	f.web.serve(guarded(mux, private, cfg.HTTPToken))
+	f.web.serve(guarded(mux, private, cfg.HTTPToken, f.refused))
 	return nil
 }
 

@@ -6,22 +6,26 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // recordQueue is how many chunks may wait for the disk: half a minute.
-const recordQueue = 8
+const recordQueue = 32
 
 // archive writes a lobby's recording into files of a folder, one a round, from a goroutine of its own. The tick hands chunks over and never
-// waits: what finds the queue full is left out, said loudly, and the recording goes on in another file, since every chunk can be the first.
+// waits: what finds the queue full is left out, said loudly, and the recording goes on in another file with the next chunk that can be the
+// first of one.
 type archive struct {
 	dir   string
 	log   io.Writer
 	queue chan Film
 	ended chan struct{}
-	gap   bool // the tick's: the last chunk was left out
+	tape  replay.Tape
+	gap   bool // the tick's: a chunk was left out since the last that can be a first
 }
 
 // newArchive makes the folder if need be, and begins to wait for chunks.
@@ -33,67 +37,60 @@ func newArchive(dir string, log io.Writer) (*archive, error) {
 		log = io.Discard
 	}
 	a := &archive{dir: dir, log: log, queue: make(chan Film, recordQueue), ended: make(chan struct{})}
+	a.tape = replay.Tape{Create: a.create, Say: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
 	return a, nil
 }
 
 // take is Config.Record: it belongs to the tick.
 func (a *archive) take(f Film) {
+	if a.gap && len(f.Chunk.Key) == 0 {
+		return
+	}
 	f.First = f.First || a.gap
-	a.gap = false
 	select {
 	case a.queue <- f:
+		if a.gap {
+			fmt.Fprintf(a.log, "RECORDING: from tick %d on again\n", f.Chunk.First)
+		}
+		a.gap = false
 	default:
+		if !a.gap {
+			fmt.Fprintf(a.log, "RECORDING: the disk is too slow: from tick %d on nothing is recorded\n", f.Chunk.First)
+		}
 		a.gap = true
-		fmt.Fprintf(a.log, "RECORDING: the disk is too slow: ticks %d to %d are not recorded\n", f.Chunk.First, f.Chunk.Last())
 	}
 }
 
-// write writes what comes until close. Each chunk is one write: a server that is killed leaves a file that can be read up to its last chunk.
+// write writes what comes until close. A server that is killed leaves a file that can be read up to its last chunk: a second is lost.
 func (a *archive) write() {
 	defer close(a.ended)
-	pack := replay.NewPacker()
-	var file *os.File
-	var buf []byte
+	a.tape.Pack = replay.NewPacker()
 	for f := range a.queue {
-		buf = buf[:0]
-		if f.First || file == nil {
-			err := closeFile(file)
-			var bad error
-			if file, bad = a.create(&f); errors.Join(err, bad) != nil {
-				fmt.Fprintf(a.log, "RECORDING: %v: ticks %d to %d are not recorded\n", errors.Join(err, bad), f.Chunk.First, f.Chunk.Last())
-				if file == nil {
-					continue
-				}
-			}
-			buf = f.Head.Append(buf)
-		}
-		buf = pack.Append(buf, f.Chunk)
-		if _, err := file.Write(buf); err != nil {
-			fmt.Fprintf(a.log, "RECORDING: %v: ticks %d to %d are not recorded\n", err, f.Chunk.First, f.Chunk.Last())
-			_ = file.Close()
-			file = nil // the next chunk begins another
-		}
+		a.tape.Put(f.Head, f.Chunk, f.First)
 	}
-	if err := closeFile(file); err != nil {
-		fmt.Fprintf(a.log, "RECORDING: %v\n", err)
-	}
-}
-
-func closeFile(f *os.File) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
+	a.tape.Close()
 }
 
 // create makes the file of a round, with a name that says when and from which tick.
-func (a *archive) create(f *Film) (*os.File, error) {
-	name := fmt.Sprintf("%s-%d-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(), f.Chunk.First)
+func (a *archive) create(first tick.Tick) (replay.File, string, error) {
+	name := fmt.Sprintf("%s-%d-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(), first)
 	file, err := os.OpenFile(filepath.Join(a.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return nil, err
+		return nil, name, err
 	}
-	return file, nil
+	return reelFile{file}, name, nil
+}
+
+// reelFile is a file whose errors say where a disk is full.
+type reelFile struct{ *os.File }
+
+// WriteAt writes b at an offset. Its error wraps replay.ErrFull where the disk, or what we may have of it, is full.
+func (f reelFile) WriteAt(b []byte, at int64) (int, error) {
+	n, err := f.File.WriteAt(b, at)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w: %w", replay.ErrFull, err)
+	}
+	return n, err
 }
 
 // close waits until all is written. nil is no archive.

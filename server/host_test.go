@@ -94,7 +94,11 @@ func TestHost(t *testing.T) {
 			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
 				time.Sleep(time.Millisecond)
 			}
-			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || r.Counts["rx_accepted"] != r.Counts["rx_datagrams"] ||
+			taken := r.Counts["rx_accepted"] // or, where this machine is so slow that a handshake is said twice, dropped
+			for _, n := range r.Drops {
+				taken += n
+			}
+			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
 				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != Stages {
 				t.Errorf("%s, round %d: %+v", socket, round, r)
 			}

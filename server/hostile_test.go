@@ -367,7 +367,8 @@ func TestHostilePackages(t *testing.T) {
 
 // TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise, from seeds of their number.
 func TestBlastLobby(t *testing.T) {
-	n := 20_000
+	alone(t)
+	n := brief(20_000, 5_000)
 	if s := os.Getenv("TICKRATE_BLAST"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil || n < 1 {

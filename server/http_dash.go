@@ -10,11 +10,14 @@ import (
 )
 
 // paged keeps the live page, which tells where everybody is, from strangers.
-func paged(pages http.Handler, private bool, secret string) http.Handler {
+func paged(pages http.Handler, private bool, secret string, refused func()) http.Handler {
 	sum := sha256.Sum256([]byte(secret))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, dash.Prefix) {
 			if no := unwatchable(w, r, private, secret, sum); no != nil {
+				if refused != nil {
+					refused()
+				}
 				http.Error(w, no.text, no.status)
 				return
 			}

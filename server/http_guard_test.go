@@ -44,7 +44,7 @@ func TestPagesGuarded(t *testing.T) {
 		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 401}, // a page's password opens the page
 		{"s", false, events, map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 	} {
-		h := guarded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), c.private, c.secret)
+		h := guarded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), c.private, c.secret, nil)
 		var method, path string
 		for n := range c.page {
 			if c.page[n] == ' ' {

@@ -1,13 +1,14 @@
 package server
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // Bits is a ledger as GET /v1/bits tells it.
@@ -21,7 +22,8 @@ type Bits struct {
 	Sections     []SectionBits `json:"sections"` // together Bytes, and SampledBytes
 	Cells        []Cell        `json:"cells"`    // together 8 times SampledBytes
 	Snapshots    uint64        `json:"sampled_snapshots"`
-	Entities     []WhyCount    `json:"entities"` // in those, by whether they were told and why not
+	Entities     []WhyCount    `json:"entities"` // players in those, by whether they were told and why not
+	Things       []ThingCount  `json:"things"`   // likewise things, by class
 }
 
 // SectionBits is a section's part.
@@ -37,6 +39,12 @@ type WhyCount struct {
 	Count uint64 `json:"count"`
 }
 
+// ThingCount is how often something became of a thing of a class.
+type ThingCount struct {
+	Class string `json:"class"`
+	WhyCount
+}
+
 // Bits is the ledger in a form for programs.
 func (n *Ledger) Bits() Bits {
 	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: n.Looked}
@@ -50,6 +58,13 @@ func (n *Ledger) Bits() Bits {
 			b.Entities = append(b.Entities, WhyCount{Why(w), count})
 		}
 	}
+	for kind := range n.Things {
+		for w, count := range n.Things[kind] {
+			if count > 0 {
+				b.Things = append(b.Things, ThingCount{ghost.Kind(kind).String(), WhyCount{Why(w), count}})
+			}
+		}
+	}
 	return b
 }
 
@@ -58,8 +73,9 @@ func (h *Host) serveBits(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, ledger.Bits())
 }
 
-// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, both net ids. What players know of each other
-// is not for everybody: who asks needs what the console asks for.
+// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Verdict. N is a net id, M too, or a ThingRef;
+// without M the answer is a list about all players and things. What players know of each other is not for everybody: who asks needs what
+// the console asks for.
 func (h *Host) serveWhy(secret string) http.HandlerFunc {
 	sum := sha256.Sum256([]byte(secret))
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -69,32 +85,17 @@ func (h *Host) serveWhy(secret string) http.HandlerFunc {
 				return
 			}
 		}
-		client, err := netID(r, "client")
-		var entity ecs.NetID
-		if err == nil {
-			entity, err = netID(r, "entity")
-		}
+		q, err := questionOf(r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		verdict := make(chan Verdict, 1)
-		ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
-		defer cancel()
-		select {
-		case h.terminal.asked <- question{client, entity, verdict}:
-		case <-ctx.Done():
-			http.Error(w, "no tick had time for the question", http.StatusServiceUnavailable)
-			return
-		case <-h.terminal.ended:
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
-			return
-		}
-		select {
-		case v := <-verdict:
+		switch v, ok := ticked(w, r, &h.terminal, h.terminal.asked, q, q.verdicts); {
+		case !ok:
+		case q.all:
 			writeJSON(w, v)
-		case <-h.terminal.ended: // by a fault
-			http.Error(w, "the lobby has ended", http.StatusServiceUnavailable)
+		default:
+			writeJSON(w, v[0])
 		}
 	}
 }
@@ -102,7 +103,37 @@ func (h *Host) serveWhy(secret string) http.HandlerFunc {
 // question waits for the goroutine that plays the ticks.
 type question struct {
 	client, entity ecs.NetID
-	verdict        chan Verdict // has room for one
+	thing          ThingRef       // if it has a class, in place of entity
+	all            bool           // about everything
+	verdicts       chan []Verdict // has room for one list, which has one verdict unless all
+}
+
+// questionOf reads what is asked.
+func questionOf(r *http.Request) (q question, err error) {
+	q.verdicts = make(chan []Verdict, 1)
+	if q.client, err = netID(r, "client"); err != nil {
+		return q, err
+	}
+	switch entity := r.URL.Query().Get("entity"); {
+	case entity == "":
+		q.all = true
+	case strings.Contains(entity, ":"):
+		q.thing, err = ParseThingRef(entity)
+	default:
+		q.entity, err = netID(r, "entity")
+	}
+	return q, err
+}
+
+// answer is what there is to say, between two ticks.
+func (q *question) answer(l *Lobby) []Verdict {
+	switch {
+	case q.all:
+		return l.ExplainAll(nil, q.client)
+	case q.thing.Kind != 0:
+		return []Verdict{l.ExplainThing(q.client, q.thing)}
+	}
+	return []Verdict{l.Explain(q.client, q.entity)}
 }
 
 // netID reads a net id from a query.

@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // lobbyName is what labels call the lobby of a host.
@@ -87,6 +88,19 @@ func byStage(of func(*Stats) []*meter.Native) func(*Host, *metric, *sink) {
 	}
 }
 
+// reasons reads counters by reason, from the first that is one.
+func reasons[R interface {
+	~int | ~uint8
+	String() string
+}](first R, of func(*Stats) []meter.Counter) func(*Host, *metric, *sink) {
+	return func(h *Host, _ *metric, out *sink) {
+		all := of(&h.lobby.Stats)
+		for r := first; int(r) < len(all); r++ {
+			out.counter(float64(all[r].Load()), r.String())
+		}
+	}
+}
+
 func census(of func(Census) int) func(*Host, *metric, *sink) {
 	return func(_ *Host, _ *metric, out *sink) { out.gauge(float64(of(out.ledger.Census))) }
 }
@@ -141,16 +155,8 @@ var metrics = []metric{
 	{name: "tickrate_received_datagrams_total", unit: "datagrams", help: "Datagrams in.", read: counts(Received)},
 	{name: "tickrate_received_bytes_total", unit: "bytes", help: "UDP payload in.", read: counts(BytesIn)},
 	{name: "tickrate_accepted_datagrams_total", unit: "datagrams", help: "Datagrams in that were neither refused nor dropped.", read: counts(Accepted)},
-	{name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, help: "Datagrams in that the gate did not open.", read: func(h *Host, _ *metric, out *sink) {
-		for i := netcode.DropNone + 1; i < netcode.NumDrops; i++ {
-			out.counter(float64(h.lobby.Stats.Refused[i].Load()), i.String())
-		}
-	}},
-	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: func(h *Host, _ *metric, out *sink) {
-		for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
-			out.counter(float64(h.lobby.Stats.Drops[i].Load()), i.String())
-		}
-	}},
+	{name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, help: "Datagrams in that the gate did not open.", read: reasons(netcode.DropNone+1, func(s *Stats) []meter.Counter { return s.Refused[:] })},
+	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: reasons(wire.DropNone+1, func(s *Stats) []meter.Counter { return s.Drops[:] })},
 	{name: "tickrate_socket_lost_datagrams_total", unit: "datagrams", help: "Datagrams lost on this side of the network.", read: socket(func(h *Host) uint64 { return h.conn.Stats().Lost() })},
 	{name: "tickrate_sent_datagrams_total", unit: "datagrams", help: "Datagrams out.", read: counts(Sent)},
 	{name: "tickrate_sent_bytes_total", unit: "bytes", help: "UDP payload out.", read: counts(BytesOut)},
@@ -170,6 +176,7 @@ var metrics = []metric{
 			out.counter(float64(c.Bits)/8, c.Component, c.Field, c.Reason)
 		}
 	}},
+	{name: "tickrate_aim_score", unit: "1", help: "Of every player who has hit somebody, once a second: 0 aims as people do, 1 as no hand does (native histogram); nobody is punished by it.", read: natives(func(s *Stats) *meter.Native { return s.Aim })},
 	{name: "tickrate_snapshot_bytes", unit: "bytes", help: "UDP payload of a snapshot to one client (native histogram).", read: natives(func(s *Stats) *meter.Native { return s.SnapshotBytes })},
 	{name: "tickrate_snapshots_total", unit: "snapshots", help: "Snapshots sent.", read: counts(Snapshots)},
 	{name: "tickrate_snapshots_held_total", unit: "snapshots", labels: []string{"reason"}, help: "Snapshots that were due and not sent.", read: func(h *Host, _ *metric, out *sink) {
@@ -183,9 +190,18 @@ var metrics = []metric{
 	{name: "tickrate_flights_untold_total", unit: "flights", help: "Flights of all ticks for which the lobby had no slot: nobody is told of them.", read: counts(Untold)},
 	{name: "tickrate_snapshots_diverged_total", unit: "snapshots", help: "Snapshots that a client decoded to other rows than were sent.", read: counts(Diverged)},
 	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.ledger.Looked)) }},
-	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Entities in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
+	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Players in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
 		for w, n := range out.ledger.Why {
 			out.counter(float64(n), Why(w).String())
+		}
+	}},
+	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
+		for kind := ghost.Kind(1); kind < ghost.Kinds; kind++ {
+			for w, n := range out.ledger.Things[kind] {
+				if n > 0 || Why(w) == WhyTold {
+					out.counter(float64(n), kind.String(), Why(w).String())
+				}
+			}
 		}
 	}},
 	{name: "tickrate_resyncs_total", unit: "clients", help: "Clients that lost their baselines and began anew.", read: counts(Resyncs)},
@@ -217,15 +233,15 @@ var metrics = []metric{
 	{name: "tickrate_map_changes_refused_total", unit: "changes", help: "Times it was to be and could not.", read: counts(ChangesRefused)},
 	{name: "tickrate_of_old_map_total", unit: "messages", help: "What clients said about a map that is not played any more, which was not taken.", read: counts(Elsewhere)},
 	{name: "tickrate_watch_refused_total", unit: "wishes", help: "Spectators' wishes to look where they may not.", read: counts(WatchRefused)},
+	{name: "tickrate_replay_truncated_total", unit: "recordings", help: "Recordings that ended before their round did, as they could not be written.", read: counts(ReplaysCut)},
+	{name: "tickrate_dash_dropped_total", unit: "frames", help: "Frames of the live page that a reader was too slow for.", read: counts(DashDropped)},
+	{name: "tickrate_dash_kicked_slow_total", unit: "readers", help: "Readers of the live page who took nothing for seconds.", read: counts(DashKicked)},
+	{name: "tickrate_dash_refused_total", unit: "requests", help: "Requests for the live page that were refused: of other sites, or without the secret.", read: counts(DashRefused)},
 	{name: "tickrate_events_refused_total", unit: "events", help: "Events that a client's full queue did not take.", read: counts(EventsRefused)},
 	{name: "tickrate_events_unknown_total", unit: "events", help: "Events from clients that mean nothing here.", read: counts(EventsUnknown)},
 	{name: "tickrate_roster_events_total", unit: "events", help: "Events with names.", read: counts(Introduced)},
 	{name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"}, help: "Lines for the chat, and those who heard them or did not.", read: counts(Said, Crowded, Heard, Unheard)},
-	{name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"}, help: "Lines for the chat that were refused.", read: func(h *Host, _ *metric, out *sink) {
-		for i := chat.RefusedNone + 1; i < chat.NumRefusals; i++ {
-			out.counter(float64(h.lobby.Stats.Chat[i].Load()), i.String())
-		}
-	}},
+	{name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"}, help: "Lines for the chat that were refused.", read: reasons(chat.RefusedNone+1, func(s *Stats) []meter.Counter { return s.Chat[:] })},
 	{name: "tickrate_console_lines_total", unit: "lines", help: "Lines of guests for the console.", read: counts(Asked)},
 	{name: "tickrate_console_lines_refused_total", unit: "lines", help: "Those that it did not carry out.", read: counts(AskedVain)},
 }

@@ -457,7 +457,7 @@ func TestWhyOverHTTP(t *testing.T) {
 		if bring != "" {
 			r.Header.Set("Authorization", "Bearer "+bring)
 		}
-		go func() { guarded(h.pages(secret), secret == "", secret).ServeHTTP(w, r); close(done) }()
+		go func() { guarded(h.pages(secret), secret == "", secret, nil).ServeHTTP(w, r); close(done) }()
 		for {
 			select {
 			case <-done:
@@ -473,10 +473,14 @@ func TestWhyOverHTTP(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Why != WhyTold || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
 		t.Errorf("%d %s: %+v %v", w.Code, w.Body, v, err)
 	}
-	for query, want := range map[string]int{"": 400, "client=1": 400, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200} {
+	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200} {
 		if w := get("", query, ""); w.Code != want {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}
+	}
+	var all []Verdict
+	if w := get("", fmt.Sprintf("client=%d", l.callers[0].id()), ""); json.Unmarshal(w.Body.Bytes(), &all) != nil || len(all) != 2 || all[1] != v && all[0] != v {
+		t.Errorf("about all: %s", w.Body)
 	}
 	if w := get("s", query, ""); w.Code != 401 {
 		t.Errorf("without the secret: %d", w.Code)

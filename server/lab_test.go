@@ -41,6 +41,23 @@ func labGate() netcode.ServerConfig {
 	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
 }
 
+// alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
+// short ones of all that a lobby does.
+func alone(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
+}
+
+// brief is how much of something a test plays: all, or less where tests are short.
+func brief(all, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return all
+}
+
 // lab is a lobby on a network in memory and in virtual time.
 type lab struct {
 	t       testing.TB

@@ -64,9 +64,10 @@ type Ledger struct {
 	SampledSection [NumSections]uint64 // bytes of the sampled ones
 	Cells          []Cell              // those that are not empty, from the outside of a datagram inwards
 
-	Looked uint64          // snapshots of which it was looked at who is not in them, one in Every
-	Why    [NumWhys]uint64 // of these: pairs of client and entity, by what became of the entity
-	Census Census          // who is here
+	Looked uint64                       // snapshots of which it was looked at who is not in them, one in Every
+	Why    [NumWhys]uint64              // of these: pairs of client and player, by what became of the player
+	Things [ghost.Kinds][NumWhys]uint64 // likewise of client and thing, by class
+	Census Census                       // who is here
 }
 
 // Census is how a lobby is filled.
@@ -107,7 +108,7 @@ type ledger struct {
 const mostCells = 16 + int(wire.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
 
 func (k *ledger) init(every int) {
-	k.now.Every, k.random, k.left, k.unseen = max(every, 0), 0x9e3779b97f4a7c15, 1, 1
+	k.now.Every, k.random, k.left, k.unseen = max(every, 0), seedStride, 1, 1
 	k.public, k.owner, k.things = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), snapshot.NewMeter(ghost.Things)
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
@@ -122,14 +123,21 @@ func (l *Lobby) Sample(every int) {
 	}
 }
 
-// stride is how far it is to the next sample: from 1 to 2*Every-1, each as likely, so that no rhythm of the traffic meets that of
+// stride is how far it is to the next sample: from 1 to 2*every-1, each as likely, so that no rhythm of the traffic meets that of
 // the samples.
-func (k *ledger) stride() int {
-	k.random ^= k.random << 13
-	k.random ^= k.random >> 7
-	k.random ^= k.random << 17
-	return 1 + int(k.random>>33)%(2*k.now.Every-1)
+func stride(random *uint64, every int) int {
+	n := *random
+	n ^= n << 13
+	n ^= n >> 7
+	n ^= n << 17
+	*random = n
+	return 1 + int(n>>33)%(2*every-1)
 }
+
+// seedStride is what strides begin with.
+const seedStride = 0x9e3779b97f4a7c15
+
+func (k *ledger) stride() int { return stride(&k.random, k.now.Every) }
 
 // due reports whether the next datagram is sampled.
 func (k *ledger) due() bool {
@@ -156,23 +164,32 @@ type cuts struct {
 	first                             bool   // of its snapshot
 }
 
-// draft accounts for the package of a draft, and for its datagram.
-func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
-	var n [NumSections]uint64
-	n[SectionSeal], n[SectionPackage] = uint64(len(datagram)-len(pack)), wire.HeaderSize
+// into adds a package's bytes, and its datagram's, to their sections.
+func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
+	n[SectionSeal] += uint64(datagram - pack)
+	n[SectionPackage] += wire.HeaderSize
 	if c.rows == 0 {
-		n[SectionEvents] = uint64(len(pack) - wire.HeaderSize)
-	} else {
-		n[SectionEvents] = uint64(c.events - wire.HeaderSize)
-		n[SectionSnapshot] = uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(len(pack)-int(c.rows))
-		n[SectionOwner] = uint64(c.owner - c.head)
-		n[SectionThing] = uint64(c.things - c.owner - c.thingsHead)
-		n[SectionPlayer] = uint64(c.rows - c.things)
-	}
-	sampled := k.add(&n, len(datagram))
-	if !sampled {
+		n[SectionEvents] += uint64(pack - wire.HeaderSize)
 		return
 	}
+	n[SectionEvents] += uint64(c.events - wire.HeaderSize)
+	n[SectionSnapshot] += uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(pack-int(c.rows))
+	n[SectionOwner] += uint64(c.owner - c.head)
+	n[SectionThing] += uint64(c.things - c.owner - c.thingsHead)
+	n[SectionPlayer] += uint64(c.rows - c.things)
+}
+
+// draft accounts for the package of a draft, and for its datagram.
+func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
+	k.now.Datagrams++
+	k.now.Bytes += uint64(len(datagram))
+	c.into(&k.now.Sections, len(pack), len(datagram))
+	if !k.due() {
+		return
+	}
+	k.now.Sampled++
+	k.now.SampledBytes += uint64(len(datagram))
+	c.into(&k.now.SampledSection, len(pack), len(datagram))
 	if rest := k.open(pack, datagram); len(rest) > 0 {
 		if left, err := k.rowsOf(l, g, rest); err != nil {
 			k.odd += uint64(len(left))

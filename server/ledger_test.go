@@ -95,7 +95,9 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 
 // Why somebody is not told to who looks on, and while detail is shed.
 func TestWhyOfSpectatorsAndDetail(t *testing.T) {
-	b := newTable(t, 40, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
+	alone(t)
+	n := brief(40, 28)
+	b := newTable(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
 	s := b.sit(client.Config{Name: "looker"}, spectator)
 	b.play(4)
 	l := b.lobby
@@ -117,7 +119,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
 	var row [ghost.PublicFields]int32
 	looked := false
-	for _, p := range b.players[:40] {
+	for _, p := range b.players[:n] {
 		if !told(s, p.ID()) {
 			continue
 		}
@@ -140,7 +142,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		for range 10 { // no multiple of an interval
 			b.turn()
 			if g := &l.guests[s.ID().Index()]; g.watch.target.Index() != int(g.eyed) { // its newest snapshot is through other eyes
-				for _, p := range b.players[:40] {
+				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), WhyTurned)
 						turned = true
@@ -155,7 +157,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		t.Fatal(target)
 	}
 	nobodys := 0
-	for _, p := range b.players[:40] {
+	for _, p := range b.players[:n] {
 		if !told(s, p.ID()) {
 			if v := why(s.ID(), p.ID(), WhyTarget); v.Metres != -1 {
 				t.Errorf("%+v", v)
@@ -167,12 +169,12 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, nobodys)
 	}
 
-	d := newTable(t, 40, Config{Players: 40, SampleEvery: 1})
+	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})
 	d.play(6)
 	l = d.lobby
 	l.Shed(ShedDetail)
 	d.play(2)
-	n := 0
+	untold := 0
 	for range 60 {
 		d.turn()
 		for _, c := range d.players {
@@ -182,7 +184,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 			for _, p := range d.players {
 				if !told(c, p.ID()) {
 					why(c.ID(), p.ID(), WhyDetail)
-					n++
+					untold++
 				} else {
 					why(c.ID(), p.ID(), WhyTold)
 				}
@@ -190,7 +192,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 	}
 	l.Publish()
-	if counted := l.Ledger().Why[WhyDetail]; n == 0 || counted < uint64(n) {
-		t.Errorf("%d untold as detail is shed, %d counted", n, counted)
+	if counted := l.Ledger().Why[WhyDetail]; untold == 0 || counted < uint64(untold) {
+		t.Errorf("%d untold as detail is shed, %d counted", untold, counted)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/sight"
@@ -55,7 +56,7 @@ type Config struct {
 	Console     console.Config // where the console's files are; default nowhere
 
 	Clock       func() time.Duration // time elapsed, for the stage table; default none: then only CPU time is kept
-	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, -1 none
+	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, or 8 for each of Players if that is more; -1 none
 
 	Killcam  Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
 	Record   func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
@@ -76,8 +77,12 @@ type Config struct {
 // a tick is in the noise, see BenchmarkRelevance of bench/bottle.
 const defaultChecksumEvery = 20
 
-// defaultSampleEvery makes what the ledger costs a tick less than a percent, see BenchmarkObserved of bench/bottle.
-const defaultSampleEvery = 1024
+// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/bottle: to
+// account for a datagram to the bit takes a look at each of its rows, of which a larger lobby has more.
+const (
+	defaultSampleEvery = 1024
+	samplePlayers      = 8
+)
 
 // MaxReceipts is the most receipts that a lobby keeps: 15 MB.
 const MaxReceipts = 1 << 16
@@ -125,7 +130,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.CPU = func() time.Duration { return 0 }
 	}
 	if c.SampleEvery == 0 {
-		c.SampleEvery = defaultSampleEvery
+		c.SampleEvery = max(defaultSampleEvery, samplePlayers*c.Players)
 	}
 	if c.Enter == nil {
 		c.Enter = func(Stage) {}
@@ -180,6 +185,7 @@ type Lobby struct {
 	away   []int32 // slots whose players have none and may still come back, longest away first
 	seats  []int32 // by client of the gate: slot, or -1
 
+	aim      *aim.Watch
 	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
 
 	frames  *snapshot.Ring
@@ -199,8 +205,8 @@ type Lobby struct {
 
 	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
-	lapped   lap    // of the last tick
-	laps     uint64 // how many there were
+	lapped   lap // of the last tick
+	timer    timer
 	film     film
 	cams     cams
 	round    round
@@ -216,7 +222,11 @@ type Lobby struct {
 	event    [wire.MaxWelcome]byte
 	ledger   ledger
 	load     load // of the snapshot that is being sent
-	Stats    Stats
+	posted   int  // bytes in out
+	fresh    fresh
+
+	unobserved bool // see Observe
+	Stats      Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -248,6 +258,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.beholder = newBeholder(cfg.Players)
 	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
 	l.arrivals = make([]int32, 0, cfg.Players)
+	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
 		l.receipts = lagcomp.NewReceipts(cfg.Receipts)
 		if given.CPU != nil {
@@ -257,6 +268,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.move(newWorld(cfg))
 	l.Stats.init()
 	l.ledger.init(cfg.SampleEvery)
+	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
 	l.social = newSocial(&l.cfg)
 	l.furnish()
 	if cfg.Record != nil {
@@ -303,7 +315,8 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 	if l.asleep() {
 		return l.slept(errIn, &lap)
 	}
-	l.play(now, &lap)                // command -> sim -> history
+	l.play(now, &lap) // command -> sim -> history
+	l.aim.Tick(l.match)
 	frame := l.capture(&lap)         // history -> snapshot
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)

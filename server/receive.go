@@ -33,9 +33,13 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 		lap.enter(StageOpen)
 		l.open(now, unix)
 		lap.enter(StageReceive)
+		accepted := 0
 		for i := range l.opened {
-			l.take(now, l.opened[i])
+			if l.take(now, l.opened[i]) {
+				accepted++
+			}
 		}
+		l.Stats.Count[Accepted].Add(uint64(accepted))
 		l.admit(now)
 		if err := l.mail(now, conn); err != nil {
 			return err
@@ -50,16 +54,18 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 func (l *Lobby) open(now time.Duration, unix int64) {
 	l.opened = l.opened[:0]
 	strangers := false
+	l.Stats.Count[Received].Add(uint64(l.in.Len()))
+	bytes := 0
 	for i := range l.in.Len() {
 		d := l.in.At(i)
-		l.Stats.Count[Received].Inc()
-		l.Stats.Count[BytesIn].Add(uint64(len(d.Data)))
+		bytes += len(d.Data)
 		if netcode.Handshake(d.Data) {
 			strangers = true
 			continue
 		}
 		l.unseal(now, unix, d)
 	}
+	l.Stats.Count[BytesIn].Add(uint64(bytes))
 	for i := 0; strangers && i < l.in.Len(); i++ {
 		if d := l.in.At(i); netcode.Handshake(d.Data) {
 			l.unseal(now, unix, d)
@@ -83,25 +89,25 @@ func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
 	}
 }
 
-// take does what one opened datagram says.
-func (l *Lobby) take(now time.Duration, e netcode.Event) {
+// take does what one opened datagram says, and reports whether it held a package that was accepted.
+func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 	if e.Kind != netcode.EventPayload {
 		l.happened(now, e)
-		return
+		return false
 	}
 	err := error(wire.DropState)
 	if g := l.guestOf(e.Client); g != nil {
 		err = l.pack(now, g, e.Payload)
 	}
 	if err == nil {
-		l.Stats.Count[Accepted].Inc()
-		return
+		return true
 	}
 	drop, ok := err.(wire.Drop)
 	if !ok {
 		panic("server: a package was refused without a reason: " + err.Error())
 	}
 	l.Stats.Drops[drop].Inc()
+	return false
 }
 
 // pack takes a guest's package: acks, events, commands. What is accepted in part before an error is found, acks and
@@ -164,6 +170,7 @@ func (l *Lobby) commands(g *guest, pack, src []byte) error {
 	for i := n - 1; i >= 0; i-- {
 		inbox.Offer(l.window[i])
 	}
+	l.tally(g)
 	l.acts(g, n)
 	return nil
 }

@@ -140,6 +140,7 @@ func walled(a *arena.Arena, cell float32) func(from, to int) bool {
 
 // A server's frames go wrong, as its memory or ours might: the clients notice by the checksums, say so, and are well again.
 func TestRow37ServerHearsOfDivergence(t *testing.T) {
+	alone(t)
 	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40}, {ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
 		cfg.Players = 32
 		b := newTable(t, 20, cfg)
@@ -207,6 +208,7 @@ func (b *table) agrees(least int) (rows int) {
 // TestRow36IdentitiesAreStable is row 36 of the reference's checklist: an id names one player from its joining to its leaving, at
 // both ends; a slot is used again under another id, and nobody is ever shown under an id that left.
 func TestRow36IdentitiesAreStable(t *testing.T) {
+	alone(t)
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		b := newTable(t, 12, Config{Players: 16, Relevance: r})
 		rng := rand.New(rand.NewPCG(36, uint64(r)))
@@ -325,6 +327,7 @@ func TestRow64JoinFlow(t *testing.T) {
 // TestRow67ReusedSlot is row 67 of the reference's checklist: who takes over a slot is never shown with anything of who had it,
 // though the viewer held that one as a baseline and did not see the change, as it happened out of its sight.
 func TestRow67ReusedSlot(t *testing.T) {
+	alone(t)
 	a := ground()
 	b := newTable(t, 14, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Sight: walled(a, 4), Linger: -1})
 	b.turning(67)

@@ -28,7 +28,7 @@ type Report struct {
 	Hiccup     *Spread           `json:"hiccup_us,omitempty"` // what the machine took meanwhile, where a meter is on
 	Rewind     Spread            `json:"hit_rewind_ms"`       // how far back whom a shot hit was, since the start: it may have been in cover for so long
 	Clamp      Spread            `json:"rewind_clamped_ms"`   // by how much claimed views were moved, of those that were, since the start
-	Stages     []StageCost       `json:"stages"`
+	Stages     []StageCost       `json:"stages"`              // of one tick in 16; their means add up to that of all ticks
 	GivenUp    uint64            `json:"ticks_given_up"`
 	Overruns   uint64            `json:"tick_overrun"`    // ticks that took longer than their period
 	Shed       string            `json:"shed_level"`      // what is left out because of that, now
@@ -69,6 +69,23 @@ func spread(h *meter.Histogram, unit time.Duration) Spread {
 		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u, P999: float64(h.Quantile(0.999)) / u,
 		Max: float64(h.Max()) / u, Mean: h.Mean() / u,
 	}
+}
+
+// stagesOf sums up the stages. Not every tick has them timed, but every tick is, so means are a stage's part of the ticks that have, of
+// the mean of all: together they are that.
+func stagesOf(s *Stats) (all []StageCost) {
+	sum := 0.0
+	for _, st := range s.Stage {
+		sum += st.Mean()
+	}
+	for i, st := range s.Stage {
+		c := StageCost{Stage(i).String(), spread(st, time.Microsecond)}
+		if sum > 0 {
+			c.Mean *= s.Tick.Mean() / sum
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // mark is the state of everything that only grows, at the last reset: a report is the difference.
@@ -151,9 +168,7 @@ func (h *Host) report() Report {
 		took := h.hiccup()
 		r.Hiccup = &took
 	}
-	for i, st := range s.Stage {
-		r.Stages = append(r.Stages, StageCost{Stage(i).String(), spread(st, time.Microsecond)})
-	}
+	r.Stages = stagesOf(s)
 	for i := range now.count {
 		r.Counts[Count(i).String()] = now.count[i] - h.since.count[i]
 	}

@@ -259,24 +259,25 @@ func (b *table) paced(every, kbps int) *client.Client {
 // A byte rate holds to 2 % and is used, for the lobby's cap and a client's own lower wish, while many play; the client still
 // decodes everything, without beginning anew and without mispredicting, and nothing is dropped uncounted.
 func TestRow26ByteRateHolds(t *testing.T) {
+	alone(t)
 	for i, c := range []struct{ lobby, wish, cap int }{
 		0: {0, 0, 0},
 		1: {48, 1000, 48},
 		2: {200, 30, 30},
 		3: {16, 0, 16},
 	} {
-		b := newTable(t, 60, Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
+		b := newTable(t, brief(60, 40), Config{Players: 64, Kbps: c.lobby, Rules: sim.Rules{Seed: 3}})
 		b.turning(uint64(i))
 		p := b.paced(0, c.wish)
 		b.play(2)
-		const seconds = 10
+		seconds := brief(10, 4)
 		before, s0 := p.Stats(), b.counted()
 		b.play(seconds)
 		after, s1 := p.Stats(), b.counted()
-		kbps := float64(after.BytesIn-before.BytesIn) * 8 / 1000 / seconds
+		kbps := float64(after.BytesIn-before.BytesIn) * 8 / 1000 / float64(seconds)
 		t.Logf("%d: %.1f kbit/s of %d, %d snapshots, age %v, throttled %d", i, kbps, c.cap, after.Snapshots-before.Snapshots, after.SnapshotAge, s1[1]-s0[1])
 		if c.cap == 0 {
-			if s1[1] != 0 || after.Snapshots-before.Snapshots != seconds*20 || kbps < 50 {
+			if s1[1] != 0 || after.Snapshots-before.Snapshots != uint64(seconds*20) || kbps < 50 {
 				t.Errorf("%d: without a cap %d throttled, %d snapshots, %.1f kbit/s", i, s1[1], after.Snapshots-before.Snapshots, kbps)
 			}
 		} else if kbps > float64(c.cap)*1.02 || kbps < float64(c.cap)*.9 {
@@ -307,6 +308,7 @@ func (b *table) counted() [3]uint64 {
 
 // A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
+	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
 	b.turning(4)
 	c := b.guest()
@@ -427,6 +429,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 
 // A tick in which most guests wait for their buckets allocates nothing.
 func TestThrottledTickAllocatesNothing(t *testing.T) {
+	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
 		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
 	}
@@ -435,9 +438,9 @@ func TestThrottledTickAllocatesNothing(t *testing.T) {
 func throttledTick(t *testing.T, cfg Config) {
 	b := newTable(t, 40, cfg)
 	b.turning(1)
-	b.play(5)
+	b.play(brief(5, 2))
 	before, squeezed := b.counted(), b.count(Squeezed)
-	if n := testing.AllocsPerRun(120, func() {
+	if n := testing.AllocsPerRun(brief(120, 30), func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
 		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 			t.Fatal(err)

@@ -23,6 +23,9 @@ const eventBudget = session.MaxEventSize + 5
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
+	if planted.On(planted.TickAllocates) {
+		l.live = append(l.live[:0:0], l.live...)
+	}
 	l.tell(now)
 	l.tellRound()
 	l.supply(now)
@@ -31,9 +34,9 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	marked := false // as StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
-		l.tally(g)
-		if (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
+		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
 			l.survey(g, t)
+			l.tally(g)
 		}
 		if l.drafts.full() {
 			if err := l.deliver(now, conn, lap); err != nil {
@@ -51,13 +54,13 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.introduce(now, g)
 		g.resync(l, t)
 		g.turn(t, l)
-		l.Stats.Count[Snapshots].Inc()
+		l.fresh.snapshots++
 		g.tracker.Advance(t)
 		g.shown.Begin(t)
 		g.sum(l)
 		from := l.drafts.len()
 		if !marked {
-			l.cfg.Enter(StageDelta)
+			l.enter(StageDelta)
 			marked = true
 		}
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
@@ -158,7 +161,9 @@ func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
 func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
 	if l.gate.Send(now, client, pack, &l.post) == nil {
 		_, sealed := l.post.At(l.post.Len() - 1)
-		l.ledger.pack(pack, sealed)
+		if !l.unobserved {
+			l.ledger.pack(pack, sealed)
+		}
 	}
 }
 
@@ -202,21 +207,22 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 	}
 }
 
-// tally adds a guest's new input counts to the lobby's.
+// tally adds a guest's new input counts to the tick's. It is called where its inbox is at hand anyway, when commands come, and once a
+// second, as none may: a look into 500 of them in every tick would be a percent of it.
 func (l *Lobby) tally(g *guest) {
-	c, was := l.match.Inbox(g.id).Count, g.inputs
-	if c == was {
+	inbox := l.match.Inbox(g.id)
+	if inbox == nil || l.unobserved {
 		return
 	}
-	n := &l.Stats.Count
-	n[InputsUsed].Add(c.Used - was.Used)
-	n[InputsMissing].Add(c.Missing - was.Missing)
-	n[InputsDuplicate].Add(c.Duplicate - was.Duplicate)
-	n[InputsStale].Add(c.Stale - was.Stale)
-	n[InputsFuture].Add(c.Future - was.Future)
-	n[InputsConflict].Add(c.Conflict - was.Conflict)
-	n[InputsClamped].Add(c.Clamped - was.Clamped)
-	g.inputs = c
+	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs
+	n.Used += c.Used - was.Used
+	n.Missing += c.Missing - was.Missing
+	n.Duplicate += c.Duplicate - was.Duplicate
+	n.Stale += c.Stale - was.Stale
+	n.Future += c.Future - was.Future
+	n.Conflict += c.Conflict - was.Conflict
+	n.Clamped += c.Clamped - was.Clamped
+	*was = *c
 }
 
 // deliver seals the drafts and sends them.
@@ -235,8 +241,10 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 		}
 		g.bucket.Take(now, len(sealed))
 		g.traffic.down += uint64(len(sealed))
-		l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
-		l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
+		if !l.unobserved {
+			l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
+			l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
+		}
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
@@ -250,7 +258,7 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 	for i := range l.post.Len() {
 		to, data := l.post.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload { // that is accounted for by send
+		if netcode.KindOf(data) != netcode.KindPayload && !l.unobserved { // that is accounted for by send
 			l.ledger.session(data)
 		}
 		if client, ok := l.gate.At(to); ok {
@@ -271,8 +279,7 @@ func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 }
 
 func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.Stats.Count[Sent].Inc()
-	l.Stats.Count[BytesOut].Add(uint64(n))
+	l.posted += n
 	l.out.Commit(n, to)
 }
 
@@ -281,6 +288,9 @@ func (l *Lobby) flush(conn netio.Conn) error {
 	if l.out.Len() == 0 {
 		return nil
 	}
+	l.Stats.Count[Sent].Add(uint64(l.out.Len()))
+	l.Stats.Count[BytesOut].Add(uint64(l.posted))
+	l.posted = 0
 	err := conn.Send(&l.out)
 	l.out.Reset()
 	return err

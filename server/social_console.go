@@ -159,7 +159,7 @@ func (l *Lobby) furnish() {
 	for _, cmd := range []console.Command{
 		{Entry: of(open, "status", "tell what is played, and for how long"), Run: l.status},
 		{Entry: of(open, "list", "list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"), Run: l.list},
-		{Entry: of(staff, "why", "tell why a client is not told of an entity, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: l.sayWhy},
+		{Entry: of(staff, "why", "tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: l.sayWhy},
 		{Entry: of(staff, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: l.kick},
 		{Entry: of(staff, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: l.mute},
 		{Entry: of(open, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: l.changeMap},
@@ -271,6 +271,11 @@ func (l *Lobby) kick(call *console.Call) error {
 func (l *Lobby) sayWhy(call *console.Call) error {
 	var ids [2]ecs.NetID
 	for i, word := range call.Args {
+		if r, err := ParseThingRef(word); i == 1 && err == nil {
+			v := l.ExplainThing(ids[0], r)
+			call.Say("%s", v.Sentence())
+			return nil
+		}
 		g, err := l.whom(word)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", console.Quote(word), err)

@@ -159,6 +159,7 @@ func TestNamesOfACrowd(t *testing.T) {
 // Who comes last into a full lobby knows everybody soon, and no snapshot to it is larger for that than a newcomer's may be; a limited
 // line keeps to its rate.
 func TestLateJoinerIsToldInBudget(t *testing.T) {
+	alone(t)
 	for _, kbps := range []int{0, 64} {
 		l := newLab(t, Config{Players: 130, Kbps: kbps})
 		for i := range 128 {

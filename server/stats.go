@@ -127,6 +127,10 @@ const (
 	TurnedAway     // sessions for which there was no place of their kind
 	SpectatorsShed // spectators sent away by overload, who are in Dismissed too
 	WatchRefused   // spectators' wishes to look where they may not
+	ReplaysCut     // recordings that ended before their round did, as they could not be written
+	DashDropped    // frames of the live page that a reader had no room for
+	DashKicked     // readers of it who took nothing for too long
+	DashRefused    // requests for it that were refused
 	NumCounts      // how many there are
 )
 
@@ -138,7 +142,8 @@ var countNames = [NumCounts]string{"rx_datagrams", "rx_accepted", "rx_bytes", "t
 	"shots_faded", "shot_unseen_entity", "snapshot_diverged", "snapshots_squeezed", "snapshots_narrowed", "things_squeezed", "things_untold",
 	"content_fetched", "content_refused", "content_bytes", "killcams", "killcams_too_long",
 	"roster_events", "chat_lines", "chat_crowded", "chat_heard", "chat_unheard", "console_lines", "console_refused", "idle_warned", "idle_kicked",
-	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused"}
+	"map_changes", "map_changes_refused", "of_old_map", "ticks_slept", "turned_away", "spectators_shed", "watch_refused",
+	"replay_truncated", "dash_dropped", "dash_kicked_slow", "dash_refused"}
 
 // String is the counter's name in reports.
 func (c Count) String() string { return countNames[c] }
@@ -146,21 +151,42 @@ func (c Count) String() string { return countNames[c] }
 // Stats are a lobby's figures. They may be read from any goroutine. Native histograms count from the start, the others can be reset.
 type Stats struct {
 	Tick  *meter.Histogram   // CPU time of a tick, ns
-	Stage []*meter.Histogram // CPU time by stage, ns
+	Stage []*meter.Histogram // likewise by stage, of one tick in 16
 	Count [NumCounts]meter.Counter
 
 	Rewind              *meter.Native   // by how much the views of rounds that hit lay behind the tick, ns: who is hit may have been in cover for so long
 	Moved               *meter.Native   // by how much claimed views were moved, of shots whose view was, ns; at most two seconds
 	TickCPU, TickWall   *meter.Native   // of a tick, CPU time and elapsed, ns
-	StageCPU, StageWall []*meter.Native // likewise by stage, of one frame in 16
+	StageCPU, StageWall []*meter.Native // likewise by stage, of the same ticks as Stage
 	SnapshotBytes       *meter.Native   // UDP payload of a snapshot to one client
 	RTT, RTTVar         *meter.Native   // of every client once a second: smoothed round trip and its mean deviation, ns
 	InputBuffer         *meter.Native   // likewise: how far its commands are ahead of the match, ns
+	Aim                 *meter.Native   // likewise: how little it aims as people do, of those who have hit anybody, thousandths; see sim/aim
 
 	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
 	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
 	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason
+}
+
+// fresh counts plainly what a tick does once for each guest: to add to a counter is atomic, and 500 times that of a tick would be seen in it.
+type fresh struct {
+	snapshots uint64
+	inputs    sim.InboxCount
+}
+
+// count adds what is fresh to the counters.
+func (l *Lobby) count() {
+	n, c := &l.Stats.Count, &l.fresh.inputs
+	n[Snapshots].Add(l.fresh.snapshots)
+	n[InputsUsed].Add(c.Used)
+	n[InputsMissing].Add(c.Missing)
+	n[InputsDuplicate].Add(c.Duplicate)
+	n[InputsStale].Add(c.Stale)
+	n[InputsFuture].Add(c.Future)
+	n[InputsConflict].Add(c.Conflict)
+	n[InputsClamped].Add(c.Clamped)
+	l.fresh = fresh{}
 }
 
 // audit checks the accounts after a tick: every datagram is in them once.
@@ -195,35 +221,64 @@ func (s *Stats) init() {
 	for range Stages {
 		s.StageCPU, s.StageWall = append(s.StageCPU, newNanos()), append(s.StageWall, newNanos())
 	}
-	s.SnapshotBytes = meter.NewNative(1, 1<<20)
+	s.SnapshotBytes, s.Aim = meter.NewNative(1, 1<<20), meter.NewNative(1e-3, 1000)
 	s.RTT, s.RTTVar, s.InputBuffer = newNanos(), newNanos(), newNanos()
 }
 
 // newNanos is a histogram of nanoseconds that is told in seconds, up to a minute.
 func newNanos() *meter.Native { return meter.NewNative(1e-9, 64*int64(time.Second)) }
 
-// timeEvery is of how many frames one has its stages in the native histograms: to ask the clock and to record would take a percent of the
-// tick of a small lobby.
-const timeEvery = 16
+// timeEvery is of how many ticks one has its stages timed, on average, and watchedEvery likewise while somebody looks at the live page:
+// to ask the clocks and to record takes 6 % of a tick of 500 players, and more of a small one.
+const (
+	timeEvery    = 16
+	watchedEvery = 4
+)
 
-// lap measures one tick's stages.
+// lap measures one tick: all of it, and where timed its stages.
 type lap struct {
 	cfg         *Config
+	blind       bool // nothing is measured
+	timed       bool // stages are
 	begin, last time.Duration
 	now         Stage
 	stage       [24]time.Duration
 
 	clock        func() time.Duration // nil: time elapsed is not kept
 	from, before time.Duration        // by clock
-	fine         bool                 // elapsed by stage is kept in this tick
 	wall         [24]time.Duration
 }
 
+// timer says which ticks have their stages timed.
+type timer struct {
+	every  int
+	left   int // ticks until the next
+	random uint64
+}
+
+// due reports whether this tick is one.
+func (n *timer) due() bool {
+	if n.left--; n.left > 0 {
+		return false
+	}
+	n.left = stride(&n.random, n.every)
+	return true
+}
+
+// set changes how often.
+func (n *timer) set(every int) {
+	if n.every != every {
+		n.every, n.left = every, 1
+	}
+}
+
 func (l *Lobby) lap() lap {
+	if l.unobserved {
+		return lap{blind: true}
+	}
 	at := l.cfg.CPU()
 	l.cfg.Enter(StageReceive)
-	p := lap{cfg: &l.cfg, begin: at, last: at, clock: l.cfg.Clock, fine: l.laps%timeEvery == 0}
-	l.laps++
+	p := lap{cfg: &l.cfg, begin: at, last: at, clock: l.cfg.Clock, timed: l.timer.due()}
 	if p.clock != nil {
 		p.from = p.clock()
 		p.before = p.from
@@ -231,38 +286,51 @@ func (l *Lobby) lap() lap {
 	return p
 }
 
+// enter tells profilers that a part of the snapshot's stage begins.
+func (l *Lobby) enter(s Stage) {
+	if !l.unobserved {
+		l.cfg.Enter(s)
+	}
+}
+
 // enter ends the stage that is running and begins stage s, which may have run before in this tick.
 func (p *lap) enter(s Stage) {
-	at := p.cfg.CPU()
-	p.stage[p.now] += at - p.last
-	if p.fine && p.clock != nil {
-		elapsed := p.clock()
-		p.wall[p.now] += elapsed - p.before
-		p.before = elapsed
+	if p.blind {
+		return
 	}
-	p.last, p.now = at, s
+	if p.timed {
+		at := p.cfg.CPU()
+		p.stage[p.now] += at - p.last
+		if p.clock != nil {
+			elapsed := p.clock()
+			p.wall[p.now] += elapsed - p.before
+			p.before = elapsed
+		}
+		p.last, p.now = at, s
+	}
 	p.cfg.Enter(s)
 }
 
 func (p *lap) done(s *Stats) {
-	p.enter(StageIdle)
-	for i, h := range s.Stage {
-		h.Record(int64(p.stage[i]))
+	if p.blind {
+		return
+	}
+	if p.enter(StageIdle); !p.timed {
+		p.last = p.cfg.CPU()
 	}
 	s.Tick.Record(int64(p.last - p.begin))
 	s.TickCPU.Record(int64(p.last - p.begin))
-	if p.fine {
-		for i, h := range s.StageCPU {
-			h.Record(int64(p.stage[i]))
-		}
+	if p.clock != nil {
+		s.TickWall.Record(int64(p.clock() - p.from))
 	}
-	if p.clock == nil {
+	if !p.timed {
 		return
 	}
-	s.TickWall.Record(int64(p.clock() - p.from))
-	if p.fine {
-		for i, h := range s.StageWall {
-			h.Record(int64(p.wall[i]))
+	for i := range s.Stage {
+		s.Stage[i].Record(int64(p.stage[i]))
+		s.StageCPU[i].Record(int64(p.stage[i]))
+		if p.clock != nil {
+			s.StageWall[i].Record(int64(p.wall[i]))
 		}
 	}
 }

@@ -32,6 +32,7 @@ type things struct {
 	untold uint64 // flights of this tick without a slot
 	row    [ghost.ThingFields]int32
 	thing  ghost.Thing
+	asked  [ghost.ThingFields]int32 // a row that is looked at for who asks
 
 	on  bool // the snapshot at hand has a part about things
 	all bool // it is about all of them

@@ -13,6 +13,7 @@ import (
 type hold struct {
 	tracker *snapshot.Tracker
 	eyes    *interest.Client // nil until it is asked for
+	told    told             // how those of its newest snapshot were chosen
 	entered bool             // it holds all there is, or may be sent it at once
 	saved   int              // bytes that its line has left for things
 	settled tick.Tick        // of the first snapshot that left out nothing, 0: none

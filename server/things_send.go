@@ -41,23 +41,28 @@ func (w *things) still(h *hold, t tick.Tick) bool {
 func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 	w, h := l.things, &g.things
 	w.on, w.all, w.by = false, false, false
-	if w.frames.Groups() == 0 || w.still(h, t) {
+	if h.told = toldNone; w.frames.Groups() == 0 {
+		return
+	}
+	if w.still(h, t) {
+		h.told = toldKept
 		return
 	}
 	h.tracker.Advance(t)
 	grid, limited := l.cfg.Relevance == RelevanceGrid, g.bucket.Rate() != 0
 	if !grid && (l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room)) {
 		w.packer.Begin(w.encoder, h.tracker, 0, w.frames.Groups())
-		w.on, w.all = true, true
+		w.on, w.all, h.told = true, true, toldAll
 		if h.blocks == 0 {
 			h.blocks = t
 		}
 		return
 	}
-	h.blocks, h.whole = 0, 0
+	h.blocks, h.whole, h.told = 0, 0, toldRoom
 	see := w.scenery.look(l, g, limited || !h.entered)
 	if grid && !limited && h.entered {
 		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
+		h.told = toldSeen
 	} else if w.by = true; w.squeeze(g, see, 8*room) {
 		h.settled = 0
 		l.Stats.Count[ThingsWait].Inc()

@@ -14,8 +14,9 @@ import (
 // A host looks round on its map: houses part the town, so auto is a grid; in the open nothing comes of it, and nothing is looked at
 // where nobody asks. What it found is kept in a file, and a file that is no good is made anew.
 func TestWallsOfTheMap(t *testing.T) {
+	alone(t)
 	dir := t.TempDir()
-	town, open := arena.Town(48, 5), arena.Generate(48, 5)
+	town, open := arena.Town(brief(48, 32), 5), arena.Generate(48, 5)
 	for i, c := range []struct {
 		arena *arena.Arena
 		asks  Relevance

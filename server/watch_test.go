@@ -155,6 +155,7 @@ func TestRow70Places(t *testing.T) {
 // Of a match in a town a spectator gets what the player may see through whose eyes it looks, and nothing else in any byte; and never the
 // row that this player alone is told. Where the server allows it, it sees all.
 func TestRow70SpectatorSeesNoMore(t *testing.T) {
+	alone(t)
 	town, err := arena.Open("town:32:3")
 	if err != nil {
 		t.Fatal(err)

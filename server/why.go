@@ -3,8 +3,10 @@ package server
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -14,7 +16,7 @@ import (
 // reason: an entity in sight that stays as it was is told to be so, in a bit or two.
 type Why uint8
 
-// The reasons. The last four are of the client: then there is no snapshot to look at.
+// The reasons. WhyPace to WhySlot are of things alone. The last four are of the client: then there is no snapshot to look at.
 const (
 	WhyTold     Why = iota
 	WhyRange        // it is farther than Config.Far
@@ -27,6 +29,9 @@ const (
 	WhyTurned       // the client looks on, and through other eyes than in that snapshot
 	WhyNew          // it came in after the client's newest snapshot
 	WhyWatches      // it looks on: nobody is told of spectators
+	WhyPace         // a thing: told, but as it was when its class was due last
+	WhyKept         // a thing: nothing of what the client holds of things has changed, and that takes no bit
+	WhySlot         // a thing: more flies than the lobby has slots for
 	WhyNobody       // there is no such entity
 	WhyNoClient     // there is no such client, or nobody plays by it
 	WhyAway         // its session timed out
@@ -47,6 +52,9 @@ var whys = [NumWhys]struct{ name, text string }{
 	WhyTurned:   {"turned", "the client looks on, and turned to other eyes since its newest snapshot"},
 	WhyNew:      {"new", "it came in after the client's newest snapshot"},
 	WhyWatches:  {"spectator", "it looks on: nobody is told of spectators"},
+	WhyPace:     {"pace", "it was told as it was when its class was due last, as it is not told in each snapshot"},
+	WhyKept:     {"kept", "the client holds it as it is: nothing of the things has changed, which takes no bit"},
+	WhySlot:     {"slot", "more flies than the lobby has slots to tell of: it waits for one"},
 	WhyNobody:   {"nobody", "there is no such entity"},
 	WhyNoClient: {"no_client", "there is no such client"},
 	WhyAway:     {"away", "the client's session timed out"},
@@ -115,32 +123,39 @@ const (
 
 // Verdict answers why a client is not told of an entity.
 type Verdict struct {
-	Client   uint32 `json:"client"` // net ids
-	Entity   uint32 `json:"entity"`
+	Client   uint32 `json:"client"`           // net ids
+	Entity   uint32 `json:"entity,omitempty"` // 0: of what stands about
+	Thing    string `json:"thing,omitempty"`  // a ThingRef, "" of players
+	Slot     int    `json:"slot"`             // of its row in snapshots, -1 for none
 	Why      Why    `json:"why"`
-	Text     string `json:"text"`               // of Why
-	Tick     uint32 `json:"tick"`               // of the client's newest snapshot; 0 for none
-	Age      uint32 `json:"age_ticks"`          // of that
-	Interval uint32 `json:"interval_ticks"`     // from one snapshot of the client to the next
-	Held     Held   `json:"held,omitempty"`     // why none came that was due since
-	Acked    uint32 `json:"acked"`              // newest snapshot known to have arrived that showed the entity; 0 for none of late
-	Weight   int    `json:"weight,omitempty"`   // that the entity has gained since it was last told, where snapshots have no room for all
-	Floor    int    `json:"floor,omitempty"`    // that it took to be in the newest one; 0: all fit
-	Metres   int    `json:"metres,omitempty"`   // from the client's player or whom it looks through, level, in that snapshot; -1: it looks on through nobody's eyes
-	Waited   int    `json:"waited,omitempty"`   // send intervals since the entity was told or came in sight, where the line does not carry all
-	Patience int    `json:"patience,omitempty"` // of such intervals, after which it goes before all others
+	Text     string `json:"text"`                  // of Why
+	Tick     uint32 `json:"tick"`                  // of the client's newest snapshot; 0 for none
+	Age      uint32 `json:"age_ticks"`             // of that
+	Interval uint32 `json:"interval_ticks"`        // from one snapshot of the client to the next
+	Held     Held   `json:"held,omitempty"`        // why none came that was due since
+	Acked    uint32 `json:"acked"`                 // newest snapshot known to have arrived that showed the entity; 0 for none of late
+	Weight   int    `json:"weight,omitempty"`      // that the entity has gained since it was last told, where snapshots have no room for all
+	Floor    int    `json:"floor,omitempty"`       // that it took to be in the newest one; 0: all fit
+	Metres   int    `json:"metres,omitempty"`      // from the client's player or whom it looks through, level, in that snapshot; -1: it looks on through nobody's eyes
+	Waited   int    `json:"waited,omitempty"`      // send intervals since the entity was told or came in sight, where the line does not carry all
+	Stale    uint32 `json:"stale_ticks,omitempty"` // of a thing that was told as it was: so many ticks before that snapshot
+	Patience int    `json:"patience,omitempty"`    // of such intervals, after which it goes before all others
 }
 
-// Explain says what became of an entity in the newest snapshot to a client, both by net id. Call it between ticks.
+// Explain says what became of an entity in the newest snapshot to a client, both by net id. ExplainThing says so of what stands about,
+// which has none. Call it between ticks.
 func (l *Lobby) Explain(client, entity ecs.NetID) Verdict {
-	v := Verdict{Client: uint32(client), Entity: uint32(entity)}
+	if r, ok := refOf(entity); ok {
+		return l.ExplainThing(client, r)
+	}
+	v := Verdict{Client: uint32(client), Entity: uint32(entity), Slot: -1}
 	g, why := l.whose(client)
 	if v.Why = why; why != WhyTold {
 		v.Text = v.Why.Text()
 		return v
 	}
 	f := l.frames.At(g.sent)
-	v.Tick, v.Age, v.Interval, v.Held = uint32(g.sent), uint32(l.match.Tick()-g.sent), uint32(g.paced), g.held
+	l.snapshotOf(&v, g)
 	slot := entity.Index()
 	switch {
 	case entity == 0 || slot >= len(l.guests):
@@ -154,22 +169,41 @@ func (l *Lobby) Explain(client, entity ecs.NetID) Verdict {
 	case f.ID(slot) != entity:
 		v.Why = WhyNobody
 	default:
-		v.Why = l.why(g, f, slot)
+		v.Slot, v.Why = slot, l.why(g, f, slot)
 		l.detail(&v, g, f, slot)
 	}
 	v.Text = v.Why.Text()
 	return v
 }
 
+// snapshotOf adds which snapshot a verdict is about.
+func (l *Lobby) snapshotOf(v *Verdict, g *guest) {
+	v.Tick, v.Age, v.Interval, v.Held = uint32(g.sent), uint32(l.match.Tick()-g.sent), uint32(g.paced), g.held
+}
+
+// Name is what a verdict is about: a net id, or a thing.
+func (v *Verdict) Name() string {
+	if v.Thing != "" {
+		return v.Thing
+	}
+	return strconv.FormatUint(uint64(v.Entity), 10)
+}
+
 // Sentence is the verdict for people.
 func (v *Verdict) Sentence() string {
-	s := fmt.Sprintf("client %d, entity %d: %s: %s", v.Client, v.Entity, v.Why, v.Text)
+	s := fmt.Sprintf("client %d, entity %s: %s: %s", v.Client, v.Name(), v.Why, v.Text)
+	if v.Thing == "" && v.Entity == 0 { // about nothing, as there is nothing to say of anything
+		s = fmt.Sprintf("client %d: %s: %s", v.Client, v.Why, v.Text)
+	}
 	if v.Tick == 0 {
 		return s
 	}
 	s += fmt.Sprintf("; by the snapshot of tick %d, %d ticks ago", v.Tick, v.Age)
 	if v.Acked != 0 {
 		s += fmt.Sprintf(", shown and acknowledged in tick %d", v.Acked)
+	}
+	if v.Stale != 0 {
+		s += fmt.Sprintf(", as it was %d ticks before", v.Stale)
 	}
 	if v.Metres >= 0 {
 		s += fmt.Sprintf("; %d m away", v.Metres)
@@ -233,13 +267,18 @@ func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
 
 // beyond reports whether two rows of a frame are out of range of each other.
 func (l *Lobby) beyond(f *snapshot.Frame, a, b int) bool {
-	cfg := l.crowd.grid.Config()
+	ax, az := at(f, a)
+	bx, bz := at(f, b)
+	return l.apart(geom.Vec3{X: ax, Z: az}, geom.Vec3{X: bx, Z: bz})
+}
+
+// apart reports whether two places are out of range of each other.
+func (l *Lobby) apart(a, b geom.Vec3) bool {
 	if l.cfg.Far == 0 {
 		return false
 	}
-	ax, az := at(f, a)
-	bx, bz := at(f, b)
-	p, q := l.crowd.grid.Cell(ax, az), l.crowd.grid.Cell(bx, bz)
+	cfg := l.crowd.grid.Config()
+	p, q := l.crowd.grid.Cell(a.X, a.Z), l.crowd.grid.Cell(b.X, b.Z)
 	dx, dz := p%cfg.Wide-q%cfg.Wide, p/cfg.Wide-q/cfg.Wide
 	return dx*dx+dz*dz > cfg.Far*cfg.Far
 }
@@ -281,6 +320,7 @@ func (l *Lobby) lookUntold(g *guest, t tick.Tick) {
 			k.now.Why[l.why(g, f, slot)]++
 		}
 	}
+	l.lookUntoldThings(g, t)
 }
 
 // load is how many bytes of a snapshot have been sent.
@@ -315,5 +355,8 @@ func (l *Lobby) survey(g *guest, t tick.Tick) {
 	}
 	if g.ready {
 		s.InputBuffer.Record(int64(l.match.Inbox(g.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
+		if f := l.aim.Of(g.id.Index()); f.Hits > 0 {
+			s.Aim.Record(int64(1000 * f.Score()))
+		}
 	}
 }

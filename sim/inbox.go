@@ -11,7 +11,7 @@ type Inbox struct {
 	ring    [inboxTicks]Command // by tick; Tick 0 = empty
 	last    Command             // the newest that was used
 	taken   tick.Tick           // ticks up to this one are over
-	newest  tick.Tick           // newest tick that has arrived
+	newest  tick.Tick           // newest tick that has arrived, in time or not
 	repeats uint8               // ticks in a row that had to do without a command
 	Count   InboxCount
 }
@@ -38,6 +38,7 @@ func (b *Inbox) Offer(c Command) {
 	at := &b.ring[c.Tick%inboxTicks]
 	switch {
 	case c.Tick <= b.taken:
+		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
 	case c.Tick > b.taken+inboxTicks && !planted.On(planted.InputFar):
 		b.Count.Future++
@@ -88,8 +89,8 @@ func (b *Inbox) Looks(t tick.Tick) bool {
 	return at.Tick == t && at.View != (tick.View{})
 }
 
-// Lead is how many ticks of commands are waiting beyond tick t, in [-128, 127]: the health of the buffer, reported to
-// the client, which speeds up or slows down by it.
+// Lead is how far the newest command that has come is beyond tick t, in ticks, in [-128, 127]: the health of the buffer, reported to
+// the client, which speeds up or slows down by it. Below 0 it says by how much commands come too late, and keeps falling where none do.
 func (b *Inbox) Lead(t tick.Tick) int8 {
 	return int8(max(min(int64(b.newest)-int64(t), 127), -128))
 }

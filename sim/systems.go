@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
@@ -170,6 +171,11 @@ func movePlayersOf(c *columns, p split.Part) {
 	from, to := p.From, p.To
 	rows := move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]}
 	move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+	for range 3 {
+		if planted.On(planted.BodiesHurry) && c.clock.Tick%64 == 0 {
+			move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+		}
+	}
 }
 
 func record(c *columns) {

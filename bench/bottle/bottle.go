@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Lobby   server.Config
 	Clients int
+	Lookers int                     // so many of the clients, the last ones, only look on; the lobby needs places for them
 	Seed    uint64                  // of links, tokens and brains
 	Link    impair.Profile          // each way, of every client; default a perfect one
 	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
@@ -96,7 +97,7 @@ func New(cfg Config) (*Bottle, error) {
 
 // Connect puts a new client in place i, with a fresh token of the same client id as the one before it.
 func (b *Bottle) Connect(i int) error {
-	token, err := b.mint.token(uint64(i), b.unix())
+	token, err := b.mint.admit(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Lookers)
 	if err != nil {
 		return err
 	}

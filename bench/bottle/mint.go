@@ -45,9 +45,15 @@ func newMint(cfg *Config) mint {
 }
 
 // token makes a token for a client id.
-func (m *mint) token(client uint64, unix int64) ([]byte, error) {
+func (m *mint) token(client uint64, unix int64) ([]byte, error) { return m.admit(client, unix, false) }
+
+// admit makes a token for a client id who plays, or looks on.
+func (m *mint) admit(client uint64, unix int64, looksOn bool) ([]byte, error) {
 	t := netcode.Mint{ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
 		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{home}}
+	if looksOn {
+		wire.MarkSpectator(t.UserData[:])
+	}
 	return t.Append(nil, &m.key, m.random)
 }
 

@@ -2,36 +2,23 @@ package bottle
 
 import (
 	"fmt"
+	"hash/fnv"
+	"net/netip"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 )
 
-// watcher lets a lobby be observed as a host does, or as little as can be.
-type watcher struct {
-	on    bool
-	begin time.Time
-	mark  func(server.Stage) // nil: as a host does while no profile is taken
-}
-
-// observed is a configuration with all that a host lets its lobby be observed by, while the watcher is on.
-func (w *watcher) observed(cfg server.Config) server.Config {
-	w.on, w.begin = true, time.Now()
-	cfg.Clock = func() time.Duration {
-		if !w.on {
-			return 0
-		}
-		return time.Since(w.begin)
-	}
-	cfg.Enter = func(s server.Stage) {
-		if w.on && w.mark != nil {
-			w.mark(s)
-		}
-	}
+// watched is a configuration with all that a host observes its lobby by, and labels at all times, as while a profile is taken.
+func watched(cfg server.Config) server.Config {
+	begin := time.Now()
+	cfg.Clock = func() time.Duration { return time.Since(begin) }
+	cfg.Enter = server.Marks("0")
 	return cfg
 }
 
@@ -42,62 +29,78 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	}
 	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128}, inTown(t, server.Config{})} {
 		cfg.SampleEvery = 8
-		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, (&watcher{mark: server.Marks("0")}).observed(cfg)) })
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, watched(cfg)) })
+	}
+}
+
+// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it goes on to account for everything.
+func TestObservingChangesNothing(t *testing.T) {
+	play := func(switching bool) (uint64, *Bottle) {
+		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()
+		b.line.said = func(_ netip.AddrPort, data []byte) { sum.Write(data) }
+		for n := range 600 {
+			if switching {
+				b.Lobby.Observe(n/7%2 == 0)
+			}
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Lobby.Observe(true)
+		for range 60 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return sum.Sum64(), b
+	}
+	always, a := play(false)
+	sometimes, b := play(true)
+	if always == 0 || always != sometimes {
+		t.Errorf("what is sent is %x if observed and %x if now and then", always, sometimes)
+	}
+	for _, c := range []server.Count{server.Received, server.Accepted, server.BytesIn, server.Sent, server.BytesOut, server.Snapshots, server.InputsUsed, server.InputsMissing, server.InputsDuplicate} {
+		if x, y := a.Lobby.Stats.Count[c].Load(), b.Lobby.Stats.Count[c].Load(); x != y || x == 0 {
+			t.Errorf("%v: %d and %d", c, x, y)
+		}
+	}
+	if n := b.Lobby.Stats.Count[server.Unbalanced].Load(); n != 0 {
+		t.Errorf("%d ticks are unbalanced", n)
+	}
+	x, y := a.Lobby.Ledger(), b.Lobby.Ledger()
+	if x.Bytes != a.Lobby.Stats.Count[server.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
+		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed", x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
 	}
 }
 
 // BenchmarkObserved is what metrics, ledger, labels and clocks cost a tick: one lobby is observed for 12 ticks, and then for 12 it is not,
-// in turns, and CPU times are compared. Twelve are four snapshots to everybody.
+// in turns, and CPU times are compared pair by pair; low and high are the ends of the 95 % interval. Twelve are four snapshots to everybody.
 func BenchmarkObserved(b *testing.B) {
 	for _, c := range []struct {
 		name    string
 		players int
 		cfg     server.Config
-		mark    func(server.Stage)
-	}{{"players=10", 10, server.Config{}, nil}, {"players=10/profiled", 10, server.Config{}, server.Marks("0")}, {"players=100", 100, server.Config{}, nil}, {"players=500", 500, server.Config{}, nil},
-		{"players=500/town/kbps=128", 500, inTown(b, server.Config{Kbps: 128}), nil}} {
+		labels  bool
+	}{{"players=10", 10, server.Config{}, false}, {"players=100", 100, server.Config{}, false}, {"players=500", 500, server.Config{}, false},
+		{"players=500,profiled", 500, server.Config{}, true}, {"players=500,town,kbps=128", 500, inTown(b, server.Config{Kbps: 128}), false}} {
 		b.Run(c.name, func(b *testing.B) {
-			const turn = 12
-			w := watcher{mark: c.mark}
-			var spent time.Duration
-			l := crowdOf(b, c.players, w.observed(c.cfg), func(tick func() error) error {
-				from := pace.ThreadCPU()
-				err := tick()
-				spent += pace.ThreadCPU() - from
-				return err
-			})
+			cfg := watched(c.cfg)
+			if !c.labels { // as a host while no profile is taken
+				cfg.Enter = nil
+			}
+			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			var times [2][]float64 // of turns
 			b.ResetTimer()
-			for n := range (b.N + 2*turn - 1) / (2 * turn) * 2 {
-				if w.on = n&1 == 1; w.on {
-					l.Lobby.Sample(1024)
-				} else {
-					l.Lobby.Sample(-1)
-				}
-				spent = 0
-				for range turn {
-					if err := l.Step(); err != nil {
-						b.Fatal(err)
-					}
-				}
-				times[n&1] = append(times[n&1], float64(spent)/turn)
+			turns, err := l.Observed(pace.ThreadCPU, max(20, b.N/24), 12)
+			if err != nil {
+				b.Fatal(err)
 			}
-			for i := range times {
-				slices.Sort(times[i])
-			}
-			middle := func(s []float64) (sum float64) { // mean of the middle half
-				s = s[len(s)/4 : len(s)-len(s)/4]
-				for _, v := range s {
-					sum += v
-				}
-				return sum / float64(len(s))
-			}
-			off, on := middle(times[0]), middle(times[1])
-			b.ReportMetric(off, "unobserved-ns/tick")
-			b.ReportMetric(on, "observed-ns/tick")
-			b.ReportMetric(100*(on/off-1), "%more")
+			r := capacity.Paired(turns.Off, turns.On)
+			b.ReportMetric(turns.Off[len(turns.Off)/2], "unobserved-ns/tick")
+			b.ReportMetric(100*(r.Value-1), "%more")
+			b.ReportMetric(100*(r.Low-1), "%low")
+			b.ReportMetric(100*(r.High-1), "%high")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

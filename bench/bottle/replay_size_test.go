@@ -73,9 +73,9 @@ func TestReplaySizes(t *testing.T) {
 		brain   func(int) swarm.Brain
 		most    float64 // bytes a player and second, zstd with the dictionary
 	}{
-		{"generated play of 4", 4, wander, 329},
-		{"generated play of 16", 16, wander, 308},
-		{"human play of 16", 16, human(t), 369},
+		{"generated play of 4", 4, wander, 363},
+		{"generated play of 16", 16, wander, 322},
+		{"human play of 16", 16, human(t), 380},
 	} {
 		if c.brain == nil {
 			continue
@@ -97,7 +97,7 @@ func TestReplaySizes(t *testing.T) {
 			}
 			if rec == nil { // everybody joins with the first ticks
 				if b.Lobby.Match().Tick() > 59 {
-					if rec, err = replay.NewRecorder(b.Lobby.Match(), 240); err != nil {
+					if rec, err = replay.NewRecorder(b.Lobby.Match(), 60, replay.KeyEvery); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -123,14 +123,14 @@ func TestReplaySizes(t *testing.T) {
 			sizes[0][3] += coded([][]byte{k.Key})
 			sizes[1][3] += coded(streamsOf(k.Log))
 		}
-		per := func(n int) float64 { return float64(n) / float64(players) / float64(4*len(chunks)) }
+		per := func(n int) float64 { return float64(n) / float64(players) / float64(len(chunks)) }
 		for i, what := range [2]string{"states", "logs"} {
 			s := sizes[i]
 			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
 				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]), per(s[3]), float64(s[0])/float64(s[3]))
 		}
 		all := sizes[0][2] + sizes[1][2]
-		cam := float64(sizes[0][2])/float64(len(chunks)) + 3*float64(sizes[1][2])/float64(len(chunks))
+		cam := (replay.KeyEvery*float64(sizes[0][2]) + 12*float64(sizes[1][2])) / float64(len(chunks))
 		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes", c.name, per(all), players, cam)
 		if sizes[0][2] >= sizes[0][1] || sizes[1][2] > sizes[1][1] || per(all) > c.most {
 			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; %.0f bytes a player and second, expected at most %.0f",

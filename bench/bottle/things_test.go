@@ -372,11 +372,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 				if !there {
 					to = from
 				}
-				off := o.Pos.Sub(from.Mad(to.Sub(from), frac)).Len()
-				if b.flights != nil && !o.Over() && off > 1e-3 { // it has met something, or ends before the next tick: the picture goes straight on
-					off = min(off, o.Pos.Sub(from).Len()-80./60)
-				}
-				worst = max(worst, off)
+				worst = max(worst, o.Pos.Sub(from.Mad(to.Sub(from), frac)).Len())
 			}
 		}
 	})

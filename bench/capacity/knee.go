@@ -13,9 +13,10 @@ const (
 type Knee struct {
 	Players   int      `json:"players"`
 	Bound     Bound    `json:"bound"`
-	FirstFail int      `json:"first_fail"` // smallest size seen to fail, 0 where none was
-	Binding   []string `json:"binding"`    // the terms that failed there
-	Reason    string   `json:"reason"`     // why the search ended, in words
+	FirstFail int      `json:"first_fail"`            // smallest size seen to fail, 0 where none was
+	Binding   []string `json:"binding"`               // the terms that failed there
+	Reason    string   `json:"reason"`                // why the search ended, in words
+	Swarm     bool     `json:"swarm_limit,omitempty"` // the swarm could load no more: nothing is known of what the server carries beyond
 }
 
 // Knee judges steps that were already measured, in the order they were, as a search would have. With another level

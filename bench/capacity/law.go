@@ -3,7 +3,6 @@ package capacity
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,83 +56,184 @@ func (l Law) at(f Facts, features []feature) (sum float64) {
 	return sum
 }
 
-// mostParts bounds the search over subsets of features.
-const mostParts = 10
-
-// fitLaw fits y to the features by weighted least squares. Errors weigh relative to y, or to floor where that is more. Of all subsets of the
-// features that need no negative coefficient, it takes the one that explains most for its number of parts (BIC).
+// fitLaw fits y to the features by non-negative least squares. Errors weigh relative to y, or to floor where that is more. Then parts are
+// taken away one by one, as long as what remains explains more for its number of parts (BIC).
 func fitLaw(name, unit string, facts []Facts, y []float64, floor float64, features []feature) Law {
-	if len(features) > mostParts {
-		panic("capacity: more features than subsets of them can be tried")
-	}
-	best, bestScore := Law{Name: name, Unit: unit}, math.Inf(1)
-	for set := uint(1); set < 1<<len(features); set++ {
-		k := bits.OnesCount(set)
-		if k >= len(y) && k > 1 {
-			continue
+	law := Law{Name: name, Unit: unit}
+	s := newSquares(facts, y, floor, features)
+	best := s.fit(s.all())
+	for {
+		next := best
+		for i := range features {
+			if best.coefficient[i] > 0 && s.usable[i] {
+				without := best.in
+				without[i] = false
+				if c := s.fit(without); c.score < next.score {
+					next = c
+				}
+			}
 		}
-		law, score, ok := solveLaw(set, facts, y, floor, features)
-		if ok && score < bestScore {
-			law.Name, law.Unit = name, unit
-			best, bestScore = law, score
+		if next.score >= best.score {
+			break
+		}
+		best = next
+	}
+	for i, x := range features {
+		if c := best.coefficient[i] / s.scale[i]; c > 0 {
+			law.Parts = append(law.Parts, Part{x.name, c})
 		}
 	}
 	for i, f := range facts {
 		if y[i] > floor {
-			best.Worst = max(best.Worst, math.Abs(best.at(f, features)/y[i]-1))
+			law.Worst = max(law.Worst, math.Abs(law.at(f, features)/y[i]-1))
 		}
 	}
-	return best
+	return law
 }
 
-func solveLaw(set uint, facts []Facts, y []float64, floor float64, features []feature) (law Law, score float64, ok bool) {
-	k, n := bits.OnesCount(set), len(y)
-	if n < k {
-		return law, 0, false
+// mostFeatures bounds how many features there may be.
+const mostFeatures = 16
+
+// squares is a weighted least squares problem: the normal equations of columns that are scaled to 1.
+type squares struct {
+	n      int // points
+	k      int // features
+	gram   [mostFeatures][mostFeatures]float64
+	right  [mostFeatures]float64
+	left   float64 // sum of squares of the points themselves
+	scale  [mostFeatures]float64
+	usable [mostFeatures]bool // the feature says something of some point
+}
+
+func newSquares(facts []Facts, y []float64, floor float64, features []feature) *squares {
+	if len(features) > mostFeatures {
+		panic("capacity: more features than a law may have")
 	}
-	design, target, scale := mat.NewDense(n, k, nil), mat.NewVecDense(n, nil), make([]float64, k)
-	column := 0
-	for i, x := range features {
-		if set>>i&1 == 0 {
-			continue
-		}
-		for row, f := range facts {
-			v := x.of(f) / max(y[row], floor)
-			design.Set(row, column, v)
-			scale[column] = max(scale[column], math.Abs(v))
-		}
-		if scale[column] == 0 {
-			return law, 0, false // it says nothing of any of them
-		}
-		for row := range n {
-			design.Set(row, column, design.At(row, column)/scale[column])
-		}
-		column++
-	}
-	for row := range n {
-		target.SetVec(row, y[row]/max(y[row], floor))
-	}
-	var qr mat.QR
-	qr.Factorize(design)
-	var solution mat.VecDense
-	if qr.Cond() > 1e6 || qr.SolveVecTo(&solution, false, target) != nil {
-		return law, 0, false
-	}
-	column = 0
-	for i, x := range features {
-		if set>>i&1 == 0 {
-			continue
-		}
-		c := solution.AtVec(column) / scale[column]
-		if !(c > 0) {
-			return law, 0, false
-		}
-		law.Parts = append(law.Parts, Part{x.name, c})
-		column++
-	}
-	sum := 0.0
+	s := &squares{n: len(y), k: len(features)}
+	rows := make([][mostFeatures]float64, len(y))
 	for row, f := range facts {
-		sum += sq((law.at(f, features) - y[row]) / max(y[row], floor))
+		for i, x := range features {
+			v := x.of(f) / max(y[row], floor)
+			rows[row][i] = v
+			s.scale[i] = max(s.scale[i], math.Abs(v))
+		}
 	}
-	return law, float64(n)*math.Log(sum/float64(n)+sq(noiseFloor)) + float64(k)*math.Log(float64(n)), true
+	for i := range features {
+		if s.usable[i] = s.scale[i] > 0; !s.usable[i] {
+			s.scale[i] = 1
+		}
+	}
+	for row, r := range rows {
+		target := y[row] / max(y[row], floor)
+		s.left += target * target
+		for i := range features {
+			s.right[i] += r[i] / s.scale[i] * target
+			for j := range features {
+				s.gram[i][j] += r[i] / s.scale[i] * r[j] / s.scale[j]
+			}
+		}
+	}
+	return s
+}
+
+// fitted is one solution.
+type fitted struct {
+	in          [mostFeatures]bool // features that it may have
+	coefficient [mostFeatures]float64
+	score       float64
+}
+
+// all are the features that can be told from 0.
+func (s *squares) all() [mostFeatures]bool { return s.usable }
+
+// fit is the non-negative least squares solution (Lawson and Hanson) with some of the features, and its score: lower is better.
+func (s *squares) fit(in [mostFeatures]bool) fitted {
+	f := fitted{in: in}
+	var active [mostFeatures]bool
+	for range 3 * mostFeatures {
+		best, slope := -1, 1e-9
+		for i := range s.k {
+			if in[i] && !active[i] {
+				g := s.right[i]
+				for j := range s.k {
+					g -= s.gram[i][j] * f.coefficient[j]
+				}
+				if g > slope {
+					best, slope = i, g
+				}
+			}
+		}
+		if best < 0 {
+			break
+		}
+		active[best] = true
+		for {
+			c, ok := s.solve(active)
+			if !ok { // the new one is what others are already
+				active[best] = false
+				in[best] = false
+				break
+			}
+			step, least := 1.0, -1
+			for i := range s.k {
+				if active[i] && c[i] <= 0 {
+					if at := f.coefficient[i] / (f.coefficient[i] - c[i]); at < step || least < 0 {
+						step, least = min(at, step), i
+					}
+				}
+			}
+			if least < 0 {
+				f.coefficient = c
+				break
+			}
+			for i := range s.k {
+				if active[i] {
+					f.coefficient[i] += step * (c[i] - f.coefficient[i])
+				}
+			}
+			f.coefficient[least], active[least] = 0, false
+		}
+	}
+	sum, parts := s.left, 0
+	for i := range s.k {
+		if f.coefficient[i] > 0 {
+			parts++
+		}
+		sum -= 2 * f.coefficient[i] * s.right[i]
+		for j := range s.k {
+			sum += f.coefficient[i] * s.gram[i][j] * f.coefficient[j]
+		}
+	}
+	n := float64(s.n)
+	f.score = n*math.Log(max(sum, 0)/n+sq(noiseFloor)) + float64(parts)*math.Log(n)
+	return f
+}
+
+// solve is the least squares solution of some columns alone. It refuses columns that are one direction measured twice.
+func (s *squares) solve(active [mostFeatures]bool) (c [mostFeatures]float64, ok bool) {
+	var at []int
+	for i := range s.k {
+		if active[i] {
+			at = append(at, i)
+		}
+	}
+	if len(at) > s.n {
+		return c, false
+	}
+	m, right := mat.NewSymDense(len(at), nil), mat.NewVecDense(len(at), nil)
+	for i, x := range at {
+		right.SetVec(i, s.right[x])
+		for j := i; j < len(at); j++ {
+			m.SetSym(i, j, s.gram[x][at[j]])
+		}
+	}
+	var chol mat.Cholesky
+	var solution mat.VecDense
+	if !chol.Factorize(m) || chol.Cond() > 1e12 || chol.SolveVecTo(&solution, right) != nil {
+		return c, false
+	}
+	for i, x := range at {
+		c[x] = solution.AtVec(i)
+	}
+	return c, true
 }

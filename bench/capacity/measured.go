@@ -20,7 +20,8 @@ type Measurements struct {
 // Measurement is one of them. What is held out is for judging a model, not for fitting one.
 type Measurement struct {
 	Step
-	HeldOut bool `json:"held_out,omitempty"`
+	Timed   *Facts `json:"timed,omitempty"` // what the CPU times are of, where they are of other matches than Facts: fewer; nil: of the same
+	HeldOut bool   `json:"held_out,omitempty"`
 }
 
 // FileError says where a file of measurements or a baseline is wrong, and what was expected.

@@ -37,8 +37,9 @@ type Plan struct {
 	Steps    []Step        `json:"steps"` // in the order they were measured, repeats and void ones included
 	Knee     Knee          `json:"knee"`
 	Fit      Cost          `json:"fit"`
-	Codecs   *Codecs       `json:"codecs,omitempty"`  // nil if they were not compared
-	Repeats  *Repeats      `json:"repeats,omitempty"` // of the size at the knee; nil where it was measured once
+	Codecs   *Codecs       `json:"codecs,omitempty"`   // nil if they were not compared
+	Repeats  *Repeats      `json:"repeats,omitempty"`  // of the size at the knee; nil where it was measured once
+	Verified *Verdict      `json:"verified,omitempty"` // what the model predicted of a lobby that was played behind the search; nil if none was
 	Partial  bool          `json:"partial"`
 }
 

@@ -1,9 +1,19 @@
 package capacity
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
-// What the recorded model promises: it is judged on lobbies of other sizes, spreads and rates than it was fitted to.
-func TestRecordedModel(t *testing.T) {
+// What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight and links than it was fitted to, by
+// matches of other seeds. Within 5 % of the CPU time and 2 % of the bytes, beside what the matches themselves leave open: a mean of few
+// matches is off by its standard error once in three times.
+const (
+	cpuAim   = 0.05
+	bytesAim = 0.02
+)
+
+func recordedModel(t *testing.T) (Model, Measurements) {
 	ms, err := ParseMeasurements("measured.json", Recorded())
 	if err != nil {
 		t.Fatal(err)
@@ -12,29 +22,132 @@ func TestRecordedModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m, ms
+}
+
+func TestRecordedBytes(t *testing.T) {
+	m, ms := recordedModel(t)
+	var held, within, near, off, unsure float64
+	for _, s := range ms.Steps {
+		v := m.judgeBytes(s)
+		e, open := v.BytesError(), 2*v.BytesUnsure
+		if t.Logf("%5t %-36s %7.0f ± %.1f %% B/s %+5.1f %%", s.HeldOut, v.Scenario, v.Bytes, 100*v.BytesUnsure, 100*e); !s.HeldOut {
+			continue
+		}
+		held++
+		off, unsure = off+math.Abs(e), unsure+v.BytesUnsure
+		if math.Abs(e) <= bytesAim {
+			within++
+		}
+		if math.Abs(e) <= bytesAim+open {
+			near++
+		} else if math.Abs(e) > bytesAim+1.5*open {
+			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%, and its matches leave open %.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e, 100*open)
+		}
+	}
+	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
+	if sure := unsure < 0.012*held; held < 25 || near < 0.9*held || off > bytesAim*held+unsure/2 || sure && within < 0.85*held {
+		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
+	}
+}
+
+// What bytes cost, once it is known what players do, is arithmetic: matches of one scenario may differ, and the laws must not.
+func TestRecordedLaws(t *testing.T) {
+	m, ms := recordedModel(t)
+	var held, off, within float64
+	for _, s := range ms.Steps {
+		f := *s.Facts
+		m.send(&f)
+		e := f.Bytes*m.nearBytes.factor(f)/s.Facts.Bytes - 1
+		if !s.HeldOut {
+			continue
+		}
+		t.Logf("%-36s %7.0f B/s %+5.1f %%", f.Scenario, s.Facts.Bytes, 100*e)
+		held++
+		if off += math.Abs(e); math.Abs(e) <= bytesAim {
+			within++
+		}
+		if math.Abs(e) > 3*bytesAim {
+			t.Errorf("%s: laws are %.1f %% off", f.Scenario, 100*e)
+		}
+	}
+	t.Logf("%g held out, %g within %g %%, %.2f %% mean", held, within, 100*bytesAim, 100*off/held)
+	if held < 25 || within < 0.85*held || off/held > bytesAim*0.75 {
+		t.Errorf("%g held out, %g within %g %%, mean error %.2f %%", held, within, 100*bytesAim, 100*off/held)
+	}
+}
+
+// CPU times are as good as the machine was quiet when they were recorded: what matches of one scenario differ by, and the machine with them, is allowed
+// for. On a quiet machine that is a percent or two.
+func TestRecordedTimes(t *testing.T) {
+	m, ms := recordedModel(t)
 	all, err := m.JudgeAll(ms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cpu, bytes, held int
+	var held, within, off, unsure, worst float64
 	for _, v := range all {
-		if !v.HeldOut {
+		if v.CPU == 0 || !v.HeldOut {
 			continue
 		}
+		e := math.Abs(v.CPUError())
+		t.Logf("%-36s %8.1f ± %.1f %% µs %+5.1f %%", v.Scenario, v.CPU, 100*v.CPUUnsure, 100*v.CPUError())
 		held++
-		if e := v.CPUError(); e <= 0.05 && e >= -0.05 {
-			cpu++
+		off, unsure, worst = off+e, unsure+v.CPUUnsure, max(worst, e)
+		if e <= cpuAim {
+			within++
 		}
-		if e := v.BytesError(); e <= 0.02 && e >= -0.02 {
-			bytes++
-		}
-		t.Logf("%-52s CPU %8.1f µs %+5.1f %%, bytes %7.0f %+5.1f %%", v.Scenario, v.CPU, 100*v.CPUError(), v.Bytes, 100*v.BytesError())
 	}
-	worstCPU, worstBytes, meanCPU, meanBytes := Worst(all, true)
-	t.Logf("%d held out; within 5 %% CPU %d, within 2 %% bytes %d; CPU %.3f mean, %.3f worst; bytes %.4f mean, %.4f worst", held, cpu, bytes, meanCPU, worstCPU, meanBytes, worstBytes)
-	// The aim is 5 % of CPU time and 2 % of bytes for each. Matches of one scenario differ by as much among themselves where it is small, and
-	// lobbies in which far players are left out are predicted worst; docs/decisions/0024 tells how far this recording is from the aim.
-	if held < 25 || meanCPU > 0.05 || meanBytes > 0.025 || float64(cpu) < 0.8*float64(held) || float64(bytes) < 0.6*float64(held) || worstCPU > 0.15 || worstBytes > 0.1 {
-		t.Errorf("%d held out: %d within 5 %% CPU, %d within 2 %% bytes; mean error CPU %.3f, bytes %.4f; worst %.3f, %.3f", held, cpu, bytes, meanCPU, meanBytes, worstCPU, worstBytes)
+	off, unsure = off/held, unsure/held
+	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
+	if quiet := unsure < 0.02; held < 25 || off > cpuAim+unsure || worst > 3*(cpuAim+unsure) || quiet && within < 0.8*held {
+		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
+	}
+}
+
+// No match that was fitted to is in what the model is judged by, and what is held out is like nothing that was fitted.
+func TestHeldOut(t *testing.T) {
+	_, ms := recordedModel(t)
+	type kind struct {
+		n, spectators, hz, every                              int
+		side, far, crowd, bursts, throws, leaves, delay, loss float64
+		walls                                                 bool
+		codec                                                 string
+	}
+	of := func(f *Facts) kind {
+		return kind{f.PerLobby, f.Spectators, f.TickHz, f.SendEvery, f.Side, f.Far, f.Crowd, f.Bursts, f.Throws, f.Leaves, f.Delay, f.Loss, f.Walls, f.Codec}
+	}
+	fitted := map[kind]bool{}
+	for _, s := range ms.Steps {
+		if !s.HeldOut {
+			fitted[of(s.Facts)] = true
+		}
+		if sum := s.Facts.Parts.Sum(); math.Abs(sum/s.Facts.Bytes-1) > 1e-9 {
+			t.Errorf("%s: parts of %g bytes, of %g", s.Facts.Scenario, sum, s.Facts.Bytes)
+		}
+	}
+	for _, s := range ms.Steps {
+		if s.HeldOut && fitted[of(s.Facts)] {
+			t.Errorf("%s is held out, and fitted", s.Facts.Scenario)
+		}
+	}
+}
+
+// Matches that are added to those that are known make what all of them at once make.
+func TestPool(t *testing.T) {
+	one := func(values ...float64) Facts {
+		var f Facts
+		for _, x := range values {
+			f = f.Pool(Facts{Matches: 1, Bytes: x, Visible: 2 * x, Parts: Parts{Rows: x}})
+		}
+		return f
+	}
+	all := one(3, 5, 10, 2, 7)
+	both := one(3, 5).Pool(one(10, 2, 7))
+	for _, f := range []Facts{all, both} {
+		// The mean is 5.4, the squares of the differences add up to 41.2: 41.2/4/5 = 2.06.
+		if f.Matches != 5 || !near(f.Bytes, 5.4, 1e-12) || !near(f.Visible, 10.8, 1e-12) || !near(f.Parts.Rows, 5.4, 1e-12) || !near(f.Unsure, math.Sqrt(2.06)/5.4, 1e-12) {
+			t.Errorf("%+v", f)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -26,9 +27,12 @@ const (
 //	}
 //	plan.Knee = search.Knee()
 //
-// Two kinds of step are measured twice. A void one: the swarm may have had a bad moment; the second time the size is
-// taken as the roof of what this swarm can load, and the knee is a lower bound. And a surprising failure, one that
-// even quadratic growth from the last good step does not explain: then the second verdict counts.
+// No failure is believed at once. One that even quadratic growth from the last good step does not explain is measured again
+// immediately. Of the others the search goes on as if they were true, as most are, and measures the one again in the end that would
+// decide: the smallest, unless it missed by half. If it passes, the search goes on above it.
+//
+// A void step, too, is measured again: the swarm may have had a bad moment. The second time the size is taken as the roof of what this
+// swarm can load, the knee is a lower bound, and the search looks only roughly for a larger one below the roof, each size once.
 type Search struct {
 	Level     Level
 	Start     int           // first size, players
@@ -37,14 +41,26 @@ type Search struct {
 	Limit     time.Duration // no step is begun that would end later than this; 0 means no limit
 	Each      int           // sizes are multiples of so many players: lobbies are added, not players; default 1
 
-	good     Step // largest passing step
-	bad      Step // smallest failing or twice void step
-	again    int  // size to measure a second time, 0 for none
+	good     Step   // largest passing step
+	bad      []miss // sizes beyond it that failed or were void, the smallest first
+	again    int    // size to measure a second time, 0 for none
 	begun    time.Duration
 	stepCost time.Duration
 	asked    bool
 	timedOut bool
 }
+
+// miss is a size that did not hold.
+type miss struct {
+	Step  // the last time
+	times int
+}
+
+// roofTolerance is Tolerance where the swarm is the limit: what is found is no knee, and not worth more steps.
+const roofTolerance = 0.25
+
+// plain is how much of its limit a tick takes that is no accident.
+const plain = 1.5
 
 // Next returns the next size to measure, false when the search is over. The argument is the time since the search
 // began; steps are assumed to take as long as the longest so far.
@@ -65,13 +81,23 @@ func (s *Search) next() (int, bool) {
 	switch {
 	case s.again > 0:
 		return s.again, true
-	case s.bad.Players == 0 && s.good.Players == 0:
+	case len(s.bad) == 0 && s.good.Players == 0:
 		return s.start(), true
-	case s.bad.Players == 0:
+	case len(s.bad) == 0:
 		return s.grow()
-	default:
-		return s.halve()
 	}
+	if players, ok := s.halve(); ok {
+		return players, true
+	}
+	if s.doubtful(s.bad[0]) {
+		s.again = s.bad[0].Players
+	}
+	return s.again, s.again > 0
+}
+
+// doubtful is whether a miss might have been an accident.
+func (s *Search) doubtful(m miss) bool {
+	return m.times < 2 && !m.Void && s.Level.TickLoad(m.Step) < plain
 }
 
 func (s *Search) start() int { return min(s.whole(float64(orInt(s.Start, DefaultStart))), s.max()) }
@@ -84,10 +110,14 @@ func (s *Search) whole(players float64) int {
 }
 
 func (s *Search) tolerance() float64 {
-	if s.Tolerance > 0 {
-		return s.Tolerance
+	least := 0.0
+	if len(s.bad) > 0 && s.bad[0].Void {
+		least = roofTolerance
 	}
-	return DefaultTolerance
+	if s.Tolerance > 0 {
+		return max(s.Tolerance, least)
+	}
+	return max(DefaultTolerance, least)
 }
 
 // grow doubles while even a tick that grows with the square would stay within its limit, and goes carefully after.
@@ -104,7 +134,7 @@ func (s *Search) grow() (int, bool) {
 }
 
 func (s *Search) halve() (int, bool) {
-	lo, hi := s.good.Players, s.bad.Players
+	lo, hi := s.good.Players, s.bad[0].Players
 	if hi-lo <= s.each() || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
 		return 0, false
 	}
@@ -133,17 +163,23 @@ func (s *Search) round(x float64) int {
 // Record takes a measured step into account and returns it judged by the level.
 func (s *Search) Record(step Step) Step {
 	step = s.Level.Judge(step)
-	second := s.again == step.Players && s.again != 0
 	s.again = 0
-	switch {
-	case step.Pass:
+	if step.Pass {
 		if step.Players > s.good.Players {
 			s.good = step
 		}
-	case !second && (step.Void || s.surprising(step)):
+		s.bad = slices.DeleteFunc(s.bad, func(m miss) bool { return m.Players <= s.good.Players })
+		return step
+	}
+	roof := slices.ContainsFunc(s.bad, func(m miss) bool { return m.Void && m.times > 1 })
+	at, known := slices.BinarySearchFunc(s.bad, step.Players, func(m miss, players int) int { return m.Players - players })
+	if !known {
+		s.bad = slices.Insert(s.bad, at, miss{})
+	}
+	m := &s.bad[at]
+	m.Step = step
+	if m.times++; m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) {
 		s.again = step.Players
-	case s.bad.Players == 0 || step.Players < s.bad.Players:
-		s.bad = step
 	}
 	return step
 }
@@ -156,33 +192,46 @@ func (s *Search) surprising(step Step) bool {
 	return s.Level.TickLoad(s.good)*ratio*ratio < 1
 }
 
-// Knee returns what is known so far; it may be asked at any time, so that an interrupted plan has an answer too.
+// Knee returns what is known so far; it may be asked at any time, so that an interrupted plan has an answer too. A miss that was to be
+// measured again and was not decides nothing.
 func (s *Search) Knee() Knee {
 	k := Knee{Players: s.good.Players, Bound: AtLeast}
+	bad := s.bad
+	if s.again > 0 && len(bad) > 0 && bad[0].Players == s.again && !s.confirming() {
+		bad = bad[1:]
+	}
 	switch {
-	case s.bad.Players == 0 && s.again > 0:
+	case len(bad) == 0 && s.again > 0:
 		k.Reason = fmt.Sprintf("%d players did not hold it once and were not measured again%s", s.again, s.timeWords())
-	case s.bad.Players == 0 && s.good.Players == 0:
+	case len(bad) == 0 && s.good.Players == 0:
 		k.Reason = "nothing was measured"
-	case s.bad.Players == 0 && s.good.Players >= s.max():
+	case len(bad) == 0 && s.good.Players >= s.max():
 		k.Reason = fmt.Sprintf("%d players is the largest size that was asked for", s.good.Players)
-	case s.bad.Players == 0:
+	case len(bad) == 0:
 		k.Reason = fmt.Sprintf("the search ended before any lobby failed%s", s.timeWords())
-	case s.bad.Void:
-		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", s.bad.Players, s.bad.VoidReason)
+	case bad[0].Void:
+		k.Swarm = true
+		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", bad[0].Players, bad[0].VoidReason)
 	default:
-		k.Bound, k.FirstFail, k.Binding = Measured, s.bad.Players, s.bad.Failed
-		k.Reason = s.measuredWords()
+		k.Bound, k.FirstFail, k.Binding = Measured, bad[0].Players, bad[0].Failed
+		k.Reason = s.measuredWords(bad[0])
 	}
 	return k
 }
 
-func (s *Search) measuredWords() string {
-	if s.good.Players == 0 {
-		return fmt.Sprintf("no lobby passed, not even %d players%s", s.bad.Players, s.timeWords())
+// confirming is whether the second measurement that is due is the last one of a search.
+func (s *Search) confirming() bool { _, more := s.halve(); return !more }
+
+func (s *Search) measuredWords(bad miss) string {
+	once := ""
+	if s.doubtful(bad) {
+		once = ", measured once"
 	}
-	gap := float64(s.bad.Players)/float64(s.good.Players) - 1
-	return fmt.Sprintf("%d players failed, %.0f %% above the knee%s", s.bad.Players, 100*gap, s.timeWords())
+	if s.good.Players == 0 {
+		return fmt.Sprintf("no lobby passed, not even %d players%s%s", bad.Players, once, s.timeWords())
+	}
+	gap := float64(bad.Players)/float64(s.good.Players) - 1
+	return fmt.Sprintf("%d players failed%s, %.0f %% above the knee%s", bad.Players, once, 100*gap, s.timeWords())
 }
 
 func (s *Search) timeWords() string {

@@ -128,6 +128,62 @@ func TestSearchForgivesOneHiccup(t *testing.T) {
 	}
 }
 
+// One noisy step decides nothing, wherever in the search it comes: the true knee is found all the same.
+func TestSearchDoubtsOneNoisyStep(t *testing.T) {
+	for lone := range 12 {
+		m := &machine{curve: Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))} // true knee 1000
+		s := &Search{Limit: time.Hour}
+		measured := 0
+		for elapsed := time.Duration(0); ; elapsed += 5 * time.Second {
+			players, ok := s.Next(elapsed)
+			if !ok {
+				break
+			}
+			step := m.measure(players)
+			if measured++; measured == lone+1 && players <= 1000 {
+				step.TickCPUMillis.P99 = 1.2 * s.Level.TickLimitMillis()
+			}
+			s.Record(step)
+		}
+		if got := s.Knee(); got.Players < 920 || got.Players > 1000 || got.Bound != Measured || strings.Contains(got.Reason, "once") {
+			t.Errorf("step %d was noisy: knee %+v", lone+1, got)
+		}
+	}
+}
+
+// A failure that there was no time to measure again is told as such.
+func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
+	s, near := &Search{}, healthy(128)
+	s.Record(healthy(120))
+	near.TickCPUMillis.P99 = 1.1 * s.Level.TickLimitMillis()
+	s.Record(near)
+	if got := s.Knee(); got.Bound != Measured || !strings.Contains(got.Reason, "128 players failed, measured once") {
+		t.Errorf("knee %+v", got)
+	}
+	if again, ok := s.Next(0); !ok || again != 128 {
+		t.Errorf("measures %d next, want 128 again", again)
+	}
+	s.Record(near)
+	if got := s.Knee(); strings.Contains(got.Reason, "once") {
+		t.Errorf("after twice: knee %+v", got)
+	}
+}
+
+// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that says whose it is.
+func TestSearchWastesLittleOnVoidSizes(t *testing.T) {
+	m := &machine{curve: Curve{B: 1}, rng: rand.New(rand.NewPCG(1, 1)), roof: 555}
+	s := &Search{Start: 100, Max: 4000}
+	voids := 0
+	for _, step := range run(s, m) {
+		if step.Void {
+			voids++
+		}
+	}
+	if got := s.Knee(); voids > 3 || !got.Swarm || got.Players < 444 || got.Players > 555 {
+		t.Errorf("%d void steps for %+v", voids, got)
+	}
+}
+
 func TestSearchDoesNotForgiveTwice(t *testing.T) {
 	m := &machine{curve: Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))}
 	s := &Search{}
@@ -162,8 +218,15 @@ func TestSearchUnderAWeakSwarm(t *testing.T) {
 		run(s, m)
 		got := s.Knee()
 		want := min(knee, m.roof)
-		if got.Players > want || float64(got.Players) < float64(want)/1.08-1 {
+		near := 1.08
+		if got.Swarm {
+			near = 1 + roofTolerance
+		}
+		if got.Players > want || float64(got.Players) < float64(want)/near-1 {
 			t.Fatalf("knee %+v, want %d (server %d, swarm %d)", got, want, knee, m.roof)
+		}
+		if got.Swarm != (got.Bound == AtLeast) {
+			t.Fatalf("knee %+v is the swarm's", got)
 		}
 		if got.Bound == Measured && got.FirstFail <= knee {
 			t.Fatalf("claims to have seen %d fail, the server carries %d", got.FirstFail, knee)

@@ -79,7 +79,7 @@ type Step struct {
 	AllocsPerTick float64 `json:"allocs_per_tick"`
 	GCs           uint64  `json:"gcs"` // collections begun while measuring
 
-	SwarmLate  uint64   `json:"swarm_late"` // slots of the swarm's schedule that began over half a tick late, or not at all
+	SwarmLate  uint64   `json:"swarm_late"` // slots of the swarm's schedule that were over half a tick late, or left out
 	Void       bool     `json:"void"`       // the swarm or the machine, not the server, was found wanting
 	VoidReason string   `json:"void_reason,omitempty"`
 	Pass       bool     `json:"pass"`

@@ -25,7 +25,7 @@ const (
 	Bounds                  // queues and rates
 	Isolation               // the match with strangers around is the match without them
 	Liveness                // when nothing goes wrong, everybody plays
-	ReplayFile              // a match that was recorded plays again; see sim/replay where there is one
+	ReplayFile              // a match that was recorded plays again
 	Determinism             // the same seed, the same bits
 	numInvariants
 )

@@ -51,3 +51,41 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
+
+// Nothing goes wrong in the last fifth: every fault of every kind is over with its first tick, those of disks and clocks too.
+func TestCalm(t *testing.T) {
+	for seed := uint64(1); seed <= 6; seed++ {
+		w, err := newWorld(Case{Seed: seed}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for w.Now() <= calm+w.rate.Period() {
+			w.happen()
+			for _, k := range w.crooks {
+				k.step(w)
+			}
+			if err := w.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range w.faults {
+			if f := &w.faults[i]; !f.over {
+				t.Errorf("seed %d: %v is not over", seed, &f.Fault)
+			}
+		}
+		for i := range w.souls {
+			s := &w.souls[i]
+			if s.sleeps != 0 || s.dark != 0 || s.bad != nil || s.clogged {
+				t.Errorf("seed %d: client %d sleeps %d, is dark %d, has the link %v, is clogged %v", seed, i, s.sleeps, s.dark, s.bad, s.clogged)
+			}
+		}
+		for _, k := range w.crooks {
+			if !k.gone {
+				t.Errorf("seed %d: the %v is there", seed, k.kind)
+			}
+		}
+		if d := &w.films.disk; d.sick || d.space >= 0 || w.still {
+			t.Errorf("seed %d: the disk fails %v or has %d bytes left, or the server stands still %v", seed, d.sick, d.space, w.still)
+		}
+	}
+}

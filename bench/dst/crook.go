@@ -28,8 +28,9 @@ type crook struct {
 	queue  [][]byte
 	newest tick.Tick
 	steps  int
-	heard  int // packages, in this session
-	forged int // packages with an ack of what was never sent
+	heard  int       // packages, in this session
+	forged int       // packages with an ack of what was never sent, while the server was there to refuse them one by one
+	played tick.Tick // by the server, when we last acted
 	gone   bool
 }
 
@@ -55,7 +56,11 @@ func (k *crook) begin(w *world, again bool) {
 }
 
 // get takes a datagram that the server has sent; it arrives with the next tick.
-func (k *crook) get(data []byte) { k.queue = append(k.queue, append([]byte(nil), data...)) }
+func (k *crook) get(data []byte) {
+	if !k.gone {
+		k.queue = append(k.queue, append([]byte(nil), data...))
+	}
+}
 
 // step plays a tick.
 func (k *crook) step(w *world) {
@@ -149,7 +154,7 @@ func (k *crook) act(w *world) {
 			switch d.IntN(kinds) {
 			case 0: // of what was never sent
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
-				if k.newest > 0 {
+				if k.newest > 0 && k.played != w.Lobby.Match().Tick() { // what a server finds that stood still is too much for a session
 					k.forged++
 				}
 			case 1: // of all that went before, whether it came or not
@@ -174,6 +179,7 @@ func (k *crook) act(w *world) {
 		}
 	}
 	k.send(w, pack)
+	k.played = w.Lobby.Match().Tick()
 }
 
 func (k *crook) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }

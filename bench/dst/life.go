@@ -30,7 +30,11 @@ func (w *world) checkLife() {
 		case !s.Datagrams.Balanced() || !s.Packages.Balanced():
 			w.fail(Accounts, "client %d received %d datagrams and accounts for others", i, s.Datagrams.Received)
 		}
-		was := &w.souls[i].settled
+		was := w.souls[i].settled
+		if began := w.souls[i].since; began > lost || was == nil {
+			w.fail(Liveness, "client %d began anew at %v", i, began)
+			return
+		}
 		if n := s.Starved - was.Starved; n > 2 {
 			w.fail(Liveness, "%d ticks of client %d had no input", n, i)
 		}
@@ -51,14 +55,30 @@ func (w *world) late() tick.Tick {
 	return tick.Tick(w.rate) / 5
 }
 
-// settle notes what clients have counted when all should be well again.
+// settle notes what clients have counted when all should be well again with each.
 func (w *world) settle() {
+	if w.Now() < calm {
+		return
+	}
 	for i, c := range w.Clients {
-		if c != nil {
-			w.souls[i].settled = c.Stats()
+		s := &w.souls[i]
+		if c == nil {
+			continue
+		}
+		if state, _ := c.State(); state < client.Joined && s.since >= calm && w.Now() > s.since+3*time.Second {
+			w.fail(Liveness, "client %d, who began at %v, is still %v", i, s.since, state)
+		}
+		if s.settled == nil && w.Now() >= s.settleAt {
+			st := c.Stats()
+			s.settled = &st
 		}
 	}
 }
 
-// settled is when that is.
-const settled = Length - 4*time.Second
+// When that is. The last fault ends with calm; who has lost its session by then, and does not know, does so when it has heard nothing for as
+// long as a session lasts, and the last that it heard may have been on the way.
+const (
+	settled        = Length - 4*time.Second
+	lost           = calm + sessionSeconds*time.Second + 300*time.Millisecond
+	sessionSeconds = 10 // of the tokens of package bottle
+)

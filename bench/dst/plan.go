@@ -40,11 +40,14 @@ const (
 	Backtracker             // likewise: shots at the past
 	Babbler                 // likewise: sealed nonsense
 	TokenHoard              // likewise: leaves and comes back with the same token
+	DiskFull                // the disk that the server records to has little space left
+	DiskFails               // likewise it fails
 	numKinds
 )
 
 var kindNames = [numKinds]string{"bad link", "clog", "blackhole", "rebind", "sleep", "skew", "leave", "vanish", "hold server", "wall jump", "kill",
-	"spoof", "replay", "flood at the door", "flooder", "ack forger", "speed hacker", "backtracker", "babbler", "token hoard"}
+	"spoof", "replay", "flood at the door", "flooder", "ack forger", "speed hacker", "backtracker", "babbler", "token hoard",
+	"disk full", "disk fails"}
 
 // String names the kind.
 func (k Kind) String() string { return kindNames[k%numKinds] }
@@ -53,7 +56,7 @@ func (k Kind) String() string { return kindNames[k%numKinds] }
 func (k Kind) stranger() bool { return k >= Spoof && k <= FloodDoor }
 
 // crooked says whether the kind is an attacker with one.
-func (k Kind) crooked() bool { return k >= Flooder }
+func (k Kind) crooked() bool { return k >= Flooder && k <= TokenHoard }
 
 // Fault is one thing that goes wrong.
 type Fault struct {
@@ -61,7 +64,7 @@ type Fault struct {
 	At     time.Duration
 	For    time.Duration
 	Client int            // of those that befall one
-	Amount float64        // of Skew: parts per second; of WallJump: seconds
+	Amount float64        // of Skew: parts per second; of WallJump: seconds; of DiskFull: bytes
 	Link   impair.Profile // of BadLink
 	Seed   uint64
 }
@@ -116,7 +119,8 @@ func Draw(seed uint64) Plan {
 
 // usual is the most faults of a kind.
 var usual = [numKinds]int{BadLink: 8, Clog: 4, Blackhole: 4, Rebind: 4, Sleep: 3, Skew: 3, Leave: 3, Vanish: 3, HoldServer: 2, WallJump: 2, Kill: 1,
-	Spoof: 2, Replay: 2, FloodDoor: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Babbler: 1, TokenHoard: 1}
+	Spoof: 2, Replay: 2, FloodDoor: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Babbler: 1, TokenHoard: 1,
+	DiskFull: 1, DiskFails: 1}
 
 func draw(d *rand.Rand, k Kind, clients int) Fault {
 	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }
@@ -148,6 +152,8 @@ func draw(d *rand.Rand, k Kind, clients int) Fault {
 		f.For = between(time.Second, 4*time.Second)
 	case Flooder:
 		f.For = between(2*time.Second, 8*time.Second)
+	case DiskFull:
+		f.Amount = float64(d.IntN(60_000))
 	}
 	f.At, f.For = f.At.Truncate(time.Millisecond), f.For.Truncate(time.Millisecond)
 	return f

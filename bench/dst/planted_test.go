@@ -12,11 +12,13 @@ import (
 
 var only = flag.Int("dst.bug", 0, "begin with this bug")
 
-// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant that it breaks.
+// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant that it breaks, and each invariant is the
+// first to find some bug.
 func TestPlanted(t *testing.T) {
 	if b, err := Run(Case{Seed: 1}); b != nil || err != nil {
 		t.Fatalf("without a bug: %v, %v", b, err)
 	}
+	var finds [numInvariants]int
 	for bug := planted.None + 1; bug < planted.NumBugs; bug++ {
 		if *only != 0 && bug < planted.Bug(*only) {
 			continue
@@ -34,7 +36,13 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%-20v not found within 200 seeds", bug)
 			continue
 		}
+		finds[found.Invariant]++
 		what, _, _ := strings.Cut(found.What, "\n")
 		t.Logf("%-20v seed %3d at %9v, invariant %v: %.110s", bug, found.Case.Seed, found.At, found.Invariant, what)
+	}
+	for i, n := range finds {
+		if n == 0 && *only == 0 && Invariant(i) != Upright {
+			t.Errorf("invariant %v finds no bug first", Invariant(i))
+		}
 	}
 }

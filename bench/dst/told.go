@@ -74,7 +74,7 @@ type lineOf struct {
 // was for the other team.
 func (w *world) chat(i int, c *client.Client) {
 	s, m := &w.souls[i], w.Lobby.Match()
-	if t := int(m.Tick()); (t+i*37)%240 == 0 {
+	if t := int(m.Tick()); (t+i*37)%240 == 0 && w.Now() < silence {
 		s.said++
 		line := fmt.Sprintf("all %d", s.said)
 		if s.said%2 == 0 {

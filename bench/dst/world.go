@@ -52,9 +52,12 @@ type world struct {
 	shots shots
 	sight sight
 	kills []kill
+	films films
+	quiet quiet
 	trace []uint64 // of the match, now and then
 
 	players []ecs.NetID // in the match after the last tick
+	still   bool        // the server did not play the last tick
 	breach  *Breach
 }
 
@@ -86,7 +89,8 @@ type soul struct {
 	heard    int // of kills, and 1; 0: none yet
 	said     int
 	lines    map[lineOf]int
-	settled  client.Stats // a second after the calm began, and some more
+	settleAt time.Duration // when all should be well with it
+	settled  *client.Stats // then; nil: not yet
 	selfRing [selfTicks]known
 }
 
@@ -102,7 +106,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 	}
 	w.souls = make([]soul, w.plan.Clients)
 	for i := range w.souls {
-		w.souls[i].start = 1
+		w.souls[i].start, w.souls[i].settleAt = 1, settled
 	}
 	for i, f := range w.plan.Faults {
 		if !slices.Contains(c.Without, i) && f.Client < w.plan.Clients {
@@ -127,7 +131,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.plan.Clients + crooks + 1, Kbps: w.plan.Kbps, Relevance: w.plan.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
-		Enter: w.entered}
+		Enter: w.entered, Record: w.film}
 	if w.plan.Walls {
 		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
 	}
@@ -137,7 +141,7 @@ func newWorld(c Case, deaf bool) (*world, error) {
 			cfg.Thin = w.plan.Clients > 16 && n%4 != 0
 		},
 		Clock: w.clock, Wall: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wall },
-		Heard: w.heard, Said: w.said})
+		Heard: w.heard, Said: w.said, Around: w.around})
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +176,7 @@ func (w *world) begin() {
 	w.post.begin()
 	w.shots = shots{}
 	w.kills = w.kills[:0]
+	w.films.begin(w)
 	w.sight.begin()
 }
 
@@ -207,12 +212,12 @@ func (w *world) run() (breach *Breach) {
 			w.fail(Upright, "%v", err)
 		}
 		w.check()
-		if w.Now() >= settled && w.Now() < settled+w.rate.Period() {
-			w.settle()
-		}
+		w.settle()
 	}
 	if w.breach == nil && until == Length {
 		w.checkLife()
+		w.quiet.check(w)
+		w.films.over(w)
 	}
 	return w.breach
 }
@@ -270,7 +275,7 @@ func (w *world) soul(i int) {
 		if err := w.Connect(i); err != nil {
 			w.fail(Upright, "client %d cannot connect: %v", i, err)
 		}
-		*s = soul{since: now, start: w.starts, said: s.said, nows: s.nows, drift: s.drift, sleeps: s.sleeps, dark: s.dark, bad: s.bad, clogged: s.clogged}
+		*s = soul{since: now, settleAt: max(settled, now+time.Second), start: w.starts, said: s.said, nows: s.nows, drift: s.drift, sleeps: s.sleeps, dark: s.dark, bad: s.bad, clogged: s.clogged}
 		w.sight.forget(i)
 	}
 }
@@ -327,6 +332,10 @@ func (w *world) befall(f *fault) {
 		w.wall += int64(f.Amount)
 	case Kill:
 		w.kill(f)
+	case DiskFull:
+		w.films.disk.space = int(f.Amount)
+	case DiskFails:
+		w.films.disk.sick = true
 	default:
 		if f.Kind.crooked() {
 			f.crook = newCrook(w, f)
@@ -356,6 +365,10 @@ func (w *world) relieve(f *fault) {
 		}
 	case HoldServer:
 		w.Hold(0)
+	case DiskFull:
+		w.films.disk.space = -1
+	case DiskFails:
+		w.films.disk.sick = false
 	}
 	if f.Kind <= Blackhole {
 		w.link(f.Client)
@@ -384,6 +397,8 @@ func (w *world) kill(f *fault) {
 			}
 		}
 	}
+	w.films.killed(w)
+	w.captured.killed(func(t netcode.Tag) bool { return w.post.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
 		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wall
@@ -407,7 +422,7 @@ func allZero(b []byte) bool {
 // check looks at everything after a tick.
 func (w *world) check() {
 	m := w.Lobby.Match()
-	if m.Tick() == w.twin.tick { // the server stood still
+	if w.still = m.Tick() == w.twin.tick; w.still {
 		return
 	}
 	w.players = w.players[:0]
@@ -417,8 +432,8 @@ func (w *world) check() {
 		}
 	}
 	w.checkInputs()
-	w.twin.check(w)
 	w.checkMoves()
+	w.twin.check(w)
 	w.shots.check(w)
 	w.checkKills()
 	w.post.check(w)
@@ -429,6 +444,7 @@ func (w *world) check() {
 			w.checkClient(i, c)
 		}
 	}
+	w.films.note(w)
 	if m.Tick()%6 == 0 {
 		w.mark()
 	}

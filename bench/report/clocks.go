@@ -59,7 +59,7 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 		}
 		l.Color, l.Width, l.Dashes = line.color, vg.Points(1.5), line.dash
 		p.Add(l)
-		p.Legend.Add(line.name, l)
+		p.Legend.Add(line.name+"       ", l) // room for fonts that are wider than ours
 	}
 	p.Y.Max *= 1.45 // room for the legend
 	canvas := vgsvg.New(18*vg.Centimeter, 9*vg.Centimeter)

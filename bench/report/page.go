@@ -95,10 +95,14 @@ func headline(p capacity.Plan) string {
 		return "Nothing was measured"
 	case p.Knee.Players == 0 && p.Knee.Bound == capacity.Measured:
 		return "No lobby held the service level"
+	case p.Knee.Players == 0 && p.Knee.Swarm:
+		return "The swarm could load no lobby: nothing is known of the server"
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
 	case p.Knee.Bound == capacity.Measured:
 		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
+	case p.Knee.Swarm:
+		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's", count(p.Knee.Players), where(p))
 	default:
 		return fmt.Sprintf("At least %s players in %s", count(p.Knee.Players), where(p))
 	}

@@ -30,7 +30,7 @@ type Lobby struct {
 	FarMetres  float64 `toml:"far_metres" json:"far_metres"` // beyond which nobody is seen; 0: no limit
 	Relevance  string  `toml:"relevance" json:"relevance"`   // who is told of whom, as of serve
 	Mode       string  `toml:"mode" json:"mode"`
-	Spectators int     `toml:"spectators" json:"spectators"`
+	Spectators int     `toml:"spectators" json:"spectators"` // who look on in each lobby, beside its players, each through a player's eyes
 }
 
 // Rates are the server's clocks and its budget.
@@ -106,6 +106,9 @@ func (s Scenario) Every() int {
 // Total is how many players there are in all lobbies.
 func (s Scenario) Total() int { return s.Lobby.Players * s.Lobby.Lobbies }
 
+// Lookers is how many look on in all lobbies.
+func (s Scenario) Lookers() int { return s.Lobby.Spectators * s.Lobby.Lobbies }
+
 // Ground is for how many players the map of a lobby of n is made.
 func (s Scenario) Ground(n int) int {
 	return min(max(int(math.Round(float64(n)*s.Lobby.Spread)), 2), MaxPlayers)
@@ -165,7 +168,9 @@ var rules = []rule{
 	{"lobby.far_metres", "0 (no limit) to 4096 metres", func(s *Scenario) bool { return within(s.Lobby.FarMetres, 0, 4096) }},
 	{"lobby.relevance", `"auto", "grid", "all" or "off"`, func(s *Scenario) bool { return oneOf(s.Lobby.Relevance, "auto", "grid", "all", "off") }},
 	{"lobby.mode", "the name of a mode", func(s *Scenario) bool { return s.Lobby.Mode != "" }},
-	{"lobby.spectators", "0: this build has no spectators", func(s *Scenario) bool { return s.Lobby.Spectators == 0 }},
+	{"lobby.spectators", "0 to 4096, and at most 4096 with the players of all lobbies together", func(s *Scenario) bool {
+		return s.Lobby.Spectators >= 0 && s.Lobby.Spectators <= MaxPlayers && (s.Lobby.Players+s.Lobby.Spectators)*s.Lobby.Lobbies <= MaxPlayers
+	}},
 	{"rates.tick_hz", "20 to 128 Hz", func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 128) }},
 	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz", func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
 	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit", func(s *Scenario) bool { return s.Rates.Kbps == 0 || within(float64(s.Rates.Kbps), 16, 1e6) }},

@@ -10,15 +10,15 @@ import (
 
 // Figures are what the players experienced, and whether the swarm kept its schedule, since they were last reset.
 type Figures struct {
-	Age  *meter.Histogram // of the newest snapshot, sampled by every player each tick, ns
+	Age  *meter.Histogram // of the newest snapshot, sampled by every player each four ticks, ns
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
-	Late *meter.Histogram // how late each slot of the schedule began, ns, with those that were skipped: each as late as it would have been
+	Late *meter.Histogram // how long after its instant each slot of the schedule had sent its last datagram, ns, with those that were skipped: each as late as it would have been
 	Raw  *meter.Histogram // likewise, of the slots that were played alone
 
 	Ticks          uint64 // command ticks of all players
 	Sends          uint64 // datagrams sent
 	Slots          uint64 // of the schedule, given up ones included
-	LateSlots      uint64 // that began more than half a tick late, or not at all
+	LateSlots      uint64 // that had sent all more than half a tick late, or nothing at all
 	LateTicks      uint64 // command ticks made so late that the server may have missed them: our fault, not its
 	BytesUp        uint64
 	BytesDown      uint64
@@ -55,13 +55,19 @@ func (f *Figures) reset() {
 // lateShare is the part of all slots that may break the budget before the figures are void.
 const lateShare = 0.01
 
+// LateMost is the lateness that a swarm keeps to on an idle machine, at p99.9.
+const LateMost = 2 * time.Millisecond
+
+// Kept is whether it did. Figures may be of use that did not: Void says when they are not.
+func (f *Figures) Kept() bool { return f.Slots > 0 && f.Late.Quantile(0.999) < int64(LateMost) }
+
 // Void says why the figures are worth nothing, or "" if they are good: the generator proves itself.
 func (f *Figures) Void() string {
 	switch {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
 	case float64(f.LateSlots) > lateShare*float64(f.Slots):
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots began over half a tick late",
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots were over half a tick late",
 			100*float64(f.LateSlots)/float64(f.Slots))
 	}
 	return ""

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -36,13 +35,6 @@ type Config struct {
 	Churn   float64                                                // players but the full ones leave so often a minute, each; another takes the place at once, with a token of its own
 }
 
-// slots is how many parts of a tick the players are spread over, so that they do not all send at once; looks is how often
-// in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
-const (
-	slots = 8
-	looks = 2
-)
-
 // mostSampled is how many players account for what they receive: enough to tell, and few enough to cost the swarm nothing.
 const mostSampled = 8
 
@@ -50,19 +42,21 @@ const mostSampled = 8
 type Swarm struct {
 	Figures Figures
 
-	cfg   Config
-	fleet []*netio.Fleet      // by lobby
-	hear  []func(int, []byte) // receive of each lobby, made a value once
-	bots  []bot
-	maps  map[[32]byte]*arena.Arena // by hash, what the server sent among them
-	model map[uint64]ghost.Models   // likewise
-	eyes  [][]Enemy                 // by lobby
-	view  Sight
-	ways  Ways
-	pace  *pace.Pacer
-	slot  int64 // next slot of the schedule
-	now   time.Duration
-	err   error
+	cfg    Config
+	fleet  []*netio.Fleet      // by lobby
+	hear   []func(int, []byte) // receive of each lobby, made a value once
+	bots   []bot
+	due    []time.Duration           // by bot: not before this has it anything to do
+	played [shares]time.Duration     // by share of the bots: when they were last looked at
+	maps   map[[32]byte]*arena.Arena // by hash, what the server sent among them
+	model  map[uint64]ghost.Models   // likewise
+	eyes   [][]Enemy                 // by lobby
+	view   Sight
+	ways   Ways
+	pace   *pace.Pacer
+	slot   int64 // next slot of the schedule
+	now    time.Duration
+	err    error
 }
 
 // bot is one player.
@@ -70,9 +64,7 @@ type bot struct {
 	client *client.Client
 	brain  Brain
 	dice   dice         // of what it says
-	last   client.Stats // as far as it is in the figures
-	played time.Duration
-	born   time.Duration // it does nothing before
+	last   client.Pulse // as far as it is in the figures
 }
 
 // ErrNoTokens is Open's error for a Config without Token.
@@ -101,7 +93,7 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
-	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players),
+	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]time.Duration, cfg.Players),
 		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New()}
 	for l, at := range cfg.Servers {
 		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
@@ -116,7 +108,7 @@ func Open(cfg Config) (*Swarm, error) {
 		if s.bots[i], err = s.bot(i); err != nil {
 			return nil, errors.Join(err, s.shut())
 		}
-		s.bots[i].born = time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)
+		s.due[i] = time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)
 	}
 	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
 	for i := range s.Figures.Sampled {
@@ -202,99 +194,6 @@ func (s *Swarm) Err() error {
 // Client returns player i's client: for looking, between runs.
 func (s *Swarm) Client(i int) *client.Client { return s.bots[i].client }
 
-// Run plays for the time d, or until ctx ends or until tells it to stop; until may be nil and is asked every tick.
-func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
-	period := s.cfg.Rate.Period() / slots
-	begin, cpu := s.pace.Now(), pace.ThreadCPU()
-	s.slot = int64(begin/period) + 1
-	defer func() {
-		s.Figures.Elapsed += s.pace.Now() - begin
-		s.Figures.CPU += pace.ThreadCPU() - cpu
-	}()
-	for ; ; s.slot++ {
-		due := time.Duration(s.slot) * period
-		if due > begin+d || ctx.Err() != nil {
-			return s.Err()
-		}
-		s.now = s.pace.Until(due)
-		late := s.now - due
-		s.Figures.Late.Record(int64(late))
-		s.Figures.Raw.Record(int64(late))
-		s.Figures.Slots++
-		if late > s.cfg.Rate.Period()/2 {
-			s.Figures.LateSlots++
-		}
-		if behind := int64(late / period); behind > slots { // over a tick: the slots in between cannot be made up for
-			for i := range behind {
-				s.Figures.Late.Record(int64(late) - i*int64(period))
-			}
-			s.Figures.Slots += uint64(behind)
-			s.Figures.LateSlots += uint64(behind)
-			s.slot += behind
-		}
-		for l, f := range s.fleet {
-			f.Poll(s.hear[l])
-		}
-		s.play(int(s.slot % slots))
-		if s.slot%slots == 0 {
-			s.look()
-			if until != nil && until() {
-				return s.Err()
-			}
-		}
-	}
-}
-
-// receive hands a datagram to its player. What is wrong with it, the client counts.
-func (s *Swarm) receive(i int, data []byte) {
-	s.Figures.DatagramsDown++
-	s.Figures.BytesDown += uint64(len(data))
-	if i < s.Figures.Sampled {
-		s.Figures.SampledDatagrams++
-		s.Figures.SampledBytes += uint64(len(data))
-	}
-	_ = s.bots[i].client.Receive(s.now, data)
-}
-
-// play lets every player of a slot decide and send.
-func (s *Swarm) play(slot int) {
-	for i := slot % (slots / looks); i < len(s.bots); i += slots / looks {
-		b := &s.bots[i]
-		if s.now < b.born {
-			continue
-		}
-		late := s.now - b.played - s.cfg.Rate.Period()/looks // than it should have been after the last time
-		b.played = s.now
-		for due := b.client.Advance(s.now); due > 0; due-- {
-			b.client.Command(b.brain.Wish(s.sight(i)))
-			s.Figures.Ticks++
-			if late > s.slack(b) {
-				s.Figures.LateTicks++
-			}
-		}
-		for { // events are for players with eyes
-			if _, ok := b.client.NextEvent(); !ok {
-				break
-			}
-		}
-		for {
-			if _, ok := b.client.NextLine(); !ok {
-				break
-			}
-		}
-		if i%slots == slot {
-			s.chat(b)
-			if s.err == nil {
-				s.err = s.churn(i)
-			}
-		}
-		s.send(i)
-		if i%slots == slot {
-			s.sample(b)
-		}
-	}
-}
-
 // lines are what bots have to say.
 var lines = [...]string{"hello", "nice shot", "where is everybody?", "/team go left", "/team I need help", "good game"}
 
@@ -325,16 +224,9 @@ func (s *Swarm) churn(i int) error {
 		return err
 	}
 	*b = next
-	b.dice, b.played = dice, s.now
+	b.dice, s.due[i] = dice, s.now
 	s.Figures.Churned++
 	return nil
-}
-
-// slack is how late a bot's commands may be made and still be in time for sure: the whole ticks that they were last seen
-// to wait on the server, and a quarter for clocks that are not read at one instant.
-func (s *Swarm) slack(b *bot) time.Duration {
-	period := s.cfg.Rate.Period()
-	return time.Duration(max(b.last.Lead, 0))*period + period/4
 }
 
 // send sends what player i has to say.
@@ -348,23 +240,6 @@ func (s *Swarm) send(i int) {
 			s.err = fmt.Errorf("player %d: %w", i, err)
 		}
 	}
-}
-
-// sight gathers what bot i decides by.
-func (s *Swarm) sight(i int) *Sight {
-	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
-	self, _ := b.client.Self()
-	view := &s.view
-	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: eyes}
-	if now, t, ok := b.client.Predicted(); ok {
-		view.Self.Self, view.Tick = now, t+1
-	}
-	view.Arena = s.maps[b.client.Welcome().ArenaHash]
-	if slot := b.client.ID().Index(); slot < len(eyes) {
-		view.Team = eyes[slot].Team
-	}
-	s.ways.Show(view, b.client)
-	return view
 }
 
 // look renews what everybody of a lobby knows of everybody, through the eyes of its first full client.
@@ -393,22 +268,6 @@ func (s *Swarm) look() {
 		s.Figures.Looks++
 		s.Figures.Seen += seen
 	}
-}
-
-// sample adds what a player experienced since the last sample to the figures.
-func (s *Swarm) sample(b *bot) {
-	if st, _ := b.client.State(); st != client.Joined {
-		return
-	}
-	now := b.client.Stats()
-	f := &s.Figures
-	if now.Snapshots > 0 {
-		f.Age.Record(int64(now.SnapshotAge))
-		f.RTT.Record(int64(now.RTT))
-	}
-	f.Mispredictions += now.Prediction.Mispredictions - b.last.Prediction.Mispredictions
-	f.Shots += now.Shots - b.last.Shots
-	b.last = now
 }
 
 // Close lets every player leave and closes the sockets.

@@ -22,6 +22,8 @@ type hosts struct {
 	all    []*child
 	at     []netip.AddrPort // where players dial
 	mints  []*tickets
+	looks  []*tickets // of who looks on
+	plays  int        // players in all: clients behind them look on
 	ctx    context.Context
 	cancel context.CancelFunc
 	lines  []chan error // of the proxies, until they end
@@ -29,7 +31,7 @@ type hosts struct {
 
 // open starts a process for every lobby of a scenario.
 func (r *rig) open(ctx context.Context, sc scenario.Scenario) (h *hosts, err error) {
-	h = &hosts{}
+	h = &hosts{plays: sc.Total()}
 	h.ctx, h.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
@@ -46,11 +48,16 @@ func (r *rig) open(ctx context.Context, sc scenario.Scenario) (h *hosts, err err
 			return nil, err
 		}
 		h.all = append(h.all, c)
-		t, err := mintedTickets(c.key, netcode.Mint{ProtocolID: uint64(defaultProtocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{c.udp}})
+		mint := netcode.Mint{ProtocolID: uint64(defaultProtocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{c.udp}}
+		play, err := mintedTickets(c.key, mint)
 		if err != nil {
 			return nil, err
 		}
-		h.mints = append(h.mints, t)
+		look, err := mintedTickets(c.key, marked(mint, true))
+		if err != nil {
+			return nil, err
+		}
+		h.mints, h.looks = append(h.mints, play), append(h.looks, look)
 		at := c.udp
 		if link != (impair.Profile{}) {
 			if at, err = h.line(c.udp, link, sc); err != nil {
@@ -64,7 +71,7 @@ func (r *rig) open(ctx context.Context, sc scenario.Scenario) (h *hosts, err err
 
 // line puts a bad network before a server, until the hosts stop.
 func (h *hosts) line(to netip.AddrPort, link impair.Profile, sc scenario.Scenario) (netip.AddrPort, error) {
-	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link, Seed: sc.Play.Seed + uint64(len(h.at)), Clients: sc.Lobby.Players + 8})
+	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link, Seed: sc.Play.Seed + uint64(len(h.at)), Clients: sc.Lobby.Players + sc.Lobby.Spectators + 8})
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -74,8 +81,13 @@ func (h *hosts) line(to netip.AddrPort, link impair.Profile, sc scenario.Scenari
 	return p.Addr(), nil
 }
 
-// token is one for player n of a swarm.
-func (h *hosts) token(n int) ([]byte, error) { return h.mints[n%len(h.mints)].Token(n) }
+// token is one for client n of a swarm, who goes to the lobby of number n modulo their count: the first ones play, the others look on.
+func (h *hosts) token(n int) ([]byte, error) {
+	if n < h.plays {
+		return h.mints[n%len(h.mints)].Token(n)
+	}
+	return h.looks[n%len(h.looks)].Token(n)
+}
 
 func (h *hosts) stop() {
 	for _, c := range h.all {
@@ -182,13 +194,12 @@ func factsOf(sc scenario.Scenario, step capacity.Step, reports []server.Report, 
 		shots += float64(r.Counts[server.Shots.String()])
 		memory += float64(r.HeapBytes)
 	}
-	return &capacity.Facts{
-		Scenario: sc.Name, Lobbies: len(reports), PerLobby: sc.Lobby.Players, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
-		Side: sideOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
-		Visible: float64(f.Seen) / float64(max(f.Looks, 1)), Shots: shots / ticks,
-		Bytes: step.KbpsDownPerClient * 125, Datagrams: step.DatagramsOutPerTick * float64(sc.Rates.TickHz) / float64(sc.Total()), Memory: memory / lobbies,
-		Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
-	}
+	out := asked(sc)
+	out.Lobbies = len(reports)
+	out.Visible, out.Shots = float64(f.Seen)/float64(max(f.Looks, 1)), shots/ticks
+	out.Bytes, out.Memory = step.KbpsDownPerClient*125, memory/lobbies
+	out.Datagrams = step.DatagramsOutPerTick * float64(sc.Rates.TickHz) / float64(sc.Total()+sc.Lookers())
+	return &out
 }
 
 // sideOf is the edge of a scenario's map, in metres; 0 if there is no such map, which somebody else will say.

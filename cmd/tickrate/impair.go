@@ -48,10 +48,10 @@ blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, ra
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:0", "UDP `host:port` for clients; port 0 for any")
 	fl.StringVar(&f.to, "to", "", "UDP `host:port` of the server (required)")
 	fl.StringVar(&f.up, "profile", "mobile", "`profile` of each way")
-	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another")
+	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another; default that of --profile")
 	fl.IntVar(&f.clients, "clients", 1024, "most `clients` at a time, 1 to 65536; each costs a socket")
 	fl.Float64Var(&f.seconds, "seconds", 0, "`seconds` to run; 0 until interrupted")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of every link")
+	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every link")
 	fl.BoolVar(&f.list, "list", false, "print the named profiles and exit")
 	return c
 }

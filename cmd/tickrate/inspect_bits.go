@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -50,7 +51,7 @@ With --http it asks a running server, which accounts for a sample of its datagra
 	fl.IntVar(&f.seconds, "seconds", 10, "virtual `seconds` that it is played for, 1 to 600")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one of its clients, 16 or more; 0 for no limit")
 	fl.StringVar(&f.arena, "arena", "arena-64", "`map` that it is played on, as of serve")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how its snapshots are coded: huffman, range or stored")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of its snapshots: huffman, range or stored")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the match, the links and the players")
 	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/bits gives it")
 	return c
@@ -129,9 +130,19 @@ func printBits(out io.Writer, b *server.Bits) error {
 	for _, n := range b.Entities {
 		all += n.Count
 	}
-	fmt.Fprintf(w, "in %d snapshots\tentities\tshare %%\t\n", b.Snapshots)
+	fmt.Fprintf(w, "in %d snapshots\tplayers\tshare %%\t\n", b.Snapshots)
 	for _, n := range b.Entities {
 		fmt.Fprintf(w, "%v\t%d\t%.2f\t\n", n.Why, n.Count, share(n.Count, all))
+	}
+	byClass := map[string]uint64{}
+	for _, n := range b.Things {
+		byClass[n.Class] += n.Count
+	}
+	if len(b.Things) > 0 {
+		fmt.Fprintf(w, "\nclass\twhy\tthings\tshare of class %%\t\n")
+	}
+	for _, n := range b.Things {
+		fmt.Fprintf(w, "%s\t%v\t%d\t%.2f\t\n", n.Class, n.Why, n.Count, share(n.Count, byClass[n.Class]))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -147,14 +158,16 @@ func share(n, of uint64) float64 { return 100 * float64(n) / float64(max(1, of))
 func newInspectWhy() *cobra.Command {
 	f := bitsFlags{}
 	c := &cobra.Command{
-		Use:   "why CLIENT ENTITY",
+		Use:   "why CLIENT [ENTITY]",
 		Short: "Tell why a client of a running server is not told of an entity",
-		Long: `why asks a running server what became of an entity in the newest snapshot to a client: told, or why not. Both are net ids, as the
-console's list shows them:
+		Long: `why asks a running server what became of an entity in the newest snapshot to a client: told, or why not. Players are named by their
+net ids, as the console's list shows them; things by class and number: projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0.
+Without ENTITY it prints a table about all players and things, which has their names:
 
   curl --data list http://127.0.0.1:7914/v1/console
+  tickrate inspect why 65537
   tickrate inspect why 65537 65540`,
-		Args: func(c *cobra.Command, args []string) error { return badUse(cobra.ExactArgs(2)(c, args)) },
+		Args: func(c *cobra.Command, args []string) error { return badUse(cobra.RangeArgs(1, 2)(c, args)) },
 		RunE: func(c *cobra.Command, ids []string) error { return inspectWhy(c, f, ids) },
 	}
 	fl := c.Flags()
@@ -165,22 +178,69 @@ console's list shows them:
 }
 
 func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
-	for _, id := range ids {
-		if n, err := strconv.ParseUint(id, 10, 32); err != nil || n == 0 {
+	for i, id := range ids {
+		if i == 1 && strings.Contains(id, ":") {
+			if _, err := server.ParseThingRef(id); err != nil {
+				return badUse(err)
+			}
+		} else if n, err := strconv.ParseUint(id, 10, 32); err != nil || n == 0 {
 			return badUse(fmt.Errorf("%q: expected a net id, a whole number above 0", id))
 		}
 	}
-	var v server.Verdict
-	q := url.Values{"client": {ids[0]}, "entity": {ids[1]}}
-	if err := get(c.Context(), f.http, "/v1/why?"+q.Encode(), cmp.Or(f.token, os.Getenv(tokenVariable)), &v); err != nil {
+	q := url.Values{"client": {ids[0]}}
+	if len(ids) == 2 {
+		q.Set("entity", ids[1])
+	}
+	var answer json.RawMessage
+	if err := get(c.Context(), f.http, "/v1/why?"+q.Encode(), cmp.Or(f.token, os.Getenv(tokenVariable)), &answer); err != nil {
 		return err
 	}
 	if f.json {
-		return json.NewEncoder(c.OutOrStdout()).Encode(v)
+		_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n", answer)
+		return err
+	}
+	if len(ids) == 1 {
+		var all []server.Verdict
+		if err := json.Unmarshal(answer, &all); err != nil || len(all) == 0 {
+			return errors.Join(errOtherVersion, err)
+		}
+		return printWhys(c.OutOrStdout(), all)
+	}
+	var v server.Verdict
+	if err := json.Unmarshal(answer, &v); err != nil {
+		return errors.Join(errOtherVersion, err)
 	}
 	fmt.Fprintln(c.OutOrStdout(), v.Sentence())
 	return nil
 }
+
+// printWhys prints verdicts as a table: who was not told first, and of these the nearest.
+func printWhys(out io.Writer, all []server.Verdict) error {
+	if all[0].Tick == 0 { // there is no snapshot to speak of
+		fmt.Fprintln(out, all[0].Sentence())
+		return nil
+	}
+	told := func(v server.Verdict) int {
+		if v.Why == server.WhyTold {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(x, y server.Verdict) int {
+		return cmp.Or(cmp.Compare(told(x), told(y)), cmp.Compare(x.Metres, y.Metres))
+	})
+	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "entity\tmetres\twhy")
+	for i := range all {
+		v := &all[i]
+		fmt.Fprintf(w, "%s\t%d\t%v: %s\n", v.Name(), v.Metres, v.Why, v.Text)
+	}
+	return w.Flush()
+}
+
+// errOtherVersion is what get says of an answer that it cannot read.
+var errOtherVersion = errors.New("the server's answer is not of this version")
 
 // answerBytes is the longest answer of a server that is read.
 const answerBytes = 1 << 20
@@ -209,7 +269,7 @@ func get(ctx context.Context, at, path, secret string, answer any) error {
 		return fmt.Errorf("the server says %s: %s", resp.Status, trimmed(body))
 	}
 	if err := json.Unmarshal(body, answer); err != nil {
-		return errors.Join(errors.New("the server's answer is not of this version"), err)
+		return errors.Join(errOtherVersion, err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestInspectBits(t *testing.T) {
 		!strings.Contains(out, "player") || !strings.Contains(out, "100.00") {
 		t.Errorf("%d: %s %s", code, out, errs)
 	}
-	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why", "1"}, {"why", "x", "2"}, {"why", "0", "2"}} {
+	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why"}, {"why", "1", "2", "3"}, {"why", "1", "chair:2"}, {"why", "1", "barrel:"}, {"why", "x", "2"}, {"why", "0", "2"}} {
 		if out, errs, code := told(t, command(t, append([]string{"inspect"}, args...)...)); code != 2 || errs == "" {
 			t.Errorf("%v: code %d, %s %s", args, code, out, errs)
 		}
@@ -69,5 +69,25 @@ func TestInspectARunningServer(t *testing.T) {
 	}
 	if out, errs, code := told(t, command(t, "inspect", "why", "--http", r.HTTP, "--http-token", "s", "77", "78")); code != 0 || !strings.Contains(out, "there is no such client") {
 		t.Errorf("with the secret %d: %s %s", code, out, errs)
+	}
+	for _, args := range [][]string{{"77"}, {"77", "barrel:0"}} {
+		out, errs, code := told(t, command(t, append([]string{"inspect", "why", "--http", r.HTTP, "--http-token", "s"}, args...)...))
+		if code != 0 || !strings.Contains(out, "there is no such client") {
+			t.Errorf("%v: %d: %s %s", args, code, out, errs)
+		}
+	}
+}
+
+// A table of verdicts has who was not told first, the nearest of them before others.
+func TestPrintWhys(t *testing.T) {
+	var out strings.Builder
+	if err := printWhys(&out, []server.Verdict{
+		{Client: 9, Entity: 9, Why: server.WhyTold, Tick: 30}, {Client: 9, Thing: "barrel:1", Why: server.WhyRange, Text: "out of range", Metres: 40, Tick: 30},
+		{Client: 9, Entity: 12, Why: server.WhySight, Text: "walls", Metres: 7, Tick: 30}}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "client 9, by the snapshot of tick 30, 0 ticks ago\n\nentity    metres  why\n12        7       sight: walls\nbarrel:1  40      range: out of range\n9         0       told: \n"
+	if out.String() != want {
+		t.Errorf("%q", out.String())
 	}
 }

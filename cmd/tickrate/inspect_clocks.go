@@ -41,7 +41,7 @@ the client thinks it is, and render, which is what it looks at.
 	fl.DurationVar(&f.to, "to", 150*time.Millisecond, "round trip in the middle, as `10ms`, up to 1s")
 	fl.DurationVar(&f.jitter, "jitter", 4*time.Millisecond, "how much longer a datagram may take each way, as `4ms`")
 	fl.Float64Var(&f.seconds, "seconds", 18, "virtual `seconds` to play, 6 to 600")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the lobby")
+	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the lobby")
 	fl.StringVarP(&f.out, "out", "o", "clocks.svg", "`file` to write, - for the terminal")
 	return c
 }

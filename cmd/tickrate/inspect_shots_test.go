@@ -16,7 +16,6 @@ import (
 
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // shots runs inspect shots in this process.
@@ -115,24 +114,7 @@ func TestInspectShotsBadUse(t *testing.T) {
 
 // A recording tells of its shots: of a part of it what it tells of the whole, and of a damaged one what comes before the damage.
 func TestInspectShotsOfARecording(t *testing.T) {
-	move, err := openMovement(nil, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file []byte
-	pack := replay.NewPacker()
-	if err := reelsOn(t.Context(), "arena-16", 8, 4, 30, move, func(f server.Film) {
-		if f.First && file == nil {
-			file = f.Head.Append(nil)
-		}
-		file = pack.Append(file, f.Chunk)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "a.tkr")
-	if err := os.WriteFile(path, file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path, file := recorded(t)
 	text, err := shots(t, path, "--json", "--last", "0")
 	if err != nil {
 		t.Fatal(err)

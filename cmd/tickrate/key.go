@@ -35,7 +35,7 @@ type keyFlags struct {
 func (k *keyFlags) register(c *cobra.Command, about string) {
 	fl := c.Flags()
 	fl.StringVar(&k.file, "key-file", defaultKeyFile, "`file` with the private key, 64 hexadecimal digits; "+about)
-	fl.StringVar(&k.hex, keyFlag, "", "the private key itself, 64 hexadecimal `digits`; every process of this machine can see it: rather use "+keyVariable)
+	fl.StringVar(&k.hex, keyFlag, "", "the private key itself, 64 hexadecimal `digits`; every process of this machine can see it: rather use "+keyVariable+"; default that, or the key file")
 	fl.BoolVar(&k.insecure, "insecure-test-key", false, "allow the key that netcode's examples share, and a key of zeros; for tests")
 }
 

@@ -77,6 +77,7 @@ measures how many players this machine carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
+	defer completeWords(root)
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newPreview(), newToken(), newQuery(), newModel(), newMap(), newImpair(), newBenchReport(), newGen(), newInspect(), newReplay(), newDST())
 	return root
 }

@@ -15,6 +15,21 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
+// takenPorts are two ports that nobody else can listen on until the test ends.
+func takenPorts(t *testing.T) (udp net.PacketConn, tcp net.Listener) {
+	t.Helper()
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tcp, err = net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { udp.Close(); tcp.Close() })
+	return udp, tcp
+}
+
 // asCommand makes this test binary the command itself, so that exit codes, signals and the server process that plan
 // starts are the real ones.
 const asCommand = "TICKRATE_TEST_AS_COMMAND"
@@ -71,16 +86,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	damaged := ghost.Trained().Append(nil)
 	damaged[100] ^= 1
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer udp.Close()
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tcp.Close()
+	udp, tcp := takenPorts(t)
 	var (
 		badMap   = file("bad.json", []byte(`{"format": "tickrate arena", "boxes": [[`))
 		badModel = file("bad.tkm", damaged)

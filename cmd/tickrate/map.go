@@ -36,7 +36,7 @@ func newMap() *cobra.Command {
 		},
 	}
 	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
-	gen.Flags().Uint64Var(&seed, "seed", 1, "seed of the map")
+	gen.Flags().Uint64Var(&seed, "seed", 1, "`seed` of the map")
 	gen.Flags().BoolVar(&town, "town", false, "a town, whose houses hide who is behind them, in place of low walls and crates")
 	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
 	check := &cobra.Command{

@@ -51,7 +51,7 @@ A recording may be too large to lie beside the source: where one of these files 
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
 	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
 	playFlags(train, &f.seed, &f.traces)
-	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more")
+	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more; default none")
 	fl.BoolVar(&f.replays, "replays", false, "train the zstd dictionary of recorded matches instead, on recordings of lobbies of up to --players")
 	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c

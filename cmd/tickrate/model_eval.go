@@ -46,7 +46,7 @@ begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as pose
 	fl.StringArrayVar(&f.train, "train", nil, "trace `file` to train on; may be given more than once (required)")
 	fl.StringVar(&f.test, "test", "", "trace `file` to judge by (required)")
 	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
-	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg")
+	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg; default none: it is not read")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
 	fl.StringSliceVar(&f.codecs, "codec", compress.Names, "`codecs` to judge")
 	fl.IntVar(&f.step, "step", 1, "code only every `n`th snapshot, for a quick look")

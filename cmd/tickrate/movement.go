@@ -17,8 +17,8 @@ type movement struct {
 
 // playFlags are the flags of a command that plays a lobby in virtual time, by which it is the same again.
 func playFlags(c *cobra.Command, seed *uint64, traces *[]string) {
-	c.Flags().Uint64Var(seed, "seed", 1, "seed of the match, the players and the links")
-	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	c.Flags().Uint64Var(seed, "seed", 1, "`seed` of the match, the players and the links")
+	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 }
 
 // openMovement reads recordings, or takes the generator if there are none.

@@ -64,7 +64,7 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
   tickrate plan --scenario duels
   tickrate plan --scenario mine.toml --level 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
 
-A service level is comparisons joined by &&. ` + "`" + `+strings.ReplaceAll(capacity.ObjectiveHelp, "\n", " ")+` + "`" + `
+A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
 Without running anything, from measurements (plan calibrate): --predict; and --verify runs it, too, and tells the error:
 
@@ -74,7 +74,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newCalibrate(), newScenarios(), newRounds(), newSelfTest())
+	c.AddCommand(newCalibrate(), newErrors(), newScenarios(), newRounds(), newSelfTest())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -87,7 +87,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
-	fl.StringVar(&f.baseline, "baseline", "", "compare with this `file` of plan rounds: exit code 3 if something takes longer (p < 0.05 and at least 5 %)")
+	fl.StringVar(&f.baseline, "baseline", "", "compare with this `file` of plan rounds: exit code 3 if something takes longer (p < 0.05 and at least 5 %); default none, a plan is made")
 	fl.StringVar(&f.against, "against", "", "with --baseline: compare this `file` of plan rounds; default rounds that are played now")
 	slowFlag(c, &f.slow)
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one a step, then the knee")
@@ -99,17 +99,17 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 	fl.Float64Var(&f.measure, "measure", 0, "`seconds` to measure at each size; default the scenario's, 6; quick 3")
 	fl.Float64Var(&f.warm, "warm", 0, "`seconds` to warm up at each size; default the scenario's, 2; quick 1")
 	fl.Float64Var(&f.limit, "limit", 0, "`seconds` after which no step begins; default 85, quick 40")
-	fl.Float64Var(&f.share, "tick-share", capacity.DefaultTickShare, "part of the tick period that p99 of a tick may take")
+	fl.Float64Var(&f.share, "tick-share", capacity.DefaultTickShare, "`part` of the tick period that p99 of a tick may take, above 0 and at most 1")
 	fl.StringVar(&f.socket, "socket", "gnet", "the server's socket back `end`: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, as of serve: huffman, range or stored; all three are compared in one small lobby")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve: huffman, range or stored; all three are compared in one small lobby")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "maps", "gen", "`kind` of map, made for each size: gen (low walls) or town (houses, which hide who is behind them)")
 	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
 	fl.StringVar(&f.content, "content", "", contentUsage)
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of maps, matches and players")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
 	})
@@ -243,13 +243,13 @@ func plan(c *cobra.Command, f planFlags) error {
 		out.note("comparing codecs")
 		p.Codecs, err = compareCodecs(c.Context(), f, models)
 	}
+	if err == nil {
+		r.verifyNow(c.Context(), out)
+	}
 	out.clear()
 	p.Partial = c.Context().Err() != nil
 	p.Took, p.Knee = time.Since(p.Started), search.Knee()
 	p.Fit = capacity.Fit(p.Steps)
-	if _, model, err := openModel(f.measured); err == nil {
-		p.Config = append(p.Config, capacity.Setting{Name: "plan --predict", Value: "errors on " + model.errors()})
-	}
 	p.Repeats = capacity.RepeatsAt(p.Knee.Players, p.Steps)
 	if f.json {
 		if err := report.Write(f.out, p); err != nil {
@@ -347,11 +347,14 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	if err != nil {
 		at = filepath.Join(dir, "index.html")
 	}
-	bound := ""
+	whose, bound := "knee", ""
+	if p.Knee.Swarm {
+		whose = "knee of the swarm, not of the server"
+	}
 	if p.Knee.Bound == capacity.AtLeast {
 		bound = "at least "
 	}
-	fmt.Fprintf(w, "\nknee: %s%d players (%s)\n", bound, p.Knee.Players, p.Knee.Reason)
+	fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}
@@ -361,6 +364,9 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 		}
 	}
 	printRepeats(w, p.Repeats)
+	if p.Verified != nil {
+		fmt.Fprintf(w, "  predictions %s\n", verified(*p.Verified))
+	}
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
 	}

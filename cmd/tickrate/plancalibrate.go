@@ -12,129 +12,160 @@ import (
 	"github.com/tickrate/tickrate/bench/scenario"
 )
 
+// calibration is how plan calibrate measures.
+type calibration struct {
+	out, only string
+	plays     int
+	matches   int     // most that are timed of each lesson
+	seconds   float64 // virtual ones of each match
+	sure      float64 // percent: the standard error of what is held out; of what is fitted, where many lessons share a law, twice as much
+}
+
 // newCalibrate is plan's subcommand that measures what a model is fitted to.
 func newCalibrate() *cobra.Command {
-	var out string
-	var plays int
-	var seconds float64
+	var f calibration
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Measure what predictions rest on: lobbies of many kinds in virtual time",
-		Long: `calibrate plays lobbies of different sizes, rates, spreads and fire in virtual time, measures the CPU time of their ticks by stage
-(the least of several plays of each tick, which are the same work) and writes them to a file for plan --predict. One in three is
-held out: no model is fitted to it, and its error is what the model's is. Interrupted, it writes what it has; called again with the
-same file, it goes on.`,
+		Long: `calibrate plays lobbies of different sizes, rates, spreads, fire, sight, links and codecs in virtual time, and writes what they cost to
+a file for plan --predict. Bytes do not depend on the machine nor on what else it does: so many matches are played, on all processors, that
+their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
+the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu.
+
+More than one in three are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
+with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, out, plays, seconds) },
+		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
 	}
-	c.Flags().StringVar(&out, "out", "measured.json", "`file` to write")
-	c.Flags().IntVar(&plays, "plays", 2, "`times` that each tick is played, 1 to 100")
-	c.Flags().Float64Var(&seconds, "seconds", 4, "virtual `seconds` to measure of each match, 0.5 to 60")
+	c.Flags().StringVar(&f.out, "out", "measured.json", "`file` to write")
+	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone, and keep what the file has of the other; default both")
+	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
+	c.Flags().IntVar(&f.matches, "matches", timedMost, "most `matches` of each kind that are played for their CPU time, 2 to 100")
+	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
+	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have where they are held out, 0.1 to 10; others twice as much")
 	return c
 }
 
-// lesson is one scenario of a calibration.
-type lesson struct {
-	players int
-	hz      int
-	every   int
-	change  func(*scenario.Scenario)
-	held    bool // no model is fitted to it
+// check says what cannot be.
+func (f *calibration) check() error {
+	switch {
+	case f.plays < 1 || f.plays > 100 || !(f.seconds >= 0.5 && f.seconds <= 60):
+		return fmt.Errorf("%d plays of %g s: expected 1 to 100 of 0.5 to 60", f.plays, f.seconds)
+	case f.matches < 2 || f.matches > 100:
+		return fmt.Errorf("--matches %d: expected 2 to 100", f.matches)
+	case !(f.sure >= 0.1 && f.sure <= 10):
+		return fmt.Errorf("--unsure %g: expected 0.1 to 10 percent", f.sure)
+	case f.only != "" && f.only != "bytes" && f.only != "cpu":
+		return fmt.Errorf("--only %q: expected bytes or cpu", f.only)
+	}
+	return nil
 }
 
-// lessons are sizes, rates, spreads and fire; what is held out lies between what is not.
-func lessons() (all []lesson) {
-	add := func(held bool, hz, every int, change func(*scenario.Scenario), sizes ...int) {
-		for _, n := range sizes {
-			all = append(all, lesson{n, hz, every, change, held})
-		}
-	}
-	bursts := func(x float64) func(*scenario.Scenario) { return func(s *scenario.Scenario) { s.Play.Bursts = x } }
-	spread := func(x float64) func(*scenario.Scenario) { return func(s *scenario.Scenario) { s.Lobby.Spread = x } }
-	both := func(x, y float64) func(*scenario.Scenario) {
-		return func(s *scenario.Scenario) { s.Lobby.Spread, s.Play.Bursts = x, y }
-	}
-	add(false, 60, 3, nil, 10, 16, 24, 32, 64, 96, 128, 192, 256, 320)
-	add(true, 60, 3, nil, 20, 48, 80, 160, 224)
-	add(false, 128, 2, nil, 10, 16, 32, 64, 128)
-	add(true, 128, 2, nil, 12, 24, 48, 96)
-	add(false, 128, 6, nil, 10, 32, 96, 192)
-	add(true, 128, 6, nil, 20, 64, 144)
-	add(true, 60, 2, nil, 48, 96)
-	add(true, 128, 4, nil, 32, 80)
-	add(false, 30, 1, nil, 16, 64, 192)
-	add(true, 30, 1, nil, 32, 128)
-	add(false, 60, 6, nil, 32, 128, 256)
-	add(true, 60, 6, nil, 64, 192)
-	add(false, 60, 3, bursts(0), 32, 128, 256)
-	add(false, 60, 3, bursts(1), 32, 128, 256)
-	add(true, 60, 3, bursts(0.5), 64, 192)
-	add(false, 60, 3, spread(4), 16, 64, 128, 192)
-	add(true, 60, 3, spread(2), 32, 96, 192)
-	add(true, 60, 3, both(3, 0.4), 128)
-	far := func(x, y float64) func(*scenario.Scenario) {
-		return func(s *scenario.Scenario) { s.Lobby.FarMetres, s.Lobby.Spread = x, y }
-	}
-	add(false, 60, 3, far(25, 1), 64, 128, 256)
-	add(false, 60, 3, far(40, 1), 96, 192)
-	add(false, 60, 3, far(25, 3), 64, 192)
-	add(false, 128, 6, far(30, 1), 64, 192)
-	add(true, 60, 3, far(30, 1), 96, 192)
-	add(true, 60, 3, far(35, 2), 128)
-	hot := func(x float64) func(*scenario.Scenario) { return func(s *scenario.Scenario) { s.Play.HotSpot = x } }
-	add(false, 60, 3, hot(1), 32, 128, 256)
-	add(true, 60, 3, hot(0.5), 64, 192)
-	add(true, 128, 2, both(2, 0.5), 32)
-	return all
-}
+// matchSeconds are measured of each match, and verifySure is the standard error of the bytes that a prediction is verified with.
+const (
+	matchSeconds = 4
+	verifySure   = 0.008
+	timedMost    = 12
+)
 
-// seedsFor is how many matches of so many players tell what one costs on average: the fewer they are, the more one match differs from
-// the next.
-func seedsFor(players int) int { return min(max(800/players, 2), 16) }
+// timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
+func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
 
-// settle has a match warmed up as measurements are: for two seconds, when all are in and alive. Later, players die and come back in waves,
-// each match in its own, and cost a third less.
-func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 }
+// mostMatches bounds how many are played for their bytes, in player-seconds.
+func mostMatches(players int) int { return min(max(12_000/players, 16), 400) }
 
-// scenario is a lesson as a scenario.
-func (l lesson) scenario(seconds float64) scenario.Scenario {
-	s := scenario.Default()
-	s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery = l.players, l.hz, l.every
-	if l.change != nil {
-		l.change(&s)
+func calibrate(c *cobra.Command, f calibration) error {
+	if err := f.check(); err != nil {
+		return badUse(err)
 	}
-	s.Measure.Seconds = seconds
-	settle(&s)
-	s.Name = fmt.Sprintf("n%d-%dhz-every%d-spread%g-bursts%g-far%g-hot%g", l.players, l.hz, l.every, s.Lobby.Spread, s.Play.Bursts, s.Lobby.FarMetres, s.Play.HotSpot)
-	return s
-}
-
-func calibrate(c *cobra.Command, out string, plays int, seconds float64) error {
-	if plays < 1 || plays > 100 || !(seconds >= 0.5 && seconds <= 60) {
-		return badUse(fmt.Errorf("%d plays of %g s: expected 1 to 100 of 0.5 to 60", plays, seconds))
-	}
-	m, err := knownRounds(out) // an interrupted calibration goes on
+	m, err := knownRounds(f.out) // an interrupted calibration goes on
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, s := range m.Steps {
-		known[s.Facts.Scenario] = true
+	known := map[string]int{}
+	for i, s := range m.Steps {
+		known[s.Facts.Scenario] = i
 	}
-	all := lessons()
-	for i, l := range all {
-		if known[l.scenario(seconds).Name] {
+	for _, pass := range []string{"bytes", "cpu"} {
+		if f.only != "" && f.only != pass {
 			continue
 		}
-		step, err := rehearse(c.Context(), l.scenario(seconds), seedsFor(l.players), plays, slowdown{})
-		if err != nil {
-			return calibrated(c.Context(), out, m, err)
+		for i, l := range lessons() {
+			s := l.scenario(f.seconds)
+			at, there := known[s.Name]
+			if !there {
+				at = len(m.Steps)
+				known[s.Name] = at
+				m.Steps = append(m.Steps, capacity.Measurement{HeldOut: l.held, Step: capacity.Step{Players: l.players}})
+			}
+			one := &m.Steps[at]
+			fresh, err := f.measure(c.Context(), one, s, pass)
+			if err != nil {
+				if one.Facts == nil {
+					m.Steps = m.Steps[:at]
+				}
+				return calibrated(c.Context(), f.out, m, err)
+			}
+			if fresh {
+				fmt.Fprintf(c.OutOrStdout(), "%s %2d of %d: %s\n", pass, i+1, len(lessons()), lessonLine(one, pass))
+				if err := calibrated(c.Context(), f.out, m, nil); err != nil {
+					return err
+				}
+			}
 		}
-		m.Steps = append(m.Steps, capacity.Measurement{Step: step, HeldOut: l.held})
-		fmt.Fprintf(c.OutOrStdout(), "%3d of %d: %-50s %8.1f µs a tick, %7.0f B/s a client, sees %.1f\n", i+1, len(all),
-			step.Facts.Scenario, 1000*step.TickCPUMillis.Mean, step.Facts.Bytes, step.Facts.Visible)
 	}
-	return calibrated(c.Context(), out, m, nil)
+	return calibrated(c.Context(), f.out, m, nil)
+}
+
+// measure does what a pass does for one lesson. It reports whether there was anything left to do.
+func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s scenario.Scenario, pass string) (fresh bool, err error) {
+	if pass == "bytes" {
+		sure, most := f.sure/100, mostMatches(s.Lobby.Players)
+		if !one.HeldOut {
+			sure *= 2
+		}
+		if k := one.Facts; k != nil && k.Matches > 0 && (k.Unsure <= sure && k.Matches >= leastPlayed || k.Matches >= most) {
+			if k.Open == 0 { // recorded before that was known
+				k.Open, fresh = openOf(s), true
+			}
+			return fresh, nil
+		}
+		step, err := tell(ctx, s, one.Facts, sure, most)
+		if err != nil {
+			return false, err
+		}
+		if one.Facts != nil && one.Facts.Matches > 0 {
+			step.KbpsUpPerClient = one.KbpsUpPerClient // of more matches than the ones that came now
+		}
+		step.TickCPUMillis, step.StageCPUMicros = one.TickCPUMillis, one.StageCPUMicros
+		one.Step = step
+		return true, nil
+	}
+	if one.Timed != nil {
+		return false, nil
+	}
+	step, err := rehearse(ctx, s, timedMatches(s.Lobby.Players, f.matches), f.plays, slowdown{})
+	if err != nil {
+		return false, err
+	}
+	if one.Facts == nil { // bytes come later: these must do until then, and say so
+		one.Step = step
+		facts := *step.Facts
+		facts.Matches = 0
+		one.Facts = &facts
+	}
+	one.TickCPUMillis, one.StageCPUMicros, one.Timed = step.TickCPUMillis, step.StageCPUMicros, step.Facts
+	return true, nil
+}
+
+// lessonLine says what a pass has found.
+func lessonLine(one *capacity.Measurement, pass string) string {
+	if pass == "cpu" {
+		return fmt.Sprintf("%-34s %8.1f ± %.1f %% µs a tick, %d matches", one.Facts.Scenario, 1000*one.TickCPUMillis.Mean, 100*one.Timed.TimeUnsure, one.Timed.Matches)
+	}
+	f := one.Facts
+	return fmt.Sprintf("%-34s %7.0f ± %.1f %% B/s a client, sees %.1f, %.0f %% alive, %.1f in flight, %d matches", f.Scenario, f.Bytes, 100*f.Unsure, f.Visible,
+		100*f.Alive, f.Flights, f.Matches)
 }
 
 // calibrated writes what there is.

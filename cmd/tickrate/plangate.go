@@ -73,7 +73,7 @@ are compared by files that were made alternately, a round of each at a time, as 
 
 // slowFlag is the hidden flag that plants a regression.
 func slowFlag(c *cobra.Command, slow *string) {
-	c.Flags().StringVar(slow, "slow", "", "burn a share of what a stage takes in it once more, such as `snapshot=10%`: a planted regression")
+	c.Flags().StringVar(slow, "slow", "", "burn a share of what a stage takes in it once more, such as `snapshot=10%`: a planted regression; default none")
 	_ = c.Flags().MarkHidden("slow") // the flag is there
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/netio/impair"
 )
 
 // prediction is what plan --predict says.
@@ -37,6 +38,8 @@ type modelFacts struct {
 	CPUErrorMean  float64          `json:"cpu_error_mean"`
 	ByteErrWorst  float64          `json:"bytes_error_worst"`
 	ByteErrMean   float64          `json:"bytes_error_mean"`
+	CPUWithin     int              `json:"cpu_within_5_percent"` // of those held out
+	BytesWithin   int              `json:"bytes_within_2_percent"`
 }
 
 // errors says how good a model is where it was not fitted.
@@ -44,20 +47,24 @@ func (m modelFacts) errors() string {
 	if m.HeldOut == 0 {
 		return "others is unknown: nothing was held out"
 	}
-	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst; bytes %.1f %% mean, %.1f %% worst", m.HeldOut,
-		100*m.CPUErrorMean, 100*m.CPUErrorWorst, 100*m.ByteErrMean, 100*m.ByteErrWorst)
+	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", m.HeldOut,
+		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
+}
+
+// measurementsOf reads a file of measurements, "" for the recorded ones of this build; from is what to call it.
+func measurementsOf(path string) (ms capacity.Measurements, from string, err error) {
+	if path != "" {
+		ms, err = readMeasurements(path)
+		return ms, path, err
+	}
+	const recorded = "recorded measurements of this build"
+	ms, err = capacity.ParseMeasurements(recorded, capacity.Recorded())
+	return ms, recorded, err
 }
 
 // openModel fits a model to a file of measurements, "" for the recorded ones of this build.
 func openModel(path string) (capacity.Model, modelFacts, error) {
-	var ms capacity.Measurements
-	var err error
-	if path == "" {
-		path = "recorded measurements of this build"
-		ms, err = capacity.ParseMeasurements(path, capacity.Recorded())
-	} else {
-		ms, err = readMeasurements(path)
-	}
+	ms, path, err := measurementsOf(path)
 	if err != nil {
 		return capacity.Model{}, modelFacts{}, err
 	}
@@ -69,17 +76,25 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 	all, err := m.JudgeAll(ms)
 	if err == nil && f.HeldOut > 0 {
 		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
+		_, f.CPUWithin, f.BytesWithin = capacity.Within(all, 0.05, 0.02)
 	}
 	return m, f, badUse(err)
 }
 
 // asked are the facts of a scenario that a model predicts from.
 func asked(sc scenario.Scenario) capacity.Facts {
-	return capacity.Facts{
-		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(), Side: sideOf(sc),
-		Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
-		Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
+	f := capacity.Facts{
+		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, Spectators: sc.Lobby.Spectators, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
+		Side: sideOf(sc), Open: openOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Leaves: sc.Play.LeavesPerMinute, Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
 	}
+	if sc.Lobby.Mode != "deathmatch" {
+		f.Mode = sc.Lobby.Mode
+	}
+	if p, err := impair.ParseProfile(sc.Network.Link); err == nil { // a scenario's links were read before
+		f.Delay, f.Loss = (p.Delay + p.Jitter/2).Seconds(), p.Loss
+	}
+	return f
 }
 
 // readPrices reads a price file, strictly; "" for a host that costs nothing.
@@ -118,7 +133,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		return err
 	}
 	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
-	if out.Cost, err = m.Predict(asked(f.s)); err != nil {
+	if out.Cost, err = predictable(&m, f.s); err != nil {
 		return badUse(fmt.Errorf("%s: %w", facts.File, err))
 	}
 	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
@@ -126,7 +141,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		out.Money, out.Refused = nil, err.Error()
 	}
 	if f.verify {
-		v, err := verifyModel(c.Context(), &m, f)
+		v, err := verifyModel(c.Context(), &m, f.s, verifySure)
 		if err != nil {
 			return err
 		}
@@ -142,22 +157,62 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 }
 
 // verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself.
-func verifyModel(ctx context.Context, m *capacity.Model, f planFlags) (capacity.Verdict, error) {
+func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, sure float64) (capacity.Verdict, error) {
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
 	}
-	f.s.Measure.Seconds = 4
-	settle(&f.s)
-	step, err := rehearse(ctx, f.s, seedsFor(f.s.Lobby.Players), 3, slowdown{})
+	// Other matches than any that the model was fitted to, or judged by.
+	s.Measure.Seconds, s.Play.Seed = matchSeconds, s.Play.Seed+4*heldSeed
+	settle(&s)
+	step, err := tell(ctx, s, nil, sure, mostMatches(s.Lobby.Players))
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
+	timed, err := rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), 2, slowdown{})
+	if err != nil {
+		return capacity.Verdict{}, err
+	}
+	step.StageCPUMicros, step.Facts.TimeUnsure = timed.StageCPUMicros, timed.Facts.TimeUnsure
 	return m.Judge(step)
+}
+
+// What a plan verifies the model by, beside the errors that its recording is known for: a small lobby of the plan's own scenario, of a size
+// that no model was fitted to, played here and now. It takes a few seconds.
+const (
+	verifyPlayers = 40
+	verifyQuick   = 0.02
+)
+
+// verifyNow says how good predictions are: where they were recorded, and on this machine and build. It says nothing of what cannot be predicted.
+func (r *rig) verifyNow(ctx context.Context, out *screen) {
+	m, facts, err := openModel(r.flags.measured)
+	if err != nil {
+		return
+	}
+	set := func(name, value string) {
+		r.plan.Config = append(r.plan.Config, capacity.Setting{Name: name, Value: value})
+	}
+	set("plan --predict", "errors on "+facts.errors())
+	s := r.flags.s
+	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
+	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
+	if _, err := predictable(&m, s); err != nil || r.flags.quick || ctx.Err() != nil {
+		return
+	}
+	out.note("verifying predictions")
+	if v, err := verifyModel(ctx, &m, s, verifyQuick); err == nil {
+		r.plan.Verified = &v
+		set(fmt.Sprintf("verified, %d players", s.Lobby.Players), verified(v))
+	}
 }
 
 func printPrediction(w io.Writer, p prediction) {
 	c, f := p.Cost, p.Cost.Facts
-	fmt.Fprintf(w, "%s: %d lobbies of %d players at %d Hz, a snapshot each %d ticks\n", p.Scenario.Name, f.Lobbies, f.PerLobby, f.TickHz, f.SendEvery)
+	beside := ""
+	if f.Spectators > 0 {
+		beside = fmt.Sprintf(" and %d spectators", f.Spectators)
+	}
+	fmt.Fprintf(w, "%s: %d lobbies of %d players%s at %d Hz, a snapshot each %d ticks\n", p.Scenario.Name, f.Lobbies, f.PerLobby, beside, f.TickHz, f.SendEvery)
 	kind := "live, system calls with it"
 	if p.Model.Virtual {
 		kind = "in virtual time, without system calls"
@@ -190,7 +245,12 @@ func printPrediction(w io.Writer, p prediction) {
 			m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
 	}
 	if v := p.Verified; v != nil {
-		fmt.Fprintf(w, "verified: CPU %.0f µs, predicted %.0f (%+.1f %%); %.0f B/s a client, predicted %.0f (%+.1f %%)\n", v.CPU, v.CPUPredicted, 100*v.CPUError(),
-			v.Bytes, v.BytesPredicted, 100*v.BytesError())
+		fmt.Fprintln(w, verified(*v))
 	}
+}
+
+// verified says how far a prediction was off, and how far off the measurements may be.
+func verified(v capacity.Verdict) string {
+	return fmt.Sprintf("verified: CPU %.1f µs a tick (± %.1f %%, as matches differ), predicted %.1f (%+.1f %%); %.0f B/s a client (± %.1f %%), predicted %.0f (%+.1f %%)", v.CPU,
+		100*v.CPUUnsure, v.CPUPredicted, 100*v.CPUError(), v.Bytes, 100*v.BytesUnsure, v.BytesPredicted, 100*v.BytesError())
 }

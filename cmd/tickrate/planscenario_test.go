@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/server"
 )
 
 // Files that are wrong are refused with exit code 2, in one line that says where and what was expected.
@@ -36,7 +37,11 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"--predict", "--prices", file("q.toml", "host_core = 4\n")}, "q.toml:1: host_core: expected no such key"},
 		{[]string{"--predict", "--measurements", file("m.json", "{\n]")}, "m.json:2: expected JSON"},
 		{[]string{"--predict", "--headroom", "2"}, "--headroom 2: expected a share"},
-		{[]string{"--predict", "--scenario", "wide"}, "houses hide players were not measured"},
+		{[]string{"--predict", "--mode", "assault"}, `lobby.mode "assault": expected deathmatch`},
+		{[]string{"--predict", "--relevance", "grid"}, `lobby.relevance "grid": expected "auto"`},
+		{[]string{"--predict", "--scenario", file("l.toml", "[network]\nlink = \"rate=20000\"\n")}, `network.link "rate=20000": expected links that`},
+		{[]string{"calibrate", "--only", "packets"}, `--only "packets": expected bytes or cpu`},
+		{[]string{"calibrate", "--unsure", "NaN"}, "--unsure NaN: expected 0.1 to 10"},
 		{[]string{"--baseline", filepath.Join(dir, "no.json")}, "no such file"},
 		{[]string{"--baseline", file("o.json", `{"version": 1, "steps": 3}`)}, "o.json:1: expected steps to be of type"},
 		{[]string{"--baseline", file("r.json", "{}"), "--slow", "nothing=10%"}, "--slow"},
@@ -70,6 +75,80 @@ func TestScenarios(t *testing.T) {
 		if got := len(settings(s)); got < 30 {
 			t.Errorf("%s: %d settings for the report", name, got)
 		}
+	}
+}
+
+// What a scenario may say, the report repeats in full, under the file's own names.
+func TestScenarioKeys(t *testing.T) {
+	said := map[string]bool{}
+	for _, s := range settings(scenario.Default()) {
+		said[s.Name] = true
+	}
+	for _, key := range []string{
+		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread", "lobby.far_metres", "lobby.relevance", "lobby.mode", "lobby.spectators",
+		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
+		"play.seed", "play.traces", "play.full", "play.arrival_seconds", "play.leaves_per_minute", "play.hot_spot", "play.hot_spot_metres", "play.bursts_per_second",
+		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec", "process.gomaxprocs", "process.gogc",
+		"about", "measure.level", "measure.seconds", "measure.warm_seconds", "measure.repeat",
+	} {
+		if !said[key] {
+			t.Errorf("%s is not in the report", key)
+		}
+		delete(said, key)
+	}
+	if len(said) > 0 {
+		t.Errorf("new keys: %v; are they in the report, and in what a prediction goes by or refuses?", said)
+	}
+}
+
+// Every lesson of a calibration is a scenario that may be, none is there twice, and more than one in three are held out, with seeds of their own.
+func TestLessons(t *testing.T) {
+	names, held := map[string]bool{}, 0
+	for _, l := range lessons() {
+		s := l.scenario(matchSeconds)
+		if err := s.Check(); err != nil || names[s.Name] || l.held != (s.Play.Seed >= heldSeed) || unmeasured(s) != nil {
+			t.Errorf("%s: %v, there before: %v, seed %d", s.Name, err, names[s.Name], s.Play.Seed)
+		}
+		if names[s.Name] = true; l.held {
+			held++
+		}
+	}
+	if len(names) < 60 || held < 25 || 3*held < len(names) {
+		t.Errorf("%d lessons, %d held out", len(names), held)
+	}
+}
+
+// Matches that are added to those known make what all at once make; who looks on is sent something, too, and counted.
+func TestTellSpectators(t *testing.T) {
+	s := scenario.Default()
+	s.Lobby.Players, s.Lobby.Spectators, s.Rates.TickHz, s.Rates.SendEvery = 4, 3, 30, 2
+	s.Measure.Seconds, s.Measure.WarmSeconds = 0.5, 1
+	whole, err := tell(t.Context(), s, nil, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := tell(t.Context(), s, nil, 1e-9, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := tell(t.Context(), s, part.Facts, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := *whole.Facts, *rest.Facts
+	if a.Matches != 24 || b.Matches != 24 || math.Abs(a.Bytes/b.Bytes-1) > 1e-9 || math.Abs(a.Unsure/b.Unsure-1) > 1e-9 || math.Abs(a.Flights-b.Flights) > 1e-9 {
+		t.Errorf("at once and bit by bit:\n%+v\n%+v", a, b)
+	}
+	if math.Abs(a.Parts.Sum()/a.Bytes-1) > 1e-9 || math.Abs(a.Snapshots-15) > 0.5 {
+		t.Errorf("%g bytes, of which %+v; %g snapshots a second to each of 7", a.Bytes, a.Parts, a.Snapshots)
+	}
+	s.Lobby.Spectators = 0
+	alone, err := tell(t.Context(), s, nil, 1e-9, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.Facts.Flights != a.Flights || a.Visible < 2.9 || a.Bytes*7 < 1.3*4*alone.Facts.Bytes {
+		t.Errorf("with spectators:\n%+v\nwithout:\n%+v", a, *alone.Facts)
 	}
 }
 
@@ -125,6 +204,43 @@ func TestRehearsalRepeats(t *testing.T) {
 	}
 }
 
+// Whatever part of a tick is entered, its time is some stage's that is measured: none is lost to a part that only profilers know.
+func TestStagesAreWhole(t *testing.T) {
+	for s := server.StageReceive; s <= server.StageDelta; s++ {
+		if of := whole(s); of != server.StageIdle && int(of) >= server.Stages || whole(of) != of {
+			t.Errorf("what is spent in %v is counted as %v, which is none of the %d stages", s, of, server.Stages)
+		}
+	}
+	s := gated()[1]
+	s.Measure.Seconds, s.Measure.WarmSeconds = 0.5, 1
+	step, err := rehearse(t.Context(), s, 1, 1, slowdown{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, snapshot := 0.0, 0.0
+	for _, st := range step.StageCPUMicros {
+		if sum += st.Mean; st.Name == "snapshot" {
+			snapshot = st.Mean
+		}
+	}
+	if snapshot < 0.08*sum {
+		t.Errorf("snapshots of 64 players take %.1f of %.1f µs", snapshot, sum)
+	}
+}
+
+// A map of larger tiles is more open, a town less, and asking twice gives the same.
+func TestOpen(t *testing.T) {
+	of := func(kind string, players int) float64 {
+		s := scenario.Default()
+		s.Lobby.Map, s.Lobby.Players = kind, players
+		opened.Clear()
+		return openOf(s)
+	}
+	if a, b, town := of("gen", 80), of("gen", 64), of("town", 80); a != of("gen", 80) || a < b*1.03 || town > 0.8*a || town <= openNever {
+		t.Errorf("open: %g for 80 players, %g for 64, %g in a town", a, b, town)
+	}
+}
+
 // Several lobbies, people who come and go, a bad link and a budget, all at once, on real sockets.
 func TestPlanLobbies(t *testing.T) {
 	if testing.Short() {
@@ -132,7 +248,7 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mine.toml")
-	text := "[lobby]\nplayers = 3\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival_seconds = 0.3\n[network]\nlink = \"delay=5ms\"\n" +
+	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival_seconds = 0.3\n[network]\nlink = \"delay=5ms\"\n" +
 		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nseconds = 1\nwarm_seconds = 0.3\nrepeat = 1\nlevel = \"mean(tick)<period && kbps(down)<=256\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -147,7 +263,7 @@ func TestPlanLobbies(t *testing.T) {
 		t.Fatalf("%v", p)
 	}
 	s := steps[0]
-	if field[float64](t, s, "players") != 6 || field[float64](t, s, "facts.lobbies") != 2 || field[float64](t, s, "facts.players_per_lobby") != 3 || field[float64](t, s, "facts.visible") <= 0 {
+	if field[float64](t, s, "players") != 6 || field[float64](t, s, "facts.lobbies") != 2 || field[float64](t, s, "facts.players_per_lobby") != 3 || field[float64](t, s, "facts.spectators") != 1 || field[float64](t, s, "facts.visible") <= 0 {
 		t.Errorf("%v", s)
 	}
 	said := 0

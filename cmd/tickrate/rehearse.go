@@ -3,20 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"runtime"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/bottle"
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
@@ -30,12 +26,11 @@ type rehearsal struct {
 	plays int
 	slow  slowdown
 
-	begun       int               // ticks of the seeds before this one
-	ticks       [][]time.Duration // by measured tick, by stage: the least of all plays
-	facts       capacity.Facts
-	counts      [server.NumCounts]uint64
-	seen, looks int
-	memory      float64
+	begun  int               // ticks of the seeds before this one
+	ticks  [][]time.Duration // by measured tick, by stage: the least of all plays
+	facts  capacity.Facts
+	tale   tale
+	memory float64
 }
 
 // slowdown burns a share of what a stage took in it once more: a planted regression, to see that it is found.
@@ -74,9 +69,6 @@ func spin(turns int) {
 	spun = x
 }
 
-// watched is how many clients decode everything in a rehearsal, to tell whom clients see.
-const watched = 4
-
 // rehearse measures so many matches of a scenario, which differ in their seed alone. It returns an error where ctx ends first.
 func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow slowdown) (capacity.Step, error) {
 	r := &rehearsal{s: s, plays: plays, slow: slow}
@@ -93,39 +85,42 @@ func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow s
 	return r.step(), nil
 }
 
-// lobby is the server's configuration.
+// lobby is the server's configuration, and notes what it is of.
 func (r *rehearsal) lobby() (cfg server.Config, err error) {
-	s := r.s
+	cfg, side, err := lobbyOf(r.s)
+	r.facts = asked(r.s)
+	r.facts.Virtual, r.facts.Plays, r.facts.Lobbies, r.facts.Side = true, r.plays, 1, side
+	return cfg, err
+}
+
+// lobbyOf is the configuration of a scenario's lobby in virtual time, and the edge of its map in metres.
+func lobbyOf(s scenario.Scenario) (cfg server.Config, side float64, err error) {
 	name := fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.Ground(s.Lobby.Players), s.Play.Seed)
 	ground, err := openArena(name)
 	if err != nil {
-		return cfg, err
+		return cfg, 0, err
 	}
 	game, err := openGame("", name, s.Lobby.Mode)
 	if err != nil {
-		return cfg, err
+		return cfg, 0, err
 	}
 	models, err := openModels("")
 	if err != nil {
-		return cfg, err
+		return cfg, 0, err
 	}
 	cfg = server.Config{
-		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Interval: s.Every(), Kbps: s.Rates.Kbps, Models: models, Far: float32(s.Lobby.FarMetres),
-		Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
+		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Spectators: s.Lobby.Spectators, Interval: s.Every(), Kbps: s.Rates.Kbps, Models: models,
+		Far: float32(s.Lobby.FarMetres), Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
 	}
 	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {
-		return cfg, err
+		return cfg, 0, err
 	}
 	if cfg.Relevance, err = server.ParseRelevance(s.Lobby.Relevance); err != nil {
-		return cfg, err
+		return cfg, 0, err
 	}
 	size := ground.Bounds.Max.Sub(ground.Bounds.Min)
-	r.facts = capacity.Facts{
-		Scenario: s.Name, Virtual: true, Plays: r.plays, Lobbies: 1, PerLobby: s.Lobby.Players, TickHz: s.Rates.TickHz, SendEvery: s.Every(),
-		Side: float64(max(size.X, size.Z)), Far: s.Lobby.FarMetres, Crowd: s.Play.HotSpot, Bursts: s.Play.Bursts, Throws: s.Play.Throws,
-		Cap: float64(s.Rates.Kbps) * 125, Codec: s.Network.Codec, Walls: s.Lobby.Map == "town",
-	}
-	return server.WithWalls(cfg)
+	cfg, err = server.WithWalls(cfg)
+	return cfg, float64(max(size.X, size.Z)), err
 }
 
 // brain is that of client n.
@@ -142,15 +137,6 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	if err != nil {
 		return err
 	}
-	move, err := openMovement(r.s.Play.Traces, r.s.Play.Seed)
-	if err != nil {
-		return err
-	}
-	link, err := impair.ParseProfile(r.s.Network.Link)
-	if err != nil {
-		return err
-	}
-	link.Delay += codecDelay // so that baselines have an age
 	if first && r.begun == 0 {
 		if r.memory, err = memoryOf(cfg); err != nil {
 			return err
@@ -159,6 +145,9 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	var spent []time.Duration // of the tick that is played, by stage
 	stage, since := server.StageIdle, time.Duration(0)
 	cfg.Enter = func(next server.Stage) {
+		if next = whole(next); next == stage {
+			return
+		}
 		now := pace.ThreadCPU()
 		if int(stage) < len(spent) {
 			if r.slow.share > 0 && stage.String() == r.slow.stage {
@@ -169,41 +158,19 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		}
 		stage, since = next, now
 	}
-	b, err := bottle.New(bottle.Config{
-		Lobby: cfg, Clients: r.s.Lobby.Players, Seed: r.s.Play.Seed, Thin: true, Link: link, Brain: brainOf(r.s, move),
-		Client: func(n int, c *client.Config) { c.Thin = n >= watched || !first && n > 0 },
-	})
+	g, err := newGame(r.s, cfg, first)
 	if err != nil {
 		return err
 	}
-	churn := rand.New(rand.NewPCG(r.s.Play.Seed, 7))
-	leave := r.s.Play.LeavesPerMinute / 60 / float64(r.s.Rates.TickHz)
-	step := func() error {
-		for i := 1; leave > 0 && i < len(b.Clients); i++ {
-			if churn.Float64() < leave {
-				b.Leave(i)
-				if err := b.Connect(i); err != nil {
-					return err
-				}
-			}
-		}
-		if err := b.Step(); err != nil {
-			return err
-		}
-		return ctx.Err()
-	}
-	hz := float64(r.s.Rates.TickHz)
-	for range int((max(r.s.Measure.WarmSeconds, 1) + r.s.Play.ArrivalSeconds) * hz) {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := g.warm(ctx); err != nil {
+		return err
 	}
 	runtime.GC() // what making it all left is not the ticks'
-	before := r.counters(b)
-	for i := range int(r.s.Measure.Seconds * hz) {
+	g.begin()
+	for i := range g.ticks() {
 		spent = make([]time.Duration, server.Stages)
 		stage, since = server.StageIdle, pace.ThreadCPU()
-		if err := step(); err != nil {
+		if err := g.step(ctx); err != nil {
 			return err
 		}
 		if r.begun+i == len(r.ticks) {
@@ -213,34 +180,20 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		for k, took := range spent {
 			least[k] = min(least[k], took)
 		}
-		if first && i%8 == 0 {
-			for _, c := range b.Clients[:min(watched, len(b.Clients))] {
-				if st, _ := c.State(); st != client.Joined {
-					continue
-				}
-				r.looks++
-				for slot := range r.s.Lobby.Players {
-					if p, ok := c.Pose(slot); ok && p.ID != uint32(c.ID()) && p.ID != 0 {
-						r.seen++
-					}
-				}
-			}
-		}
+		g.look(i)
 	}
-	after := r.counters(b)
-	for i := range r.counts {
-		if first {
-			r.counts[i] += after[i] - before[i]
-		}
+	if first {
+		r.tale.add(g.end())
 	}
 	return nil
 }
 
-func (r *rehearsal) counters(b *bottle.Bottle) (all [server.NumCounts]uint64) {
-	for i := range all {
-		all[i] = b.Lobby.Stats.Count[i].Load()
+// whole is the stage that a part of one, which only profilers tell apart, belongs to.
+func whole(s server.Stage) server.Stage {
+	if s == server.StageInterest || s == server.StageDelta {
+		return server.StageSnapshot
 	}
-	return all
+	return s
 }
 
 // memoryOf is what one more lobby takes of the heap, in bytes.
@@ -263,20 +216,9 @@ func memoryOf(cfg server.Config) (float64, error) {
 
 // step sums up.
 func (r *rehearsal) step() capacity.Step {
-	n, ticks := float64(r.s.Lobby.Players), float64(len(r.ticks))
-	sec := ticks / float64(r.s.Rates.TickHz)
-	f := r.facts
-	f.Visible, f.Memory = float64(r.seen)/float64(max(r.looks, 1)), r.memory
-	f.Shots = float64(r.counts[server.Shots]) / ticks
-	f.Bytes = float64(r.counts[server.BytesOut]) / sec / n
-	f.Datagrams = float64(r.counts[server.Sent]) / sec / n
-	s := capacity.Step{
-		Players: r.s.Lobby.Players, Duration: time.Duration(sec * float64(time.Second)), Facts: &f,
-		DatagramsInPerTick: float64(r.counts[server.Received]) / ticks, DatagramsOutPerTick: float64(r.counts[server.Sent]) / ticks,
-		KbpsDownPerClient: f.Bytes * 8 / 1000, KbpsUpPerClient: float64(r.counts[server.BytesIn]) * 8 / 1000 / sec / n,
-		InputsExpected: r.counts[server.InputsUsed] + r.counts[server.InputsMissing],
-		InputsLost:     r.counts[server.InputsMissing],
-	}
+	f := r.tale.facts(r.facts)
+	f.Memory = r.memory
+	s := r.tale.step(f)
 	var whole []float64
 	for _, t := range r.ticks {
 		all := time.Duration(0)
@@ -285,6 +227,7 @@ func (r *rehearsal) step() capacity.Step {
 		}
 		whole = append(whole, float64(all)/1e6)
 	}
+	s.Facts.TimeUnsure = unsureOf(means(whole, f.Matches)) // before whole is sorted
 	s.TickCPUMillis = capacity.QuantilesOf(whole)
 	for k := range server.Stages {
 		each := make([]float64, len(r.ticks))
@@ -295,4 +238,17 @@ func (r *rehearsal) step() capacity.Step {
 		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
 	}
 	return s
+}
+
+// means are those of so many equal parts of values, one after the other.
+func means(values []float64, parts int) (all []float64) {
+	each := len(values) / max(parts, 1)
+	for i := 0; each > 0 && i+each <= len(values); i += each {
+		sum := 0.0
+		for _, v := range values[i : i+each] {
+			sum += v
+		}
+		all = append(all, sum/float64(each))
+	}
+	return all
 }

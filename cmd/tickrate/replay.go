@@ -72,6 +72,7 @@ type replayed struct {
 	Error    string    `json:"error,omitempty"`
 	Diverged *diverged `json:"diverged,omitempty"`
 	Phase    string    `json:"phase"`
+	End      string    `json:"end,omitempty"` // how the file ends, if all of it was read
 
 	rate tick.Rate
 }
@@ -160,31 +161,47 @@ func (f *replayFlags) player(h *replay.Head) (*replay.Player, error) {
 
 // play plays what was asked for, as far as it goes.
 func (o *replayed) play(c *cobra.Command, f *replayFlags, r *replay.Reader, p *replay.Player) error {
+	var since []*replay.Chunk // the last state
 	for c.Context().Err() == nil {
 		chunk, err := r.Next()
 		if err == io.EOF {
+			o.End = r.End.String()
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if uint32(chunk.Last()) < f.from {
+		if len(chunk.Key) > 0 {
+			since = since[:0]
+		}
+		if since = append(since, chunk); uint32(chunk.Last()) < f.from {
 			continue
 		}
-		if err := p.Load(chunk); err != nil {
-			return err
-		}
-		for !p.Done() && c.Context().Err() == nil {
-			if f.to != 0 && uint32(p.Match.Tick()) >= f.to {
-				return nil
-			}
-			if err := p.Step(); err != nil {
+		for _, chunk := range since {
+			if over, err := o.chunk(c, f, p, chunk); over || err != nil {
 				return err
 			}
-			o.tick(f, p.Match)
 		}
+		since = since[:0]
 	}
 	return c.Context().Err()
+}
+
+// chunk plays a chunk, and says whether that was all that was asked for.
+func (o *replayed) chunk(c *cobra.Command, f *replayFlags, p *replay.Player, chunk *replay.Chunk) (over bool, err error) {
+	if err := p.Load(chunk); err != nil {
+		return false, err
+	}
+	for !p.Done() && c.Context().Err() == nil {
+		if f.to != 0 && uint32(p.Match.Tick()) >= f.to {
+			return true, nil
+		}
+		if err := p.Step(); err != nil {
+			return false, err
+		}
+		o.tick(f, p.Match)
+	}
+	return false, c.Context().Err()
 }
 
 // tick notes what happened.

@@ -11,13 +11,13 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it goes, and one of another map is refused.
-func TestReplayCommand(t *testing.T) {
+// recorded is half a minute of a lobby of eight, as a file and what is in it.
+func recorded(t *testing.T) (path string, file []byte) {
+	t.Helper()
 	move, err := openMovement(nil, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file []byte
 	pack := replay.NewPacker()
 	if err := reelsOn(t.Context(), "arena-16", 8, 4, 30, move, func(f server.Film) {
 		if f.First && file == nil {
@@ -27,10 +27,16 @@ func TestReplayCommand(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "a.tkr")
+	path = filepath.Join(t.TempDir(), "a.tkr")
 	if err := os.WriteFile(path, file, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return path, file
+}
+
+// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it goes, and one of another map is refused.
+func TestReplayCommand(t *testing.T) {
+	path, file := recorded(t)
 	out, err := output(t, "replay", path)
 	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, "fingerprints, the same") {
 		t.Fatalf("%v: %s", err, out)

@@ -41,6 +41,7 @@ type rig struct {
 func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
 	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
+	places(swarmPlaces)
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
@@ -87,7 +88,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	}
 	defer h.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: h.at, Players: sc.Total(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
+		Servers: h.at, Players: sc.Total() + sc.Lookers(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
 		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: h.token,
 		Arrival: seconds(sc.Play.ArrivalSeconds), Churn: sc.Play.LeavesPerMinute,
 	})
@@ -96,7 +97,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	}
 	defer s.Close() // the figures are out by then
 	out.note("%d players: connecting", players)
-	if err := connect(ctx, s, sc.Total()); err != nil {
+	if err := connect(ctx, s, sc.Total()+sc.Lookers(), seconds(sc.Play.ArrivalSeconds)); err != nil {
 		return failed(players, s, err), nil
 	}
 	out.note("%d players: warming up", players)
@@ -120,7 +121,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	if err != nil {
 		return capacity.Step{}, err
 	}
-	step := r.measured(players, merged(reports), &s.Figures)
+	step := r.measured(players, sc.Total()+sc.Lookers(), merged(reports), &s.Figures)
 	step.Lobbies, step.SwarmHiccup = sc.Lobby.Lobbies, micros(gaps)
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.flags.rate) {
 		step.VoidReason += fmt.Sprintf("; nor did a thread beside it that only sleeps: p99 %.0f ms late, the machine is busy", late)
@@ -141,10 +142,10 @@ func failed(players int, s *swarm.Swarm, err error) capacity.Step {
 }
 
 // measured joins what the server and the swarm say into a step.
-func (r *rig) measured(players int, rep server.Report, f *swarm.Figures) capacity.Step {
+func (r *rig) measured(players, clients int, rep server.Report, f *swarm.Figures) capacity.Step {
 	ticks := max(rep.Seconds*float64(rep.Rate), 1)
 	sec := f.Elapsed.Seconds()
-	perClient := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(players) }
+	perClient := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(clients) }
 	s := capacity.Step{
 		Players: players, Duration: f.Elapsed,
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
@@ -200,8 +201,8 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 		return nil, err
 	}
 	players := sc.Lobby.Players
-	args := []string{"serve", "--ready", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
-		"--arena", r.flags.arena(players), "--mode", r.flags.mode, "--content", r.flags.content, "--players", fmt.Sprint(players),
+	args := []string{"serve", "--ready", "--leash", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--hiccup",
+		"--arena", r.flags.arena(players), "--mode", r.flags.mode, "--content", r.flags.content, "--players", fmt.Sprint(players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
 		"--rate", fmt.Sprint(r.flags.rate), "--interval", fmt.Sprint(r.flags.every), "--socket", r.flags.socket, "--kbps", fmt.Sprint(sc.Rates.Kbps),
 		"--seed", fmt.Sprint(r.flags.seed), "--model", r.flags.model, "--journal", "none", "--idle-warn", "0", "--idle-kick", "0",
 		"--codec", r.flags.codec, "--relevance", r.flags.relevance, "--far", fmt.Sprint(r.flags.far)}
@@ -218,6 +219,9 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 		c.cmd.Env = append(c.cmd.Env, "GOGC=off")
 	}
 	c.cmd.Stderr = c.errs
+	if _, err := c.cmd.StdinPipe(); err != nil { // held until Wait, or until we are killed: the server ends with it
+		return nil, err
+	}
 	ownGroup(c.cmd)
 	out, err := c.cmd.StdoutPipe()
 	if err != nil {

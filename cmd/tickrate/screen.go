@@ -36,9 +36,12 @@ func (s *screen) left() string {
 	return fmt.Sprintf("; at most %.0f s to go until the knee", max(0, (s.limit-time.Since(s.began)).Seconds()))
 }
 
+// ready reports whether a note would be shown: what is costly to say need not be worked out for nobody.
+func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
+
 // note shows what is being done; it is overwritten by the next note or row.
 func (s *screen) note(format string, args ...any) {
-	if !s.live || time.Since(s.shown) < 200*time.Millisecond {
+	if !s.ready() {
 		return
 	}
 	s.shown = time.Now()

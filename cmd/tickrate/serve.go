@@ -20,6 +20,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/huge"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -39,7 +40,7 @@ type serveFlags struct {
 	players, rate, interval, kbps, workers          int
 	content                                         int
 	seed                                            uint64
-	ready, echo, console, hiccup                    bool
+	ready, echo, console, hiccup, leash, huge       bool
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
@@ -119,33 +120,35 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
 	fl.StringVar(&f.pack, "content", "", contentUsage)
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. Players who lack it are sent it, and likewise the map")
-	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "how snapshots are coded, which clients follow: huffman, range (a little smaller, three times the time) or stored")
-	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most players at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, which clients follow: huffman, range (a little smaller, three times the time) or stored")
+	fl.IntVar(&f.players, "players", 64, fmt.Sprintf("most `players` at a time, 1 to %d; with --echo to %d", server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.IntVar(&f.workers, "workers", 1, fmt.Sprintf("`processors` that share the systems of a tick, 1 to %d; the match is the same to the last bit. Worth it from some 500 players", server.MaxWorkers))
 	fl.IntVar(&f.interval, "interval", 0, "`ticks` between two snapshots to one client, 1 to 20; 0 for what comes nearest to 20 Hz")
-	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval")
+	fl.IntVar(&f.net, "net-rate", 0, "snapshots a second to one client in `Hz`, in place of --interval, its default")
 	fl.IntVar(&f.steps, "max-steps", 4, "most `ticks` that are played at once to catch up, 1 to 16; what lies further back is given up")
 	fl.IntVar(&f.batch, "max-batch", 1, "most `ticks` of those between one look at the socket and the next")
 	fl.BoolVar(&f.awake, "awake", false, "play on when nobody is here; otherwise the match then stands still")
-	fl.StringArrayVar(&f.rotate, "rotate", nil, "`MAP` or MAP=MODE to be played after a round, in turn; may be repeated")
-	fl.IntVar(&f.spectators, "spectators", 0, "most `people` who look on at a time, beside the players; they come with tokens that say so")
+	fl.StringArrayVar(&f.rotate, "rotate", nil, "`MAP` or MAP=MODE to be played after a round, in turn; may be repeated; default the same map for ever")
+	fl.IntVar(&f.spectators, "spectators", 0, "most `people` who look on at a time, beside the players; they come with tokens that say so; 0 for nobody")
 	fl.BoolVar(&f.spectateAll, "spectate-all", false, "they see everybody, and not only what the player sees whom they follow")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
 	fl.IntVar(&f.content, "content-kbps", 0, "most `kilobits` a second to all together who have to be sent the map or the model; 0 for 8000")
 	fl.StringVar(&f.relevance, "relevance", "auto", "`who` is told of whom: grid (who is in range and in sight), all, off (all, in snapshots sent whole or not at all), auto (grid where walls or --far hide somebody, else all)")
-	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out")
+	fl.StringVar(&f.sights, "sights", "", "`folder` that keeps what a map's walls hide, so that the next start need not work it out; default none")
 	fl.Float64Var(&f.far, "far", 0, "`metres` beyond which nobody is seen; 0 for no limit")
 	fl.StringVar(&f.record, "record", "", "`folder` for recordings of the match, one file a round; see tickrate replay; default none")
 	fl.StringVar(&f.killcam, "killcam", "auto", "`whether` who has died is sent the last seconds, if its client asks: on, off, auto (in lobbies of at most 64 players)")
 	fl.IntVar(&f.receipts, "receipts", 4096, "`shots` of which the last receipts are kept, see tickrate inspect shots; 0 for none")
 	fl.IntVar(&f.checksum, "checksum", 0, "a checksum in each so many `snapshots` of a client; 0 for 20, -1 for none")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of every random draw of the match")
+	leashFlag(c, &f.leash)
+	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every random draw of the match")
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
+	fl.BoolVar(&f.huge, "huge-pages", true, "have the kernel keep the memory in pages of 2 MiB, where it does so for those who ask: a tick takes a tenth less")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
 	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
-	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated")
+	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated; default none")
 	fl.IntVar(&f.idleWarn, "idle-warn", 120, "`seconds` after which a player who does nothing is warned; 0 for never")
 	fl.IntVar(&f.idleKick, "idle-kick", 180, "`seconds` after which such a player is removed; 0 for never")
 	f.key.register(c, "made by the first run")
@@ -169,8 +172,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
-	if n := f.workers + 1; runtime.GOMAXPROCS(0) < n { // the socket's loop must not wait for the scheduler to notice that the tick sleeps
-		runtime.GOMAXPROCS(n)
+	places(f.workers + 2)
+	if f.huge {
+		go huge.Keep(c.Context())
 	}
 	if f.hiccup {
 		var stop func()
@@ -185,8 +189,12 @@ func serve(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	f.announce(c, h)
-	return h.Run(c.Context())
+	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
 }
+
+// places sees to so many that goroutines can run in at a time, also where a process is kept to fewer processors, now or later: whoever
+// waits for an exact instant keeps its place for the last millisecond, and the socket's loop or an HTTP client shall not wait for that.
+func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
 func hiccups() (read func() server.Spread, stop func()) {

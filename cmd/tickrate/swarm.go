@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,23 +17,28 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/huge"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 )
 
 // swarmFlags are the flags of swarm.
 type swarmFlags struct {
-	server, model       string
-	content             string
+	servers             []string
+	model, content      string
 	players, full, rate int
 	seconds, chat       float64
+	arrival             float64
 	seed                uint64
 	traces              []string
 	json                bool
 	watch               int
-	http, httpToken     string
+	http                []string
+	httpToken           string
 	key                 keyFlags
 	protocol            protocolID
+	spectators          int
+	looksOn             bool // the tokens to get are of who looks on
 }
 
 func newSwarm() *cobra.Command {
@@ -47,23 +54,32 @@ Every player needs a connect token. The server's HTTP port gives them, and says 
 private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swarm makes them itself.
 
   tickrate swarm --players 64
-  tickrate swarm --http 203.0.113.5:7914 --http-token SECRET`,
+  tickrate swarm --http 203.0.113.5:7914 --http-token SECRET
+
+One swarm plays on several lobbies, whose players it is told in turn: name each one's HTTP port, or each one's address and the key.
+
+  tickrate swarm --players 6000 --full 1000 --http 127.0.0.1:7914 --http 127.0.0.1:7924
+
+A full player decodes all it is sent and predicts itself. A thin one opens every datagram, for its acks and its own row, predicts itself
+and sends what a full one sends; it does not decode the others. What it aims at, it sees with the eyes of its lobby's first full player.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.server, "server", "", "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them")
-	fl.StringVar(&f.http, "http", "127.0.0.1:7914", "HTTP `host:port` of the server, which gives tokens")
+	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; repeated: player n plays on the one of number n modulo their count")
+	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"}, "HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
 	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+tokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
-	fl.IntVar(&f.players, "players", 32, "`number` of players, 1 to 4096")
+	fl.IntVar(&f.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
+	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators); 0 for none")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
+	fl.Float64Var(&f.arrival, "arrival", 0, "`seconds` over which the players connect, one after another; 0 for all at once")
 	fl.Float64Var(&f.chat, "chat", 0, "`seconds` in which each player says something about once; 0 for never")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything the players do")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more")
+	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of everything the players do")
+	fl.StringArrayVar(&f.traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. If the server has another, it sends that")
 	fl.StringVar(&f.content, "content", "", contentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
@@ -74,8 +90,12 @@ private key (--key-file or TICKRATE_PRIVATE_KEY, unless --http is given) the swa
 
 func runSwarm(c *cobra.Command, f swarmFlags) error {
 	switch {
-	case f.players < 1 || f.players > 4096:
-		return badUse(fmt.Errorf("%d players: expected 1 to 4096", f.players))
+	case f.players < 1 || f.players > server.MaxPlayers*max(len(f.http), len(f.servers)):
+		return badUse(fmt.Errorf("%d players: expected 1 to %d for each lobby", f.players, server.MaxPlayers))
+	case f.spectators < 0 || f.spectators > server.MaxPlayers:
+		return badUse(fmt.Errorf("%d spectators: expected 0 to %d", f.spectators, server.MaxPlayers))
+	case !(f.arrival >= 0 && f.arrival <= 3600):
+		return badUse(fmt.Errorf("--arrival %g: expected 0 to 3600 seconds", f.arrival))
 	case !tick.Rate(f.rate).Valid() || f.rate > 1000:
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
@@ -97,22 +117,31 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err != nil {
 		return err
 	}
-	t, err := f.tickets(c)
+	tickets, err := f.tickets(c)
 	if err != nil {
 		return err
 	}
+	tokens, err := f.tokens(c, tickets)
+	if err != nil {
+		return err
+	}
+	var at []netip.AddrPort
+	for _, t := range tickets {
+		at = append(at, t.at)
+	}
+	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
-		Server: t.at, Players: f.players, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
-		Brain: move.brain, Token: t.Token, Chat: time.Duration(f.chat * float64(time.Second)),
+		Servers: at, Players: f.players + f.spectators, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
+		Brain: move.brain, Token: tokens, Chat: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players); err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %d?", err, t.at, t.terms, f.players)
+	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival)); err != nil {
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d players are in, moving by %s%s\n", f.players, move.name, fetched(s))
+	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
 	s.Reset()
 	d := time.Duration(f.seconds * float64(time.Second))
 	if d == 0 {
@@ -124,7 +153,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		if seen != nil {
 			return seen() // a line a second says more
 		}
-		out.note("%s", progress(&s.Figures, f.players, time.Since(begin), d))
+		if out.ready() {
+			out.note("%s", progress(&s.Figures, f.players, time.Since(begin), d))
+		}
 		return false
 	})
 	out.clear()
@@ -133,6 +164,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
+
+// swarmPlaces is how many goroutines run at a time beside a swarm: itself, the hiccup meter, and one for the rest.
+const swarmPlaces = 3
 
 // progress is what a terminal shows while the players play for a time.
 func progress(g *swarm.Figures, players int, played, of time.Duration) string {
@@ -152,8 +186,17 @@ func fetched(s *swarm.Swarm) string {
 	return ""
 }
 
-// tickets decides where tokens come from, and whom the swarm sends to.
-func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
+// joined names addresses.
+func joined(at []netip.AddrPort) string {
+	text := make([]string, len(at))
+	for i := range at {
+		text[i] = at[i].String()
+	}
+	return strings.Join(text, " and ")
+}
+
+// tickets decides where tokens come from, and whom the swarm sends to: one for each lobby.
+func (f *swarmFlags) tickets(c *cobra.Command) (all []*tickets, err error) {
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -165,40 +208,57 @@ func (f *swarmFlags) tickets(c *cobra.Command) (t *tickets, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var server []netip.AddrPort
-	if f.server != "" {
-		if server, err = publicAddrs("--server", []string{f.server}); err != nil {
+	var named []netip.AddrPort // of the lobbies: through a proxy, say
+	for _, one := range f.servers {
+		at, err := publicAddrs("--server", []string{one})
+		if err != nil {
 			return nil, err
 		}
+		named = append(named, at...)
 	}
 	if f.key.given() && !asked {
-		t, err = f.minted(c, server)
-	} else {
-		t, err = httpTickets(c.Context(), f.http, secret)
+		return f.minted(c, named)
 	}
-	if err == nil && server != nil {
-		t.at = server[0] // through a proxy, say
+	if len(named) > 0 && len(named) != len(f.http) {
+		return nil, badUse(fmt.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http)))
 	}
-	return t, err
+	for i, addr := range f.http {
+		t, err := askedTickets(c.Context(), addr, secret, f.looksOn)
+		if err != nil {
+			return nil, err
+		}
+		if len(named) > 0 {
+			t.at = named[i]
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // minted are tokens made here.
-func (f *swarmFlags) minted(c *cobra.Command, at []netip.AddrPort) (*tickets, error) {
+func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*tickets, err error) {
 	key, err := f.key.read(false, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
-	if at == nil {
-		at = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
+	if named == nil {
+		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
-	return mintedTickets(key, netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: at})
+	for _, at := range named {
+		t, err := mintedTickets(key, marked(netcode.Mint{ProtocolID: uint64(f.protocol), TimeoutSeconds: server.DefaultTimeoutSeconds, Servers: []netip.AddrPort{at}}, f.looksOn))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
-// connect plays until everybody is in, for 15 seconds at most, or 3 if nobody answers at all.
-func connect(ctx context.Context, s *swarm.Swarm, players int) error {
+// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all.
+func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second, func() bool { return s.Joined() == players || silent() })
+	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == players || silent() })
 	switch {
 	case err != nil:
 		return err
@@ -211,7 +271,17 @@ func connect(ctx context.Context, s *swarm.Swarm, players int) error {
 	case s.Joined() < players:
 		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}
-	return nil
+	return enlarge(ctx, s)
+}
+
+// enlarge plays on while what the clients have by now goes into large pages.
+func enlarge(ctx context.Context, s *swarm.Swarm) error {
+	var done atomic.Bool
+	go func() {
+		huge.Heap(huge.Rest)
+		done.Store(true)
+	}()
+	return s.Run(ctx, 15*time.Second, done.Load)
 }
 
 // summary is what swarm prints.
@@ -229,7 +299,9 @@ type summary struct {
 	Shots          uint64  `json:"shots"`
 	Said           uint64  `json:"chat_lines"`
 	LateP999       float64 `json:"swarm_late_ms_p999"`
+	Kept           bool    `json:"swarm_schedule_kept"` // that is less than 2 ms
 	CPU            float64 `json:"swarm_cores"`
+	CPUPerTick     float64 `json:"swarm_us_per_client_tick"`
 	Void           string  `json:"void,omitempty"`
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
@@ -248,7 +320,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		CPU: g.CPU.Seconds() / sec, Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.Kept(), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -260,7 +332,12 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, slots late by at most %.2f ms at p99.9\n", out.CPU, out.LateP999)
+	kept := "kept"
+	if !out.Kept {
+		kept = "missed: is the machine idle?"
+	}
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
+		out.LateP999, ms(int64(swarm.LateMost)), kept)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
 	printBytes(w, f.players, out.Bytes)
 	if out.Void != "" {

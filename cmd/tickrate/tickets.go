@@ -67,6 +67,11 @@ func mintedTickets(key netcode.Key, m netcode.Mint) (*tickets, error) {
 
 // httpTickets are asked for at a server's HTTP port, one after another over one connection.
 func httpTickets(ctx context.Context, addr, secret string) (*tickets, error) {
+	return askedTickets(ctx, addr, secret, false)
+}
+
+// askedTickets are tokens for who plays, or for who looks on.
+func askedTickets(ctx context.Context, addr, secret string, looksOn bool) (*tickets, error) {
 	c := http.Client{
 		Timeout:       5 * time.Second,
 		Transport:     &http.Transport{MaxConnsPerHost: 1, IdleConnTimeout: time.Minute},
@@ -75,7 +80,7 @@ func httpTickets(ctx context.Context, addr, secret string) (*tickets, error) {
 	return newTickets(func() (raw []byte, err error) {
 		for try := 0; ; try++ {
 			var again bool
-			raw, again, err = askTicket(ctx, &c, addr, secret)
+			raw, again, err = askTicket(ctx, &c, addr, secret, looksOn)
 			if err == nil || !again || try == 10 {
 				return raw, err
 			}
@@ -92,8 +97,12 @@ func httpTickets(ctx context.Context, addr, secret string) (*tickets, error) {
 const maxReply = 16 << 10
 
 // askTicket asks once. again says that a second later it may go well.
-func askTicket(ctx context.Context, c *http.Client, addr, secret string) (raw []byte, again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", nil)
+func askTicket(ctx context.Context, c *http.Client, addr, secret string, looksOn bool) (raw []byte, again bool, err error) {
+	var ask io.Reader
+	if looksOn {
+		ask = strings.NewReader(`{"spectate": true}`)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)
 	if err != nil {
 		return nil, false, badUse(fmt.Errorf("--http %s: expected host:port", addr))
 	}

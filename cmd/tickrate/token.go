@@ -55,7 +55,7 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	fl.Var(&f.protocol, "protocol-id", protocolUsage)
 	fl.IntVar(&f.seconds, "seconds", server.DefaultTokenSeconds, "`seconds` in which the client must be in, 1 to 86400")
 	fl.IntVar(&f.timeout, "timeout-seconds", server.DefaultTimeoutSeconds, "`seconds` of silence that end the session, 1 to 86400; -1 never")
-	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal `digits`")
+	fl.StringVar(&f.userData, "user-data-hex", "", "up to 256 bytes for the server, as hexadecimal `digits`; default none")
 	fl.BoolVar(&f.spectate, "spectate", false, "for somebody who only looks on, where the server has places for that (--spectators)")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c

@@ -139,16 +139,7 @@ func TestTickets(t *testing.T) {
 
 // Row 39: a port in use and a flag that cannot be end with an exit code and one line that names them.
 func TestThreat39PortsAndFlags(t *testing.T) {
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer udp.Close()
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tcp.Close()
+	udp, tcp := takenPorts(t)
 	for i, c := range []struct {
 		args string
 		code int

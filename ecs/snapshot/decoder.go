@@ -26,6 +26,7 @@ type Decoder struct {
 	interval tick.Tick
 	frames   [Window]*Frame
 	newest   []tick.Tick // by slot
+	last     tick.Tick   // newest of all
 	stage    *Frame      // where rows wait until their section is known to be good
 	staged   []staged    // ascending: no group twice
 	contexts contexts    // of the group in hand
@@ -112,11 +113,15 @@ func (d *Decoder) slot(t tick.Tick) *Frame { return d.frames[int(t/d.interval)&(
 
 func (d *Decoder) begin(t tick.Tick) error {
 	d.staged = d.staged[:0]
-	if t == 0 || d.slot(t).Tick > t {
+	if t == 0 || d.slot(t).Tick > t || d.past(t) {
 		return ErrStale
 	}
 	return nil
 }
+
+// past reports whether tick t is a window or more behind the newest. Such a frame is forgotten even while nothing has taken its place,
+// because the snapshot that would have was lost or empty: one behind it may have said that somebody in it is gone, and that may have been replaced.
+func (d *Decoder) past(t tick.Tick) bool { return t <= d.last && d.last-t >= Window*d.interval }
 
 // open reports whether group g exists and stands behind those that are staged.
 func (d *Decoder) open(g int) bool {
@@ -197,6 +202,7 @@ func (d *Decoder) commit(t tick.Tick) {
 	if f.Tick != t {
 		f.claim(t)
 	}
+	d.last = max(d.last, t)
 	for _, s := range d.staged {
 		g, rows := s.group, s.rows&^rowsOf(f.have, s.group)
 		f.groups = max(f.groups, g+1)
@@ -222,9 +228,9 @@ func (d *Decoder) commit(t tick.Tick) {
 	}
 }
 
-// At returns the frame of tick t as far as it is held, or nil. It stays valid until a frame a window newer arrives.
+// At returns the frame of tick t as far as it is held, or nil. It stays valid until a frame a window newer, or more, arrives.
 func (d *Decoder) At(t tick.Tick) *Frame {
-	if f := d.slot(t); t != 0 && f.Tick == t {
+	if f := d.slot(t); t != 0 && f.Tick == t && !d.past(t) {
 		return f
 	}
 	return nil
@@ -241,7 +247,8 @@ func (d *Decoder) Newest(slot int) tick.Tick {
 	return d.newest[slot]
 }
 
-// Before returns the newest frame at or before tick t that knows a slot, or nil. It looks back a Window.
+// Before returns the newest frame at or before tick t that knows a slot, or nil. It looks back a Window from t, and as far as one from the
+// newest frame.
 func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
 	n := d.Newest(slot)
 	if n == 0 {
@@ -253,8 +260,11 @@ func (d *Decoder) Before(slot int, t tick.Tick) *Frame {
 		}
 	}
 	for range Window {
+		if d.past(t) {
+			return nil
+		}
 		f := d.slot(t)
-		if f.Tick/d.interval == t/d.interval && f.Tick <= t && f.HasRow(slot) { // else it is a window older
+		if f.Tick/d.interval == t/d.interval && f.Tick <= t && !d.past(f.Tick) && f.HasRow(slot) { // else it is a window older
 			return f
 		}
 		if t <= d.interval {
@@ -271,7 +281,7 @@ func (d *Decoder) After(slot int, t tick.Tick) *Frame {
 	if newest <= t {
 		return nil
 	}
-	if oldest := newest - min(newest, Window*d.interval); t < oldest {
+	if oldest := d.last - min(d.last, Window*d.interval); t < oldest {
 		t = oldest
 	}
 	for at := t; ; at += d.interval {

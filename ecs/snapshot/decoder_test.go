@@ -3,6 +3,7 @@ package snapshot
 import (
 	"testing"
 
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
@@ -17,7 +18,7 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 		interval := tick.Tick(rapid.IntRange(1, 3).Draw(t, "interval"))
 		d := NewDecoder(m, 33, interval)
 		got := map[tick.Tick]map[int]bool{}
-		top := interval
+		top, last := interval, tick.Tick(0)
 		for range rapid.IntRange(1, 60).Draw(t, "datagrams") {
 			at := top
 			if back := tick.Tick(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 30, 63}).Draw(t, "back")) * interval; back < at {
@@ -31,9 +32,10 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 				got[at] = map[int]bool{}
 			}
 			got[at][g] = true
+			last = max(last, at)
 			for old := range got {
-				if old < at && (at/interval-old/interval)%Window == 0 {
-					delete(got, old) // replaced in the same place
+				if old+Window*interval <= last {
+					delete(got, old)
 				}
 			}
 			top += interval * tick.Tick(rapid.SampledFrom([]int{0, 1, 1, 1, 2, 7, 40}).Draw(t, "skip"))
@@ -55,12 +57,47 @@ func TestBeforeAndAfterEqualTwin(t *testing.T) {
 			if f := d.Before(g*GroupRows, ask); (f == nil) != (before == 0) || f != nil && f.Tick != before {
 				t.Fatalf("before %d: %v, want %d", ask, f, before)
 			}
-			if oldest := d.Newest(g*GroupRows + 3); after != 0 && after+Window*interval <= oldest {
-				return // the twin remembers more than a window
-			}
 			if f := d.After(g*GroupRows+15, ask); (f == nil) != (after == 0) || f != nil && f.Tick != after {
 				t.Fatalf("after %d: %v, want %d", ask, f, after)
 			}
 		}
 	})
+}
+
+// TestWhoIsGoneStaysGone: when the snapshot that said that somebody is gone falls out of the window, an older one that showed it is not found
+// any more either, even if nothing has come in its place.
+func TestWhoIsGoneStaysGone(t *testing.T) {
+	one := schema.Schema{Name: "one", Fields: []schema.Field{{Name: "v"}}}
+	m := schema.DefaultModel(one)
+	const slot, shown, gone = 3, 10, 11
+	ring, e, d := NewRing(one, 2*GroupRows, Window, 1), NewEncoder(m, 2*GroupRows), NewDecoder(m, 2*GroupRows, 1)
+	say := func(at tick.Tick, id ecs.NetID) {
+		f := ring.Begin(at)
+		if id != 0 {
+			f.Set(slot, id, []int32{0})
+		}
+		e.Begin(f, ring)
+		k := NewTracker(1, 1)
+		k.Advance(at)
+		var p Packer
+		p.Begin(e, k, 0, 1)
+		data, _, _ := p.Next(nil, 1000)
+		if err := d.Section(at, data); err != nil {
+			t.Fatalf("tick %d: %v", at, err)
+		}
+	}
+	say(shown, ecs.MakeNetID(slot, 1))
+	say(gone, 0)
+	if f := d.Before(slot, gone+5); f == nil || f.Tick != gone {
+		t.Fatalf("while it is held: %v", f)
+	}
+	if err := d.Section(gone+Window, append(AppendRun(nil, Run{First: 1, Count: 1}, gone+Window, 1), 0)); err != nil { // of another group
+		t.Fatal(err)
+	}
+	if f := d.Before(slot, gone+Window-5); f != nil {
+		t.Errorf("who is gone is back, from tick %d", f.Tick)
+	}
+	if d.At(shown) != nil || d.Section(shown+1, nil) != ErrStale {
+		t.Error("a frame behind the window is held, or would be taken")
+	}
 }

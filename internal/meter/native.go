@@ -42,7 +42,8 @@ func NewNative(unit float64, highest int64) *Native {
 		h.bounds = append(h.bounds, int64(most))
 	}
 	h.counts = make([]atomic.Uint64, len(h.bounds))
-	for cell := range h.first {
+	i := 0
+	for cell := range h.first { // whose least values ascend
 		octave, eighth := cell>>NativeSchema, int64(cell&(perOctave-1))
 		least := int64(0) // of the values with this cell
 		switch {
@@ -52,7 +53,6 @@ func NewNative(unit float64, highest int64) *Native {
 		default:
 			least = 1 << (octave - 1)
 		}
-		i := 0
 		for h.bounds[i] < least {
 			i++
 		}

@@ -40,6 +40,12 @@ const (
 	SightTooFar      // interest: nobody is ever out of sight again
 	WrongEnvelope    // server: a package is sealed for the guest before
 	TeamHeardByAll   // chat: the other team hears what a team says
+	TickAllocates    // server: a buffer is made anew in every tick
+	FilmForgets      // replay: who comes or goes in a tick is not all written down
+	FilmTorn         // replay: what a full disk took of a chunk stays in the file
+	BodiesHurry      // sim: now and then everybody moves four times in a tick
+	JoinOrder        // server: who comes in the same tick gets players in the order of a map
+	RenderBack       // client: a render clock that is ahead jumps back
 	NumBugs          // how many there are, None included
 )
 
@@ -47,7 +53,8 @@ var names = [NumBugs]string{"none", "replay taken", "window before auth", "token
 	"old address kept", "slot kept", "never times out", "drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "event twice",
 	"event out of order", "event forgotten", "ack bits short", "baseline unheld", "baseline stale", "block shared", "death untold", "id reused",
 	"input twice", "input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "sight too far",
-	"wrong envelope", "team heard by all"}
+	"wrong envelope", "team heard by all", "tick allocates", "film forgets", "film torn",
+	"bodies hurry", "join order", "render back"}
 
 // String names the bug.
 func (b Bug) String() string {

@@ -63,15 +63,18 @@ func Reaches(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32
 // before one is tested, for no branch can foretell them.
 func first(r geom.Ray, grow float32, k *Skeleton, body *Body) (bone Bone, t float32, ok bool) {
 	var from [Bones]float32 // how far along each is entered at the soonest
+	// Twice of all, so that the middle is a sum.
+	o := r.Origin.Add(r.Origin)
 	may := uint32(0)
 	for i := range body {
 		c := &body[i]
-		m := c.A.Add(c.B).Scale(0.5).Sub(r.Origin)
+		x, y, z := c.A.X+c.B.X-o.X, c.A.Y+c.B.Y-o.Y, c.A.Z+c.B.Z-o.Z
 		around := k.around[i] + grow
-		along := m.Dot(r.Dir)
+		around += around
+		along := float32(x*r.Dir.X) + float32(y*r.Dir.Y) + float32(z*r.Dir.Z)
 		from[i] = along - around
 		bit := uint32(0)
-		if m.LenSq()-float32(along*along) <= float32(around*around) {
+		if float32(x*x)+float32(y*y)+float32(z*z)-float32(along*along) <= float32(around*around) {
 			bit = 1
 		}
 		may |= bit << i
@@ -79,7 +82,7 @@ func first(r geom.Ray, grow float32, k *Skeleton, body *Body) (bone Bone, t floa
 	t = r.Max
 	for ; may != 0; may &= may - 1 {
 		i := bits.TrailingZeros32(may) % int(Bones)
-		if from[i] > t {
+		if from[i] > t+t {
 			continue
 		}
 		c := &body[i]

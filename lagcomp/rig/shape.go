@@ -125,28 +125,35 @@ func (f *figure) torso() {
 	}
 }
 
-// assemble puts the bones end to end, the hips at so many metres above the feet.
+// assemble puts the bones end to end, the hips at so many metres above the feet. It goes along the limbs, as Joints say it: nothing
+// is looked up, and what comes next is at hand.
 func (f *figure) assemble(high float32, out *Body) {
-	for i := range out {
-		j := &f.k.Joints[i]
-		var at geom.Vec3
-		switch {
-		case i == int(Pelvis):
-			at.Y = high
-		case j.Start:
-			at = out[j.Parent].A
-		default:
-			at = out[j.Parent].B
-		}
-		if j.Side != 0 {
-			h := &f.view
-			if j.Start {
-				h = &f.hips
-			}
-			at.X += float32(j.Side * h.c)
-			at.Z -= float32(j.Side * h.s)
-			at.Y += j.Up
-		}
-		out[i].A, out[i].B, out[i].Radius = at, at.Mad(f.dir[i], j.Length), j.Radius
-	}
+	hips := geom.Vec3{Y: high}
+	f.limb(f.aside(hips, ThighL, f.hips), ThighL, out)
+	f.limb(f.aside(hips, ThighR, f.hips), ThighR, out)
+	at := f.bone(f.bone(f.bone(hips, Pelvis, out), Spine, out), Chest, out)
+	f.limb(f.aside(at, UpperArmL, f.view), UpperArmL, out)
+	f.limb(f.aside(at, UpperArmR, f.view), UpperArmR, out)
+	f.bone(f.bone(at, Neck, out), Head, out)
+}
+
+// limb puts three bones at a point, one after the other.
+func (f *figure) limb(at geom.Vec3, first Bone, out *Body) {
+	f.bone(f.bone(f.bone(at, first, out), first+1, out), first+2, out)
+}
+
+// aside is where a limb hangs.
+func (f *figure) aside(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
+	j := &f.k.Joints[bone]
+	at.X += float32(j.Side * h.c)
+	at.Z -= float32(j.Side * h.s)
+	at.Y += j.Up
+	return at
+}
+
+// bone puts one bone at a point and returns where it ends.
+func (f *figure) bone(at geom.Vec3, bone Bone, out *Body) geom.Vec3 {
+	j, c := &f.k.Joints[bone], &out[bone]
+	c.A, c.B, c.Radius = at, at.Mad(f.dir[bone], j.Length), j.Radius
+	return c.B
 }

@@ -20,6 +20,10 @@ const (
 
 // Dash is the page of one lobby. One goroutine makes frames: Watched, Next and Hang are for it. All else may be called from any.
 type Dash struct {
+	// Set before the first reader, these are called, from any goroutine, for each frame that a reader had no room for, each reader who
+	// was let go because it took nothing for seconds, and each who was refused because too many watch. nil: nobody counts.
+	Dropped, Kicked, Refused func()
+
 	about    []byte // as text
 	board    board
 	maps     atomic.Pointer[[]byte] // as text
@@ -138,11 +142,30 @@ func (d *Dash) share(text []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for r := range d.readers {
-		select {
-		case r.frames <- text:
-		default:
-			r.missed.Add(1)
+		for done := false; !done; {
+			select {
+			case r.frames <- text:
+				done = true
+			default:
+				d.drop(r)
+			}
 		}
+	}
+}
+
+// drop takes the oldest frame that waits for a reader: nobody else gives it any, so then there is room.
+func (d *Dash) drop(r *reader) {
+	select {
+	case <-r.frames:
+		r.missed.Add(1)
+		count(d.Dropped)
+	default: // it has just taken one itself
+	}
+}
+
+func count(as func()) {
+	if as != nil {
+		as()
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -76,6 +78,7 @@ func (d *Dash) serveMap(w http.ResponseWriter, _ *http.Request) {
 func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	reader := d.join()
 	if reader == nil {
+		count(d.Refused)
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, fmt.Sprintf("%d watch already", MaxReaders), http.StatusServiceUnavailable)
 		return
@@ -86,8 +89,8 @@ func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 	out := stream{w: w, to: http.NewResponseController(w), patience: d.patience}
 	hush := time.NewTicker(quiet)
 	defer hush.Stop()
-	var missed uint64
-	for err := out.send(d.about); err == nil; {
+	err, missed := out.send(d.about), uint64(0)
+	for err == nil {
 		select {
 		case <-r.Context().Done():
 			return
@@ -104,6 +107,9 @@ func (d *Dash) serveEvents(w http.ResponseWriter, r *http.Request) {
 		case <-hush.C:
 			err = out.send([]byte(": still here\n\n"))
 		}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		count(d.Kicked)
 	}
 }
 

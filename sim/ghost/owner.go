@@ -18,7 +18,7 @@ type Own struct {
 	Jumps     uint8     `net:"motion,bits=2"`
 	Held      uint16    `net:"motion,bits=16"`
 	Since     uint16    `net:",often=90"`                   // ticks in this loco
-	Lead      int8      `net:",often=15"`                   // commands waiting beyond this tick
+	Lead      int8      `net:",often=15"`                   // of the newest command that came beyond this tick
 	Starved   uint8     `net:",wrap=256,often=2"`           // ticks that ran without the owner's command, modulo 256
 	Respawn   int32     `net:",min=0,max=1048576,often=10"` // ticks until the respawn, 0 = alive
 	Pushes    uint8     `net:",wrap=256,often=2"`           // see sim.Vital
@@ -48,7 +48,7 @@ const OwnerFields = OwnFields
 type Self struct {
 	sim.Self
 	Pushes       uint8 // what befell the motion from outside, modulo 256: see sim.Vital
-	Lead         int8  // commands that wait on the server beyond this tick
+	Lead         int8  // ticks by which the newest command that came is beyond this tick; below 0 it came too late
 	Starved      uint8 // ticks that ran without a command of this player, modulo 256
 	RespawnTicks int32 // ticks until the respawn, 0 = alive
 }

@@ -12,7 +12,7 @@ func BenchmarkRecorder(b *testing.B) {
 	for range 300 {
 		p.step()
 	}
-	rec, err := NewRecorder(p.m, 240)
+	rec, err := NewRecorder(p.m, 240, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkKillcam(b *testing.B) {
 	p := newPlay(b, 64, 3)
 	h := HeadOf(p.m, "arena-16", 240)
-	rec, err := NewRecorder(p.m, 240)
+	rec, err := NewRecorder(p.m, 240, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,10 +10,9 @@ type Cam struct {
 	kept []packed // oldest first
 }
 
-// What a killcam shows: eight to twelve seconds, of chunks of four.
+// What a killcam shows: eight to twelve seconds.
 const (
-	Kept            = 3
-	CamChunkMillis  = DefaultChunkMillis
+	Kept            = 12
 	leastCamSeconds = 8
 )
 
@@ -44,12 +43,12 @@ func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	if so := rec.So(); so != nil {
 		all = append(all, c.pack.pack(so))
 	}
-	for ; len(all) > 0; all = all[1:] {
+	for ; len(all) > 0; all = all[keyed(all[1:])+1:] {
 		n := 0
-		for _, k := range all[1:] {
+		for _, k := range all[keyed(all[1:])+1:] {
 			n += k.ticks
 		}
-		if n >= leastCamSeconds*int(c.head.Rate) {
+		if n >= leastCamSeconds*int(c.head.Rate) || all[0].raw[0] == 0 {
 			continue
 		}
 		dst = c.head.Append(dst[:start])
@@ -64,4 +63,14 @@ func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
 		}
 	}
 	return dst[:start]
+}
+
+// keyed is the first of the chunks that has a state, or how many there are.
+func keyed(all []packed) int {
+	for i := range all {
+		if all[i].raw[0] != 0 {
+			return i
+		}
+	}
+	return len(all)
 }

@@ -118,7 +118,9 @@ func (p *Packer) Append(dst []byte, c *Chunk) []byte {
 // Reader reads a recording piece by piece. It is not safe for concurrent use.
 type Reader struct {
 	Head   Head
-	Limit  int // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
+	Limit  int       // most bytes of all chunks together, unpacked; 0: any number, of MaxKey and MaxLog each
+	End    Ending    // how the recording ends, once Next says io.EOF
+	last   tick.Tick // of the chunks so far
 	used   int
 	src    io.Reader
 	at     int64 // of the next byte
@@ -134,10 +136,10 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if string(start[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: begins with %q, expected %q", ErrFormat, start[:len(magic)], magic)
+		return nil, fmt.Errorf("%w: at byte 0: begins with %q, expected %q", ErrFormat, start[:len(magic)], magic)
 	}
 	if start[len(magic)] != Version {
-		return nil, fmt.Errorf("%w: version %d, expected %d", ErrFormat, start[len(magic)], Version)
+		return nil, fmt.Errorf("%w: at byte 4: version %d, expected %d", ErrFormat, start[len(magic)], Version)
 	}
 	body := make([]byte, int(binary.LittleEndian.Uint16(start[len(magic)+1:]))+4)
 	if err := r.read(body, "a recording's head"); err != nil {
@@ -148,7 +150,7 @@ func NewReader(src io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("%w: at byte 0: checksum of the head %08x, expected %08x", ErrFormat, got, sum)
 	}
 	if err := r.Head.parse(body); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("head at byte 0: %w", err)
 	}
 	var err error
 	for i, most := range [2]int{MaxKey, MaxLog} {
@@ -195,6 +197,12 @@ func (r *Reader) next() (*Chunk, error) {
 	var head [chunkHead]byte
 	n, err := io.ReadFull(r.src, head[:])
 	if err == io.EOF {
+		return nil, io.EOF
+	} else if err == io.ErrUnexpectedEOF && n == footerSize && string(head[:4]) == footerMagic {
+		if r.End, err = footer(head[:n], r.last); err != nil {
+			return nil, fmt.Errorf("%w: footer at byte %d: %w", ErrFormat, start, err)
+		}
+		r.at += footerSize
 		return nil, io.EOF
 	} else if err == io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("%w: ends at byte %d: expected %d bytes more of a chunk's head, which begins at byte %d", ErrFormat, start+int64(n), chunkHead-n, start)
@@ -249,6 +257,7 @@ func (r *Reader) next() (*Chunk, error) {
 			c.Log = piece
 		}
 	}
+	r.last = c.Last()
 	return c, nil
 }
 

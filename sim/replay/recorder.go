@@ -1,28 +1,37 @@
 package replay
 
-import "github.com/tickrate/tickrate/sim"
+import (
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/sim"
+)
 
 // SumsEvery is how many ticks lie between two fingerprints in a recording; the last tick of a chunk has one besides.
 const SumsEvery = 30
 
-// DefaultChunkMillis is how long a chunk is: what a killed server loses of its recording at most, and how exactly one can seek without
-// playing.
-const DefaultChunkMillis = 4000
+// A recording that is kept has a chunk a second, which is what a killed server loses at most, and a state with each fourth, where one can
+// begin without playing.
+const (
+	ChunkMillis = 1000
+	KeyEvery    = 4
+)
 
 // Recorder writes down a match. It belongs to whoever owns the match, and to one match.
 type Recorder struct {
 	match  *sim.Match
 	ticks  int // of a chunk
+	every  int // how many chunks there are to a state
+	count  int // chunks begun
+	size   int // of the last state
 	diary  sim.Diary
 	log    writer
 	prints []sim.Print
 	chunk  Chunk // in hand, without Log
 }
 
-// NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks. It takes
-// the match's Keep. The error is that of Save.
-func NewRecorder(m *sim.Match, ticks int) (*Recorder, error) {
-	r := &Recorder{match: m, ticks: min(max(ticks, 1), MaxChunkTicks)}
+// NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks, of which
+// the first and each every-th behind it has a state. It takes the match's Keep. The error is that of Save.
+func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
+	r := &Recorder{match: m, ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1)}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -32,10 +41,15 @@ func NewRecorder(m *sim.Match, ticks int) (*Recorder, error) {
 
 // begin begins a chunk with the match as it stands.
 func (r *Recorder) begin() error {
-	key, err := r.match.Save(make([]byte, 0, len(r.chunk.Key)+len(r.chunk.Key)/8))
-	if err != nil {
-		return err
+	var key []byte
+	if r.count%r.every == 0 {
+		var err error
+		if key, err = r.match.Save(make([]byte, 0, r.size+r.size/8)); err != nil {
+			return err
+		}
+		r.size = len(key)
 	}
+	r.count++
 	r.chunk = Chunk{First: r.match.Tick() + 1, Key: key}
 	r.log.reset(r.match.World.Slots())
 	return nil
@@ -44,6 +58,9 @@ func (r *Recorder) begin() error {
 // Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
 // complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
 func (r *Recorder) Tick() *Chunk {
+	if n := len(r.diary.Acts); planted.On(planted.FilmForgets) && n > 0 {
+		r.diary.Acts = r.diary.Acts[:n-1]
+	}
 	r.log.tick(&r.diary)
 	r.chunk.Ticks++
 	full := r.chunk.Ticks >= r.ticks

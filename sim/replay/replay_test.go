@@ -94,7 +94,7 @@ func record(t testing.TB, p *play, ticks, chunk int) (file []byte, hashes []uint
 	t.Helper()
 	h := HeadOf(p.m, "arena-16", chunk)
 	file = h.Append(nil)
-	rec, err := NewRecorder(p.m, chunk)
+	rec, err := NewRecorder(p.m, chunk, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestRow74StopsAtTheFirstDivergence(t *testing.T) {
 // A command that is missing from a recording is a divergence, too.
 func TestForgottenCommandDiverges(t *testing.T) {
 	p := newPlay(t, 6, 2)
-	rec, err := NewRecorder(p.m, 120)
+	rec, err := NewRecorder(p.m, 120, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestRecordingOfOtherRules(t *testing.T) {
 
 func TestRecorderAllocates(t *testing.T) {
 	p := newPlay(t, 8, 4)
-	rec, err := NewRecorder(p.m, MaxChunkTicks)
+	rec, err := NewRecorder(p.m, MaxChunkTicks, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestRecorderAllocates(t *testing.T) {
 func FuzzRecording(f *testing.F) {
 	rec := newPlay(f, 4, 1)
 	h := HeadOf(rec.m, "arena-16", 60)
-	r, err := NewRecorder(rec.m, 60)
+	r, err := NewRecorder(rec.m, 60, 1)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -31,11 +31,10 @@ func best() isa {
 	return generic
 }
 
-// many is from how many rows on it pays to pack those that pass the cheap test. Nearest never does: it would lose what it wins by
-// cutting the ray at each hit.
+// many is from how many rows on it pays to pack those that pass the cheap test.
 const many = 384
 
-// lanes is how many rows one answer of next covers.
+// lanes is how many rows a register has.
 func (k isa) lanes() int { return [...]int{1, 8, 16}[k] }
 
 func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
@@ -52,14 +51,26 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 	return rayGeneric(p, c, n, out)
 }
 
-func (k isa) next(p *probe, c *Column, n, from int) (at int, named uint32) {
+func (k isa) few(r *Ray, c *Column, n int) (index int, t float32) {
 	switch k {
 	case avx512:
-		return nextAVX512(p.flat(), c.flat(), n, from)
+		return fewAVX512(r.flat(), c.flat(), n)
 	case avx2:
-		return nextAVX2(p.flat(), c.flat(), n, from)
+		return fewAVX2(r.flat(), c.flat(), n)
 	}
-	return nextGeneric(p, c, n, from)
+	return fewGeneric(r, c, n)
+}
+
+func (k isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
+	switch {
+	case k == avx512 && n >= many:
+		return nearestManyAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == avx512:
+		return nearestAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == avx2:
+		return nearestAVX2(p.flat(), c.flat(), n, inverse, limit)
+	}
+	return nearestGeneric(p, r, c, n, inverse, limit, true)
 }
 
 func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
@@ -100,8 +111,41 @@ func (k isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return ballBetweenGeneric(p, a, b, n, out)
 }
 
+func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
+	switch {
+	case n == 0:
+		return 0, 0
+	case k == avx512:
+		return movedAVX512(a.flat(), b.flat(), n, limit, &out[0])
+	case k == avx2:
+		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
+	}
+	return movedGeneric(a, b, n, limit, out)
+}
+
+// fetch needs no instruction that a processor may lack.
+func fetch(a, b []Row, list []int32) {
+	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))
+}
+
+func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
+	n := len(rows) &^ (k.lanes() - 1)
+	switch {
+	case n == 0:
+	case k == avx512:
+		unzipAVX512((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+	case k == avx2:
+		unzipAVX2((*[8]uint32)(&rows[0]), (*[8]uint32)(&kept[0]), c.flat(), n, radii)
+	default:
+		return 0
+	}
+	return n
+}
+
 // flat is what the generator, which knows only Go's own types, calls a probe.
 func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
+
+func (r *Ray) flat() *[9]float32 { return (*[9]float32)(unsafe.Pointer(r)) }
 
 // flat is the headers of five slices.
 func (c *Column) flat() *[15]uintptr { return (*[15]uintptr)(unsafe.Pointer(c)) }
@@ -113,6 +157,9 @@ var (
 	_ [40]byte     = [unsafe.Offsetof(probe{}.max)]byte{}
 	_ [52]byte     = [unsafe.Offsetof(probe{}.keep)]byte{}
 	_ [60]byte     = [unsafe.Offsetof(probe{}.never)]byte{}
+	_ [24]byte     = [unsafe.Offsetof(Ray{}.Max)]byte{}
+	_ [28]byte     = [unsafe.Offsetof(Ray{}.Grow)]byte{}
+	_ [9 * 4]byte  = [unsafe.Sizeof(Ray{})]byte{}
 	_ [72]byte     = [unsafe.Offsetof(Column{}.NR2)]byte{}
 	_ [15 * 8]byte = [unsafe.Sizeof(Column{})]byte{}
 )

@@ -28,8 +28,8 @@ TEXT ·rayAVX2(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Y0
@@ -90,63 +90,116 @@ wide:
 	VMOVMSKPS Y8, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R12
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y4
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y5
+	VMOVUPS      (R11)(DI*4), Y6
+	VBROADCASTSS (AX), Y7
+	VSUBPS       Y7, Y4, Y4
+	VBROADCASTSS 4(AX), Y7
+	VSUBPS       Y7, Y5, Y5
+	VBROADCASTSS 8(AX), Y7
+	VSUBPS       Y7, Y6, Y6
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y7
+	VBROADCASTSS 60(AX), Y8
+	VCMPPS       $0x04, Y8, Y7, Y8
+	VBROADCASTSS 44(AX), Y9
+	VSUBPS       Y9, Y7, Y7
+	VMULPS       Y4, Y4, Y9
+	VMULPS       Y5, Y5, Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       Y6, Y6, Y10
+	VADDPS       Y10, Y9, Y9
+	VMOVAPS      Y9, Y10
+	VBROADCASTSS 52(AX), Y11
+	VMULPS       Y11, Y10, Y10
+	VADDPS       Y7, Y10, Y10
+	VBROADCASTSS 12(AX), Y11
+	VMULPS       Y11, Y4, Y4
+	VBROADCASTSS 16(AX), Y11
+	VMULPS       Y11, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VBROADCASTSS 20(AX), Y5
+	VMULPS       Y5, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VCMPPS       $0x15, Y10, Y5, Y6
+	VANDPS       Y8, Y6, Y6
+	VXORPS       Y8, Y8, Y8
+	VMOVAPS      Y9, Y9
+	VBROADCASTSS 56(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VCMPPS       $0x11, Y8, Y4, Y11
+	VCMPPS       $0x1e, Y8, Y10, Y10
+	VANDPS       Y11, Y10, Y10
+	VCMPPS       $0x1e, Y9, Y5, Y11
+	VANDPS       Y10, Y11, Y11
+	VBROADCASTSS 40(AX), Y5
+	VSUBPS       Y5, Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VSUBPS       Y7, Y9, Y9
+	VCMPPS       $0x1e, Y8, Y4, Y4
+	VCMPPS       $0x1e, Y9, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VORPS        Y11, Y5, Y11
+	VANDNPS      Y6, Y11, Y6
+	VMOVMSKPS    Y6, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	VMASKMOVPS (R10)(BX*4), Y4, Y5
-	VMASKMOVPS (R11)(BX*4), Y4, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y2, Y6, Y6
-	VADDPS     Y6, Y5, Y5
-	VCMPPS     $0x15, Y3, Y5, Y6
-	VANDPS     Y4, Y6, Y6
-	VCMPPS     $0x1a, Y0, Y5, Y5
-	VANDPS     Y6, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R12
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000008, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	NEGQ         R14
-	LEAQ         window<>+0(SB), R13
-	VMOVUPS      32(R13)(R14*4), Y4
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y4
+	VMASKMOVPS   (R10)(BX*4), Y4, Y5
+	VMASKMOVPS   (R11)(BX*4), Y4, Y6
+	VMULPS       Y1, Y5, Y5
+	VMULPS       Y2, Y6, Y6
+	VADDPS       Y6, Y5, Y5
+	VCMPPS       $0x15, Y3, Y5, Y6
+	VANDPS       Y4, Y6, Y6
+	VCMPPS       $0x1a, Y0, Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VMOVMSKPS    Y5, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMASKMOVPS   (R10)(DI*4), Y4, Y5
-	MOVQ         24(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y4, Y6
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y6
 	VMASKMOVPS   (R11)(DI*4), Y4, Y7
 	VBROADCASTSS (AX), Y8
 	VSUBPS       Y8, Y5, Y5
@@ -154,8 +207,8 @@ full:
 	VSUBPS       Y8, Y6, Y6
 	VBROADCASTSS 8(AX), Y8
 	VSUBPS       Y8, Y7, Y7
-	MOVQ         72(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y4, Y8
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y8
 	VBROADCASTSS 60(AX), Y9
 	VCMPPS       $0x04, Y9, Y8, Y9
 	VANDPS       Y4, Y9, Y9
@@ -166,8 +219,9 @@ full:
 	VADDPS       Y10, Y4, Y4
 	VMULPS       Y7, Y7, Y10
 	VADDPS       Y10, Y4, Y4
-	VBROADCASTSS 52(AX), Y10
-	VMULPS       Y10, Y4, Y10
+	VMOVAPS      Y4, Y10
+	VBROADCASTSS 52(AX), Y11
+	VMULPS       Y11, Y10, Y10
 	VADDPS       Y8, Y10, Y10
 	VBROADCASTSS 12(AX), Y11
 	VMULPS       Y11, Y5, Y5
@@ -181,6 +235,7 @@ full:
 	VCMPPS       $0x15, Y10, Y6, Y7
 	VANDPS       Y9, Y7, Y7
 	VXORPS       Y9, Y9, Y9
+	VMOVAPS      Y4, Y4
 	VBROADCASTSS 56(AX), Y11
 	VMULPS       Y11, Y4, Y4
 	VCMPPS       $0x11, Y9, Y5, Y11
@@ -197,26 +252,23 @@ full:
 	VANDPS       Y5, Y4, Y4
 	VORPS        Y11, Y4, Y11
 	VANDNPS      Y7, Y11, Y7
-	VMOVMSKPS    Y7, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y7, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -226,202 +278,378 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nextAVX2(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
-// Requires: AVX, BMI, BMI2, CMOV
-TEXT ·nextAVX2(SB), NOSPLIT, $0-44
+// func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, BMI, BMI2, CMOV, SSE2
+TEXT ·nearestAVX2(SB), NOSPLIT, $0-56
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Y0
-	VBROADCASTSS 24(AX), Y1
-	VBROADCASTSS 28(AX), Y2
-	VBROADCASTSS 32(AX), Y3
+	XORL         BX, BX
+	MOVQ         $-1, R9
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R10
+	MOVQ         48(CX), R11
+	VBROADCASTSS 36(AX), Y2
+	VBROADCASTSS 24(AX), Y3
+	VBROADCASTSS 28(AX), Y4
+	VBROADCASTSS 32(AX), Y5
 
 wide:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
 	CMPQ      SI, $0x20
 	JL        narrow
-	VMOVUPS   (R9)(BX*4), Y5
-	VMOVUPS   (R10)(BX*4), Y4
-	VMULPS    Y1, Y5, Y5
-	VMULPS    Y2, Y4, Y4
-	VADDPS    Y4, Y5, Y5
-	VCMPPS    $0x15, Y3, Y5, Y4
-	VCMPPS    $0x1a, Y0, Y5, Y5
-	VANDPS    Y4, Y5, Y5
-	VMOVUPS   32(R9)(BX*4), Y6
-	VMOVUPS   32(R10)(BX*4), Y4
-	VMULPS    Y1, Y6, Y6
-	VMULPS    Y2, Y4, Y4
-	VADDPS    Y4, Y6, Y6
-	VCMPPS    $0x15, Y3, Y6, Y4
-	VCMPPS    $0x1a, Y0, Y6, Y6
-	VANDPS    Y4, Y6, Y6
-	VORPS     Y5, Y6, Y4
-	VMOVUPS   64(R9)(BX*4), Y7
-	VMOVUPS   64(R10)(BX*4), Y8
-	VMULPS    Y1, Y7, Y7
-	VMULPS    Y2, Y8, Y8
-	VADDPS    Y8, Y7, Y7
-	VCMPPS    $0x15, Y3, Y7, Y8
-	VCMPPS    $0x1a, Y0, Y7, Y7
-	VANDPS    Y8, Y7, Y7
-	VORPS     Y7, Y4, Y4
-	VMOVUPS   96(R9)(BX*4), Y8
-	VMOVUPS   96(R10)(BX*4), Y9
-	VMULPS    Y1, Y8, Y8
-	VMULPS    Y2, Y9, Y9
-	VADDPS    Y9, Y8, Y8
-	VCMPPS    $0x15, Y3, Y8, Y9
-	VCMPPS    $0x1a, Y0, Y8, Y8
-	VANDPS    Y9, Y8, Y8
-	VORPS     Y8, Y4, Y4
-	VMOVMSKPS Y4, DI
+	VMOVUPS   (R10)(BX*4), Y7
+	VMOVUPS   (R11)(BX*4), Y6
+	VMULPS    Y3, Y7, Y7
+	VMULPS    Y4, Y6, Y6
+	VADDPS    Y6, Y7, Y7
+	VCMPPS    $0x15, Y5, Y7, Y6
+	VCMPPS    $0x1a, Y2, Y7, Y7
+	VANDPS    Y6, Y7, Y7
+	VMOVUPS   32(R10)(BX*4), Y8
+	VMOVUPS   32(R11)(BX*4), Y6
+	VMULPS    Y3, Y8, Y8
+	VMULPS    Y4, Y6, Y6
+	VADDPS    Y6, Y8, Y8
+	VCMPPS    $0x15, Y5, Y8, Y6
+	VCMPPS    $0x1a, Y2, Y8, Y8
+	VANDPS    Y6, Y8, Y8
+	VORPS     Y7, Y8, Y6
+	VMOVUPS   64(R10)(BX*4), Y9
+	VMOVUPS   64(R11)(BX*4), Y10
+	VMULPS    Y3, Y9, Y9
+	VMULPS    Y4, Y10, Y10
+	VADDPS    Y10, Y9, Y9
+	VCMPPS    $0x15, Y5, Y9, Y10
+	VCMPPS    $0x1a, Y2, Y9, Y9
+	VANDPS    Y10, Y9, Y9
+	VORPS     Y9, Y6, Y6
+	VMOVUPS   96(R10)(BX*4), Y10
+	VMOVUPS   96(R11)(BX*4), Y11
+	VMULPS    Y3, Y10, Y10
+	VMULPS    Y4, Y11, Y11
+	VADDPS    Y11, Y10, Y10
+	VCMPPS    $0x15, Y5, Y10, Y11
+	VCMPPS    $0x1a, Y2, Y10, Y10
+	VANDPS    Y11, Y10, Y10
+	VORPS     Y10, Y6, Y6
+	VMOVMSKPS Y6, DI
 	TESTL     DI, DI
 	JZ        skip
-	VMOVMSKPS Y5, SI
-	VMOVMSKPS Y6, DI
+	VMOVMSKPS Y7, SI
+	VMOVMSKPS Y8, DI
 	SHLL      $0x08, DI
 	ORL       DI, SI
-	VMOVMSKPS Y7, DI
+	VMOVMSKPS Y9, DI
 	SHLL      $0x10, DI
 	ORL       DI, SI
-	VMOVMSKPS Y8, DI
+	VMOVMSKPS Y10, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y6
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y7
+	VMOVUPS      (R11)(DI*4), Y8
+	VBROADCASTSS (AX), Y9
+	VSUBPS       Y9, Y6, Y6
+	VBROADCASTSS 4(AX), Y9
+	VSUBPS       Y9, Y7, Y7
+	VBROADCASTSS 8(AX), Y9
+	VSUBPS       Y9, Y8, Y8
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y9
+	VBROADCASTSS 60(AX), Y10
+	VCMPPS       $0x04, Y10, Y9, Y10
+	VBROADCASTSS 44(AX), Y11
+	VSUBPS       Y11, Y9, Y9
+	VMULPS       Y6, Y6, Y11
+	VMULPS       Y7, Y7, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y8, Y8, Y12
+	VADDPS       Y12, Y11, Y11
+	VMOVAPS      Y11, Y12
+	VBROADCASTSS 52(AX), Y13
+	VMULPS       Y13, Y12, Y12
+	VADDPS       Y9, Y12, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y6, Y6
+	VBROADCASTSS 16(AX), Y13
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VBROADCASTSS 20(AX), Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VCMPPS       $0x15, Y12, Y7, Y8
+	VANDPS       Y10, Y8, Y8
+	VXORPS       Y10, Y10, Y10
+	VMOVAPS      Y11, Y11
+	VBROADCASTSS 56(AX), Y13
+	VMULPS       Y13, Y11, Y11
+	VCMPPS       $0x11, Y10, Y6, Y13
+	VCMPPS       $0x1e, Y10, Y12, Y12
+	VANDPS       Y13, Y12, Y12
+	VCMPPS       $0x1e, Y11, Y7, Y13
+	VANDPS       Y12, Y13, Y13
+	VBROADCASTSS 40(AX), Y7
+	VSUBPS       Y7, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VSUBPS       Y9, Y11, Y11
+	VCMPPS       $0x1e, Y10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y7, Y7
+	VANDPS       Y6, Y7, Y7
+	VORPS        Y13, Y7, Y13
+	VANDNPS      Y8, Y13, Y8
+	VMOVMSKPS    Y8, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL    R8, R12
+	ADDL      DI, R12
+	MOVQ      (CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	MOVQ      48(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       list_later
+	VMOVAPD   X6, X1
+	MOVQ      R12, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, R12
+	INCL      R12
+	MOVL      R12, 40(AX)
+
+list_later:
+	BLSRL R8, R8
+	JNZ   list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	VMASKMOVPS (R9)(BX*4), Y4, Y5
-	VMASKMOVPS (R10)(BX*4), Y4, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y2, Y6, Y6
-	VADDPS     Y6, Y5, Y5
-	VCMPPS     $0x15, Y3, Y5, Y6
-	VANDPS     Y4, Y6, Y6
-	VCMPPS     $0x1a, Y0, Y5, Y5
-	VANDPS     Y6, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R11
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y4
-	VMASKMOVPS   (R9)(DI*4), Y4, Y5
-	MOVQ         24(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y6
-	VMASKMOVPS   (R10)(DI*4), Y4, Y7
-	VBROADCASTSS (AX), Y8
-	VSUBPS       Y8, Y5, Y5
-	VBROADCASTSS 4(AX), Y8
-	VSUBPS       Y8, Y6, Y6
-	VBROADCASTSS 8(AX), Y8
-	VSUBPS       Y8, Y7, Y7
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y8
-	VBROADCASTSS 60(AX), Y9
-	VCMPPS       $0x04, Y9, Y8, Y9
-	VANDPS       Y4, Y9, Y9
-	VBROADCASTSS 44(AX), Y4
-	VSUBPS       Y4, Y8, Y8
-	VMULPS       Y5, Y5, Y4
-	VMULPS       Y6, Y6, Y10
-	VADDPS       Y10, Y4, Y4
-	VMULPS       Y7, Y7, Y10
-	VADDPS       Y10, Y4, Y4
-	VBROADCASTSS 52(AX), Y10
-	VMULPS       Y10, Y4, Y10
-	VADDPS       Y8, Y10, Y10
-	VBROADCASTSS 12(AX), Y11
-	VMULPS       Y11, Y5, Y5
-	VBROADCASTSS 16(AX), Y11
-	VMULPS       Y11, Y6, Y6
-	VADDPS       Y6, Y5, Y5
-	VBROADCASTSS 20(AX), Y6
-	VMULPS       Y6, Y7, Y7
-	VADDPS       Y7, Y5, Y5
-	VMULPS       Y5, Y5, Y6
-	VCMPPS       $0x15, Y10, Y6, Y7
-	VANDPS       Y9, Y7, Y7
-	VXORPS       Y9, Y9, Y9
-	VBROADCASTSS 56(AX), Y11
-	VMULPS       Y11, Y4, Y4
-	VCMPPS       $0x11, Y9, Y5, Y11
-	VCMPPS       $0x1e, Y9, Y10, Y10
-	VANDPS       Y11, Y10, Y10
-	VCMPPS       $0x1e, Y4, Y6, Y11
-	VANDPS       Y10, Y11, Y11
-	VBROADCASTSS 40(AX), Y6
-	VSUBPS       Y6, Y5, Y5
-	VMULPS       Y5, Y5, Y6
-	VSUBPS       Y8, Y4, Y4
-	VCMPPS       $0x1e, Y9, Y5, Y5
-	VCMPPS       $0x1e, Y4, Y6, Y4
-	VANDPS       Y5, Y4, Y4
-	VORPS        Y11, Y4, Y11
-	VANDNPS      Y7, Y11, Y7
-	VMOVMSKPS    Y7, R12
-	ANDL         R12, R8
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y6
+	VMASKMOVPS   (R10)(BX*4), Y6, Y7
+	VMASKMOVPS   (R11)(BX*4), Y6, Y8
+	VMULPS       Y3, Y7, Y7
+	VMULPS       Y4, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	VCMPPS       $0x15, Y5, Y7, Y8
+	VANDPS       Y6, Y8, Y8
+	VCMPPS       $0x1a, Y2, Y7, Y7
+	VANDPS       Y8, Y7, Y7
+	VANDPS       Y6, Y7, Y7
+	VMOVMSKPS    Y7, R8
 	TESTL        R8, R8
-	JZ           more
-	VZEROUPPER
-	MOVQ         DI, at+32(FP)
-	MOVL         R8, named+40(FP)
-	RET
+	JZ           onward
+	MOVQ         BX, DI
+	VMASKMOVPS   (R10)(DI*4), Y6, Y7
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y6, Y8
+	VMASKMOVPS   (R11)(DI*4), Y6, Y9
+	VBROADCASTSS (AX), Y10
+	VSUBPS       Y10, Y7, Y7
+	VBROADCASTSS 4(AX), Y10
+	VSUBPS       Y10, Y8, Y8
+	VBROADCASTSS 8(AX), Y10
+	VSUBPS       Y10, Y9, Y9
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y6, Y10
+	VBROADCASTSS 60(AX), Y11
+	VCMPPS       $0x04, Y11, Y10, Y11
+	VANDPS       Y6, Y11, Y11
+	VBROADCASTSS 44(AX), Y6
+	VSUBPS       Y6, Y10, Y10
+	VMULPS       Y7, Y7, Y6
+	VMULPS       Y8, Y8, Y12
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y9, Y9, Y12
+	VADDPS       Y12, Y6, Y6
+	VMOVAPS      Y6, Y12
+	VBROADCASTSS 52(AX), Y13
+	VMULPS       Y13, Y12, Y12
+	VADDPS       Y10, Y12, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y7, Y7
+	VBROADCASTSS 16(AX), Y13
+	VMULPS       Y13, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	VBROADCASTSS 20(AX), Y8
+	VMULPS       Y8, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMULPS       Y7, Y7, Y8
+	VCMPPS       $0x15, Y12, Y8, Y9
+	VANDPS       Y11, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VMOVAPS      Y6, Y6
+	VBROADCASTSS 56(AX), Y13
+	VMULPS       Y13, Y6, Y6
+	VCMPPS       $0x11, Y11, Y7, Y13
+	VCMPPS       $0x1e, Y11, Y12, Y12
+	VANDPS       Y13, Y12, Y12
+	VCMPPS       $0x1e, Y6, Y8, Y13
+	VANDPS       Y12, Y13, Y13
+	VBROADCASTSS 40(AX), Y8
+	VSUBPS       Y8, Y7, Y7
+	VMULPS       Y7, Y7, Y8
+	VSUBPS       Y10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y7, Y7
+	VCMPPS       $0x1e, Y6, Y8, Y6
+	VANDPS       Y7, Y6, Y6
+	VORPS        Y13, Y6, Y13
+	VANDNPS      Y9, Y13, Y9
+	VMOVMSKPS    Y9, SI
+	ANDL         SI, R8
+	JZ           onward
 
-more:
-	TESTL SI, SI
-	JNZ   judge
+rest:
+	TZCNTL    R8, SI
+	ADDL      DI, SI
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       rest_later
+	VMOVAPD   X6, X1
+	MOVQ      SI, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, SI
+	INCL      SI
+	MOVL      SI, 40(AX)
+
+rest_later:
+	BLSRL R8, R8
+	JNZ   rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
-	XORL R8, R8
-	MOVQ DX, at+32(FP)
-	MOVL R8, named+40(FP)
+	MOVQ  R9, row+40(FP)
+	MOVSD X1, t+48(FP)
 	RET
 
 // func rayBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
@@ -430,8 +658,8 @@ TEXT ·rayBetweenAVX2(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Y0
 	VBROADCASTSS 36(AX), Y1
@@ -568,104 +796,182 @@ wide:
 	VMOVMSKPS Y9, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Y5
+	VMOVUPS      (R12)(DI*4), Y6
+	VPCMPEQD     Y5, Y6, Y6
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Y5
+	VMOVUPS      (R12)(DI*4), Y7
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y5, Y7
+	VBLENDVPS    Y6, Y7, Y5, Y5
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Y7
+	VMOVUPS      (R12)(DI*4), Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y6, Y8, Y7, Y7
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Y8
+	VMOVUPS      (R12)(DI*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VADDPS       Y9, Y8, Y9
+	VBLENDVPS    Y6, Y9, Y8, Y8
+	VBROADCASTSS (AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	VBROADCASTSS 4(AX), Y6
+	VSUBPS       Y6, Y7, Y7
+	VBROADCASTSS 8(AX), Y6
+	VSUBPS       Y6, Y8, Y8
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Y6
+	VBROADCASTSS 60(AX), Y9
+	VCMPPS       $0x04, Y9, Y6, Y9
+	VBROADCASTSS 44(AX), Y10
+	VSUBPS       Y10, Y6, Y6
+	VMULPS       Y5, Y5, Y10
+	VMULPS       Y7, Y7, Y11
+	VADDPS       Y11, Y10, Y10
+	VMULPS       Y8, Y8, Y11
+	VADDPS       Y11, Y10, Y10
+	VMOVAPS      Y10, Y11
+	VBROADCASTSS 52(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VADDPS       Y6, Y11, Y11
+	VBROADCASTSS 12(AX), Y12
+	VMULPS       Y12, Y5, Y5
+	VBROADCASTSS 16(AX), Y12
+	VMULPS       Y12, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VBROADCASTSS 20(AX), Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	VMULPS       Y5, Y5, Y7
+	VCMPPS       $0x15, Y11, Y7, Y8
+	VANDPS       Y9, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMOVAPS      Y10, Y10
+	VBROADCASTSS 56(AX), Y12
+	VMULPS       Y12, Y10, Y10
+	VCMPPS       $0x11, Y9, Y5, Y12
+	VCMPPS       $0x1e, Y9, Y11, Y11
+	VANDPS       Y12, Y11, Y11
+	VCMPPS       $0x1e, Y10, Y7, Y12
+	VANDPS       Y11, Y12, Y12
+	VBROADCASTSS 40(AX), Y7
+	VSUBPS       Y7, Y5, Y5
+	VMULPS       Y5, Y5, Y7
+	VSUBPS       Y6, Y10, Y10
+	VCMPPS       $0x1e, Y9, Y5, Y5
+	VCMPPS       $0x1e, Y10, Y7, Y6
+	VANDPS       Y5, Y6, Y6
+	VORPS        Y12, Y6, Y12
+	VANDNPS      Y8, Y12, Y8
+	VMOVMSKPS    Y8, R11
+	ANDL         R11, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y5
-	MOVQ       96(CX), SI
-	MOVQ       96(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y6
-	VMASKMOVPS (DI)(BX*4), Y5, Y7
-	VPCMPEQD   Y6, Y7, Y7
-	MOVQ       (CX), SI
-	MOVQ       (R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y6
-	VMASKMOVPS (DI)(BX*4), Y5, Y8
-	VSUBPS     Y6, Y8, Y8
-	VMULPS     Y0, Y8, Y8
-	VADDPS     Y8, Y6, Y8
-	VBLENDVPS  Y7, Y8, Y6, Y6
-	MOVQ       48(CX), SI
-	MOVQ       48(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y5, Y8
-	VMASKMOVPS (DI)(BX*4), Y5, Y9
-	VSUBPS     Y8, Y9, Y9
-	VMULPS     Y0, Y9, Y9
-	VADDPS     Y9, Y8, Y9
-	VBLENDVPS  Y7, Y9, Y8, Y8
-	VMULPS     Y2, Y6, Y6
-	VMULPS     Y3, Y8, Y8
-	VADDPS     Y8, Y6, Y6
-	VCMPPS     $0x15, Y4, Y6, Y7
-	VANDPS     Y5, Y7, Y7
-	VCMPPS     $0x1a, Y1, Y6, Y6
-	VANDPS     Y7, Y6, Y6
-	VANDPS     Y5, Y6, Y6
-	VMOVMSKPS  Y6, SI
-	MOVQ       $0x00000008, R11
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y5
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y6
-	VMASKMOVPS   (R13)(DI*4), Y5, Y7
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y5
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y6
+	VMASKMOVPS   (DI)(BX*4), Y5, Y7
 	VPCMPEQD     Y6, Y7, Y7
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y6
-	VMASKMOVPS   (R13)(DI*4), Y5, Y8
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y6
+	VMASKMOVPS   (DI)(BX*4), Y5, Y8
 	VSUBPS       Y6, Y8, Y8
 	VMULPS       Y0, Y8, Y8
 	VADDPS       Y8, Y6, Y8
 	VBLENDVPS    Y7, Y8, Y6, Y6
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y8
-	VMASKMOVPS   (R13)(DI*4), Y5, Y9
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y5, Y8
+	VMASKMOVPS   (DI)(BX*4), Y5, Y9
 	VSUBPS       Y8, Y9, Y9
 	VMULPS       Y0, Y9, Y9
 	VADDPS       Y9, Y8, Y9
 	VBLENDVPS    Y7, Y9, Y8, Y8
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y5, Y9
-	VMASKMOVPS   (R13)(DI*4), Y5, Y10
+	VMULPS       Y2, Y6, Y6
+	VMULPS       Y3, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VCMPPS       $0x15, Y4, Y6, Y7
+	VANDPS       Y5, Y7, Y7
+	VCMPPS       $0x1a, Y1, Y6, Y6
+	VANDPS       Y7, Y6, Y6
+	VANDPS       Y5, Y6, Y6
+	VMOVMSKPS    Y6, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y6
+	VMASKMOVPS   (R11)(DI*4), Y5, Y7
+	VPCMPEQD     Y6, Y7, Y7
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y6
+	VMASKMOVPS   (R11)(DI*4), Y5, Y8
+	VSUBPS       Y6, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y6, Y8
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y8
+	VMASKMOVPS   (R11)(DI*4), Y5, Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VADDPS       Y9, Y8, Y9
+	VBLENDVPS    Y7, Y9, Y8, Y8
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y5, Y9
+	VMASKMOVPS   (R11)(DI*4), Y5, Y10
 	VSUBPS       Y9, Y10, Y10
 	VMULPS       Y0, Y10, Y10
 	VADDPS       Y10, Y9, Y10
@@ -676,8 +982,8 @@ full:
 	VSUBPS       Y7, Y8, Y8
 	VBROADCASTSS 8(AX), Y7
 	VSUBPS       Y7, Y9, Y9
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y5, Y7
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y5, Y7
 	VBROADCASTSS 60(AX), Y10
 	VCMPPS       $0x04, Y10, Y7, Y10
 	VANDPS       Y5, Y10, Y10
@@ -688,8 +994,9 @@ full:
 	VADDPS       Y11, Y5, Y5
 	VMULPS       Y9, Y9, Y11
 	VADDPS       Y11, Y5, Y5
-	VBROADCASTSS 52(AX), Y11
-	VMULPS       Y11, Y5, Y11
+	VMOVAPS      Y5, Y11
+	VBROADCASTSS 52(AX), Y12
+	VMULPS       Y12, Y11, Y11
 	VADDPS       Y7, Y11, Y11
 	VBROADCASTSS 12(AX), Y12
 	VMULPS       Y12, Y6, Y6
@@ -703,6 +1010,7 @@ full:
 	VCMPPS       $0x15, Y11, Y8, Y9
 	VANDPS       Y10, Y9, Y9
 	VXORPS       Y10, Y10, Y10
+	VMOVAPS      Y5, Y5
 	VBROADCASTSS 56(AX), Y12
 	VMULPS       Y12, Y5, Y5
 	VCMPPS       $0x11, Y10, Y6, Y12
@@ -719,26 +1027,23 @@ full:
 	VANDPS       Y6, Y5, Y5
 	VORPS        Y12, Y5, Y12
 	VANDNPS      Y9, Y12, Y9
-	VMOVMSKPS    Y9, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y9, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -754,8 +1059,8 @@ TEXT ·ballAVX2(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Y0
@@ -815,63 +1120,90 @@ wide:
 	VMOVMSKPS Y7, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R12
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Y3
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Y4
+	VMOVUPS      (R11)(DI*4), Y5
+	VBROADCASTSS (AX), Y6
+	VSUBPS       Y6, Y3, Y3
+	VBROADCASTSS 4(AX), Y6
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS 8(AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Y6
+	VBROADCASTSS 60(AX), Y7
+	VCMPPS       $0x04, Y7, Y6, Y7
+	VBROADCASTSS 44(AX), Y8
+	VSUBPS       Y8, Y6, Y6
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y5, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS 52(AX), Y4
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y6, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VCMPPS       $0x1a, Y4, Y3, Y3
+	VANDPS       Y7, Y3, Y3
+	VMOVMSKPS    Y3, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y3
-	VMASKMOVPS (R10)(BX*4), Y3, Y4
-	VMASKMOVPS (R11)(BX*4), Y3, Y5
-	VSUBPS     Y1, Y4, Y4
-	VSUBPS     Y2, Y5, Y5
-	VMULPS     Y4, Y4, Y4
-	VMULPS     Y5, Y5, Y5
-	VADDPS     Y5, Y4, Y4
-	VCMPPS     $0x1a, Y0, Y4, Y4
-	VANDPS     Y3, Y4, Y4
-	VANDPS     Y3, Y4, Y4
-	VMOVMSKPS  Y4, SI
-	MOVQ       $0x00000008, R12
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000008, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	NEGQ         R14
-	LEAQ         window<>+0(SB), R13
-	VMOVUPS      32(R13)(R14*4), Y3
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y3
+	VMASKMOVPS   (R10)(BX*4), Y3, Y4
+	VMASKMOVPS   (R11)(BX*4), Y3, Y5
+	VSUBPS       Y1, Y4, Y4
+	VSUBPS       Y2, Y5, Y5
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y5, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VCMPPS       $0x1a, Y0, Y4, Y4
+	VANDPS       Y3, Y4, Y4
+	VANDPS       Y3, Y4, Y4
+	VMOVMSKPS    Y4, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
 	VMASKMOVPS   (R10)(DI*4), Y3, Y4
-	MOVQ         24(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y3, Y5
+	MOVQ         24(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y3, Y5
 	VMASKMOVPS   (R11)(DI*4), Y3, Y6
 	VBROADCASTSS (AX), Y7
 	VSUBPS       Y7, Y4, Y4
@@ -879,8 +1211,8 @@ full:
 	VSUBPS       Y7, Y5, Y5
 	VBROADCASTSS 8(AX), Y7
 	VSUBPS       Y7, Y6, Y6
-	MOVQ         72(CX), R13
-	VMASKMOVPS   (R13)(DI*4), Y3, Y7
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y3, Y7
 	VBROADCASTSS 60(AX), Y8
 	VCMPPS       $0x04, Y8, Y7, Y8
 	VANDPS       Y3, Y8, Y8
@@ -891,32 +1223,30 @@ full:
 	VADDPS       Y4, Y3, Y3
 	VMULPS       Y6, Y6, Y4
 	VADDPS       Y4, Y3, Y3
+	VMOVAPS      Y3, Y3
 	VBROADCASTSS 52(AX), Y4
 	VMULPS       Y4, Y3, Y3
 	VADDPS       Y7, Y3, Y3
 	VXORPS       Y4, Y4, Y4
 	VCMPPS       $0x1a, Y4, Y3, Y3
 	VANDPS       Y8, Y3, Y3
-	VMOVMSKPS    Y3, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y3, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R12, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -932,8 +1262,8 @@ TEXT ·ballBetweenAVX2(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Y0
 	VBROADCASTSS 36(AX), Y1
@@ -1069,104 +1399,156 @@ wide:
 	VMOVMSKPS Y8, DI
 	SHLL      $0x18, DI
 	ORL       DI, SI
-	MOVQ      $0x00000020, R11
-	JMP       judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-8, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x000000ff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Y4
+	VMOVUPS      (R12)(DI*4), Y5
+	VPCMPEQD     Y4, Y5, Y5
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Y4
+	VMOVUPS      (R12)(DI*4), Y6
+	VSUBPS       Y4, Y6, Y6
+	VMULPS       Y0, Y6, Y6
+	VADDPS       Y6, Y4, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Y6
+	VMOVUPS      (R12)(DI*4), Y7
+	VSUBPS       Y6, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y6, Y7
+	VBLENDVPS    Y5, Y7, Y6, Y6
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Y7
+	VMOVUPS      (R12)(DI*4), Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y5, Y8, Y7, Y7
+	VBROADCASTSS (AX), Y5
+	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 4(AX), Y5
+	VSUBPS       Y5, Y6, Y6
+	VBROADCASTSS 8(AX), Y5
+	VSUBPS       Y5, Y7, Y7
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Y5
+	VBROADCASTSS 60(AX), Y8
+	VCMPPS       $0x04, Y8, Y5, Y8
+	VBROADCASTSS 44(AX), Y9
+	VSUBPS       Y9, Y5, Y5
+	VMULPS       Y4, Y4, Y4
+	VMULPS       Y6, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y7, Y7, Y6
+	VADDPS       Y6, Y4, Y4
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS 52(AX), Y6
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y5, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VCMPPS       $0x1a, Y5, Y4, Y4
+	VANDPS       Y8, Y4, Y4
+	VMOVMSKPS    Y4, R11
+	ANDL         R11, R8
+	JZ           more
+
+list:
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ      SI, SI
-	JLE        done
-	MOVL       $0x00000008, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	NEGQ       DI
-	LEAQ       window<>+0(SB), SI
-	VMOVUPS    32(SI)(DI*4), Y4
-	MOVQ       96(CX), SI
-	MOVQ       96(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y5
-	VMASKMOVPS (DI)(BX*4), Y4, Y6
-	VPCMPEQD   Y5, Y6, Y6
-	MOVQ       (CX), SI
-	MOVQ       (R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y5
-	VMASKMOVPS (DI)(BX*4), Y4, Y7
-	VSUBPS     Y5, Y7, Y7
-	VMULPS     Y0, Y7, Y7
-	VADDPS     Y7, Y5, Y7
-	VBLENDVPS  Y6, Y7, Y5, Y5
-	MOVQ       48(CX), SI
-	MOVQ       48(R10), DI
-	VMASKMOVPS (SI)(BX*4), Y4, Y7
-	VMASKMOVPS (DI)(BX*4), Y4, Y8
-	VSUBPS     Y7, Y8, Y8
-	VMULPS     Y0, Y8, Y8
-	VADDPS     Y8, Y7, Y8
-	VBLENDVPS  Y6, Y8, Y7, Y7
-	VSUBPS     Y2, Y5, Y5
-	VSUBPS     Y3, Y7, Y7
-	VMULPS     Y5, Y5, Y5
-	VMULPS     Y7, Y7, Y7
-	VADDPS     Y7, Y5, Y5
-	VCMPPS     $0x1a, Y1, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VANDPS     Y4, Y5, Y5
-	VMOVMSKPS  Y5, SI
-	MOVQ       $0x00000008, R11
-	MOVQ       BX, DI
-	MOVL       SI, R8
-	XORL       SI, SI
-	TESTL      R8, R8
-	JZ         onward
-	JMP        full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-8, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x000000ff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000008, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	NEGQ         R13
-	LEAQ         window<>+0(SB), R12
-	VMOVUPS      32(R12)(R13*4), Y4
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y5
-	VMASKMOVPS   (R13)(DI*4), Y4, Y6
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000008, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	NEGQ         DI
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(DI*4), Y4
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y5
+	VMASKMOVPS   (DI)(BX*4), Y4, Y6
 	VPCMPEQD     Y5, Y6, Y6
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y5
-	VMASKMOVPS   (R13)(DI*4), Y4, Y7
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y5
+	VMASKMOVPS   (DI)(BX*4), Y4, Y7
 	VSUBPS       Y5, Y7, Y7
 	VMULPS       Y0, Y7, Y7
 	VADDPS       Y7, Y5, Y7
 	VBLENDVPS    Y6, Y7, Y5, Y5
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y7
-	VMASKMOVPS   (R13)(DI*4), Y4, Y8
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMASKMOVPS   (SI)(BX*4), Y4, Y7
+	VMASKMOVPS   (DI)(BX*4), Y4, Y8
 	VSUBPS       Y7, Y8, Y8
 	VMULPS       Y0, Y8, Y8
 	VADDPS       Y8, Y7, Y8
 	VBLENDVPS    Y6, Y8, Y7, Y7
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMASKMOVPS   (R12)(DI*4), Y4, Y8
-	VMASKMOVPS   (R13)(DI*4), Y4, Y9
+	VSUBPS       Y2, Y5, Y5
+	VSUBPS       Y3, Y7, Y7
+	VMULPS       Y5, Y5, Y5
+	VMULPS       Y7, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VCMPPS       $0x1a, Y1, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VANDPS       Y4, Y5, Y5
+	VMOVMSKPS    Y5, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y5
+	VMASKMOVPS   (R11)(DI*4), Y4, Y6
+	VPCMPEQD     Y5, Y6, Y6
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y5
+	VMASKMOVPS   (R11)(DI*4), Y4, Y7
+	VSUBPS       Y5, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VADDPS       Y7, Y5, Y7
+	VBLENDVPS    Y6, Y7, Y5, Y5
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y7
+	VMASKMOVPS   (R11)(DI*4), Y4, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y0, Y8, Y8
+	VADDPS       Y8, Y7, Y8
+	VBLENDVPS    Y6, Y8, Y7, Y7
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMASKMOVPS   (SI)(DI*4), Y4, Y8
+	VMASKMOVPS   (R11)(DI*4), Y4, Y9
 	VSUBPS       Y8, Y9, Y9
 	VMULPS       Y0, Y9, Y9
 	VADDPS       Y9, Y8, Y9
@@ -1177,8 +1559,8 @@ full:
 	VSUBPS       Y6, Y7, Y7
 	VBROADCASTSS 8(AX), Y6
 	VSUBPS       Y6, Y8, Y8
-	MOVQ         72(CX), R12
-	VMASKMOVPS   (R12)(DI*4), Y4, Y6
+	MOVQ         72(CX), SI
+	VMASKMOVPS   (SI)(DI*4), Y4, Y6
 	VBROADCASTSS 60(AX), Y9
 	VCMPPS       $0x04, Y9, Y6, Y9
 	VANDPS       Y4, Y9, Y9
@@ -1189,32 +1571,30 @@ full:
 	VADDPS       Y5, Y4, Y4
 	VMULPS       Y8, Y8, Y5
 	VADDPS       Y5, Y4, Y4
+	VMOVAPS      Y4, Y4
 	VBROADCASTSS 52(AX), Y5
 	VMULPS       Y5, Y4, Y4
 	VADDPS       Y6, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	VCMPPS       $0x1a, Y5, Y4, Y4
 	VANDPS       Y9, Y4, Y4
-	VMOVMSKPS    Y4, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
+	VMOVMSKPS    Y4, SI
+	ANDL         SI, R8
+	JZ           onward
 
-list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
-	JNZ    list
-
-more:
-	TESTL SI, SI
-	JNZ   judge
+	JNZ    rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1224,14 +1604,286 @@ done:
 	MOVQ R9, ret+40(FP)
 	RET
 
+// func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, BMI, CMOV, SSE
+TEXT ·fewAVX2(SB), NOSPLIT, $0-36
+	MOVQ      r+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      (CX), R8
+	MOVQ      48(CX), R9
+	MOVQ      $-1, R10
+	VXORPD    X0, X0, X0
+	VCVTSS2SD 12(AX), X0, X2
+	VMULSD    X2, X2, X5
+	VCVTSS2SD 16(AX), X0, X3
+	VMULSD    X3, X3, X1
+	VADDSD    X1, X5, X5
+	VCVTSS2SD 20(AX), X0, X4
+	VMULSD    X4, X4, X1
+	VADDSD    X1, X5, X5
+	VCVTSS2SD 24(AX), X0, X1
+	VADDSD    X0, X1, X1
+	VMOVQ     X1, BX
+	LEAQ      1(BX), SI
+	MOVQ      $0x7ff0000000000000, DI
+	CMPQ      BX, DI
+	CMOVQEQ   BX, SI
+	VMOVQ     SI, X1
+	VMOVSD    oneAVX2<>+0(SB), X0
+	VDIVSD    X5, X0, X0
+	XORL      BX, BX
+
+wide:
+	MOVQ         DX, DI
+	SUBQ         BX, DI
+	JLE          done
+	MOVQ         BX, SI
+	MOVL         $0x00000008, R11
+	CMPQ         DI, R11
+	CMOVQLT      DI, R11
+	NEGQ         R11
+	LEAQ         window<>+0(SB), DI
+	VMOVUPS      32(DI)(R11*4), Y5
+	VMASKMOVPS   (R8)(BX*4), Y5, Y6
+	MOVQ         24(CX), DI
+	VMASKMOVPS   (DI)(BX*4), Y5, Y7
+	VMASKMOVPS   (R9)(BX*4), Y5, Y8
+	VBROADCASTSS (AX), Y9
+	VSUBPS       Y9, Y6, Y6
+	VBROADCASTSS 4(AX), Y9
+	VSUBPS       Y9, Y7, Y7
+	VBROADCASTSS 8(AX), Y9
+	VSUBPS       Y9, Y8, Y8
+	MOVQ         72(CX), DI
+	VMASKMOVPS   (DI)(BX*4), Y5, Y9
+	VBROADCASTSS fewNeverAVX2<>+0(SB), Y10
+	VCMPPS       $0x04, Y10, Y9, Y10
+	VANDPS       Y5, Y10, Y10
+	VBROADCASTSS 28(AX), Y11
+	VSUBPS       Y11, Y9, Y9
+	VMULPS       Y6, Y6, Y11
+	VMULPS       Y7, Y7, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y8, Y8, Y12
+	VADDPS       Y12, Y11, Y11
+	VMOVAPS      Y11, Y12
+	VBROADCASTSS fewKeepAVX2<>+0(SB), Y13
+	VMULPS       Y13, Y12, Y12
+	VADDPS       Y9, Y12, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y6, Y6
+	VBROADCASTSS 16(AX), Y13
+	VMULPS       Y13, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VBROADCASTSS 20(AX), Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VCMPPS       $0x15, Y12, Y7, Y8
+	VANDPS       Y10, Y8, Y8
+	VXORPS       Y10, Y10, Y10
+	VMOVAPS      Y11, Y11
+	VBROADCASTSS fewSlackAVX2<>+0(SB), Y13
+	VMULPS       Y13, Y11, Y11
+	VCMPPS       $0x11, Y10, Y6, Y13
+	VCMPPS       $0x1e, Y10, Y12, Y12
+	VANDPS       Y13, Y12, Y12
+	VCMPPS       $0x1e, Y11, Y7, Y13
+	VANDPS       Y12, Y13, Y13
+	VBROADCASTSS 24(AX), Y7
+	VSUBPS       Y7, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VSUBPS       Y9, Y11, Y11
+	VCMPPS       $0x1e, Y10, Y6, Y6
+	VCMPPS       $0x1e, Y11, Y7, Y7
+	VANDPS       Y6, Y7, Y7
+	VORPS        Y13, Y7, Y13
+	VANDNPS      Y8, Y13, Y8
+	VANDPS       Y5, Y8, Y8
+	VMOVMSKPS    Y8, DI
+	ADDQ         $0x08, BX
+	TESTL        DI, DI
+	JZ           wide
+
+list:
+	TZCNTL    DI, R11
+	ADDL      SI, R11
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X6
+	VCVTSS2SD (AX), X0, X5
+	VSUBSD    X5, X6, X6
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X7
+	VCVTSS2SD 4(AX), X0, X5
+	VSUBSD    X5, X7, X7
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X8
+	VCVTSS2SD 8(AX), X0, X5
+	VSUBSD    X5, X8, X8
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X5
+	VSUBSD    X5, X14, X14
+	VMULSD    X6, X6, X12
+	VMULSD    X7, X7, X5
+	VADDSD    X5, X12, X12
+	VMULSD    X8, X8, X5
+	VADDSD    X5, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X2, X6, X13
+	VMULSD    X3, X7, X5
+	VADDSD    X5, X13, X13
+	VMULSD    X4, X8, X5
+	VADDSD    X5, X13, X13
+	VMULSD    X0, X13, X9
+	VMULSD    X2, X9, X5
+	VSUBSD    X5, X6, X6
+	VMULSD    X3, X9, X5
+	VSUBSD    X5, X7, X7
+	VMULSD    X4, X9, X5
+	VSUBSD    X5, X8, X8
+	VMULSD    X6, X6, X5
+	VMULSD    X7, X7, X6
+	VADDSD    X6, X5, X5
+	VMULSD    X8, X8, X6
+	VADDSD    X6, X5, X5
+	VSUBSD    X5, X14, X5
+	VMULSD    X0, X5, X5
+	VSQRTSD   X5, X5, X5
+	VSUBSD    X5, X9, X5
+	VXORPD    X15, X15, X15
+	VMAXSD    X5, X15, X5
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X5, X5
+	VANDNPD   X5, X12, X5
+	VUCOMISD  X5, X1
+	JLS       list_later
+	VMOVAPD   X5, X1
+	MOVQ      R11, R10
+
+list_later:
+	BLSRL DI, DI
+	JNZ   list
+	JMP   wide
+
+done:
+	VCVTSD2SS X1, X1, X0
+	VZEROUPPER
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
+	RET
+
+DATA fewKeepAVX2<>+0(SB)/4, $0x3f7fffc0
+GLOBL fewKeepAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA fewSlackAVX2<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA fewNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA oneAVX2<>+0(SB)/8, $(1.0)
+GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
+
+// func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// Requires: AVX, BMI, CMOV, SSE
+TEXT ·movedAVX2(SB), NOSPLIT, $0-52
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         out+32(FP), SI
+	VXORPS       Y2, Y2, Y2
+	VBROADCASTSS limit+24(FP), Y0
+	VBROADCASTSS movedNeverAVX2<>+0(SB), Y1
+	XORL         BX, BX
+
+loop:
+	MOVQ       DX, DI
+	SUBQ       BX, DI
+	JLE        done
+	MOVL       $0x00000008, R8
+	CMPQ       DI, R8
+	CMOVQLT    DI, R8
+	NEGQ       R8
+	LEAQ       window<>+0(SB), DI
+	VMOVUPS    32(DI)(R8*4), Y3
+	MOVQ       72(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y4
+	VCMPPS     $0x04, Y1, Y4, Y4
+	VANDPS     Y3, Y4, Y4
+	MOVQ       72(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y5
+	VCMPPS     $0x04, Y1, Y5, Y5
+	VANDPS     Y4, Y5, Y5
+	MOVQ       (AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y6
+	MOVQ       (CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y7
+	VSUBPS     Y6, Y7, Y6
+	MOVQ       24(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y7
+	MOVQ       24(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y8
+	VSUBPS     Y7, Y8, Y7
+	MOVQ       48(AX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y8
+	MOVQ       48(CX), DI
+	VMASKMOVPS (DI)(BX*4), Y3, Y3
+	VSUBPS     Y8, Y3, Y8
+	VMULPS     Y6, Y6, Y3
+	VMULPS     Y7, Y7, Y6
+	VADDPS     Y6, Y3, Y3
+	VMULPS     Y8, Y8, Y6
+	VADDPS     Y6, Y3, Y3
+	VCMPPS     $0x12, Y0, Y3, Y6
+	VANDPS     Y5, Y6, Y6
+	VANDPS     Y6, Y3, Y3
+	VMAXPS     Y3, Y2, Y2
+	VANDNPS    Y4, Y6, Y6
+	VMOVMSKPS  Y6, R8
+	TESTL      R8, R8
+	JZ         onward
+	MOVQ       BX, DI
+
+list:
+	TZCNTL R8, R9
+	ADDL   DI, R9
+	MOVL   R9, (SI)
+	ADDQ   $0x04, SI
+	BLSRL  R8, R8
+	JNZ    list
+
+onward:
+	ADDQ $0x08, BX
+	JMP  loop
+
+done:
+	VPERM2F128 $0x01, Y2, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	VPERMILPS  $0x4e, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	VPERMILPS  $0xb1, Y2, Y0
+	VMAXPS     Y0, Y2, Y2
+	MOVQ       out+32(FP), AX
+	SUBQ       AX, SI
+	SHRQ       $0x02, SI
+	MOVQ       SI, named+40(FP)
+	MOVSS      X2, most+48(FP)
+	VZEROUPPER
+	RET
+
+DATA movedNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL movedNeverAVX2<>(SB), RODATA|NOPTR, $4
+
 // func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Z0
@@ -1264,114 +1916,64 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R12
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R10)(BX*4), K1, Z4
-	VMOVUPS.Z (R11)(BX*4), K1, Z5
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x15, Z3, Z4, K1, K1
-	VCMPPS    $0x1a, Z0, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R12
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000010, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	MOVL         $0xffffffff, R13
-	BZHIL        R14, R13, R13
-	KMOVW        R13, K1
-	VMOVUPS.Z    (R10)(DI*4), K1, Z4
-	MOVQ         24(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z5
-	VMOVUPS.Z    (R11)(DI*4), K1, Z7
-	VBROADCASTSS (AX), Z8
-	VSUBPS       Z8, Z4, Z4
-	VBROADCASTSS 4(AX), Z8
-	VSUBPS       Z8, Z5, Z5
-	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z8, K1, K2
-	VBROADCASTSS 44(AX), Z9
-	VSUBPS       Z9, Z8, Z8
-	VMULPS       Z4, Z4, Z9
-	VMULPS       Z5, Z5, Z10
-	VADDPS       Z10, Z9, Z9
-	VMULPS       Z7, Z7, Z10
-	VADDPS       Z10, Z9, Z9
-	VBROADCASTSS 52(AX), Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z8, Z10, Z10
-	VBROADCASTSS 12(AX), Z11
-	VMULPS       Z11, Z4, Z4
-	VBROADCASTSS 16(AX), Z11
-	VMULPS       Z11, Z5, Z5
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z4
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z5
+	VMOVUPS      (R11)(DI*4), Z8
+	VSUBPS.BCST  (AX), Z4, Z4
+	VSUBPS.BCST  4(AX), Z5, Z5
+	VSUBPS.BCST  8(AX), Z8, Z8
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z9
+	VBROADCASTSS 60(AX), Z10
+	VCMPPS       $0x04, Z10, Z9, K1
+	VSUBPS.BCST  44(AX), Z9, Z9
+	VMULPS       Z4, Z4, Z10
+	VMULPS       Z5, Z5, Z11
+	VADDPS       Z11, Z10, Z10
+	VMULPS       Z8, Z8, Z11
+	VADDPS       Z11, Z10, Z10
+	VMOVAPS      Z10, Z11
+	VMULPS.BCST  52(AX), Z11, Z11
+	VADDPS       Z9, Z11, Z11
+	VMULPS.BCST  12(AX), Z4, Z4
+	VMULPS.BCST  16(AX), Z5, Z5
 	VADDPS       Z5, Z4, Z4
-	VBROADCASTSS 20(AX), Z5
-	VMULPS       Z5, Z7, Z7
-	VADDPS       Z7, Z4, Z4
+	VMULPS.BCST  20(AX), Z8, Z8
+	VADDPS       Z8, Z4, Z4
 	VMULPS       Z4, Z4, Z5
-	VCMPPS       $0x15, Z10, Z5, K2, K2
+	VCMPPS       $0x15, Z11, Z5, K1, K1
 	VPXORD       Z6, Z6, Z6
-	VBROADCASTSS 56(AX), Z7
-	VMULPS       Z7, Z9, Z7
-	VCMPPS       $0x11, Z6, Z4, K1, K3
-	VCMPPS       $0x1e, Z6, Z10, K3, K3
-	VCMPPS       $0x1e, Z7, Z5, K3, K3
-	VBROADCASTSS 40(AX), Z5
-	VSUBPS       Z5, Z4, Z4
+	VMOVAPS      Z10, Z8
+	VMULPS.BCST  56(AX), Z8, Z8
+	VCMPPS       $0x11, Z6, Z4, K2
+	VCMPPS       $0x1e, Z6, Z11, K2, K2
+	VCMPPS       $0x1e, Z8, Z5, K2, K2
+	VSUBPS.BCST  40(AX), Z4, Z4
 	VMULPS       Z4, Z4, Z5
-	VSUBPS       Z8, Z7, Z7
-	VCMPPS       $0x1e, Z6, Z4, K1, K1
-	VCMPPS       $0x1e, Z7, Z5, K1, K1
-	KORW         K3, K1, K3
-	KANDNW       K2, K3, K2
-	KMOVW        K2, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
+	VSUBPS       Z9, Z8, Z8
+	VCMPPS       $0x1e, Z6, Z4, K3
+	VCMPPS       $0x1e, Z8, Z5, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R12
+	ANDL         R12, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -1380,9 +1982,87 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R12, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z4
+	VMOVUPS.Z    (R11)(BX*4), K1, Z5
+	VMULPS       Z1, Z4, Z4
+	VMULPS       Z2, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VCMPPS       $0x15, Z3, Z4, K1, K2
+	VCMPPS       $0x1a, Z0, Z4, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	VMOVUPS.Z    (R10)(DI*4), K1, Z4
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
+	VSUBPS.BCST  (AX), Z4, Z4
+	VSUBPS.BCST  4(AX), Z5, Z5
+	VSUBPS.BCST  8(AX), Z6, Z6
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
+	VBROADCASTSS 60(AX), Z9
+	VCMPPS       $0x04, Z9, Z8, K1, K2
+	VSUBPS.BCST  44(AX), Z8, Z8
+	VMULPS       Z4, Z4, Z9
+	VMULPS       Z5, Z5, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS       Z6, Z6, Z10
+	VADDPS       Z10, Z9, Z9
+	VMOVAPS      Z9, Z10
+	VMULPS.BCST  52(AX), Z10, Z10
+	VADDPS       Z8, Z10, Z10
+	VMULPS.BCST  12(AX), Z4, Z4
+	VMULPS.BCST  16(AX), Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VMULPS.BCST  20(AX), Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z4, Z4, Z5
+	VCMPPS       $0x15, Z10, Z5, K2, K2
+	VPXORD       Z7, Z7, Z7
+	VMOVAPS      Z9, Z6
+	VMULPS.BCST  56(AX), Z6, Z6
+	VCMPPS       $0x11, Z7, Z4, K1, K3
+	VCMPPS       $0x1e, Z7, Z10, K3, K3
+	VCMPPS       $0x1e, Z6, Z5, K3, K3
+	VSUBPS.BCST  40(AX), Z4, Z4
+	VMULPS       Z4, Z4, Z5
+	VSUBPS       Z8, Z6, Z6
+	VCMPPS       $0x1e, Z7, Z4, K1, K1
+	VCMPPS       $0x1e, Z6, Z5, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1392,166 +2072,318 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nextAVX512(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV
-TEXT ·nextAVX512(SB), NOSPLIT, $0-44
+// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE2
+TEXT ·nearestAVX512(SB), NOSPLIT, $0-56
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         from+24(FP), BX
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Z0
-	VBROADCASTSS 24(AX), Z1
-	VBROADCASTSS 28(AX), Z2
-	VBROADCASTSS 32(AX), Z3
+	XORL         BX, BX
+	MOVQ         $-1, R9
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R10
+	MOVQ         48(CX), R11
+	VBROADCASTSS 36(AX), Z2
+	VBROADCASTSS 24(AX), Z3
+	VBROADCASTSS 28(AX), Z4
+	VBROADCASTSS 32(AX), Z5
 
 wide:
 	MOVQ     DX, SI
 	SUBQ     BX, SI
 	CMPQ     SI, $0x20
 	JL       narrow
-	VMOVUPS  (R9)(BX*4), Z4
-	VMOVUPS  (R10)(BX*4), Z5
-	VMULPS   Z1, Z4, Z4
-	VMULPS   Z2, Z5, Z5
-	VADDPS   Z5, Z4, Z4
-	VCMPPS   $0x15, Z3, Z4, K1
-	VCMPPS   $0x1a, Z0, Z4, K1, K1
-	VMOVUPS  64(R9)(BX*4), Z4
-	VMOVUPS  64(R10)(BX*4), Z5
-	VMULPS   Z1, Z4, Z4
-	VMULPS   Z2, Z5, Z5
-	VADDPS   Z5, Z4, Z4
-	VCMPPS   $0x15, Z3, Z4, K2
-	VCMPPS   $0x1a, Z0, Z4, K2, K2
+	VMOVUPS  (R10)(BX*4), Z7
+	VMOVUPS  (R11)(BX*4), Z9
+	VMULPS   Z3, Z7, Z7
+	VMULPS   Z4, Z9, Z9
+	VADDPS   Z9, Z7, Z7
+	VCMPPS   $0x15, Z5, Z7, K1
+	VCMPPS   $0x1a, Z2, Z7, K1, K1
+	VMOVUPS  64(R10)(BX*4), Z7
+	VMOVUPS  64(R11)(BX*4), Z9
+	VMULPS   Z3, Z7, Z7
+	VMULPS   Z4, Z9, Z9
+	VADDPS   Z9, Z7, Z7
+	VCMPPS   $0x15, Z5, Z7, K2
+	VCMPPS   $0x1a, Z2, Z7, K2, K2
 	KORTESTW K1, K2
 	JZ       skip
 	KMOVW    K1, SI
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
+
+judge:
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z7
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z9
+	VMOVUPS      (R11)(DI*4), Z10
+	VSUBPS.BCST  (AX), Z7, Z7
+	VSUBPS.BCST  4(AX), Z9, Z9
+	VSUBPS.BCST  8(AX), Z10, Z10
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z11
+	VBROADCASTSS 60(AX), Z12
+	VCMPPS       $0x04, Z12, Z11, K1
+	VSUBPS.BCST  44(AX), Z11, Z11
+	VMULPS       Z7, Z7, Z12
+	VMULPS       Z9, Z9, Z13
+	VADDPS       Z13, Z12, Z12
+	VMULPS       Z10, Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVAPS      Z12, Z13
+	VMULPS.BCST  52(AX), Z13, Z13
+	VADDPS       Z11, Z13, Z13
+	VMULPS.BCST  12(AX), Z7, Z7
+	VMULPS.BCST  16(AX), Z9, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS.BCST  20(AX), Z10, Z10
+	VADDPS       Z10, Z7, Z7
+	VMULPS       Z7, Z7, Z9
+	VCMPPS       $0x15, Z13, Z9, K1, K1
+	VPXORD       Z6, Z6, Z6
+	VMOVAPS      Z12, Z10
+	VMULPS.BCST  56(AX), Z10, Z10
+	VCMPPS       $0x11, Z6, Z7, K2
+	VCMPPS       $0x1e, Z6, Z13, K2, K2
+	VCMPPS       $0x1e, Z10, Z9, K2, K2
+	VSUBPS.BCST  40(AX), Z7, Z7
+	VMULPS       Z7, Z7, Z9
+	VSUBPS       Z11, Z10, Z10
+	VCMPPS       $0x1e, Z6, Z7, K3
+	VCMPPS       $0x1e, Z10, Z9, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R12
+	ANDL         R12, R8
+	JZ           more
+
+list:
+	TZCNTL    R8, R12
+	ADDL      DI, R12
+	MOVQ      (CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X9
+	VCVTSS2SD (AX), X0, X7
+	VSUBSD    X7, X9, X9
+	VCVTSS2SD 12(AX), X0, X7
+	MOVQ      24(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X10
+	VCVTSS2SD 4(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 16(AX), X0, X11
+	MOVQ      48(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X15
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X15, X15
+	VCVTSS2SD 20(AX), X0, X16
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X9, X9, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X15, X15, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X7, X9, X13
+	VMULSD    X11, X10, X17
+	VADDSD    X17, X13, X13
+	VMULSD    X16, X15, X17
+	VADDSD    X17, X13, X13
+	VMULSD    X0, X13, X17
+	VMULSD    X7, X17, X7
+	VSUBSD    X7, X9, X9
+	VMULSD    X11, X17, X7
+	VSUBSD    X7, X10, X10
+	VMULSD    X16, X17, X7
+	VSUBSD    X7, X15, X15
+	VMULSD    X9, X9, X7
+	VMULSD    X10, X10, X9
+	VADDSD    X9, X7, X7
+	VMULSD    X15, X15, X9
+	VADDSD    X9, X7, X7
+	VSUBSD    X7, X14, X7
+	VMULSD    X0, X7, X7
+	VSQRTSD   X7, X7, X7
+	VSUBSD    X7, X17, X7
+	VXORPD    X15, X15, X15
+	VMAXSD    X7, X15, X7
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X7, X7
+	VANDNPD   X7, X12, X7
+	VUCOMISD  X7, X1
+	JLS       list_later
+	VMOVAPD   X7, X1
+	MOVQ      R12, R9
+	VCVTSD2SS X7, X7, X7
+	VMOVD     X7, R12
+	INCL      R12
+	MOVL      R12, 40(AX)
+
+list_later:
+	BLSRL R8, R8
+	JNZ   list
+
+more:
+	TESTL SI, SI
+	JNZ   judge
 
 skip:
 	ADDQ $0x20, BX
 	JMP  wide
 
 narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R9)(BX*4), K1, Z4
-	VMOVUPS.Z (R10)(BX*4), K1, Z5
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x15, Z3, Z4, K1, K1
-	VCMPPS    $0x1a, Z0, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
-
-judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	VMOVUPS.Z    (R9)(DI*4), K1, Z4
-	MOVQ         24(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R10)(DI*4), K1, Z7
-	VBROADCASTSS (AX), Z8
-	VSUBPS       Z8, Z4, Z4
-	VBROADCASTSS 4(AX), Z8
-	VSUBPS       Z8, Z5, Z5
-	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z8, K1, K2
-	VBROADCASTSS 44(AX), Z9
-	VSUBPS       Z9, Z8, Z8
-	VMULPS       Z4, Z4, Z9
-	VMULPS       Z5, Z5, Z10
-	VADDPS       Z10, Z9, Z9
-	VMULPS       Z7, Z7, Z10
-	VADDPS       Z10, Z9, Z9
-	VBROADCASTSS 52(AX), Z10
-	VMULPS       Z10, Z9, Z10
-	VADDPS       Z8, Z10, Z10
-	VBROADCASTSS 12(AX), Z11
-	VMULPS       Z11, Z4, Z4
-	VBROADCASTSS 16(AX), Z11
-	VMULPS       Z11, Z5, Z5
-	VADDPS       Z5, Z4, Z4
-	VBROADCASTSS 20(AX), Z5
-	VMULPS       Z5, Z7, Z7
-	VADDPS       Z7, Z4, Z4
-	VMULPS       Z4, Z4, Z5
-	VCMPPS       $0x15, Z10, Z5, K2, K2
-	VPXORD       Z6, Z6, Z6
-	VBROADCASTSS 56(AX), Z7
-	VMULPS       Z7, Z9, Z7
-	VCMPPS       $0x11, Z6, Z4, K1, K3
-	VCMPPS       $0x1e, Z6, Z10, K3, K3
-	VCMPPS       $0x1e, Z7, Z5, K3, K3
-	VBROADCASTSS 40(AX), Z5
-	VSUBPS       Z5, Z4, Z4
-	VMULPS       Z4, Z4, Z5
-	VSUBPS       Z8, Z7, Z7
-	VCMPPS       $0x1e, Z6, Z4, K1, K1
-	VCMPPS       $0x1e, Z7, Z5, K1, K1
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z6
+	VMOVUPS.Z    (R11)(BX*4), K1, Z7
+	VMULPS       Z3, Z6, Z6
+	VMULPS       Z4, Z7, Z7
+	VADDPS       Z7, Z6, Z6
+	VCMPPS       $0x15, Z5, Z6, K1, K2
+	VCMPPS       $0x1a, Z2, Z6, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	VMOVUPS.Z    (R10)(DI*4), K1, Z6
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VMOVUPS.Z    (R11)(DI*4), K1, Z9
+	VSUBPS.BCST  (AX), Z6, Z6
+	VSUBPS.BCST  4(AX), Z7, Z7
+	VSUBPS.BCST  8(AX), Z9, Z9
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z10
+	VBROADCASTSS 60(AX), Z11
+	VCMPPS       $0x04, Z11, Z10, K1, K2
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z6, Z6, Z11
+	VMULPS       Z7, Z7, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z9, Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVAPS      Z11, Z12
+	VMULPS.BCST  52(AX), Z12, Z12
+	VADDPS       Z10, Z12, Z12
+	VMULPS.BCST  12(AX), Z6, Z6
+	VMULPS.BCST  16(AX), Z7, Z7
+	VADDPS       Z7, Z6, Z6
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VCMPPS       $0x15, Z12, Z7, K2, K2
+	VPXORD       Z8, Z8, Z8
+	VMOVAPS      Z11, Z9
+	VMULPS.BCST  56(AX), Z9, Z9
+	VCMPPS       $0x11, Z8, Z6, K1, K3
+	VCMPPS       $0x1e, Z8, Z12, K3, K3
+	VCMPPS       $0x1e, Z9, Z7, K3, K3
+	VSUBPS.BCST  40(AX), Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VSUBPS       Z10, Z9, Z9
+	VCMPPS       $0x1e, Z8, Z6, K1, K1
+	VCMPPS       $0x1e, Z9, Z7, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	KMOVW        K2, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
-	JZ           more
-	VZEROUPPER
-	MOVQ         DI, at+32(FP)
-	MOVL         R8, named+40(FP)
-	RET
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
 
-more:
-	TESTL SI, SI
-	JNZ   judge
+rest:
+	TZCNTL    R8, SI
+	ADDL      DI, SI
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X9
+	VCVTSS2SD 4(AX), X0, X10
+	VSUBSD    X10, X9, X9
+	VCVTSS2SD 16(AX), X0, X10
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X11
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X11, X11
+	VCVTSS2SD 20(AX), X0, X15
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X9, X9, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X11, X11, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X10, X9, X16
+	VADDSD    X16, X13, X13
+	VMULSD    X15, X11, X16
+	VADDSD    X16, X13, X13
+	VMULSD    X0, X13, X16
+	VMULSD    X6, X16, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X10, X16, X6
+	VSUBSD    X6, X9, X9
+	VMULSD    X15, X16, X6
+	VSUBSD    X6, X11, X11
+	VMULSD    X7, X7, X6
+	VMULSD    X9, X9, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X11, X11, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X16, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       rest_later
+	VMOVAPD   X6, X1
+	MOVQ      SI, R9
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, SI
+	INCL      SI
+	MOVL      SI, 40(AX)
+
+rest_later:
+	BLSRL R8, R8
+	JNZ   rest
 
 onward:
-	ADDQ R11, BX
-	JMP  wide
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
-	XORL R8, R8
-	MOVQ DX, at+32(FP)
-	MOVL R8, named+40(FP)
+	MOVQ  R9, row+40(FP)
+	MOVSD X1, t+48(FP)
 	RET
 
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
@@ -1560,8 +2392,8 @@ TEXT ·rayBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -1581,20 +2413,20 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  (SI)(BX*4), Z5
-	VMOVUPS  (DI)(BX*4), Z7
-	VSUBPS   Z5, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z5, K1, Z5
+	VMOVUPS  (DI)(BX*4), Z8
+	VSUBPS   Z5, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z5, K1, Z5
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  (SI)(BX*4), Z7
-	VMOVUPS  (DI)(BX*4), Z8
-	VSUBPS   Z7, Z8, Z8
-	VMULPS   Z0, Z8, Z8
-	VADDPS   Z8, Z7, K1, Z7
+	VMOVUPS  (SI)(BX*4), Z8
+	VMOVUPS  (DI)(BX*4), Z9
+	VSUBPS   Z8, Z9, Z9
+	VMULPS   Z0, Z9, Z9
+	VADDPS   Z9, Z8, K1, Z8
 	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z7, Z7
-	VADDPS   Z7, Z5, Z5
+	VMULPS   Z3, Z8, Z8
+	VADDPS   Z8, Z5, Z5
 	VCMPPS   $0x15, Z4, Z5, K1
 	VCMPPS   $0x1a, Z1, Z5, K1, K1
 	MOVQ     96(CX), SI
@@ -1604,20 +2436,20 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  64(SI)(BX*4), Z5
-	VMOVUPS  64(DI)(BX*4), Z7
-	VSUBPS   Z5, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z5, K2, Z5
+	VMOVUPS  64(DI)(BX*4), Z8
+	VSUBPS   Z5, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z5, K2, Z5
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  64(SI)(BX*4), Z7
-	VMOVUPS  64(DI)(BX*4), Z8
-	VSUBPS   Z7, Z8, Z8
-	VMULPS   Z0, Z8, Z8
-	VADDPS   Z8, Z7, K2, Z7
+	VMOVUPS  64(SI)(BX*4), Z8
+	VMOVUPS  64(DI)(BX*4), Z9
+	VSUBPS   Z8, Z9, Z9
+	VMULPS   Z0, Z9, Z9
+	VADDPS   Z9, Z8, K2, Z8
 	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z7, Z7
-	VADDPS   Z7, Z5, Z5
+	VMULPS   Z3, Z8, Z8
+	VADDPS   Z8, Z5, Z5
 	VCMPPS   $0x15, Z4, Z5, K2
 	VCMPPS   $0x1a, Z1, Z5, K2, K2
 	KORTESTW K1, K2
@@ -1626,153 +2458,85 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	MOVQ      96(CX), SI
-	MOVQ      96(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VPCMPEQD  Z7, Z5, K1, K2
-	MOVQ      (CX), SI
-	MOVQ      (R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VSUBPS    Z5, Z7, Z7
-	VMULPS    Z0, Z7, Z7
-	VADDPS    Z7, Z5, K2, Z5
-	MOVQ      48(CX), SI
-	MOVQ      48(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z7
-	VMOVUPS.Z (DI)(BX*4), K1, Z8
-	VSUBPS    Z7, Z8, Z8
-	VMULPS    Z0, Z8, Z8
-	VADDPS    Z8, Z7, K2, Z7
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z3, Z7, Z7
-	VADDPS    Z7, Z5, Z5
-	VCMPPS    $0x15, Z4, Z5, K1, K1
-	VCMPPS    $0x1a, Z1, Z5, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VPCMPEQD     Z7, Z5, K1, K2
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z5
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VSUBPS       Z5, Z7, Z7
-	VMULPS       Z0, Z7, Z7
-	VADDPS       Z7, Z5, K2, Z5
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
-	VSUBPS       Z7, Z8, Z8
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Z5
+	VPCMPEQD     (R12)(DI*4), Z5, K1
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Z5
+	VMOVUPS      (R12)(DI*4), Z8
+	VSUBPS       Z5, Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z8, Z7, K2, Z7
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VMOVUPS.Z    (R13)(DI*4), K1, Z9
+	VADDPS       Z8, Z5, K1, Z5
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Z8
+	VMOVUPS      (R12)(DI*4), Z9
 	VSUBPS       Z8, Z9, Z9
 	VMULPS       Z0, Z9, Z9
-	VADDPS       Z9, Z8, K2, Z8
-	VBROADCASTSS (AX), Z9
-	VSUBPS       Z9, Z5, Z5
-	VBROADCASTSS 4(AX), Z9
-	VSUBPS       Z9, Z7, Z7
-	VBROADCASTSS 8(AX), Z9
-	VSUBPS       Z9, Z8, Z8
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z9
-	VBROADCASTSS 60(AX), Z10
-	VCMPPS       $0x04, Z10, Z9, K1, K2
-	VBROADCASTSS 44(AX), Z10
-	VSUBPS       Z10, Z9, Z9
-	VMULPS       Z5, Z5, Z10
-	VMULPS       Z7, Z7, Z11
-	VADDPS       Z11, Z10, Z10
-	VMULPS       Z8, Z8, Z11
-	VADDPS       Z11, Z10, Z10
-	VBROADCASTSS 52(AX), Z11
-	VMULPS       Z11, Z10, Z11
-	VADDPS       Z9, Z11, Z11
-	VBROADCASTSS 12(AX), Z12
-	VMULPS       Z12, Z5, Z5
-	VBROADCASTSS 16(AX), Z12
-	VMULPS       Z12, Z7, Z7
-	VADDPS       Z7, Z5, Z5
-	VBROADCASTSS 20(AX), Z7
-	VMULPS       Z7, Z8, Z8
+	VADDPS       Z9, Z8, K1, Z8
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Z9
+	VMOVUPS      (R12)(DI*4), Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z0, Z10, Z10
+	VADDPS       Z10, Z9, K1, Z9
+	VSUBPS.BCST  (AX), Z5, Z5
+	VSUBPS.BCST  4(AX), Z8, Z8
+	VSUBPS.BCST  8(AX), Z9, Z9
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Z10
+	VBROADCASTSS 60(AX), Z11
+	VCMPPS       $0x04, Z11, Z10, K1
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z5, Z5, Z11
+	VMULPS       Z8, Z8, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z9, Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVAPS      Z11, Z12
+	VMULPS.BCST  52(AX), Z12, Z12
+	VADDPS       Z10, Z12, Z12
+	VMULPS.BCST  12(AX), Z5, Z5
+	VMULPS.BCST  16(AX), Z8, Z8
 	VADDPS       Z8, Z5, Z5
-	VMULPS       Z5, Z5, Z7
-	VCMPPS       $0x15, Z11, Z7, K2, K2
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       Z5, Z5, Z8
+	VCMPPS       $0x15, Z12, Z8, K1, K1
 	VPXORD       Z6, Z6, Z6
-	VBROADCASTSS 56(AX), Z8
-	VMULPS       Z8, Z10, Z8
-	VCMPPS       $0x11, Z6, Z5, K1, K3
-	VCMPPS       $0x1e, Z6, Z11, K3, K3
-	VCMPPS       $0x1e, Z8, Z7, K3, K3
-	VBROADCASTSS 40(AX), Z7
-	VSUBPS       Z7, Z5, Z5
-	VMULPS       Z5, Z5, Z7
-	VSUBPS       Z9, Z8, Z8
-	VCMPPS       $0x1e, Z6, Z5, K1, K1
-	VCMPPS       $0x1e, Z8, Z7, K1, K1
-	KORW         K3, K1, K3
-	KANDNW       K2, K3, K2
-	KMOVW        K2, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
+	VMOVAPS      Z11, Z9
+	VMULPS.BCST  56(AX), Z9, Z9
+	VCMPPS       $0x11, Z6, Z5, K2
+	VCMPPS       $0x1e, Z6, Z12, K2, K2
+	VCMPPS       $0x1e, Z9, Z8, K2, K2
+	VSUBPS.BCST  40(AX), Z5, Z5
+	VMULPS       Z5, Z5, Z8
+	VSUBPS       Z10, Z9, Z9
+	VCMPPS       $0x1e, Z6, Z5, K3
+	VCMPPS       $0x1e, Z9, Z8, K3, K3
+	KORW         K2, K3, K2
+	KANDNW       K1, K2, K1
+	KMOVW        K1, R11
+	ANDL         R11, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -1781,9 +2545,126 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R11, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z6
+	VPCMPEQD     Z6, Z5, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z6
+	VSUBPS       Z5, Z6, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z6, Z5, K2, Z5
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z6
+	VMOVUPS.Z    (DI)(BX*4), K1, Z8
+	VSUBPS       Z6, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z6, K2, Z6
+	VMULPS       Z2, Z5, Z5
+	VMULPS       Z3, Z6, Z6
+	VADDPS       Z6, Z5, Z5
+	VCMPPS       $0x15, Z4, Z5, K1, K2
+	VCMPPS       $0x1a, Z1, Z5, K2, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
+	VPCMPEQD     Z6, Z5, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z6
+	VSUBPS       Z5, Z6, Z6
+	VMULPS       Z0, Z6, Z6
+	VADDPS       Z6, Z5, K2, Z5
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z6
+	VMOVUPS.Z    (R11)(DI*4), K1, Z8
+	VSUBPS       Z6, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z6, K2, Z6
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
+	VMOVUPS.Z    (R11)(DI*4), K1, Z9
+	VSUBPS       Z8, Z9, Z9
+	VMULPS       Z0, Z9, Z9
+	VADDPS       Z9, Z8, K2, Z8
+	VSUBPS.BCST  (AX), Z5, Z5
+	VSUBPS.BCST  4(AX), Z6, Z6
+	VSUBPS.BCST  8(AX), Z8, Z8
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z9
+	VBROADCASTSS 60(AX), Z10
+	VCMPPS       $0x04, Z10, Z9, K1, K2
+	VSUBPS.BCST  44(AX), Z9, Z9
+	VMULPS       Z5, Z5, Z10
+	VMULPS       Z6, Z6, Z11
+	VADDPS       Z11, Z10, Z10
+	VMULPS       Z8, Z8, Z11
+	VADDPS       Z11, Z10, Z10
+	VMOVAPS      Z10, Z11
+	VMULPS.BCST  52(AX), Z11, Z11
+	VADDPS       Z9, Z11, Z11
+	VMULPS.BCST  12(AX), Z5, Z5
+	VMULPS.BCST  16(AX), Z6, Z6
+	VADDPS       Z6, Z5, Z5
+	VMULPS.BCST  20(AX), Z8, Z8
+	VADDPS       Z8, Z5, Z5
+	VMULPS       Z5, Z5, Z6
+	VCMPPS       $0x15, Z11, Z6, K2, K2
+	VPXORD       Z7, Z7, Z7
+	VMOVAPS      Z10, Z8
+	VMULPS.BCST  56(AX), Z8, Z8
+	VCMPPS       $0x11, Z7, Z5, K1, K3
+	VCMPPS       $0x1e, Z7, Z11, K3, K3
+	VCMPPS       $0x1e, Z8, Z6, K3, K3
+	VSUBPS.BCST  40(AX), Z5, Z5
+	VMULPS       Z5, Z5, Z6
+	VSUBPS       Z9, Z8, Z8
+	VCMPPS       $0x1e, Z7, Z5, K1, K1
+	VCMPPS       $0x1e, Z8, Z6, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1799,8 +2680,8 @@ TEXT ·ballAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), R9
 	XORL         BX, BX
+	MOVQ         out+24(FP), R9
 	MOVQ         (CX), R10
 	MOVQ         48(CX), R11
 	VBROADCASTSS 36(AX), Z0
@@ -1834,93 +2715,46 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R12
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R10)(BX*4), K1, Z3
-	VMOVUPS.Z (R11)(BX*4), K1, Z4
-	VSUBPS    Z1, Z3, Z3
-	VSUBPS    Z2, Z4, Z4
-	VMULPS    Z3, Z3, Z3
-	VMULPS    Z4, Z4, Z4
-	VADDPS    Z4, Z3, Z3
-	VCMPPS    $0x1a, Z0, Z3, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R12
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R13
-	ANDL   R13, R8
-	SHLXL  DI, R13, R13
-	ANDNL  SI, R13, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R13
-	SUBQ         DI, R13
-	MOVL         $0x00000010, R14
-	CMPQ         R13, R14
-	CMOVQLT      R13, R14
-	MOVL         $0xffffffff, R13
-	BZHIL        R14, R13, R13
-	KMOVW        R13, K1
-	VMOVUPS.Z    (R10)(DI*4), K1, Z3
-	MOVQ         24(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z4
-	VMOVUPS.Z    (R11)(DI*4), K1, Z6
-	VBROADCASTSS (AX), Z7
-	VSUBPS       Z7, Z3, Z3
-	VBROADCASTSS 4(AX), Z7
-	VSUBPS       Z7, Z4, Z4
-	VBROADCASTSS 8(AX), Z7
-	VSUBPS       Z7, Z6, Z6
-	MOVQ         72(CX), R13
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VBROADCASTSS 60(AX), Z8
-	VCMPPS       $0x04, Z8, Z7, K1, K1
-	VBROADCASTSS 44(AX), Z8
-	VSUBPS       Z8, Z7, Z7
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R12
+	ANDL         R12, R8
+	SHLXL        DI, R12, R12
+	ANDNL        SI, R12, SI
+	ADDQ         BX, DI
+	VMOVUPS      (R10)(DI*4), Z3
+	MOVQ         24(CX), R12
+	VMOVUPS      (R12)(DI*4), Z4
+	VMOVUPS      (R11)(DI*4), Z7
+	VSUBPS.BCST  (AX), Z3, Z3
+	VSUBPS.BCST  4(AX), Z4, Z4
+	VSUBPS.BCST  8(AX), Z7, Z7
+	MOVQ         72(CX), R12
+	VMOVUPS      (R12)(DI*4), Z8
+	VBROADCASTSS 60(AX), Z9
+	VCMPPS       $0x04, Z9, Z8, K1
+	VSUBPS.BCST  44(AX), Z8, Z8
 	VMULPS       Z3, Z3, Z3
 	VMULPS       Z4, Z4, Z4
 	VADDPS       Z4, Z3, Z3
-	VMULPS       Z6, Z6, Z4
+	VMULPS       Z7, Z7, Z4
 	VADDPS       Z4, Z3, Z3
-	VBROADCASTSS 52(AX), Z4
-	VMULPS       Z4, Z3, Z3
-	VADDPS       Z7, Z3, Z3
+	VMOVAPS      Z3, Z3
+	VMULPS.BCST  52(AX), Z3, Z3
+	VADDPS       Z8, Z3, Z3
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z3, K1, K1
-	KMOVW        K1, R13
-	ANDL         R13, R8
-	TESTL        R8, R8
+	KMOVW        K1, R12
+	ANDL         R12, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R13
-	ADDL   DI, R13
-	MOVL   R13, (R9)
+	TZCNTL R8, R12
+	ADDL   DI, R12
+	MOVL   R12, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -1929,9 +2763,70 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R12, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (R10)(BX*4), K1, Z3
+	VMOVUPS.Z    (R11)(BX*4), K1, Z4
+	VSUBPS       Z1, Z3, Z3
+	VSUBPS       Z2, Z4, Z4
+	VMULPS       Z3, Z3, Z3
+	VMULPS       Z4, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	VCMPPS       $0x1a, Z0, Z3, K1, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	VMOVUPS.Z    (R10)(DI*4), K1, Z3
+	MOVQ         24(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VSUBPS.BCST  (AX), Z3, Z3
+	VSUBPS.BCST  4(AX), Z4, Z4
+	VSUBPS.BCST  8(AX), Z5, Z5
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VBROADCASTSS 60(AX), Z8
+	VCMPPS       $0x04, Z8, Z7, K1, K1
+	VSUBPS.BCST  44(AX), Z7, Z7
+	VMULPS       Z3, Z3, Z3
+	VMULPS       Z4, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	VMULPS       Z5, Z5, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVAPS      Z3, Z3
+	VMULPS.BCST  52(AX), Z3, Z3
+	VADDPS       Z7, Z3, Z3
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x1a, Z6, Z3, K1, K1
+	KMOVW        K1, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -1947,8 +2842,8 @@ TEXT ·ballBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), R9
 	XORL         BX, BX
+	MOVQ         out+32(FP), R9
 	MOVQ         b+16(FP), R10
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -1967,22 +2862,22 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  (SI)(BX*4), Z4
-	VMOVUPS  (DI)(BX*4), Z6
-	VSUBPS   Z4, Z6, Z6
-	VMULPS   Z0, Z6, Z6
-	VADDPS   Z6, Z4, K1, Z4
+	VMOVUPS  (DI)(BX*4), Z7
+	VSUBPS   Z4, Z7, Z7
+	VMULPS   Z0, Z7, Z7
+	VADDPS   Z7, Z4, K1, Z4
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  (SI)(BX*4), Z6
-	VMOVUPS  (DI)(BX*4), Z7
-	VSUBPS   Z6, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z6, K1, Z6
+	VMOVUPS  (SI)(BX*4), Z7
+	VMOVUPS  (DI)(BX*4), Z8
+	VSUBPS   Z7, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z7, K1, Z7
 	VSUBPS   Z2, Z4, Z4
-	VSUBPS   Z3, Z6, Z6
+	VSUBPS   Z3, Z7, Z7
 	VMULPS   Z4, Z4, Z4
-	VMULPS   Z6, Z6, Z6
-	VADDPS   Z6, Z4, Z4
+	VMULPS   Z7, Z7, Z7
+	VADDPS   Z7, Z4, Z4
 	VCMPPS   $0x1a, Z1, Z4, K1
 	MOVQ     96(CX), SI
 	MOVQ     96(R10), DI
@@ -1991,22 +2886,22 @@ wide:
 	MOVQ     (CX), SI
 	MOVQ     (R10), DI
 	VMOVUPS  64(SI)(BX*4), Z4
-	VMOVUPS  64(DI)(BX*4), Z6
-	VSUBPS   Z4, Z6, Z6
-	VMULPS   Z0, Z6, Z6
-	VADDPS   Z6, Z4, K2, Z4
+	VMOVUPS  64(DI)(BX*4), Z7
+	VSUBPS   Z4, Z7, Z7
+	VMULPS   Z0, Z7, Z7
+	VADDPS   Z7, Z4, K2, Z4
 	MOVQ     48(CX), SI
 	MOVQ     48(R10), DI
-	VMOVUPS  64(SI)(BX*4), Z6
-	VMOVUPS  64(DI)(BX*4), Z7
-	VSUBPS   Z6, Z7, Z7
-	VMULPS   Z0, Z7, Z7
-	VADDPS   Z7, Z6, K2, Z6
+	VMOVUPS  64(SI)(BX*4), Z7
+	VMOVUPS  64(DI)(BX*4), Z8
+	VSUBPS   Z7, Z8, Z8
+	VMULPS   Z0, Z8, Z8
+	VADDPS   Z8, Z7, K2, Z7
 	VSUBPS   Z2, Z4, Z4
-	VSUBPS   Z3, Z6, Z6
+	VSUBPS   Z3, Z7, Z7
 	VMULPS   Z4, Z4, Z4
-	VMULPS   Z6, Z6, Z6
-	VADDPS   Z6, Z4, Z4
+	VMULPS   Z7, Z7, Z7
+	VADDPS   Z7, Z4, Z4
 	VCMPPS   $0x1a, Z1, Z4, K2
 	KORTESTW K1, K2
 	JZ       skip
@@ -2014,132 +2909,67 @@ wide:
 	KMOVW    K2, DI
 	SHLL     $0x10, DI
 	ORL      DI, SI
-	MOVQ     $0x00000020, R11
-	JMP      judge
-
-skip:
-	ADDQ $0x20, BX
-	JMP  wide
-
-narrow:
-	TESTQ     SI, SI
-	JLE       done
-	MOVL      $0x00000010, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVL      $0xffffffff, SI
-	BZHIL     DI, SI, SI
-	KMOVW     SI, K1
-	MOVQ      96(CX), SI
-	MOVQ      96(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z4
-	VMOVUPS.Z (DI)(BX*4), K1, Z6
-	VPCMPEQD  Z6, Z4, K1, K2
-	MOVQ      (CX), SI
-	MOVQ      (R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z4
-	VMOVUPS.Z (DI)(BX*4), K1, Z6
-	VSUBPS    Z4, Z6, Z6
-	VMULPS    Z0, Z6, Z6
-	VADDPS    Z6, Z4, K2, Z4
-	MOVQ      48(CX), SI
-	MOVQ      48(R10), DI
-	VMOVUPS.Z (SI)(BX*4), K1, Z6
-	VMOVUPS.Z (DI)(BX*4), K1, Z7
-	VSUBPS    Z6, Z7, Z7
-	VMULPS    Z0, Z7, Z7
-	VADDPS    Z7, Z6, K2, Z6
-	VSUBPS    Z2, Z4, Z4
-	VSUBPS    Z3, Z6, Z6
-	VMULPS    Z4, Z4, Z4
-	VMULPS    Z6, Z6, Z6
-	VADDPS    Z6, Z4, Z4
-	VCMPPS    $0x1a, Z1, Z4, K1, K1
-	KMOVW     K1, SI
-	MOVQ      $0x00000010, R11
-	MOVQ      BX, DI
-	MOVL      SI, R8
-	XORL      SI, SI
-	TESTL     R8, R8
-	JZ        onward
-	JMP       full
 
 judge:
-	TZCNTL SI, DI
-	ANDL   $-16, DI
-	SHRXL  DI, SI, R8
-	MOVL   $0x0000ffff, R12
-	ANDL   R12, R8
-	SHLXL  DI, R12, R12
-	ANDNL  SI, R12, SI
-	ADDQ   BX, DI
-
-full:
-	MOVQ         DX, R12
-	SUBQ         DI, R12
-	MOVL         $0x00000010, R13
-	CMPQ         R12, R13
-	CMOVQLT      R12, R13
-	MOVL         $0xffffffff, R12
-	BZHIL        R13, R12, R12
-	KMOVW        R12, K1
-	MOVQ         96(CX), R12
-	MOVQ         96(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z4
-	VMOVUPS.Z    (R13)(DI*4), K1, Z6
-	VPCMPEQD     Z6, Z4, K1, K2
-	MOVQ         (CX), R12
-	MOVQ         (R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z4
-	VMOVUPS.Z    (R13)(DI*4), K1, Z6
-	VSUBPS       Z4, Z6, Z6
-	VMULPS       Z0, Z6, Z6
-	VADDPS       Z6, Z4, K2, Z4
-	MOVQ         24(CX), R12
-	MOVQ         24(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z6
-	VMOVUPS.Z    (R13)(DI*4), K1, Z7
-	VSUBPS       Z6, Z7, Z7
+	TZCNTL       SI, DI
+	ANDL         $-16, DI
+	SHRXL        DI, SI, R8
+	MOVL         $0x0000ffff, R11
+	ANDL         R11, R8
+	SHLXL        DI, R11, R11
+	ANDNL        SI, R11, SI
+	ADDQ         BX, DI
+	MOVQ         96(CX), R11
+	MOVQ         96(R10), R12
+	VMOVUPS      (R11)(DI*4), Z4
+	VPCMPEQD     (R12)(DI*4), Z4, K1
+	MOVQ         (CX), R11
+	MOVQ         (R10), R12
+	VMOVUPS      (R11)(DI*4), Z4
+	VMOVUPS      (R12)(DI*4), Z7
+	VSUBPS       Z4, Z7, Z7
 	VMULPS       Z0, Z7, Z7
-	VADDPS       Z7, Z6, K2, Z6
-	MOVQ         48(CX), R12
-	MOVQ         48(R10), R13
-	VMOVUPS.Z    (R12)(DI*4), K1, Z7
-	VMOVUPS.Z    (R13)(DI*4), K1, Z8
+	VADDPS       Z7, Z4, K1, Z4
+	MOVQ         24(CX), R11
+	MOVQ         24(R10), R12
+	VMOVUPS      (R11)(DI*4), Z7
+	VMOVUPS      (R12)(DI*4), Z8
 	VSUBPS       Z7, Z8, Z8
 	VMULPS       Z0, Z8, Z8
-	VADDPS       Z8, Z7, K2, Z7
-	VBROADCASTSS (AX), Z8
-	VSUBPS       Z8, Z4, Z4
-	VBROADCASTSS 4(AX), Z8
-	VSUBPS       Z8, Z6, Z6
-	VBROADCASTSS 8(AX), Z8
-	VSUBPS       Z8, Z7, Z7
-	MOVQ         72(CX), R12
-	VMOVUPS.Z    (R12)(DI*4), K1, Z8
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z8, K1, K1
-	VBROADCASTSS 44(AX), Z9
-	VSUBPS       Z9, Z8, Z8
+	VADDPS       Z8, Z7, K1, Z7
+	MOVQ         48(CX), R11
+	MOVQ         48(R10), R12
+	VMOVUPS      (R11)(DI*4), Z8
+	VMOVUPS      (R12)(DI*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VMULPS       Z0, Z9, Z9
+	VADDPS       Z9, Z8, K1, Z8
+	VSUBPS.BCST  (AX), Z4, Z4
+	VSUBPS.BCST  4(AX), Z7, Z7
+	VSUBPS.BCST  8(AX), Z8, Z8
+	MOVQ         72(CX), R11
+	VMOVUPS      (R11)(DI*4), Z9
+	VBROADCASTSS 60(AX), Z10
+	VCMPPS       $0x04, Z10, Z9, K1
+	VSUBPS.BCST  44(AX), Z9, Z9
 	VMULPS       Z4, Z4, Z4
-	VMULPS       Z6, Z6, Z6
-	VADDPS       Z6, Z4, Z4
-	VMULPS       Z7, Z7, Z6
-	VADDPS       Z6, Z4, Z4
-	VBROADCASTSS 52(AX), Z6
-	VMULPS       Z6, Z4, Z4
-	VADDPS       Z8, Z4, Z4
+	VMULPS       Z7, Z7, Z7
+	VADDPS       Z7, Z4, Z4
+	VMULPS       Z8, Z8, Z7
+	VADDPS       Z7, Z4, Z4
+	VMOVAPS      Z4, Z4
+	VMULPS.BCST  52(AX), Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	VCMPPS       $0x1a, Z5, Z4, K1, K1
-	KMOVW        K1, R12
-	ANDL         R12, R8
-	TESTL        R8, R8
+	KMOVW        K1, R11
+	ANDL         R11, R8
 	JZ           more
 
 list:
-	TZCNTL R8, R12
-	ADDL   DI, R12
-	MOVL   R12, (R9)
+	TZCNTL R8, R11
+	ADDL   DI, R11
+	MOVL   R11, (R9)
 	ADDQ   $0x04, R9
 	BLSRL  R8, R8
 	JNZ    list
@@ -2148,9 +2978,109 @@ more:
 	TESTL SI, SI
 	JNZ   judge
 
-onward:
-	ADDQ R11, BX
+skip:
+	ADDQ $0x20, BX
 	JMP  wide
+
+narrow:
+	TESTQ        SI, SI
+	JLE          done
+	MOVL         $0x00000010, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVL         $0xffffffff, SI
+	BZHIL        DI, SI, SI
+	KMOVW        SI, K1
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z4
+	VMOVUPS.Z    (DI)(BX*4), K1, Z5
+	VPCMPEQD     Z5, Z4, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z4
+	VMOVUPS.Z    (DI)(BX*4), K1, Z5
+	VSUBPS       Z4, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z5, Z4, K2, Z4
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), DI
+	VMOVUPS.Z    (SI)(BX*4), K1, Z5
+	VMOVUPS.Z    (DI)(BX*4), K1, Z7
+	VSUBPS       Z5, Z7, Z7
+	VMULPS       Z0, Z7, Z7
+	VADDPS       Z7, Z5, K2, Z5
+	VSUBPS       Z2, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VMULPS       Z4, Z4, Z4
+	VMULPS       Z5, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VCMPPS       $0x1a, Z1, Z4, K1, K2
+	KMOVW        K2, R8
+	TESTL        R8, R8
+	JZ           onward
+	MOVQ         BX, DI
+	MOVQ         96(CX), SI
+	MOVQ         96(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VPCMPEQD     Z5, Z4, K1, K2
+	MOVQ         (CX), SI
+	MOVQ         (R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z4
+	VMOVUPS.Z    (R11)(DI*4), K1, Z5
+	VSUBPS       Z4, Z5, Z5
+	VMULPS       Z0, Z5, Z5
+	VADDPS       Z5, Z4, K2, Z4
+	MOVQ         24(CX), SI
+	MOVQ         24(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z5
+	VMOVUPS.Z    (R11)(DI*4), K1, Z7
+	VSUBPS       Z5, Z7, Z7
+	VMULPS       Z0, Z7, Z7
+	VADDPS       Z7, Z5, K2, Z5
+	MOVQ         48(CX), SI
+	MOVQ         48(R10), R11
+	VMOVUPS.Z    (SI)(DI*4), K1, Z7
+	VMOVUPS.Z    (R11)(DI*4), K1, Z8
+	VSUBPS       Z7, Z8, Z8
+	VMULPS       Z0, Z8, Z8
+	VADDPS       Z8, Z7, K2, Z7
+	VSUBPS.BCST  (AX), Z4, Z4
+	VSUBPS.BCST  4(AX), Z5, Z5
+	VSUBPS.BCST  8(AX), Z7, Z7
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z8
+	VBROADCASTSS 60(AX), Z9
+	VCMPPS       $0x04, Z9, Z8, K1, K1
+	VSUBPS.BCST  44(AX), Z8, Z8
+	VMULPS       Z4, Z4, Z4
+	VMULPS       Z5, Z5, Z5
+	VADDPS       Z5, Z4, Z4
+	VMULPS       Z7, Z7, Z5
+	VADDPS       Z5, Z4, Z4
+	VMOVAPS      Z4, Z4
+	VMULPS.BCST  52(AX), Z4, Z4
+	VADDPS       Z8, Z4, Z4
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x1a, Z6, Z4, K1, K1
+	KMOVW        K1, SI
+	ANDL         SI, R8
+	JZ           onward
+
+rest:
+	TZCNTL R8, SI
+	ADDL   DI, SI
+	MOVL   SI, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R8, R8
+	JNZ    rest
+
+onward:
+	ADDQ $0x10, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
 
 done:
 	VZEROUPPER
@@ -2159,6 +3089,257 @@ done:
 	SHRQ $0x02, R9
 	MOVQ R9, ret+40(FP)
 	RET
+
+// func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·fewAVX512(SB), NOSPLIT, $0-36
+	MOVQ      r+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      (CX), R8
+	MOVQ      48(CX), R9
+	MOVQ      $-1, R10
+	VXORPD    X0, X0, X0
+	VCVTSS2SD 12(AX), X0, X2
+	VMULSD    X2, X2, X6
+	VCVTSS2SD 16(AX), X0, X3
+	VMULSD    X3, X3, X1
+	VADDSD    X1, X6, X6
+	VCVTSS2SD 20(AX), X0, X4
+	VMULSD    X4, X4, X1
+	VADDSD    X1, X6, X6
+	VCVTSS2SD 24(AX), X0, X1
+	VADDSD    X0, X1, X1
+	VMOVQ     X1, BX
+	LEAQ      1(BX), SI
+	MOVQ      $0x7ff0000000000000, DI
+	CMPQ      BX, DI
+	CMOVQEQ   BX, SI
+	VMOVQ     SI, X1
+	VMOVSD    oneAVX512<>+0(SB), X0
+	VDIVSD    X6, X0, X0
+	XORL      BX, BX
+
+wide:
+	MOVQ         DX, DI
+	SUBQ         BX, DI
+	JLE          done
+	MOVQ         BX, SI
+	MOVL         $0xffffffff, R11
+	BZHIL        DI, R11, R11
+	KMOVW        R11, K1
+	VMOVUPS.Z    (R8)(BX*4), K1, Z6
+	MOVQ         24(CX), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z7
+	VMOVUPS.Z    (R9)(BX*4), K1, Z8
+	VSUBPS.BCST  (AX), Z6, Z6
+	VSUBPS.BCST  4(AX), Z7, Z7
+	VSUBPS.BCST  8(AX), Z8, Z8
+	MOVQ         72(CX), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z9
+	VBROADCASTSS fewNeverAVX512<>+0(SB), Z10
+	VCMPPS       $0x04, Z10, Z9, K1, K2
+	VSUBPS.BCST  28(AX), Z9, Z9
+	VMULPS       Z6, Z6, Z10
+	VMULPS       Z7, Z7, Z11
+	VADDPS       Z11, Z10, Z10
+	VMULPS       Z8, Z8, Z11
+	VADDPS       Z11, Z10, Z10
+	VMOVAPS      Z10, Z11
+	VMULPS.BCST  fewKeepAVX512<>+0(SB), Z11, Z11
+	VADDPS       Z9, Z11, Z11
+	VMULPS.BCST  12(AX), Z6, Z6
+	VMULPS.BCST  16(AX), Z7, Z7
+	VADDPS       Z7, Z6, Z6
+	VMULPS.BCST  20(AX), Z8, Z8
+	VADDPS       Z8, Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VCMPPS       $0x15, Z11, Z7, K2, K2
+	VPXORD       Z5, Z5, Z5
+	VMOVAPS      Z10, Z8
+	VMULPS.BCST  fewSlackAVX512<>+0(SB), Z8, Z8
+	VCMPPS       $0x11, Z5, Z6, K1, K3
+	VCMPPS       $0x1e, Z5, Z11, K3, K3
+	VCMPPS       $0x1e, Z8, Z7, K3, K3
+	VSUBPS.BCST  24(AX), Z6, Z6
+	VMULPS       Z6, Z6, Z7
+	VSUBPS       Z9, Z8, Z8
+	VCMPPS       $0x1e, Z5, Z6, K1, K1
+	VCMPPS       $0x1e, Z8, Z7, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, DI
+	ADDQ         $0x10, BX
+	TESTL        DI, DI
+	JZ           wide
+
+list:
+	TZCNTL    DI, R11
+	ADDL      SI, R11
+	MOVQ      (CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X6
+	VSUBSD    X6, X8, X8
+	MOVQ      48(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X9
+	VCVTSS2SD 8(AX), X0, X6
+	VSUBSD    X6, X9, X9
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(R11*4), X0, X6
+	VSUBSD    X6, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X6
+	VADDSD    X6, X12, X12
+	VMULSD    X9, X9, X6
+	VADDSD    X6, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X2, X7, X13
+	VMULSD    X3, X8, X6
+	VADDSD    X6, X13, X13
+	VMULSD    X4, X9, X6
+	VADDSD    X6, X13, X13
+	VMULSD    X0, X13, X10
+	VMULSD    X2, X10, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X3, X10, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X4, X10, X6
+	VSUBSD    X6, X9, X9
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X9, X9, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X10, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       list_later
+	VMOVAPD   X6, X1
+	MOVQ      R11, R10
+
+list_later:
+	BLSRL DI, DI
+	JNZ   list
+	JMP   wide
+
+done:
+	VCVTSD2SS X1, X1, X0
+	VZEROUPPER
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
+	RET
+
+DATA fewKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL fewKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA fewSlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA oneAVX512<>+0(SB)/8, $(1.0)
+GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
+
+// func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·movedAVX512(SB), NOSPLIT, $0-52
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         out+32(FP), SI
+	VPXORD       Z2, Z2, Z2
+	VBROADCASTSS limit+24(FP), Z0
+	VBROADCASTSS movedNeverAVX512<>+0(SB), Z1
+	XORL         BX, BX
+
+loop:
+	MOVQ      DX, DI
+	SUBQ      BX, DI
+	JLE       done
+	MOVL      $0x00000010, R8
+	CMPQ      DI, R8
+	CMOVQLT   DI, R8
+	MOVL      $0xffffffff, DI
+	BZHIL     R8, DI, DI
+	KMOVW     DI, K1
+	MOVQ      72(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	VCMPPS    $0x04, Z1, Z3, K1, K2
+	MOVQ      72(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	VCMPPS    $0x04, Z1, Z3, K2, K3
+	MOVQ      (AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z3
+	MOVQ      (CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z4
+	VSUBPS    Z3, Z4, Z3
+	MOVQ      24(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z4
+	MOVQ      24(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z5
+	VSUBPS    Z4, Z5, Z4
+	MOVQ      48(AX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z5
+	MOVQ      48(CX), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z6
+	VSUBPS    Z5, Z6, Z5
+	VMULPS    Z3, Z3, Z3
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    Z5, Z5, Z4
+	VADDPS    Z4, Z3, Z3
+	VCMPPS    $0x12, Z0, Z3, K3, K1
+	VMAXPS    Z3, Z2, K1, Z2
+	KANDNW    K2, K1, K1
+	KMOVW     K1, R8
+	TESTL     R8, R8
+	JZ        onward
+	MOVQ      BX, DI
+
+list:
+	TZCNTL R8, R9
+	ADDL   DI, R9
+	MOVL   R9, (SI)
+	ADDQ   $0x04, SI
+	BLSRL  R8, R8
+	JNZ    list
+
+onward:
+	ADDQ $0x10, BX
+	JMP  loop
+
+done:
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMAXPS        Y0, Y2, Y1
+	VPERM2F128    $0x01, Y1, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VPERMILPS     $0x4e, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	VPERMILPS     $0xb1, Y1, Y0
+	VMAXPS        Y0, Y1, Y1
+	MOVQ          out+32(FP), AX
+	SUBQ          AX, SI
+	SHRQ          $0x02, SI
+	MOVQ          SI, named+40(FP)
+	MOVSS         X1, most+48(FP)
+	VZEROUPPER
+	RET
+
+DATA movedNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL movedNeverAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA rising<>+0(SB)/4, $0x00000000
 DATA rising<>+4(SB)/4, $0x00000001
@@ -2184,8 +3365,8 @@ TEXT ·manyAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
-	MOVQ         out+24(FP), DI
 	XORL         BX, BX
+	MOVQ         out+24(FP), DI
 	MOVQ         (CX), R8
 	MOVQ         48(CX), R9
 	VBROADCASTSS 36(AX), Z0
@@ -2279,45 +3460,37 @@ gather:
 	VGATHERDPS   (R10)(Z0*4), K2, Z9
 	KMOVW        K1, K2
 	VGATHERDPS   (R9)(Z0*4), K2, Z10
-	VBROADCASTSS (AX), Z1
-	VSUBPS       Z1, Z8, Z8
-	VBROADCASTSS 4(AX), Z1
-	VSUBPS       Z1, Z9, Z9
-	VBROADCASTSS 8(AX), Z1
-	VSUBPS       Z1, Z10, Z10
+	VSUBPS.BCST  (AX), Z8, Z8
+	VSUBPS.BCST  4(AX), Z9, Z9
+	VSUBPS.BCST  8(AX), Z10, Z10
 	MOVQ         72(CX), R10
 	KMOVW        K1, K2
 	VGATHERDPS   (R10)(Z0*4), K2, Z11
 	VBROADCASTSS 60(AX), Z1
 	VCMPPS       $0x04, Z1, Z11, K1, K2
-	VBROADCASTSS 44(AX), Z1
-	VSUBPS       Z1, Z11, Z11
+	VSUBPS.BCST  44(AX), Z11, Z11
 	VMULPS       Z8, Z8, Z1
 	VMULPS       Z9, Z9, Z2
 	VADDPS       Z2, Z1, Z1
 	VMULPS       Z10, Z10, Z2
 	VADDPS       Z2, Z1, Z1
-	VBROADCASTSS 52(AX), Z2
-	VMULPS       Z2, Z1, Z2
+	VMOVAPS      Z1, Z2
+	VMULPS.BCST  52(AX), Z2, Z2
 	VADDPS       Z11, Z2, Z2
-	VBROADCASTSS 12(AX), Z3
-	VMULPS       Z3, Z8, Z8
-	VBROADCASTSS 16(AX), Z3
-	VMULPS       Z3, Z9, Z9
+	VMULPS.BCST  12(AX), Z8, Z8
+	VMULPS.BCST  16(AX), Z9, Z9
 	VADDPS       Z9, Z8, Z8
-	VBROADCASTSS 20(AX), Z3
-	VMULPS       Z3, Z10, Z10
+	VMULPS.BCST  20(AX), Z10, Z10
 	VADDPS       Z10, Z8, Z8
 	VMULPS       Z8, Z8, Z3
 	VCMPPS       $0x15, Z2, Z3, K2, K2
 	VPXORD       Z12, Z12, Z12
-	VBROADCASTSS 56(AX), Z4
-	VMULPS       Z4, Z1, Z1
+	VMOVAPS      Z1, Z1
+	VMULPS.BCST  56(AX), Z1, Z1
 	VCMPPS       $0x11, Z12, Z8, K1, K3
 	VCMPPS       $0x1e, Z12, Z2, K3, K3
 	VCMPPS       $0x1e, Z1, Z3, K3, K3
-	VBROADCASTSS 40(AX), Z2
-	VSUBPS       Z2, Z8, Z8
+	VSUBPS.BCST  40(AX), Z8, Z8
 	VMULPS       Z8, Z8, Z3
 	VSUBPS       Z11, Z1, Z1
 	VCMPPS       $0x1e, Z12, Z8, K1, K1
@@ -2342,8 +3515,8 @@ TEXT ·manyBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVQ         out+32(FP), DI
 	XORL         BX, BX
+	MOVQ         out+32(FP), DI
 	MOVQ         b+16(FP), R8
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
@@ -2513,45 +3686,37 @@ gather:
 	VSUBPS       Z14, Z15, Z15
 	VMULPS       Z0, Z15, Z15
 	VADDPS       Z15, Z14, K2, Z14
-	VBROADCASTSS (AX), Z2
-	VSUBPS       Z2, Z10, Z10
-	VBROADCASTSS 4(AX), Z2
-	VSUBPS       Z2, Z12, Z12
-	VBROADCASTSS 8(AX), Z2
-	VSUBPS       Z2, Z14, Z14
+	VSUBPS.BCST  (AX), Z10, Z10
+	VSUBPS.BCST  4(AX), Z12, Z12
+	VSUBPS.BCST  8(AX), Z14, Z14
 	MOVQ         72(CX), R9
 	KMOVW        K1, K2
 	VGATHERDPS   (R9)(Z1*4), K2, Z16
 	VBROADCASTSS 60(AX), Z2
 	VCMPPS       $0x04, Z2, Z16, K1, K2
-	VBROADCASTSS 44(AX), Z2
-	VSUBPS       Z2, Z16, Z16
+	VSUBPS.BCST  44(AX), Z16, Z16
 	VMULPS       Z10, Z10, Z2
 	VMULPS       Z12, Z12, Z3
 	VADDPS       Z3, Z2, Z2
 	VMULPS       Z14, Z14, Z3
 	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS 52(AX), Z3
-	VMULPS       Z3, Z2, Z3
+	VMOVAPS      Z2, Z3
+	VMULPS.BCST  52(AX), Z3, Z3
 	VADDPS       Z16, Z3, Z3
-	VBROADCASTSS 12(AX), Z4
-	VMULPS       Z4, Z10, Z10
-	VBROADCASTSS 16(AX), Z4
-	VMULPS       Z4, Z12, Z12
+	VMULPS.BCST  12(AX), Z10, Z10
+	VMULPS.BCST  16(AX), Z12, Z12
 	VADDPS       Z12, Z10, Z10
-	VBROADCASTSS 20(AX), Z4
-	VMULPS       Z4, Z14, Z14
+	VMULPS.BCST  20(AX), Z14, Z14
 	VADDPS       Z14, Z10, Z10
 	VMULPS       Z10, Z10, Z4
 	VCMPPS       $0x15, Z3, Z4, K2, K2
 	VPXORD       Z17, Z17, Z17
-	VBROADCASTSS 56(AX), Z5
-	VMULPS       Z5, Z2, Z2
+	VMOVAPS      Z2, Z2
+	VMULPS.BCST  56(AX), Z2, Z2
 	VCMPPS       $0x11, Z17, Z10, K1, K3
 	VCMPPS       $0x1e, Z17, Z3, K3, K3
 	VCMPPS       $0x1e, Z2, Z4, K3, K3
-	VBROADCASTSS 40(AX), Z3
-	VSUBPS       Z3, Z10, Z10
+	VSUBPS.BCST  40(AX), Z10, Z10
 	VMULPS       Z10, Z10, Z4
 	VSUBPS       Z16, Z2, Z2
 	VCMPPS       $0x1e, Z17, Z10, K1, K1
@@ -2568,4 +3733,463 @@ gather:
 done:
 	VZEROUPPER
 	MOVQ DX, ret+40(FP)
+	RET
+
+// func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+// Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE2
+TEXT ·nearestManyAVX512(SB), $4160-56
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	XORL         BX, BX
+	MOVQ         $-1, R8
+	MOVSD        inverse+24(FP), X0
+	MOVSD        limit+32(FP), X1
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	VBROADCASTSS 36(AX), Z2
+	VBROADCASTSS 24(AX), Z3
+	VBROADCASTSS 28(AX), Z4
+	VBROADCASTSS 32(AX), Z5
+	LEAQ         (SP), R11
+	VMOVDQU32    rising<>+0(SB), Z6
+
+chunk:
+	XORL    SI, SI
+	LEAQ    1024(BX), R12
+	CMPQ    DX, R12
+	CMOVQLT DX, R12
+	LEAQ    -32(R12), DI
+	JMP     ask
+
+wide:
+	VMOVUPS  (R9)(BX*4), Z12
+	VMOVUPS  (R10)(BX*4), Z13
+	VMULPS   Z3, Z12, Z12
+	VMULPS   Z4, Z13, Z13
+	VADDPS   Z13, Z12, Z12
+	VCMPPS   $0x15, Z5, Z12, K1
+	VCMPPS   $0x1a, Z2, Z12, K1, K1
+	VMOVUPS  64(R9)(BX*4), Z12
+	VMOVUPS  64(R10)(BX*4), Z13
+	VMULPS   Z3, Z12, Z12
+	VMULPS   Z4, Z13, Z13
+	VADDPS   Z13, Z12, Z12
+	VCMPPS   $0x15, Z5, Z12, K2
+	VCMPPS   $0x1a, Z2, Z12, K2, K2
+	ADDQ     $0x20, BX
+	KORTESTW K1, K2
+	JNZ      some
+
+ask:
+	CMPQ BX, DI
+	JLE  wide
+	JMP  narrow
+
+some:
+	LEAQ          -32(BX), R13
+	VPBROADCASTD  R13, Z12
+	VPADDD        Z6, Z12, Z12
+	VPCOMPRESSD.Z Z12, K1, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K1, R13
+	POPCNTL       R13, R13
+	ADDQ          R13, SI
+	LEAQ          -16(BX), R13
+	VPBROADCASTD  R13, Z12
+	VPADDD        Z6, Z12, Z12
+	VPCOMPRESSD.Z Z12, K2, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K2, R13
+	POPCNTL       R13, R13
+	ADDQ          R13, SI
+	JMP           ask
+
+narrow:
+	MOVQ          R12, DI
+	SUBQ          BX, DI
+	JLE           again
+	MOVL          $0x00000010, R13
+	CMPQ          DI, R13
+	CMOVQLT       DI, R13
+	MOVL          $0xffffffff, DI
+	BZHIL         R13, DI, DI
+	KMOVW         DI, K1
+	VMOVUPS.Z     (R9)(BX*4), K1, Z12
+	VMOVUPS.Z     (R10)(BX*4), K1, Z13
+	VMULPS        Z3, Z12, Z12
+	VMULPS        Z4, Z13, Z13
+	VADDPS        Z13, Z12, Z12
+	VCMPPS        $0x15, Z5, Z12, K1, K1
+	VCMPPS        $0x1a, Z2, Z12, K1, K1
+	LEAQ          (BX), DI
+	VPBROADCASTD  DI, Z12
+	VPADDD        Z6, Z12, Z12
+	VPCOMPRESSD.Z Z12, K1, Z12
+	VMOVDQU32     Z12, (R11)(SI*4)
+	KMOVW         K1, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	ADDQ          $0x10, BX
+	JMP           narrow
+
+again:
+	XORL R12, R12
+
+gather:
+	MOVQ         SI, DI
+	SUBQ         R12, DI
+	JLE          next
+	MOVL         $0x00000010, R13
+	CMPQ         DI, R13
+	CMOVQLT      DI, R13
+	MOVL         $0xffffffff, DI
+	BZHIL        R13, DI, DI
+	KMOVW        DI, K1
+	VMOVDQU32.Z  (R11)(R12*4), K1, Z12
+	KMOVW        K1, K2
+	VGATHERDPS   (R9)(Z12*4), K2, Z7
+	MOVQ         24(CX), DI
+	KMOVW        K1, K2
+	VGATHERDPS   (DI)(Z12*4), K2, Z8
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z12*4), K2, Z9
+	VSUBPS.BCST  (AX), Z7, Z7
+	VSUBPS.BCST  4(AX), Z8, Z8
+	VSUBPS.BCST  8(AX), Z9, Z9
+	MOVQ         72(CX), DI
+	KMOVW        K1, K2
+	VGATHERDPS   (DI)(Z12*4), K2, Z10
+	VBROADCASTSS 60(AX), Z12
+	VCMPPS       $0x04, Z12, Z10, K1, K2
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z7, Z7, Z12
+	VMULPS       Z8, Z8, Z13
+	VADDPS       Z13, Z12, Z12
+	VMULPS       Z9, Z9, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVAPS      Z12, Z13
+	VMULPS.BCST  52(AX), Z13, Z13
+	VADDPS       Z10, Z13, Z13
+	VMULPS.BCST  12(AX), Z7, Z7
+	VMULPS.BCST  16(AX), Z8, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z7, Z7, Z14
+	VCMPPS       $0x15, Z13, Z14, K2, K2
+	VPXORD       Z11, Z11, Z11
+	VMOVAPS      Z12, Z12
+	VMULPS.BCST  56(AX), Z12, Z12
+	VCMPPS       $0x11, Z11, Z7, K1, K3
+	VCMPPS       $0x1e, Z11, Z13, K3, K3
+	VCMPPS       $0x1e, Z12, Z14, K3, K3
+	VSUBPS.BCST  40(AX), Z7, Z7
+	VMULPS       Z7, Z7, Z14
+	VSUBPS       Z10, Z12, Z12
+	VCMPPS       $0x1e, Z11, Z7, K1, K1
+	VCMPPS       $0x1e, Z12, Z14, K1, K1
+	KORW         K3, K1, K3
+	KANDNW       K2, K3, K2
+	KMOVW        K2, DI
+	TESTL        DI, DI
+	JZ           gathered
+
+list:
+	TZCNTL    DI, R13
+	ADDQ      R12, R13
+	MOVL      (R11)(R13*4), R13
+	MOVQ      (CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X15
+	VCVTSS2SD (AX), X0, X12
+	VSUBSD    X12, X15, X15
+	VCVTSS2SD 12(AX), X0, X16
+	MOVQ      24(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X17
+	VCVTSS2SD 4(AX), X0, X12
+	VSUBSD    X12, X17, X17
+	VCVTSS2SD 16(AX), X0, X18
+	MOVQ      48(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X19
+	VCVTSS2SD 8(AX), X0, X12
+	VSUBSD    X12, X19, X19
+	VCVTSS2SD 20(AX), X0, X20
+	VCVTSS2SD 44(AX), X0, X14
+	MOVQ      72(CX), R14
+	VCVTSS2SD (R14)(R13*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X15, X15, X12
+	VMULSD    X17, X17, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X19, X19, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X16, X15, X13
+	VMULSD    X18, X17, X21
+	VADDSD    X21, X13, X13
+	VMULSD    X20, X19, X21
+	VADDSD    X21, X13, X13
+	VMULSD    X0, X13, X21
+	VMULSD    X16, X21, X16
+	VSUBSD    X16, X15, X15
+	VMULSD    X18, X21, X16
+	VSUBSD    X16, X17, X17
+	VMULSD    X20, X21, X16
+	VSUBSD    X16, X19, X19
+	VMULSD    X15, X15, X16
+	VMULSD    X17, X17, X15
+	VADDSD    X15, X16, X16
+	VMULSD    X19, X19, X15
+	VADDSD    X15, X16, X16
+	VSUBSD    X16, X14, X16
+	VMULSD    X0, X16, X16
+	VSQRTSD   X16, X16, X16
+	VSUBSD    X16, X21, X16
+	VXORPD    X15, X15, X15
+	VMAXSD    X16, X15, X16
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X16, X16
+	VANDNPD   X16, X12, X16
+	VUCOMISD  X16, X1
+	JLS       later
+	VMOVAPD   X16, X1
+	MOVQ      R13, R8
+	VCVTSD2SS X16, X16, X16
+	VMOVD     X16, R13
+	INCL      R13
+	MOVL      R13, 40(AX)
+
+later:
+	BLSRL DI, DI
+	JNZ   list
+
+gathered:
+	ADDQ $0x10, R12
+	JMP  gather
+
+next:
+	CMPQ  BX, DX
+	JLT   chunk
+	VZEROUPPER
+	MOVQ  R8, row+40(FP)
+	MOVSD X1, t+48(FP)
+	RET
+
+// func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
+// Requires: MMX+
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ list+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	MOVLQSX    (DX), SI
+	SHLQ       $0x05, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 (CX)(SI*1)
+	ADDQ       $0x04, DX
+	DECQ       BX
+	JNZ        loop
+	RET
+
+// func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+// Requires: AVX, AVX2
+TEXT ·unzipAVX2(SB), NOSPLIT, $0-40
+	MOVQ     src+0(FP), AX
+	MOVQ     kept+8(FP), CX
+	MOVQ     radii+32(FP), DX
+	MOVQ     c+16(FP), BX
+	MOVQ     (BX), DI
+	MOVQ     24(BX), R8
+	MOVQ     48(BX), R9
+	MOVQ     72(BX), R10
+	MOVQ     n+24(FP), BX
+	XORL     SI, SI
+	VMOVUPS  (DX), Y0
+	VMOVUPS  32(DX), Y1
+	VPCMPEQD Y2, Y2, Y2
+	VPSRLD   $0x1f, Y2, Y2
+	VPCMPEQD Y3, Y3, Y3
+	VPSRLD   $0x1d, Y3, Y3
+	VPXOR    Y4, Y4, Y4
+
+loop:
+	VMOVUPS    (AX), Y5
+	VMOVUPS    32(AX), Y6
+	VMOVUPS    Y5, (CX)
+	VMOVUPS    Y6, 32(CX)
+	VUNPCKLPS  Y6, Y5, Y7
+	VUNPCKHPS  Y6, Y5, Y5
+	VMOVUPS    64(AX), Y6
+	VMOVUPS    96(AX), Y8
+	VMOVUPS    Y6, 64(CX)
+	VMOVUPS    Y8, 96(CX)
+	VUNPCKLPS  Y8, Y6, Y9
+	VUNPCKHPS  Y8, Y6, Y6
+	VMOVUPS    128(AX), Y8
+	VMOVUPS    160(AX), Y10
+	VMOVUPS    Y8, 128(CX)
+	VMOVUPS    Y10, 160(CX)
+	VUNPCKLPS  Y10, Y8, Y11
+	VUNPCKHPS  Y10, Y8, Y8
+	VMOVUPS    192(AX), Y10
+	VMOVUPS    224(AX), Y12
+	VMOVUPS    Y10, 192(CX)
+	VMOVUPS    Y12, 224(CX)
+	VUNPCKLPS  Y12, Y10, Y13
+	VUNPCKHPS  Y12, Y10, Y10
+	VSHUFPS    $0x44, Y9, Y7, Y12
+	VSHUFPS    $0x44, Y13, Y11, Y14
+	VPERM2F128 $0x20, Y14, Y12, Y15
+	VMOVUPS    Y15, (DI)(SI*4)
+	VPERM2F128 $0x31, Y14, Y12, Y12
+	VSHUFPS    $0xee, Y9, Y7, Y7
+	VSHUFPS    $0xee, Y13, Y11, Y9
+	VPERM2F128 $0x20, Y9, Y7, Y11
+	VMOVUPS    Y11, (R8)(SI*4)
+	VPERM2F128 $0x31, Y9, Y7, Y7
+	VSHUFPS    $0x44, Y6, Y5, Y5
+	VSHUFPS    $0x44, Y10, Y8, Y6
+	VPERM2F128 $0x20, Y6, Y5, Y8
+	VMOVUPS    Y8, (R9)(SI*4)
+	VPERM2F128 $0x31, Y6, Y5, Y5
+	VPCMPEQD   Y4, Y7, Y6
+	VPAND      Y2, Y12, Y12
+	VPCMPEQD   Y2, Y12, Y7
+	VPANDN     Y7, Y6, Y7
+	VPSRLD     $0x03, Y5, Y5
+	VPAND      Y3, Y5, Y5
+	VPERMPS    Y0, Y5, Y6
+	VPERMPS    Y1, Y5, Y5
+	VBLENDVPS  Y7, Y5, Y6, Y5
+	VMOVUPS    Y5, (R10)(SI*4)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x08, SI
+	CMPQ       SI, BX
+	JLT        loop
+	VZEROUPPER
+	RET
+
+DATA unzipPlaces<>+0(SB)/4, $0x00000000
+DATA unzipPlaces<>+4(SB)/4, $0x00000008
+DATA unzipPlaces<>+8(SB)/4, $0x00000010
+DATA unzipPlaces<>+12(SB)/4, $0x00000018
+DATA unzipPlaces<>+16(SB)/4, $0x00000001
+DATA unzipPlaces<>+20(SB)/4, $0x00000009
+DATA unzipPlaces<>+24(SB)/4, $0x00000011
+DATA unzipPlaces<>+28(SB)/4, $0x00000019
+DATA unzipPlaces<>+32(SB)/4, $0x00000002
+DATA unzipPlaces<>+36(SB)/4, $0x0000000a
+DATA unzipPlaces<>+40(SB)/4, $0x00000012
+DATA unzipPlaces<>+44(SB)/4, $0x0000001a
+DATA unzipPlaces<>+48(SB)/4, $0x00000004
+DATA unzipPlaces<>+52(SB)/4, $0x0000000c
+DATA unzipPlaces<>+56(SB)/4, $0x00000014
+DATA unzipPlaces<>+60(SB)/4, $0x0000001c
+GLOBL unzipPlaces<>(SB), RODATA|NOPTR, $64
+
+DATA unzipNames<>+0(SB)/4, $0x00000005
+DATA unzipNames<>+4(SB)/4, $0x0000000d
+DATA unzipNames<>+8(SB)/4, $0x00000015
+DATA unzipNames<>+12(SB)/4, $0x0000001d
+DATA unzipNames<>+16(SB)/4, $0x00000006
+DATA unzipNames<>+20(SB)/4, $0x0000000e
+DATA unzipNames<>+24(SB)/4, $0x00000016
+DATA unzipNames<>+28(SB)/4, $0x0000001e
+DATA unzipNames<>+32(SB)/4, $0x00000000
+DATA unzipNames<>+36(SB)/4, $0x00000000
+DATA unzipNames<>+40(SB)/4, $0x00000000
+DATA unzipNames<>+44(SB)/4, $0x00000000
+DATA unzipNames<>+48(SB)/4, $0x00000000
+DATA unzipNames<>+52(SB)/4, $0x00000000
+DATA unzipNames<>+56(SB)/4, $0x00000000
+DATA unzipNames<>+60(SB)/4, $0x00000000
+GLOBL unzipNames<>(SB), RODATA|NOPTR, $64
+
+// func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+// Requires: AVX, AVX512F
+TEXT ·unzipAVX512(SB), NOSPLIT, $0-40
+	MOVQ         src+0(FP), AX
+	MOVQ         kept+8(FP), CX
+	MOVQ         radii+32(FP), DX
+	MOVQ         c+16(FP), BX
+	MOVQ         (BX), DI
+	MOVQ         24(BX), R8
+	MOVQ         48(BX), R9
+	MOVQ         72(BX), R10
+	MOVQ         n+24(FP), BX
+	XORL         SI, SI
+	VMOVDQU32    unzipPlaces<>+0(SB), Z0
+	VMOVDQU32    unzipNames<>+0(SB), Z1
+	VMOVUPS      (DX), Z2
+	MOVL         $0x00000001, DX
+	VPBROADCASTD DX, Z3
+	MOVL         $0x00000007, DX
+	VPBROADCASTD DX, Z4
+	MOVL         $0x00000008, DX
+	VPBROADCASTD DX, Z5
+
+loop:
+	VMOVDQU32  (AX), Z6
+	VMOVDQU32  64(AX), Z7
+	VMOVDQU32  Z6, (CX)
+	VMOVDQU32  Z7, 64(CX)
+	VMOVDQA32  Z0, Z8
+	VPERMI2D   Z7, Z6, Z8
+	VMOVDQA32  Z1, Z9
+	VPERMI2D   Z7, Z6, Z9
+	VMOVDQU32  128(AX), Z6
+	VMOVDQU32  192(AX), Z7
+	VMOVDQU32  Z6, 128(CX)
+	VMOVDQU32  Z7, 192(CX)
+	VMOVDQA32  Z0, Z10
+	VPERMI2D   Z7, Z6, Z10
+	VMOVDQA32  Z1, Z11
+	VPERMI2D   Z7, Z6, Z11
+	VMOVDQU32  256(AX), Z6
+	VMOVDQU32  320(AX), Z7
+	VMOVDQU32  Z6, 256(CX)
+	VMOVDQU32  Z7, 320(CX)
+	VMOVDQA32  Z0, Z12
+	VPERMI2D   Z7, Z6, Z12
+	VMOVDQA32  Z1, Z13
+	VPERMI2D   Z7, Z6, Z13
+	VMOVDQU32  384(AX), Z6
+	VMOVDQU32  448(AX), Z7
+	VMOVDQU32  Z6, 384(CX)
+	VMOVDQU32  Z7, 448(CX)
+	VMOVDQA32  Z0, Z14
+	VPERMI2D   Z7, Z6, Z14
+	VMOVDQA32  Z1, Z15
+	VPERMI2D   Z7, Z6, Z15
+	VSHUFI32X4 $0x88, Z10, Z8, Z6
+	VSHUFI32X4 $0xdd, Z10, Z8, Z7
+	VSHUFI32X4 $0x44, Z11, Z9, Z8
+	VSHUFI32X4 $0x88, Z14, Z12, Z9
+	VSHUFI32X4 $0xdd, Z14, Z12, Z10
+	VSHUFI32X4 $0x44, Z15, Z13, Z11
+	VSHUFI32X4 $0x88, Z9, Z6, Z12
+	VMOVDQU32  Z12, (DI)(SI*4)
+	VSHUFI32X4 $0x88, Z10, Z7, Z12
+	VMOVDQU32  Z12, (R8)(SI*4)
+	VSHUFI32X4 $0xdd, Z9, Z6, Z6
+	VMOVDQU32  Z6, (R9)(SI*4)
+	VSHUFI32X4 $0xdd, Z10, Z7, Z6
+	VSHUFI32X4 $0x88, Z11, Z8, Z7
+	VSHUFI32X4 $0xdd, Z11, Z8, Z8
+	VPTESTMD   Z7, Z7, K1
+	VPTESTMD   Z3, Z6, K1, K1
+	VPSRLD     $0x03, Z8, Z8
+	VPANDD     Z4, Z8, Z8
+	VPORD      Z5, Z8, K1, Z8
+	VPERMPS    Z2, Z8, Z8
+	VMOVUPS    Z8, (R10)(SI*4)
+	ADDQ       $0x00000200, AX
+	ADDQ       $0x00000200, CX
+	ADDQ       $0x10, SI
+	CMPQ       SI, BX
+	JLT        loop
+	VZEROUPPER
 	RET

@@ -9,10 +9,11 @@ package kernel
 //go:noescape
 func rayAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 
-// nextAVX2 returns the first rows named at or after from: a set bit each, the lowest is row at. None: n and 0.
+// nearestAVX2 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
+// It cuts p at what it enters.
 //
 //go:noescape
-func nextAVX2(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
+func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
 
 // rayBetweenAVX2 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
 //
@@ -29,15 +30,27 @@ func ballAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //go:noescape
 func ballBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 
+// fewAVX2 returns the row of n that the ray enters first, and where; -1: none.
+//
+//go:noescape
+func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+
+// movedAVX2 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
+// no more in b.
+//
+//go:noescape
+func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+
 // rayAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
 func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 
-// nextAVX512 returns the first rows named at or after from: a set bit each, the lowest is row at. None: n and 0.
+// nearestAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
+// It cuts p at what it enters.
 //
 //go:noescape
-func nextAVX512(p *[16]float32, a *[15]uintptr, n int, from int) (at int, named uint32)
+func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
 
 // rayBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
 //
@@ -54,6 +67,17 @@ func ballAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //go:noescape
 func ballBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 
+// fewAVX512 returns the row of n that the ray enters first, and where; -1: none.
+//
+//go:noescape
+func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+
+// movedAVX512 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
+// no more in b.
+//
+//go:noescape
+func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+
 // manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
@@ -63,3 +87,24 @@ func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //
 //go:noescape
 func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+
+// nearestManyAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
+// It cuts p at what it enters.
+//
+//go:noescape
+func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+
+// fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
+//
+//go:noescape
+func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
+
+// unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+//
+//go:noescape
+func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+
+// unzipAVX512 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
+//
+//go:noescape
+func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)

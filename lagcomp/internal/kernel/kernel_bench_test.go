@@ -67,3 +67,38 @@ func lerp(dst, a, b []float32, f float32) {
 		dst[i] = a[i] + float32((b[i]-a[i])*f)
 	}
 }
+
+// BenchmarkCall is Nearest of 16 spheres, of rays that all hit or all miss: what a call costs however few are asked, less the tests
+// themselves, 2.5 ns with AVX-512 and 3.2 with AVX2 by ns/test of BenchmarkNearest for 1024.
+//
+// Measured with AVX-512: 9.7 ns a miss, 20.5 a hit, 17 of both as they come. What a hit has more is the float64 verdict: some 70 cycles
+// of products and sums that wait for each other, and a square root, after another 45 until its row is known. They overlap with the
+// next call's only as far as the processor looks ahead: taking a tenth of the instructions away changed nothing. A verdict in float32 as
+// c-fma gives it takes 9 ns, and would not be the oracle's.
+func BenchmarkCall(b *testing.B) {
+	const n = 16
+	a := newArena(n, 256, 200)
+	var rays [2][]Ray
+	for i := range a.rays {
+		hit := 0
+		if at, _ := Nearest(&a.rays[i], &a.Column); at >= 0 {
+			hit = 1
+		}
+		rays[hit] = append(rays[hit], a.rays[i])
+	}
+	for hit, what := range []string{"miss", "hit"} {
+		for name, k := range levels(b) {
+			b.Run(what+"/"+name, func(b *testing.B) {
+				few := rays[hit][:64]
+				from := cpuNanos(b)
+				for b.Loop() {
+					for i := range few {
+						at, _ := nearest(k, &few[i], &a.Column, n)
+						sink += at
+					}
+				}
+				b.ReportMetric((cpuNanos(b)-from)/float64(b.N*len(few)), "ns/ray")
+			})
+		}
+	}
+}

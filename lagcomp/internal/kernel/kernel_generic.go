@@ -22,19 +22,41 @@ func rayGeneric(p *probe, c *Column, n int, out []int32) (named int) {
 	return named
 }
 
-// nextGeneric returns the first row named at or after from, as a set bit above at. None: n and 0.
-func nextGeneric(p *probe, c *Column, n, from int) (at int, named uint32) {
+// nearestGeneric is the row that the ray enters first and before limit, and where; -1 and limit: none. It cuts p at what it enters, if
+// it may.
+func nearestGeneric(p *probe, r *Ray, c *Column, n int, inverse, limit float64, cut bool) (index int, t float64) {
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
-	for i := from; i < n; i++ {
+	index = -1
+	for i := range xs {
 		side := float32(xs[i]*p.sx) + float32(zs[i]*p.sz)
-		if max(p.lo-side, side-p.hi) > 0 {
+		if max(p.lo-side, side-p.hi) > 0 || !p.along(xs[i], ys[i], zs[i], nr2[i]) {
 			continue
 		}
-		if p.along(xs[i], ys[i], zs[i], nr2[i]) {
-			return i, 1
+		if t := enter(r, inverse, xs[i], ys[i], zs[i], nr2[i]); t < limit {
+			index, limit = i, t
+			if cut {
+				p.max = up(t)
+			}
 		}
 	}
-	return n, 0
+	return index, limit
+}
+
+// fewGeneric is nearest for so few rows that neither the cheap test nor cutting the ray pays.
+func fewGeneric(r *Ray, c *Column, n int) (index int, t float32) {
+	var p probe
+	p.line(r)
+	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
+	index, inverse, limit := -1, inverseOf(r), after(r.Max)
+	for i := range xs {
+		if !p.along(xs[i], ys[i], zs[i], nr2[i]) {
+			continue
+		}
+		if t := enter(r, inverse, xs[i], ys[i], zs[i], nr2[i]); t < limit {
+			index, limit = i, t
+		}
+	}
+	return index, float32(limit)
 }
 
 func rayBetweenGeneric(p *probe, a, b *Column, n int, out []int32) (named int) {

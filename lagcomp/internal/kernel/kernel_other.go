@@ -13,7 +13,11 @@ func (isa) lanes() int { return 1 }
 
 func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
 
-func (isa) next(p *probe, c *Column, n, from int) (int, uint32) { return nextGeneric(p, c, n, from) }
+func (isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
+	return nearestGeneric(p, r, c, n, inverse, limit, true)
+}
+
+func (isa) few(r *Ray, c *Column, n int) (index int, t float32) { return fewGeneric(r, c, n) }
 
 func (isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return rayBetweenGeneric(p, a, b, n, out)
@@ -24,3 +28,11 @@ func (isa) ball(p *probe, c *Column, n int, out []int32) int { return ballGeneri
 func (isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return ballBetweenGeneric(p, a, b, n, out)
 }
+
+func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0 }
+
+func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
+	return movedGeneric(a, b, n, limit, out)
+}
+
+func fetch(a, b []Row, list []int32) {}

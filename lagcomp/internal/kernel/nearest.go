@@ -1,37 +1,41 @@
 package kernel
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
-// nearest lets a kernel find the rows that may be nearer than the best so far, and judges each in float64.
+// few is from how many rows on the cheap test pays, which wants a probe.
+const few = 32
+
+// nearest finds the rows that may be nearer than the best so far, and judges each in float64.
 func nearest(k isa, r *Ray, c *Column, n int) (index int, t float32) {
+	if n < few {
+		if index, t = k.few(r, c, n); index < 0 {
+			return -1, 0
+		}
+		return index, t
+	}
 	var p probe
 	p.ray(r)
-	// One over the squared length of the direction. If that is not 1, a kernel may not cut the ray: whoever is nearest would
-	// depend on the order in which rows are looked at, and that is each kernel's own.
-	inverse := 1 / (square(r.DX) + square(r.DY) + square(r.DZ))
-	unit := inverse > 1-2e-6 && inverse < 1+2e-6
-	index = -1
-	limit := float64(r.Max)
-	for from := 0; from < n; {
-		at, named := k.next(&p, c, n, from)
-		for from = at + k.lanes(); named != 0; named &= named - 1 {
-			i := at + bits.TrailingZeros32(named)
-			t := enter(r, inverse, c.X[i], c.Y[i], c.Z[i], c.NR2[i])
-			if t < limit || t == limit && index < 0 {
-				index, limit = i, t
-				if unit {
-					p.max = up(t)
-				}
-			}
-		}
+	inverse, at := inverseOf(r), 0.
+	if inverse > 1-2e-6 && inverse < 1+2e-6 {
+		index, at = k.nearest(&p, r, c, n, inverse, after(r.Max))
+	} else { // the ray may not be cut: whoever is nearest would depend on the order in which rows are looked at, and that is each kernel's own
+		index, at = nearestGeneric(&p, r, c, n, inverse, after(r.Max), false)
 	}
 	if index < 0 {
 		return -1, 0
 	}
-	return index, float32(limit)
+	return index, float32(at)
+}
+
+// inverseOf is one over the squared length of the direction.
+func inverseOf(r *Ray) float64 { return 1 / (square(r.DX) + square(r.DY) + square(r.DZ)) }
+
+// after is the next float64 above a ray's end, which is no nearer than any other: whoever is entered there is hit.
+func after(end float32) float64 {
+	if end > math.MaxFloat32 {
+		return float64(end)
+	}
+	return math.Float64frombits(math.Float64bits(float64(end)+0) + 1)
 }
 
 // enter is how far along the ray it enters a sphere: 0 if it starts inside, NaN if it does not. Differences of float32 are exact in

@@ -24,10 +24,7 @@ func wider(w float32) float32 { return w + float32(w*(1.0/256)) + 1.0/128 }
 // well to the left or right, so the first test is the distance from the upright plane through the ray, in units of the
 // direction's level length: nothing need be normalised.
 func (p *probe) ray(r *Ray) {
-	p.ox, p.oy, p.oz = r.OX, r.OY, r.OZ
-	p.dx, p.dy, p.dz = r.DX, r.DY, r.DZ
-	p.max, p.grow = r.Max, r.Grow
-	p.keep, p.slack, p.never = 1-slack, slack, Never
+	p.line(r)
 	sx, sz, level := -r.DZ, r.DX, float32(r.DX*r.DX)+float32(r.DZ*r.DZ)
 	if level < 1e-18 { // straight up or down: any plane will do
 		sx, sz, level = 1, 0, 1
@@ -35,6 +32,14 @@ func (p *probe) ray(r *Ray) {
 	half := float32(math.Sqrt(float64(float32(level * wider(squared(r.Widest)+r.Grow)))))
 	middle := float32(r.OX*sx) + float32(r.OZ*sz)
 	p.sx, p.sz, p.lo, p.hi = sx, sz, middle-half, middle+half
+}
+
+// line prepares what the full test needs.
+func (p *probe) line(r *Ray) {
+	p.ox, p.oy, p.oz = r.OX, r.OY, r.OZ
+	p.dx, p.dy, p.dz = r.DX, r.DY, r.DZ
+	p.max, p.grow = r.Max, r.Grow
+	p.keep, p.slack, p.never = 1-slack, slack, Never
 }
 
 // ball prepares a ball.

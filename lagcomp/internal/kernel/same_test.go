@@ -50,7 +50,6 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 	n := len(a.X)
 	type answer struct {
 		ray, between, ball, ballBetween []int32
-		next                            []int32
 		index                           int
 		t                               uint32
 	}
@@ -71,29 +70,11 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 		got.between = list(func(out []int32) int { return k.rayBetween(&p, &a, &b, n, out) })
 		got.ball = list(func(out []int32) int { return k.ball(&q, &a, n, out) })
 		got.ballBetween = list(func(out []int32) int { return k.ballBetween(&q, &a, &b, n, out) })
-		for from := 0; ; {
-			at, bits := k.next(&p, &a, n, from)
-			if bits == 0 {
-				if at != n {
-					t.Fatalf("level %v: next ends at %d of %d", k, at, n)
-				}
-				break
-			}
-			for i := range 32 {
-				if bits>>i&1 != 0 {
-					got.next = append(got.next, int32(at+i))
-				}
-			}
-			from = at + k.lanes()
-		}
 		index, distance := nearest(k, &r, &a, n)
 		got.index, got.t = index, math.Float32bits(distance)
 		return got
 	}
 	want := ask(generic)
-	if !slices.Equal(want.ray, want.next) {
-		t.Fatalf("next names %v, ray %v", want.next, want.ray)
-	}
 	for name, k := range levels(t) {
 		got := ask(k)
 		for _, c := range []struct {
@@ -101,7 +82,7 @@ func same(t *testing.T, r Ray, s Ball, a, b Column, f float32) (named int) {
 			got, want []int32
 		}{
 			{"ray", got.ray, want.ray}, {"between", got.between, want.between}, {"ball", got.ball, want.ball},
-			{"ball between", got.ballBetween, want.ballBetween}, {"next", got.next, want.next},
+			{"ball between", got.ballBetween, want.ballBetween},
 		} {
 			if !slices.Equal(c.got, c.want) {
 				t.Fatalf("%s, %s of %d rows: named %v, want %v, by %+v or %+v at %v", name, c.what, n, c.got, c.want, r, s, f)

@@ -509,7 +509,7 @@
       const scale = new Map(sections.map((s) => [s.section, s.sampled_bytes ? s.bytes / s.sampled_bytes : 0])), sums = new Map();
       for (const c of cells) {
         const name = c.field ? `${c.component} ${c.field}` : `${c.component}, no field`;
-        sums.set(name, (sums.get(name) ?? 0) + (c.bits / 8e6) * (scale.get(c.component) ?? 0));
+        sums.set(name, (sums.get(name) ?? 0) + (c.bits / 8e3) * (scale.get(c.component) ?? 0));
       }
       const rows = [...sums].sort((a, b) => b[1] - a[1]), rest = rows.splice(mostFields).reduce((n, r) => n + r[1], 0);
       shares("table-fields", rest ? [...rows, ["all others", rest]] : rows);

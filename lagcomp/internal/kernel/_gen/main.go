@@ -4,7 +4,9 @@
 //
 //	wide    the cheap test of 32 rows at once; mostly nobody passes, and the next 32 follow
 //	narrow  the same for the last rows, a register at a time and masked
-//	judge   the full test of each register of rows in which somebody passed; who passes goes to the list, or ends the call
+//	judge   the full test of each register of rows in which somebody passed; who passes goes to the list
+//
+// nearest.go has those that also judge, in float64, who passes.
 //
 // But for those in many.go, which pack the rows that pass before they judge them.
 //
@@ -12,6 +14,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -25,7 +28,7 @@ func main() {
 	}
 	for _, wide := range []bool{false, true} {
 		for _, k := range []kernel{
-			{name: "ray"}, {name: "next", stop: true}, {name: "rayBetween", two: true},
+			{name: "ray"}, {name: "nearest", nearest: true}, {name: "rayBetween", two: true},
 			{name: "ball", ball: true}, {name: "ballBetween", ball: true, two: true},
 		} {
 			k.window, k.avx512, k.lanes = window, wide, 8
@@ -34,6 +37,13 @@ func main() {
 			}
 			k.write()
 		}
+		few := kernel{name: "few", nearest: true, window: window, avx512: wide, lanes: 8}
+		if wide {
+			few.lanes = 16
+		}
+		few.writeFew()
+		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
+		moved.writeMoved()
 	}
 	rising := GLOBL("rising", RODATA|NOPTR)
 	for i := range 16 {
@@ -43,6 +53,11 @@ func main() {
 		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
 		k.writeMany()
 	}
+	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
+	k.writeNearestMany()
+	writeFetch()
+	writeUnzipAVX2()
+	writeUnzipAVX512()
 	Generate()
 }
 
@@ -66,28 +81,36 @@ const (
 	less, greater       = U8(0x11), U8(0x1E)
 	notEqual            = U8(0x04)
 	notLess, notGreater = U8(0x15), U8(0x1A)
+	notAbove            = U8(0x12) // and both are numbers
 )
 
 // kernel is one function in the making: what it is, and its registers.
 type kernel struct {
-	name            string
-	avx512          bool
-	lanes           int
-	ball, two, stop bool
-	window          Mem            // AVX2: eight words of ones, then eight of zeros
-	rising          Mem            // 0 to 15
-	index           reg.VecVirtual // rows to gather, where they do not follow each other
+	name               string
+	avx512             bool
+	lanes              int
+	ball, two, nearest bool
+	window             Mem            // AVX2: eight words of ones, then eight of zeros
+	rising             Mem            // 0 to 15
+	index              reg.VecVirtual // rows to gather, where they do not follow each other
 
 	p, a, b, n, i, out reg.GPVirtual
 	ax, az             reg.GPVirtual  // columns of the wide loop
 	passed, sub, named reg.GPVirtual  // rows that passed the wide test; first row of a register of them; those named
 	f, sx, sz, lo, hi  reg.VecVirtual // what the wide loop compares with
+
+	constants       map[int]Mem // instead of a probe's
+	limitAt, growAt int         // where a ray has its end and its Grow
+
+	best           reg.GPVirtual     // the nearest row so far, or -1
+	dir            [3]reg.VecVirtual // float64, if it is at hand
+	limit, inverse reg.VecVirtual    // float64: where it is entered; one over the square of the direction
 }
 
 func (k *kernel) write() {
 	k.signature()
 	k.load()
-	left, width := GP64(), GP64()
+	left := GP64()
 
 	Label("wide")
 	MOVQ(k.n, left)
@@ -95,8 +118,14 @@ func (k *kernel) write() {
 	CMPQ(left, Imm(wideRows))
 	JL(LabelRef("narrow"))
 	k.wide()
-	MOVQ(U32(wideRows), width)
-	JMP(LabelRef("judge"))
+	Label("judge")
+	k.pick()
+	k.judge(rows{})
+	JZ(LabelRef("more"))
+	k.emit("list")
+	Label("more")
+	TESTL(k.passed.As32(), k.passed.As32())
+	JNZ(LabelRef("judge"))
 	Label("skip")
 	ADDQ(Imm(wideRows), k.i)
 	JMP(LabelRef("wide"))
@@ -104,35 +133,24 @@ func (k *kernel) write() {
 	Label("narrow")
 	TESTQ(left, left)
 	JLE(LabelRef("done"))
-	k.narrow(left)
-	MOVQ(U32(k.lanes), width)
-	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
-	MOVL(k.passed.As32(), k.named.As32())
-	XORL(k.passed.As32(), k.passed.As32())
-	TESTL(k.named.As32(), k.named.As32())
+	valid := k.first(left)
+	k.narrow(valid)
 	JZ(LabelRef("onward"))
-	JMP(LabelRef("full"))
-
-	Label("judge")
-	k.pick()
-	Label("full")
-	k.judge()
-	TESTL(k.named.As32(), k.named.As32())
-	JZ(LabelRef("more"))
-	k.emit()
-	Label("more")
-	TESTL(k.passed.As32(), k.passed.As32())
-	JNZ(LabelRef("judge"))
+	MOVQ(k.i, k.sub) // said, not worked out of passed: the full test need not wait for it
+	k.judge(valid)
+	JZ(LabelRef("onward"))
+	k.emit("rest")
 	Label("onward")
-	ADDQ(width, k.i)
-	JMP(LabelRef("wide"))
+	ADDQ(Imm(uint64(k.lanes)), k.i)
+	MOVQ(k.n, left)
+	SUBQ(k.i, left)
+	JMP(LabelRef("narrow"))
 
 	Label("done")
 	VZEROUPPER()
-	if k.stop {
-		XORL(k.named.As32(), k.named.As32())
-		Store(k.n, ReturnIndex(0))
-		Store(k.named.As32(), ReturnIndex(1))
+	if k.nearest {
+		Store(k.best, ReturnIndex(0))
+		Store(k.limit, ReturnIndex(1))
 	} else {
 		first := GP64()
 		Load(Param("out"), first)
@@ -149,9 +167,16 @@ func (k *kernel) signature() {
 		name = k.name + "AVX512"
 	}
 	switch {
-	case k.stop:
-		TEXT(name, NOSPLIT, "func(p *[16]float32, a *[15]uintptr, n, from int) (at int, named uint32)")
-		Doc(name + " returns the first rows named at or after from: a set bit each, the lowest is row at. None: n and 0.")
+	case k.name == "few":
+		TEXT(name, NOSPLIT, "func(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)")
+		Doc(name + " returns the row of n that the ray enters first, and where; -1: none.")
+	case k.nearest:
+		flags := attr.NOSPLIT
+		if k.name == "nearestMany" { // it has a list on the stack
+			flags = 0
+		}
+		TEXT(name, flags, "func(p *[16]float32, a *[15]uintptr, n int, inverse, limit float64) (row int, t float64)")
+		Doc(name+" returns the row that the ray enters first and before limit, and where; -1 and limit: none.", "It cuts p at what it enters.")
 	case k.two:
 		TEXT(name, NOSPLIT, "func(p *[16]float32, a, b *[15]uintptr, n int, out *int32) int")
 		Doc(name + " tests n rows of what lies between two columns, and returns how many indexes it wrote to out.")
@@ -167,14 +192,18 @@ func (k *kernel) load() {
 	k.p, k.a, k.n, k.i = GP64(), GP64(), GP64(), GP64()
 	k.passed, k.sub, k.named = GP64(), GP64(), GP64()
 	Load(Param("p"), k.p)
+	k.limitAt, k.growAt = probeMax, probeGrow
 	Load(Param("a"), k.a)
 	Load(Param("n"), k.n)
-	if k.stop {
-		Load(Param("from"), k.i)
+	XORL(k.i.As32(), k.i.As32())
+	if k.nearest {
+		k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
+		MOVQ(I32(-1), k.best)
+		Load(Param("inverse"), k.inverse)
+		Load(Param("limit"), k.limit)
 	} else {
 		k.out = GP64()
 		Load(Param("out"), k.out)
-		XORL(k.i.As32(), k.i.As32())
 	}
 	if k.two { // too few registers for the addresses of all columns
 		k.b = GP64()
@@ -227,16 +256,16 @@ func (k *kernel) wide() {
 	}
 }
 
-// narrow is wide for one register of which only the first left rows are there, one at least.
-func (k *kernel) narrow(left reg.GPVirtual) {
-	valid := k.first(left)
+// narrow leaves in named those of one register that pass the cheap test; only the valid rows are there.
+func (k *kernel) narrow(valid rows) {
 	m := k.cheap(0, valid)
 	if k.avx512 {
-		KMOVW(m.k, k.passed.As32())
-		return
+		KMOVW(m.k, k.named.As32())
+	} else {
+		VANDPS(valid.v, m.v, m.v)
+		VMOVMSKPS(m.v, k.named.As32())
 	}
-	VANDPS(valid.v, m.v, m.v)
-	VMOVMSKPS(m.v, k.passed.As32())
+	TESTL(k.named.As32(), k.named.As32())
 }
 
 // pick takes the lowest register of rows out of passed: sub is its first row, named those of its rows that passed.
@@ -252,23 +281,20 @@ func (k *kernel) pick() {
 	ADDQ(k.i, k.sub)
 }
 
-// emit hands out the rows named, or returns with them.
-func (k *kernel) emit() {
-	if k.stop {
-		VZEROUPPER()
-		Store(k.sub, ReturnIndex(0))
-		Store(k.named.As32(), ReturnIndex(1))
-		RET()
-		return
-	}
+// emit hands out the rows named, or judges them.
+func (k *kernel) emit(label string) {
 	row := GP64()
-	Label("list")
+	Label(label)
 	TZCNTL(k.named.As32(), row.As32())
 	ADDL(k.sub.As32(), row.As32())
-	MOVL(row.As32(), Mem{Base: k.out})
-	ADDQ(Imm(4), k.out)
+	if k.nearest {
+		k.enter(row, label+"_later")
+	} else {
+		MOVL(row.As32(), Mem{Base: k.out})
+		ADDQ(Imm(4), k.out)
+	}
 	BLSRL(k.named.As32(), k.named.As32())
-	JNZ(LabelRef("list"))
+	JNZ(LabelRef(label))
 }
 
 // cheap is the test of the wide loop on its r-th register: left or right of the ray's upright plane, or level distance
@@ -292,11 +318,8 @@ func (k *kernel) cheap(r int, valid rows) rows {
 }
 
 // judge reduces named to the rows at sub that pass the full test.
-func (k *kernel) judge() {
-	at, left := place{k.sub, 0}, GP64()
-	MOVQ(k.n, left)
-	SUBQ(k.sub, left)
-	pass, bits := k.full(at, k.first(left)), GP64()
+func (k *kernel) judge(valid rows) {
+	pass, bits := k.full(place{k.sub, 0}, valid), GP64()
 	if k.avx512 {
 		KMOVW(pass.k, bits.As32())
 	} else {
@@ -309,17 +332,18 @@ func (k *kernel) judge() {
 func (k *kernel) full(at place, valid rows) rows {
 	same := k.unbroken(at, valid)
 	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
-	VSUBPS(k.spread(probeO), x, x)
-	VSUBPS(k.spread(probeO+4), y, y)
-	VSUBPS(k.spread(probeO+8), z, z)
+	k.minus(k.field(probeO), x)
+	k.minus(k.field(probeO+4), y)
+	k.minus(k.field(probeO+8), z)
 	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
-	pass := k.compare(notEqual, nr2, k.spread(probeNever), valid)
-	VSUBPS(k.spread(probeGrow), nr2, nr2)
+	pass := k.compare(notEqual, nr2, k.constant(probeNever), valid)
+	k.minus(k.field(k.growAt), nr2)
 	if !k.avx512 {
 		valid = rows{} // named is taken into account at the end, and registers are few
 	}
 	far, near := k.square(x, y, z), k.vec()
-	VMULPS(k.spread(probeKeep), far, near)
+	VMOVAPS(far, near)
+	k.times(k.field(probeKeep), near)
 	VADDPS(nr2, near, near)
 	if k.ball {
 		return k.compare(notGreater, near, k.zero(), pass)
@@ -328,9 +352,10 @@ func (k *kernel) full(at place, valid rows) rows {
 	VMULPS(along, along, t)
 	pass = k.compare(notLess, t, near, pass)
 	hair, zero := k.vec(), k.zero()
-	VMULPS(k.spread(probeSlack), far, hair)
+	VMOVAPS(far, hair)
+	k.times(k.field(probeSlack), hair)
 	behind := k.compare(greater, t, hair, k.compare(greater, near, zero, k.compare(less, along, zero, valid)))
-	VSUBPS(k.spread(probeMax), along, along)
+	k.minus(k.field(k.limitAt), along)
 	VMULPS(along, along, t)
 	VSUBPS(nr2, hair, hair)
 	beyond := k.compare(greater, t, hair, k.compare(greater, along, zero, valid))

@@ -36,6 +36,43 @@ func (k *kernel) spread(offset int) reg.VecVirtual {
 	return v
 }
 
+// field is where a field of the probe is; constants are wherever this kernel has them.
+func (k *kernel) field(offset int) Mem {
+	if m, ok := k.constants[offset]; ok {
+		return m
+	}
+	return Mem{Base: k.p, Disp: offset}
+}
+
+// constant puts a field into all lanes.
+func (k *kernel) constant(offset int) reg.VecVirtual {
+	v := k.vec()
+	VBROADCASTSS(k.field(offset), v)
+	return v
+}
+
+// minus subtracts one number from all lanes.
+func (k *kernel) minus(m Mem, v reg.VecVirtual) {
+	if k.avx512 {
+		VSUBPS_BCST(m, v, v)
+		return
+	}
+	one := k.vec()
+	VBROADCASTSS(m, one)
+	VSUBPS(one, v, v)
+}
+
+// times multiplies all lanes by one number.
+func (k *kernel) times(m Mem, v reg.VecVirtual) {
+	if k.avx512 {
+		VMULPS_BCST(m, v, v)
+		return
+	}
+	one := k.vec()
+	VBROADCASTSS(m, one)
+	VMULPS(one, v, v)
+}
+
 func (k *kernel) zero() reg.VecVirtual {
 	v := k.vec()
 	if k.avx512 {
@@ -55,6 +92,13 @@ func (k *kernel) column(c reg.GPVirtual, offset int) reg.GPVirtual {
 
 // first is the first so many lanes; more than there are is all of them.
 func (k *kernel) first(left reg.GPVirtual) rows {
+	if k.avx512 && k.name == "few" { // of a number that large BZHI takes away nothing
+		ones, m := GP64(), K()
+		MOVL(U32(0xFFFFFFFF), ones.As32())
+		BZHIL(left.As32(), ones.As32(), ones.As32())
+		KMOVW(ones.As32(), m)
+		return rows{k: m}
+	}
 	count := GP64()
 	MOVL(U32(k.lanes), count.As32())
 	CMPQ(left, count)
@@ -172,10 +216,10 @@ func (k *kernel) square(x, y, z reg.VecVirtual) reg.VecVirtual {
 
 // along is the scalar product with the ray's direction, summed in that order; x, y and z are lost.
 func (k *kernel) along(x, y, z reg.VecVirtual) reg.VecVirtual {
-	VMULPS(k.spread(probeD), x, x)
-	VMULPS(k.spread(probeD+4), y, y)
+	k.times(k.field(probeD), x)
+	k.times(k.field(probeD+4), y)
 	VADDPS(y, x, x)
-	VMULPS(k.spread(probeD+8), z, z)
+	k.times(k.field(probeD+8), z)
 	VADDPS(z, x, x)
 	return x
 }

@@ -64,9 +64,9 @@ static probe prepare(const ray *r) {
 #define SET(f) _mm512_set1_ps(f)
 
 // full is the full test of 16 rows, of which m count.
-static inline __mmask16 full512(const probe *p, const ray *r, const column *c, int i, __mmask16 m) {
-	__m512 x = LOAD(c->x + i, m) - SET(r->ox), y = LOAD(c->y + i, m) - SET(r->oy), z = LOAD(c->z + i, m) - SET(r->oz);
-	__m512 nr2 = LOAD(c->nr2 + i, m), square = nr2 - SET(r->grow), zero = _mm512_setzero_ps();
+static inline __mmask16 full512(const probe *p, const ray *r, __m512 x, __m512 y, __m512 z, __m512 nr2, __mmask16 m) {
+	__m512 square = nr2 - SET(r->grow), zero = _mm512_setzero_ps();
+	x -= SET(r->ox); y -= SET(r->oy); z -= SET(r->oz);
 	__m512 far = x * x + y * y + z * z, along = x * SET(r->dx) + y * SET(r->dy) + z * SET(r->dz);
 	__m512 near = far * SET(1 - slack) + square, hair = far * SET(slack), over = along - SET(p->max);
 	__mmask16 pass = _mm512_mask_cmp_ps_mask(m, nr2, SET(INFINITY), _CMP_NEQ_UQ);
@@ -84,28 +84,84 @@ static inline __mmask16 plane512(__m512 x, __m512 z, __m512 sx, __m512 sz, __m51
 	return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(side, lo, _CMP_NLT_UQ), side, hi, _CMP_NGT_UQ);
 }
 
-static int nearest_avx512(const ray *r, const column *c) {
+// Fewer than 32 rows get the full test alone.
+static int few_avx512(const ray *r, const column *c) {
+	probe p = {.max = r->max, .v = {r->max, 0, 0}};
+	p.v.inverse = 1 / ((double)r->dx * r->dx + (double)r->dy * r->dy + (double)r->dz * r->dz);
+	int best = -1;
+	for (int i = 0; i < c->n; i += 16) {
+		int left = c->n - i;
+		__mmask16 v = left < 16 ? (1u << left) - 1 : 0xFFFF;
+		uint32_t m = full512(&p, r, LOAD(c->x + i, v), LOAD(c->y + i, v), LOAD(c->z + i, v), LOAD(c->nr2 + i, v), v);
+		for (; m; m &= m - 1) {
+			int row = i + __builtin_ctz(m);
+			if (judge(&p.v, r, c, row)) best = row;
+		}
+	}
+	return best;
+}
+
+// Fewer than 384 are judged a register at a time.
+static int block_avx512(const ray *r, const column *c) {
 	probe p = prepare(r);
 	__m512 sx = SET(p.sx), sz = SET(p.sz), lo = SET(p.lo), hi = SET(p.hi);
-	int best = -1, i = 0, n = c->n;
-	for (; i < n; i += 32) {
+	int best = -1, n = c->n;
+	for (int i = 0; i < n; i += 32) {
 		int left = n - i;
 		uint32_t valid = left < 32 ? (1u << left) - 1 : ~0u;
-		__mmask16 a, b;
-		if (left >= 32) {
-			a = plane512(_mm512_loadu_ps(c->x + i), _mm512_loadu_ps(c->z + i), sx, sz, lo, hi);
-			b = plane512(_mm512_loadu_ps(c->x + i + 16), _mm512_loadu_ps(c->z + i + 16), sx, sz, lo, hi);
-		} else {
-			a = valid & plane512(LOAD(c->x + i, valid), LOAD(c->z + i, valid), sx, sz, lo, hi);
-			b = valid >> 16 & plane512(LOAD(c->x + i + 16, valid >> 16), LOAD(c->z + i + 16, valid >> 16), sx, sz, lo, hi);
-		}
-		if (__builtin_expect(_mm512_kortestz(a, b), 1)) continue;
-		for (int half = 0; half < 32; half += 16) {
-			uint32_t m = half ? b : a;
-			if (!m) continue;
-			for (m = full512(&p, r, c, i + half, m); m; m &= m - 1) {
-				int row = i + half + __builtin_ctz(m);
+		__mmask16 ab[2];
+		for (int h = 0; h < 2; h++)
+			ab[h] = valid >> 16 * h & plane512(LOAD(c->x + i + 16 * h, valid >> 16 * h), LOAD(c->z + i + 16 * h, valid >> 16 * h), sx, sz, lo, hi);
+		if (__builtin_expect(_mm512_kortestz(ab[0], ab[1]), 1)) continue;
+		for (int h = 0, at = i; h < 2; h++, at += 16) {
+			__mmask16 v = ab[h];
+			if (!v) continue;
+			uint32_t m = full512(&p, r, LOAD(c->x + at, v), LOAD(c->y + at, v), LOAD(c->z + at, v), LOAD(c->nr2 + at, v), v);
+			for (; m; m &= m - 1) {
+				int row = at + __builtin_ctz(m);
 				if (judge(&p.v, r, c, row)) { best = row; p.max = up(p.v.limit); }
+			}
+		}
+	}
+	return best;
+}
+
+#define GATHER(p) _mm512_mask_i32gather_ps(_mm512_setzero_ps(), v, row, p, 4)
+
+// Rows that pass the cheap test are packed, 1024 at most, then gathered.
+static int nearest_avx512(const ray *r, const column *c) {
+	if (c->n < 32) return few_avx512(r, c);
+	if (c->n < 384) return block_avx512(r, c);
+	probe p = prepare(r);
+	__m512 sx = SET(p.sx), sz = SET(p.sz), lo = SET(p.lo), hi = SET(p.hi);
+	__m512i rising = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	int best = -1, i = 0, list[1024 + 16];
+	while (i < c->n) {
+		int count = 0, end = c->n - i > 1024 ? i + 1024 : c->n;
+		for (; i + 32 <= end; i += 32) {
+			__mmask16 a = plane512(_mm512_loadu_ps(c->x + i), _mm512_loadu_ps(c->z + i), sx, sz, lo, hi);
+			__mmask16 b = plane512(_mm512_loadu_ps(c->x + i + 16), _mm512_loadu_ps(c->z + i + 16), sx, sz, lo, hi);
+			if (__builtin_expect(_mm512_kortestz(a, b), 1)) continue;
+			_mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(a, _mm512_add_epi32(rising, _mm512_set1_epi32(i))));
+			count += __builtin_popcount(a);
+			_mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(b, _mm512_add_epi32(rising, _mm512_set1_epi32(i + 16))));
+			count += __builtin_popcount(b);
+		}
+		for (; i < end; i += 16) {
+			int left = end - i;
+			__mmask16 v = left < 16 ? (1u << left) - 1 : 0xFFFF;
+			__mmask16 a = v & plane512(LOAD(c->x + i, v), LOAD(c->z + i, v), sx, sz, lo, hi);
+			_mm512_storeu_si512(list + count, _mm512_maskz_compress_epi32(a, _mm512_add_epi32(rising, _mm512_set1_epi32(i))));
+			count += __builtin_popcount(a);
+		}
+		i = end;
+		for (int at = 0; at < count; at += 16) {
+			__mmask16 v = count - at < 16 ? (1u << (count - at)) - 1 : 0xFFFF;
+			__m512i row = _mm512_maskz_loadu_epi32(v, list + at);
+			uint32_t m = full512(&p, r, GATHER(c->x), GATHER(c->y), GATHER(c->z), GATHER(c->nr2), v);
+			for (; m; m &= m - 1) {
+				int one = list[at + __builtin_ctz(m)];
+				if (judge(&p.v, r, c, one)) { best = one; p.max = up(p.v.limit); }
 			}
 		}
 	}

@@ -1,0 +1,174 @@
+package capacity
+
+import "math"
+
+// A snapshot's bytes are sums of what is in it: heads, the owner's row, rows of the players it tells of, rows of what flies. Each part has
+// a law of its own, to one client in one snapshot, but for events, which happen a second and not a snapshot.
+type partLaw struct {
+	name     string
+	of       func(*Parts) *float64
+	a        func(Facts) float64 // per which the law is: one snapshot, or a second, in seconds
+	floor    float64             // bytes that errors are not relative below
+	features []feature
+}
+
+// clients are all who are sent something, and playing is the share of them who play.
+func clients(f Facts) float64 { return float64(f.PerLobby + f.Spectators) }
+func playing(f Facts) float64 { return float64(f.PerLobby) / clients(f) }
+
+// living is how many of those whom a client sees are alive: the rows of others hardly change.
+func living(f Facts) float64 { return f.Visible * f.Alive }
+
+func aSecond(Facts) float64 { return 1 }
+
+// nearShare is which part of what is about a client is told of: that of the players in sight.
+func nearShare(f Facts) float64 {
+	if f.PerLobby < 2 {
+		return 1
+	}
+	return min(1, f.Visible/float64(f.PerLobby-1))
+}
+
+// datagrams is how many a snapshot takes. Where snapshots are seldom others go out between them, which belong to the session.
+func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) - 1) }
+
+// virtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, in seconds.
+const virtualDelay = 0.04
+
+// ackAge is how old what a client is known to hold is, in seconds: until then the same is told again. An acknowledgement takes a round trip and
+// up to a tick at each end, and counts from the next snapshot on.
+func ackAge(f Facts) float64 {
+	trip, step, n := 2*f.Delay, 1/float64(f.TickHz), 0.0
+	if f.Virtual {
+		trip += 2 * virtualDelay
+	}
+	const parts = 8 // of the two ticks, each as likely
+	for i := range parts {
+		n += math.Ceil((trip+2*step*(float64(i)+0.5)/parts)/interval(f)) / parts
+	}
+	return n * interval(f)
+}
+
+var partLaws = []partLaw{
+	{"frame", func(p *Parts) *float64 { return &p.Frame }, interval, 1, []feature{
+		{"datagrams", datagrams},
+		{"1", func(Facts) float64 { return 1 }},
+		{"flights", func(f Facts) float64 { return f.Flights }},
+	}},
+	{"events", func(p *Parts) *float64 { return &p.Events }, aSecond, 20, []feature{
+		{"1", func(Facts) float64 { return 1 }},
+		{"kills", func(f Facts) float64 { return f.Kills }},
+		{"datagrams between", func(f Facts) float64 { return (parcels(f) - 1) / interval(f) }},
+		{"comings·N", func(f Facts) float64 { return f.Leaves * float64(f.PerLobby) }},
+		{"N", func(f Facts) float64 { return clients(f) }},
+		{"shots", func(f Facts) float64 { return f.Shots * float64(f.TickHz) / clients(f) }},
+	}},
+	{"owner", func(p *Parts) *float64 { return &p.Owner }, interval, 2, []feature{
+		{"1", func(Facts) float64 { return 1 }},
+		{"plays", playing},
+		{"alive", func(f Facts) float64 { return playing(f) * f.Alive }},
+		{"alive·ack", func(f Facts) float64 { return playing(f) * f.Alive * ackAge(f) }},
+		{"alive·interval", func(f Facts) float64 { return playing(f) * f.Alive * interval(f) }},
+		{"alive·tick", func(f Facts) float64 { return playing(f) * f.Alive / float64(f.TickHz) }},
+		{"alive·loss", func(f Facts) float64 { return playing(f) * f.Alive * f.Loss }},
+		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) }},
+	}},
+	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
+		{"flights", func(f Facts) float64 { return f.Flights }},
+		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
+		{"launches·ack·near (chosen)", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) * ruled(f) }},
+		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
+		{"flights·ticks", func(f Facts) float64 { return f.Flights * float64(f.TickHz) / 100 }},
+		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
+		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
+		{"launches·ack", func(f Facts) float64 { return f.Launches * ackAge(f) }},
+		{"turns·ack", func(f Facts) float64 { return f.Turns * ackAge(f) }},
+		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
+		{"flights·near", func(f Facts) float64 { return f.Flights * nearShare(f) }},
+		{"launches·ack·near", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) }},
+		{"1", func(Facts) float64 { return 1 }},
+		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
+		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},
+	}},
+	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
+		{"1", func(Facts) float64 { return 1 }},
+		{"V", func(f Facts) float64 { return f.Visible }},
+		{"V·alive", living},
+		{"V·alive·interval", func(f Facts) float64 { return living(f) * interval(f) }},
+		{"V·alive·Hz", func(f Facts) float64 { return living(f) / interval(f) / 100 }},
+		{"V·alive·Hz²", func(f Facts) float64 { return living(f) / sq(interval(f)*100) }}, // acked rows are more snapshots old
+		{"V·alive·tick", func(f Facts) float64 { return living(f) / float64(f.TickHz) }},
+		{"V·alive·log m", func(f Facts) float64 { return living(f) * math.Log2(max(f.Side, 2)) }},
+		{"V·alive (chosen)", func(f Facts) float64 { return living(f) * ruled(f) }},
+		{"1 (chosen)", ruled},
+		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
+		{"V·alive·ack", func(f Facts) float64 { return living(f) * ackAge(f) }},
+		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
+		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
+		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
+		{"kills", func(f Facts) float64 { return f.Kills * interval(f) }},
+	}},
+}
+
+// rowsPart is the place of the rows among the parts: they are what a codec codes.
+const rowsPart = 4
+
+// How much one datagram of a snapshot holds, and how far snapshots of one client are from their mean: part of it.
+const (
+	parcelRoom   = 1140
+	parcelSpread = 0.3
+)
+
+// parcelsOf is how many datagrams a snapshot of so many bytes takes on average, heads left out.
+func parcelsOf(bytes, room, spread float64) float64 {
+	n, s := 1.0, spread*bytes
+	for k := 1.0; k*room < bytes+5*s && k < 1000; k++ {
+		n += 0.5 * math.Erfc((k*room-bytes)/max(s, 1)/math.Sqrt2)
+	}
+	return n
+}
+
+// fill works out all parts and datagrams of a client a second: what is in snapshots says how many datagrams they take, whose heads are more.
+func (m *Model) fill(f *Facts) {
+	var p Parts
+	for i, l := range partLaws {
+		if l.name == "frame" {
+			continue
+		}
+		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, f.Codec) / l.a(*f)
+	}
+	load := (p.Owner + p.Things + p.Rows) * interval(*f)
+	f.Datagrams = (parcelsOf(load, m.parcel.room, m.parcel.spread) + parcels(*f) - 1) / interval(*f)
+	p.Frame = m.Parts[0].at(*f, partLaws[0].features) / interval(*f)
+	f.Parts, f.Bytes = p, p.Sum()
+}
+
+// coded is by how much a codec's rows are longer than those that the laws are of.
+func (m *Model) coded(part int, codec string) float64 {
+	if c, ok := m.Codecs[codec]; ok && part == rowsPart {
+		return c.Rows
+	}
+	return 1
+}
+
+// parcel is how datagrams are filled.
+type parcel struct{ room, spread float64 }
+
+// fitParcel finds how datagrams are filled.
+func fitParcel(facts []Facts) parcel {
+	best, least := parcel{parcelRoom, parcelSpread}, math.Inf(1)
+	for room := 900.0; room <= 1200; room += 20 {
+		for spread := 0.05; spread <= 0.6; spread += 0.05 {
+			sum := 0.0
+			for _, f := range facts {
+				p := f.Parts
+				got := parcelsOf((p.Owner+p.Things+p.Rows)*interval(f), room, spread)
+				sum += sq(got/datagrams(f) - 1)
+			}
+			if sum < least {
+				best, least = parcel{room, spread}, sum
+			}
+		}
+	}
+	return best
+}

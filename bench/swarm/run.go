@@ -1,0 +1,191 @@
+package swarm
+
+import (
+	"context"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/pace"
+)
+
+const (
+	// slots is how many parts of a tick the players are spread over, so that they do not all send at once.
+	slots = 16
+
+	// looks is how often in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
+	looks  = 2
+	shares = slots / looks // of the players, who are looked at together
+
+	// glance is how many sockets are emptied between two looks at the clock: some hundred microseconds of work.
+	glance = 16
+
+	// sampleEvery is how many ticks lie between two samples of a player. The counters among them are exact all the same.
+	sampleEvery = 4
+)
+
+// Run plays for the time d, or until ctx ends or until tells it to stop; until may be nil and is asked every tick.
+//
+// Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
+// the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
+// nobody late. When no time is left, it gets as much as the sending took all the same: a swarm that cannot keep up must say so by its
+// lateness, and not lose its sessions.
+func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
+	period := s.cfg.Rate.Period() / slots
+	begin, cpu := s.pace.Now(), pace.ThreadCPU()
+	s.slot = int64(begin/period) + 1
+	defer func() {
+		s.Figures.Elapsed += s.pace.Now() - begin
+		s.Figures.CPU += pace.ThreadCPU() - cpu
+	}()
+	for ; ; s.slot++ {
+		due := time.Duration(s.slot) * period
+		if due > begin+d || ctx.Err() != nil {
+			return s.Err()
+		}
+		s.pace.Sleep(due)
+		begun := s.pace.Now()
+		s.now = begun
+		s.giveUp(begun-due, period)
+		s.play(int(s.slot % slots))
+		end := s.pace.Now()
+		s.late(end - due)
+		if s.slot%slots == 0 {
+			s.look()
+			if until != nil && until() {
+				return s.Err()
+			}
+		}
+		s.poll(max(due+period-period/8, end+(end-begun), end+period/4))
+	}
+}
+
+// late counts by how much the last datagram of a slot left after the slot's instant.
+func (s *Swarm) late(by time.Duration) {
+	f := &s.Figures
+	f.Late.Record(int64(by))
+	f.Raw.Record(int64(by))
+	f.Slots++
+	if by > s.cfg.Rate.Period()/2 {
+		f.LateSlots++
+	}
+}
+
+// giveUp leaves out the slots that cannot be made up for, when one begins over a tick late, and counts them as late.
+func (s *Swarm) giveUp(late, period time.Duration) {
+	behind := int64(late / period)
+	if behind <= slots {
+		return
+	}
+	for i := range behind {
+		s.Figures.Late.Record(int64(late) - i*int64(period))
+	}
+	s.Figures.Slots += uint64(behind)
+	s.Figures.LateSlots += uint64(behind)
+	s.slot += behind
+}
+
+// poll takes in what has arrived, until nothing is left or the instant end.
+func (s *Swarm) poll(end time.Duration) {
+	for l, f := range s.fleet {
+		for more := true; more; {
+			if s.now = s.pace.Now(); s.now >= end {
+				return
+			}
+			_, more = f.PollSome(glance, s.hear[l])
+		}
+	}
+}
+
+// receive hands a datagram to its player. What is wrong with it, the client counts.
+func (s *Swarm) receive(i int, data []byte) {
+	s.Figures.DatagramsDown++
+	s.Figures.BytesDown += uint64(len(data))
+	if i < s.Figures.Sampled {
+		s.Figures.SampledDatagrams++
+		s.Figures.SampledBytes += uint64(len(data))
+	}
+	_ = s.bots[i].client.Receive(s.now, data)
+}
+
+// play lets the players of a slot decide and send. Who has nothing to do yet is passed over without touching it: the memory of thousands
+// of clients is further away than the work they take.
+func (s *Swarm) play(slot int) {
+	period := s.cfg.Rate.Period()
+	share := slot % shares
+	late := s.now - s.played[share] - period/looks // than it should have been after the last time
+	s.played[share] = s.now
+	early := s.now + period/16 // a clock may run faster by a twentieth than was expected
+	for i := share; i < len(s.bots); i += shares {
+		if i%slots == slot {
+			if s.cfg.Chat > 0 {
+				s.chat(&s.bots[i])
+			}
+			if s.cfg.Churn > 0 && s.err == nil {
+				s.err = s.churn(i)
+			}
+		}
+		if early >= s.due[i] {
+			s.step(i, late)
+		}
+	}
+}
+
+// step lets player i decide about the ticks that are due, and send.
+func (s *Swarm) step(i int, late time.Duration) {
+	b := &s.bots[i]
+	for due := b.client.Advance(s.now); due > 0; due-- {
+		b.client.Command(b.brain.Wish(s.sight(i)))
+		s.Figures.Ticks++
+		if late > s.slack(b) {
+			s.Figures.LateTicks++
+		}
+	}
+	s.send(i)
+	s.due[i] = b.client.Due()
+	if (s.slot/slots+int64(i/slots))%sampleEvery == 0 {
+		s.sample(b)
+	}
+}
+
+// slack is how late a bot's commands may be made and still be in time for sure: the whole ticks that they were last seen
+// to wait on the server, and a quarter for clocks that are not read at one instant.
+func (s *Swarm) slack(b *bot) time.Duration {
+	period := s.cfg.Rate.Period()
+	return time.Duration(max(b.last.Lead, 0))*period + period/4
+}
+
+// sight gathers what bot i decides by.
+func (s *Swarm) sight(i int) *Sight {
+	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
+	self, _ := b.client.Self()
+	view := &s.view
+	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: eyes}
+	if now, t, ok := b.client.Predicted(); ok {
+		view.Self.Self, view.Tick = now, t+1
+	}
+	view.Arena = b.client.Arena()
+	if slot := b.client.ID().Index(); slot < len(eyes) {
+		view.Team = eyes[slot].Team
+	}
+	s.ways.Show(view, b.client)
+	return view
+}
+
+// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
+func (s *Swarm) sample(b *bot) {
+	for ok := true; ok; _, ok = b.client.NextEvent() {
+	}
+	for ok := true; ok; _, ok = b.client.NextLine() {
+	}
+	now := b.client.Pulse()
+	if !now.Joined {
+		return
+	}
+	f := &s.Figures
+	if now.Snapshots > 0 {
+		f.Age.Record(int64(now.Age))
+		f.RTT.Record(int64(now.RTT))
+	}
+	f.Mispredictions += now.Mispredictions - b.last.Mispredictions
+	f.Shots += now.Shots - b.last.Shots
+	b.last = now
+}

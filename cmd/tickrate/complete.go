@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+)
+
+// completeWords lets shells complete the flags that take one word of a few, wherever they are.
+func completeWords(c *cobra.Command) {
+	var codecs, relevances, profiles []string
+	for codec := range schema.Codecs {
+		codecs = append(codecs, codec.String())
+	}
+	for r := server.RelevanceAuto; r <= server.RelevanceGrid; r++ {
+		relevances = append(relevances, r.String())
+	}
+	for _, p := range impair.Profiles() {
+		profiles = append(profiles, p.Name+"\t"+p.About)
+	}
+	words := map[string][]string{"codec": codecs, "relevance": relevances, "socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
+	for name, of := range words {
+		if f := c.Flags().Lookup(name); f != nil && f.Value.Type() == "string" {
+			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+		}
+	}
+	for _, sub := range c.Commands() {
+		completeWords(sub)
+	}
+}

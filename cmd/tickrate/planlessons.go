@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tickrate/tickrate/bench/scenario"
+)
+
+// lesson is one scenario of a calibration: a size and rates, and what is unlike the default scenario.
+type lesson struct {
+	players, hz, every int
+	unlike             string // keys and values, such as "spread=4 far=25"
+	held               bool   // no model is fitted to it
+}
+
+// lessons are sizes, rates, spreads, fire, sight, links, codecs and who looks on. What is held out lies between what is not: it has
+// other sizes throughout, and most of it another rate, spread, fire or link than anything that is fitted.
+func lessons() (all []lesson) {
+	add := func(held bool, hz, every int, unlike string, sizes ...int) {
+		for _, n := range sizes {
+			all = append(all, lesson{n, hz, every, unlike, held})
+		}
+	}
+	const fitted, held = false, true
+	add(fitted, 60, 3, "", 10, 16, 32, 64, 128, 160, 224, 256, 384)
+	add(held, 60, 3, "", 12, 24, 48, 96, 192)
+	add(fitted, 128, 2, "", 10, 32, 96)
+	add(held, 60, 3, "again=1", 48)
+	add(held, 128, 2, "", 20, 64)
+	add(fitted, 128, 6, "", 32, 128)
+	add(held, 128, 6, "", 80)
+	add(held, 128, 4, "", 48)
+	add(fitted, 60, 1, "", 32)
+	add(held, 60, 2, "", 48, 96)
+	add(fitted, 30, 1, "", 16, 96)
+	add(held, 30, 1, "", 48)
+	add(fitted, 60, 6, "", 32, 128)
+	add(held, 60, 6, "", 80)
+	add(fitted, 60, 3, "spread=4", 16, 64, 192)
+	add(fitted, 60, 3, "spread=0.5", 32, 96)
+	add(fitted, 60, 3, "spread=1.5", 48)
+	add(fitted, 60, 3, "spread=2.5", 32, 128)
+	add(held, 60, 3, "spread=2", 24, 96)
+	add(held, 60, 3, "spread=3 bursts=0.4", 128)
+	add(held, 128, 2, "spread=2 bursts=0.5", 24)
+	add(fitted, 60, 3, "bursts=0", 64)
+	add(fitted, 60, 3, "bursts=1", 32, 128)
+	add(held, 60, 3, "bursts=0.5", 80)
+	add(fitted, 60, 3, "throws=0", 64)
+	add(fitted, 60, 3, "throws=2", 64)
+	add(held, 60, 3, "throws=1", 48)
+	add(fitted, 60, 3, "hot=1", 32, 128)
+	add(fitted, 60, 3, "hot=0.5", 64)
+	add(held, 60, 3, "hot=0.7", 80)
+	add(fitted, 60, 3, "far=25", 64, 192)
+	add(fitted, 60, 3, "far=40", 128)
+	add(fitted, 60, 3, "far=25 spread=3", 96)
+	add(fitted, 60, 3, "far=45 spread=2", 96)
+	add(fitted, 128, 6, "far=30", 96)
+	add(held, 60, 3, "far=30", 96)
+	add(held, 60, 3, "far=35 spread=2", 128)
+	add(fitted, 60, 3, "map=town", 32, 96)
+	add(fitted, 60, 3, "map=town spread=4 far=60", 64)
+	add(held, 60, 3, "map=town", 64)
+	add(fitted, 60, 3, "link=loss=5%", 32, 96)
+	add(fitted, 60, 3, "link=delay=60ms", 64)
+	add(held, 60, 3, "link=loss=2%,delay=20ms", 64)
+	add(fitted, 60, 3, "codec=range", 32, 96)
+	add(held, 60, 3, "codec=range", 64)
+	add(fitted, 60, 3, "codec=stored", 32, 96)
+	add(held, 60, 3, "codec=stored", 64)
+	add(fitted, 60, 3, "leaves=6", 32, 96)
+	add(held, 60, 3, "leaves=3", 64)
+	add(fitted, 60, 3, "spectators=16", 16)
+	add(fitted, 60, 3, "spectators=32", 64)
+	add(held, 60, 3, "spectators=16", 48)
+	return all
+}
+
+// heldSeed is the first seed of what is held out. What is fitted has seeds from 1 on: no match is in both.
+const heldSeed = 10_001
+
+// scenario is a lesson as a scenario.
+func (l lesson) scenario(seconds float64) scenario.Scenario {
+	s := scenario.Default()
+	s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery = l.players, l.hz, l.every
+	again := uint64(0)
+	for _, field := range strings.Fields(l.unlike) {
+		key, value, _ := strings.Cut(field, "=")
+		var number float64
+		_, _ = fmt.Sscan(value, &number)
+		switch key {
+		case "again": // the same once more, in other matches: how far two measurements of one scenario differ
+			again = uint64(number)
+		case "spread":
+			s.Lobby.Spread = number
+		case "far":
+			s.Lobby.FarMetres = number
+		case "map":
+			s.Lobby.Map = value
+		case "spectators":
+			s.Lobby.Spectators = int(number)
+		case "bursts":
+			s.Play.Bursts = number
+		case "throws":
+			s.Play.Throws = number
+		case "hot":
+			s.Play.HotSpot = number
+		case "leaves":
+			s.Play.LeavesPerMinute = number
+		case "link":
+			s.Network.Link = value
+		case "codec":
+			s.Network.Codec = value
+		default:
+			panic("lesson: " + l.unlike) // a test makes them all
+		}
+	}
+	s.Measure.Seconds = seconds
+	settle(&s)
+	s.Name = strings.TrimSpace(fmt.Sprintf("n%d %dhz every%d %s", l.players, l.hz, l.every, l.unlike))
+	if l.held {
+		s.Play.Seed = (1 + again) * heldSeed
+	}
+	return s
+}
+
+// settle has a match warmed up as measurements are: for two seconds, when all are in and most alive. Later, players die and come back in
+// waves, each match in its own, and cost a third less.
+func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 }

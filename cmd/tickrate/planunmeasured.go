@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/netio/impair"
+)
+
+// unmeasured says what of a scenario no measurement tells of, so that nothing is predicted of it; nil if there is no such thing. What was
+// measured, but less far, a prediction says itself.
+func unmeasured(sc scenario.Scenario) error {
+	rows := func(what, known string) error {
+		return fmt.Errorf("%s: expected %s, of which there are measurements; plan without --predict runs it", what, known)
+	}
+	grid := sc.Lobby.FarMetres > 0 || sc.Lobby.Map == "town"
+	p, err := impair.ParseProfile(sc.Network.Link)
+	switch {
+	case err != nil:
+		return err
+	case len(sc.Play.Traces) > 0:
+		return rows("play.traces", "generated play")
+	case sc.Lobby.Mode != "deathmatch":
+		return rows(fmt.Sprintf("lobby.mode %q", sc.Lobby.Mode), "deathmatch")
+	case sc.Lobby.Relevance == "grid" && !grid, (sc.Lobby.Relevance == "all" || sc.Lobby.Relevance == "off") && grid:
+		return rows(fmt.Sprintf("lobby.relevance %q", sc.Lobby.Relevance), `"auto"`)
+	case p.Rate > 0 || p.Blackhole > 0 || p.Burst > 0:
+		return rows(fmt.Sprintf("network.link %q", sc.Network.Link), "links that delay, lose, double or reorder datagrams, without a rate, bursts or blackholes")
+	}
+	return nil
+}
+
+// predictable predicts a scenario, or says why not.
+func predictable(m *capacity.Model, sc scenario.Scenario) (capacity.Prediction, error) {
+	if err := unmeasured(sc); err != nil {
+		return capacity.Prediction{}, err
+	}
+	return m.Predict(asked(sc))
+}

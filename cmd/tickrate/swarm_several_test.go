@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/server"
+)
+
+// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key.
+func TestSwarmOnSeveralLobbies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two seconds of real sockets")
+	}
+	var http, udp []string
+	var at []ready
+	for range 2 {
+		cmd, _, line := serving(t, "--ready", "--arena", "gen:24:1", "--players", "24", "--journal", "none")
+		var r ready
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		http, udp, at = append(http, "--http", r.HTTP), append(udp, "--server", r.UDP), append(at, r)
+		defer func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }()
+	}
+	for i, with := range [][]string{http, udp} {
+		args := append([]string{"swarm", "--players", "42", "--full", "10", "--arrival", "0.2", "--seconds", "0.5", "--json"}, with...)
+		code, out, errs := result(t, args...)
+		var s summary
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 42 || s.TicksPerPlayer < 10 || s.CPUPerTick <= 0 || len(s.Netgraphs) != 8 {
+			t.Errorf("%d: code %d, %+v, %v, %s", i, code, s, err, errs)
+		}
+		for _, g := range s.Netgraphs {
+			if g.Snapshots == 0 || g.Down.Rows == 0 {
+				t.Errorf("%d: a full player got nothing: %+v", i, g)
+			}
+		}
+		for k := range at { // half of each, whoever was there before
+			joined := figures(t, at[k].HTTP).Counts[server.Joined.String()]
+			if want := uint64(21 * (i + 1)); joined != want {
+				t.Errorf("%d: lobby %d had %d players, want %d", i, k, joined, want)
+			}
+		}
+	}
+	code, _, errs := result(t, append([]string{"swarm", "--server", at[0].UDP}, http...)...)
+	if code != 2 || !strings.Contains(errs, "--server 1 times and --http 2 times") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}

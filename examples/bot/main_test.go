@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// TestBotPlays: the bot plays in a real lobby on loopback: it gets a token over HTTP, joins, moves, fires, and the server has its commands.
+func TestBotPlays(t *testing.T) {
+	ground, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := netcode.Key{1, 2, 3}
+	host, err := server.NewHost(server.HostConfig{
+		Lobby:  server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Gate: netcode.ServerConfig{PrivateKey: key}},
+		Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- host.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	raw, err := ticket(host.HTTPAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bot, err := play(raw, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _ := bot.State()
+	if s := bot.Stats(); state != client.Left || s.Shots < 5 || s.Snapshots < 5 || s.Undecoded != 0 {
+		t.Errorf("%v: %+v", state, s)
+	}
+}
+
+// TestBotRefused: no token, no server, and a token that is none are errors, and said.
+func TestBotRefused(t *testing.T) {
+	s := httptest.NewServer(server.NewConnect(server.ConnectConfig{
+		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}, Bearer: "secret",
+	}))
+	defer s.Close()
+	if _, err := ticket(strings.TrimPrefix(s.URL, "http://")); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("without the secret: %v", err)
+	}
+	if _, err := play([]byte("ticket"), 1); err == nil {
+		t.Error("plays with any token")
+	}
+	ticket := netcode.Mint{ClientID: 1, Create: uint64(time.Now().Unix()), Expire: uint64(time.Now().Unix()) + 1, TimeoutSeconds: 1,
+		Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}}
+	raw, err := ticket.Append(nil, &netcode.Key{1}, strings.NewReader(strings.Repeat("x", 4096)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := play(raw, 1); err == nil {
+		t.Error("plays where nobody answers")
+	}
+}
+
+// TestBotIsThirtyLines holds the package comment to its word.
+func TestBotIsThirtyLines(t *testing.T) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "main.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "play" {
+			if n := files.Position(f.Body.Rbrace).Line - files.Position(f.Body.Lbrace).Line - 1; n > 30 {
+				t.Errorf("play has %d lines", n)
+			}
+			return
+		}
+	}
+	t.Error("no play")
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// Offsets of a Ray's fields beyond origin and direction, and the constants that a probe has; TestOffsets pins them.
+const (
+	rayMax, rayGrow = 24, 28
+	slackBits       = 64.0 / (1 << 24)
+)
+
+var inf = float32(math.Inf(1))
+
+// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, the full test of each register at once.
+func (k *kernel) writeFew() {
+	k.signature()
+	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	k.limitAt, k.growAt = rayMax, rayGrow
+	k.constants = map[int]Mem{}
+	for _, c := range []struct {
+		offset int
+		name   string
+		value  float32
+	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
+	}
+	Load(Param("r"), k.p)
+	Load(Param("a"), k.a)
+	Load(Param("n"), k.n)
+	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
+	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
+	MOVQ(I32(-1), k.best)
+	k.ready()
+
+	left := GP64()
+	XORL(k.i.As32(), k.i.As32())
+	Label("wide")
+	MOVQ(k.n, left)
+	SUBQ(k.i, left)
+	JLE(LabelRef("done"))
+	MOVQ(k.i, k.sub)
+	valid, at := k.first(left), place{k.i, 0}
+	pass := k.full(at, valid)
+	if k.avx512 {
+		KMOVW(pass.k, k.named.As32())
+	} else {
+		VANDPS(valid.v, pass.v, pass.v)
+		VMOVMSKPS(pass.v, k.named.As32())
+	}
+	ADDQ(Imm(uint64(k.lanes)), k.i)
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("wide"))
+	k.emit("list")
+	JMP(LabelRef("wide"))
+
+	Label("done")
+	t := XMM()
+	VCVTSD2SS(k.limit, k.limit, t)
+	VZEROUPPER()
+	Store(k.best, ReturnIndex(0))
+	Store(t, ReturnIndex(1))
+	RET()
+}
+
+// ready works out inverse and limit as nearest and after in nearest.go do.
+func (k *kernel) ready() {
+	sum, t, one := XMM(), XMM(), XMM()
+	VXORPD(one, one, one)
+	for i := range k.dir {
+		k.dir[i] = XMM()
+		VCVTSS2SD(k.field(probeD+4*i), one, k.dir[i])
+		if i == 0 {
+			VMULSD(k.dir[i], k.dir[i], sum)
+			continue
+		}
+		VMULSD(k.dir[i], k.dir[i], t)
+		VADDSD(t, sum, sum)
+	}
+	VCVTSS2SD(k.field(k.limitAt), one, k.limit)
+	VADDSD(one, k.limit, k.limit)
+	bits, next, top := GP64(), GP64(), GP64()
+	VMOVQ(k.limit, bits)
+	LEAQ(Mem{Base: bits, Disp: 1}, next)
+	MOVQ(U64(math.Float64bits(math.Inf(1))), top)
+	CMPQ(bits, top)
+	CMOVQEQ(bits, next)
+	VMOVQ(next, k.limit)
+	VMOVSD(double("one"+k.level(), 1), k.inverse)
+	VDIVSD(sum, k.inverse, k.inverse)
+}
+
+// level names the instruction set.
+func (k *kernel) level() string {
+	if k.avx512 {
+		return "AVX512"
+	}
+	return "AVX2"
+}
+
+func float(name string, v float32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U32(math.Float32bits(v)))
+	return m
+}
+
+func double(name string, v float64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, F64(v))
+	return m
+}
+
+// chunk is how many rows are packed at a time: after each the ray is cut.
+const chunk = 1024
+
+// writeNearestMany writes the shape of writeMany, with a list of its own, whose rows that pass are judged.
+func (k *kernel) writeNearestMany() {
+	k.signature()
+	k.load()
+	list := AllocLocal(4 * (chunk + 16))
+	k.out = GP64()
+	LEAQ(list, k.out)
+	left, end, last := GP64(), GP64(), GP64()
+	rising := ZMM()
+	VMOVDQU32(k.rising, rising)
+	count := k.sub
+	pack := func(m rows, beyond int) { // a whole register is stored: there is room
+		row, bits := ZMM(), GP64()
+		LEAQ(Mem{Base: k.i, Disp: beyond}, bits)
+		VPBROADCASTD(bits.As32(), row)
+		VPADDD(rising, row, row)
+		VPCOMPRESSD_Z(row, m.k, row)
+		VMOVDQU32(row, k.at(count))
+		KMOVW(m.k, bits.As32())
+		POPCNTL(bits.As32(), bits.As32())
+		ADDQ(bits, count)
+	}
+
+	Label("chunk")
+	XORL(count.As32(), count.As32())
+	LEAQ(Mem{Base: k.i, Disp: chunk}, end)
+	CMPQ(k.n, end)
+	CMOVQLT(k.n, end)
+	LEAQ(Mem{Base: end, Disp: -wideRows}, last)
+	JMP(LabelRef("ask"))
+	Label("wide")
+	ms := [2]rows{k.cheap(0, rows{}), k.cheap(1, rows{})}
+	ADDQ(Imm(wideRows), k.i)
+	KORTESTW(ms[0].k, ms[1].k)
+	JNZ(LabelRef("some"))
+	Label("ask")
+	CMPQ(k.i, last)
+	JLE(LabelRef("wide"))
+	JMP(LabelRef("narrow"))
+	Label("some")
+	pack(ms[0], -wideRows)
+	pack(ms[1], 16-wideRows)
+	JMP(LabelRef("ask"))
+
+	Label("narrow")
+	MOVQ(end, left)
+	SUBQ(k.i, left)
+	JLE(LabelRef("again"))
+	pack(k.cheap(0, k.first(left)), 0)
+	ADDQ(Imm(16), k.i)
+	JMP(LabelRef("narrow"))
+
+	Label("again")
+	read := GP64()
+	XORL(read.As32(), read.As32())
+	Label("gather")
+	MOVQ(count, left)
+	SUBQ(read, left)
+	JLE(LabelRef("next"))
+	valid := k.first(left)
+	k.index = ZMM()
+	VMOVDQU32_Z(k.at(read), valid.k, k.index)
+	pass := k.full(place{}, valid)
+	KMOVW(pass.k, k.named.As32())
+	TESTL(k.named.As32(), k.named.As32())
+	JZ(LabelRef("gathered"))
+	lane := GP64()
+	Label("list")
+	TZCNTL(k.named.As32(), lane.As32())
+	ADDQ(read, lane)
+	MOVL(k.at(lane), lane.As32())
+	k.enter(lane, "later")
+	BLSRL(k.named.As32(), k.named.As32())
+	JNZ(LabelRef("list"))
+	Label("gathered")
+	ADDQ(Imm(16), read)
+	JMP(LabelRef("gather"))
+
+	Label("next")
+	CMPQ(k.i, k.n)
+	JLT(LabelRef("chunk"))
+	VZEROUPPER()
+	Store(k.best, ReturnIndex(0))
+	Store(k.limit, ReturnIndex(1))
+	RET()
+}

@@ -1,0 +1,33 @@
+package kernel
+
+import "unsafe"
+
+// Row is 32 bytes of a table of rows, as words in the order of a little-endian machine:
+//
+//	0 to 2  x, y, z, float32
+//	4       bit 0: alive
+//	5       who; 0 is nobody
+//	6       bits 3 to 5: the build
+type Row [8]uint32
+
+var _ [32]byte = [unsafe.Sizeof(Row{})]byte{}
+
+// Unzip copies rows to kept, and their positions and radii to c's columns, for as many of the first rows as fill whole registers; the
+// caller does the rest, all where there is no assembly. It returns how many it did. Row i gets the radius (negated and squared, as in
+// Column) radii[8 + build] if somebody lives there, and radii[build] if not. kept and c have at least as many rows.
+func Unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
+	n := len(rows)
+	c.len()
+	if len(kept) < n || len(c.X) < n {
+		panic("kernel: Unzip of more rows than there is room for")
+	}
+	return level.unzip(rows, kept, c, radii)
+}
+
+// Fetch asks memory for the rows of two tables that list names, so that they are near when they are looked at; it waits for none of them.
+// Rows that a table does not have must not be named. Without assembly it does nothing.
+func Fetch(a, b []Row, list []int32) {
+	if len(list) > 0 {
+		fetch(a, b, list)
+	}
+}
