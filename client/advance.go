@@ -66,14 +66,11 @@ func (c *Client) look(dt time.Duration) {
 	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
 }
 
-// follow works out the view that the commands that are due will have, or of the instant between two of them: as was pledged.
+// follow works out the view of this instant, as was pledged: that of the newest command, or of the newest that is due, and what passed since.
 func (c *Client) follow() {
-	at := int64(0)
-	if c.due > 0 {
-		at = c.line(c.predict.newest + tick.Tick(c.due))
-	} else {
-		at = c.line(c.predict.newest) + int64(float64(c.passed())*float64(c.pledges.Slope()))
-	}
+	t := c.predict.newest + tick.Tick(c.due)
+	at := c.line(t)
+	at += int64(float64(c.into(t)) * float64(c.pledges.Slope()))
 	newest := c.held.newest()
 	c.render.follow(c.rate, at, newest)
 	c.view = c.held.at(at)
@@ -93,14 +90,17 @@ func (c *Client) serverTime() time.Duration {
 }
 
 // Command gives the player's wishes for the next tick that Advance asked for: it is stamped, predicted, and kept until
-// the server has it. It panics if Advance asked for no more.
+// the server has it. It panics if Advance asked for no more. Its view, and so that of a shot, is the pledged one of its tick, which began at
+// most a frame ago: not before what was drawn last.
 func (c *Client) Command(in Intent) {
 	if c.due == 0 {
 		panic("client: a command that Advance did not ask for")
 	}
 	c.due--
 	cmd := c.command(in)
+	drawn := c.view
 	c.view = c.held.at(c.line(cmd.Tick))
+	defer func() { c.view = drawn }()
 	c.predicted.made(c.now, cmd.Tick)
 	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
 	acts := c.predict.push(cmd, c.view)

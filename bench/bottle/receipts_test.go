@@ -19,7 +19,7 @@ import (
 func skirmish(t testing.TB, receipts int) *Bottle {
 	t.Helper()
 	b, err := New(Config{
-		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 115 * time.Millisecond, Jitter: 30 * time.Millisecond},
+		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond, Jitter: 30 * time.Millisecond},
 		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, Receipts: receipts},
 	})
 	if err != nil {
