@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -66,14 +67,19 @@ func (c *Client) look(dt time.Duration) {
 	c.stats.SnapshotAge = max(0, c.serverTime()-newest)
 }
 
-// follow works out the view of this instant, as was pledged: that of the newest command, or of the newest that is due, and what passed since.
+// follow works out the view of this instant, as was pledged: that of the newest command, or of the next if one is due, and what passed since.
+// What is drawn never goes back.
 func (c *Client) follow() {
-	t := c.predict.newest + tick.Tick(c.due)
+	t := c.predict.newest + tick.Tick(min(c.due, 1)) // no further: the pledges are asked tick by tick, by the commands
 	at := c.line(t)
-	at += int64(float64(c.into(t)) * float64(c.pledges.Slope()))
+	if passed := c.predicted.at - c.rate.At(t); passed > 0 {
+		at += int64(min(passed, maxDue*c.rate.Period())) * c.pledges.Slope() / int64(c.rate.Period())
+	}
 	newest := c.held.newest()
 	c.render.follow(c.rate, at, newest)
-	c.view = c.held.at(at)
+	if v := c.held.at(at); lagcomp.Instant(v) >= lagcomp.Instant(c.view) {
+		c.view = v
+	}
 	c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(newest))
 }
 

@@ -46,11 +46,8 @@ func (c *Client) Present(in Intent) (Present, bool) {
 }
 
 // passed is the share of the tick after the newest command's that has passed on the predicted clock, in [0, 1).
-func (c *Client) passed() float32 { return c.into(c.predict.newest) }
-
-// into is the share of the tick after t that has passed on the predicted clock, in [0, 1).
-func (c *Client) into(t tick.Tick) float32 {
-	begun, period := c.rate.At(t), c.rate.Period()
+func (c *Client) passed() float32 {
+	begun, period := c.rate.At(c.predict.newest), c.rate.Period()
 	return float32(max(0, min(c.predicted.at-begun, period-1))) / float32(period)
 }
 

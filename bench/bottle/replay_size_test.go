@@ -73,7 +73,7 @@ func TestReplaySizes(t *testing.T) {
 		brain   func(int) swarm.Brain
 		most    float64 // bytes a player and second, zstd with the dictionary
 	}{
-		{"generated play of 4", 4, wander, 363},
+		{"generated play of 4", 4, wander, 380},
 		{"generated play of 16", 16, wander, 322},
 		{"human play of 16", 16, human(t), 380},
 	} {

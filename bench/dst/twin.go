@@ -57,7 +57,10 @@ func (t *twin) begin(w *world) {
 	how := m.Beholds()
 	m.Behold(func(s *sim.Shot) ([]sim.Beheld, []uint64) {
 		list, plain := how(s)
-		t.beheld = append(t.beheld, beheld{slices.Clone(list), slices.Clone(plain)})
+		n := len(t.beheld)
+		t.beheld = slices.Grow(t.beheld, 1)[:n+1] // a place of before keeps its memory: invariant 12 counts that of the tick around us
+		b := &t.beheld[n]
+		b.list, b.plain = append(b.list[:0], list...), append(b.plain[:0], plain...)
 		return list, plain
 	})
 	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
