@@ -62,7 +62,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, know.Newest)
 	case at < oldest-int64(v.To-v.From) && at < int64(know.Newest)<<8: // fractions are rounded down
 		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
-	case last.id == id && at < last.at-256 && at < int64(know.Newest)<<8:
+	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(know.Newest)<<8:
 		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks", id, v, last.at-at)
 	default:
 		*last = looked{id, at}
