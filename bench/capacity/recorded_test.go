@@ -7,7 +7,8 @@ import (
 
 // What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight and links than it was fitted to, by
 // matches of other seeds. Within 5 % of the CPU time and 2 % of the bytes, beside what the matches themselves leave open: a mean of few
-// matches is off by its standard error once in three times.
+// matches is off by its standard error once in three times. The bytes of known play (TestRecordedLaws) are that near; where what players will do is
+// predicted, too, it holds of the mean, and of more than half of them.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
@@ -46,7 +47,7 @@ func TestRecordedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
-	if sure := unsure < 0.012*held; held < 25 || near < 0.9*held || off > bytesAim*held+unsure/2 || sure && within < 0.85*held {
+	if held < 25 || near < 0.85*held || within < 0.5*held || off > bytesAim*held {
 		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
 	}
 }
