@@ -15,8 +15,8 @@ type Film struct {
 
 // film records the lobby's match: for Config.Record, which has all of it, and for killcams, which have the last seconds.
 type film struct {
-	match *sim.Match // that rec is of; a lobby that begins another match has another film
-	head  replay.Head
+	match *sim.Match       // that rec is of; a lobby that begins another match has another film
+	head  *replay.Head     // of this recording alone: whoever writes it down may still read it when the next has begun
 	rec   *replay.Recorder // nil: nobody wants one
 	cam   *replay.Cam
 	round uint16
@@ -32,7 +32,7 @@ func (l *Lobby) roll() {
 		return // somebody comes or goes: after the tick, then
 	}
 	h := replay.HeadOf(l.match, l.cfg.ArenaName, replay.ChunkMillis*int(rate)/1000)
-	*f = film{match: l.match, head: h, rec: rec, cam: replay.NewCam(h)}
+	*f = film{match: l.match, head: &h, rec: rec, cam: replay.NewCam(h)}
 }
 
 // record takes the tick that was just played.
@@ -65,7 +65,7 @@ func (l *Lobby) reel(c *replay.Chunk) {
 	}
 	round := l.match.Mode().Round
 	first := len(c.Key) > 0 && (!f.begun || round != f.round)
-	l.cfg.Record(Film{Head: &f.head, Chunk: c, First: first})
+	l.cfg.Record(Film{Head: f.head, Chunk: c, First: first})
 	if first {
 		f.begun, f.round = true, round
 	}
