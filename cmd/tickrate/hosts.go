@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,9 +147,13 @@ func residentBytes(pid int) uint64 {
 }
 
 // merged is the report of several lobbies as if they were one: what is counted adds up, mean times are means, and of the rest the worst
-// lobby's count. A tick is that of one lobby.
+// lobby's count. A tick is that of one lobby. The reports stay as they are.
 func merged(all []server.Report) server.Report {
 	m := all[0]
+	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
+	if m.Hiccup != nil {
+		m.Hiccup = new(*m.Hiccup)
+	}
 	for _, r := range all[1:] {
 		m.CPUSeconds, m.GivenUp, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.GivenUp+r.GivenUp, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
 		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
