@@ -21,13 +21,14 @@ type Model struct {
 	Codecs   map[string]Coder `json:"codecs"`
 	Up       Law              `json:"up"`
 	Memory   Law              `json:"memory"`
-	Alive    Habit            `json:"alive"`
-	Flights  Habit            `json:"flights"`  // of each player
-	Launches Habit            `json:"launches"` // likewise, a second
-	Turns    Habit            `json:"turns"`    // likewise
-	Shots    Habit            `json:"shots"`    // likewise, a second
+	Alive    Habit            `json:"alive"`    // share of players
+	Launches Habit            `json:"launches"` // of each who is alive, a second
+	Flights  Habit            `json:"flights"`  // s that one lasts
+	Turns    Habit            `json:"turns"`    // of each flight
+	Shots    Habit            `json:"shots"`    // of each who is alive, a second
 	Kills    Habit            `json:"kills"`    // likewise
-	Sight    Habit            `json:"sight"`    // share of the others, where not everybody is seen
+	Sight    Habit            `json:"sight"`    // share of enemies, where not everybody is seen
+	Absent   float64          `json:"absent"`   // s after one leaves until others see who came for him
 	Tail     float64          `json:"tail"`     // p99 of a tick's CPU time, as a multiple of its mean: the median of the steps
 
 	parcel             parcel
@@ -75,38 +76,55 @@ func FitModel(m Measurements) (Model, error) {
 	return model, nil
 }
 
-// learnHabits learns what players do.
+// learnHabits learns what players do. The dead do nothing, and what flies has set out: so habits are those of the living, and of flights.
 func (m *Model) learnHabits(fit lot) {
-	unsure := fit.each(func(f Facts) float64 { return habitUnsure * f.Unsure })
-	learn := func(name string, share bool, of func(Facts) float64) Habit {
-		return newHabit(name, share, fit.facts(), fit.each(of), unsure, habitFeatures)
+	learn := func(name string, share bool, unsure float64, of, per func(Facts) float64) Habit {
+		y := fit.each(func(f Facts) float64 { return of(f) / per(f) })
+		return newHabit(name, share, fit.facts(), y, fit.each(func(f Facts) float64 { return unsure * f.Unsure }), habitFeatures)
 	}
-	m.Alive = learn("alive", true, func(f Facts) float64 { return f.Alive })
-	m.Flights = learn("flights", false, func(f Facts) float64 { return f.Flights / float64(f.PerLobby) })
-	m.Launches = learn("launches", false, func(f Facts) float64 { return f.Launches / float64(f.PerLobby) })
-	m.Turns = learn("turns", false, func(f Facts) float64 { return f.Turns / float64(f.PerLobby) })
-	m.Shots = learn("shots", false, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / float64(f.PerLobby) })
-	m.Kills = learn("kills", false, func(f Facts) float64 { return f.Kills / float64(f.PerLobby) })
+	launches := func(f Facts) float64 { return f.Launches }
+	m.Alive = learn("alive", true, habitUnsure, func(f Facts) float64 { return f.Alive }, func(Facts) float64 { return 1 })
+	m.Launches = learn("launches", false, habitUnsure, launches, alive)
+	m.Shots = learn("shots", false, habitUnsure, func(f Facts) float64 { return f.Shots * float64(f.TickHz) }, alive)
+	m.Kills = learn("kills", false, habitUnsure, func(f Facts) float64 { return f.Kills }, alive)
+	m.Flights = learn("flights", false, flightUnsure, func(f Facts) float64 { return f.Flights }, launches)
+	m.Turns = learn("turns", false, flightUnsure, func(f Facts) float64 { return f.Turns }, launches)
 	var some lot
+	missing, left := 0.0, 0.0
+	for _, s := range fit {
+		if f := s.Facts; ruled(*f) == 0 && f.Leaves > 0 && f.PerLobby > 1 {
+			missing, left = missing+1-f.Visible/float64(f.PerLobby-1), left+f.Leaves/60
+		}
+	}
+	if left > 0 {
+		m.Absent = missing / left
+	}
 	for _, s := range fit {
 		if ruled(*s.Facts) > 0 && s.Facts.PerLobby > 1 {
 			some = append(some, s)
 		}
 	}
-	m.Sight = newHabit("sight", true, some.facts(), some.each(func(f Facts) float64 { return min(f.Visible/float64(f.PerLobby-1), 0.999) }), make([]float64, len(some)), sightTerms)
+	m.Sight = newHabit("sight", true, some.facts(), some.each(func(f Facts) float64 { return min(enemies(f), 0.999) }), make([]float64, len(some)), sightTerms)
+}
+
+// alive is how many players are, of one lobby; where that was not measured, all.
+func alive(f Facts) float64 {
+	if f.Alive <= 0 {
+		return float64(f.PerLobby)
+	}
+	return float64(f.PerLobby) * f.Alive
 }
 
 // live works out what players come to do in a scenario.
 func (m *Model) live(f *Facts) {
-	n := float64(f.PerLobby)
-	f.Alive, f.Flights = m.Alive.at(*f, habitFeatures), n*m.Flights.at(*f, habitFeatures)
-	f.Launches, f.Turns = n*m.Launches.at(*f, habitFeatures), n*m.Turns.at(*f, habitFeatures)
-	f.Shots, f.Kills = n*m.Shots.at(*f, habitFeatures)/float64(f.TickHz), n*m.Kills.at(*f, habitFeatures)
-	f.Visible = n - 1
-	if ruled(*f) > 0 {
-		f.Visible *= m.Sight.at(*f, sightTerms)
+	f.Alive = m.Alive.at(*f, habitFeatures)
+	living := alive(*f)
+	f.Launches, f.Kills = living*m.Launches.at(*f, habitFeatures), living*m.Kills.at(*f, habitFeatures)
+	f.Shots = living * m.Shots.at(*f, habitFeatures) / float64(f.TickHz)
+	f.Flights, f.Turns = f.Launches*m.Flights.at(*f, habitFeatures), f.Launches*m.Turns.at(*f, habitFeatures)
+	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); ruled(*f) > 0 {
+		f.Visible = visible(*f, m.Sight.at(*f, sightTerms))
 	}
-	f.Visible = (f.Visible*n + n*float64(f.Spectators)*f.Visible/max(n-1, 1)) / clients(*f) // who looks on sees its target, too
 }
 
 // learnBytes learns what is sent.
