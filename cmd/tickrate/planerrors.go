@@ -49,8 +49,8 @@ func planErrors(c *cobra.Command, file string, asJSON bool) error {
 		return e.Encode(map[string]any{"verdicts": all, "held_out": held, "model": m})
 	}
 	for _, kind := range []bool{true, false} {
-		fmt.Fprintln(w, map[bool]string{true: "held out:", false: "fitted:"}[kind])
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(t, "%s\tdown a client\tknown to\terror\tCPU a tick\tknown to\terror\n", map[bool]string{true: "held out", false: "fitted"}[kind])
 		for _, v := range all {
 			if v.HeldOut == kind {
 				fmt.Fprintf(t, "  %s\t%.0f B/s\t± %.1f %%\t%+.1f %%\t%s\n", v.Scenario, v.Bytes, 100*v.BytesUnsure, 100*v.BytesError(), timesOf(v))

@@ -225,7 +225,7 @@ func printPrediction(w io.Writer, p prediction) {
 	fmt.Fprintf(w, "a tick of one lobby: %.0f µs CPU, %.1f %% of its period\n", c.TickMicros, c.TickMicros*float64(f.TickHz)/1e4)
 	for _, s := range c.Stages {
 		if s.Mean >= 0.02*c.TickMicros {
-			fmt.Fprintf(w, "  %-10s %8.1f µs %5.1f %%\n", s.Name, s.Mean, 100*s.Mean/c.TickMicros)
+			fmt.Fprintf(w, "  %-11s %8.1f µs %5.1f %%\n", s.Name, s.Mean, 100*s.Mean/c.TickMicros)
 		}
 	}
 	fmt.Fprintf(w, "all lobbies: %.2f cores, %.1f MB, %.2f Mbit/s out, %.0f datagrams/s out, %.0f in\n", c.Cores, c.MemoryMB, c.EgressMbps, c.PacketsOut, c.PacketsIn)
