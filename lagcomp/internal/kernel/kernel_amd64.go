@@ -123,6 +123,17 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 	return movedGeneric(a, b, n, limit, out)
 }
 
+func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) {
+	way, ends, flesh := (*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick))
+	switch k {
+	case avx512:
+		return capsulesAVX512(way, ends, flesh)
+	case avx2:
+		return capsulesAVX2(way, ends, flesh)
+	}
+	return Undecided, 0
+}
+
 // fetch needs no instruction that a processor may lack.
 func fetch(a, b []Row, list []int32) {
 	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))

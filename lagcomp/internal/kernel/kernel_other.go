@@ -35,4 +35,6 @@ func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, mo
 	return movedGeneric(a, b, n, limit, out)
 }
 
+func (isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) { return Undecided, 0 }
+
 func fetch(a, b []Row, list []int32) {}

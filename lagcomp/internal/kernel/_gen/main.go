@@ -44,6 +44,8 @@ func main() {
 		few.writeFew()
 		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
 		moved.writeMoved()
+		body := kernel{name: "capsules", avx512: wide, lanes: few.lanes}
+		body.writeCapsules()
 	}
 	rising := GLOBL("rising", RODATA|NOPTR)
 	for i := range 16 {
