@@ -45,6 +45,8 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 		return manyAVX512(p.flat(), c.flat(), n, &out[0])
 	case k == avx512:
 		return rayAVX512(p.flat(), c.flat(), n, &out[0])
+	case k == avx2 && n >= many:
+		return manyAVX2(p.flat(), c.flat(), n, &out[0])
 	case k == avx2:
 		return rayAVX2(p.flat(), c.flat(), n, &out[0])
 	}

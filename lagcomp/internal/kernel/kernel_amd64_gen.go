@@ -90,6 +90,11 @@ func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int3
 //go:noescape
 func capsulesAVX512(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
 
+// manyAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
+//
+//go:noescape
+func manyAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+
 // manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape

@@ -48,6 +48,9 @@ func TestManySame(t *testing.T) {
 			want, got := make([]int32, n), make([]int32, n+1)
 			got[n] = -7
 			want = want[:rayGeneric(&p, &a, n, want)]
+			if list := got[:manyAVX2(p.flat(), a.flat(), n, &got[0])]; !slices.Equal(list, want) {
+				t.Fatalf("%d rows, AVX2: named %v, want %v", n, list, want)
+			}
 			if list := got[:manyAVX512(p.flat(), a.flat(), n, &got[0])]; !slices.Equal(list, want) {
 				t.Fatalf("%d rows: named %v, want %v", n, list, want)
 			}

@@ -51,8 +51,8 @@ func main() {
 	for i := range 16 {
 		DATA(4*i, U32(i))
 	}
-	for _, k := range []kernel{{name: "many"}, {name: "manyBetween", two: true}} {
-		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
+	for _, k := range []kernel{{name: "many", lanes: 8}, {name: "many", lanes: 16}, {name: "manyBetween", lanes: 16, two: true}} {
+		k.window, k.avx512 = window, k.lanes == 16
 		k.writeMany()
 	}
 	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
