@@ -4132,112 +4132,85 @@ gather:
 	RET
 
 // func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·manyAVX512(SB), NOSPLIT, $0-40
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
 	XORL         BX, BX
-	MOVQ         out+24(FP), R8
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
+	MOVQ         out+24(FP), DI
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
 	VBROADCASTSS 36(AX), Z0
 	VBROADCASTSS 24(AX), Z1
 	VBROADCASTSS 28(AX), Z2
 	VBROADCASTSS 32(AX), Z3
-	XORL         DI, DI
+	XORL         SI, SI
+	VMOVDQU32    rising<>+0(SB), Z4
+	MOVL         $0x00000010, R10
+	VPBROADCASTD R10, Z5
 	JMP          ask
 
 wide:
-	VMOVUPS (R9)(BX*4), Z4
-	VMOVUPS (R10)(BX*4), Z5
-	VMULPS  Z1, Z4, Z4
-	VMULPS  Z2, Z5, Z5
-	VADDPS  Z5, Z4, Z4
-	VCMPPS  $0x15, Z3, Z4, K1
-	VCMPPS  $0x1a, Z0, Z4, K1, K1
-	KMOVW   K1, SI
-	VMOVUPS 64(R9)(BX*4), Z4
-	VMOVUPS 64(R10)(BX*4), Z5
-	VMULPS  Z1, Z4, Z4
-	VMULPS  Z2, Z5, Z5
-	VADDPS  Z5, Z4, Z4
-	VCMPPS  $0x15, Z3, Z4, K1
-	VCMPPS  $0x1a, Z0, Z4, K1, K1
-	KMOVW   K1, R11
-	SHLL    $0x10, R11
-	ORL     R11, SI
-	POPCNTL SI, R12
-	TZCNTL  SI, R11
-	ADDL    BX, R11
-	MOVL    R11, (R8)(DI*4)
-	BLSRL   SI, SI
-	TZCNTL  SI, R11
-	ADDL    BX, R11
-	MOVL    R11, 4(R8)(DI*4)
-	BLSRL   SI, SI
-	LEAQ    (DI)(R12*1), R13
-	CMPL    R12, $0x02
-	JBE     wide_listed
-
-wide_more:
-	TZCNTL SI, R11
-	ADDL   BX, R11
-	MOVL   R11, 8(R8)(DI*4)
-	INCQ   DI
-	BLSRL  SI, SI
-	JNZ    wide_more
-
-wide_listed:
-	MOVQ R13, DI
-	ADDQ $0x20, BX
+	VMOVUPS       (R8)(BX*4), Z6
+	VMOVUPS       (R9)(BX*4), Z12
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z2, Z12, Z12
+	VADDPS        Z12, Z6, Z6
+	VCMPPS        $0x15, Z3, Z6, K1
+	VCMPPS        $0x1a, Z0, Z6, K1, K1
+	VPCOMPRESSD.Z Z4, K1, Z6
+	VMOVDQU32     Z6, (DI)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z5, Z4, Z4
+	VMOVUPS       64(R8)(BX*4), Z6
+	VMOVUPS       64(R9)(BX*4), Z12
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z2, Z12, Z12
+	VADDPS        Z12, Z6, Z6
+	VCMPPS        $0x15, Z3, Z6, K1
+	VCMPPS        $0x1a, Z0, Z6, K1, K1
+	VPCOMPRESSD.Z Z4, K1, Z6
+	VMOVDQU32     Z6, (DI)(SI*4)
+	KMOVW         K1, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, SI
+	VPADDD        Z5, Z4, Z4
+	ADDQ          $0x20, BX
 
 ask:
-	MOVQ DX, SI
-	SUBQ BX, SI
-	CMPQ SI, $0x20
+	MOVQ DX, R10
+	SUBQ BX, R10
+	CMPQ R10, $0x20
 	JGE  wide
 
 narrow:
-	TESTQ     SI, SI
-	JLE       again
-	MOVL      $0x00000010, R11
-	CMPQ      SI, R11
-	CMOVQLT   SI, R11
-	MOVL      $0xffffffff, SI
-	BZHIL     R11, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (R9)(BX*4), K1, Z4
-	VMOVUPS.Z (R10)(BX*4), K1, Z5
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VADDPS    Z5, Z4, Z4
-	VCMPPS    $0x15, Z3, Z4, K1, K1
-	VCMPPS    $0x1a, Z0, Z4, K1, K1
-	KMOVW     K1, SI
-	POPCNTL   SI, R12
-	TZCNTL    SI, R11
-	ADDL      BX, R11
-	MOVL      R11, (R8)(DI*4)
-	BLSRL     SI, SI
-	LEAQ      (DI)(R12*1), R13
-	CMPL      R12, $0x01
-	JBE       narrow_listed
-
-narrow_more:
-	TZCNTL SI, R11
-	ADDL   BX, R11
-	MOVL   R11, 4(R8)(DI*4)
-	INCQ   DI
-	BLSRL  SI, SI
-	JNZ    narrow_more
-
-narrow_listed:
-	MOVQ R13, DI
-	ADDQ $0x10, BX
-	MOVQ DX, SI
-	SUBQ BX, SI
-	JMP  narrow
+	TESTQ       R10, R10
+	JLE         again
+	MOVL        $0x00000010, R11
+	CMPQ        R10, R11
+	CMOVQLT     R10, R11
+	MOVL        $0xffffffff, R10
+	BZHIL       R11, R10, R10
+	KMOVW       R10, K1
+	VMOVUPS.Z   (R8)(BX*4), K1, Z6
+	VMOVUPS.Z   (R9)(BX*4), K1, Z12
+	VMULPS      Z1, Z6, Z6
+	VMULPS      Z2, Z12, Z12
+	VADDPS      Z12, Z6, Z6
+	VCMPPS      $0x15, Z3, Z6, K1, K1
+	VCMPPS      $0x1a, Z0, Z6, K1, K1
+	VPCOMPRESSD Z4, K1, (DI)(SI*4)
+	KMOVW       K1, R10
+	POPCNTL     R10, R10
+	ADDQ        R10, SI
+	VPADDD      Z5, Z4, Z4
+	ADDQ        $0x10, BX
+	MOVQ        DX, R10
+	SUBQ        BX, R10
+	JMP         narrow
 
 again:
 	XORL BX, BX
@@ -4246,226 +4219,199 @@ again:
 
 gathered:
 	MOVL         $0x00000010, R11
-	CMPQ         SI, R11
-	CMOVQLT      SI, R11
-	MOVL         $0xffffffff, SI
-	BZHIL        R11, SI, SI
-	KMOVW        SI, K1
-	VMOVDQU32.Z  (R8)(BX*4), K1, Z0
+	CMPQ         R10, R11
+	CMOVQLT      R10, R11
+	MOVL         $0xffffffff, R10
+	BZHIL        R11, R10, R10
+	KMOVW        R10, K1
+	VMOVDQU32.Z  (DI)(BX*4), K1, Z0
 	KMOVW        K1, K2
-	VGATHERDPS   (R9)(Z0*4), K2, Z6
-	MOVQ         24(CX), SI
-	KMOVW        K1, K2
-	VGATHERDPS   (SI)(Z0*4), K2, Z7
+	VGATHERDPS   (R8)(Z0*4), K2, Z7
+	MOVQ         24(CX), R10
 	KMOVW        K1, K2
 	VGATHERDPS   (R10)(Z0*4), K2, Z8
-	VSUBPS.BCST  (AX), Z6, Z6
-	VSUBPS.BCST  4(AX), Z7, Z7
-	VSUBPS.BCST  8(AX), Z8, Z8
-	MOVQ         72(CX), SI
 	KMOVW        K1, K2
-	VGATHERDPS   (SI)(Z0*4), K2, Z9
+	VGATHERDPS   (R9)(Z0*4), K2, Z9
+	VSUBPS.BCST  (AX), Z7, Z7
+	VSUBPS.BCST  4(AX), Z8, Z8
+	VSUBPS.BCST  8(AX), Z9, Z9
+	MOVQ         72(CX), R10
+	KMOVW        K1, K2
+	VGATHERDPS   (R10)(Z0*4), K2, Z10
 	VBROADCASTSS 60(AX), Z1
-	VCMPPS       $0x04, Z1, Z9, K1, K2
-	VSUBPS.BCST  44(AX), Z9, Z9
-	VMULPS       Z6, Z6, Z1
-	VMULPS       Z7, Z7, Z2
-	VADDPS       Z2, Z1, Z1
+	VCMPPS       $0x04, Z1, Z10, K1, K2
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z7, Z7, Z1
 	VMULPS       Z8, Z8, Z2
+	VADDPS       Z2, Z1, Z1
+	VMULPS       Z9, Z9, Z2
 	VADDPS       Z2, Z1, Z1
 	VMOVAPS      Z1, Z2
 	VMULPS.BCST  52(AX), Z2, Z2
-	VADDPS       Z9, Z2, Z2
-	VMULPS.BCST  12(AX), Z6, Z6
-	VMULPS.BCST  16(AX), Z7, Z7
-	VADDPS       Z7, Z6, Z6
-	VMULPS.BCST  20(AX), Z8, Z8
-	VADDPS       Z8, Z6, Z6
-	VMULPS       Z6, Z6, Z3
+	VADDPS       Z10, Z2, Z2
+	VMULPS.BCST  12(AX), Z7, Z7
+	VMULPS.BCST  16(AX), Z8, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z7, Z7, Z3
 	VCMPPS       $0x15, Z2, Z3, K2, K2
-	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
 	VMOVAPS      Z1, Z1
 	VMULPS.BCST  56(AX), Z1, Z1
-	VCMPPS       $0x11, Z10, Z6, K1, K3
-	VCMPPS       $0x1e, Z10, Z2, K3, K3
+	VCMPPS       $0x11, Z11, Z7, K1, K3
+	VCMPPS       $0x1e, Z11, Z2, K3, K3
 	VCMPPS       $0x1e, Z1, Z3, K3, K3
-	VSUBPS.BCST  40(AX), Z6, Z6
-	VMULPS       Z6, Z6, Z3
-	VSUBPS       Z9, Z1, Z1
-	VCMPPS       $0x1e, Z10, Z6, K1, K1
+	VSUBPS.BCST  40(AX), Z7, Z7
+	VMULPS       Z7, Z7, Z3
+	VSUBPS       Z10, Z1, Z1
+	VCMPPS       $0x1e, Z11, Z7, K1, K1
 	VCMPPS       $0x1e, Z1, Z3, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	VPCOMPRESSD  Z0, K2, (R8)(DX*4)
-	KMOVW        K2, SI
-	POPCNTL      SI, SI
-	ADDQ         SI, DX
+	VPCOMPRESSD  Z0, K2, (DI)(DX*4)
+	KMOVW        K2, R10
+	POPCNTL      R10, R10
+	ADDQ         R10, DX
 	ADDQ         $0x10, BX
 
 gather:
-	MOVQ DI, SI
-	SUBQ BX, SI
+	MOVQ SI, R10
+	SUBQ BX, R10
 	JG   gathered
 	VZEROUPPER
 	MOVQ DX, ret+32(FP)
 	RET
 
 // func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT
+// Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·manyBetweenAVX512(SB), NOSPLIT, $0-48
 	MOVQ         p+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
 	XORL         BX, BX
-	MOVQ         out+32(FP), R8
-	MOVQ         b+16(FP), R9
+	MOVQ         out+32(FP), DI
+	MOVQ         b+16(FP), R8
 	VBROADCASTSS 48(AX), Z0
 	VBROADCASTSS 36(AX), Z1
 	VBROADCASTSS 24(AX), Z2
 	VBROADCASTSS 28(AX), Z3
 	VBROADCASTSS 32(AX), Z4
-	XORL         DI, DI
+	XORL         SI, SI
+	VMOVDQU32    rising<>+0(SB), Z5
+	MOVL         $0x00000010, R9
+	VPBROADCASTD R9, Z6
 	JMP          ask
 
 wide:
-	MOVQ     96(CX), SI
-	MOVQ     96(R9), R10
-	VMOVUPS  (SI)(BX*4), Z5
-	VPCMPEQD (R10)(BX*4), Z5, K1
-	MOVQ     (CX), SI
-	MOVQ     (R9), R10
-	VMOVUPS  (SI)(BX*4), Z5
-	VMOVUPS  (R10)(BX*4), Z16
-	VSUBPS   Z5, Z16, Z16
-	VMULPS   Z0, Z16, Z16
-	VADDPS   Z16, Z5, K1, Z5
-	MOVQ     48(CX), SI
-	MOVQ     48(R9), R10
-	VMOVUPS  (SI)(BX*4), Z16
-	VMOVUPS  (R10)(BX*4), Z17
-	VSUBPS   Z16, Z17, Z17
-	VMULPS   Z0, Z17, Z17
-	VADDPS   Z17, Z16, K1, Z16
-	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z16, Z16
-	VADDPS   Z16, Z5, Z5
-	VCMPPS   $0x15, Z4, Z5, K1
-	VCMPPS   $0x1a, Z1, Z5, K1, K1
-	KMOVW    K1, SI
-	MOVQ     96(CX), R10
-	MOVQ     96(R9), R11
-	VMOVUPS  64(R10)(BX*4), Z5
-	VPCMPEQD 64(R11)(BX*4), Z5, K1
-	MOVQ     (CX), R10
-	MOVQ     (R9), R11
-	VMOVUPS  64(R10)(BX*4), Z5
-	VMOVUPS  64(R11)(BX*4), Z16
-	VSUBPS   Z5, Z16, Z16
-	VMULPS   Z0, Z16, Z16
-	VADDPS   Z16, Z5, K1, Z5
-	MOVQ     48(CX), R10
-	MOVQ     48(R9), R11
-	VMOVUPS  64(R10)(BX*4), Z16
-	VMOVUPS  64(R11)(BX*4), Z17
-	VSUBPS   Z16, Z17, Z17
-	VMULPS   Z0, Z17, Z17
-	VADDPS   Z17, Z16, K1, Z16
-	VMULPS   Z2, Z5, Z5
-	VMULPS   Z3, Z16, Z16
-	VADDPS   Z16, Z5, Z5
-	VCMPPS   $0x15, Z4, Z5, K1
-	VCMPPS   $0x1a, Z1, Z5, K1, K1
-	KMOVW    K1, R10
-	SHLL     $0x10, R10
-	ORL      R10, SI
-	POPCNTL  SI, R11
-	TZCNTL   SI, R10
-	ADDL     BX, R10
-	MOVL     R10, (R8)(DI*4)
-	BLSRL    SI, SI
-	TZCNTL   SI, R10
-	ADDL     BX, R10
-	MOVL     R10, 4(R8)(DI*4)
-	BLSRL    SI, SI
-	LEAQ     (DI)(R11*1), R12
-	CMPL     R11, $0x02
-	JBE      wide_listed
-
-wide_more:
-	TZCNTL SI, R10
-	ADDL   BX, R10
-	MOVL   R10, 8(R8)(DI*4)
-	INCQ   DI
-	BLSRL  SI, SI
-	JNZ    wide_more
-
-wide_listed:
-	MOVQ R12, DI
-	ADDQ $0x20, BX
+	MOVQ          96(CX), R9
+	MOVQ          96(R8), R10
+	VMOVUPS       (R9)(BX*4), Z7
+	VPCMPEQD      (R10)(BX*4), Z7, K1
+	MOVQ          (CX), R9
+	MOVQ          (R8), R10
+	VMOVUPS       (R9)(BX*4), Z7
+	VMOVUPS       (R10)(BX*4), Z18
+	VSUBPS        Z7, Z18, Z18
+	VMULPS        Z0, Z18, Z18
+	VADDPS        Z18, Z7, K1, Z7
+	MOVQ          48(CX), R9
+	MOVQ          48(R8), R10
+	VMOVUPS       (R9)(BX*4), Z18
+	VMOVUPS       (R10)(BX*4), Z19
+	VSUBPS        Z18, Z19, Z19
+	VMULPS        Z0, Z19, Z19
+	VADDPS        Z19, Z18, K1, Z18
+	VMULPS        Z2, Z7, Z7
+	VMULPS        Z3, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	VCMPPS        $0x15, Z4, Z7, K1
+	VCMPPS        $0x1a, Z1, Z7, K1, K1
+	VPCOMPRESSD.Z Z5, K1, Z7
+	VMOVDQU32     Z7, (DI)(SI*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, SI
+	VPADDD        Z6, Z5, Z5
+	MOVQ          96(CX), R9
+	MOVQ          96(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VPCMPEQD      64(R10)(BX*4), Z7, K1
+	MOVQ          (CX), R9
+	MOVQ          (R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VMOVUPS       64(R10)(BX*4), Z18
+	VSUBPS        Z7, Z18, Z18
+	VMULPS        Z0, Z18, Z18
+	VADDPS        Z18, Z7, K1, Z7
+	MOVQ          48(CX), R9
+	MOVQ          48(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z18
+	VMOVUPS       64(R10)(BX*4), Z19
+	VSUBPS        Z18, Z19, Z19
+	VMULPS        Z0, Z19, Z19
+	VADDPS        Z19, Z18, K1, Z18
+	VMULPS        Z2, Z7, Z7
+	VMULPS        Z3, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	VCMPPS        $0x15, Z4, Z7, K1
+	VCMPPS        $0x1a, Z1, Z7, K1, K1
+	VPCOMPRESSD.Z Z5, K1, Z7
+	VMOVDQU32     Z7, (DI)(SI*4)
+	KMOVW         K1, R9
+	POPCNTL       R9, R9
+	ADDQ          R9, SI
+	VPADDD        Z6, Z5, Z5
+	ADDQ          $0x20, BX
 
 ask:
-	MOVQ DX, SI
-	SUBQ BX, SI
-	CMPQ SI, $0x20
+	MOVQ DX, R9
+	SUBQ BX, R9
+	CMPQ R9, $0x20
 	JGE  wide
 
 narrow:
-	TESTQ     SI, SI
-	JLE       again
-	MOVL      $0x00000010, R10
-	CMPQ      SI, R10
-	CMOVQLT   SI, R10
-	MOVL      $0xffffffff, SI
-	BZHIL     R10, SI, SI
-	KMOVW     SI, K1
-	MOVQ      96(CX), SI
-	MOVQ      96(R9), R10
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (R10)(BX*4), K1, Z16
-	VPCMPEQD  Z16, Z5, K1, K2
-	MOVQ      (CX), SI
-	MOVQ      (R9), R10
-	VMOVUPS.Z (SI)(BX*4), K1, Z5
-	VMOVUPS.Z (R10)(BX*4), K1, Z16
-	VSUBPS    Z5, Z16, Z16
-	VMULPS    Z0, Z16, Z16
-	VADDPS    Z16, Z5, K2, Z5
-	MOVQ      48(CX), SI
-	MOVQ      48(R9), R10
-	VMOVUPS.Z (SI)(BX*4), K1, Z16
-	VMOVUPS.Z (R10)(BX*4), K1, Z17
-	VSUBPS    Z16, Z17, Z17
-	VMULPS    Z0, Z17, Z17
-	VADDPS    Z17, Z16, K2, Z16
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z3, Z16, Z16
-	VADDPS    Z16, Z5, Z5
-	VCMPPS    $0x15, Z4, Z5, K1, K1
-	VCMPPS    $0x1a, Z1, Z5, K1, K1
-	KMOVW     K1, SI
-	POPCNTL   SI, R11
-	TZCNTL    SI, R10
-	ADDL      BX, R10
-	MOVL      R10, (R8)(DI*4)
-	BLSRL     SI, SI
-	LEAQ      (DI)(R11*1), R12
-	CMPL      R11, $0x01
-	JBE       narrow_listed
-
-narrow_more:
-	TZCNTL SI, R10
-	ADDL   BX, R10
-	MOVL   R10, 4(R8)(DI*4)
-	INCQ   DI
-	BLSRL  SI, SI
-	JNZ    narrow_more
-
-narrow_listed:
-	MOVQ R12, DI
-	ADDQ $0x10, BX
-	MOVQ DX, SI
-	SUBQ BX, SI
-	JMP  narrow
+	TESTQ       R9, R9
+	JLE         again
+	MOVL        $0x00000010, R10
+	CMPQ        R9, R10
+	CMOVQLT     R9, R10
+	MOVL        $0xffffffff, R9
+	BZHIL       R10, R9, R9
+	KMOVW       R9, K1
+	MOVQ        96(CX), R9
+	MOVQ        96(R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMOVUPS.Z   (R10)(BX*4), K1, Z18
+	VPCMPEQD    Z18, Z7, K1, K2
+	MOVQ        (CX), R9
+	MOVQ        (R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMOVUPS.Z   (R10)(BX*4), K1, Z18
+	VSUBPS      Z7, Z18, Z18
+	VMULPS      Z0, Z18, Z18
+	VADDPS      Z18, Z7, K2, Z7
+	MOVQ        48(CX), R9
+	MOVQ        48(R8), R10
+	VMOVUPS.Z   (R9)(BX*4), K1, Z18
+	VMOVUPS.Z   (R10)(BX*4), K1, Z19
+	VSUBPS      Z18, Z19, Z19
+	VMULPS      Z0, Z19, Z19
+	VADDPS      Z19, Z18, K2, Z18
+	VMULPS      Z2, Z7, Z7
+	VMULPS      Z3, Z18, Z18
+	VADDPS      Z18, Z7, Z7
+	VCMPPS      $0x15, Z4, Z7, K1, K1
+	VCMPPS      $0x1a, Z1, Z7, K1, K1
+	VPCOMPRESSD Z5, K1, (DI)(SI*4)
+	KMOVW       K1, R9
+	POPCNTL     R9, R9
+	ADDQ        R9, SI
+	VPADDD      Z6, Z5, Z5
+	ADDQ        $0x10, BX
+	MOVQ        DX, R9
+	SUBQ        BX, R9
+	JMP         narrow
 
 again:
 	XORL BX, BX
@@ -4474,92 +4420,92 @@ again:
 
 gathered:
 	MOVL         $0x00000010, R10
-	CMPQ         SI, R10
-	CMOVQLT      SI, R10
-	MOVL         $0xffffffff, SI
-	BZHIL        R10, SI, SI
-	KMOVW        SI, K1
-	VMOVDQU32.Z  (R8)(BX*4), K1, Z1
-	MOVQ         96(CX), SI
-	MOVQ         96(R9), R10
+	CMPQ         R9, R10
+	CMOVQLT      R9, R10
+	MOVL         $0xffffffff, R9
+	BZHIL        R10, R9, R9
+	KMOVW        R9, K1
+	VMOVDQU32.Z  (DI)(BX*4), K1, Z1
+	MOVQ         96(CX), R9
+	MOVQ         96(R8), R10
 	KMOVW        K1, K2
-	VGATHERDPS   (SI)(Z1*4), K2, Z6
+	VGATHERDPS   (R9)(Z1*4), K2, Z8
 	KMOVW        K1, K2
-	VGATHERDPS   (R10)(Z1*4), K2, Z7
-	VPCMPEQD     Z7, Z6, K1, K2
-	MOVQ         (CX), SI
-	MOVQ         (R9), R10
+	VGATHERDPS   (R10)(Z1*4), K2, Z9
+	VPCMPEQD     Z9, Z8, K1, K2
+	MOVQ         (CX), R9
+	MOVQ         (R8), R10
 	KMOVW        K1, K3
-	VGATHERDPS   (SI)(Z1*4), K3, Z8
-	KMOVW        K1, K3
-	VGATHERDPS   (R10)(Z1*4), K3, Z9
-	VSUBPS       Z8, Z9, Z9
-	VMULPS       Z0, Z9, Z9
-	VADDPS       Z9, Z8, K2, Z8
-	MOVQ         24(CX), SI
-	MOVQ         24(R9), R10
-	KMOVW        K1, K3
-	VGATHERDPS   (SI)(Z1*4), K3, Z10
+	VGATHERDPS   (R9)(Z1*4), K3, Z10
 	KMOVW        K1, K3
 	VGATHERDPS   (R10)(Z1*4), K3, Z11
 	VSUBPS       Z10, Z11, Z11
 	VMULPS       Z0, Z11, Z11
 	VADDPS       Z11, Z10, K2, Z10
-	MOVQ         48(CX), SI
-	MOVQ         48(R9), R10
+	MOVQ         24(CX), R9
+	MOVQ         24(R8), R10
 	KMOVW        K1, K3
-	VGATHERDPS   (SI)(Z1*4), K3, Z12
+	VGATHERDPS   (R9)(Z1*4), K3, Z12
 	KMOVW        K1, K3
 	VGATHERDPS   (R10)(Z1*4), K3, Z13
 	VSUBPS       Z12, Z13, Z13
 	VMULPS       Z0, Z13, Z13
 	VADDPS       Z13, Z12, K2, Z12
-	VSUBPS.BCST  (AX), Z8, Z8
-	VSUBPS.BCST  4(AX), Z10, Z10
-	VSUBPS.BCST  8(AX), Z12, Z12
-	MOVQ         72(CX), SI
+	MOVQ         48(CX), R9
+	MOVQ         48(R8), R10
+	KMOVW        K1, K3
+	VGATHERDPS   (R9)(Z1*4), K3, Z14
+	KMOVW        K1, K3
+	VGATHERDPS   (R10)(Z1*4), K3, Z15
+	VSUBPS       Z14, Z15, Z15
+	VMULPS       Z0, Z15, Z15
+	VADDPS       Z15, Z14, K2, Z14
+	VSUBPS.BCST  (AX), Z10, Z10
+	VSUBPS.BCST  4(AX), Z12, Z12
+	VSUBPS.BCST  8(AX), Z14, Z14
+	MOVQ         72(CX), R9
 	KMOVW        K1, K2
-	VGATHERDPS   (SI)(Z1*4), K2, Z14
+	VGATHERDPS   (R9)(Z1*4), K2, Z16
 	VBROADCASTSS 60(AX), Z2
-	VCMPPS       $0x04, Z2, Z14, K1, K2
-	VSUBPS.BCST  44(AX), Z14, Z14
-	VMULPS       Z8, Z8, Z2
-	VMULPS       Z10, Z10, Z3
-	VADDPS       Z3, Z2, Z2
+	VCMPPS       $0x04, Z2, Z16, K1, K2
+	VSUBPS.BCST  44(AX), Z16, Z16
+	VMULPS       Z10, Z10, Z2
 	VMULPS       Z12, Z12, Z3
+	VADDPS       Z3, Z2, Z2
+	VMULPS       Z14, Z14, Z3
 	VADDPS       Z3, Z2, Z2
 	VMOVAPS      Z2, Z3
 	VMULPS.BCST  52(AX), Z3, Z3
-	VADDPS       Z14, Z3, Z3
-	VMULPS.BCST  12(AX), Z8, Z8
-	VMULPS.BCST  16(AX), Z10, Z10
-	VADDPS       Z10, Z8, Z8
-	VMULPS.BCST  20(AX), Z12, Z12
-	VADDPS       Z12, Z8, Z8
-	VMULPS       Z8, Z8, Z4
+	VADDPS       Z16, Z3, Z3
+	VMULPS.BCST  12(AX), Z10, Z10
+	VMULPS.BCST  16(AX), Z12, Z12
+	VADDPS       Z12, Z10, Z10
+	VMULPS.BCST  20(AX), Z14, Z14
+	VADDPS       Z14, Z10, Z10
+	VMULPS       Z10, Z10, Z4
 	VCMPPS       $0x15, Z3, Z4, K2, K2
-	VPXORD       Z15, Z15, Z15
+	VPXORD       Z17, Z17, Z17
 	VMOVAPS      Z2, Z2
 	VMULPS.BCST  56(AX), Z2, Z2
-	VCMPPS       $0x11, Z15, Z8, K1, K3
-	VCMPPS       $0x1e, Z15, Z3, K3, K3
+	VCMPPS       $0x11, Z17, Z10, K1, K3
+	VCMPPS       $0x1e, Z17, Z3, K3, K3
 	VCMPPS       $0x1e, Z2, Z4, K3, K3
-	VSUBPS.BCST  40(AX), Z8, Z8
-	VMULPS       Z8, Z8, Z4
-	VSUBPS       Z14, Z2, Z2
-	VCMPPS       $0x1e, Z15, Z8, K1, K1
+	VSUBPS.BCST  40(AX), Z10, Z10
+	VMULPS       Z10, Z10, Z4
+	VSUBPS       Z16, Z2, Z2
+	VCMPPS       $0x1e, Z17, Z10, K1, K1
 	VCMPPS       $0x1e, Z2, Z4, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
-	VPCOMPRESSD  Z1, K2, (R8)(DX*4)
-	KMOVW        K2, SI
-	POPCNTL      SI, SI
-	ADDQ         SI, DX
+	VPCOMPRESSD  Z1, K2, (DI)(DX*4)
+	KMOVW        K2, R9
+	POPCNTL      R9, R9
+	ADDQ         R9, DX
 	ADDQ         $0x10, BX
 
 gather:
-	MOVQ DI, SI
-	SUBQ BX, SI
+	MOVQ SI, R9
+	SUBQ BX, R9
 	JG   gathered
 	VZEROUPPER
 	MOVQ DX, ret+40(FP)

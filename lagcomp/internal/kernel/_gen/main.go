@@ -52,7 +52,7 @@ func main() {
 		DATA(4*i, U32(i))
 	}
 	for _, k := range []kernel{{name: "many", lanes: 8}, {name: "many", lanes: 16}, {name: "manyBetween", lanes: 16, two: true}} {
-		k.window, k.avx512 = window, k.lanes == 16
+		k.window, k.rising, k.avx512 = window, rising, k.lanes == 16
 		k.writeMany()
 	}
 	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}

@@ -10,22 +10,38 @@ import (
 const sure = 2
 
 // writeMany writes the shape for many rows: no branch is asked whether somebody passed, because among many rows it cannot be foretold
-// where. Rows that pass the cheap test are listed in out; then these are gathered, a register at a time, and out is packed once more to
-// those that pass the full test.
+// where. Rows that pass the cheap test are packed into out; then these are gathered, a register at a time, and out is packed once more to
+// those that pass the full test. AVX2 has nothing that packs: its rows are listed by their bits.
 func (k *kernel) writeMany() {
 	k.signature()
 	k.load()
 	left, count := GP64(), k.sub
 	XORL(count.As32(), count.As32())
 	var picked Mem
-	if !k.avx512 {
+	var row, step reg.VecVirtual
+	if k.avx512 {
+		row, step = ZMM(), ZMM()
+		VMOVDQU32(k.rising, row)
+		MOVL(U32(16), left.As32())
+		VPBROADCASTD(left.As32(), step)
+	} else {
 		picked = AllocLocal(32)
 	}
 	JMP(LabelRef("ask"))
 
 	Label("wide")
 	bits, more := k.passed, GP64()
-	for r := 0; r*k.lanes < wideRows; r++ {
+	for r := 0; k.avx512 && r*k.lanes < wideRows; r++ {
+		// A whole register is stored.
+		packed, m := ZMM(), k.cheap(r, rows{})
+		VPCOMPRESSD_Z(row, m.k, packed)
+		VMOVDQU32(packed, k.at(count))
+		k.bits(m, more)
+		POPCNTL(more.As32(), more.As32())
+		ADDQ(more, count)
+		VPADDD(step, row, row)
+	}
+	for r := 0; !k.avx512 && r*k.lanes < wideRows; r++ {
 		m := k.cheap(r, rows{})
 		if r == 0 {
 			k.bits(m, bits)
@@ -35,7 +51,9 @@ func (k *kernel) writeMany() {
 		SHLL(Imm(uint64(k.lanes*r)), more.As32())
 		ORL(more.As32(), bits.As32())
 	}
-	k.list(bits, count, "wide", sure, func(row reg.GPVirtual) { ADDL(k.i.As32(), row.As32()) })
+	if !k.avx512 {
+		k.list(bits, count, "wide", sure, func(row reg.GPVirtual) { ADDL(k.i.As32(), row.As32()) })
+	}
 	ADDQ(Imm(wideRows), k.i)
 	Label("ask")
 	MOVQ(k.n, left)
@@ -47,8 +65,14 @@ func (k *kernel) writeMany() {
 	TESTQ(left, left)
 	JLE(LabelRef("again"))
 	valid := k.first(left)
-	k.bits(k.cheap(0, valid), bits)
-	k.list(bits, count, "narrow", 1, func(row reg.GPVirtual) { ADDL(k.i.As32(), row.As32()) })
+	m := k.cheap(0, valid)
+	if k.avx512 {
+		k.pack(row, m, count)
+		VPADDD(step, row, row)
+	} else {
+		k.bits(m, bits)
+		k.list(bits, count, "narrow", 1, func(row reg.GPVirtual) { ADDL(k.i.As32(), row.As32()) })
+	}
 	ADDQ(Imm(uint64(k.lanes)), k.i)
 	MOVQ(k.n, left)
 	SUBQ(k.i, left)
