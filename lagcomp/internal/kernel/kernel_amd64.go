@@ -126,12 +126,8 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 }
 
 func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) {
-	way, ends, flesh := (*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick))
-	switch k {
-	case avx512:
-		return capsulesAVX512(way, ends, flesh)
-	case avx2:
-		return capsulesAVX2(way, ends, flesh)
+	if k != generic {
+		return capsulesAVX2((*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick)))
 	}
 	return Undecided, 0
 }

@@ -1876,286 +1876,6 @@ done:
 DATA movedNeverAVX2<>+0(SB)/4, $0x7f800000
 GLOBL movedNeverAVX2<>(SB), RODATA|NOPTR, $4
 
-// func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
-// Requires: AVX, AVX2, SSE
-TEXT ·capsulesAVX2(SB), $32-36
-	MOVQ         f+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         flesh+16(FP), DX
-	XORL         BX, BX
-	MOVQ         $-1, SI
-	VMOVSS       24(AX), X0
-	VBROADCASTSS signAVX2<>+0(SB), Y1
-
-lanes:
-	VBROADCASTSS (AX), Y2
-	VADDPS       Y2, Y2, Y2
-	VMOVUPS      (CX)(BX*1), Y3
-	VADDPS       192(CX)(BX*1), Y3, Y3
-	VSUBPS       Y2, Y3, Y3
-	VBROADCASTSS 4(AX), Y2
-	VADDPS       Y2, Y2, Y2
-	VMOVUPS      64(CX)(BX*1), Y4
-	VADDPS       256(CX)(BX*1), Y4, Y4
-	VSUBPS       Y2, Y4, Y4
-	VBROADCASTSS 8(AX), Y2
-	VADDPS       Y2, Y2, Y2
-	VMOVUPS      128(CX)(BX*1), Y5
-	VADDPS       320(CX)(BX*1), Y5, Y5
-	VSUBPS       Y2, Y5, Y5
-	VBROADCASTSS 28(AX), Y2
-	VADDPS       64(DX)(BX*1), Y2, Y2
-	VADDPS       Y2, Y2, Y2
-	VMOVAPS      Y3, Y6
-	VBROADCASTSS 12(AX), Y7
-	VMULPS       Y7, Y6, Y6
-	VMOVAPS      Y4, Y7
-	VBROADCASTSS 16(AX), Y8
-	VMULPS       Y8, Y7, Y7
-	VADDPS       Y7, Y6, Y6
-	VMOVAPS      Y5, Y7
-	VBROADCASTSS 20(AX), Y8
-	VMULPS       Y8, Y7, Y7
-	VADDPS       Y7, Y6, Y6
-	VMULPS       Y3, Y3, Y3
-	VMULPS       Y4, Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VMULPS       Y5, Y5, Y4
-	VADDPS       Y4, Y3, Y3
-	VMULPS       Y6, Y6, Y6
-	VSUBPS       Y6, Y3, Y3
-	VMULPS       Y2, Y2, Y2
-	VCMPPS       $0x12, Y2, Y3, Y2
-	VMOVMSKPS    Y2, DI
-	TESTL        DI, DI
-	JZ           next
-	VBROADCASTSS (AX), Y3
-	VMOVUPS      (CX)(BX*1), Y4
-	VSUBPS       Y4, Y3, Y3
-	VMOVUPS      192(CX)(BX*1), Y5
-	VSUBPS       Y4, Y5, Y5
-	VBROADCASTSS 4(AX), Y4
-	VMOVUPS      64(CX)(BX*1), Y6
-	VSUBPS       Y6, Y4, Y4
-	VMOVUPS      256(CX)(BX*1), Y7
-	VSUBPS       Y6, Y7, Y7
-	VBROADCASTSS 8(AX), Y6
-	VMOVUPS      128(CX)(BX*1), Y8
-	VSUBPS       Y8, Y6, Y6
-	VMOVUPS      320(CX)(BX*1), Y9
-	VSUBPS       Y8, Y9, Y9
-	VMULPS       Y5, Y5, Y8
-	VMULPS       Y7, Y7, Y10
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y9, Y9, Y10
-	VADDPS       Y10, Y8, Y8
-	VMOVAPS      Y5, Y10
-	VBROADCASTSS 12(AX), Y11
-	VMULPS       Y11, Y10, Y10
-	VMOVAPS      Y7, Y11
-	VBROADCASTSS 16(AX), Y12
-	VMULPS       Y12, Y11, Y11
-	VADDPS       Y11, Y10, Y10
-	VMOVAPS      Y9, Y11
-	VBROADCASTSS 20(AX), Y12
-	VMULPS       Y12, Y11, Y11
-	VADDPS       Y11, Y10, Y10
-	VMULPS       Y3, Y5, Y5
-	VMULPS       Y4, Y7, Y7
-	VADDPS       Y7, Y5, Y5
-	VMULPS       Y6, Y9, Y7
-	VADDPS       Y7, Y5, Y5
-	VMOVAPS      Y3, Y7
-	VBROADCASTSS 12(AX), Y9
-	VMULPS       Y9, Y7, Y7
-	VMOVAPS      Y4, Y9
-	VBROADCASTSS 16(AX), Y11
-	VMULPS       Y11, Y9, Y9
-	VADDPS       Y9, Y7, Y7
-	VMOVAPS      Y6, Y9
-	VBROADCASTSS 20(AX), Y11
-	VMULPS       Y11, Y9, Y9
-	VADDPS       Y9, Y7, Y7
-	VMULPS       Y3, Y3, Y3
-	VMULPS       Y4, Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VMULPS       Y6, Y6, Y4
-	VADDPS       Y4, Y3, Y3
-	VBROADCASTSS 28(AX), Y4
-	VADDPS       (DX)(BX*1), Y4, Y4
-	VMULPS       Y4, Y4, Y4
-	VSUBPS       Y4, Y3, Y3
-	VBROADCASTSS tinyAVX2<>+0(SB), Y4
-	VCMPPS       $0x11, Y4, Y8, Y4
-	VANDPS       Y2, Y4, Y4
-	VMOVMSKPS    Y4, DI
-	TESTL        DI, DI
-	JNZ          odd
-	VMULPS       Y10, Y10, Y11
-	VSUBPS       Y11, Y8, Y4
-	VMULPS       Y7, Y8, Y6
-	VMULPS       Y10, Y5, Y11
-	VSUBPS       Y11, Y6, Y6
-	VMULPS       Y3, Y8, Y9
-	VMULPS       Y5, Y5, Y11
-	VSUBPS       Y11, Y9, Y9
-	VXORPS       Y11, Y11, Y11
-	VCMPPS       $0x12, Y11, Y9, Y12
-	VANDPS       Y2, Y12, Y12
-	VANDNPS      Y2, Y12, Y2
-	VCMPPS       $0x1d, Y11, Y5, Y13
-	VANDPS       Y12, Y13, Y13
-	VCMPPS       $0x12, Y8, Y5, Y14
-	VANDPS       Y13, Y14, Y14
-	VANDNPS      Y12, Y14, Y12
-	VBROADCASTSS thinAVX2<>+0(SB), Y13
-	VMULPS       Y13, Y8, Y13
-	VCMPPS       $0x11, Y13, Y4, Y13
-	VANDNPS      Y2, Y13, Y2
-	VMULPS       Y9, Y4, Y9
-	VMULPS       Y6, Y6, Y13
-	VSUBPS       Y9, Y13, Y13
-	VCMPPS       $0x11, Y11, Y13, Y9
-	VANDNPS      Y2, Y9, Y2
-	VSQRTPS      Y13, Y13
-	VXORPS       Y1, Y6, Y6
-	VSUBPS       Y13, Y6, Y6
-	VDIVPS       Y4, Y6, Y4
-	VCMPPS       $0x11, Y11, Y4, Y6
-	VANDNPS      Y2, Y6, Y2
-	VMULPS       Y10, Y4, Y13
-	VADDPS       Y5, Y13, Y13
-	VCMPPS       $0x1e, Y11, Y13, Y5
-	VANDPS       Y2, Y5, Y5
-	VCMPPS       $0x11, Y8, Y13, Y6
-	VANDPS       Y5, Y6, Y6
-	VANDNPS      Y2, Y6, Y2
-	VORPS        Y12, Y2, Y2
-	VBROADCASTSS 24(AX), Y5
-	VCMPPS       $0x12, Y5, Y4, Y8
-	VANDPS       Y6, Y8, Y8
-	VORPS        Y14, Y8, Y6
-	VBLENDVPS    Y14, Y11, Y4, Y4
-	VXORPS       Y1, Y7, Y7
-	VCMPPS       $0x12, Y11, Y3, Y8
-	VMULPS       Y7, Y7, Y9
-	VSUBPS       Y3, Y9, Y9
-	VCMPPS       $0x16, Y11, Y7, Y3
-	VCMPPS       $0x11, Y11, Y9, Y10
-	VANDNPS      Y3, Y10, Y3
-	VSQRTPS      Y9, Y9
-	VSUBPS       Y9, Y7, Y9
-	VCMPPS       $0x12, Y5, Y9, Y7
-	VANDPS       Y3, Y7, Y3
-	VORPS        Y8, Y3, Y3
-	VMAXPS       Y11, Y9, Y9
-	VBLENDVPS    Y8, Y11, Y9, Y7
-	VMOVUPS      192(CX)(BX*1), Y8
-	VBROADCASTSS (AX), Y9
-	VSUBPS       Y9, Y8, Y8
-	VMOVUPS      256(CX)(BX*1), Y9
-	VBROADCASTSS 4(AX), Y10
-	VSUBPS       Y10, Y9, Y9
-	VMOVUPS      320(CX)(BX*1), Y10
-	VBROADCASTSS 8(AX), Y12
-	VSUBPS       Y12, Y10, Y10
-	VMOVAPS      Y8, Y12
-	VBROADCASTSS 12(AX), Y13
-	VMULPS       Y13, Y12, Y12
-	VMOVAPS      Y9, Y13
-	VBROADCASTSS 16(AX), Y14
-	VMULPS       Y14, Y13, Y13
-	VADDPS       Y13, Y12, Y12
-	VMOVAPS      Y10, Y13
-	VBROADCASTSS 20(AX), Y14
-	VMULPS       Y14, Y13, Y13
-	VADDPS       Y13, Y12, Y12
-	VMULPS       Y8, Y8, Y8
-	VMULPS       Y9, Y9, Y9
-	VADDPS       Y9, Y8, Y8
-	VMULPS       Y10, Y10, Y9
-	VADDPS       Y9, Y8, Y8
-	VBROADCASTSS 28(AX), Y9
-	VADDPS       (DX)(BX*1), Y9, Y9
-	VMULPS       Y9, Y9, Y9
-	VSUBPS       Y9, Y8, Y8
-	VCMPPS       $0x12, Y11, Y8, Y9
-	VMULPS       Y12, Y12, Y10
-	VSUBPS       Y8, Y10, Y10
-	VCMPPS       $0x16, Y11, Y12, Y8
-	VCMPPS       $0x11, Y11, Y10, Y13
-	VANDNPS      Y8, Y13, Y8
-	VSQRTPS      Y10, Y10
-	VSUBPS       Y10, Y12, Y10
-	VCMPPS       $0x12, Y5, Y10, Y5
-	VANDPS       Y8, Y5, Y5
-	VORPS        Y9, Y5, Y5
-	VMAXPS       Y11, Y10, Y10
-	VBLENDVPS    Y9, Y11, Y10, Y8
-	VCMPPS       $0x0f, Y11, Y11, Y9
-	VANDNPS      Y9, Y5, Y9
-	VCMPPS       $0x12, Y8, Y7, Y10
-	VORPS        Y9, Y10, Y9
-	VANDPS       Y3, Y9, Y9
-	VBLENDVPS    Y9, Y7, Y8, Y7
-	VORPS        Y3, Y5, Y3
-	VANDPS       Y2, Y3, Y3
-	VORPS        Y6, Y3, Y3
-	VBLENDVPS    Y2, Y7, Y4, Y2
-	VBROADCASTSS X0, Y4
-	VCMPPS       $0x12, Y4, Y2, Y4
-	VANDPS       Y3, Y4, Y4
-	VANDPS       Y3, Y4, Y3
-	VMOVMSKPS    Y3, DI
-	TESTL        DI, DI
-	JZ           next
-	VBROADCASTSS noneAVX2<>+0(SB), Y0
-	VBLENDVPS    Y3, Y2, Y0, Y0
-	VMOVUPS      Y0, (SP)
-	VPERM2F128   $0x01, Y0, Y0, Y2
-	VMINPS       Y0, Y2, Y2
-	VPERMILPS    $0x4e, Y2, Y4
-	VMINPS       Y2, Y4, Y4
-	VPERMILPS    $0xb1, Y4, Y2
-	VMINPS       Y4, Y2, Y2
-	VCMPPS       $0x00, Y2, Y0, Y0
-	VANDPS       Y3, Y0, Y0
-	VMOVMSKPS    Y0, DI
-	TESTL        DI, DI
-	BSRL         DI, DI
-	VMOVSS       (SP)(DI*4), X0
-	MOVQ         DI, SI
-	TESTQ        BX, BX
-	JZ           next
-	ADDQ         $0x08, SI
-
-next:
-	ADDQ $0x20, BX
-	CMPQ BX, $0x40
-	JLT  lanes
-
-done:
-	VZEROUPPER
-	MOVQ  SI, lane+24(FP)
-	MOVSS X0, t+32(FP)
-	RET
-
-odd:
-	MOVQ $-2, SI
-	JMP  done
-
-DATA tinyAVX2<>+0(SB)/4, $0x2b8cbccc
-GLOBL tinyAVX2<>(SB), RODATA|NOPTR, $4
-
-DATA thinAVX2<>+0(SB)/4, $0x3089705f
-GLOBL thinAVX2<>(SB), RODATA|NOPTR, $4
-
-DATA noneAVX2<>+0(SB)/4, $0x7f800000
-GLOBL noneAVX2<>(SB), RODATA|NOPTR, $4
-
-DATA signAVX2<>+0(SB)/4, $0x80000000
-GLOBL signAVX2<>(SB), RODATA|NOPTR, $4
-
 // func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
 TEXT ·rayAVX512(SB), NOSPLIT, $0-40
@@ -3621,232 +3341,264 @@ done:
 DATA movedNeverAVX512<>+0(SB)/4, $0x7f800000
 GLOBL movedNeverAVX512<>(SB), RODATA|NOPTR, $4
 
-// func capsulesAVX512(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
-// Requires: AVX, AVX512F, SSE
-TEXT ·capsulesAVX512(SB), $64-36
+// func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·capsulesAVX2(SB), $32-36
 	MOVQ         f+0(FP), AX
 	MOVQ         c+8(FP), CX
 	MOVQ         flesh+16(FP), DX
 	XORL         BX, BX
 	MOVQ         $-1, SI
 	VMOVSS       24(AX), X0
-	VBROADCASTSS signAVX512<>+0(SB), Z1
-	VBROADCASTSS (AX), Z2
-	VADDPS       Z2, Z2, Z2
-	VMOVUPS      (CX)(BX*1), Z3
-	VADDPS       192(CX)(BX*1), Z3, Z3
-	VSUBPS       Z2, Z3, Z3
-	VBROADCASTSS 4(AX), Z2
-	VADDPS       Z2, Z2, Z2
-	VMOVUPS      64(CX)(BX*1), Z11
-	VADDPS       256(CX)(BX*1), Z11, Z11
-	VSUBPS       Z2, Z11, Z11
-	VBROADCASTSS 8(AX), Z2
-	VADDPS       Z2, Z2, Z2
-	VMOVUPS      128(CX)(BX*1), Z12
-	VADDPS       320(CX)(BX*1), Z12, Z12
-	VSUBPS       Z2, Z12, Z12
-	VBROADCASTSS 28(AX), Z2
-	VADDPS       64(DX)(BX*1), Z2, Z2
-	VADDPS       Z2, Z2, Z2
-	VMOVAPS      Z3, Z13
-	VMULPS.BCST  12(AX), Z13, Z13
-	VMOVAPS      Z11, Z14
-	VMULPS.BCST  16(AX), Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMOVAPS      Z12, Z14
-	VMULPS.BCST  20(AX), Z14, Z14
-	VADDPS       Z14, Z13, Z13
-	VMULPS       Z3, Z3, Z3
-	VMULPS       Z11, Z11, Z11
-	VADDPS       Z11, Z3, Z3
-	VMULPS       Z12, Z12, Z11
-	VADDPS       Z11, Z3, Z3
-	VMULPS       Z13, Z13, Z13
-	VSUBPS       Z13, Z3, Z3
-	VMULPS       Z2, Z2, Z2
-	VCMPPS       $0x12, Z2, Z3, K1
-	KMOVW        K1, DI
+	VBROADCASTSS sign<>+0(SB), Y1
+
+lanes:
+	VBROADCASTSS (AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      (CX)(BX*1), Y3
+	VADDPS       192(CX)(BX*1), Y3, Y3
+	VSUBPS       Y2, Y3, Y3
+	VBROADCASTSS 4(AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      64(CX)(BX*1), Y4
+	VADDPS       256(CX)(BX*1), Y4, Y4
+	VSUBPS       Y2, Y4, Y4
+	VBROADCASTSS 8(AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      128(CX)(BX*1), Y5
+	VADDPS       320(CX)(BX*1), Y5, Y5
+	VSUBPS       Y2, Y5, Y5
+	VBROADCASTSS 28(AX), Y2
+	VADDPS       64(DX)(BX*1), Y2, Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVAPS      Y3, Y6
+	VBROADCASTSS 12(AX), Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVAPS      Y4, Y7
+	VBROADCASTSS 16(AX), Y8
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VMOVAPS      Y5, Y7
+	VBROADCASTSS 20(AX), Y8
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y5, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y6, Y6, Y6
+	VSUBPS       Y6, Y3, Y3
+	VMULPS       Y2, Y2, Y2
+	VCMPPS       $0x12, Y2, Y3, Y2
+	VMOVMSKPS    Y2, DI
 	TESTL        DI, DI
 	JZ           next
-	VBROADCASTSS (AX), Z2
-	VMOVUPS      (CX)(BX*1), Z3
-	VSUBPS       Z3, Z2, Z2
-	VMOVUPS      192(CX)(BX*1), Z11
-	VSUBPS       Z3, Z11, Z11
-	VBROADCASTSS 4(AX), Z3
-	VMOVUPS      64(CX)(BX*1), Z12
-	VSUBPS       Z12, Z3, Z3
-	VMOVUPS      256(CX)(BX*1), Z13
-	VSUBPS       Z12, Z13, Z13
-	VBROADCASTSS 8(AX), Z12
-	VMOVUPS      128(CX)(BX*1), Z14
-	VSUBPS       Z14, Z12, Z12
-	VMOVUPS      320(CX)(BX*1), Z15
-	VSUBPS       Z14, Z15, Z15
-	VMULPS       Z11, Z11, Z14
-	VMULPS       Z13, Z13, Z16
-	VADDPS       Z16, Z14, Z14
-	VMULPS       Z15, Z15, Z16
-	VADDPS       Z16, Z14, Z14
-	VMOVAPS      Z11, Z16
-	VMULPS.BCST  12(AX), Z16, Z16
-	VMOVAPS      Z13, Z17
-	VMULPS.BCST  16(AX), Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMOVAPS      Z15, Z17
-	VMULPS.BCST  20(AX), Z17, Z17
-	VADDPS       Z17, Z16, Z16
-	VMULPS       Z2, Z11, Z11
-	VMULPS       Z3, Z13, Z13
-	VADDPS       Z13, Z11, Z11
-	VMULPS       Z12, Z15, Z13
-	VADDPS       Z13, Z11, Z11
-	VMOVAPS      Z2, Z13
-	VMULPS.BCST  12(AX), Z13, Z13
-	VMOVAPS      Z3, Z15
-	VMULPS.BCST  16(AX), Z15, Z15
-	VADDPS       Z15, Z13, Z13
-	VMOVAPS      Z12, Z15
-	VMULPS.BCST  20(AX), Z15, Z15
-	VADDPS       Z15, Z13, Z13
-	VMULPS       Z2, Z2, Z2
-	VMULPS       Z3, Z3, Z3
-	VADDPS       Z3, Z2, Z2
-	VMULPS       Z12, Z12, Z3
-	VADDPS       Z3, Z2, Z2
-	VBROADCASTSS 28(AX), Z3
-	VADDPS       (DX)(BX*1), Z3, Z3
-	VMULPS       Z3, Z3, Z3
-	VSUBPS       Z3, Z2, Z2
-	VBROADCASTSS tinyAVX512<>+0(SB), Z3
-	VCMPPS       $0x11, Z3, Z14, K1, K2
-	KMOVW        K2, DI
+	VBROADCASTSS (AX), Y3
+	VMOVUPS      (CX)(BX*1), Y4
+	VSUBPS       Y4, Y3, Y3
+	VMOVUPS      192(CX)(BX*1), Y5
+	VSUBPS       Y4, Y5, Y5
+	VBROADCASTSS 4(AX), Y4
+	VMOVUPS      64(CX)(BX*1), Y6
+	VSUBPS       Y6, Y4, Y4
+	VMOVUPS      256(CX)(BX*1), Y7
+	VSUBPS       Y6, Y7, Y7
+	VBROADCASTSS 8(AX), Y6
+	VMOVUPS      128(CX)(BX*1), Y8
+	VSUBPS       Y8, Y6, Y6
+	VMOVUPS      320(CX)(BX*1), Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y5, Y5, Y8
+	VMULPS       Y7, Y7, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y9, Y9, Y10
+	VADDPS       Y10, Y8, Y8
+	VMOVAPS      Y5, Y10
+	VBROADCASTSS 12(AX), Y11
+	VMULPS       Y11, Y10, Y10
+	VMOVAPS      Y7, Y11
+	VBROADCASTSS 16(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VADDPS       Y11, Y10, Y10
+	VMOVAPS      Y9, Y11
+	VBROADCASTSS 20(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VADDPS       Y11, Y10, Y10
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y4, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VMULPS       Y6, Y9, Y7
+	VADDPS       Y7, Y5, Y5
+	VMOVAPS      Y3, Y7
+	VBROADCASTSS 12(AX), Y9
+	VMULPS       Y9, Y7, Y7
+	VMOVAPS      Y4, Y9
+	VBROADCASTSS 16(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMOVAPS      Y6, Y9
+	VBROADCASTSS 20(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y6, Y6, Y4
+	VADDPS       Y4, Y3, Y3
+	VBROADCASTSS 28(AX), Y4
+	VADDPS       (DX)(BX*1), Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VBROADCASTSS tiny<>+0(SB), Y4
+	VCMPPS       $0x11, Y4, Y8, Y4
+	VANDPS       Y2, Y4, Y4
+	VMOVMSKPS    Y4, DI
 	TESTL        DI, DI
 	JNZ          odd
-	VMULPS       Z16, Z16, Z17
-	VSUBPS       Z17, Z14, Z3
-	VMULPS       Z13, Z14, Z12
-	VMULPS       Z16, Z11, Z17
-	VSUBPS       Z17, Z12, Z12
-	VMULPS       Z2, Z14, Z15
-	VMULPS       Z11, Z11, Z17
-	VSUBPS       Z17, Z15, Z15
-	VPXORD       Z4, Z4, Z4
-	VCMPPS       $0x12, Z4, Z15, K1, K2
-	KANDNW       K1, K2, K1
-	VCMPPS       $0x1d, Z4, Z11, K2, K3
-	VCMPPS       $0x12, Z14, Z11, K3, K3
-	KANDNW       K2, K3, K2
-	VBROADCASTSS thinAVX512<>+0(SB), Z17
-	VMULPS       Z17, Z14, Z17
-	VCMPPS       $0x11, Z17, Z3, K4
-	KANDNW       K1, K4, K1
-	VMULPS       Z15, Z3, Z15
-	VMULPS       Z12, Z12, Z17
-	VSUBPS       Z15, Z17, Z17
-	VCMPPS       $0x11, Z4, Z17, K4
-	KANDNW       K1, K4, K1
-	VSQRTPS      Z17, Z17
-	VPXORD       Z1, Z12, Z12
-	VSUBPS       Z17, Z12, Z12
-	VDIVPS       Z3, Z12, Z3
-	VCMPPS       $0x11, Z4, Z3, K4
-	KANDNW       K1, K4, K1
-	VMULPS       Z16, Z3, Z17
-	VADDPS       Z11, Z17, Z17
-	VCMPPS       $0x1e, Z4, Z17, K1, K4
-	VCMPPS       $0x11, Z14, Z17, K4, K4
-	KANDNW       K1, K4, K1
-	KORW         K2, K1, K1
-	VBROADCASTSS 24(AX), Z11
-	VCMPPS       $0x12, Z11, Z3, K4, K2
-	KORW         K3, K2, K2
-	VBLENDMPS    Z4, Z3, K3, Z5
-	VPXORD       Z1, Z13, Z13
-	VCMPPS       $0x12, Z4, Z2, K3
-	VMULPS       Z13, Z13, Z1
-	VSUBPS       Z2, Z1, Z1
-	VCMPPS       $0x16, Z4, Z13, K4
-	VCMPPS       $0x11, Z4, Z1, K5
-	KANDNW       K4, K5, K4
-	VSQRTPS      Z1, Z1
-	VSUBPS       Z1, Z13, Z1
-	VCMPPS       $0x12, Z11, Z1, K5
-	KANDW        K4, K5, K4
-	KORW         K3, K4, K4
-	VMAXPS       Z4, Z1, Z1
-	VBLENDMPS    Z4, Z1, K3, Z6
-	VMOVUPS      192(CX)(BX*1), Z1
-	VSUBPS.BCST  (AX), Z1, Z1
-	VMOVUPS      256(CX)(BX*1), Z2
-	VSUBPS.BCST  4(AX), Z2, Z2
-	VMOVUPS      320(CX)(BX*1), Z3
-	VSUBPS.BCST  8(AX), Z3, Z3
-	VMOVAPS      Z1, Z12
-	VMULPS.BCST  12(AX), Z12, Z12
-	VMOVAPS      Z2, Z13
-	VMULPS.BCST  16(AX), Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVAPS      Z3, Z13
-	VMULPS.BCST  20(AX), Z13, Z13
-	VADDPS       Z13, Z12, Z12
-	VMULPS       Z1, Z1, Z1
-	VMULPS       Z2, Z2, Z2
-	VADDPS       Z2, Z1, Z1
-	VMULPS       Z3, Z3, Z2
-	VADDPS       Z2, Z1, Z1
-	VBROADCASTSS 28(AX), Z2
-	VADDPS       (DX)(BX*1), Z2, Z2
-	VMULPS       Z2, Z2, Z2
-	VSUBPS       Z2, Z1, Z1
-	VCMPPS       $0x12, Z4, Z1, K3
-	VMULPS       Z12, Z12, Z2
-	VSUBPS       Z1, Z2, Z2
-	VCMPPS       $0x16, Z4, Z12, K5
-	VCMPPS       $0x11, Z4, Z2, K6
-	KANDNW       K5, K6, K5
-	VSQRTPS      Z2, Z2
-	VSUBPS       Z2, Z12, Z2
-	VCMPPS       $0x12, Z11, Z2, K6
-	KANDW        K5, K6, K5
-	KORW         K3, K5, K5
-	VMAXPS       Z4, Z2, Z2
-	VBLENDMPS    Z4, Z2, K3, Z7
-	KNOTW        K5, K3
-	VCMPPS       $0x12, Z7, Z6, K6
-	KORW         K3, K6, K3
-	KANDW        K4, K3, K3
-	VBLENDMPS    Z6, Z7, K3, Z8
-	KORW         K4, K5, K3
-	KANDW        K1, K3, K3
-	KORW         K2, K3, K2
-	VBLENDMPS    Z8, Z5, K1, Z9
-	VBROADCASTSS X0, Z1
-	VCMPPS       $0x12, Z1, Z9, K2, K1
-	KANDW        K2, K1, K1
-	KMOVW        K1, AX
-	TESTL        AX, AX
+	VMULPS       Y10, Y10, Y11
+	VSUBPS       Y11, Y8, Y4
+	VMULPS       Y7, Y8, Y6
+	VMULPS       Y10, Y5, Y11
+	VSUBPS       Y11, Y6, Y6
+	VMULPS       Y3, Y8, Y9
+	VMULPS       Y5, Y5, Y11
+	VSUBPS       Y11, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VCMPPS       $0x12, Y11, Y9, Y12
+	VANDPS       Y2, Y12, Y12
+	VANDNPS      Y2, Y12, Y2
+	VCMPPS       $0x1d, Y11, Y5, Y13
+	VANDPS       Y12, Y13, Y13
+	VCMPPS       $0x12, Y8, Y5, Y14
+	VANDPS       Y13, Y14, Y14
+	VANDNPS      Y12, Y14, Y12
+	VBROADCASTSS thin<>+0(SB), Y13
+	VMULPS       Y13, Y8, Y13
+	VCMPPS       $0x11, Y13, Y4, Y13
+	VANDNPS      Y2, Y13, Y2
+	VMULPS       Y9, Y4, Y9
+	VMULPS       Y6, Y6, Y13
+	VSUBPS       Y9, Y13, Y13
+	VCMPPS       $0x11, Y11, Y13, Y9
+	VANDNPS      Y2, Y9, Y2
+	VSQRTPS      Y13, Y13
+	VXORPS       Y1, Y6, Y6
+	VSUBPS       Y13, Y6, Y6
+	VDIVPS       Y4, Y6, Y4
+	VCMPPS       $0x11, Y11, Y4, Y6
+	VANDNPS      Y2, Y6, Y2
+	VMULPS       Y10, Y4, Y13
+	VADDPS       Y5, Y13, Y13
+	VCMPPS       $0x1e, Y11, Y13, Y5
+	VANDPS       Y2, Y5, Y5
+	VCMPPS       $0x11, Y8, Y13, Y6
+	VANDPS       Y5, Y6, Y6
+	VANDNPS      Y2, Y6, Y2
+	VORPS        Y12, Y2, Y2
+	VBROADCASTSS 24(AX), Y5
+	VCMPPS       $0x12, Y5, Y4, Y8
+	VANDPS       Y6, Y8, Y8
+	VORPS        Y14, Y8, Y6
+	VBLENDVPS    Y14, Y11, Y4, Y4
+	VXORPS       Y1, Y7, Y7
+	VCMPPS       $0x12, Y11, Y3, Y8
+	VMULPS       Y7, Y7, Y9
+	VSUBPS       Y3, Y9, Y9
+	VCMPPS       $0x16, Y11, Y7, Y3
+	VCMPPS       $0x11, Y11, Y9, Y10
+	VANDNPS      Y3, Y10, Y3
+	VSQRTPS      Y9, Y9
+	VSUBPS       Y9, Y7, Y9
+	VCMPPS       $0x12, Y5, Y9, Y7
+	VANDPS       Y3, Y7, Y3
+	VORPS        Y8, Y3, Y3
+	VMAXPS       Y11, Y9, Y9
+	VBLENDVPS    Y8, Y11, Y9, Y7
+	VMOVUPS      192(CX)(BX*1), Y8
+	VBROADCASTSS (AX), Y9
+	VSUBPS       Y9, Y8, Y8
+	VMOVUPS      256(CX)(BX*1), Y9
+	VBROADCASTSS 4(AX), Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      320(CX)(BX*1), Y10
+	VBROADCASTSS 8(AX), Y12
+	VSUBPS       Y12, Y10, Y10
+	VMOVAPS      Y8, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y12, Y12
+	VMOVAPS      Y9, Y13
+	VBROADCASTSS 16(AX), Y14
+	VMULPS       Y14, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VMOVAPS      Y10, Y13
+	VBROADCASTSS 20(AX), Y14
+	VMULPS       Y14, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y9, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       Y10, Y10, Y9
+	VADDPS       Y9, Y8, Y8
+	VBROADCASTSS 28(AX), Y9
+	VADDPS       (DX)(BX*1), Y9, Y9
+	VMULPS       Y9, Y9, Y9
+	VSUBPS       Y9, Y8, Y8
+	VCMPPS       $0x12, Y11, Y8, Y9
+	VMULPS       Y12, Y12, Y10
+	VSUBPS       Y8, Y10, Y10
+	VCMPPS       $0x16, Y11, Y12, Y8
+	VCMPPS       $0x11, Y11, Y10, Y13
+	VANDNPS      Y8, Y13, Y8
+	VSQRTPS      Y10, Y10
+	VSUBPS       Y10, Y12, Y10
+	VCMPPS       $0x12, Y5, Y10, Y5
+	VANDPS       Y8, Y5, Y5
+	VORPS        Y9, Y5, Y5
+	VMAXPS       Y11, Y10, Y10
+	VBLENDVPS    Y9, Y11, Y10, Y8
+	VCMPPS       $0x0f, Y11, Y11, Y9
+	VANDNPS      Y9, Y5, Y9
+	VCMPPS       $0x12, Y8, Y7, Y10
+	VORPS        Y9, Y10, Y9
+	VANDPS       Y3, Y9, Y9
+	VBLENDVPS    Y9, Y7, Y8, Y7
+	VORPS        Y3, Y5, Y3
+	VANDPS       Y2, Y3, Y3
+	VORPS        Y6, Y3, Y3
+	VBLENDVPS    Y2, Y7, Y4, Y2
+	VBROADCASTSS X0, Y4
+	VCMPPS       $0x12, Y4, Y2, Y4
+	VANDPS       Y3, Y4, Y4
+	VANDPS       Y3, Y4, Y3
+	VMOVMSKPS    Y3, DI
+	TESTL        DI, DI
 	JZ           next
-	VBROADCASTSS noneAVX512<>+0(SB), Z0
-	VBLENDMPS    Z9, Z0, K1, Z10
-	VMOVUPS      Z10, (SP)
-	VSHUFF32X4   $0x4e, Z10, Z10, Z0
-	VMINPS       Z10, Z0, Z0
-	VSHUFF32X4   $0xb1, Z0, Z0, Z1
-	VMINPS       Z0, Z1, Z1
-	VPERMILPS    $0x4e, Z1, Z0
-	VMINPS       Z1, Z0, Z0
-	VPERMILPS    $0xb1, Z0, Z1
-	VMINPS       Z0, Z1, Z1
-	VCMPPS       $0x00, Z1, Z10, K1, K1
-	KMOVW        K1, AX
-	TESTL        AX, AX
-	BSRL         AX, AX
-	VMOVSS       (SP)(AX*4), X0
-	MOVQ         AX, SI
+	VBROADCASTSS none<>+0(SB), Y0
+	VBLENDVPS    Y3, Y2, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPERM2F128   $0x01, Y0, Y0, Y2
+	VMINPS       Y0, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y4
+	VMINPS       Y2, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y2
+	VMINPS       Y4, Y2, Y2
+	VCMPPS       $0x00, Y2, Y0, Y0
+	VANDPS       Y3, Y0, Y0
+	VMOVMSKPS    Y0, DI
+	TESTL        DI, DI
+	BSRL         DI, DI
+	VMOVSS       (SP)(DI*4), X0
+	MOVQ         DI, SI
+	TESTQ        BX, BX
+	JZ           next
+	ADDQ         $0x08, SI
 
 next:
+	ADDQ $0x20, BX
+	CMPQ BX, $0x40
+	JLT  lanes
+
 done:
 	VZEROUPPER
 	MOVQ  SI, lane+24(FP)
@@ -3857,17 +3609,17 @@ odd:
 	MOVQ $-2, SI
 	JMP  done
 
-DATA tinyAVX512<>+0(SB)/4, $0x2b8cbccc
-GLOBL tinyAVX512<>(SB), RODATA|NOPTR, $4
+DATA tiny<>+0(SB)/4, $0x2b8cbccc
+GLOBL tiny<>(SB), RODATA|NOPTR, $4
 
-DATA thinAVX512<>+0(SB)/4, $0x3089705f
-GLOBL thinAVX512<>(SB), RODATA|NOPTR, $4
+DATA thin<>+0(SB)/4, $0x3089705f
+GLOBL thin<>(SB), RODATA|NOPTR, $4
 
-DATA noneAVX512<>+0(SB)/4, $0x7f800000
-GLOBL noneAVX512<>(SB), RODATA|NOPTR, $4
+DATA none<>+0(SB)/4, $0x7f800000
+GLOBL none<>(SB), RODATA|NOPTR, $4
 
-DATA signAVX512<>+0(SB)/4, $0x80000000
-GLOBL signAVX512<>(SB), RODATA|NOPTR, $4
+DATA sign<>+0(SB)/4, $0x80000000
+GLOBL sign<>(SB), RODATA|NOPTR, $4
 
 DATA rising<>+0(SB)/4, $0x00000000
 DATA rising<>+4(SB)/4, $0x00000001

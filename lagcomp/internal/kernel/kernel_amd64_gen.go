@@ -41,12 +41,6 @@ func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 //go:noescape
 func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
-// capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
-// -2: one has no length, so who asks has to look himself.
-//
-//go:noescape
-func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
-
 // rayAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
@@ -84,11 +78,11 @@ func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 //go:noescape
 func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
-// capsulesAVX512 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
+// capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
 // -2: one has no length, so who asks has to look himself.
 //
 //go:noescape
-func capsulesAVX512(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
 
 // manyAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
 //

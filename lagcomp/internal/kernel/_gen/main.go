@@ -44,9 +44,9 @@ func main() {
 		few.writeFew()
 		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
 		moved.writeMoved()
-		body := kernel{name: "capsules", avx512: wide, lanes: few.lanes}
-		body.writeCapsules()
 	}
+	body := kernel{name: "capsules", lanes: 8}
+	body.writeCapsules()
 	rising := GLOBL("rising", RODATA|NOPTR)
 	for i := range 16 {
 		DATA(4*i, U32(i))
