@@ -23,7 +23,7 @@ var level = best()
 func best() isa {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
+	case x.HasAVX512F && x.HasAVX512VL && x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
 		return avx512
 	case x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
 		return avx2

@@ -16,7 +16,7 @@ func levels(tb testing.TB) map[string]isa {
 	all := map[string]isa{"generic": generic}
 	if cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
 		all["avx2"] = avx2
-		if cpu.X86.HasAVX512F {
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL {
 			all["avx512"] = avx512
 		}
 	}

@@ -104,9 +104,10 @@ type kernel struct {
 	constants       map[int]Mem // instead of a probe's
 	limitAt, growAt int         // where a ray has its end and its Grow
 
-	best           reg.GPVirtual     // the nearest row so far, or -1
-	dir            [3]reg.VecVirtual // float64, if it is at hand
-	limit, inverse reg.VecVirtual    // float64: where it is entered; one over the square of the direction
+	best           reg.GPVirtual  // the nearest row so far, or -1
+	from, dir      reg.VecVirtual // float64: origin and direction, if they are at hand
+	grow           reg.VecVirtual // likewise
+	limit, inverse reg.VecVirtual // float64: where it is entered; one over the square of the direction
 }
 
 func (k *kernel) write() {
@@ -369,4 +370,20 @@ func (k *kernel) full(at place, valid rows) rows {
 		VANDNPS(pass.v, behind.v, pass.v)
 	}
 	return pass
+}
+
+// line is the rows at a place whose spheres the ray's whole line may touch.
+func (k *kernel) line(at place, valid rows) rows {
+	x, y, z := k.axis(columnX, at, valid, rows{}), k.axis(columnY, at, valid, rows{}), k.axis(columnZ, at, valid, rows{})
+	k.minus(k.field(probeO), x)
+	k.minus(k.field(probeO+4), y)
+	k.minus(k.field(probeO+8), z)
+	near := k.square(x, y, z)
+	k.times(k.field(probeKeep), near)
+	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
+	k.minus(k.field(k.growAt), nr2)
+	VADDPS(nr2, near, near)
+	along := k.along(x, y, z)
+	VMULPS(along, along, along)
+	return k.compare(notLess, along, near, valid)
 }

@@ -15,7 +15,8 @@ const (
 
 var inf = float32(math.Inf(1))
 
-// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, the full test of each register at once.
+// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, at once which spheres the ray's line touches. Who is
+// behind it or beyond its end is not sorted out before the verdict, which says so anyway; nor who is Never, whose radius is no number there.
 func (k *kernel) writeFew() {
 	k.signature()
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
@@ -25,7 +26,7 @@ func (k *kernel) writeFew() {
 		offset int
 		name   string
 		value  float32
-	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+	}{{probeKeep, "Keep", 1 - slackBits}} {
 		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
 	}
 	Load(Param("r"), k.p)
@@ -43,8 +44,8 @@ func (k *kernel) writeFew() {
 	SUBQ(k.i, left)
 	JLE(LabelRef("done"))
 	MOVQ(k.i, k.sub)
-	valid, at := k.first(left), place{k.i, 0}
-	pass := k.full(at, valid)
+	valid := k.first(left)
+	pass := k.line(place{k.i, 0}, valid)
 	if k.avx512 {
 		KMOVW(pass.k, k.named.As32())
 	} else {
@@ -68,27 +69,22 @@ func (k *kernel) writeFew() {
 
 // ready works out inverse and limit as nearest and after in nearest.go do.
 func (k *kernel) ready() {
-	sum, t, one := XMM(), XMM(), XMM()
-	VXORPD(one, one, one)
-	for i := range k.dir {
-		k.dir[i] = XMM()
-		VCVTSS2SD(k.field(probeD+4*i), one, k.dir[i])
-		if i == 0 {
-			VMULSD(k.dir[i], k.dir[i], sum)
-			continue
-		}
-		VMULSD(k.dir[i], k.dir[i], t)
-		VADDSD(t, sum, sum)
-	}
-	VCVTSS2SD(k.field(k.limitAt), one, k.limit)
-	VADDSD(one, k.limit, k.limit)
-	bits, next, top := GP64(), GP64(), GP64()
-	VMOVQ(k.limit, bits)
-	LEAQ(Mem{Base: bits, Disp: 1}, next)
-	MOVQ(U64(math.Float64bits(math.Inf(1))), top)
-	CMPQ(bits, top)
-	CMOVQEQ(bits, next)
-	VMOVQ(next, k.limit)
+	sum, zero := XMM(), XMM()
+	VXORPD(zero, zero, zero)
+	k.from, k.dir, k.grow = YMM(), YMM(), XMM()
+	VCVTPS2PD(k.field(probeO), k.from)
+	VCVTPS2PD(k.field(probeD), k.dir)
+	VCVTSS2SD(k.field(k.growAt), zero, k.grow)
+	k.sum(sum, k.dir, k.dir)
+	VCVTSS2SD(k.field(k.limitAt), zero, k.limit)
+	VADDSD(zero, k.limit, k.limit)
+	// One more in its last place, but for infinity.
+	top, step := XMM(), XMM()
+	VMOVQ(word("top"+k.level(), math.Float64bits(math.Inf(1))), top)
+	VPCMPEQQ(k.limit, top, top)
+	VMOVQ(word("step"+k.level(), 1), step)
+	VPADDQ(step, top, top)
+	VPADDQ(top, k.limit, k.limit)
 	VMOVSD(double("one"+k.level(), 1), k.inverse)
 	VDIVSD(sum, k.inverse, k.inverse)
 }
@@ -104,6 +100,12 @@ func (k *kernel) level() string {
 func float(name string, v float32) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	DATA(0, U32(math.Float32bits(v)))
+	return m
+}
+
+func word(name string, v uint64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U64(v))
 	return m
 }
 
