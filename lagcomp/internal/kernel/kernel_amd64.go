@@ -53,26 +53,29 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 	return rayGeneric(p, c, n, out)
 }
 
-func (k isa) few(r *Ray, c *Column, n int) (index int, t float32) {
-	switch k {
-	case avx512:
-		return fewAVX512(r.flat(), c.flat(), n)
-	case avx2:
-		return fewAVX2(r.flat(), c.flat(), n)
-	}
-	return fewGeneric(r, c, n)
-}
-
-func (k isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
+// nearest chooses and calls at once: among few rows a call more would show.
+func nearest(k isa, r *Ray, c *Column, n int) (index int, t float32) {
 	switch {
-	case k == avx512 && n >= many:
-		return nearestManyAVX512(p.flat(), c.flat(), n, inverse, limit)
-	case k == avx512:
-		return nearestAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == generic:
+		return nearestOf(r, c, n)
+	case n < few && k == avx512:
+		index, t = fewAVX512(r.flat(), c.flat(), n)
+	case n < few:
+		index, t = fewAVX2(r.flat(), c.flat(), n)
 	case k == avx2:
-		return nearestAVX2(p.flat(), c.flat(), n, inverse, limit)
+		index, t = nearestAVX2(r.flat(), c.flat(), n)
+	case n < many:
+		index, t = nearestAVX512(r.flat(), c.flat(), n)
+	default:
+		index, t = nearestManyAVX512(r.flat(), c.flat(), n)
 	}
-	return nearestGeneric(p, r, c, n, inverse, limit, true)
+	if index >= 0 {
+		return index, t
+	}
+	if index < -1 { // its direction may not be cut
+		return nearestOf(r, c, n)
+	}
+	return -1, 0
 }
 
 func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {

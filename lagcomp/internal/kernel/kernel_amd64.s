@@ -278,61 +278,127 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, AVX2, BMI, BMI2, CMOV, SSE2
-TEXT ·nearestAVX2(SB), NOSPLIT, $0-56
-	MOVQ         p+0(FP), AX
+// func nearestAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, SSE
+TEXT ·nearestAVX2(SB), NOSPLIT, $8-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	MOVQ         $-1, R11
 	XORL         BX, BX
-	MOVQ         $-1, R9
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R10
-	MOVQ         48(CX), R11
-	VBROADCASTSS 36(AX), Y2
-	VBROADCASTSS 24(AX), Y3
-	VBROADCASTSS 28(AX), Y4
-	VBROADCASTSS 32(AX), Y5
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y1
+	VCVTPS2PD    12(AX), Y1
+	VCVTSS2SD    28(AX), X0, X2
+	VMULPD       Y1, Y1, Y2
+	VPERMILPD    $0x01, X2, X3
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDSD       X3, X2, X2
+	VADDSD       X1, X2, X2
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestAVX2<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestAVX2<>+0(SB), X3
+	VPADDQ       X3, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestAVX2<>+0(SB), X0
+	VDIVSD       X2, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X5
+	VMOVSS       X5, (SP)
+	VMOVSS       20(AX), X2
+	VMOVD        X2, SI
+	XORL         $0x80000000, SI
+	VMOVD        SI, X2
+	VMOVSS       12(AX), X3
+	VMULSS       X3, X3, X4
+	VMULSS       X2, X2, X5
+	VADDSS       X5, X4, X4
+	VUCOMISS     nearestUprightAVX2<>+0(SB), X4
+	JCC          level
+	VMOVSS       nearestOneAVX2<>+0(SB), X2
+	VXORPS       X3, X3, X3
+	VMOVSS       nearestOneAVX2<>+0(SB), X4
 
+level:
+	VMOVSS   32(AX), X6
+	VXORPS   X5, X5, X5
+	VUCOMISS X5, X6
+	JHI      widest
+	VMOVSS   nearestWidestAVX2<>+0(SB), X6
+
+widest:
+	VMULSS       X6, X6, X6
+	VADDSS       28(AX), X6, X6
+	VMULSS       nearestMoreAVX2<>+0(SB), X6, X5
+	VADDSS       X5, X6, X6
+	VADDSS       nearestLeastAVX2<>+0(SB), X6, X6
+	VMULSS       X6, X4, X6
+	VSQRTSS      X6, X6, X6
+	VMULSS       (AX), X2, X7
+	VMULSS       8(AX), X3, X5
+	VADDSS       X5, X7, X7
+	VBROADCASTSS X2, Y2
+	VBROADCASTSS X3, Y3
+	VADDSS       X6, X7, X5
+	VBROADCASTSS X5, Y4
+	VSUBSS       X6, X7, X5
+	VBROADCASTSS X5, Y5
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R11
+	JMP  done
+
+prepared:
 wide:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
 	CMPQ      SI, $0x20
 	JL        narrow
-	VMOVUPS   (R10)(BX*4), Y7
-	VMOVUPS   (R11)(BX*4), Y6
-	VMULPS    Y3, Y7, Y7
-	VMULPS    Y4, Y6, Y6
+	VMOVUPS   (R9)(BX*4), Y7
+	VMOVUPS   (R10)(BX*4), Y6
+	VMULPS    Y2, Y7, Y7
+	VMULPS    Y3, Y6, Y6
 	VADDPS    Y6, Y7, Y7
 	VCMPPS    $0x15, Y5, Y7, Y6
-	VCMPPS    $0x1a, Y2, Y7, Y7
+	VCMPPS    $0x1a, Y4, Y7, Y7
 	VANDPS    Y6, Y7, Y7
-	VMOVUPS   32(R10)(BX*4), Y8
-	VMOVUPS   32(R11)(BX*4), Y6
-	VMULPS    Y3, Y8, Y8
-	VMULPS    Y4, Y6, Y6
+	VMOVUPS   32(R9)(BX*4), Y8
+	VMOVUPS   32(R10)(BX*4), Y6
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y3, Y6, Y6
 	VADDPS    Y6, Y8, Y8
 	VCMPPS    $0x15, Y5, Y8, Y6
-	VCMPPS    $0x1a, Y2, Y8, Y8
+	VCMPPS    $0x1a, Y4, Y8, Y8
 	VANDPS    Y6, Y8, Y8
 	VORPS     Y7, Y8, Y6
-	VMOVUPS   64(R10)(BX*4), Y9
-	VMOVUPS   64(R11)(BX*4), Y10
-	VMULPS    Y3, Y9, Y9
-	VMULPS    Y4, Y10, Y10
+	VMOVUPS   64(R9)(BX*4), Y9
+	VMOVUPS   64(R10)(BX*4), Y10
+	VMULPS    Y2, Y9, Y9
+	VMULPS    Y3, Y10, Y10
 	VADDPS    Y10, Y9, Y9
 	VCMPPS    $0x15, Y5, Y9, Y10
-	VCMPPS    $0x1a, Y2, Y9, Y9
+	VCMPPS    $0x1a, Y4, Y9, Y9
 	VANDPS    Y10, Y9, Y9
 	VORPS     Y9, Y6, Y6
-	VMOVUPS   96(R10)(BX*4), Y10
-	VMOVUPS   96(R11)(BX*4), Y11
-	VMULPS    Y3, Y10, Y10
-	VMULPS    Y4, Y11, Y11
+	VMOVUPS   96(R9)(BX*4), Y10
+	VMOVUPS   96(R10)(BX*4), Y11
+	VMULPS    Y2, Y10, Y10
+	VMULPS    Y3, Y11, Y11
 	VADDPS    Y11, Y10, Y10
 	VCMPPS    $0x15, Y5, Y10, Y11
-	VCMPPS    $0x1a, Y2, Y10, Y10
+	VCMPPS    $0x1a, Y4, Y10, Y10
 	VANDPS    Y11, Y10, Y10
 	VORPS     Y10, Y6, Y6
 	VMOVMSKPS Y6, DI
@@ -358,10 +424,10 @@ judge:
 	SHLXL        DI, R12, R12
 	ANDNL        SI, R12, SI
 	ADDQ         BX, DI
-	VMOVUPS      (R10)(DI*4), Y6
+	VMOVUPS      (R9)(DI*4), Y6
 	MOVQ         24(CX), R12
 	VMOVUPS      (R12)(DI*4), Y7
-	VMOVUPS      (R11)(DI*4), Y8
+	VMOVUPS      (R10)(DI*4), Y8
 	VBROADCASTSS (AX), Y9
 	VSUBPS       Y9, Y6, Y6
 	VBROADCASTSS 4(AX), Y9
@@ -370,9 +436,9 @@ judge:
 	VSUBPS       Y9, Y8, Y8
 	MOVQ         72(CX), R12
 	VMOVUPS      (R12)(DI*4), Y9
-	VBROADCASTSS 60(AX), Y10
+	VBROADCASTSS nearestNeverAVX2<>+0(SB), Y10
 	VCMPPS       $0x04, Y10, Y9, Y10
-	VBROADCASTSS 44(AX), Y11
+	VBROADCASTSS 28(AX), Y11
 	VSUBPS       Y11, Y9, Y9
 	VMULPS       Y6, Y6, Y11
 	VMULPS       Y7, Y7, Y12
@@ -380,7 +446,7 @@ judge:
 	VMULPS       Y8, Y8, Y12
 	VADDPS       Y12, Y11, Y11
 	VMOVAPS      Y11, Y12
-	VBROADCASTSS 52(AX), Y13
+	VBROADCASTSS nearestKeepAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y12, Y12
 	VADDPS       Y9, Y12, Y12
 	VBROADCASTSS 12(AX), Y13
@@ -396,14 +462,14 @@ judge:
 	VANDPS       Y10, Y8, Y8
 	VXORPS       Y10, Y10, Y10
 	VMOVAPS      Y11, Y11
-	VBROADCASTSS 56(AX), Y13
+	VBROADCASTSS nearestSlackAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y11, Y11
 	VCMPPS       $0x11, Y10, Y6, Y13
 	VCMPPS       $0x1e, Y10, Y12, Y12
 	VANDPS       Y13, Y12, Y12
 	VCMPPS       $0x1e, Y11, Y7, Y13
 	VANDPS       Y12, Y13, Y13
-	VBROADCASTSS 40(AX), Y7
+	VBROADCASTSS (SP), Y7
 	VSUBPS       Y7, Y6, Y6
 	VMULPS       Y6, Y6, Y7
 	VSUBPS       Y9, Y11, Y11
@@ -419,17 +485,17 @@ judge:
 list:
 	TZCNTL       R8, R12
 	ADDL         DI, R12
-	VMOVSS       (R10)(R12*4), X6
+	VMOVSS       (R9)(R12*4), X6
 	MOVQ         24(CX), R13
 	VINSERTPS    $0x10, (R13)(R12*4), X6, X6
-	VINSERTPS    $0x20, (R11)(R12*4), X6, X6
+	VINSERTPS    $0x20, (R10)(R12*4), X6, X6
 	VCVTPS2PD    X6, Y6
 	VCVTPS2PD    (AX), Y7
 	VCVTPS2PD    12(AX), Y8
 	VSUBPD       Y7, Y6, Y6
 	MOVQ         72(CX), R13
 	VCVTSS2SD    (R13)(R12*4), X0, X7
-	VCVTSS2SD    44(AX), X0, X14
+	VCVTSS2SD    28(AX), X0, X14
 	VSUBSD       X7, X14, X14
 	VMULPD       Y6, Y6, Y9
 	VPERMILPD    $0x01, X9, X10
@@ -463,11 +529,11 @@ list:
 	VUCOMISD     X6, X1
 	JLS          list_later
 	VMOVAPD      X6, X1
-	MOVQ         R12, R9
+	MOVQ         R12, R11
 	VCVTSD2SS    X6, X6, X6
 	VMOVD        X6, R12
 	INCL         R12
-	MOVL         R12, 40(AX)
+	MOVL         R12, (SP)
 
 list_later:
 	BLSRL R8, R8
@@ -490,24 +556,24 @@ narrow:
 	NEGQ         DI
 	LEAQ         window<>+0(SB), SI
 	VMOVUPS      32(SI)(DI*4), Y6
-	VMASKMOVPS   (R10)(BX*4), Y6, Y7
-	VMASKMOVPS   (R11)(BX*4), Y6, Y8
-	VMULPS       Y3, Y7, Y7
-	VMULPS       Y4, Y8, Y8
+	VMASKMOVPS   (R9)(BX*4), Y6, Y7
+	VMASKMOVPS   (R10)(BX*4), Y6, Y8
+	VMULPS       Y2, Y7, Y7
+	VMULPS       Y3, Y8, Y8
 	VADDPS       Y8, Y7, Y7
 	VCMPPS       $0x15, Y5, Y7, Y8
 	VANDPS       Y6, Y8, Y8
-	VCMPPS       $0x1a, Y2, Y7, Y7
+	VCMPPS       $0x1a, Y4, Y7, Y7
 	VANDPS       Y8, Y7, Y7
 	VANDPS       Y6, Y7, Y7
 	VMOVMSKPS    Y7, R8
 	TESTL        R8, R8
 	JZ           onward
 	MOVQ         BX, DI
-	VMASKMOVPS   (R10)(DI*4), Y6, Y7
+	VMASKMOVPS   (R9)(DI*4), Y6, Y7
 	MOVQ         24(CX), SI
 	VMASKMOVPS   (SI)(DI*4), Y6, Y8
-	VMASKMOVPS   (R11)(DI*4), Y6, Y9
+	VMASKMOVPS   (R10)(DI*4), Y6, Y9
 	VBROADCASTSS (AX), Y10
 	VSUBPS       Y10, Y7, Y7
 	VBROADCASTSS 4(AX), Y10
@@ -516,10 +582,10 @@ narrow:
 	VSUBPS       Y10, Y9, Y9
 	MOVQ         72(CX), SI
 	VMASKMOVPS   (SI)(DI*4), Y6, Y10
-	VBROADCASTSS 60(AX), Y11
+	VBROADCASTSS nearestNeverAVX2<>+0(SB), Y11
 	VCMPPS       $0x04, Y11, Y10, Y11
 	VANDPS       Y6, Y11, Y11
-	VBROADCASTSS 44(AX), Y6
+	VBROADCASTSS 28(AX), Y6
 	VSUBPS       Y6, Y10, Y10
 	VMULPS       Y7, Y7, Y6
 	VMULPS       Y8, Y8, Y12
@@ -527,7 +593,7 @@ narrow:
 	VMULPS       Y9, Y9, Y12
 	VADDPS       Y12, Y6, Y6
 	VMOVAPS      Y6, Y12
-	VBROADCASTSS 52(AX), Y13
+	VBROADCASTSS nearestKeepAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y12, Y12
 	VADDPS       Y10, Y12, Y12
 	VBROADCASTSS 12(AX), Y13
@@ -543,14 +609,14 @@ narrow:
 	VANDPS       Y11, Y9, Y9
 	VXORPS       Y11, Y11, Y11
 	VMOVAPS      Y6, Y6
-	VBROADCASTSS 56(AX), Y13
+	VBROADCASTSS nearestSlackAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y6, Y6
 	VCMPPS       $0x11, Y11, Y7, Y13
 	VCMPPS       $0x1e, Y11, Y12, Y12
 	VANDPS       Y13, Y12, Y12
 	VCMPPS       $0x1e, Y6, Y8, Y13
 	VANDPS       Y12, Y13, Y13
-	VBROADCASTSS 40(AX), Y8
+	VBROADCASTSS (SP), Y8
 	VSUBPS       Y8, Y7, Y7
 	VMULPS       Y7, Y7, Y8
 	VSUBPS       Y10, Y6, Y6
@@ -566,17 +632,17 @@ narrow:
 rest:
 	TZCNTL       R8, SI
 	ADDL         DI, SI
-	VMOVSS       (R10)(SI*4), X6
+	VMOVSS       (R9)(SI*4), X6
 	MOVQ         24(CX), R12
 	VINSERTPS    $0x10, (R12)(SI*4), X6, X6
-	VINSERTPS    $0x20, (R11)(SI*4), X6, X6
+	VINSERTPS    $0x20, (R10)(SI*4), X6, X6
 	VCVTPS2PD    X6, Y6
 	VCVTPS2PD    (AX), Y7
 	VCVTPS2PD    12(AX), Y8
 	VSUBPD       Y7, Y6, Y6
 	MOVQ         72(CX), R12
 	VCVTSS2SD    (R12)(SI*4), X0, X7
-	VCVTSS2SD    44(AX), X0, X14
+	VCVTSS2SD    28(AX), X0, X14
 	VSUBSD       X7, X14, X14
 	VMULPD       Y6, Y6, Y9
 	VPERMILPD    $0x01, X9, X10
@@ -610,11 +676,11 @@ rest:
 	VUCOMISD     X6, X1
 	JLS          rest_later
 	VMOVAPD      X6, X1
-	MOVQ         SI, R9
+	MOVQ         SI, R11
 	VCVTSD2SS    X6, X6, X6
 	VMOVD        X6, SI
 	INCL         SI
-	MOVL         SI, 40(AX)
+	MOVL         SI, (SP)
 
 rest_later:
 	BLSRL R8, R8
@@ -627,10 +693,44 @@ onward:
 	JMP  narrow
 
 done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R9, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R11, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestKeepAVX2<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestKeepAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestSlackAVX2<>+0(SB)/4, $0x36800000
+GLOBL nearestSlackAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL nearestNeverAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestAVX2<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestAVX2<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestAVX2<>+0(SB)/8, $(1.0)
+GLOBL onenearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA nearestUprightAVX2<>+0(SB)/4, $0x219392ef
+GLOBL nearestUprightAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestOneAVX2<>+0(SB)/4, $0x3f800000
+GLOBL nearestOneAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestWidestAVX2<>+0(SB)/4, $0x41400000
+GLOBL nearestWidestAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestMoreAVX2<>+0(SB)/4, $0x3b800000
+GLOBL nearestMoreAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestLeastAVX2<>+0(SB)/4, $0x3c000000
+GLOBL nearestLeastAVX2<>(SB), RODATA|NOPTR, $4
 
 // func rayBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX2, BMI, BMI2, CMOV
@@ -1593,6 +1693,7 @@ TEXT ·fewAVX2(SB), NOSPLIT, $0-36
 	MOVQ         (CX), R8
 	MOVQ         48(CX), R9
 	MOVQ         $-1, R10
+	XORL         BX, BX
 	VXORPD       X0, X0, X0
 	VCVTPS2PD    (AX), Y2
 	VCVTPS2PD    12(AX), Y3
@@ -1604,14 +1705,13 @@ TEXT ·fewAVX2(SB), NOSPLIT, $0-36
 	VADDSD       X1, X5, X5
 	VCVTSS2SD    24(AX), X0, X1
 	VADDSD       X0, X1, X1
-	VMOVQ        topAVX2<>+0(SB), X0
+	VMOVQ        topfewAVX2<>+0(SB), X0
 	VPCMPEQQ     X1, X0, X0
-	VMOVQ        stepAVX2<>+0(SB), X6
+	VMOVQ        stepfewAVX2<>+0(SB), X6
 	VPADDQ       X6, X0, X0
 	VPADDQ       X0, X1, X1
-	VMOVSD       oneAVX2<>+0(SB), X0
+	VMOVSD       onefewAVX2<>+0(SB), X0
 	VDIVSD       X5, X0, X0
-	XORL         BX, BX
 
 wide:
 	MOVQ         DX, DI
@@ -1724,14 +1824,20 @@ done:
 DATA fewKeepAVX2<>+0(SB)/4, $0x3f7fffc0
 GLOBL fewKeepAVX2<>(SB), RODATA|NOPTR, $4
 
-DATA topAVX2<>+0(SB)/8, $0x7ff0000000000000
-GLOBL topAVX2<>(SB), RODATA|NOPTR, $8
+DATA fewSlackAVX2<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX2<>(SB), RODATA|NOPTR, $4
 
-DATA stepAVX2<>+0(SB)/8, $0x0000000000000001
-GLOBL stepAVX2<>(SB), RODATA|NOPTR, $8
+DATA fewNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX2<>(SB), RODATA|NOPTR, $4
 
-DATA oneAVX2<>+0(SB)/8, $(1.0)
-GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
+DATA topfewAVX2<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topfewAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA stepfewAVX2<>+0(SB)/8, $0x0000000000000001
+GLOBL stepfewAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA onefewAVX2<>+0(SB)/8, $(1.0)
+GLOBL onefewAVX2<>(SB), RODATA|NOPTR, $8
 
 // func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, BMI, CMOV, SSE
@@ -2019,42 +2125,108 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, SSE2
-TEXT ·nearestAVX512(SB), NOSPLIT, $0-56
-	MOVQ         p+0(FP), AX
+// func nearestAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·nearestAVX512(SB), NOSPLIT, $8-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	MOVQ         $-1, R11
 	XORL         BX, BX
-	MOVQ         $-1, R9
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R10
-	MOVQ         48(CX), R11
-	VBROADCASTSS 36(AX), Z2
-	VBROADCASTSS 24(AX), Z3
-	VBROADCASTSS 28(AX), Z4
-	VBROADCASTSS 32(AX), Z5
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestAVX512<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestAVX512<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestAVX512<>+0(SB), X0
+	VDIVSD       X5, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X8
+	VMOVSS       X8, (SP)
+	VMOVSS       20(AX), X5
+	VMOVD        X5, SI
+	XORL         $0x80000000, SI
+	VMOVD        SI, X5
+	VMOVSS       12(AX), X6
+	VMULSS       X6, X6, X7
+	VMULSS       X5, X5, X8
+	VADDSS       X8, X7, X7
+	VUCOMISS     nearestUprightAVX512<>+0(SB), X7
+	JCC          level
+	VMOVSS       nearestOneAVX512<>+0(SB), X5
+	VXORPS       X6, X6, X6
+	VMOVSS       nearestOneAVX512<>+0(SB), X7
 
+level:
+	VMOVSS   32(AX), X9
+	VXORPS   X8, X8, X8
+	VUCOMISS X8, X9
+	JHI      widest
+	VMOVSS   nearestWidestAVX512<>+0(SB), X9
+
+widest:
+	VMULSS       X9, X9, X9
+	VADDSS       28(AX), X9, X9
+	VMULSS       nearestMoreAVX512<>+0(SB), X9, X8
+	VADDSS       X8, X9, X9
+	VADDSS       nearestLeastAVX512<>+0(SB), X9, X9
+	VMULSS       X9, X7, X9
+	VSQRTSS      X9, X9, X9
+	VMULSS       (AX), X5, X10
+	VMULSS       8(AX), X6, X8
+	VADDSS       X8, X10, X10
+	VBROADCASTSS X5, Z5
+	VBROADCASTSS X6, Z6
+	VADDSS       X9, X10, X8
+	VBROADCASTSS X8, Z7
+	VSUBSS       X9, X10, X8
+	VBROADCASTSS X8, Z8
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R11
+	JMP  done
+
+prepared:
 wide:
 	MOVQ     DX, SI
 	SUBQ     BX, SI
 	CMPQ     SI, $0x20
 	JL       narrow
-	VMOVUPS  (R10)(BX*4), Z8
-	VMOVUPS  (R11)(BX*4), Z9
-	VMULPS   Z3, Z8, Z8
-	VMULPS   Z4, Z9, Z9
-	VADDPS   Z9, Z8, Z8
-	VCMPPS   $0x15, Z5, Z8, K1
-	VCMPPS   $0x1a, Z2, Z8, K1, K1
-	VMOVUPS  64(R10)(BX*4), Z8
-	VMOVUPS  64(R11)(BX*4), Z9
-	VMULPS   Z3, Z8, Z8
-	VMULPS   Z4, Z9, Z9
-	VADDPS   Z9, Z8, Z8
-	VCMPPS   $0x15, Z5, Z8, K2
-	VCMPPS   $0x1a, Z2, Z8, K2, K2
+	VMOVUPS  (R9)(BX*4), Z9
+	VMOVUPS  (R10)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K1
+	VCMPPS   $0x1a, Z7, Z9, K1, K1
+	VMOVUPS  64(R9)(BX*4), Z9
+	VMOVUPS  64(R10)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K2
+	VCMPPS   $0x1a, Z7, Z9, K2, K2
 	KORTESTW K1, K2
 	JZ       skip
 	KMOVW    K1, SI
@@ -2071,44 +2243,44 @@ judge:
 	SHLXL        DI, R12, R12
 	ANDNL        SI, R12, SI
 	ADDQ         BX, DI
-	VMOVUPS      (R10)(DI*4), Z8
+	VMOVUPS      (R9)(DI*4), Z9
 	MOVQ         24(CX), R12
-	VMOVUPS      (R12)(DI*4), Z9
-	VMOVUPS      (R11)(DI*4), Z10
-	VSUBPS.BCST  (AX), Z8, Z8
-	VSUBPS.BCST  4(AX), Z9, Z9
-	VSUBPS.BCST  8(AX), Z10, Z10
+	VMOVUPS      (R12)(DI*4), Z10
+	VMOVUPS      (R10)(DI*4), Z11
+	VSUBPS.BCST  (AX), Z9, Z9
+	VSUBPS.BCST  4(AX), Z10, Z10
+	VSUBPS.BCST  8(AX), Z11, Z11
 	MOVQ         72(CX), R12
-	VMOVUPS      (R12)(DI*4), Z11
-	VBROADCASTSS 60(AX), Z12
-	VCMPPS       $0x04, Z12, Z11, K1
-	VSUBPS.BCST  44(AX), Z11, Z11
-	VMULPS       Z8, Z8, Z12
+	VMOVUPS      (R12)(DI*4), Z12
+	VBROADCASTSS nearestNeverAVX512<>+0(SB), Z13
+	VCMPPS       $0x04, Z13, Z12, K1
+	VSUBPS.BCST  28(AX), Z12, Z12
 	VMULPS       Z9, Z9, Z13
-	VADDPS       Z13, Z12, Z12
-	VMULPS       Z10, Z10, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVAPS      Z12, Z13
-	VMULPS.BCST  52(AX), Z13, Z13
-	VADDPS       Z11, Z13, Z13
-	VMULPS.BCST  12(AX), Z8, Z8
-	VMULPS.BCST  16(AX), Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMULPS.BCST  20(AX), Z10, Z10
-	VADDPS       Z10, Z8, Z8
-	VMULPS       Z8, Z8, Z9
-	VCMPPS       $0x15, Z13, Z9, K1, K1
-	VPXORD       Z6, Z6, Z6
-	VMOVAPS      Z12, Z10
-	VMULPS.BCST  56(AX), Z10, Z10
-	VCMPPS       $0x11, Z6, Z8, K2
-	VCMPPS       $0x1e, Z6, Z13, K2, K2
-	VCMPPS       $0x1e, Z10, Z9, K2, K2
-	VSUBPS.BCST  40(AX), Z8, Z8
-	VMULPS       Z8, Z8, Z9
-	VSUBPS       Z11, Z10, Z10
-	VCMPPS       $0x1e, Z6, Z8, K3
-	VCMPPS       $0x1e, Z10, Z9, K3, K3
+	VMULPS       Z10, Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMULPS       Z11, Z11, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVAPS      Z13, Z14
+	VMULPS.BCST  nearestKeepAVX512<>+0(SB), Z14, Z14
+	VADDPS       Z12, Z14, Z14
+	VMULPS.BCST  12(AX), Z9, Z9
+	VMULPS.BCST  16(AX), Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS.BCST  20(AX), Z11, Z11
+	VADDPS       Z11, Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VCMPPS       $0x15, Z14, Z10, K1, K1
+	VPXORD       Z16, Z16, Z16
+	VMOVAPS      Z13, Z11
+	VMULPS.BCST  nearestSlackAVX512<>+0(SB), Z11, Z11
+	VCMPPS       $0x11, Z16, Z9, K2
+	VCMPPS       $0x1e, Z16, Z14, K2, K2
+	VCMPPS       $0x1e, Z11, Z10, K2, K2
+	VSUBPS.BCST  (SP), Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VSUBPS       Z12, Z11, Z11
+	VCMPPS       $0x1e, Z16, Z9, K3
+	VCMPPS       $0x1e, Z11, Z10, K3, K3
 	KORW         K2, K3, K2
 	KANDNW       K1, K2, K1
 	KMOVW        K1, R12
@@ -2118,55 +2290,52 @@ judge:
 list:
 	TZCNTL       R8, R12
 	ADDL         DI, R12
-	VMOVSS       (R10)(R12*4), X8
+	VMOVSS       (R9)(R12*4), X9
 	MOVQ         24(CX), R13
-	VINSERTPS    $0x10, (R13)(R12*4), X8, X8
-	VINSERTPS    $0x20, (R11)(R12*4), X8, X8
-	VCVTPS2PD    X8, Y8
-	VCVTPS2PD    (AX), Y9
-	VCVTPS2PD    12(AX), Y15
-	VSUBPD       Y9, Y8, Y8
+	VINSERTPS    $0x10, (R13)(R12*4), X9, X9
+	VINSERTPS    $0x20, (R10)(R12*4), X9, X9
+	VCVTPS2PD    X9, Y15
+	VSUBPD       Y2, Y15, Y15
 	MOVQ         72(CX), R13
 	VCVTSS2SD    (R13)(R12*4), X0, X9
-	VCVTSS2SD    44(AX), X0, X14
-	VSUBSD       X9, X14, X14
-	VMULPD       Y8, Y8, Y11
+	VSUBSD       X9, X4, X14
+	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X12
 	VADDSD       X9, X12, X12
 	VCMPSD       $0x12, X14, X12, X12
-	VMULPD       Y15, Y8, Y11
+	VMULPD       Y3, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X13
 	VADDSD       X9, X13, X13
-	VMULSD       X0, X13, X16
-	VBROADCASTSD X16, Y9
-	VMULPD       Y15, Y9, Y9
-	VSUBPD       Y9, Y8, Y8
-	VMULPD       Y8, Y8, Y11
+	VMULSD       X0, X13, X18
+	VBROADCASTSD X18, Y9
+	VMULPD       Y3, Y9, Y9
+	VSUBPD       Y9, Y15, Y15
+	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
-	VADDSD       X10, X11, X8
-	VADDSD       X9, X8, X8
-	VSUBSD       X8, X14, X8
-	VMULSD       X0, X8, X8
-	VSQRTSD      X8, X8, X8
-	VSUBSD       X8, X16, X8
+	VADDSD       X10, X11, X10
+	VADDSD       X9, X10, X10
+	VSUBSD       X10, X14, X10
+	VMULSD       X0, X10, X10
+	VSQRTSD      X10, X10, X10
+	VSUBSD       X10, X18, X10
 	VXORPD       X15, X15, X15
-	VMAXSD       X8, X15, X8
+	VMAXSD       X10, X15, X10
 	VCMPSD       $0x1a, X15, X13, X13
-	VORPD        X13, X8, X8
-	VANDNPD      X8, X12, X8
-	VUCOMISD     X8, X1
+	VORPD        X13, X10, X10
+	VANDNPD      X10, X12, X10
+	VUCOMISD     X10, X1
 	JLS          list_later
-	VMOVAPD      X8, X1
-	MOVQ         R12, R9
-	VCVTSD2SS    X8, X8, X8
-	VMOVD        X8, R12
+	VMOVAPD      X10, X1
+	MOVQ         R12, R11
+	VCVTSD2SS    X10, X10, X10
+	VMOVD        X10, R12
 	INCL         R12
-	MOVL         R12, 40(AX)
+	MOVL         R12, (SP)
 
 list_later:
 	BLSRL R8, R8
@@ -2189,55 +2358,55 @@ narrow:
 	MOVL         $0xffffffff, SI
 	BZHIL        DI, SI, SI
 	KMOVW        SI, K1
-	VMOVUPS.Z    (R10)(BX*4), K1, Z6
-	VMOVUPS.Z    (R11)(BX*4), K1, Z8
-	VMULPS       Z3, Z6, Z6
-	VMULPS       Z4, Z8, Z8
-	VADDPS       Z8, Z6, Z6
-	VCMPPS       $0x15, Z5, Z6, K1, K2
-	VCMPPS       $0x1a, Z2, Z6, K2, K2
+	VMOVUPS.Z    (R9)(BX*4), K1, Z9
+	VMOVUPS.Z    (R10)(BX*4), K1, Z10
+	VMULPS       Z5, Z9, Z9
+	VMULPS       Z6, Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VCMPPS       $0x15, Z8, Z9, K1, K2
+	VCMPPS       $0x1a, Z7, Z9, K2, K2
 	KMOVW        K2, R8
 	TESTL        R8, R8
 	JZ           onward
 	MOVQ         BX, DI
-	VMOVUPS.Z    (R10)(DI*4), K1, Z6
+	VMOVUPS.Z    (R9)(DI*4), K1, Z9
 	MOVQ         24(CX), SI
-	VMOVUPS.Z    (SI)(DI*4), K1, Z8
-	VMOVUPS.Z    (R11)(DI*4), K1, Z9
-	VSUBPS.BCST  (AX), Z6, Z6
-	VSUBPS.BCST  4(AX), Z8, Z8
-	VSUBPS.BCST  8(AX), Z9, Z9
-	MOVQ         72(CX), SI
 	VMOVUPS.Z    (SI)(DI*4), K1, Z10
-	VBROADCASTSS 60(AX), Z11
-	VCMPPS       $0x04, Z11, Z10, K1, K2
-	VSUBPS.BCST  44(AX), Z10, Z10
-	VMULPS       Z6, Z6, Z11
-	VMULPS       Z8, Z8, Z12
-	VADDPS       Z12, Z11, Z11
-	VMULPS       Z9, Z9, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVAPS      Z11, Z12
-	VMULPS.BCST  52(AX), Z12, Z12
-	VADDPS       Z10, Z12, Z12
-	VMULPS.BCST  12(AX), Z6, Z6
-	VMULPS.BCST  16(AX), Z8, Z8
-	VADDPS       Z8, Z6, Z6
-	VMULPS.BCST  20(AX), Z9, Z9
-	VADDPS       Z9, Z6, Z6
-	VMULPS       Z6, Z6, Z8
-	VCMPPS       $0x15, Z12, Z8, K2, K2
-	VPXORD       Z7, Z7, Z7
-	VMOVAPS      Z11, Z9
-	VMULPS.BCST  56(AX), Z9, Z9
-	VCMPPS       $0x11, Z7, Z6, K1, K3
-	VCMPPS       $0x1e, Z7, Z12, K3, K3
-	VCMPPS       $0x1e, Z9, Z8, K3, K3
-	VSUBPS.BCST  40(AX), Z6, Z6
-	VMULPS       Z6, Z6, Z8
-	VSUBPS       Z10, Z9, Z9
-	VCMPPS       $0x1e, Z7, Z6, K1, K1
-	VCMPPS       $0x1e, Z9, Z8, K1, K1
+	VMOVUPS.Z    (R10)(DI*4), K1, Z11
+	VSUBPS.BCST  (AX), Z9, Z9
+	VSUBPS.BCST  4(AX), Z10, Z10
+	VSUBPS.BCST  8(AX), Z11, Z11
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z12
+	VBROADCASTSS nearestNeverAVX512<>+0(SB), Z13
+	VCMPPS       $0x04, Z13, Z12, K1, K2
+	VSUBPS.BCST  28(AX), Z12, Z12
+	VMULPS       Z9, Z9, Z13
+	VMULPS       Z10, Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMULPS       Z11, Z11, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVAPS      Z13, Z14
+	VMULPS.BCST  nearestKeepAVX512<>+0(SB), Z14, Z14
+	VADDPS       Z12, Z14, Z14
+	VMULPS.BCST  12(AX), Z9, Z9
+	VMULPS.BCST  16(AX), Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS.BCST  20(AX), Z11, Z11
+	VADDPS       Z11, Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VCMPPS       $0x15, Z14, Z10, K2, K2
+	VPXORD       Z17, Z17, Z17
+	VMOVAPS      Z13, Z11
+	VMULPS.BCST  nearestSlackAVX512<>+0(SB), Z11, Z11
+	VCMPPS       $0x11, Z17, Z9, K1, K3
+	VCMPPS       $0x1e, Z17, Z14, K3, K3
+	VCMPPS       $0x1e, Z11, Z10, K3, K3
+	VSUBPS.BCST  (SP), Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VSUBPS       Z12, Z11, Z11
+	VCMPPS       $0x1e, Z17, Z9, K1, K1
+	VCMPPS       $0x1e, Z11, Z10, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
 	KMOVW        K2, SI
@@ -2247,55 +2416,52 @@ narrow:
 rest:
 	TZCNTL       R8, SI
 	ADDL         DI, SI
-	VMOVSS       (R10)(SI*4), X6
+	VMOVSS       (R9)(SI*4), X9
 	MOVQ         24(CX), R12
-	VINSERTPS    $0x10, (R12)(SI*4), X6, X6
-	VINSERTPS    $0x20, (R11)(SI*4), X6, X6
-	VCVTPS2PD    X6, Y6
-	VCVTPS2PD    (AX), Y9
-	VCVTPS2PD    12(AX), Y8
-	VSUBPD       Y9, Y6, Y6
+	VINSERTPS    $0x10, (R12)(SI*4), X9, X9
+	VINSERTPS    $0x20, (R10)(SI*4), X9, X9
+	VCVTPS2PD    X9, Y15
+	VSUBPD       Y2, Y15, Y15
 	MOVQ         72(CX), R12
 	VCVTSS2SD    (R12)(SI*4), X0, X9
-	VCVTSS2SD    44(AX), X0, X14
-	VSUBSD       X9, X14, X14
-	VMULPD       Y6, Y6, Y11
+	VSUBSD       X9, X4, X14
+	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X12
 	VADDSD       X9, X12, X12
 	VCMPSD       $0x12, X14, X12, X12
-	VMULPD       Y8, Y6, Y11
+	VMULPD       Y3, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X13
 	VADDSD       X9, X13, X13
-	VMULSD       X0, X13, X15
-	VBROADCASTSD X15, Y9
-	VMULPD       Y8, Y9, Y9
-	VSUBPD       Y9, Y6, Y6
-	VMULPD       Y6, Y6, Y11
+	VMULSD       X0, X13, X16
+	VBROADCASTSD X16, Y9
+	VMULPD       Y3, Y9, Y9
+	VSUBPD       Y9, Y15, Y15
+	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
-	VADDSD       X10, X11, X6
-	VADDSD       X9, X6, X6
-	VSUBSD       X6, X14, X6
-	VMULSD       X0, X6, X6
-	VSQRTSD      X6, X6, X6
-	VSUBSD       X6, X15, X6
+	VADDSD       X10, X11, X10
+	VADDSD       X9, X10, X10
+	VSUBSD       X10, X14, X10
+	VMULSD       X0, X10, X10
+	VSQRTSD      X10, X10, X10
+	VSUBSD       X10, X16, X10
 	VXORPD       X15, X15, X15
-	VMAXSD       X6, X15, X6
+	VMAXSD       X10, X15, X10
 	VCMPSD       $0x1a, X15, X13, X13
-	VORPD        X13, X6, X6
-	VANDNPD      X6, X12, X6
-	VUCOMISD     X6, X1
+	VORPD        X13, X10, X10
+	VANDNPD      X10, X12, X10
+	VUCOMISD     X10, X1
 	JLS          rest_later
-	VMOVAPD      X6, X1
-	MOVQ         SI, R9
-	VCVTSD2SS    X6, X6, X6
-	VMOVD        X6, SI
+	VMOVAPD      X10, X1
+	MOVQ         SI, R11
+	VCVTSD2SS    X10, X10, X10
+	VMOVD        X10, SI
 	INCL         SI
-	MOVL         SI, 40(AX)
+	MOVL         SI, (SP)
 
 rest_later:
 	BLSRL R8, R8
@@ -2308,10 +2474,44 @@ onward:
 	JMP  narrow
 
 done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R9, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R11, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestSlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL nearestSlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL nearestNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestAVX512<>+0(SB)/8, $(1.0)
+GLOBL onenearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestUprightAVX512<>+0(SB)/4, $0x219392ef
+GLOBL nearestUprightAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestOneAVX512<>+0(SB)/4, $0x3f800000
+GLOBL nearestOneAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestWidestAVX512<>+0(SB)/4, $0x41400000
+GLOBL nearestWidestAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestMoreAVX512<>+0(SB)/4, $0x3b800000
+GLOBL nearestMoreAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestLeastAVX512<>+0(SB)/4, $0x3c000000
+GLOBL nearestLeastAVX512<>(SB), RODATA|NOPTR, $4
 
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
@@ -3026,6 +3226,7 @@ TEXT ·fewAVX512(SB), NOSPLIT, $0-36
 	MOVQ         (CX), R8
 	MOVQ         48(CX), R9
 	MOVQ         $-1, R10
+	XORL         BX, BX
 	VXORPD       X0, X0, X0
 	VCVTPS2PD    (AX), Y2
 	VCVTPS2PD    12(AX), Y3
@@ -3037,14 +3238,13 @@ TEXT ·fewAVX512(SB), NOSPLIT, $0-36
 	VADDSD       X9, X5, X5
 	VCVTSS2SD    24(AX), X0, X1
 	VADDSD       X0, X1, X1
-	VMOVQ        topAVX512<>+0(SB), X0
+	VMOVQ        topfewAVX512<>+0(SB), X0
 	VPCMPEQQ     X1, X0, X0
-	VMOVQ        stepAVX512<>+0(SB), X6
+	VMOVQ        stepfewAVX512<>+0(SB), X6
 	VPADDQ       X6, X0, X0
 	VPADDQ       X0, X1, X1
-	VMOVSD       oneAVX512<>+0(SB), X0
+	VMOVSD       onefewAVX512<>+0(SB), X0
 	VDIVSD       X5, X0, X0
-	XORL         BX, BX
 
 wide:
 	MOVQ        DX, DI
@@ -3144,14 +3344,20 @@ done:
 DATA fewKeepAVX512<>+0(SB)/4, $0x3f7fffc0
 GLOBL fewKeepAVX512<>(SB), RODATA|NOPTR, $4
 
-DATA topAVX512<>+0(SB)/8, $0x7ff0000000000000
-GLOBL topAVX512<>(SB), RODATA|NOPTR, $8
+DATA fewSlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL fewSlackAVX512<>(SB), RODATA|NOPTR, $4
 
-DATA stepAVX512<>+0(SB)/8, $0x0000000000000001
-GLOBL stepAVX512<>(SB), RODATA|NOPTR, $8
+DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
 
-DATA oneAVX512<>+0(SB)/8, $(1.0)
-GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
+DATA topfewAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topfewAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepfewAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepfewAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onefewAVX512<>+0(SB)/8, $(1.0)
+GLOBL onefewAVX512<>(SB), RODATA|NOPTR, $8
 
 // func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
@@ -4163,24 +4369,91 @@ gather:
 	MOVQ DX, ret+40(FP)
 	RET
 
-// func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE2
-TEXT ·nearestManyAVX512(SB), $4160-56
-	MOVQ         p+0(FP), AX
+// func nearestManyAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE
+TEXT ·nearestManyAVX512(SB), $4168-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
+	MOVQ         $-1, R10
 	XORL         BX, BX
-	MOVQ         $-1, R8
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Z2
-	VBROADCASTSS 24(AX), Z3
-	VBROADCASTSS 28(AX), Z4
-	VBROADCASTSS 32(AX), Z5
-	LEAQ         (SP), R11
-	VMOVDQU32    rising<>+0(SB), Z6
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestManyAVX512<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestManyAVX512<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestManyAVX512<>+0(SB), X0
+	VDIVSD       X5, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X8
+	VMOVSS       X8, (SP)
+	VMOVSS       20(AX), X5
+	VMOVD        X5, SI
+	XORL         $0x80000000, SI
+	VMOVD        SI, X5
+	VMOVSS       12(AX), X6
+	VMULSS       X6, X6, X7
+	VMULSS       X5, X5, X8
+	VADDSS       X8, X7, X7
+	VUCOMISS     nearestManyUprightAVX512<>+0(SB), X7
+	JCC          level
+	VMOVSS       nearestManyOneAVX512<>+0(SB), X5
+	VXORPS       X6, X6, X6
+	VMOVSS       nearestManyOneAVX512<>+0(SB), X7
+
+level:
+	VMOVSS   32(AX), X9
+	VXORPS   X8, X8, X8
+	VUCOMISS X8, X9
+	JHI      widest
+	VMOVSS   nearestManyWidestAVX512<>+0(SB), X9
+
+widest:
+	VMULSS       X9, X9, X9
+	VADDSS       28(AX), X9, X9
+	VMULSS       nearestManyMoreAVX512<>+0(SB), X9, X8
+	VADDSS       X8, X9, X9
+	VADDSS       nearestManyLeastAVX512<>+0(SB), X9, X9
+	VMULSS       X9, X7, X9
+	VSQRTSS      X9, X9, X9
+	VMULSS       (AX), X5, X10
+	VMULSS       8(AX), X6, X8
+	VADDSS       X8, X10, X10
+	VBROADCASTSS X5, Z5
+	VBROADCASTSS X6, Z6
+	VADDSS       X9, X10, X8
+	VBROADCASTSS X8, Z7
+	VSUBSS       X9, X10, X8
+	VBROADCASTSS X8, Z8
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R10
+	JMP  done
+
+prepared:
+	LEAQ      8(SP), R11
+	VMOVDQU32 rising<>+0(SB), Z16
 
 chunk:
 	XORL    SI, SI
@@ -4191,20 +4464,20 @@ chunk:
 	JMP     ask
 
 wide:
-	VMOVUPS  (R9)(BX*4), Z9
-	VMOVUPS  (R10)(BX*4), Z10
-	VMULPS   Z3, Z9, Z9
-	VMULPS   Z4, Z10, Z10
+	VMOVUPS  (R8)(BX*4), Z9
+	VMOVUPS  (R9)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
 	VADDPS   Z10, Z9, Z9
-	VCMPPS   $0x15, Z5, Z9, K1
-	VCMPPS   $0x1a, Z2, Z9, K1, K1
-	VMOVUPS  64(R9)(BX*4), Z9
-	VMOVUPS  64(R10)(BX*4), Z10
-	VMULPS   Z3, Z9, Z9
-	VMULPS   Z4, Z10, Z10
+	VCMPPS   $0x15, Z8, Z9, K1
+	VCMPPS   $0x1a, Z7, Z9, K1, K1
+	VMOVUPS  64(R8)(BX*4), Z9
+	VMOVUPS  64(R9)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
 	VADDPS   Z10, Z9, Z9
-	VCMPPS   $0x15, Z5, Z9, K2
-	VCMPPS   $0x1a, Z2, Z9, K2, K2
+	VCMPPS   $0x15, Z8, Z9, K2
+	VCMPPS   $0x1a, Z7, Z9, K2, K2
 	ADDQ     $0x20, BX
 	KORTESTW K1, K2
 	JNZ      some
@@ -4217,7 +4490,7 @@ ask:
 some:
 	LEAQ          -32(BX), R13
 	VPBROADCASTD  R13, Z9
-	VPADDD        Z6, Z9, Z9
+	VPADDD        Z16, Z9, Z9
 	VPCOMPRESSD.Z Z9, K1, Z9
 	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K1, R13
@@ -4225,7 +4498,7 @@ some:
 	ADDQ          R13, SI
 	LEAQ          -16(BX), R13
 	VPBROADCASTD  R13, Z9
-	VPADDD        Z6, Z9, Z9
+	VPADDD        Z16, Z9, Z9
 	VPCOMPRESSD.Z Z9, K2, Z9
 	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K2, R13
@@ -4243,16 +4516,16 @@ narrow:
 	MOVL          $0xffffffff, DI
 	BZHIL         R13, DI, DI
 	KMOVW         DI, K1
-	VMOVUPS.Z     (R9)(BX*4), K1, Z9
-	VMOVUPS.Z     (R10)(BX*4), K1, Z10
-	VMULPS        Z3, Z9, Z9
-	VMULPS        Z4, Z10, Z10
+	VMOVUPS.Z     (R8)(BX*4), K1, Z9
+	VMOVUPS.Z     (R9)(BX*4), K1, Z10
+	VMULPS        Z5, Z9, Z9
+	VMULPS        Z6, Z10, Z10
 	VADDPS        Z10, Z9, Z9
-	VCMPPS        $0x15, Z5, Z9, K1, K1
-	VCMPPS        $0x1a, Z2, Z9, K1, K1
+	VCMPPS        $0x15, Z8, Z9, K1, K1
+	VCMPPS        $0x1a, Z7, Z9, K1, K1
 	LEAQ          (BX), DI
 	VPBROADCASTD  DI, Z9
-	VPADDD        Z6, Z9, Z9
+	VPADDD        Z16, Z9, Z9
 	VPCOMPRESSD.Z Z9, K1, Z9
 	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K1, DI
@@ -4276,46 +4549,46 @@ gather:
 	KMOVW        DI, K1
 	VMOVDQU32.Z  (R11)(R12*4), K1, Z9
 	KMOVW        K1, K2
-	VGATHERDPS   (R9)(Z9*4), K2, Z7
+	VGATHERDPS   (R8)(Z9*4), K2, Z17
 	MOVQ         24(CX), DI
 	KMOVW        K1, K2
-	VGATHERDPS   (DI)(Z9*4), K2, Z8
+	VGATHERDPS   (DI)(Z9*4), K2, Z18
 	KMOVW        K1, K2
-	VGATHERDPS   (R10)(Z9*4), K2, Z16
-	VSUBPS.BCST  (AX), Z7, Z7
-	VSUBPS.BCST  4(AX), Z8, Z8
-	VSUBPS.BCST  8(AX), Z16, Z16
+	VGATHERDPS   (R9)(Z9*4), K2, Z19
+	VSUBPS.BCST  (AX), Z17, Z17
+	VSUBPS.BCST  4(AX), Z18, Z18
+	VSUBPS.BCST  8(AX), Z19, Z19
 	MOVQ         72(CX), DI
 	KMOVW        K1, K2
-	VGATHERDPS   (DI)(Z9*4), K2, Z17
-	VBROADCASTSS 60(AX), Z9
-	VCMPPS       $0x04, Z9, Z17, K1, K2
-	VSUBPS.BCST  44(AX), Z17, Z17
-	VMULPS       Z7, Z7, Z9
-	VMULPS       Z8, Z8, Z10
+	VGATHERDPS   (DI)(Z9*4), K2, Z20
+	VBROADCASTSS nearestManyNeverAVX512<>+0(SB), Z9
+	VCMPPS       $0x04, Z9, Z20, K1, K2
+	VSUBPS.BCST  28(AX), Z20, Z20
+	VMULPS       Z17, Z17, Z9
+	VMULPS       Z18, Z18, Z10
 	VADDPS       Z10, Z9, Z9
-	VMULPS       Z16, Z16, Z10
+	VMULPS       Z19, Z19, Z10
 	VADDPS       Z10, Z9, Z9
 	VMOVAPS      Z9, Z10
-	VMULPS.BCST  52(AX), Z10, Z10
-	VADDPS       Z17, Z10, Z10
-	VMULPS.BCST  12(AX), Z7, Z7
-	VMULPS.BCST  16(AX), Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMULPS.BCST  20(AX), Z16, Z16
-	VADDPS       Z16, Z7, Z7
-	VMULPS       Z7, Z7, Z11
+	VMULPS.BCST  nearestManyKeepAVX512<>+0(SB), Z10, Z10
+	VADDPS       Z20, Z10, Z10
+	VMULPS.BCST  12(AX), Z17, Z17
+	VMULPS.BCST  16(AX), Z18, Z18
+	VADDPS       Z18, Z17, Z17
+	VMULPS.BCST  20(AX), Z19, Z19
+	VADDPS       Z19, Z17, Z17
+	VMULPS       Z17, Z17, Z11
 	VCMPPS       $0x15, Z10, Z11, K2, K2
-	VPXORD       Z18, Z18, Z18
+	VPXORD       Z21, Z21, Z21
 	VMOVAPS      Z9, Z9
-	VMULPS.BCST  56(AX), Z9, Z9
-	VCMPPS       $0x11, Z18, Z7, K1, K3
-	VCMPPS       $0x1e, Z18, Z10, K3, K3
+	VMULPS.BCST  nearestManySlackAVX512<>+0(SB), Z9, Z9
+	VCMPPS       $0x11, Z21, Z17, K1, K3
+	VCMPPS       $0x1e, Z21, Z10, K3, K3
 	VCMPPS       $0x1e, Z9, Z11, K3, K3
-	VSUBPS.BCST  40(AX), Z7, Z7
-	VMULPS       Z7, Z7, Z11
-	VSUBPS       Z17, Z9, Z9
-	VCMPPS       $0x1e, Z18, Z7, K1, K1
+	VSUBPS.BCST  (SP), Z17, Z17
+	VMULPS       Z17, Z17, Z11
+	VSUBPS       Z20, Z9, Z9
+	VCMPPS       $0x1e, Z21, Z17, K1, K1
 	VCMPPS       $0x1e, Z9, Z11, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
@@ -4327,32 +4600,29 @@ list:
 	TZCNTL       DI, R13
 	ADDQ         R12, R13
 	MOVL         (R11)(R13*4), R13
-	VMOVSS       (R9)(R13*4), X9
+	VMOVSS       (R8)(R13*4), X9
 	MOVQ         24(CX), R14
 	VINSERTPS    $0x10, (R14)(R13*4), X9, X9
-	VINSERTPS    $0x20, (R10)(R13*4), X9, X9
+	VINSERTPS    $0x20, (R9)(R13*4), X9, X9
 	VCVTPS2PD    X9, Y15
-	VCVTPS2PD    (AX), Y9
-	VCVTPS2PD    12(AX), Y19
-	VSUBPD       Y9, Y15, Y15
+	VSUBPD       Y2, Y15, Y15
 	MOVQ         72(CX), R14
 	VCVTSS2SD    (R14)(R13*4), X0, X9
-	VCVTSS2SD    44(AX), X0, X14
-	VSUBSD       X9, X14, X14
+	VSUBSD       X9, X4, X14
 	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X12
 	VADDSD       X9, X12, X12
 	VCMPSD       $0x12, X14, X12, X12
-	VMULPD       Y19, Y15, Y11
+	VMULPD       Y3, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
 	VEXTRACTF128 $0x01, Y11, X9
 	VADDSD       X10, X11, X13
 	VADDSD       X9, X13, X13
-	VMULSD       X0, X13, X20
-	VBROADCASTSD X20, Y9
-	VMULPD       Y19, Y9, Y9
+	VMULSD       X0, X13, X22
+	VBROADCASTSD X22, Y9
+	VMULPD       Y3, Y9, Y9
 	VSUBPD       Y9, Y15, Y15
 	VMULPD       Y15, Y15, Y11
 	VPERMILPD    $0x01, X11, X10
@@ -4362,7 +4632,7 @@ list:
 	VSUBSD       X10, X14, X10
 	VMULSD       X0, X10, X10
 	VSQRTSD      X10, X10, X10
-	VSUBSD       X10, X20, X10
+	VSUBSD       X10, X22, X10
 	VXORPD       X15, X15, X15
 	VMAXSD       X10, X15, X10
 	VCMPSD       $0x1a, X15, X13, X13
@@ -4371,11 +4641,11 @@ list:
 	VUCOMISD     X10, X1
 	JLS          later
 	VMOVAPD      X10, X1
-	MOVQ         R13, R8
+	MOVQ         R13, R10
 	VCVTSD2SS    X10, X10, X10
 	VMOVD        X10, R13
 	INCL         R13
-	MOVL         R13, 40(AX)
+	MOVL         R13, (SP)
 
 later:
 	BLSRL DI, DI
@@ -4386,12 +4656,48 @@ gathered:
 	JMP  gather
 
 next:
-	CMPQ  BX, DX
-	JLT   chunk
+	CMPQ BX, DX
+	JLT  chunk
+
+done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R8, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestManyKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestManyKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManySlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL nearestManySlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL nearestManyNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestManyAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestManyAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestManyAVX512<>+0(SB)/8, $(1.0)
+GLOBL onenearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestManyUprightAVX512<>+0(SB)/4, $0x219392ef
+GLOBL nearestManyUprightAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyOneAVX512<>+0(SB)/4, $0x3f800000
+GLOBL nearestManyOneAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyWidestAVX512<>+0(SB)/4, $0x41400000
+GLOBL nearestManyWidestAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyMoreAVX512<>+0(SB)/4, $0x3b800000
+GLOBL nearestManyMoreAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyLeastAVX512<>+0(SB)/4, $0x3c000000
+GLOBL nearestManyLeastAVX512<>(SB), RODATA|NOPTR, $4
 
 // func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
 // Requires: MMX+

@@ -13,11 +13,7 @@ func (isa) lanes() int { return 1 }
 
 func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
 
-func (isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
-	return nearestGeneric(p, r, c, n, inverse, limit, true)
-}
-
-func (isa) few(r *Ray, c *Column, n int) (index int, t float32) { return fewGeneric(r, c, n) }
+func nearest(_ isa, r *Ray, c *Column, n int) (index int, t float32) { return nearestOf(r, c, n) }
 
 func (isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return rayBetweenGeneric(p, a, b, n, out)

@@ -150,17 +150,16 @@ func (k *kernel) write() {
 	JMP(LabelRef("narrow"))
 
 	Label("done")
-	VZEROUPPER()
 	if k.nearest {
-		Store(k.best, ReturnIndex(0))
-		Store(k.limit, ReturnIndex(1))
-	} else {
-		first := GP64()
-		Load(Param("out"), first)
-		SUBQ(first, k.out)
-		SHRQ(Imm(2), k.out)
-		Store(k.out, ReturnIndex(0))
+		k.answer()
+		return
 	}
+	VZEROUPPER()
+	first := GP64()
+	Load(Param("out"), first)
+	SUBQ(first, k.out)
+	SHRQ(Imm(2), k.out)
+	Store(k.out, ReturnIndex(0))
 	RET()
 }
 
@@ -178,8 +177,8 @@ func (k *kernel) signature() {
 		if k.name == "nearestMany" { // it has a list on the stack
 			flags = 0
 		}
-		TEXT(name, flags, "func(p *[16]float32, a *[15]uintptr, n int, inverse, limit float64) (row int, t float64)")
-		Doc(name+" returns the row that the ray enters first and before limit, and where; -1 and limit: none.", "It cuts p at what it enters.")
+		TEXT(name, flags, "func(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)")
+		Doc(name + " returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.")
 	case k.two:
 		TEXT(name, NOSPLIT, "func(p *[16]float32, a, b *[15]uintptr, n int, out *int32) int")
 		Doc(name + " tests n rows of what lies between two columns, and returns how many indexes it wrote to out.")
@@ -194,20 +193,17 @@ func (k *kernel) signature() {
 func (k *kernel) load() {
 	k.p, k.a, k.n, k.i = GP64(), GP64(), GP64(), GP64()
 	k.passed, k.sub, k.named = GP64(), GP64(), GP64()
+	if k.nearest {
+		k.prepare()
+		return
+	}
 	Load(Param("p"), k.p)
 	k.limitAt, k.growAt = probeMax, probeGrow
 	Load(Param("a"), k.a)
 	Load(Param("n"), k.n)
 	XORL(k.i.As32(), k.i.As32())
-	if k.nearest {
-		k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
-		MOVQ(I32(-1), k.best)
-		Load(Param("inverse"), k.inverse)
-		Load(Param("limit"), k.limit)
-	} else {
-		k.out = GP64()
-		Load(Param("out"), k.out)
-	}
+	k.out = GP64()
+	Load(Param("out"), k.out)
 	if k.two { // too few registers for the addresses of all columns
 		k.b = GP64()
 		Load(Param("b"), k.b)

@@ -5,12 +5,13 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // Offsets of a Ray's fields beyond origin and direction, and the constants that a probe has; TestOffsets pins them.
 const (
-	rayMax, rayGrow = 24, 28
-	slackBits       = 64.0 / (1 << 24)
+	rayMax, rayGrow, rayWidest = 24, 28, 32
+	slackBits                  = 64.0 / (1 << 24)
 )
 
 var inf = float32(math.Inf(1))
@@ -20,25 +21,10 @@ var inf = float32(math.Inf(1))
 func (k *kernel) writeFew() {
 	k.signature()
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	k.limitAt, k.growAt = rayMax, rayGrow
-	k.constants = map[int]Mem{}
-	for _, c := range []struct {
-		offset int
-		name   string
-		value  float32
-	}{{probeKeep, "Keep", 1 - slackBits}} {
-		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
-	}
-	Load(Param("r"), k.p)
-	Load(Param("a"), k.a)
-	Load(Param("n"), k.n)
-	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
-	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
-	MOVQ(I32(-1), k.best)
+	k.ray()
 	k.ready()
 
 	left := GP64()
-	XORL(k.i.As32(), k.i.As32())
 	Label("wide")
 	MOVQ(k.n, left)
 	SUBQ(k.i, left)
@@ -59,12 +45,112 @@ func (k *kernel) writeFew() {
 	JMP(LabelRef("wide"))
 
 	Label("done")
+	k.answer()
+}
+
+// answer returns the best, and where.
+func (k *kernel) answer() {
 	t := XMM()
 	VCVTSD2SS(k.limit, k.limit, t)
 	VZEROUPPER()
 	Store(k.best, ReturnIndex(0))
 	Store(t, ReturnIndex(1))
 	RET()
+}
+
+// ray loads what is asked, as a Ray has it, and the constants that are elsewhere a probe's.
+func (k *kernel) ray() {
+	k.limitAt, k.growAt = rayMax, rayGrow
+	k.constants = map[int]Mem{}
+	for _, c := range []struct {
+		offset int
+		name   string
+		value  float32
+	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+		k.constants[c.offset] = float(k.name+c.name+k.level(), c.value)
+	}
+	Load(Param("r"), k.p)
+	Load(Param("a"), k.a)
+	Load(Param("n"), k.n)
+	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
+	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
+	MOVQ(I32(-1), k.best)
+	XORL(k.i.As32(), k.i.As32())
+}
+
+// prepare makes the probe of a ray in registers, as ray in probe.go does; the end of it, which is cut, is on the stack. A direction
+// that is not of unit length is left to who asks.
+func (k *kernel) prepare() {
+	k.ray()
+	k.ready()
+	inverse, edge := GP64(), GP64()
+	VMOVQ(k.inverse, inverse)
+	MOVQ(U64(math.Float64bits(1-2e-6)), edge)
+	SUBQ(edge, inverse)
+	MOVQ(U64(math.Float64bits(1+2e-6)-math.Float64bits(1-2e-6)), edge)
+	DECQ(inverse)
+	DECQ(edge)
+	CMPQ(inverse, edge)
+	JCC(LabelRef("odd"))
+
+	end := AllocLocal(8)
+	t, level := XMM(), XMM()
+	VMOVSS(k.field(rayMax), t)
+	VMOVSS(t, end)
+	k.constants[rayMax] = end
+	sx, sz := XMM(), XMM()
+	VMOVSS(k.field(probeD+8), sx)
+	sign := GP64()
+	VMOVD(sx, sign.As32())
+	XORL(U32(1<<31), sign.As32())
+	VMOVD(sign.As32(), sx)
+	VMOVSS(k.field(probeD), sz)
+	VMULSS(sz, sz, level)
+	VMULSS(sx, sx, t)
+	VADDSS(t, level, level)
+	VUCOMISS(float(k.name+"Upright"+k.level(), 1e-18), level)
+	JCC(LabelRef("level"))
+	one := float(k.name+"One"+k.level(), 1)
+	VMOVSS(one, sx)
+	VXORPS(sz, sz, sz)
+	VMOVSS(one, level)
+	Label("level")
+	w := XMM()
+	VMOVSS(k.field(rayWidest), w)
+	VXORPS(t, t, t)
+	VUCOMISS(t, w)
+	JHI(LabelRef("widest"))
+	VMOVSS(float(k.name+"Widest"+k.level(), 12), w)
+	Label("widest")
+	VMULSS(w, w, w)
+	VADDSS(k.field(rayGrow), w, w)
+	VMULSS(float(k.name+"More"+k.level(), 1./256), w, t)
+	VADDSS(t, w, w)
+	VADDSS(float(k.name+"Least"+k.level(), 1./128), w, w)
+	VMULSS(w, level, w)
+	VSQRTSS(w, w, w)
+	middle := XMM()
+	VMULSS(k.field(probeO), sx, middle)
+	VMULSS(k.field(probeO+8), sz, t)
+	VADDSS(t, middle, middle)
+	spread := func(x reg.VecVirtual) reg.VecVirtual {
+		v := k.vec()
+		VBROADCASTSS(x, v)
+		return v
+	}
+	k.sx, k.sz = spread(sx), spread(sz)
+	VADDSS(w, middle, t)
+	k.hi = spread(t)
+	VSUBSS(w, middle, t)
+	k.lo = spread(t)
+	if !k.avx512 { // registers are few
+		k.from, k.dir, k.grow = nil, nil, nil
+	}
+	JMP(LabelRef("prepared"))
+	Label("odd")
+	MOVQ(I32(-2), k.best)
+	JMP(LabelRef("done"))
+	Label("prepared")
 }
 
 // ready works out inverse and limit as nearest and after in nearest.go do.
@@ -80,12 +166,12 @@ func (k *kernel) ready() {
 	VADDSD(zero, k.limit, k.limit)
 	// One more in its last place, but for infinity.
 	top, step := XMM(), XMM()
-	VMOVQ(word("top"+k.level(), math.Float64bits(math.Inf(1))), top)
+	VMOVQ(word("top"+k.name+k.level(), math.Float64bits(math.Inf(1))), top)
 	VPCMPEQQ(k.limit, top, top)
-	VMOVQ(word("step"+k.level(), 1), step)
+	VMOVQ(word("step"+k.name+k.level(), 1), step)
 	VPADDQ(step, top, top)
 	VPADDQ(top, k.limit, k.limit)
-	VMOVSD(double("one"+k.level(), 1), k.inverse)
+	VMOVSD(double("one"+k.name+k.level(), 1), k.inverse)
 	VDIVSD(sum, k.inverse, k.inverse)
 }
 
@@ -199,8 +285,6 @@ func (k *kernel) writeNearestMany() {
 	Label("next")
 	CMPQ(k.i, k.n)
 	JLT(LabelRef("chunk"))
-	VZEROUPPER()
-	Store(k.best, ReturnIndex(0))
-	Store(k.limit, ReturnIndex(1))
-	RET()
+	Label("done")
+	k.answer()
 }
