@@ -317,9 +317,8 @@ TEXT ·nearestAVX2(SB), NOSPLIT, $8-36
 	VMOVSS       24(AX), X5
 	VMOVSS       X5, (SP)
 	VMOVSS       20(AX), X2
-	VMOVD        X2, SI
-	XORL         $0x80000000, SI
-	VMOVD        SI, X2
+	VMOVSS       nearestSignAVX2<>+0(SB), X5
+	VXORPS       X5, X2, X2
 	VMOVSS       12(AX), X3
 	VMULSS       X3, X3, X4
 	VMULSS       X2, X2, X5
@@ -483,57 +482,65 @@ judge:
 	JZ           more
 
 list:
-	TZCNTL       R8, R12
-	ADDL         DI, R12
-	VMOVSS       (R9)(R12*4), X6
-	MOVQ         24(CX), R13
-	VINSERTPS    $0x10, (R13)(R12*4), X6, X6
-	VINSERTPS    $0x20, (R10)(R12*4), X6, X6
-	VCVTPS2PD    X6, Y6
-	VCVTPS2PD    (AX), Y7
-	VCVTPS2PD    12(AX), Y8
-	VSUBPD       Y7, Y6, Y6
-	MOVQ         72(CX), R13
-	VCVTSS2SD    (R13)(R12*4), X0, X7
-	VCVTSS2SD    28(AX), X0, X14
-	VSUBSD       X7, X14, X14
-	VMULPD       Y6, Y6, Y9
-	VPERMILPD    $0x01, X9, X10
-	VEXTRACTF128 $0x01, Y9, X7
-	VADDSD       X10, X9, X12
-	VADDSD       X7, X12, X12
-	VCMPSD       $0x12, X14, X12, X12
-	VMULPD       Y8, Y6, Y9
-	VPERMILPD    $0x01, X9, X10
-	VEXTRACTF128 $0x01, Y9, X7
-	VADDSD       X10, X9, X13
-	VADDSD       X7, X13, X13
-	VMULSD       X0, X13, X7
-	VBROADCASTSD X7, Y9
-	VMULPD       Y8, Y9, Y9
-	VSUBPD       Y9, Y6, Y6
-	VMULPD       Y6, Y6, Y6
-	VPERMILPD    $0x01, X6, X9
-	VEXTRACTF128 $0x01, Y6, X8
-	VADDSD       X9, X6, X6
-	VADDSD       X8, X6, X6
-	VSUBSD       X6, X14, X6
-	VMULSD       X0, X6, X6
-	VSQRTSD      X6, X6, X6
-	VSUBSD       X6, X7, X6
-	VXORPD       X15, X15, X15
-	VMAXSD       X6, X15, X6
-	VCMPSD       $0x1a, X15, X13, X13
-	VORPD        X13, X6, X6
-	VANDNPD      X6, X12, X6
-	VUCOMISD     X6, X1
-	JLS          list_later
-	VMOVAPD      X6, X1
-	MOVQ         R12, R11
-	VCVTSD2SS    X6, X6, X6
-	VMOVD        X6, R12
-	INCL         R12
-	MOVL         R12, (SP)
+	TZCNTL    R8, R12
+	ADDL      DI, R12
+	VCVTSS2SD (R9)(R12*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	VCVTSS2SD (R10)(R12*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R13
+	VCVTSS2SD (R13)(R12*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       list_later
+	VMOVAPD   X6, X1
+	MOVQ      R12, R11
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, R12
+	INCL      R12
+	MOVL      R12, (SP)
 
 list_later:
 	BLSRL R8, R8
@@ -630,57 +637,65 @@ narrow:
 	JZ           onward
 
 rest:
-	TZCNTL       R8, SI
-	ADDL         DI, SI
-	VMOVSS       (R9)(SI*4), X6
-	MOVQ         24(CX), R12
-	VINSERTPS    $0x10, (R12)(SI*4), X6, X6
-	VINSERTPS    $0x20, (R10)(SI*4), X6, X6
-	VCVTPS2PD    X6, Y6
-	VCVTPS2PD    (AX), Y7
-	VCVTPS2PD    12(AX), Y8
-	VSUBPD       Y7, Y6, Y6
-	MOVQ         72(CX), R12
-	VCVTSS2SD    (R12)(SI*4), X0, X7
-	VCVTSS2SD    28(AX), X0, X14
-	VSUBSD       X7, X14, X14
-	VMULPD       Y6, Y6, Y9
-	VPERMILPD    $0x01, X9, X10
-	VEXTRACTF128 $0x01, Y9, X7
-	VADDSD       X10, X9, X12
-	VADDSD       X7, X12, X12
-	VCMPSD       $0x12, X14, X12, X12
-	VMULPD       Y8, Y6, Y9
-	VPERMILPD    $0x01, X9, X10
-	VEXTRACTF128 $0x01, Y9, X7
-	VADDSD       X10, X9, X13
-	VADDSD       X7, X13, X13
-	VMULSD       X0, X13, X7
-	VBROADCASTSD X7, Y9
-	VMULPD       Y8, Y9, Y9
-	VSUBPD       Y9, Y6, Y6
-	VMULPD       Y6, Y6, Y6
-	VPERMILPD    $0x01, X6, X9
-	VEXTRACTF128 $0x01, Y6, X8
-	VADDSD       X9, X6, X6
-	VADDSD       X8, X6, X6
-	VSUBSD       X6, X14, X6
-	VMULSD       X0, X6, X6
-	VSQRTSD      X6, X6, X6
-	VSUBSD       X6, X7, X6
-	VXORPD       X15, X15, X15
-	VMAXSD       X6, X15, X6
-	VCMPSD       $0x1a, X15, X13, X13
-	VORPD        X13, X6, X6
-	VANDNPD      X6, X12, X6
-	VUCOMISD     X6, X1
-	JLS          rest_later
-	VMOVAPD      X6, X1
-	MOVQ         SI, R11
-	VCVTSD2SS    X6, X6, X6
-	VMOVD        X6, SI
-	INCL         SI
-	MOVL         SI, (SP)
+	TZCNTL    R8, SI
+	ADDL      DI, SI
+	VCVTSS2SD (R9)(SI*4), X0, X7
+	VCVTSS2SD (AX), X0, X6
+	VSUBSD    X6, X7, X7
+	VCVTSS2SD 12(AX), X0, X6
+	MOVQ      24(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X8
+	VCVTSS2SD 4(AX), X0, X9
+	VSUBSD    X9, X8, X8
+	VCVTSS2SD 16(AX), X0, X9
+	VCVTSS2SD (R10)(SI*4), X0, X10
+	VCVTSS2SD 8(AX), X0, X11
+	VSUBSD    X11, X10, X10
+	VCVTSS2SD 20(AX), X0, X11
+	VCVTSS2SD 28(AX), X0, X14
+	MOVQ      72(CX), R12
+	VCVTSS2SD (R12)(SI*4), X0, X12
+	VSUBSD    X12, X14, X14
+	VMULSD    X7, X7, X12
+	VMULSD    X8, X8, X13
+	VADDSD    X13, X12, X12
+	VMULSD    X10, X10, X13
+	VADDSD    X13, X12, X12
+	VCMPSD    $0x12, X14, X12, X12
+	VMULSD    X6, X7, X13
+	VMULSD    X9, X8, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X11, X10, X15
+	VADDSD    X15, X13, X13
+	VMULSD    X0, X13, X15
+	VMULSD    X6, X15, X6
+	VSUBSD    X6, X7, X7
+	VMULSD    X9, X15, X6
+	VSUBSD    X6, X8, X8
+	VMULSD    X11, X15, X6
+	VSUBSD    X6, X10, X10
+	VMULSD    X7, X7, X6
+	VMULSD    X8, X8, X7
+	VADDSD    X7, X6, X6
+	VMULSD    X10, X10, X7
+	VADDSD    X7, X6, X6
+	VSUBSD    X6, X14, X6
+	VMULSD    X0, X6, X6
+	VSQRTSD   X6, X6, X6
+	VSUBSD    X6, X15, X6
+	VXORPD    X15, X15, X15
+	VMAXSD    X6, X15, X6
+	VCMPSD    $0x1a, X15, X13, X13
+	VORPD     X13, X6, X6
+	VANDNPD   X6, X12, X6
+	VUCOMISD  X6, X1
+	JLS       rest_later
+	VMOVAPD   X6, X1
+	MOVQ      SI, R11
+	VCVTSD2SS X6, X6, X6
+	VMOVD     X6, SI
+	INCL      SI
+	MOVL      SI, (SP)
 
 rest_later:
 	BLSRL R8, R8
@@ -716,6 +731,9 @@ GLOBL stepnearestAVX2<>(SB), RODATA|NOPTR, $8
 
 DATA onenearestAVX2<>+0(SB)/8, $(1.0)
 GLOBL onenearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA nearestSignAVX2<>+0(SB)/4, $0x80000000
+GLOBL nearestSignAVX2<>(SB), RODATA|NOPTR, $4
 
 DATA nearestUprightAVX2<>+0(SB)/4, $0x219392ef
 GLOBL nearestUprightAVX2<>(SB), RODATA|NOPTR, $4
@@ -2164,9 +2182,8 @@ TEXT ·nearestAVX512(SB), NOSPLIT, $8-36
 	VMOVSS       24(AX), X8
 	VMOVSS       X8, (SP)
 	VMOVSS       20(AX), X5
-	VMOVD        X5, SI
-	XORL         $0x80000000, SI
-	VMOVD        SI, X5
+	VMOVSS       nearestSignAVX512<>+0(SB), X8
+	VXORPS       X8, X5, X5
 	VMOVSS       12(AX), X6
 	VMULSS       X6, X6, X7
 	VMULSS       X5, X5, X8
@@ -2497,6 +2514,9 @@ GLOBL stepnearestAVX512<>(SB), RODATA|NOPTR, $8
 
 DATA onenearestAVX512<>+0(SB)/8, $(1.0)
 GLOBL onenearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestSignAVX512<>+0(SB)/4, $0x80000000
+GLOBL nearestSignAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA nearestUprightAVX512<>+0(SB)/4, $0x219392ef
 GLOBL nearestUprightAVX512<>(SB), RODATA|NOPTR, $4
@@ -4408,9 +4428,8 @@ TEXT ·nearestManyAVX512(SB), $4168-36
 	VMOVSS       24(AX), X8
 	VMOVSS       X8, (SP)
 	VMOVSS       20(AX), X5
-	VMOVD        X5, SI
-	XORL         $0x80000000, SI
-	VMOVD        SI, X5
+	VMOVSS       nearestManySignAVX512<>+0(SB), X8
+	VXORPS       X8, X5, X5
 	VMOVSS       12(AX), X6
 	VMULSS       X6, X6, X7
 	VMULSS       X5, X5, X8
@@ -4683,6 +4702,9 @@ GLOBL stepnearestManyAVX512<>(SB), RODATA|NOPTR, $8
 
 DATA onenearestManyAVX512<>+0(SB)/8, $(1.0)
 GLOBL onenearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestManySignAVX512<>+0(SB)/4, $0x80000000
+GLOBL nearestManySignAVX512<>(SB), RODATA|NOPTR, $4
 
 DATA nearestManyUprightAVX512<>+0(SB)/4, $0x219392ef
 GLOBL nearestManyUprightAVX512<>(SB), RODATA|NOPTR, $4

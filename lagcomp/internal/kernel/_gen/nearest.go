@@ -100,10 +100,8 @@ func (k *kernel) prepare() {
 	k.constants[rayMax] = end
 	sx, sz := XMM(), XMM()
 	VMOVSS(k.field(probeD+8), sx)
-	sign := GP64()
-	VMOVD(sx, sign.As32())
-	XORL(U32(1<<31), sign.As32())
-	VMOVD(sign.As32(), sx)
+	VMOVSS(float(k.name+"Sign"+k.level(), float32(math.Copysign(0, -1))), t)
+	VXORPS(t, sx, sx)
 	VMOVSS(k.field(probeD), sz)
 	VMULSS(sz, sz, level)
 	VMULSS(sx, sx, t)
