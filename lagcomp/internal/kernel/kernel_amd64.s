@@ -1775,7 +1775,6 @@ wide:
 	VMULPS       Y6, Y6, Y6
 	VCMPPS       $0x15, Y9, Y6, Y6
 	VANDPS       Y5, Y6, Y6
-	VANDPS       Y5, Y6, Y6
 	VMOVMSKPS    Y6, DI
 	ADDQ         $0x08, BX
 	TESTL        DI, DI

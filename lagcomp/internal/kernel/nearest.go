@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// few is from how many rows on the cheap test pays, which wants a probe.
+// few is from how many rows on the cheap test pays, which wants a probe. AVX-512 alone would be better off with 80.
 const few = 32
 
 // nearestOf is nearest without assembly, and the truth: it finds the rows that may be nearer than the best so far, and judges each in

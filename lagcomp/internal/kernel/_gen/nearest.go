@@ -16,7 +16,7 @@ const (
 
 var inf = float32(math.Inf(1))
 
-// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, at once which spheres the ray's line touches. Who is
+// writeFew writes what is asked of few rows: no cheap test, no probe, at once which spheres the ray's line touches. Who is
 // behind it or beyond its end is not sorted out before the verdict, which says so anyway; nor who is Never, whose radius is no number there.
 func (k *kernel) writeFew() {
 	k.signature()
@@ -32,12 +32,7 @@ func (k *kernel) writeFew() {
 	MOVQ(k.i, k.sub)
 	valid := k.first(left)
 	pass := k.line(place{k.i, 0}, valid)
-	if k.avx512 {
-		KMOVW(pass.k, k.named.As32())
-	} else {
-		VANDPS(valid.v, pass.v, pass.v)
-		VMOVMSKPS(pass.v, k.named.As32())
-	}
+	k.bits(pass, k.named)
 	ADDQ(Imm(uint64(k.lanes)), k.i)
 	TESTL(k.named.As32(), k.named.As32())
 	JZ(LabelRef("wide"))
