@@ -18,9 +18,11 @@ func Shape(p *Pose, out *Body) {
 	var b limbs
 	shape(p, &b)
 	k := &Skeletons[p.Form.Hero()]
-	for i := range out {
-		out[i] = b.capsule(Bone(i), k)
+	for i := range Head {
+		c := &out[i]
+		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i], b.BZ[i], k.flesh.Radius[i]
 	}
+	out[Head] = b.capsule(Head, k)
 }
 
 // shape is Shape by columns.
