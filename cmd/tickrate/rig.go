@@ -89,7 +89,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	defer h.stop()
 	s, err := swarm.Open(swarm.Config{
 		Servers: h.at, Players: sc.Total() + sc.Lookers(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
-		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: h.token,
+		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: mixedTickets(sc.Total(), h.mints, h.looks),
 		Arrival: seconds(sc.Play.ArrivalSeconds), Churn: sc.Play.LeavesPerMinute,
 	})
 	if err != nil {
