@@ -64,7 +64,7 @@ var layers = []layer{
 	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs arche vek"},
 	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
-	{pkg: "lagcomp/rig", may: "ecs/geom"},
+	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek internal/planted"},
 	{pkg: "lagcomp/picture", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},

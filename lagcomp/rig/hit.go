@@ -1,10 +1,6 @@
 package rig
 
-import (
-	"math/bits"
-
-	"github.com/tickrate/tickrate/ecs/geom"
-)
+import "github.com/tickrate/tickrate/ecs/geom"
 
 // BoundHigh is how far above the feet the centre of every hero's bounding sphere is, in metres: one number for all, as in
 // the reference, so that a broad phase over columns of feet may shift the ray instead of the spheres.
@@ -36,13 +32,15 @@ func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 		return Hit{}, false
 	}
 	near := geom.Ray{Origin: r.Origin.Sub(p.Pos).Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
-	var body Body
-	Shape(p, &body)
-	bone, t, ok := first(near, grow, &Skeletons[p.Form.Hero()], &body)
+	k := &Skeletons[p.Form.Hero()]
+	var body limbs
+	shape(p, &body)
+	bone, t, ok := body.first(&near, grow, k)
 	if !ok {
 		return Hit{}, false
 	}
-	return Hit{bone, bone.Part(), skip + t, normal(&body[bone], near.At(t), r.Dir)}, true
+	c := body.capsule(bone, k)
+	return Hit{bone, bone.Part(), skip + t, normal(&c, near.At(t), r.Dir)}, true
 }
 
 // Reaches reports whether Test may find a hit on somebody of a build who stands there, and how far along the ray at the soonest, in
@@ -57,40 +55,6 @@ func Reaches(r *geom.Ray, grow float32, feet geom.Vec3, hero Hero) (from float32
 		return 0, middle.LenSq() <= float32(reach*reach)
 	}
 	return from, from <= r.Max && middle.Mad(r.Dir, -along).LenSq() <= float32(reach*reach)
-}
-
-// first is the bone that r meets first. A ball round each bone says, cheaply, which bones the ray may meet at all: all 17 are asked
-// before one is tested, for no branch can foretell them.
-func first(r geom.Ray, grow float32, k *Skeleton, body *Body) (bone Bone, t float32, ok bool) {
-	var from [Bones]float32 // how far along each is entered at the soonest
-	// Twice of all, so that the middle is a sum.
-	o := r.Origin.Add(r.Origin)
-	may := uint32(0)
-	for i := range body {
-		c := &body[i]
-		x, y, z := c.A.X+c.B.X-o.X, c.A.Y+c.B.Y-o.Y, c.A.Z+c.B.Z-o.Z
-		around := k.around[i] + grow
-		around += around
-		along := float32(x*r.Dir.X) + float32(y*r.Dir.Y) + float32(z*r.Dir.Z)
-		from[i] = along - around
-		bit := uint32(0)
-		if float32(x*x)+float32(y*y)+float32(z*z)-float32(along*along) <= float32(around*around) {
-			bit = 1
-		}
-		may |= bit << i
-	}
-	t = r.Max
-	for ; may != 0; may &= may - 1 {
-		i := bits.TrailingZeros32(may) % int(Bones)
-		if from[i] > t+t {
-			continue
-		}
-		c := &body[i]
-		if d, hit := r.Capsule(geom.Capsule{A: c.A, B: c.B, Radius: c.Radius + grow}); hit && d <= t {
-			bone, t, ok = Bone(i), d, true
-		}
-	}
-	return bone, t, ok
 }
 
 // normal is the direction from c's axis to point.

@@ -15,6 +15,18 @@ func Capsules(p *Pose, out *Body) {
 //
 // Directions of all bones come first, then the height of the hips, then the bones are put end to end.
 func Shape(p *Pose, out *Body) {
+	var b limbs
+	shape(p, &b)
+	k := &Skeletons[p.Form.Hero()]
+	for i := range Head {
+		c := &out[i]
+		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i], b.BZ[i], k.flesh.Radius[i]
+	}
+	out[Head] = b.capsule(Head, k)
+}
+
+// shape is Shape by columns.
+func shape(p *Pose, out *limbs) {
 	k := &Skeletons[p.Form.Hero()]
 	var f figure
 	f.read(p, k)
@@ -127,18 +139,19 @@ func (f *figure) torso() {
 
 // assemble puts the bones end to end, the hips at so many metres above the feet. It goes along the limbs, as Joints say it: nothing
 // is looked up, and what comes next is at hand.
-func (f *figure) assemble(high float32, out *Body) {
+func (f *figure) assemble(high float32, out *limbs) {
 	hips := geom.Vec3{Y: high}
 	f.limb(f.aside(hips, ThighL, f.hips), ThighL, out)
 	f.limb(f.aside(hips, ThighR, f.hips), ThighR, out)
 	at := f.bone(f.bone(f.bone(hips, Pelvis, out), Spine, out), Chest, out)
 	f.limb(f.aside(at, UpperArmL, f.view), UpperArmL, out)
 	f.limb(f.aside(at, UpperArmR, f.view), UpperArmR, out)
-	f.bone(f.bone(at, Neck, out), Head, out)
+	neck := f.bone(at, Neck, out)
+	out.head = [2]geom.Vec3{neck, neck.Mad(f.dir[Head], f.k.Joints[Head].Length)}
 }
 
 // limb puts three bones at a point, one after the other.
-func (f *figure) limb(at geom.Vec3, first Bone, out *Body) {
+func (f *figure) limb(at geom.Vec3, first Bone, out *limbs) {
 	f.bone(f.bone(f.bone(at, first, out), first+1, out), first+2, out)
 }
 
@@ -151,9 +164,10 @@ func (f *figure) aside(at geom.Vec3, bone Bone, h heading) geom.Vec3 {
 	return at
 }
 
-// bone puts one bone at a point and returns where it ends.
-func (f *figure) bone(at geom.Vec3, bone Bone, out *Body) geom.Vec3 {
-	j, c := &f.k.Joints[bone], &out[bone]
-	c.A, c.B, c.Radius = at, at.Mad(f.dir[bone], j.Length), j.Radius
-	return c.B
+// bone puts one bone, not the head, at a point and returns where it ends.
+func (f *figure) bone(at geom.Vec3, bone Bone, out *limbs) geom.Vec3 {
+	end := at.Mad(f.dir[bone], f.k.Joints[bone].Length)
+	out.AX[bone], out.AY[bone], out.AZ[bone] = at.X, at.Y, at.Z
+	out.BX[bone], out.BY[bone], out.BZ[bone] = end.X, end.Y, end.Z
+	return end
 }

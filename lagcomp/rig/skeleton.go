@@ -31,7 +31,7 @@ type Skeleton struct {
 	Trail  float32 // the other hand
 	Hollow float32 // how far below the shoulders hands hold it, of the arm's length
 
-	around [Bones]float32 // radius of a ball that holds the bone's capsule with 2 mm to spare: directions are of unit length but for rounding
+	flesh flesh // of Joints, as tests want it
 }
 
 // style is how both heroes move.
@@ -44,13 +44,13 @@ var style = Skeleton{
 // wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05; Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and
 // 0.11), lengths are what makes its heights of them.
 var Skeletons = [Heroes]Skeleton{
-	Terraformer: build(1.8, 1.11, limbs{
+	Terraformer: build(1.8, 1.11, measures{
 		thigh: 0.43, shin: 0.42, foot: 0.19, pelvis: 0.10, spine: 0.14, chest: 0.18, neck: 0.1595, head: 0.16,
 		upper: 0.28, fore: 0.25, hand: 0.08, hips: 0.10, shoulders: 0.2, rise: 0.04,
 		thighR: 0.10, shinR: 0.08, footR: 0.065, pelvisR: 0.16, spineR: 0.15, chestR: 0.17, neckR: 0.08, headR: 0.12,
 		upperR: 0.07, foreR: 0.05, handR: 0.05,
 	}),
-	Robot: build(2.2, 1.43, limbs{
+	Robot: build(2.2, 1.43, measures{
 		thigh: 0.52, shin: 0.50, foot: 0.24, pelvis: 0.12, spine: 0.16, chest: 0.18, neck: 0.236, head: 0.19,
 		upper: 0.36, fore: 0.33, hand: 0.11, hips: 0.15, shoulders: 0.31, rise: 0.04,
 		thighR: 0.12, shinR: 0.11, footR: 0.085, pelvisR: 0.21, spineR: 0.21, chestR: 0.26, neckR: 0.11, headR: 0.18,
@@ -58,14 +58,14 @@ var Skeletons = [Heroes]Skeleton{
 	}),
 }
 
-// limbs are the measures of a build in metres: lengths, then where limbs hang, then radii.
-type limbs struct {
+// measures are those of a build in metres: lengths, then where limbs hang, then radii.
+type measures struct {
 	thigh, shin, foot, pelvis, spine, chest, neck, head, upper, fore, hand            float32
 	hips, shoulders, rise                                                             float32
 	thighR, shinR, footR, pelvisR, spineR, chestR, neckR, headR, upperR, foreR, handR float32
 }
 
-func build(height, bound float32, l limbs) Skeleton {
+func build(height, bound float32, l measures) Skeleton {
 	k := style
 	k.Height, k.Bound = height, bound
 	k.Joints = [Bones]Joint{
@@ -89,8 +89,6 @@ func build(height, bound float32, l limbs) Skeleton {
 		ForearmR:  {Parent: UpperArmR, Length: l.fore, Radius: l.foreR},
 		HandR:     {Parent: ForearmR, Length: l.hand, Radius: l.handR},
 	}
-	for i := range k.Joints {
-		k.around[i] = float32(k.Joints[i].Length/2) + k.Joints[i].Radius + 2e-3
-	}
+	k.thicken()
 	return k
 }

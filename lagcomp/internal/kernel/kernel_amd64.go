@@ -23,7 +23,7 @@ var level = best()
 func best() isa {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
+	case x.HasAVX512F && x.HasAVX512VL && x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
 		return avx512
 	case x.HasAVX2 && x.HasBMI1 && x.HasBMI2:
 		return avx2
@@ -45,32 +45,37 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 		return manyAVX512(p.flat(), c.flat(), n, &out[0])
 	case k == avx512:
 		return rayAVX512(p.flat(), c.flat(), n, &out[0])
+	case k == avx2 && n >= many:
+		return manyAVX2(p.flat(), c.flat(), n, &out[0])
 	case k == avx2:
 		return rayAVX2(p.flat(), c.flat(), n, &out[0])
 	}
 	return rayGeneric(p, c, n, out)
 }
 
-func (k isa) few(r *Ray, c *Column, n int) (index int, t float32) {
-	switch k {
-	case avx512:
-		return fewAVX512(r.flat(), c.flat(), n)
-	case avx2:
-		return fewAVX2(r.flat(), c.flat(), n)
-	}
-	return fewGeneric(r, c, n)
-}
-
-func (k isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
+// nearest chooses and calls at once: among few rows a call more would show.
+func nearest(k isa, r *Ray, c *Column, n int) (index int, t float32) {
 	switch {
-	case k == avx512 && n >= many:
-		return nearestManyAVX512(p.flat(), c.flat(), n, inverse, limit)
-	case k == avx512:
-		return nearestAVX512(p.flat(), c.flat(), n, inverse, limit)
+	case k == generic:
+		return nearestOf(r, c, n)
+	case n < few && k == avx512:
+		index, t = fewAVX512(r.flat(), c.flat(), n)
+	case n < few:
+		index, t = fewAVX2(r.flat(), c.flat(), n)
 	case k == avx2:
-		return nearestAVX2(p.flat(), c.flat(), n, inverse, limit)
+		index, t = nearestAVX2(r.flat(), c.flat(), n)
+	case n < many:
+		index, t = nearestAVX512(r.flat(), c.flat(), n)
+	default:
+		index, t = nearestManyAVX512(r.flat(), c.flat(), n)
 	}
-	return nearestGeneric(p, r, c, n, inverse, limit, true)
+	if index >= 0 {
+		return index, t
+	}
+	if index < -1 { // its direction may not be cut
+		return nearestOf(r, c, n)
+	}
+	return -1, 0
 }
 
 func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
@@ -121,6 +126,13 @@ func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, 
 		return movedAVX2(a.flat(), b.flat(), n, limit, &out[0])
 	}
 	return movedGeneric(a, b, n, limit, out)
+}
+
+func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) {
+	if k != generic {
+		return capsulesAVX2((*[8]float32)(unsafe.Pointer(f)), (*[96]float32)(unsafe.Pointer(c)), (*[32]float32)(unsafe.Pointer(thick)))
+	}
+	return Undecided, 0
 }
 
 // fetch needs no instruction that a processor may lack.

@@ -278,61 +278,126 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, BMI, BMI2, CMOV, SSE2
-TEXT ·nearestAVX2(SB), NOSPLIT, $0-56
-	MOVQ         p+0(FP), AX
+// func nearestAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, BMI, BMI2, CMOV, SSE
+TEXT ·nearestAVX2(SB), NOSPLIT, $8-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	MOVQ         $-1, R11
 	XORL         BX, BX
-	MOVQ         $-1, R9
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R10
-	MOVQ         48(CX), R11
-	VBROADCASTSS 36(AX), Y2
-	VBROADCASTSS 24(AX), Y3
-	VBROADCASTSS 28(AX), Y4
-	VBROADCASTSS 32(AX), Y5
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y1
+	VCVTPS2PD    12(AX), Y1
+	VCVTSS2SD    28(AX), X0, X2
+	VMULPD       Y1, Y1, Y2
+	VPERMILPD    $0x01, X2, X3
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDSD       X3, X2, X2
+	VADDSD       X1, X2, X2
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestAVX2<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestAVX2<>+0(SB), X3
+	VPADDQ       X3, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestAVX2<>+0(SB), X0
+	VDIVSD       X2, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X5
+	VMOVSS       X5, (SP)
+	VMOVSS       20(AX), X2
+	VMOVSS       nearestSignAVX2<>+0(SB), X5
+	VXORPS       X5, X2, X2
+	VMOVSS       12(AX), X3
+	VMULSS       X3, X3, X4
+	VMULSS       X2, X2, X5
+	VADDSS       X5, X4, X4
+	VUCOMISS     nearestUprightAVX2<>+0(SB), X4
+	JCC          level
+	VMOVSS       nearestOneAVX2<>+0(SB), X2
+	VXORPS       X3, X3, X3
+	VMOVSS       nearestOneAVX2<>+0(SB), X4
 
+level:
+	VMOVSS   32(AX), X6
+	VXORPS   X5, X5, X5
+	VUCOMISS X5, X6
+	JHI      widest
+	VMOVSS   nearestWidestAVX2<>+0(SB), X6
+
+widest:
+	VMULSS       X6, X6, X6
+	VADDSS       28(AX), X6, X6
+	VMULSS       nearestMoreAVX2<>+0(SB), X6, X5
+	VADDSS       X5, X6, X6
+	VADDSS       nearestLeastAVX2<>+0(SB), X6, X6
+	VMULSS       X6, X4, X6
+	VSQRTSS      X6, X6, X6
+	VMULSS       (AX), X2, X7
+	VMULSS       8(AX), X3, X5
+	VADDSS       X5, X7, X7
+	VBROADCASTSS X2, Y2
+	VBROADCASTSS X3, Y3
+	VADDSS       X6, X7, X5
+	VBROADCASTSS X5, Y4
+	VSUBSS       X6, X7, X5
+	VBROADCASTSS X5, Y5
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R11
+	JMP  done
+
+prepared:
 wide:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
 	CMPQ      SI, $0x20
 	JL        narrow
-	VMOVUPS   (R10)(BX*4), Y7
-	VMOVUPS   (R11)(BX*4), Y6
-	VMULPS    Y3, Y7, Y7
-	VMULPS    Y4, Y6, Y6
+	VMOVUPS   (R9)(BX*4), Y7
+	VMOVUPS   (R10)(BX*4), Y6
+	VMULPS    Y2, Y7, Y7
+	VMULPS    Y3, Y6, Y6
 	VADDPS    Y6, Y7, Y7
 	VCMPPS    $0x15, Y5, Y7, Y6
-	VCMPPS    $0x1a, Y2, Y7, Y7
+	VCMPPS    $0x1a, Y4, Y7, Y7
 	VANDPS    Y6, Y7, Y7
-	VMOVUPS   32(R10)(BX*4), Y8
-	VMOVUPS   32(R11)(BX*4), Y6
-	VMULPS    Y3, Y8, Y8
-	VMULPS    Y4, Y6, Y6
+	VMOVUPS   32(R9)(BX*4), Y8
+	VMOVUPS   32(R10)(BX*4), Y6
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y3, Y6, Y6
 	VADDPS    Y6, Y8, Y8
 	VCMPPS    $0x15, Y5, Y8, Y6
-	VCMPPS    $0x1a, Y2, Y8, Y8
+	VCMPPS    $0x1a, Y4, Y8, Y8
 	VANDPS    Y6, Y8, Y8
 	VORPS     Y7, Y8, Y6
-	VMOVUPS   64(R10)(BX*4), Y9
-	VMOVUPS   64(R11)(BX*4), Y10
-	VMULPS    Y3, Y9, Y9
-	VMULPS    Y4, Y10, Y10
+	VMOVUPS   64(R9)(BX*4), Y9
+	VMOVUPS   64(R10)(BX*4), Y10
+	VMULPS    Y2, Y9, Y9
+	VMULPS    Y3, Y10, Y10
 	VADDPS    Y10, Y9, Y9
 	VCMPPS    $0x15, Y5, Y9, Y10
-	VCMPPS    $0x1a, Y2, Y9, Y9
+	VCMPPS    $0x1a, Y4, Y9, Y9
 	VANDPS    Y10, Y9, Y9
 	VORPS     Y9, Y6, Y6
-	VMOVUPS   96(R10)(BX*4), Y10
-	VMOVUPS   96(R11)(BX*4), Y11
-	VMULPS    Y3, Y10, Y10
-	VMULPS    Y4, Y11, Y11
+	VMOVUPS   96(R9)(BX*4), Y10
+	VMOVUPS   96(R10)(BX*4), Y11
+	VMULPS    Y2, Y10, Y10
+	VMULPS    Y3, Y11, Y11
 	VADDPS    Y11, Y10, Y10
 	VCMPPS    $0x15, Y5, Y10, Y11
-	VCMPPS    $0x1a, Y2, Y10, Y10
+	VCMPPS    $0x1a, Y4, Y10, Y10
 	VANDPS    Y11, Y10, Y10
 	VORPS     Y10, Y6, Y6
 	VMOVMSKPS Y6, DI
@@ -358,10 +423,10 @@ judge:
 	SHLXL        DI, R12, R12
 	ANDNL        SI, R12, SI
 	ADDQ         BX, DI
-	VMOVUPS      (R10)(DI*4), Y6
+	VMOVUPS      (R9)(DI*4), Y6
 	MOVQ         24(CX), R12
 	VMOVUPS      (R12)(DI*4), Y7
-	VMOVUPS      (R11)(DI*4), Y8
+	VMOVUPS      (R10)(DI*4), Y8
 	VBROADCASTSS (AX), Y9
 	VSUBPS       Y9, Y6, Y6
 	VBROADCASTSS 4(AX), Y9
@@ -370,9 +435,9 @@ judge:
 	VSUBPS       Y9, Y8, Y8
 	MOVQ         72(CX), R12
 	VMOVUPS      (R12)(DI*4), Y9
-	VBROADCASTSS 60(AX), Y10
+	VBROADCASTSS nearestNeverAVX2<>+0(SB), Y10
 	VCMPPS       $0x04, Y10, Y9, Y10
-	VBROADCASTSS 44(AX), Y11
+	VBROADCASTSS 28(AX), Y11
 	VSUBPS       Y11, Y9, Y9
 	VMULPS       Y6, Y6, Y11
 	VMULPS       Y7, Y7, Y12
@@ -380,7 +445,7 @@ judge:
 	VMULPS       Y8, Y8, Y12
 	VADDPS       Y12, Y11, Y11
 	VMOVAPS      Y11, Y12
-	VBROADCASTSS 52(AX), Y13
+	VBROADCASTSS nearestKeepAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y12, Y12
 	VADDPS       Y9, Y12, Y12
 	VBROADCASTSS 12(AX), Y13
@@ -396,14 +461,14 @@ judge:
 	VANDPS       Y10, Y8, Y8
 	VXORPS       Y10, Y10, Y10
 	VMOVAPS      Y11, Y11
-	VBROADCASTSS 56(AX), Y13
+	VBROADCASTSS nearestSlackAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y11, Y11
 	VCMPPS       $0x11, Y10, Y6, Y13
 	VCMPPS       $0x1e, Y10, Y12, Y12
 	VANDPS       Y13, Y12, Y12
 	VCMPPS       $0x1e, Y11, Y7, Y13
 	VANDPS       Y12, Y13, Y13
-	VBROADCASTSS 40(AX), Y7
+	VBROADCASTSS (SP), Y7
 	VSUBPS       Y7, Y6, Y6
 	VMULPS       Y6, Y6, Y7
 	VSUBPS       Y9, Y11, Y11
@@ -419,8 +484,7 @@ judge:
 list:
 	TZCNTL    R8, R12
 	ADDL      DI, R12
-	MOVQ      (CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X7
+	VCVTSS2SD (R9)(R12*4), X0, X7
 	VCVTSS2SD (AX), X0, X6
 	VSUBSD    X6, X7, X7
 	VCVTSS2SD 12(AX), X0, X6
@@ -429,12 +493,11 @@ list:
 	VCVTSS2SD 4(AX), X0, X9
 	VSUBSD    X9, X8, X8
 	VCVTSS2SD 16(AX), X0, X9
-	MOVQ      48(CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X10
+	VCVTSS2SD (R10)(R12*4), X0, X10
 	VCVTSS2SD 8(AX), X0, X11
 	VSUBSD    X11, X10, X10
 	VCVTSS2SD 20(AX), X0, X11
-	VCVTSS2SD 44(AX), X0, X14
+	VCVTSS2SD 28(AX), X0, X14
 	MOVQ      72(CX), R13
 	VCVTSS2SD (R13)(R12*4), X0, X12
 	VSUBSD    X12, X14, X14
@@ -473,11 +536,11 @@ list:
 	VUCOMISD  X6, X1
 	JLS       list_later
 	VMOVAPD   X6, X1
-	MOVQ      R12, R9
+	MOVQ      R12, R11
 	VCVTSD2SS X6, X6, X6
 	VMOVD     X6, R12
 	INCL      R12
-	MOVL      R12, 40(AX)
+	MOVL      R12, (SP)
 
 list_later:
 	BLSRL R8, R8
@@ -500,24 +563,24 @@ narrow:
 	NEGQ         DI
 	LEAQ         window<>+0(SB), SI
 	VMOVUPS      32(SI)(DI*4), Y6
-	VMASKMOVPS   (R10)(BX*4), Y6, Y7
-	VMASKMOVPS   (R11)(BX*4), Y6, Y8
-	VMULPS       Y3, Y7, Y7
-	VMULPS       Y4, Y8, Y8
+	VMASKMOVPS   (R9)(BX*4), Y6, Y7
+	VMASKMOVPS   (R10)(BX*4), Y6, Y8
+	VMULPS       Y2, Y7, Y7
+	VMULPS       Y3, Y8, Y8
 	VADDPS       Y8, Y7, Y7
 	VCMPPS       $0x15, Y5, Y7, Y8
 	VANDPS       Y6, Y8, Y8
-	VCMPPS       $0x1a, Y2, Y7, Y7
+	VCMPPS       $0x1a, Y4, Y7, Y7
 	VANDPS       Y8, Y7, Y7
 	VANDPS       Y6, Y7, Y7
 	VMOVMSKPS    Y7, R8
 	TESTL        R8, R8
 	JZ           onward
 	MOVQ         BX, DI
-	VMASKMOVPS   (R10)(DI*4), Y6, Y7
+	VMASKMOVPS   (R9)(DI*4), Y6, Y7
 	MOVQ         24(CX), SI
 	VMASKMOVPS   (SI)(DI*4), Y6, Y8
-	VMASKMOVPS   (R11)(DI*4), Y6, Y9
+	VMASKMOVPS   (R10)(DI*4), Y6, Y9
 	VBROADCASTSS (AX), Y10
 	VSUBPS       Y10, Y7, Y7
 	VBROADCASTSS 4(AX), Y10
@@ -526,10 +589,10 @@ narrow:
 	VSUBPS       Y10, Y9, Y9
 	MOVQ         72(CX), SI
 	VMASKMOVPS   (SI)(DI*4), Y6, Y10
-	VBROADCASTSS 60(AX), Y11
+	VBROADCASTSS nearestNeverAVX2<>+0(SB), Y11
 	VCMPPS       $0x04, Y11, Y10, Y11
 	VANDPS       Y6, Y11, Y11
-	VBROADCASTSS 44(AX), Y6
+	VBROADCASTSS 28(AX), Y6
 	VSUBPS       Y6, Y10, Y10
 	VMULPS       Y7, Y7, Y6
 	VMULPS       Y8, Y8, Y12
@@ -537,7 +600,7 @@ narrow:
 	VMULPS       Y9, Y9, Y12
 	VADDPS       Y12, Y6, Y6
 	VMOVAPS      Y6, Y12
-	VBROADCASTSS 52(AX), Y13
+	VBROADCASTSS nearestKeepAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y12, Y12
 	VADDPS       Y10, Y12, Y12
 	VBROADCASTSS 12(AX), Y13
@@ -553,14 +616,14 @@ narrow:
 	VANDPS       Y11, Y9, Y9
 	VXORPS       Y11, Y11, Y11
 	VMOVAPS      Y6, Y6
-	VBROADCASTSS 56(AX), Y13
+	VBROADCASTSS nearestSlackAVX2<>+0(SB), Y13
 	VMULPS       Y13, Y6, Y6
 	VCMPPS       $0x11, Y11, Y7, Y13
 	VCMPPS       $0x1e, Y11, Y12, Y12
 	VANDPS       Y13, Y12, Y12
 	VCMPPS       $0x1e, Y6, Y8, Y13
 	VANDPS       Y12, Y13, Y13
-	VBROADCASTSS 40(AX), Y8
+	VBROADCASTSS (SP), Y8
 	VSUBPS       Y8, Y7, Y7
 	VMULPS       Y7, Y7, Y8
 	VSUBPS       Y10, Y6, Y6
@@ -576,8 +639,7 @@ narrow:
 rest:
 	TZCNTL    R8, SI
 	ADDL      DI, SI
-	MOVQ      (CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X7
+	VCVTSS2SD (R9)(SI*4), X0, X7
 	VCVTSS2SD (AX), X0, X6
 	VSUBSD    X6, X7, X7
 	VCVTSS2SD 12(AX), X0, X6
@@ -586,12 +648,11 @@ rest:
 	VCVTSS2SD 4(AX), X0, X9
 	VSUBSD    X9, X8, X8
 	VCVTSS2SD 16(AX), X0, X9
-	MOVQ      48(CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X10
+	VCVTSS2SD (R10)(SI*4), X0, X10
 	VCVTSS2SD 8(AX), X0, X11
 	VSUBSD    X11, X10, X10
 	VCVTSS2SD 20(AX), X0, X11
-	VCVTSS2SD 44(AX), X0, X14
+	VCVTSS2SD 28(AX), X0, X14
 	MOVQ      72(CX), R12
 	VCVTSS2SD (R12)(SI*4), X0, X12
 	VSUBSD    X12, X14, X14
@@ -630,11 +691,11 @@ rest:
 	VUCOMISD  X6, X1
 	JLS       rest_later
 	VMOVAPD   X6, X1
-	MOVQ      SI, R9
+	MOVQ      SI, R11
 	VCVTSD2SS X6, X6, X6
 	VMOVD     X6, SI
 	INCL      SI
-	MOVL      SI, 40(AX)
+	MOVL      SI, (SP)
 
 rest_later:
 	BLSRL R8, R8
@@ -647,10 +708,47 @@ onward:
 	JMP  narrow
 
 done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R9, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R11, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestKeepAVX2<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestKeepAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestSlackAVX2<>+0(SB)/4, $0x36800000
+GLOBL nearestSlackAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestNeverAVX2<>+0(SB)/4, $0x7f800000
+GLOBL nearestNeverAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestAVX2<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestAVX2<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestAVX2<>+0(SB)/8, $(1.0)
+GLOBL onenearestAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA nearestSignAVX2<>+0(SB)/4, $0x80000000
+GLOBL nearestSignAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestUprightAVX2<>+0(SB)/4, $0x219392ef
+GLOBL nearestUprightAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestOneAVX2<>+0(SB)/4, $0x3f800000
+GLOBL nearestOneAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestWidestAVX2<>+0(SB)/4, $0x41400000
+GLOBL nearestWidestAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestMoreAVX2<>+0(SB)/4, $0x3b800000
+GLOBL nearestMoreAVX2<>(SB), RODATA|NOPTR, $4
+
+DATA nearestLeastAVX2<>+0(SB)/4, $0x3c000000
+GLOBL nearestLeastAVX2<>(SB), RODATA|NOPTR, $4
 
 // func rayBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX2, BMI, BMI2, CMOV
@@ -1605,34 +1703,33 @@ done:
 	RET
 
 // func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
-// Requires: AVX, BMI, CMOV, SSE
+// Requires: AVX, AVX2, BMI, CMOV, SSE
 TEXT ·fewAVX2(SB), NOSPLIT, $0-36
-	MOVQ      r+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      n+16(FP), DX
-	MOVQ      (CX), R8
-	MOVQ      48(CX), R9
-	MOVQ      $-1, R10
-	VXORPD    X0, X0, X0
-	VCVTSS2SD 12(AX), X0, X2
-	VMULSD    X2, X2, X5
-	VCVTSS2SD 16(AX), X0, X3
-	VMULSD    X3, X3, X1
-	VADDSD    X1, X5, X5
-	VCVTSS2SD 20(AX), X0, X4
-	VMULSD    X4, X4, X1
-	VADDSD    X1, X5, X5
-	VCVTSS2SD 24(AX), X0, X1
-	VADDSD    X0, X1, X1
-	VMOVQ     X1, BX
-	LEAQ      1(BX), SI
-	MOVQ      $0x7ff0000000000000, DI
-	CMPQ      BX, DI
-	CMOVQEQ   BX, SI
-	VMOVQ     SI, X1
-	VMOVSD    oneAVX2<>+0(SB), X0
-	VDIVSD    X5, X0, X0
-	XORL      BX, BX
+	MOVQ         r+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
+	MOVQ         $-1, R10
+	XORL         BX, BX
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y5
+	VPERMILPD    $0x01, X5, X6
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDSD       X6, X5, X5
+	VADDSD       X1, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topfewAVX2<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepfewAVX2<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onefewAVX2<>+0(SB), X0
+	VDIVSD       X5, X0, X0
 
 wide:
 	MOVQ         DX, DI
@@ -1655,112 +1752,79 @@ wide:
 	VSUBPS       Y9, Y7, Y7
 	VBROADCASTSS 8(AX), Y9
 	VSUBPS       Y9, Y8, Y8
+	VMULPS       Y6, Y6, Y9
+	VMULPS       Y7, Y7, Y10
+	VADDPS       Y10, Y9, Y9
+	VMULPS       Y8, Y8, Y10
+	VADDPS       Y10, Y9, Y9
+	VBROADCASTSS fewKeepAVX2<>+0(SB), Y10
+	VMULPS       Y10, Y9, Y9
 	MOVQ         72(CX), DI
-	VMASKMOVPS   (DI)(BX*4), Y5, Y9
-	VBROADCASTSS fewNeverAVX2<>+0(SB), Y10
-	VCMPPS       $0x04, Y10, Y9, Y10
-	VANDPS       Y5, Y10, Y10
+	VMASKMOVPS   (DI)(BX*4), Y5, Y10
 	VBROADCASTSS 28(AX), Y11
-	VSUBPS       Y11, Y9, Y9
-	VMULPS       Y6, Y6, Y11
-	VMULPS       Y7, Y7, Y12
-	VADDPS       Y12, Y11, Y11
-	VMULPS       Y8, Y8, Y12
-	VADDPS       Y12, Y11, Y11
-	VMOVAPS      Y11, Y12
-	VBROADCASTSS fewKeepAVX2<>+0(SB), Y13
-	VMULPS       Y13, Y12, Y12
-	VADDPS       Y9, Y12, Y12
-	VBROADCASTSS 12(AX), Y13
-	VMULPS       Y13, Y6, Y6
-	VBROADCASTSS 16(AX), Y13
-	VMULPS       Y13, Y7, Y7
+	VSUBPS       Y11, Y10, Y10
+	VADDPS       Y10, Y9, Y9
+	VBROADCASTSS 12(AX), Y10
+	VMULPS       Y10, Y6, Y6
+	VBROADCASTSS 16(AX), Y10
+	VMULPS       Y10, Y7, Y7
 	VADDPS       Y7, Y6, Y6
 	VBROADCASTSS 20(AX), Y7
 	VMULPS       Y7, Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	VMULPS       Y6, Y6, Y7
-	VCMPPS       $0x15, Y12, Y7, Y8
-	VANDPS       Y10, Y8, Y8
-	VXORPS       Y10, Y10, Y10
-	VMOVAPS      Y11, Y11
-	VBROADCASTSS fewSlackAVX2<>+0(SB), Y13
-	VMULPS       Y13, Y11, Y11
-	VCMPPS       $0x11, Y10, Y6, Y13
-	VCMPPS       $0x1e, Y10, Y12, Y12
-	VANDPS       Y13, Y12, Y12
-	VCMPPS       $0x1e, Y11, Y7, Y13
-	VANDPS       Y12, Y13, Y13
-	VBROADCASTSS 24(AX), Y7
-	VSUBPS       Y7, Y6, Y6
-	VMULPS       Y6, Y6, Y7
-	VSUBPS       Y9, Y11, Y11
-	VCMPPS       $0x1e, Y10, Y6, Y6
-	VCMPPS       $0x1e, Y11, Y7, Y7
-	VANDPS       Y6, Y7, Y7
-	VORPS        Y13, Y7, Y13
-	VANDNPS      Y8, Y13, Y8
-	VANDPS       Y5, Y8, Y8
-	VMOVMSKPS    Y8, DI
+	VMULPS       Y6, Y6, Y6
+	VCMPPS       $0x15, Y9, Y6, Y6
+	VANDPS       Y5, Y6, Y6
+	VMOVMSKPS    Y6, DI
 	ADDQ         $0x08, BX
 	TESTL        DI, DI
 	JZ           wide
 
 list:
-	TZCNTL    DI, R11
-	ADDL      SI, R11
-	MOVQ      (CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X6
-	VCVTSS2SD (AX), X0, X5
-	VSUBSD    X5, X6, X6
-	MOVQ      24(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X7
-	VCVTSS2SD 4(AX), X0, X5
-	VSUBSD    X5, X7, X7
-	MOVQ      48(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X8
-	VCVTSS2SD 8(AX), X0, X5
-	VSUBSD    X5, X8, X8
-	VCVTSS2SD 28(AX), X0, X14
-	MOVQ      72(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X5
-	VSUBSD    X5, X14, X14
-	VMULSD    X6, X6, X12
-	VMULSD    X7, X7, X5
-	VADDSD    X5, X12, X12
-	VMULSD    X8, X8, X5
-	VADDSD    X5, X12, X12
-	VCMPSD    $0x12, X14, X12, X12
-	VMULSD    X2, X6, X13
-	VMULSD    X3, X7, X5
-	VADDSD    X5, X13, X13
-	VMULSD    X4, X8, X5
-	VADDSD    X5, X13, X13
-	VMULSD    X0, X13, X9
-	VMULSD    X2, X9, X5
-	VSUBSD    X5, X6, X6
-	VMULSD    X3, X9, X5
-	VSUBSD    X5, X7, X7
-	VMULSD    X4, X9, X5
-	VSUBSD    X5, X8, X8
-	VMULSD    X6, X6, X5
-	VMULSD    X7, X7, X6
-	VADDSD    X6, X5, X5
-	VMULSD    X8, X8, X6
-	VADDSD    X6, X5, X5
-	VSUBSD    X5, X14, X5
-	VMULSD    X0, X5, X5
-	VSQRTSD   X5, X5, X5
-	VSUBSD    X5, X9, X5
-	VXORPD    X15, X15, X15
-	VMAXSD    X5, X15, X5
-	VCMPSD    $0x1a, X15, X13, X13
-	VORPD     X13, X5, X5
-	VANDNPD   X5, X12, X5
-	VUCOMISD  X5, X1
-	JLS       list_later
-	VMOVAPD   X5, X1
-	MOVQ      R11, R10
+	TZCNTL       DI, R11
+	ADDL         SI, R11
+	VMOVSS       (R8)(R11*4), X5
+	MOVQ         24(CX), R12
+	VINSERTPS    $0x10, (R12)(R11*4), X5, X5
+	VINSERTPS    $0x20, (R9)(R11*4), X5, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y2, Y5, Y5
+	MOVQ         72(CX), R12
+	VCVTSS2SD    (R12)(R11*4), X0, X6
+	VSUBSD       X6, X4, X14
+	VMULPD       Y5, Y5, Y7
+	VPERMILPD    $0x01, X7, X8
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDSD       X8, X7, X12
+	VADDSD       X6, X12, X12
+	VCMPSD       $0x12, X14, X12, X12
+	VMULPD       Y3, Y5, Y7
+	VPERMILPD    $0x01, X7, X8
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDSD       X8, X7, X13
+	VADDSD       X6, X13, X13
+	VMULSD       X0, X13, X6
+	VBROADCASTSD X6, Y7
+	VMULPD       Y3, Y7, Y7
+	VSUBPD       Y7, Y5, Y5
+	VMULPD       Y5, Y5, Y5
+	VPERMILPD    $0x01, X5, X8
+	VEXTRACTF128 $0x01, Y5, X7
+	VADDSD       X8, X5, X5
+	VADDSD       X7, X5, X5
+	VSUBSD       X5, X14, X5
+	VMULSD       X0, X5, X5
+	VSQRTSD      X5, X5, X5
+	VSUBSD       X5, X6, X5
+	VXORPD       X15, X15, X15
+	VMAXSD       X5, X15, X5
+	VCMPSD       $0x1a, X15, X13, X13
+	VORPD        X13, X5, X5
+	VANDNPD      X5, X12, X5
+	VUCOMISD     X5, X1
+	JLS          list_later
+	VMOVAPD      X5, X1
+	MOVQ         R11, R10
 
 list_later:
 	BLSRL DI, DI
@@ -1783,8 +1847,14 @@ GLOBL fewSlackAVX2<>(SB), RODATA|NOPTR, $4
 DATA fewNeverAVX2<>+0(SB)/4, $0x7f800000
 GLOBL fewNeverAVX2<>(SB), RODATA|NOPTR, $4
 
-DATA oneAVX2<>+0(SB)/8, $(1.0)
-GLOBL oneAVX2<>(SB), RODATA|NOPTR, $8
+DATA topfewAVX2<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topfewAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA stepfewAVX2<>+0(SB)/8, $0x0000000000000001
+GLOBL stepfewAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA onefewAVX2<>+0(SB)/8, $(1.0)
+GLOBL onefewAVX2<>(SB), RODATA|NOPTR, $8
 
 // func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, BMI, CMOV, SSE
@@ -2072,42 +2142,107 @@ done:
 	MOVQ R9, ret+32(FP)
 	RET
 
-// func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE2
-TEXT ·nearestAVX512(SB), NOSPLIT, $0-56
-	MOVQ         p+0(FP), AX
+// func nearestAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, SSE
+TEXT ·nearestAVX512(SB), NOSPLIT, $8-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	MOVQ         $-1, R11
 	XORL         BX, BX
-	MOVQ         $-1, R9
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R10
-	MOVQ         48(CX), R11
-	VBROADCASTSS 36(AX), Z2
-	VBROADCASTSS 24(AX), Z3
-	VBROADCASTSS 28(AX), Z4
-	VBROADCASTSS 32(AX), Z5
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestAVX512<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestAVX512<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestAVX512<>+0(SB), X0
+	VDIVSD       X5, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X8
+	VMOVSS       X8, (SP)
+	VMOVSS       20(AX), X5
+	VMOVSS       nearestSignAVX512<>+0(SB), X8
+	VXORPS       X8, X5, X5
+	VMOVSS       12(AX), X6
+	VMULSS       X6, X6, X7
+	VMULSS       X5, X5, X8
+	VADDSS       X8, X7, X7
+	VUCOMISS     nearestUprightAVX512<>+0(SB), X7
+	JCC          level
+	VMOVSS       nearestOneAVX512<>+0(SB), X5
+	VXORPS       X6, X6, X6
+	VMOVSS       nearestOneAVX512<>+0(SB), X7
 
+level:
+	VMOVSS   32(AX), X9
+	VXORPS   X8, X8, X8
+	VUCOMISS X8, X9
+	JHI      widest
+	VMOVSS   nearestWidestAVX512<>+0(SB), X9
+
+widest:
+	VMULSS       X9, X9, X9
+	VADDSS       28(AX), X9, X9
+	VMULSS       nearestMoreAVX512<>+0(SB), X9, X8
+	VADDSS       X8, X9, X9
+	VADDSS       nearestLeastAVX512<>+0(SB), X9, X9
+	VMULSS       X9, X7, X9
+	VSQRTSS      X9, X9, X9
+	VMULSS       (AX), X5, X10
+	VMULSS       8(AX), X6, X8
+	VADDSS       X8, X10, X10
+	VBROADCASTSS X5, Z5
+	VBROADCASTSS X6, Z6
+	VADDSS       X9, X10, X8
+	VBROADCASTSS X8, Z7
+	VSUBSS       X9, X10, X8
+	VBROADCASTSS X8, Z8
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R11
+	JMP  done
+
+prepared:
 wide:
 	MOVQ     DX, SI
 	SUBQ     BX, SI
 	CMPQ     SI, $0x20
 	JL       narrow
-	VMOVUPS  (R10)(BX*4), Z7
-	VMOVUPS  (R11)(BX*4), Z9
-	VMULPS   Z3, Z7, Z7
-	VMULPS   Z4, Z9, Z9
-	VADDPS   Z9, Z7, Z7
-	VCMPPS   $0x15, Z5, Z7, K1
-	VCMPPS   $0x1a, Z2, Z7, K1, K1
-	VMOVUPS  64(R10)(BX*4), Z7
-	VMOVUPS  64(R11)(BX*4), Z9
-	VMULPS   Z3, Z7, Z7
-	VMULPS   Z4, Z9, Z9
-	VADDPS   Z9, Z7, Z7
-	VCMPPS   $0x15, Z5, Z7, K2
-	VCMPPS   $0x1a, Z2, Z7, K2, K2
+	VMOVUPS  (R9)(BX*4), Z9
+	VMOVUPS  (R10)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K1
+	VCMPPS   $0x1a, Z7, Z9, K1, K1
+	VMOVUPS  64(R9)(BX*4), Z9
+	VMOVUPS  64(R10)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K2
+	VCMPPS   $0x1a, Z7, Z9, K2, K2
 	KORTESTW K1, K2
 	JZ       skip
 	KMOVW    K1, SI
@@ -2124,44 +2259,44 @@ judge:
 	SHLXL        DI, R12, R12
 	ANDNL        SI, R12, SI
 	ADDQ         BX, DI
-	VMOVUPS      (R10)(DI*4), Z7
+	VMOVUPS      (R9)(DI*4), Z9
 	MOVQ         24(CX), R12
-	VMOVUPS      (R12)(DI*4), Z9
-	VMOVUPS      (R11)(DI*4), Z10
-	VSUBPS.BCST  (AX), Z7, Z7
-	VSUBPS.BCST  4(AX), Z9, Z9
-	VSUBPS.BCST  8(AX), Z10, Z10
+	VMOVUPS      (R12)(DI*4), Z10
+	VMOVUPS      (R10)(DI*4), Z11
+	VSUBPS.BCST  (AX), Z9, Z9
+	VSUBPS.BCST  4(AX), Z10, Z10
+	VSUBPS.BCST  8(AX), Z11, Z11
 	MOVQ         72(CX), R12
-	VMOVUPS      (R12)(DI*4), Z11
-	VBROADCASTSS 60(AX), Z12
-	VCMPPS       $0x04, Z12, Z11, K1
-	VSUBPS.BCST  44(AX), Z11, Z11
-	VMULPS       Z7, Z7, Z12
+	VMOVUPS      (R12)(DI*4), Z12
+	VBROADCASTSS nearestNeverAVX512<>+0(SB), Z13
+	VCMPPS       $0x04, Z13, Z12, K1
+	VSUBPS.BCST  28(AX), Z12, Z12
 	VMULPS       Z9, Z9, Z13
-	VADDPS       Z13, Z12, Z12
-	VMULPS       Z10, Z10, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVAPS      Z12, Z13
-	VMULPS.BCST  52(AX), Z13, Z13
-	VADDPS       Z11, Z13, Z13
-	VMULPS.BCST  12(AX), Z7, Z7
-	VMULPS.BCST  16(AX), Z9, Z9
-	VADDPS       Z9, Z7, Z7
-	VMULPS.BCST  20(AX), Z10, Z10
-	VADDPS       Z10, Z7, Z7
-	VMULPS       Z7, Z7, Z9
-	VCMPPS       $0x15, Z13, Z9, K1, K1
-	VPXORD       Z6, Z6, Z6
-	VMOVAPS      Z12, Z10
-	VMULPS.BCST  56(AX), Z10, Z10
-	VCMPPS       $0x11, Z6, Z7, K2
-	VCMPPS       $0x1e, Z6, Z13, K2, K2
-	VCMPPS       $0x1e, Z10, Z9, K2, K2
-	VSUBPS.BCST  40(AX), Z7, Z7
-	VMULPS       Z7, Z7, Z9
-	VSUBPS       Z11, Z10, Z10
-	VCMPPS       $0x1e, Z6, Z7, K3
-	VCMPPS       $0x1e, Z10, Z9, K3, K3
+	VMULPS       Z10, Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMULPS       Z11, Z11, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVAPS      Z13, Z14
+	VMULPS.BCST  nearestKeepAVX512<>+0(SB), Z14, Z14
+	VADDPS       Z12, Z14, Z14
+	VMULPS.BCST  12(AX), Z9, Z9
+	VMULPS.BCST  16(AX), Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS.BCST  20(AX), Z11, Z11
+	VADDPS       Z11, Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VCMPPS       $0x15, Z14, Z10, K1, K1
+	VPXORD       Z16, Z16, Z16
+	VMOVAPS      Z13, Z11
+	VMULPS.BCST  nearestSlackAVX512<>+0(SB), Z11, Z11
+	VCMPPS       $0x11, Z16, Z9, K2
+	VCMPPS       $0x1e, Z16, Z14, K2, K2
+	VCMPPS       $0x1e, Z11, Z10, K2, K2
+	VSUBPS.BCST  (SP), Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VSUBPS       Z12, Z11, Z11
+	VCMPPS       $0x1e, Z16, Z9, K3
+	VCMPPS       $0x1e, Z11, Z10, K3, K3
 	KORW         K2, K3, K2
 	KANDNW       K1, K2, K1
 	KMOVW        K1, R12
@@ -2169,67 +2304,54 @@ judge:
 	JZ           more
 
 list:
-	TZCNTL    R8, R12
-	ADDL      DI, R12
-	MOVQ      (CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X9
-	VCVTSS2SD (AX), X0, X7
-	VSUBSD    X7, X9, X9
-	VCVTSS2SD 12(AX), X0, X7
-	MOVQ      24(CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X10
-	VCVTSS2SD 4(AX), X0, X11
-	VSUBSD    X11, X10, X10
-	VCVTSS2SD 16(AX), X0, X11
-	MOVQ      48(CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X15
-	VCVTSS2SD 8(AX), X0, X12
-	VSUBSD    X12, X15, X15
-	VCVTSS2SD 20(AX), X0, X16
-	VCVTSS2SD 44(AX), X0, X14
-	MOVQ      72(CX), R13
-	VCVTSS2SD (R13)(R12*4), X0, X12
-	VSUBSD    X12, X14, X14
-	VMULSD    X9, X9, X12
-	VMULSD    X10, X10, X13
-	VADDSD    X13, X12, X12
-	VMULSD    X15, X15, X13
-	VADDSD    X13, X12, X12
-	VCMPSD    $0x12, X14, X12, X12
-	VMULSD    X7, X9, X13
-	VMULSD    X11, X10, X17
-	VADDSD    X17, X13, X13
-	VMULSD    X16, X15, X17
-	VADDSD    X17, X13, X13
-	VMULSD    X0, X13, X17
-	VMULSD    X7, X17, X7
-	VSUBSD    X7, X9, X9
-	VMULSD    X11, X17, X7
-	VSUBSD    X7, X10, X10
-	VMULSD    X16, X17, X7
-	VSUBSD    X7, X15, X15
-	VMULSD    X9, X9, X7
-	VMULSD    X10, X10, X9
-	VADDSD    X9, X7, X7
-	VMULSD    X15, X15, X9
-	VADDSD    X9, X7, X7
-	VSUBSD    X7, X14, X7
-	VMULSD    X0, X7, X7
-	VSQRTSD   X7, X7, X7
-	VSUBSD    X7, X17, X7
-	VXORPD    X15, X15, X15
-	VMAXSD    X7, X15, X7
-	VCMPSD    $0x1a, X15, X13, X13
-	VORPD     X13, X7, X7
-	VANDNPD   X7, X12, X7
-	VUCOMISD  X7, X1
-	JLS       list_later
-	VMOVAPD   X7, X1
-	MOVQ      R12, R9
-	VCVTSD2SS X7, X7, X7
-	VMOVD     X7, R12
-	INCL      R12
-	MOVL      R12, 40(AX)
+	TZCNTL       R8, R12
+	ADDL         DI, R12
+	VMOVSS       (R9)(R12*4), X9
+	MOVQ         24(CX), R13
+	VINSERTPS    $0x10, (R13)(R12*4), X9, X9
+	VINSERTPS    $0x20, (R10)(R12*4), X9, X9
+	VCVTPS2PD    X9, Y15
+	VSUBPD       Y2, Y15, Y15
+	MOVQ         72(CX), R13
+	VCVTSS2SD    (R13)(R12*4), X0, X9
+	VSUBSD       X9, X4, X14
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X12
+	VADDSD       X9, X12, X12
+	VCMPSD       $0x12, X14, X12, X12
+	VMULPD       Y3, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X13
+	VADDSD       X9, X13, X13
+	VMULSD       X0, X13, X18
+	VBROADCASTSD X18, Y9
+	VMULPD       Y3, Y9, Y9
+	VSUBPD       Y9, Y15, Y15
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X10
+	VADDSD       X9, X10, X10
+	VSUBSD       X10, X14, X10
+	VMULSD       X0, X10, X10
+	VSQRTSD      X10, X10, X10
+	VSUBSD       X10, X18, X10
+	VXORPD       X15, X15, X15
+	VMAXSD       X10, X15, X10
+	VCMPSD       $0x1a, X15, X13, X13
+	VORPD        X13, X10, X10
+	VANDNPD      X10, X12, X10
+	VUCOMISD     X10, X1
+	JLS          list_later
+	VMOVAPD      X10, X1
+	MOVQ         R12, R11
+	VCVTSD2SS    X10, X10, X10
+	VMOVD        X10, R12
+	INCL         R12
+	MOVL         R12, (SP)
 
 list_later:
 	BLSRL R8, R8
@@ -2252,55 +2374,55 @@ narrow:
 	MOVL         $0xffffffff, SI
 	BZHIL        DI, SI, SI
 	KMOVW        SI, K1
-	VMOVUPS.Z    (R10)(BX*4), K1, Z6
-	VMOVUPS.Z    (R11)(BX*4), K1, Z7
-	VMULPS       Z3, Z6, Z6
-	VMULPS       Z4, Z7, Z7
-	VADDPS       Z7, Z6, Z6
-	VCMPPS       $0x15, Z5, Z6, K1, K2
-	VCMPPS       $0x1a, Z2, Z6, K2, K2
+	VMOVUPS.Z    (R9)(BX*4), K1, Z9
+	VMOVUPS.Z    (R10)(BX*4), K1, Z10
+	VMULPS       Z5, Z9, Z9
+	VMULPS       Z6, Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VCMPPS       $0x15, Z8, Z9, K1, K2
+	VCMPPS       $0x1a, Z7, Z9, K2, K2
 	KMOVW        K2, R8
 	TESTL        R8, R8
 	JZ           onward
 	MOVQ         BX, DI
-	VMOVUPS.Z    (R10)(DI*4), K1, Z6
+	VMOVUPS.Z    (R9)(DI*4), K1, Z9
 	MOVQ         24(CX), SI
-	VMOVUPS.Z    (SI)(DI*4), K1, Z7
-	VMOVUPS.Z    (R11)(DI*4), K1, Z9
-	VSUBPS.BCST  (AX), Z6, Z6
-	VSUBPS.BCST  4(AX), Z7, Z7
-	VSUBPS.BCST  8(AX), Z9, Z9
-	MOVQ         72(CX), SI
 	VMOVUPS.Z    (SI)(DI*4), K1, Z10
-	VBROADCASTSS 60(AX), Z11
-	VCMPPS       $0x04, Z11, Z10, K1, K2
-	VSUBPS.BCST  44(AX), Z10, Z10
-	VMULPS       Z6, Z6, Z11
-	VMULPS       Z7, Z7, Z12
-	VADDPS       Z12, Z11, Z11
-	VMULPS       Z9, Z9, Z12
-	VADDPS       Z12, Z11, Z11
-	VMOVAPS      Z11, Z12
-	VMULPS.BCST  52(AX), Z12, Z12
-	VADDPS       Z10, Z12, Z12
-	VMULPS.BCST  12(AX), Z6, Z6
-	VMULPS.BCST  16(AX), Z7, Z7
-	VADDPS       Z7, Z6, Z6
-	VMULPS.BCST  20(AX), Z9, Z9
-	VADDPS       Z9, Z6, Z6
-	VMULPS       Z6, Z6, Z7
-	VCMPPS       $0x15, Z12, Z7, K2, K2
-	VPXORD       Z8, Z8, Z8
-	VMOVAPS      Z11, Z9
-	VMULPS.BCST  56(AX), Z9, Z9
-	VCMPPS       $0x11, Z8, Z6, K1, K3
-	VCMPPS       $0x1e, Z8, Z12, K3, K3
-	VCMPPS       $0x1e, Z9, Z7, K3, K3
-	VSUBPS.BCST  40(AX), Z6, Z6
-	VMULPS       Z6, Z6, Z7
-	VSUBPS       Z10, Z9, Z9
-	VCMPPS       $0x1e, Z8, Z6, K1, K1
-	VCMPPS       $0x1e, Z9, Z7, K1, K1
+	VMOVUPS.Z    (R10)(DI*4), K1, Z11
+	VSUBPS.BCST  (AX), Z9, Z9
+	VSUBPS.BCST  4(AX), Z10, Z10
+	VSUBPS.BCST  8(AX), Z11, Z11
+	MOVQ         72(CX), SI
+	VMOVUPS.Z    (SI)(DI*4), K1, Z12
+	VBROADCASTSS nearestNeverAVX512<>+0(SB), Z13
+	VCMPPS       $0x04, Z13, Z12, K1, K2
+	VSUBPS.BCST  28(AX), Z12, Z12
+	VMULPS       Z9, Z9, Z13
+	VMULPS       Z10, Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMULPS       Z11, Z11, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVAPS      Z13, Z14
+	VMULPS.BCST  nearestKeepAVX512<>+0(SB), Z14, Z14
+	VADDPS       Z12, Z14, Z14
+	VMULPS.BCST  12(AX), Z9, Z9
+	VMULPS.BCST  16(AX), Z10, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS.BCST  20(AX), Z11, Z11
+	VADDPS       Z11, Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VCMPPS       $0x15, Z14, Z10, K2, K2
+	VPXORD       Z17, Z17, Z17
+	VMOVAPS      Z13, Z11
+	VMULPS.BCST  nearestSlackAVX512<>+0(SB), Z11, Z11
+	VCMPPS       $0x11, Z17, Z9, K1, K3
+	VCMPPS       $0x1e, Z17, Z14, K3, K3
+	VCMPPS       $0x1e, Z11, Z10, K3, K3
+	VSUBPS.BCST  (SP), Z9, Z9
+	VMULPS       Z9, Z9, Z10
+	VSUBPS       Z12, Z11, Z11
+	VCMPPS       $0x1e, Z17, Z9, K1, K1
+	VCMPPS       $0x1e, Z11, Z10, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
 	KMOVW        K2, SI
@@ -2308,67 +2430,54 @@ narrow:
 	JZ           onward
 
 rest:
-	TZCNTL    R8, SI
-	ADDL      DI, SI
-	MOVQ      (CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X7
-	VCVTSS2SD (AX), X0, X6
-	VSUBSD    X6, X7, X7
-	VCVTSS2SD 12(AX), X0, X6
-	MOVQ      24(CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X9
-	VCVTSS2SD 4(AX), X0, X10
-	VSUBSD    X10, X9, X9
-	VCVTSS2SD 16(AX), X0, X10
-	MOVQ      48(CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X11
-	VCVTSS2SD 8(AX), X0, X12
-	VSUBSD    X12, X11, X11
-	VCVTSS2SD 20(AX), X0, X15
-	VCVTSS2SD 44(AX), X0, X14
-	MOVQ      72(CX), R12
-	VCVTSS2SD (R12)(SI*4), X0, X12
-	VSUBSD    X12, X14, X14
-	VMULSD    X7, X7, X12
-	VMULSD    X9, X9, X13
-	VADDSD    X13, X12, X12
-	VMULSD    X11, X11, X13
-	VADDSD    X13, X12, X12
-	VCMPSD    $0x12, X14, X12, X12
-	VMULSD    X6, X7, X13
-	VMULSD    X10, X9, X16
-	VADDSD    X16, X13, X13
-	VMULSD    X15, X11, X16
-	VADDSD    X16, X13, X13
-	VMULSD    X0, X13, X16
-	VMULSD    X6, X16, X6
-	VSUBSD    X6, X7, X7
-	VMULSD    X10, X16, X6
-	VSUBSD    X6, X9, X9
-	VMULSD    X15, X16, X6
-	VSUBSD    X6, X11, X11
-	VMULSD    X7, X7, X6
-	VMULSD    X9, X9, X7
-	VADDSD    X7, X6, X6
-	VMULSD    X11, X11, X7
-	VADDSD    X7, X6, X6
-	VSUBSD    X6, X14, X6
-	VMULSD    X0, X6, X6
-	VSQRTSD   X6, X6, X6
-	VSUBSD    X6, X16, X6
-	VXORPD    X15, X15, X15
-	VMAXSD    X6, X15, X6
-	VCMPSD    $0x1a, X15, X13, X13
-	VORPD     X13, X6, X6
-	VANDNPD   X6, X12, X6
-	VUCOMISD  X6, X1
-	JLS       rest_later
-	VMOVAPD   X6, X1
-	MOVQ      SI, R9
-	VCVTSD2SS X6, X6, X6
-	VMOVD     X6, SI
-	INCL      SI
-	MOVL      SI, 40(AX)
+	TZCNTL       R8, SI
+	ADDL         DI, SI
+	VMOVSS       (R9)(SI*4), X9
+	MOVQ         24(CX), R12
+	VINSERTPS    $0x10, (R12)(SI*4), X9, X9
+	VINSERTPS    $0x20, (R10)(SI*4), X9, X9
+	VCVTPS2PD    X9, Y15
+	VSUBPD       Y2, Y15, Y15
+	MOVQ         72(CX), R12
+	VCVTSS2SD    (R12)(SI*4), X0, X9
+	VSUBSD       X9, X4, X14
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X12
+	VADDSD       X9, X12, X12
+	VCMPSD       $0x12, X14, X12, X12
+	VMULPD       Y3, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X13
+	VADDSD       X9, X13, X13
+	VMULSD       X0, X13, X16
+	VBROADCASTSD X16, Y9
+	VMULPD       Y3, Y9, Y9
+	VSUBPD       Y9, Y15, Y15
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X10
+	VADDSD       X9, X10, X10
+	VSUBSD       X10, X14, X10
+	VMULSD       X0, X10, X10
+	VSQRTSD      X10, X10, X10
+	VSUBSD       X10, X16, X10
+	VXORPD       X15, X15, X15
+	VMAXSD       X10, X15, X10
+	VCMPSD       $0x1a, X15, X13, X13
+	VORPD        X13, X10, X10
+	VANDNPD      X10, X12, X10
+	VUCOMISD     X10, X1
+	JLS          rest_later
+	VMOVAPD      X10, X1
+	MOVQ         SI, R11
+	VCVTSD2SS    X10, X10, X10
+	VMOVD        X10, SI
+	INCL         SI
+	MOVL         SI, (SP)
 
 rest_later:
 	BLSRL R8, R8
@@ -2381,10 +2490,47 @@ onward:
 	JMP  narrow
 
 done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R9, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R11, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestSlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL nearestSlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL nearestNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestAVX512<>+0(SB)/8, $(1.0)
+GLOBL onenearestAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestSignAVX512<>+0(SB)/4, $0x80000000
+GLOBL nearestSignAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestUprightAVX512<>+0(SB)/4, $0x219392ef
+GLOBL nearestUprightAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestOneAVX512<>+0(SB)/4, $0x3f800000
+GLOBL nearestOneAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestWidestAVX512<>+0(SB)/4, $0x41400000
+GLOBL nearestWidestAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestMoreAVX512<>+0(SB)/4, $0x3b800000
+GLOBL nearestMoreAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestLeastAVX512<>+0(SB)/4, $0x3c000000
+GLOBL nearestLeastAVX512<>(SB), RODATA|NOPTR, $4
 
 // func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV
@@ -3091,143 +3237,116 @@ done:
 	RET
 
 // func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, SSE
 TEXT ·fewAVX512(SB), NOSPLIT, $0-36
-	MOVQ      r+0(FP), AX
-	MOVQ      a+8(FP), CX
-	MOVQ      n+16(FP), DX
-	MOVQ      (CX), R8
-	MOVQ      48(CX), R9
-	MOVQ      $-1, R10
-	VXORPD    X0, X0, X0
-	VCVTSS2SD 12(AX), X0, X2
-	VMULSD    X2, X2, X6
-	VCVTSS2SD 16(AX), X0, X3
-	VMULSD    X3, X3, X1
-	VADDSD    X1, X6, X6
-	VCVTSS2SD 20(AX), X0, X4
-	VMULSD    X4, X4, X1
-	VADDSD    X1, X6, X6
-	VCVTSS2SD 24(AX), X0, X1
-	VADDSD    X0, X1, X1
-	VMOVQ     X1, BX
-	LEAQ      1(BX), SI
-	MOVQ      $0x7ff0000000000000, DI
-	CMPQ      BX, DI
-	CMOVQEQ   BX, SI
-	VMOVQ     SI, X1
-	VMOVSD    oneAVX512<>+0(SB), X0
-	VDIVSD    X6, X0, X0
-	XORL      BX, BX
+	MOVQ         r+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
+	MOVQ         $-1, R10
+	XORL         BX, BX
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topfewAVX512<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepfewAVX512<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onefewAVX512<>+0(SB), X0
+	VDIVSD       X5, X0, X0
 
 wide:
-	MOVQ         DX, DI
-	SUBQ         BX, DI
-	JLE          done
-	MOVQ         BX, SI
-	MOVL         $0xffffffff, R11
-	BZHIL        DI, R11, R11
-	KMOVW        R11, K1
-	VMOVUPS.Z    (R8)(BX*4), K1, Z6
-	MOVQ         24(CX), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, Z7
-	VMOVUPS.Z    (R9)(BX*4), K1, Z8
-	VSUBPS.BCST  (AX), Z6, Z6
-	VSUBPS.BCST  4(AX), Z7, Z7
-	VSUBPS.BCST  8(AX), Z8, Z8
-	MOVQ         72(CX), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, Z9
-	VBROADCASTSS fewNeverAVX512<>+0(SB), Z10
-	VCMPPS       $0x04, Z10, Z9, K1, K2
-	VSUBPS.BCST  28(AX), Z9, Z9
-	VMULPS       Z6, Z6, Z10
-	VMULPS       Z7, Z7, Z11
-	VADDPS       Z11, Z10, Z10
-	VMULPS       Z8, Z8, Z11
-	VADDPS       Z11, Z10, Z10
-	VMOVAPS      Z10, Z11
-	VMULPS.BCST  fewKeepAVX512<>+0(SB), Z11, Z11
-	VADDPS       Z9, Z11, Z11
-	VMULPS.BCST  12(AX), Z6, Z6
-	VMULPS.BCST  16(AX), Z7, Z7
-	VADDPS       Z7, Z6, Z6
-	VMULPS.BCST  20(AX), Z8, Z8
-	VADDPS       Z8, Z6, Z6
-	VMULPS       Z6, Z6, Z7
-	VCMPPS       $0x15, Z11, Z7, K2, K2
-	VPXORD       Z5, Z5, Z5
-	VMOVAPS      Z10, Z8
-	VMULPS.BCST  fewSlackAVX512<>+0(SB), Z8, Z8
-	VCMPPS       $0x11, Z5, Z6, K1, K3
-	VCMPPS       $0x1e, Z5, Z11, K3, K3
-	VCMPPS       $0x1e, Z8, Z7, K3, K3
-	VSUBPS.BCST  24(AX), Z6, Z6
-	VMULPS       Z6, Z6, Z7
-	VSUBPS       Z9, Z8, Z8
-	VCMPPS       $0x1e, Z5, Z6, K1, K1
-	VCMPPS       $0x1e, Z8, Z7, K1, K1
-	KORW         K3, K1, K3
-	KANDNW       K2, K3, K2
-	KMOVW        K2, DI
-	ADDQ         $0x10, BX
-	TESTL        DI, DI
-	JZ           wide
+	MOVQ        DX, DI
+	SUBQ        BX, DI
+	JLE         done
+	MOVQ        BX, SI
+	MOVL        $0xffffffff, R11
+	BZHIL       DI, R11, R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (R8)(BX*4), K1, Z5
+	MOVQ        24(CX), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, Z6
+	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VSUBPS.BCST (AX), Z5, Z5
+	VSUBPS.BCST 4(AX), Z6, Z6
+	VSUBPS.BCST 8(AX), Z7, Z7
+	VMULPS      Z5, Z5, Z8
+	VMULPS      Z6, Z6, Z9
+	VADDPS      Z9, Z8, Z8
+	VMULPS      Z7, Z7, Z9
+	VADDPS      Z9, Z8, Z8
+	VMULPS.BCST fewKeepAVX512<>+0(SB), Z8, Z8
+	MOVQ        72(CX), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, Z9
+	VSUBPS.BCST 28(AX), Z9, Z9
+	VADDPS      Z9, Z8, Z8
+	VMULPS.BCST 12(AX), Z5, Z5
+	VMULPS.BCST 16(AX), Z6, Z6
+	VADDPS      Z6, Z5, Z5
+	VMULPS.BCST 20(AX), Z7, Z7
+	VADDPS      Z7, Z5, Z5
+	VMULPS      Z5, Z5, Z5
+	VCMPPS      $0x15, Z8, Z5, K1, K1
+	KMOVW       K1, DI
+	ADDQ        $0x10, BX
+	TESTL       DI, DI
+	JZ          wide
 
 list:
-	TZCNTL    DI, R11
-	ADDL      SI, R11
-	MOVQ      (CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X7
-	VCVTSS2SD (AX), X0, X6
-	VSUBSD    X6, X7, X7
-	MOVQ      24(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X8
-	VCVTSS2SD 4(AX), X0, X6
-	VSUBSD    X6, X8, X8
-	MOVQ      48(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X9
-	VCVTSS2SD 8(AX), X0, X6
-	VSUBSD    X6, X9, X9
-	VCVTSS2SD 28(AX), X0, X14
-	MOVQ      72(CX), R12
-	VCVTSS2SD (R12)(R11*4), X0, X6
-	VSUBSD    X6, X14, X14
-	VMULSD    X7, X7, X12
-	VMULSD    X8, X8, X6
-	VADDSD    X6, X12, X12
-	VMULSD    X9, X9, X6
-	VADDSD    X6, X12, X12
-	VCMPSD    $0x12, X14, X12, X12
-	VMULSD    X2, X7, X13
-	VMULSD    X3, X8, X6
-	VADDSD    X6, X13, X13
-	VMULSD    X4, X9, X6
-	VADDSD    X6, X13, X13
-	VMULSD    X0, X13, X10
-	VMULSD    X2, X10, X6
-	VSUBSD    X6, X7, X7
-	VMULSD    X3, X10, X6
-	VSUBSD    X6, X8, X8
-	VMULSD    X4, X10, X6
-	VSUBSD    X6, X9, X9
-	VMULSD    X7, X7, X6
-	VMULSD    X8, X8, X7
-	VADDSD    X7, X6, X6
-	VMULSD    X9, X9, X7
-	VADDSD    X7, X6, X6
-	VSUBSD    X6, X14, X6
-	VMULSD    X0, X6, X6
-	VSQRTSD   X6, X6, X6
-	VSUBSD    X6, X10, X6
-	VXORPD    X15, X15, X15
-	VMAXSD    X6, X15, X6
-	VCMPSD    $0x1a, X15, X13, X13
-	VORPD     X13, X6, X6
-	VANDNPD   X6, X12, X6
-	VUCOMISD  X6, X1
-	JLS       list_later
-	VMOVAPD   X6, X1
-	MOVQ      R11, R10
+	TZCNTL       DI, R11
+	ADDL         SI, R11
+	VMOVSS       (R8)(R11*4), X5
+	MOVQ         24(CX), R12
+	VINSERTPS    $0x10, (R12)(R11*4), X5, X5
+	VINSERTPS    $0x20, (R9)(R11*4), X5, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y2, Y5, Y5
+	MOVQ         72(CX), R12
+	VCVTSS2SD    (R12)(R11*4), X0, X6
+	VSUBSD       X6, X4, X14
+	VMULPD       Y5, Y5, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X12
+	VADDSD       X9, X12, X12
+	VCMPSD       $0x12, X14, X12, X12
+	VMULPD       Y3, Y5, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X13
+	VADDSD       X9, X13, X13
+	VMULSD       X0, X13, X6
+	VBROADCASTSD X6, Y7
+	VMULPD       Y3, Y7, Y7
+	VSUBPD       Y7, Y5, Y5
+	VMULPD       Y5, Y5, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VSUBSD       X5, X14, X5
+	VMULSD       X0, X5, X5
+	VSQRTSD      X5, X5, X5
+	VSUBSD       X5, X6, X5
+	VXORPD       X15, X15, X15
+	VMAXSD       X5, X15, X5
+	VCMPSD       $0x1a, X15, X13, X13
+	VORPD        X13, X5, X5
+	VANDNPD      X5, X12, X5
+	VUCOMISD     X5, X1
+	JLS          list_later
+	VMOVAPD      X5, X1
+	MOVQ         R11, R10
 
 list_later:
 	BLSRL DI, DI
@@ -3250,8 +3369,14 @@ GLOBL fewSlackAVX512<>(SB), RODATA|NOPTR, $4
 DATA fewNeverAVX512<>+0(SB)/4, $0x7f800000
 GLOBL fewNeverAVX512<>(SB), RODATA|NOPTR, $4
 
-DATA oneAVX512<>+0(SB)/8, $(1.0)
-GLOBL oneAVX512<>(SB), RODATA|NOPTR, $8
+DATA topfewAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topfewAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepfewAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepfewAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onefewAVX512<>+0(SB)/8, $(1.0)
+GLOBL onefewAVX512<>(SB), RODATA|NOPTR, $8
 
 // func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 // Requires: AVX, AVX512F, BMI, BMI2, CMOV, SSE
@@ -3341,6 +3466,286 @@ done:
 DATA movedNeverAVX512<>+0(SB)/4, $0x7f800000
 GLOBL movedNeverAVX512<>(SB), RODATA|NOPTR, $4
 
+// func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·capsulesAVX2(SB), $32-36
+	MOVQ         f+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         flesh+16(FP), DX
+	XORL         BX, BX
+	MOVQ         $-1, SI
+	VMOVSS       24(AX), X0
+	VBROADCASTSS sign<>+0(SB), Y1
+
+lanes:
+	VBROADCASTSS (AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      (CX)(BX*1), Y3
+	VADDPS       192(CX)(BX*1), Y3, Y3
+	VSUBPS       Y2, Y3, Y3
+	VBROADCASTSS 4(AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      64(CX)(BX*1), Y4
+	VADDPS       256(CX)(BX*1), Y4, Y4
+	VSUBPS       Y2, Y4, Y4
+	VBROADCASTSS 8(AX), Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVUPS      128(CX)(BX*1), Y5
+	VADDPS       320(CX)(BX*1), Y5, Y5
+	VSUBPS       Y2, Y5, Y5
+	VBROADCASTSS 28(AX), Y2
+	VADDPS       64(DX)(BX*1), Y2, Y2
+	VADDPS       Y2, Y2, Y2
+	VMOVAPS      Y3, Y6
+	VBROADCASTSS 12(AX), Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVAPS      Y4, Y7
+	VBROADCASTSS 16(AX), Y8
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VMOVAPS      Y5, Y7
+	VBROADCASTSS 20(AX), Y8
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y5, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y6, Y6, Y6
+	VSUBPS       Y6, Y3, Y3
+	VMULPS       Y2, Y2, Y2
+	VCMPPS       $0x12, Y2, Y3, Y2
+	VMOVMSKPS    Y2, DI
+	TESTL        DI, DI
+	JZ           next
+	VBROADCASTSS (AX), Y3
+	VMOVUPS      (CX)(BX*1), Y4
+	VSUBPS       Y4, Y3, Y3
+	VMOVUPS      192(CX)(BX*1), Y5
+	VSUBPS       Y4, Y5, Y5
+	VBROADCASTSS 4(AX), Y4
+	VMOVUPS      64(CX)(BX*1), Y6
+	VSUBPS       Y6, Y4, Y4
+	VMOVUPS      256(CX)(BX*1), Y7
+	VSUBPS       Y6, Y7, Y7
+	VBROADCASTSS 8(AX), Y6
+	VMOVUPS      128(CX)(BX*1), Y8
+	VSUBPS       Y8, Y6, Y6
+	VMOVUPS      320(CX)(BX*1), Y9
+	VSUBPS       Y8, Y9, Y9
+	VMULPS       Y5, Y5, Y8
+	VMULPS       Y7, Y7, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y9, Y9, Y10
+	VADDPS       Y10, Y8, Y8
+	VMOVAPS      Y5, Y10
+	VBROADCASTSS 12(AX), Y11
+	VMULPS       Y11, Y10, Y10
+	VMOVAPS      Y7, Y11
+	VBROADCASTSS 16(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VADDPS       Y11, Y10, Y10
+	VMOVAPS      Y9, Y11
+	VBROADCASTSS 20(AX), Y12
+	VMULPS       Y12, Y11, Y11
+	VADDPS       Y11, Y10, Y10
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y4, Y7, Y7
+	VADDPS       Y7, Y5, Y5
+	VMULPS       Y6, Y9, Y7
+	VADDPS       Y7, Y5, Y5
+	VMOVAPS      Y3, Y7
+	VBROADCASTSS 12(AX), Y9
+	VMULPS       Y9, Y7, Y7
+	VMOVAPS      Y4, Y9
+	VBROADCASTSS 16(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMOVAPS      Y6, Y9
+	VBROADCASTSS 20(AX), Y11
+	VMULPS       Y11, Y9, Y9
+	VADDPS       Y9, Y7, Y7
+	VMULPS       Y3, Y3, Y3
+	VMULPS       Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VMULPS       Y6, Y6, Y4
+	VADDPS       Y4, Y3, Y3
+	VBROADCASTSS 28(AX), Y4
+	VADDPS       (DX)(BX*1), Y4, Y4
+	VMULPS       Y4, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VBROADCASTSS tiny<>+0(SB), Y4
+	VCMPPS       $0x11, Y4, Y8, Y4
+	VANDPS       Y2, Y4, Y4
+	VMOVMSKPS    Y4, DI
+	TESTL        DI, DI
+	JNZ          odd
+	VMULPS       Y10, Y10, Y11
+	VSUBPS       Y11, Y8, Y4
+	VMULPS       Y7, Y8, Y6
+	VMULPS       Y10, Y5, Y11
+	VSUBPS       Y11, Y6, Y6
+	VMULPS       Y3, Y8, Y9
+	VMULPS       Y5, Y5, Y11
+	VSUBPS       Y11, Y9, Y9
+	VXORPS       Y11, Y11, Y11
+	VCMPPS       $0x12, Y11, Y9, Y12
+	VANDPS       Y2, Y12, Y12
+	VANDNPS      Y2, Y12, Y2
+	VCMPPS       $0x1d, Y11, Y5, Y13
+	VANDPS       Y12, Y13, Y13
+	VCMPPS       $0x12, Y8, Y5, Y14
+	VANDPS       Y13, Y14, Y14
+	VANDNPS      Y12, Y14, Y12
+	VBROADCASTSS thin<>+0(SB), Y13
+	VMULPS       Y13, Y8, Y13
+	VCMPPS       $0x11, Y13, Y4, Y13
+	VANDNPS      Y2, Y13, Y2
+	VMULPS       Y9, Y4, Y9
+	VMULPS       Y6, Y6, Y13
+	VSUBPS       Y9, Y13, Y13
+	VCMPPS       $0x11, Y11, Y13, Y9
+	VANDNPS      Y2, Y9, Y2
+	VSQRTPS      Y13, Y13
+	VXORPS       Y1, Y6, Y6
+	VSUBPS       Y13, Y6, Y6
+	VDIVPS       Y4, Y6, Y4
+	VCMPPS       $0x11, Y11, Y4, Y6
+	VANDNPS      Y2, Y6, Y2
+	VMULPS       Y10, Y4, Y13
+	VADDPS       Y5, Y13, Y13
+	VCMPPS       $0x1e, Y11, Y13, Y5
+	VANDPS       Y2, Y5, Y5
+	VCMPPS       $0x11, Y8, Y13, Y6
+	VANDPS       Y5, Y6, Y6
+	VANDNPS      Y2, Y6, Y2
+	VORPS        Y12, Y2, Y2
+	VBROADCASTSS 24(AX), Y5
+	VCMPPS       $0x12, Y5, Y4, Y8
+	VANDPS       Y6, Y8, Y8
+	VORPS        Y14, Y8, Y6
+	VBLENDVPS    Y14, Y11, Y4, Y4
+	VXORPS       Y1, Y7, Y7
+	VCMPPS       $0x12, Y11, Y3, Y8
+	VMULPS       Y7, Y7, Y9
+	VSUBPS       Y3, Y9, Y9
+	VCMPPS       $0x16, Y11, Y7, Y3
+	VCMPPS       $0x11, Y11, Y9, Y10
+	VANDNPS      Y3, Y10, Y3
+	VSQRTPS      Y9, Y9
+	VSUBPS       Y9, Y7, Y9
+	VCMPPS       $0x12, Y5, Y9, Y7
+	VANDPS       Y3, Y7, Y3
+	VORPS        Y8, Y3, Y3
+	VMAXPS       Y11, Y9, Y9
+	VBLENDVPS    Y8, Y11, Y9, Y7
+	VMOVUPS      192(CX)(BX*1), Y8
+	VBROADCASTSS (AX), Y9
+	VSUBPS       Y9, Y8, Y8
+	VMOVUPS      256(CX)(BX*1), Y9
+	VBROADCASTSS 4(AX), Y10
+	VSUBPS       Y10, Y9, Y9
+	VMOVUPS      320(CX)(BX*1), Y10
+	VBROADCASTSS 8(AX), Y12
+	VSUBPS       Y12, Y10, Y10
+	VMOVAPS      Y8, Y12
+	VBROADCASTSS 12(AX), Y13
+	VMULPS       Y13, Y12, Y12
+	VMOVAPS      Y9, Y13
+	VBROADCASTSS 16(AX), Y14
+	VMULPS       Y14, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VMOVAPS      Y10, Y13
+	VBROADCASTSS 20(AX), Y14
+	VMULPS       Y14, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VMULPS       Y8, Y8, Y8
+	VMULPS       Y9, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       Y10, Y10, Y9
+	VADDPS       Y9, Y8, Y8
+	VBROADCASTSS 28(AX), Y9
+	VADDPS       (DX)(BX*1), Y9, Y9
+	VMULPS       Y9, Y9, Y9
+	VSUBPS       Y9, Y8, Y8
+	VCMPPS       $0x12, Y11, Y8, Y9
+	VMULPS       Y12, Y12, Y10
+	VSUBPS       Y8, Y10, Y10
+	VCMPPS       $0x16, Y11, Y12, Y8
+	VCMPPS       $0x11, Y11, Y10, Y13
+	VANDNPS      Y8, Y13, Y8
+	VSQRTPS      Y10, Y10
+	VSUBPS       Y10, Y12, Y10
+	VCMPPS       $0x12, Y5, Y10, Y5
+	VANDPS       Y8, Y5, Y5
+	VORPS        Y9, Y5, Y5
+	VMAXPS       Y11, Y10, Y10
+	VBLENDVPS    Y9, Y11, Y10, Y8
+	VCMPPS       $0x0f, Y11, Y11, Y9
+	VANDNPS      Y9, Y5, Y9
+	VCMPPS       $0x12, Y8, Y7, Y10
+	VORPS        Y9, Y10, Y9
+	VANDPS       Y3, Y9, Y9
+	VBLENDVPS    Y9, Y7, Y8, Y7
+	VORPS        Y3, Y5, Y3
+	VANDPS       Y2, Y3, Y3
+	VORPS        Y6, Y3, Y3
+	VBLENDVPS    Y2, Y7, Y4, Y2
+	VBROADCASTSS X0, Y4
+	VCMPPS       $0x12, Y4, Y2, Y4
+	VANDPS       Y3, Y4, Y4
+	VANDPS       Y3, Y4, Y3
+	VMOVMSKPS    Y3, DI
+	TESTL        DI, DI
+	JZ           next
+	VBROADCASTSS none<>+0(SB), Y0
+	VBLENDVPS    Y3, Y2, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VPERM2F128   $0x01, Y0, Y0, Y2
+	VMINPS       Y0, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y4
+	VMINPS       Y2, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y2
+	VMINPS       Y4, Y2, Y2
+	VCMPPS       $0x00, Y2, Y0, Y0
+	VANDPS       Y3, Y0, Y0
+	VMOVMSKPS    Y0, DI
+	TESTL        DI, DI
+	BSRL         DI, DI
+	VMOVSS       (SP)(DI*4), X0
+	MOVQ         DI, SI
+	TESTQ        BX, BX
+	JZ           next
+	ADDQ         $0x08, SI
+
+next:
+	ADDQ $0x20, BX
+	CMPQ BX, $0x40
+	JLT  lanes
+
+done:
+	VZEROUPPER
+	MOVQ  SI, lane+24(FP)
+	MOVSS X0, t+32(FP)
+	RET
+
+odd:
+	MOVQ $-2, SI
+	JMP  done
+
+DATA tiny<>+0(SB)/4, $0x2b8cbccc
+GLOBL tiny<>(SB), RODATA|NOPTR, $4
+
+DATA thin<>+0(SB)/4, $0x3089705f
+GLOBL thin<>(SB), RODATA|NOPTR, $4
+
+DATA none<>+0(SB)/4, $0x7f800000
+GLOBL none<>(SB), RODATA|NOPTR, $4
+
+DATA sign<>+0(SB)/4, $0x80000000
+GLOBL sign<>(SB), RODATA|NOPTR, $4
+
 DATA rising<>+0(SB)/4, $0x00000000
 DATA rising<>+4(SB)/4, $0x00000001
 DATA rising<>+8(SB)/4, $0x00000002
@@ -3359,6 +3764,250 @@ DATA rising<>+56(SB)/4, $0x0000000e
 DATA rising<>+60(SB)/4, $0x0000000f
 GLOBL rising<>(SB), RODATA|NOPTR, $64
 
+// func manyAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+// Requires: AVX, AVX2, BMI, CMOV, POPCNT
+TEXT ·manyAVX2(SB), NOSPLIT, $32-40
+	MOVQ         p+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	XORL         BX, BX
+	MOVQ         out+24(FP), R8
+	MOVQ         (CX), R9
+	MOVQ         48(CX), R10
+	VBROADCASTSS 36(AX), Y0
+	VBROADCASTSS 24(AX), Y1
+	VBROADCASTSS 28(AX), Y2
+	VBROADCASTSS 32(AX), Y3
+	XORL         DI, DI
+	JMP          ask
+
+wide:
+	VMOVUPS   (R9)(BX*4), Y4
+	VMOVUPS   (R10)(BX*4), Y5
+	VMULPS    Y1, Y4, Y4
+	VMULPS    Y2, Y5, Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x15, Y3, Y4, Y5
+	VCMPPS    $0x1a, Y0, Y4, Y4
+	VANDPS    Y5, Y4, Y4
+	VMOVMSKPS Y4, SI
+	VMOVUPS   32(R9)(BX*4), Y4
+	VMOVUPS   32(R10)(BX*4), Y5
+	VMULPS    Y1, Y4, Y4
+	VMULPS    Y2, Y5, Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x15, Y3, Y4, Y5
+	VCMPPS    $0x1a, Y0, Y4, Y4
+	VANDPS    Y5, Y4, Y4
+	VMOVMSKPS Y4, R11
+	SHLL      $0x08, R11
+	ORL       R11, SI
+	VMOVUPS   64(R9)(BX*4), Y4
+	VMOVUPS   64(R10)(BX*4), Y5
+	VMULPS    Y1, Y4, Y4
+	VMULPS    Y2, Y5, Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x15, Y3, Y4, Y5
+	VCMPPS    $0x1a, Y0, Y4, Y4
+	VANDPS    Y5, Y4, Y4
+	VMOVMSKPS Y4, R11
+	SHLL      $0x10, R11
+	ORL       R11, SI
+	VMOVUPS   96(R9)(BX*4), Y4
+	VMOVUPS   96(R10)(BX*4), Y5
+	VMULPS    Y1, Y4, Y4
+	VMULPS    Y2, Y5, Y5
+	VADDPS    Y5, Y4, Y4
+	VCMPPS    $0x15, Y3, Y4, Y5
+	VCMPPS    $0x1a, Y0, Y4, Y4
+	VANDPS    Y5, Y4, Y4
+	VMOVMSKPS Y4, R11
+	SHLL      $0x18, R11
+	ORL       R11, SI
+	POPCNTL   SI, R12
+	TZCNTL    SI, R11
+	ADDL      BX, R11
+	MOVL      R11, (R8)(DI*4)
+	BLSRL     SI, SI
+	TZCNTL    SI, R11
+	ADDL      BX, R11
+	MOVL      R11, 4(R8)(DI*4)
+	BLSRL     SI, SI
+	LEAQ      (DI)(R12*1), R13
+	CMPL      R12, $0x02
+	JBE       wide_listed
+
+wide_more:
+	TZCNTL SI, R11
+	ADDL   BX, R11
+	MOVL   R11, 8(R8)(DI*4)
+	INCQ   DI
+	BLSRL  SI, SI
+	JNZ    wide_more
+
+wide_listed:
+	MOVQ R13, DI
+	ADDQ $0x20, BX
+
+ask:
+	MOVQ DX, SI
+	SUBQ BX, SI
+	CMPQ SI, $0x20
+	JGE  wide
+
+narrow:
+	TESTQ      SI, SI
+	JLE        again
+	MOVL       $0x00000008, R11
+	CMPQ       SI, R11
+	CMOVQLT    SI, R11
+	NEGQ       R11
+	LEAQ       window<>+0(SB), SI
+	VMOVUPS    32(SI)(R11*4), Y4
+	VMASKMOVPS (R9)(BX*4), Y4, Y5
+	VMASKMOVPS (R10)(BX*4), Y4, Y6
+	VMULPS     Y1, Y5, Y5
+	VMULPS     Y2, Y6, Y6
+	VADDPS     Y6, Y5, Y5
+	VCMPPS     $0x15, Y3, Y5, Y6
+	VANDPS     Y4, Y6, Y6
+	VCMPPS     $0x1a, Y0, Y5, Y4
+	VANDPS     Y6, Y4, Y4
+	VMOVMSKPS  Y4, SI
+	POPCNTL    SI, R12
+	TZCNTL     SI, R11
+	ADDL       BX, R11
+	MOVL       R11, (R8)(DI*4)
+	BLSRL      SI, SI
+	LEAQ       (DI)(R12*1), R13
+	CMPL       R12, $0x01
+	JBE        narrow_listed
+
+narrow_more:
+	TZCNTL SI, R11
+	ADDL   BX, R11
+	MOVL   R11, 4(R8)(DI*4)
+	INCQ   DI
+	BLSRL  SI, SI
+	JNZ    narrow_more
+
+narrow_listed:
+	MOVQ R13, DI
+	ADDQ $0x08, BX
+	MOVQ DX, SI
+	SUBQ BX, SI
+	JMP  narrow
+
+again:
+	XORL BX, BX
+	XORL DX, DX
+	JMP  gather
+
+gathered:
+	MOVL         $0x00000008, R11
+	CMPQ         SI, R11
+	CMOVQLT      SI, R11
+	NEGQ         R11
+	LEAQ         window<>+0(SB), SI
+	VMOVUPS      32(SI)(R11*4), Y0
+	VPMASKMOVD   (R8)(BX*4), Y0, Y1
+	VMOVDQU      Y1, (SP)
+	VMOVAPS      Y0, Y3
+	VXORPS       Y2, Y2, Y2
+	VGATHERDPS   Y3, (R9)(Y1*4), Y2
+	MOVQ         24(CX), SI
+	VMOVAPS      Y0, Y4
+	VXORPS       Y3, Y3, Y3
+	VGATHERDPS   Y4, (SI)(Y1*4), Y3
+	VMOVAPS      Y0, Y5
+	VXORPS       Y4, Y4, Y4
+	VGATHERDPS   Y5, (R10)(Y1*4), Y4
+	VBROADCASTSS (AX), Y5
+	VSUBPS       Y5, Y2, Y2
+	VBROADCASTSS 4(AX), Y5
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS 8(AX), Y5
+	VSUBPS       Y5, Y4, Y4
+	MOVQ         72(CX), SI
+	VMOVAPS      Y0, Y6
+	VXORPS       Y5, Y5, Y5
+	VGATHERDPS   Y6, (SI)(Y1*4), Y5
+	VBROADCASTSS 60(AX), Y1
+	VCMPPS       $0x04, Y1, Y5, Y1
+	VANDPS       Y0, Y1, Y1
+	VBROADCASTSS 44(AX), Y6
+	VSUBPS       Y6, Y5, Y5
+	VMULPS       Y2, Y2, Y6
+	VMULPS       Y3, Y3, Y7
+	VADDPS       Y7, Y6, Y6
+	VMULPS       Y4, Y4, Y7
+	VADDPS       Y7, Y6, Y6
+	VMOVAPS      Y6, Y7
+	VBROADCASTSS 52(AX), Y8
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y5, Y7, Y7
+	VBROADCASTSS 12(AX), Y8
+	VMULPS       Y8, Y2, Y2
+	VBROADCASTSS 16(AX), Y8
+	VMULPS       Y8, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VBROADCASTSS 20(AX), Y3
+	VMULPS       Y3, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	VMULPS       Y2, Y2, Y3
+	VCMPPS       $0x15, Y7, Y3, Y4
+	VANDPS       Y1, Y4, Y4
+	VXORPS       Y1, Y1, Y1
+	VMOVAPS      Y6, Y6
+	VBROADCASTSS 56(AX), Y8
+	VMULPS       Y8, Y6, Y6
+	VCMPPS       $0x11, Y1, Y2, Y8
+	VCMPPS       $0x1e, Y1, Y7, Y7
+	VANDPS       Y8, Y7, Y7
+	VCMPPS       $0x1e, Y6, Y3, Y8
+	VANDPS       Y7, Y8, Y8
+	VBROADCASTSS 40(AX), Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y2, Y2, Y3
+	VSUBPS       Y5, Y6, Y6
+	VCMPPS       $0x1e, Y1, Y2, Y1
+	VCMPPS       $0x1e, Y6, Y3, Y2
+	VANDPS       Y1, Y2, Y2
+	VORPS        Y8, Y2, Y8
+	VANDNPS      Y4, Y8, Y4
+	VANDPS       Y0, Y4, Y4
+	VMOVMSKPS    Y4, SI
+	POPCNTL      SI, R12
+	TZCNTL       SI, R11
+	ANDL         $0x07, R11
+	MOVL         (SP)(R11*4), R11
+	MOVL         R11, (R8)(DX*4)
+	BLSRL        SI, SI
+	LEAQ         (DX)(R12*1), R13
+	CMPL         R12, $0x01
+	JBE          gathered_listed
+
+gathered_more:
+	TZCNTL SI, R11
+	ANDL   $0x07, R11
+	MOVL   (SP)(R11*4), R11
+	MOVL   R11, 4(R8)(DX*4)
+	INCQ   DX
+	BLSRL  SI, SI
+	JNZ    gathered_more
+
+gathered_listed:
+	MOVQ R13, DX
+	ADDQ $0x08, BX
+
+gather:
+	MOVQ DI, SI
+	SUBQ BX, SI
+	JG   gathered
+	VZEROUPPER
+	MOVQ DX, ret+32(FP)
+	RET
+
 // func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 // Requires: AVX, AVX512F, BMI2, CMOV, POPCNT
 TEXT ·manyAVX512(SB), NOSPLIT, $0-40
@@ -3373,44 +4022,46 @@ TEXT ·manyAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 24(AX), Z1
 	VBROADCASTSS 28(AX), Z2
 	VBROADCASTSS 32(AX), Z3
-	VMOVDQU32    rising<>+0(SB), Z4
-	MOVL         $0x00000010, SI
-	VPBROADCASTD SI, Z5
 	XORL         SI, SI
+	VMOVDQU32    rising<>+0(SB), Z4
+	MOVL         $0x00000010, R10
+	VPBROADCASTD R10, Z5
+	JMP          ask
 
 wide:
-	MOVQ          DX, R10
-	SUBQ          BX, R10
-	CMPQ          R10, $0x20
-	JL            narrow
 	VMOVUPS       (R8)(BX*4), Z6
-	VMOVUPS       (R9)(BX*4), Z7
+	VMOVUPS       (R9)(BX*4), Z12
 	VMULPS        Z1, Z6, Z6
-	VMULPS        Z2, Z7, Z7
-	VADDPS        Z7, Z6, Z6
+	VMULPS        Z2, Z12, Z12
+	VADDPS        Z12, Z6, Z6
 	VCMPPS        $0x15, Z3, Z6, K1
 	VCMPPS        $0x1a, Z0, Z6, K1, K1
-	VMOVUPS       64(R8)(BX*4), Z6
-	VMOVUPS       64(R9)(BX*4), Z7
-	VMULPS        Z1, Z6, Z6
-	VMULPS        Z2, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VCMPPS        $0x15, Z3, Z6, K2
-	VCMPPS        $0x1a, Z0, Z6, K2, K2
 	VPCOMPRESSD.Z Z4, K1, Z6
 	VMOVDQU32     Z6, (DI)(SI*4)
 	KMOVW         K1, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, SI
 	VPADDD        Z5, Z4, Z4
-	VPCOMPRESSD.Z Z4, K2, Z6
+	VMOVUPS       64(R8)(BX*4), Z6
+	VMOVUPS       64(R9)(BX*4), Z12
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z2, Z12, Z12
+	VADDPS        Z12, Z6, Z6
+	VCMPPS        $0x15, Z3, Z6, K1
+	VCMPPS        $0x1a, Z0, Z6, K1, K1
+	VPCOMPRESSD.Z Z4, K1, Z6
 	VMOVDQU32     Z6, (DI)(SI*4)
-	KMOVW         K2, R10
+	KMOVW         K1, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, SI
 	VPADDD        Z5, Z4, Z4
 	ADDQ          $0x20, BX
-	JMP           wide
+
+ask:
+	MOVQ DX, R10
+	SUBQ BX, R10
+	CMPQ R10, $0x20
+	JGE  wide
 
 narrow:
 	TESTQ       R10, R10
@@ -3422,10 +4073,10 @@ narrow:
 	BZHIL       R11, R10, R10
 	KMOVW       R10, K1
 	VMOVUPS.Z   (R8)(BX*4), K1, Z6
-	VMOVUPS.Z   (R9)(BX*4), K1, Z7
+	VMOVUPS.Z   (R9)(BX*4), K1, Z12
 	VMULPS      Z1, Z6, Z6
-	VMULPS      Z2, Z7, Z7
-	VADDPS      Z7, Z6, Z6
+	VMULPS      Z2, Z12, Z12
+	VADDPS      Z12, Z6, Z6
 	VCMPPS      $0x15, Z3, Z6, K1, K1
 	VCMPPS      $0x1a, Z0, Z6, K1, K1
 	VPCOMPRESSD Z4, K1, (DI)(SI*4)
@@ -3441,11 +4092,9 @@ narrow:
 again:
 	XORL BX, BX
 	XORL DX, DX
+	JMP  gather
 
-gather:
-	MOVQ         SI, R10
-	SUBQ         BX, R10
-	JLE          done
+gathered:
 	MOVL         $0x00000010, R11
 	CMPQ         R10, R11
 	CMOVQLT      R10, R11
@@ -3454,46 +4103,46 @@ gather:
 	KMOVW        R10, K1
 	VMOVDQU32.Z  (DI)(BX*4), K1, Z0
 	KMOVW        K1, K2
-	VGATHERDPS   (R8)(Z0*4), K2, Z8
+	VGATHERDPS   (R8)(Z0*4), K2, Z7
 	MOVQ         24(CX), R10
 	KMOVW        K1, K2
-	VGATHERDPS   (R10)(Z0*4), K2, Z9
+	VGATHERDPS   (R10)(Z0*4), K2, Z8
 	KMOVW        K1, K2
-	VGATHERDPS   (R9)(Z0*4), K2, Z10
-	VSUBPS.BCST  (AX), Z8, Z8
-	VSUBPS.BCST  4(AX), Z9, Z9
-	VSUBPS.BCST  8(AX), Z10, Z10
+	VGATHERDPS   (R9)(Z0*4), K2, Z9
+	VSUBPS.BCST  (AX), Z7, Z7
+	VSUBPS.BCST  4(AX), Z8, Z8
+	VSUBPS.BCST  8(AX), Z9, Z9
 	MOVQ         72(CX), R10
 	KMOVW        K1, K2
-	VGATHERDPS   (R10)(Z0*4), K2, Z11
+	VGATHERDPS   (R10)(Z0*4), K2, Z10
 	VBROADCASTSS 60(AX), Z1
-	VCMPPS       $0x04, Z1, Z11, K1, K2
-	VSUBPS.BCST  44(AX), Z11, Z11
-	VMULPS       Z8, Z8, Z1
-	VMULPS       Z9, Z9, Z2
+	VCMPPS       $0x04, Z1, Z10, K1, K2
+	VSUBPS.BCST  44(AX), Z10, Z10
+	VMULPS       Z7, Z7, Z1
+	VMULPS       Z8, Z8, Z2
 	VADDPS       Z2, Z1, Z1
-	VMULPS       Z10, Z10, Z2
+	VMULPS       Z9, Z9, Z2
 	VADDPS       Z2, Z1, Z1
 	VMOVAPS      Z1, Z2
 	VMULPS.BCST  52(AX), Z2, Z2
-	VADDPS       Z11, Z2, Z2
-	VMULPS.BCST  12(AX), Z8, Z8
-	VMULPS.BCST  16(AX), Z9, Z9
-	VADDPS       Z9, Z8, Z8
-	VMULPS.BCST  20(AX), Z10, Z10
-	VADDPS       Z10, Z8, Z8
-	VMULPS       Z8, Z8, Z3
+	VADDPS       Z10, Z2, Z2
+	VMULPS.BCST  12(AX), Z7, Z7
+	VMULPS.BCST  16(AX), Z8, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS.BCST  20(AX), Z9, Z9
+	VADDPS       Z9, Z7, Z7
+	VMULPS       Z7, Z7, Z3
 	VCMPPS       $0x15, Z2, Z3, K2, K2
-	VPXORD       Z12, Z12, Z12
+	VPXORD       Z11, Z11, Z11
 	VMOVAPS      Z1, Z1
 	VMULPS.BCST  56(AX), Z1, Z1
-	VCMPPS       $0x11, Z12, Z8, K1, K3
-	VCMPPS       $0x1e, Z12, Z2, K3, K3
+	VCMPPS       $0x11, Z11, Z7, K1, K3
+	VCMPPS       $0x1e, Z11, Z2, K3, K3
 	VCMPPS       $0x1e, Z1, Z3, K3, K3
-	VSUBPS.BCST  40(AX), Z8, Z8
-	VMULPS       Z8, Z8, Z3
-	VSUBPS       Z11, Z1, Z1
-	VCMPPS       $0x1e, Z12, Z8, K1, K1
+	VSUBPS.BCST  40(AX), Z7, Z7
+	VMULPS       Z7, Z7, Z3
+	VSUBPS       Z10, Z1, Z1
+	VCMPPS       $0x1e, Z11, Z7, K1, K1
 	VCMPPS       $0x1e, Z1, Z3, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
@@ -3502,9 +4151,11 @@ gather:
 	POPCNTL      R10, R10
 	ADDQ         R10, DX
 	ADDQ         $0x10, BX
-	JMP          gather
 
-done:
+gather:
+	MOVQ SI, R10
+	SUBQ BX, R10
+	JG   gathered
 	VZEROUPPER
 	MOVQ DX, ret+32(FP)
 	RET
@@ -3523,16 +4174,13 @@ TEXT ·manyBetweenAVX512(SB), NOSPLIT, $0-48
 	VBROADCASTSS 24(AX), Z2
 	VBROADCASTSS 28(AX), Z3
 	VBROADCASTSS 32(AX), Z4
-	VMOVDQU32    rising<>+0(SB), Z5
-	MOVL         $0x00000010, SI
-	VPBROADCASTD SI, Z6
 	XORL         SI, SI
+	VMOVDQU32    rising<>+0(SB), Z5
+	MOVL         $0x00000010, R9
+	VPBROADCASTD R9, Z6
+	JMP          ask
 
 wide:
-	MOVQ          DX, R9
-	SUBQ          BX, R9
-	CMPQ          R9, $0x20
-	JL            narrow
 	MOVQ          96(CX), R9
 	MOVQ          96(R8), R10
 	VMOVUPS       (R9)(BX*4), Z7
@@ -3556,43 +4204,48 @@ wide:
 	VADDPS        Z18, Z7, Z7
 	VCMPPS        $0x15, Z4, Z7, K1
 	VCMPPS        $0x1a, Z1, Z7, K1, K1
-	MOVQ          96(CX), R9
-	MOVQ          96(R8), R10
-	VMOVUPS       64(R9)(BX*4), Z7
-	VPCMPEQD      64(R10)(BX*4), Z7, K2
-	MOVQ          (CX), R9
-	MOVQ          (R8), R10
-	VMOVUPS       64(R9)(BX*4), Z7
-	VMOVUPS       64(R10)(BX*4), Z18
-	VSUBPS        Z7, Z18, Z18
-	VMULPS        Z0, Z18, Z18
-	VADDPS        Z18, Z7, K2, Z7
-	MOVQ          48(CX), R9
-	MOVQ          48(R8), R10
-	VMOVUPS       64(R9)(BX*4), Z18
-	VMOVUPS       64(R10)(BX*4), Z19
-	VSUBPS        Z18, Z19, Z19
-	VMULPS        Z0, Z19, Z19
-	VADDPS        Z19, Z18, K2, Z18
-	VMULPS        Z2, Z7, Z7
-	VMULPS        Z3, Z18, Z18
-	VADDPS        Z18, Z7, Z7
-	VCMPPS        $0x15, Z4, Z7, K2
-	VCMPPS        $0x1a, Z1, Z7, K2, K2
 	VPCOMPRESSD.Z Z5, K1, Z7
 	VMOVDQU32     Z7, (DI)(SI*4)
 	KMOVW         K1, R9
 	POPCNTL       R9, R9
 	ADDQ          R9, SI
 	VPADDD        Z6, Z5, Z5
-	VPCOMPRESSD.Z Z5, K2, Z7
+	MOVQ          96(CX), R9
+	MOVQ          96(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VPCMPEQD      64(R10)(BX*4), Z7, K1
+	MOVQ          (CX), R9
+	MOVQ          (R8), R10
+	VMOVUPS       64(R9)(BX*4), Z7
+	VMOVUPS       64(R10)(BX*4), Z18
+	VSUBPS        Z7, Z18, Z18
+	VMULPS        Z0, Z18, Z18
+	VADDPS        Z18, Z7, K1, Z7
+	MOVQ          48(CX), R9
+	MOVQ          48(R8), R10
+	VMOVUPS       64(R9)(BX*4), Z18
+	VMOVUPS       64(R10)(BX*4), Z19
+	VSUBPS        Z18, Z19, Z19
+	VMULPS        Z0, Z19, Z19
+	VADDPS        Z19, Z18, K1, Z18
+	VMULPS        Z2, Z7, Z7
+	VMULPS        Z3, Z18, Z18
+	VADDPS        Z18, Z7, Z7
+	VCMPPS        $0x15, Z4, Z7, K1
+	VCMPPS        $0x1a, Z1, Z7, K1, K1
+	VPCOMPRESSD.Z Z5, K1, Z7
 	VMOVDQU32     Z7, (DI)(SI*4)
-	KMOVW         K2, R9
+	KMOVW         K1, R9
 	POPCNTL       R9, R9
 	ADDQ          R9, SI
 	VPADDD        Z6, Z5, Z5
 	ADDQ          $0x20, BX
-	JMP           wide
+
+ask:
+	MOVQ DX, R9
+	SUBQ BX, R9
+	CMPQ R9, $0x20
+	JGE  wide
 
 narrow:
 	TESTQ       R9, R9
@@ -3640,11 +4293,9 @@ narrow:
 again:
 	XORL BX, BX
 	XORL DX, DX
+	JMP  gather
 
-gather:
-	MOVQ         SI, R9
-	SUBQ         BX, R9
-	JLE          done
+gathered:
 	MOVL         $0x00000010, R10
 	CMPQ         R9, R10
 	CMOVQLT      R9, R10
@@ -3728,31 +4379,99 @@ gather:
 	POPCNTL      R9, R9
 	ADDQ         R9, DX
 	ADDQ         $0x10, BX
-	JMP          gather
 
-done:
+gather:
+	MOVQ SI, R9
+	SUBQ BX, R9
+	JG   gathered
 	VZEROUPPER
 	MOVQ DX, ret+40(FP)
 	RET
 
-// func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
-// Requires: AVX, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE2
-TEXT ·nearestManyAVX512(SB), $4160-56
-	MOVQ         p+0(FP), AX
+// func nearestManyAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV, POPCNT, SSE
+TEXT ·nearestManyAVX512(SB), $4168-36
+	MOVQ         r+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+16(FP), DX
+	MOVQ         (CX), R8
+	MOVQ         48(CX), R9
+	MOVQ         $-1, R10
 	XORL         BX, BX
-	MOVQ         $-1, R8
-	MOVSD        inverse+24(FP), X0
-	MOVSD        limit+32(FP), X1
-	MOVQ         (CX), R9
-	MOVQ         48(CX), R10
-	VBROADCASTSS 36(AX), Z2
-	VBROADCASTSS 24(AX), Z3
-	VBROADCASTSS 28(AX), Z4
-	VBROADCASTSS 32(AX), Z5
-	LEAQ         (SP), R11
-	VMOVDQU32    rising<>+0(SB), Z6
+	VXORPD       X0, X0, X0
+	VCVTPS2PD    (AX), Y2
+	VCVTPS2PD    12(AX), Y3
+	VCVTSS2SD    28(AX), X0, X4
+	VMULPD       Y3, Y3, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X5
+	VADDSD       X9, X5, X5
+	VCVTSS2SD    24(AX), X0, X1
+	VADDSD       X0, X1, X1
+	VMOVQ        topnearestManyAVX512<>+0(SB), X0
+	VPCMPEQQ     X1, X0, X0
+	VMOVQ        stepnearestManyAVX512<>+0(SB), X6
+	VPADDQ       X6, X0, X0
+	VPADDQ       X0, X1, X1
+	VMOVSD       onenearestManyAVX512<>+0(SB), X0
+	VDIVSD       X5, X0, X0
+	VMOVQ        X0, SI
+	MOVQ         $0x3feffffbce4217d3, DI
+	SUBQ         DI, SI
+	MOVQ         $0x000000064a9cdc44, DI
+	DECQ         SI
+	DECQ         DI
+	CMPQ         SI, DI
+	JCC          odd
+	VMOVSS       24(AX), X8
+	VMOVSS       X8, (SP)
+	VMOVSS       20(AX), X5
+	VMOVSS       nearestManySignAVX512<>+0(SB), X8
+	VXORPS       X8, X5, X5
+	VMOVSS       12(AX), X6
+	VMULSS       X6, X6, X7
+	VMULSS       X5, X5, X8
+	VADDSS       X8, X7, X7
+	VUCOMISS     nearestManyUprightAVX512<>+0(SB), X7
+	JCC          level
+	VMOVSS       nearestManyOneAVX512<>+0(SB), X5
+	VXORPS       X6, X6, X6
+	VMOVSS       nearestManyOneAVX512<>+0(SB), X7
+
+level:
+	VMOVSS   32(AX), X9
+	VXORPS   X8, X8, X8
+	VUCOMISS X8, X9
+	JHI      widest
+	VMOVSS   nearestManyWidestAVX512<>+0(SB), X9
+
+widest:
+	VMULSS       X9, X9, X9
+	VADDSS       28(AX), X9, X9
+	VMULSS       nearestManyMoreAVX512<>+0(SB), X9, X8
+	VADDSS       X8, X9, X9
+	VADDSS       nearestManyLeastAVX512<>+0(SB), X9, X9
+	VMULSS       X9, X7, X9
+	VSQRTSS      X9, X9, X9
+	VMULSS       (AX), X5, X10
+	VMULSS       8(AX), X6, X8
+	VADDSS       X8, X10, X10
+	VBROADCASTSS X5, Z5
+	VBROADCASTSS X6, Z6
+	VADDSS       X9, X10, X8
+	VBROADCASTSS X8, Z7
+	VSUBSS       X9, X10, X8
+	VBROADCASTSS X8, Z8
+	JMP          prepared
+
+odd:
+	MOVQ $-2, R10
+	JMP  done
+
+prepared:
+	LEAQ      8(SP), R11
+	VMOVDQU32 rising<>+0(SB), Z16
 
 chunk:
 	XORL    SI, SI
@@ -3763,20 +4482,20 @@ chunk:
 	JMP     ask
 
 wide:
-	VMOVUPS  (R9)(BX*4), Z12
-	VMOVUPS  (R10)(BX*4), Z13
-	VMULPS   Z3, Z12, Z12
-	VMULPS   Z4, Z13, Z13
-	VADDPS   Z13, Z12, Z12
-	VCMPPS   $0x15, Z5, Z12, K1
-	VCMPPS   $0x1a, Z2, Z12, K1, K1
-	VMOVUPS  64(R9)(BX*4), Z12
-	VMOVUPS  64(R10)(BX*4), Z13
-	VMULPS   Z3, Z12, Z12
-	VMULPS   Z4, Z13, Z13
-	VADDPS   Z13, Z12, Z12
-	VCMPPS   $0x15, Z5, Z12, K2
-	VCMPPS   $0x1a, Z2, Z12, K2, K2
+	VMOVUPS  (R8)(BX*4), Z9
+	VMOVUPS  (R9)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K1
+	VCMPPS   $0x1a, Z7, Z9, K1, K1
+	VMOVUPS  64(R8)(BX*4), Z9
+	VMOVUPS  64(R9)(BX*4), Z10
+	VMULPS   Z5, Z9, Z9
+	VMULPS   Z6, Z10, Z10
+	VADDPS   Z10, Z9, Z9
+	VCMPPS   $0x15, Z8, Z9, K2
+	VCMPPS   $0x1a, Z7, Z9, K2, K2
 	ADDQ     $0x20, BX
 	KORTESTW K1, K2
 	JNZ      some
@@ -3788,18 +4507,18 @@ ask:
 
 some:
 	LEAQ          -32(BX), R13
-	VPBROADCASTD  R13, Z12
-	VPADDD        Z6, Z12, Z12
-	VPCOMPRESSD.Z Z12, K1, Z12
-	VMOVDQU32     Z12, (R11)(SI*4)
+	VPBROADCASTD  R13, Z9
+	VPADDD        Z16, Z9, Z9
+	VPCOMPRESSD.Z Z9, K1, Z9
+	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K1, R13
 	POPCNTL       R13, R13
 	ADDQ          R13, SI
 	LEAQ          -16(BX), R13
-	VPBROADCASTD  R13, Z12
-	VPADDD        Z6, Z12, Z12
-	VPCOMPRESSD.Z Z12, K2, Z12
-	VMOVDQU32     Z12, (R11)(SI*4)
+	VPBROADCASTD  R13, Z9
+	VPADDD        Z16, Z9, Z9
+	VPCOMPRESSD.Z Z9, K2, Z9
+	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K2, R13
 	POPCNTL       R13, R13
 	ADDQ          R13, SI
@@ -3815,18 +4534,18 @@ narrow:
 	MOVL          $0xffffffff, DI
 	BZHIL         R13, DI, DI
 	KMOVW         DI, K1
-	VMOVUPS.Z     (R9)(BX*4), K1, Z12
-	VMOVUPS.Z     (R10)(BX*4), K1, Z13
-	VMULPS        Z3, Z12, Z12
-	VMULPS        Z4, Z13, Z13
-	VADDPS        Z13, Z12, Z12
-	VCMPPS        $0x15, Z5, Z12, K1, K1
-	VCMPPS        $0x1a, Z2, Z12, K1, K1
+	VMOVUPS.Z     (R8)(BX*4), K1, Z9
+	VMOVUPS.Z     (R9)(BX*4), K1, Z10
+	VMULPS        Z5, Z9, Z9
+	VMULPS        Z6, Z10, Z10
+	VADDPS        Z10, Z9, Z9
+	VCMPPS        $0x15, Z8, Z9, K1, K1
+	VCMPPS        $0x1a, Z7, Z9, K1, K1
 	LEAQ          (BX), DI
-	VPBROADCASTD  DI, Z12
-	VPADDD        Z6, Z12, Z12
-	VPCOMPRESSD.Z Z12, K1, Z12
-	VMOVDQU32     Z12, (R11)(SI*4)
+	VPBROADCASTD  DI, Z9
+	VPADDD        Z16, Z9, Z9
+	VPCOMPRESSD.Z Z9, K1, Z9
+	VMOVDQU32     Z9, (R11)(SI*4)
 	KMOVW         K1, DI
 	POPCNTL       DI, DI
 	ADDQ          DI, SI
@@ -3846,49 +4565,49 @@ gather:
 	MOVL         $0xffffffff, DI
 	BZHIL        R13, DI, DI
 	KMOVW        DI, K1
-	VMOVDQU32.Z  (R11)(R12*4), K1, Z12
+	VMOVDQU32.Z  (R11)(R12*4), K1, Z9
 	KMOVW        K1, K2
-	VGATHERDPS   (R9)(Z12*4), K2, Z7
+	VGATHERDPS   (R8)(Z9*4), K2, Z17
 	MOVQ         24(CX), DI
 	KMOVW        K1, K2
-	VGATHERDPS   (DI)(Z12*4), K2, Z8
+	VGATHERDPS   (DI)(Z9*4), K2, Z18
 	KMOVW        K1, K2
-	VGATHERDPS   (R10)(Z12*4), K2, Z9
-	VSUBPS.BCST  (AX), Z7, Z7
-	VSUBPS.BCST  4(AX), Z8, Z8
-	VSUBPS.BCST  8(AX), Z9, Z9
+	VGATHERDPS   (R9)(Z9*4), K2, Z19
+	VSUBPS.BCST  (AX), Z17, Z17
+	VSUBPS.BCST  4(AX), Z18, Z18
+	VSUBPS.BCST  8(AX), Z19, Z19
 	MOVQ         72(CX), DI
 	KMOVW        K1, K2
-	VGATHERDPS   (DI)(Z12*4), K2, Z10
-	VBROADCASTSS 60(AX), Z12
-	VCMPPS       $0x04, Z12, Z10, K1, K2
-	VSUBPS.BCST  44(AX), Z10, Z10
-	VMULPS       Z7, Z7, Z12
-	VMULPS       Z8, Z8, Z13
-	VADDPS       Z13, Z12, Z12
-	VMULPS       Z9, Z9, Z13
-	VADDPS       Z13, Z12, Z12
-	VMOVAPS      Z12, Z13
-	VMULPS.BCST  52(AX), Z13, Z13
-	VADDPS       Z10, Z13, Z13
-	VMULPS.BCST  12(AX), Z7, Z7
-	VMULPS.BCST  16(AX), Z8, Z8
-	VADDPS       Z8, Z7, Z7
-	VMULPS.BCST  20(AX), Z9, Z9
-	VADDPS       Z9, Z7, Z7
-	VMULPS       Z7, Z7, Z14
-	VCMPPS       $0x15, Z13, Z14, K2, K2
-	VPXORD       Z11, Z11, Z11
-	VMOVAPS      Z12, Z12
-	VMULPS.BCST  56(AX), Z12, Z12
-	VCMPPS       $0x11, Z11, Z7, K1, K3
-	VCMPPS       $0x1e, Z11, Z13, K3, K3
-	VCMPPS       $0x1e, Z12, Z14, K3, K3
-	VSUBPS.BCST  40(AX), Z7, Z7
-	VMULPS       Z7, Z7, Z14
-	VSUBPS       Z10, Z12, Z12
-	VCMPPS       $0x1e, Z11, Z7, K1, K1
-	VCMPPS       $0x1e, Z12, Z14, K1, K1
+	VGATHERDPS   (DI)(Z9*4), K2, Z20
+	VBROADCASTSS nearestManyNeverAVX512<>+0(SB), Z9
+	VCMPPS       $0x04, Z9, Z20, K1, K2
+	VSUBPS.BCST  28(AX), Z20, Z20
+	VMULPS       Z17, Z17, Z9
+	VMULPS       Z18, Z18, Z10
+	VADDPS       Z10, Z9, Z9
+	VMULPS       Z19, Z19, Z10
+	VADDPS       Z10, Z9, Z9
+	VMOVAPS      Z9, Z10
+	VMULPS.BCST  nearestManyKeepAVX512<>+0(SB), Z10, Z10
+	VADDPS       Z20, Z10, Z10
+	VMULPS.BCST  12(AX), Z17, Z17
+	VMULPS.BCST  16(AX), Z18, Z18
+	VADDPS       Z18, Z17, Z17
+	VMULPS.BCST  20(AX), Z19, Z19
+	VADDPS       Z19, Z17, Z17
+	VMULPS       Z17, Z17, Z11
+	VCMPPS       $0x15, Z10, Z11, K2, K2
+	VPXORD       Z21, Z21, Z21
+	VMOVAPS      Z9, Z9
+	VMULPS.BCST  nearestManySlackAVX512<>+0(SB), Z9, Z9
+	VCMPPS       $0x11, Z21, Z17, K1, K3
+	VCMPPS       $0x1e, Z21, Z10, K3, K3
+	VCMPPS       $0x1e, Z9, Z11, K3, K3
+	VSUBPS.BCST  (SP), Z17, Z17
+	VMULPS       Z17, Z17, Z11
+	VSUBPS       Z20, Z9, Z9
+	VCMPPS       $0x1e, Z21, Z17, K1, K1
+	VCMPPS       $0x1e, Z9, Z11, K1, K1
 	KORW         K3, K1, K3
 	KANDNW       K2, K3, K2
 	KMOVW        K2, DI
@@ -3896,68 +4615,55 @@ gather:
 	JZ           gathered
 
 list:
-	TZCNTL    DI, R13
-	ADDQ      R12, R13
-	MOVL      (R11)(R13*4), R13
-	MOVQ      (CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X15
-	VCVTSS2SD (AX), X0, X12
-	VSUBSD    X12, X15, X15
-	VCVTSS2SD 12(AX), X0, X16
-	MOVQ      24(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X17
-	VCVTSS2SD 4(AX), X0, X12
-	VSUBSD    X12, X17, X17
-	VCVTSS2SD 16(AX), X0, X18
-	MOVQ      48(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X19
-	VCVTSS2SD 8(AX), X0, X12
-	VSUBSD    X12, X19, X19
-	VCVTSS2SD 20(AX), X0, X20
-	VCVTSS2SD 44(AX), X0, X14
-	MOVQ      72(CX), R14
-	VCVTSS2SD (R14)(R13*4), X0, X12
-	VSUBSD    X12, X14, X14
-	VMULSD    X15, X15, X12
-	VMULSD    X17, X17, X13
-	VADDSD    X13, X12, X12
-	VMULSD    X19, X19, X13
-	VADDSD    X13, X12, X12
-	VCMPSD    $0x12, X14, X12, X12
-	VMULSD    X16, X15, X13
-	VMULSD    X18, X17, X21
-	VADDSD    X21, X13, X13
-	VMULSD    X20, X19, X21
-	VADDSD    X21, X13, X13
-	VMULSD    X0, X13, X21
-	VMULSD    X16, X21, X16
-	VSUBSD    X16, X15, X15
-	VMULSD    X18, X21, X16
-	VSUBSD    X16, X17, X17
-	VMULSD    X20, X21, X16
-	VSUBSD    X16, X19, X19
-	VMULSD    X15, X15, X16
-	VMULSD    X17, X17, X15
-	VADDSD    X15, X16, X16
-	VMULSD    X19, X19, X15
-	VADDSD    X15, X16, X16
-	VSUBSD    X16, X14, X16
-	VMULSD    X0, X16, X16
-	VSQRTSD   X16, X16, X16
-	VSUBSD    X16, X21, X16
-	VXORPD    X15, X15, X15
-	VMAXSD    X16, X15, X16
-	VCMPSD    $0x1a, X15, X13, X13
-	VORPD     X13, X16, X16
-	VANDNPD   X16, X12, X16
-	VUCOMISD  X16, X1
-	JLS       later
-	VMOVAPD   X16, X1
-	MOVQ      R13, R8
-	VCVTSD2SS X16, X16, X16
-	VMOVD     X16, R13
-	INCL      R13
-	MOVL      R13, 40(AX)
+	TZCNTL       DI, R13
+	ADDQ         R12, R13
+	MOVL         (R11)(R13*4), R13
+	VMOVSS       (R8)(R13*4), X9
+	MOVQ         24(CX), R14
+	VINSERTPS    $0x10, (R14)(R13*4), X9, X9
+	VINSERTPS    $0x20, (R9)(R13*4), X9, X9
+	VCVTPS2PD    X9, Y15
+	VSUBPD       Y2, Y15, Y15
+	MOVQ         72(CX), R14
+	VCVTSS2SD    (R14)(R13*4), X0, X9
+	VSUBSD       X9, X4, X14
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X12
+	VADDSD       X9, X12, X12
+	VCMPSD       $0x12, X14, X12, X12
+	VMULPD       Y3, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X13
+	VADDSD       X9, X13, X13
+	VMULSD       X0, X13, X22
+	VBROADCASTSD X22, Y9
+	VMULPD       Y3, Y9, Y9
+	VSUBPD       Y9, Y15, Y15
+	VMULPD       Y15, Y15, Y11
+	VPERMILPD    $0x01, X11, X10
+	VEXTRACTF128 $0x01, Y11, X9
+	VADDSD       X10, X11, X10
+	VADDSD       X9, X10, X10
+	VSUBSD       X10, X14, X10
+	VMULSD       X0, X10, X10
+	VSQRTSD      X10, X10, X10
+	VSUBSD       X10, X22, X10
+	VXORPD       X15, X15, X15
+	VMAXSD       X10, X15, X10
+	VCMPSD       $0x1a, X15, X13, X13
+	VORPD        X13, X10, X10
+	VANDNPD      X10, X12, X10
+	VUCOMISD     X10, X1
+	JLS          later
+	VMOVAPD      X10, X1
+	MOVQ         R13, R10
+	VCVTSD2SS    X10, X10, X10
+	VMOVD        X10, R13
+	INCL         R13
+	MOVL         R13, (SP)
 
 later:
 	BLSRL DI, DI
@@ -3968,12 +4674,51 @@ gathered:
 	JMP  gather
 
 next:
-	CMPQ  BX, DX
-	JLT   chunk
+	CMPQ BX, DX
+	JLT  chunk
+
+done:
+	VCVTSD2SS X1, X1, X0
 	VZEROUPPER
-	MOVQ  R8, row+40(FP)
-	MOVSD X1, t+48(FP)
+	MOVQ      R10, row+24(FP)
+	MOVSS     X0, t+32(FP)
 	RET
+
+DATA nearestManyKeepAVX512<>+0(SB)/4, $0x3f7fffc0
+GLOBL nearestManyKeepAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManySlackAVX512<>+0(SB)/4, $0x36800000
+GLOBL nearestManySlackAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyNeverAVX512<>+0(SB)/4, $0x7f800000
+GLOBL nearestManyNeverAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA topnearestManyAVX512<>+0(SB)/8, $0x7ff0000000000000
+GLOBL topnearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA stepnearestManyAVX512<>+0(SB)/8, $0x0000000000000001
+GLOBL stepnearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA onenearestManyAVX512<>+0(SB)/8, $(1.0)
+GLOBL onenearestManyAVX512<>(SB), RODATA|NOPTR, $8
+
+DATA nearestManySignAVX512<>+0(SB)/4, $0x80000000
+GLOBL nearestManySignAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyUprightAVX512<>+0(SB)/4, $0x219392ef
+GLOBL nearestManyUprightAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyOneAVX512<>+0(SB)/4, $0x3f800000
+GLOBL nearestManyOneAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyWidestAVX512<>+0(SB)/4, $0x41400000
+GLOBL nearestManyWidestAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyMoreAVX512<>+0(SB)/4, $0x3b800000
+GLOBL nearestManyMoreAVX512<>(SB), RODATA|NOPTR, $4
+
+DATA nearestManyLeastAVX512<>+0(SB)/4, $0x3c000000
+GLOBL nearestManyLeastAVX512<>(SB), RODATA|NOPTR, $4
 
 // func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
 // Requires: MMX+

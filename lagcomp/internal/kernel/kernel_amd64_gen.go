@@ -9,11 +9,10 @@ package kernel
 //go:noescape
 func rayAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 
-// nearestAVX2 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
-// It cuts p at what it enters.
+// nearestAVX2 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
 //
 //go:noescape
-func nearestAVX2(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+func nearestAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 
 // rayBetweenAVX2 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
 //
@@ -46,11 +45,10 @@ func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32)
 //go:noescape
 func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 
-// nearestAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
-// It cuts p at what it enters.
+// nearestAVX512 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
 //
 //go:noescape
-func nearestAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+func nearestAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 
 // rayBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
 //
@@ -78,6 +76,17 @@ func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 //go:noescape
 func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
+// capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
+// -2: one has no length, so who asks has to look himself.
+//
+//go:noescape
+func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, t float32)
+
+// manyAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
+//
+//go:noescape
+func manyAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+
 // manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
@@ -88,11 +97,10 @@ func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
 //go:noescape
 func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
 
-// nearestManyAVX512 returns the row that the ray enters first and before limit, and where; -1 and limit: none.
-// It cuts p at what it enters.
+// nearestManyAVX512 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
 //
 //go:noescape
-func nearestManyAVX512(p *[16]float32, a *[15]uintptr, n int, inverse float64, limit float64) (row int, t float64)
+func nearestManyAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
 
 // fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
 //

@@ -42,15 +42,17 @@ func nearestGeneric(p *probe, r *Ray, c *Column, n int, inverse, limit float64, 
 	return index, limit
 }
 
-// fewGeneric is nearest for so few rows that neither the cheap test nor cutting the ray pays.
+// fewGeneric is nearest for so few rows that neither the cheap test nor cutting the ray pays, nor sorting out before the verdict who is
+// behind or beyond it, or Never, whose radius is no number there.
 func fewGeneric(r *Ray, c *Column, n int) (index int, t float32) {
-	var p probe
-	p.line(r)
 	xs, ys, zs, nr2 := c.X[:n], c.Y[:n], c.Z[:n], c.NR2[:n]
 	index, inverse, limit := -1, inverseOf(r), after(r.Max)
 	for i := range xs {
-		if !p.along(xs[i], ys[i], zs[i], nr2[i]) {
-			continue
+		x, y, z := xs[i]-r.OX, ys[i]-r.OY, zs[i]-r.OZ
+		far := float32(x*x) + float32(y*y) + float32(z*z)
+		along := float32(x*r.DX) + float32(y*r.DY) + float32(z*r.DZ)
+		if float32(along*along) < float32(far*(1-slack))+(nr2[i]-r.Grow) {
+			continue // over, under or round the line
 		}
 		if t := enter(r, inverse, xs[i], ys[i], zs[i], nr2[i]); t < limit {
 			index, limit = i, t

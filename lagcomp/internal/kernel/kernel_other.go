@@ -13,11 +13,7 @@ func (isa) lanes() int { return 1 }
 
 func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
 
-func (isa) nearest(p *probe, r *Ray, c *Column, n int, inverse, limit float64) (index int, t float64) {
-	return nearestGeneric(p, r, c, n, inverse, limit, true)
-}
-
-func (isa) few(r *Ray, c *Column, n int) (index int, t float32) { return fewGeneric(r, c, n) }
+func nearest(_ isa, r *Ray, c *Column, n int) (index int, t float32) { return nearestOf(r, c, n) }
 
 func (isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
 	return rayBetweenGeneric(p, a, b, n, out)
@@ -34,5 +30,7 @@ func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0
 func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
 	return movedGeneric(a, b, n, limit, out)
 }
+
+func (isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) { return Undecided, 0 }
 
 func fetch(a, b []Row, list []int32) {}

@@ -16,7 +16,7 @@ func levels(tb testing.TB) map[string]isa {
 	all := map[string]isa{"generic": generic}
 	if cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
 		all["avx2"] = avx2
-		if cpu.X86.HasAVX512F {
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL {
 			all["avx512"] = avx512
 		}
 	}
@@ -48,6 +48,9 @@ func TestManySame(t *testing.T) {
 			want, got := make([]int32, n), make([]int32, n+1)
 			got[n] = -7
 			want = want[:rayGeneric(&p, &a, n, want)]
+			if list := got[:manyAVX2(p.flat(), a.flat(), n, &got[0])]; !slices.Equal(list, want) {
+				t.Fatalf("%d rows, AVX2: named %v, want %v", n, list, want)
+			}
 			if list := got[:manyAVX512(p.flat(), a.flat(), n, &got[0])]; !slices.Equal(list, want) {
 				t.Fatalf("%d rows: named %v, want %v", n, list, want)
 			}

@@ -2,25 +2,24 @@ package kernel
 
 import "math"
 
-// few is from how many rows on the cheap test pays, which wants a probe.
+// few is from how many rows on the cheap test pays, which wants a probe. AVX-512 alone would be better off with 80.
 const few = 32
 
-// nearest finds the rows that may be nearer than the best so far, and judges each in float64.
-func nearest(k isa, r *Ray, c *Column, n int) (index int, t float32) {
+// nearestOf is nearest without assembly, and the truth: it finds the rows that may be nearer than the best so far, and judges each in
+// float64.
+func nearestOf(r *Ray, c *Column, n int) (index int, t float32) {
 	if n < few {
-		if index, t = k.few(r, c, n); index < 0 {
+		if index, t = fewGeneric(r, c, n); index < 0 {
 			return -1, 0
 		}
 		return index, t
 	}
 	var p probe
 	p.ray(r)
-	inverse, at := inverseOf(r), 0.
-	if inverse > 1-2e-6 && inverse < 1+2e-6 {
-		index, at = k.nearest(&p, r, c, n, inverse, after(r.Max))
-	} else { // the ray may not be cut: whoever is nearest would depend on the order in which rows are looked at, and that is each kernel's own
-		index, at = nearestGeneric(&p, r, c, n, inverse, after(r.Max), false)
-	}
+	inverse := inverseOf(r)
+	// Else the ray may not be cut: whoever is nearest would depend on the order in which rows are looked at, and that is each kernel's own.
+	cut := inverse > 1-2e-6 && inverse < 1+2e-6
+	index, at := nearestGeneric(&p, r, c, n, inverse, after(r.Max), cut)
 	if index < 0 {
 		return -1, 0
 	}

@@ -298,13 +298,13 @@ func TestRivalsAgree(t *testing.T) {
 //	spheres              16    64   256  1024   4096   crowd of 512
 //	scalar             34.6   130   489  1912   7493   1028
 //	vek                 236   208   533  1862   8997   1109
-//	avx2               20.3  34.8  67.8   203    644    283
-//	c-avx2             22.1  27.9  65.1   200    760    263
-//	avx512             16.9  33.5  62.2   157    421    180
-//	c-avx512           17.5  34.3  77.0   207    578    285
+//	avx2               16.4  31.2  68.6   199    636    285
+//	c-avx2             21.2  26.6  63.3   194    660    258
+//	avx512             16.1  30.8  62.0   137    395    167
+//	c-avx512           17.0  33.2  77.6   200    531    278
 //
-// That is 9.4 times scalar and 9.2 times vek with AVX2 among 1024, 12.2 and 11.9 times with AVX-512, and 0.92 of C and more, but for
-// 64 spheres with AVX2, 0.80: there the probe is made in Go and handed over through memory. In C the compiler keeps it in registers.
+// That is 9.4 times scalar and 9.2 times vek with AVX2 among 1024, 13 and 13 times with AVX-512, and 0.90 of C and more, but for
+// 64 spheres with AVX2, 0.85 to 0.90.
 //
 // ns/test is a ray and a sphere, in processor time.
 func BenchmarkNearest(b *testing.B) {

@@ -45,12 +45,14 @@ func main() {
 		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
 		moved.writeMoved()
 	}
+	body := kernel{name: "capsules", lanes: 8}
+	body.writeCapsules()
 	rising := GLOBL("rising", RODATA|NOPTR)
 	for i := range 16 {
 		DATA(4*i, U32(i))
 	}
-	for _, k := range []kernel{{name: "many"}, {name: "manyBetween", two: true}} {
-		k.window, k.rising, k.avx512, k.lanes = window, rising, true, 16
+	for _, k := range []kernel{{name: "many", lanes: 8}, {name: "many", lanes: 16}, {name: "manyBetween", lanes: 16, two: true}} {
+		k.window, k.rising, k.avx512 = window, rising, k.lanes == 16
 		k.writeMany()
 	}
 	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
@@ -102,9 +104,10 @@ type kernel struct {
 	constants       map[int]Mem // instead of a probe's
 	limitAt, growAt int         // where a ray has its end and its Grow
 
-	best           reg.GPVirtual     // the nearest row so far, or -1
-	dir            [3]reg.VecVirtual // float64, if it is at hand
-	limit, inverse reg.VecVirtual    // float64: where it is entered; one over the square of the direction
+	best           reg.GPVirtual  // the nearest row so far, or -1
+	from, dir      reg.VecVirtual // float64: origin and direction, if they are at hand
+	grow           reg.VecVirtual // likewise
+	limit, inverse reg.VecVirtual // float64: where it is entered; one over the square of the direction
 }
 
 func (k *kernel) write() {
@@ -147,17 +150,16 @@ func (k *kernel) write() {
 	JMP(LabelRef("narrow"))
 
 	Label("done")
-	VZEROUPPER()
 	if k.nearest {
-		Store(k.best, ReturnIndex(0))
-		Store(k.limit, ReturnIndex(1))
-	} else {
-		first := GP64()
-		Load(Param("out"), first)
-		SUBQ(first, k.out)
-		SHRQ(Imm(2), k.out)
-		Store(k.out, ReturnIndex(0))
+		k.answer()
+		return
 	}
+	VZEROUPPER()
+	first := GP64()
+	Load(Param("out"), first)
+	SUBQ(first, k.out)
+	SHRQ(Imm(2), k.out)
+	Store(k.out, ReturnIndex(0))
 	RET()
 }
 
@@ -175,8 +177,8 @@ func (k *kernel) signature() {
 		if k.name == "nearestMany" { // it has a list on the stack
 			flags = 0
 		}
-		TEXT(name, flags, "func(p *[16]float32, a *[15]uintptr, n int, inverse, limit float64) (row int, t float64)")
-		Doc(name+" returns the row that the ray enters first and before limit, and where; -1 and limit: none.", "It cuts p at what it enters.")
+		TEXT(name, flags, "func(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)")
+		Doc(name + " returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.")
 	case k.two:
 		TEXT(name, NOSPLIT, "func(p *[16]float32, a, b *[15]uintptr, n int, out *int32) int")
 		Doc(name + " tests n rows of what lies between two columns, and returns how many indexes it wrote to out.")
@@ -191,20 +193,17 @@ func (k *kernel) signature() {
 func (k *kernel) load() {
 	k.p, k.a, k.n, k.i = GP64(), GP64(), GP64(), GP64()
 	k.passed, k.sub, k.named = GP64(), GP64(), GP64()
+	if k.nearest {
+		k.prepare()
+		return
+	}
 	Load(Param("p"), k.p)
 	k.limitAt, k.growAt = probeMax, probeGrow
 	Load(Param("a"), k.a)
 	Load(Param("n"), k.n)
 	XORL(k.i.As32(), k.i.As32())
-	if k.nearest {
-		k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
-		MOVQ(I32(-1), k.best)
-		Load(Param("inverse"), k.inverse)
-		Load(Param("limit"), k.limit)
-	} else {
-		k.out = GP64()
-		Load(Param("out"), k.out)
-	}
+	k.out = GP64()
+	Load(Param("out"), k.out)
 	if k.two { // too few registers for the addresses of all columns
 		k.b = GP64()
 		Load(Param("b"), k.b)
@@ -367,4 +366,20 @@ func (k *kernel) full(at place, valid rows) rows {
 		VANDNPS(pass.v, behind.v, pass.v)
 	}
 	return pass
+}
+
+// line is the rows at a place whose spheres the ray's whole line may touch.
+func (k *kernel) line(at place, valid rows) rows {
+	x, y, z := k.axis(columnX, at, valid, rows{}), k.axis(columnY, at, valid, rows{}), k.axis(columnZ, at, valid, rows{})
+	k.minus(k.field(probeO), x)
+	k.minus(k.field(probeO+4), y)
+	k.minus(k.field(probeO+8), z)
+	near := k.square(x, y, z)
+	k.times(k.field(probeKeep), near)
+	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
+	k.minus(k.field(k.growAt), nr2)
+	VADDPS(nr2, near, near)
+	along := k.along(x, y, z)
+	VMULPS(along, along, along)
+	return k.compare(notLess, along, near, valid)
 }

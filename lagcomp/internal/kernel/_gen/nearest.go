@@ -5,52 +5,34 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // Offsets of a Ray's fields beyond origin and direction, and the constants that a probe has; TestOffsets pins them.
 const (
-	rayMax, rayGrow = 24, 28
-	slackBits       = 64.0 / (1 << 24)
+	rayMax, rayGrow, rayWidest = 24, 28, 32
+	slackBits                  = 64.0 / (1 << 24)
 )
 
 var inf = float32(math.Inf(1))
 
-// writeFew writes what is asked of fewer rows than wideRows: no cheap test, no probe, the full test of each register at once.
+// writeFew writes what is asked of few rows: no cheap test, no probe, at once which spheres the ray's line touches. Who is
+// behind it or beyond its end is not sorted out before the verdict, which says so anyway; nor who is Never, whose radius is no number there.
 func (k *kernel) writeFew() {
 	k.signature()
 	k.p, k.a, k.n, k.i, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	k.limitAt, k.growAt = rayMax, rayGrow
-	k.constants = map[int]Mem{}
-	for _, c := range []struct {
-		offset int
-		name   string
-		value  float32
-	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
-		k.constants[c.offset] = float("few"+c.name+k.level(), c.value)
-	}
-	Load(Param("r"), k.p)
-	Load(Param("a"), k.a)
-	Load(Param("n"), k.n)
-	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
-	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
-	MOVQ(I32(-1), k.best)
+	k.ray()
 	k.ready()
 
 	left := GP64()
-	XORL(k.i.As32(), k.i.As32())
 	Label("wide")
 	MOVQ(k.n, left)
 	SUBQ(k.i, left)
 	JLE(LabelRef("done"))
 	MOVQ(k.i, k.sub)
-	valid, at := k.first(left), place{k.i, 0}
-	pass := k.full(at, valid)
-	if k.avx512 {
-		KMOVW(pass.k, k.named.As32())
-	} else {
-		VANDPS(valid.v, pass.v, pass.v)
-		VMOVMSKPS(pass.v, k.named.As32())
-	}
+	valid := k.first(left)
+	pass := k.line(place{k.i, 0}, valid)
+	k.bits(pass, k.named)
 	ADDQ(Imm(uint64(k.lanes)), k.i)
 	TESTL(k.named.As32(), k.named.As32())
 	JZ(LabelRef("wide"))
@@ -58,6 +40,11 @@ func (k *kernel) writeFew() {
 	JMP(LabelRef("wide"))
 
 	Label("done")
+	k.answer()
+}
+
+// answer returns the best, and where.
+func (k *kernel) answer() {
 	t := XMM()
 	VCVTSD2SS(k.limit, k.limit, t)
 	VZEROUPPER()
@@ -66,30 +53,118 @@ func (k *kernel) writeFew() {
 	RET()
 }
 
+// ray loads what is asked, as a Ray has it, and the constants that are elsewhere a probe's.
+func (k *kernel) ray() {
+	k.limitAt, k.growAt = rayMax, rayGrow
+	k.constants = map[int]Mem{}
+	for _, c := range []struct {
+		offset int
+		name   string
+		value  float32
+	}{{probeKeep, "Keep", 1 - slackBits}, {probeSlack, "Slack", slackBits}, {probeNever, "Never", inf}} {
+		k.constants[c.offset] = float(k.name+c.name+k.level(), c.value)
+	}
+	Load(Param("r"), k.p)
+	Load(Param("a"), k.a)
+	Load(Param("n"), k.n)
+	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
+	k.best, k.inverse, k.limit = GP64(), XMM(), XMM()
+	MOVQ(I32(-1), k.best)
+	XORL(k.i.As32(), k.i.As32())
+}
+
+// prepare makes the probe of a ray in registers, as ray in probe.go does; the end of it, which is cut, is on the stack. A direction
+// that is not of unit length is left to who asks.
+func (k *kernel) prepare() {
+	k.ray()
+	k.ready()
+	inverse, edge := GP64(), GP64()
+	VMOVQ(k.inverse, inverse)
+	MOVQ(U64(math.Float64bits(1-2e-6)), edge)
+	SUBQ(edge, inverse)
+	MOVQ(U64(math.Float64bits(1+2e-6)-math.Float64bits(1-2e-6)), edge)
+	DECQ(inverse)
+	DECQ(edge)
+	CMPQ(inverse, edge)
+	JCC(LabelRef("odd"))
+
+	end := AllocLocal(8)
+	t, level := XMM(), XMM()
+	VMOVSS(k.field(rayMax), t)
+	VMOVSS(t, end)
+	k.constants[rayMax] = end
+	sx, sz := XMM(), XMM()
+	VMOVSS(k.field(probeD+8), sx)
+	VMOVSS(float(k.name+"Sign"+k.level(), float32(math.Copysign(0, -1))), t)
+	VXORPS(t, sx, sx)
+	VMOVSS(k.field(probeD), sz)
+	VMULSS(sz, sz, level)
+	VMULSS(sx, sx, t)
+	VADDSS(t, level, level)
+	VUCOMISS(float(k.name+"Upright"+k.level(), 1e-18), level)
+	JCC(LabelRef("level"))
+	one := float(k.name+"One"+k.level(), 1)
+	VMOVSS(one, sx)
+	VXORPS(sz, sz, sz)
+	VMOVSS(one, level)
+	Label("level")
+	w := XMM()
+	VMOVSS(k.field(rayWidest), w)
+	VXORPS(t, t, t)
+	VUCOMISS(t, w)
+	JHI(LabelRef("widest"))
+	VMOVSS(float(k.name+"Widest"+k.level(), 12), w)
+	Label("widest")
+	VMULSS(w, w, w)
+	VADDSS(k.field(rayGrow), w, w)
+	VMULSS(float(k.name+"More"+k.level(), 1./256), w, t)
+	VADDSS(t, w, w)
+	VADDSS(float(k.name+"Least"+k.level(), 1./128), w, w)
+	VMULSS(w, level, w)
+	VSQRTSS(w, w, w)
+	middle := XMM()
+	VMULSS(k.field(probeO), sx, middle)
+	VMULSS(k.field(probeO+8), sz, t)
+	VADDSS(t, middle, middle)
+	spread := func(x reg.VecVirtual) reg.VecVirtual {
+		v := k.vec()
+		VBROADCASTSS(x, v)
+		return v
+	}
+	k.sx, k.sz = spread(sx), spread(sz)
+	VADDSS(w, middle, t)
+	k.hi = spread(t)
+	VSUBSS(w, middle, t)
+	k.lo = spread(t)
+	if !k.avx512 { // registers are few
+		k.from, k.dir, k.grow = nil, nil, nil
+	}
+	JMP(LabelRef("prepared"))
+	Label("odd")
+	MOVQ(I32(-2), k.best)
+	JMP(LabelRef("done"))
+	Label("prepared")
+}
+
 // ready works out inverse and limit as nearest and after in nearest.go do.
 func (k *kernel) ready() {
-	sum, t, one := XMM(), XMM(), XMM()
-	VXORPD(one, one, one)
-	for i := range k.dir {
-		k.dir[i] = XMM()
-		VCVTSS2SD(k.field(probeD+4*i), one, k.dir[i])
-		if i == 0 {
-			VMULSD(k.dir[i], k.dir[i], sum)
-			continue
-		}
-		VMULSD(k.dir[i], k.dir[i], t)
-		VADDSD(t, sum, sum)
-	}
-	VCVTSS2SD(k.field(k.limitAt), one, k.limit)
-	VADDSD(one, k.limit, k.limit)
-	bits, next, top := GP64(), GP64(), GP64()
-	VMOVQ(k.limit, bits)
-	LEAQ(Mem{Base: bits, Disp: 1}, next)
-	MOVQ(U64(math.Float64bits(math.Inf(1))), top)
-	CMPQ(bits, top)
-	CMOVQEQ(bits, next)
-	VMOVQ(next, k.limit)
-	VMOVSD(double("one"+k.level(), 1), k.inverse)
+	sum, zero := XMM(), XMM()
+	VXORPD(zero, zero, zero)
+	k.from, k.dir, k.grow = YMM(), YMM(), XMM()
+	VCVTPS2PD(k.field(probeO), k.from)
+	VCVTPS2PD(k.field(probeD), k.dir)
+	VCVTSS2SD(k.field(k.growAt), zero, k.grow)
+	k.sum(sum, k.dir, k.dir)
+	VCVTSS2SD(k.field(k.limitAt), zero, k.limit)
+	VADDSD(zero, k.limit, k.limit)
+	// One more in its last place, but for infinity.
+	top, step := XMM(), XMM()
+	VMOVQ(word("top"+k.name+k.level(), math.Float64bits(math.Inf(1))), top)
+	VPCMPEQQ(k.limit, top, top)
+	VMOVQ(word("step"+k.name+k.level(), 1), step)
+	VPADDQ(step, top, top)
+	VPADDQ(top, k.limit, k.limit)
+	VMOVSD(double("one"+k.name+k.level(), 1), k.inverse)
 	VDIVSD(sum, k.inverse, k.inverse)
 }
 
@@ -104,6 +179,12 @@ func (k *kernel) level() string {
 func float(name string, v float32) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	DATA(0, U32(math.Float32bits(v)))
+	return m
+}
+
+func word(name string, v uint64) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U64(v))
 	return m
 }
 
@@ -197,8 +278,6 @@ func (k *kernel) writeNearestMany() {
 	Label("next")
 	CMPQ(k.i, k.n)
 	JLT(LabelRef("chunk"))
-	VZEROUPPER()
-	Store(k.best, ReturnIndex(0))
-	Store(k.limit, ReturnIndex(1))
-	RET()
+	Label("done")
+	k.answer()
 }

@@ -121,6 +121,11 @@ func (k *kernel) first(left reg.GPVirtual) rows {
 func (k *kernel) get(base reg.GPVirtual, at place, valid rows) reg.VecVirtual {
 	v := k.vec()
 	switch {
+	case k.index != nil && !k.avx512:
+		m := YMM()
+		VMOVAPS(valid.v, m)
+		VXORPS(v, v, v)
+		VGATHERDPS(m, Mem{Base: base, Index: k.index, Scale: 4}, v)
 	case k.index != nil:
 		m := K() // used up by the gathering
 		KMOVW(valid.k, m)
