@@ -55,8 +55,8 @@ type Client struct {
 	arrivals   arrivals
 	pledges    pledges
 
-	owner    *snapshot.OwnerReader
-	decoder  *snapshot.Decoder // nil if thin
+	owner    *snapshot.OwnerReader // nil if bare
+	decoder  *snapshot.Decoder     // nil if thin
 	flights  flights
 	self     ghost.Self
 	selfTick tick.Tick
@@ -87,7 +87,9 @@ func New(cfg Config) (*Client, error) {
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
-	return &Client{cfg: cfg, dial: dial, rules: cfg.Rules}, nil
+	c := &Client{cfg: cfg, dial: dial, rules: cfg.Rules}
+	c.predict.blind = cfg.Bare
+	return c, nil
 }
 
 // linger is how long we wait for the Close that says why the server ends a session, if its disconnects were faster: both leave it at
@@ -288,7 +290,9 @@ func (c *Client) enter() {
 func (c *Client) equip() {
 	interval := tick.Tick(c.welcome.SendInterval)
 	c.server.rate, c.predicted.rate = c.rate, c.rate
-	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
+	if !c.cfg.Bare {
+		c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
+	}
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 		c.flights.paces = ghost.DefaultPaces

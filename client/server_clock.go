@@ -34,7 +34,19 @@ const far = time.Duration(1 << 62)
 
 // arrive notes that a snapshot of tick t has come.
 func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
-	sample := now - c.rate.At(t)
+	sample := c.fastest(now, t)
+	if t < c.newest {
+		c.ways.noise(sample) // others have overtaken it
+	} else {
+		c.ways.add(sample)
+	}
+	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
+	c.older(now, t)
+}
+
+// fastest is the part of arrive that tells the offset, for who has no use for the jitter: nothing of it is known then.
+func (c *serverClock) fastest(now time.Duration, t tick.Tick) (sample time.Duration) {
+	sample = now - c.rate.At(t)
 	epoch := int64(now / leastBucket)
 	if !c.begun || epoch-c.epoch >= leastBuckets {
 		for i := range c.least {
@@ -52,13 +64,7 @@ func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
 	for _, v := range c.least {
 		c.offset = min(c.offset, v)
 	}
-	if t < c.newest {
-		c.ways.noise(sample) // others have overtaken it
-	} else {
-		c.ways.add(sample)
-	}
-	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
-	c.older(now, t)
+	return sample
 }
 
 // older measures the gap that loss and jitter leave between one newest snapshot and the next: a percentile by steps of a fixed

@@ -142,7 +142,7 @@ func (s *Swarm) step(i int, late time.Duration) {
 	s.send(i)
 	s.due[i] = b.client.Due()
 	if (s.slot/slots+int64(i/slots))%sampleEvery == 0 {
-		s.sample(b)
+		s.sample(b, s.bare(i))
 	}
 }
 
@@ -155,6 +155,10 @@ func (s *Swarm) slack(b *bot) time.Duration {
 
 // sight gathers what bot i decides by.
 func (s *Swarm) sight(i int) *Sight {
+	if s.bare(i) { // it knows nothing
+		s.view = Sight{Tick: 1, Rate: s.cfg.Rate}
+		return &s.view
+	}
 	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
 	self, _ := b.client.Self()
 	view := &s.view
@@ -171,10 +175,10 @@ func (s *Swarm) sight(i int) *Sight {
 }
 
 // sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
-func (s *Swarm) sample(b *bot) {
-	for ok := true; ok; _, ok = b.client.NextEvent() {
+func (s *Swarm) sample(b *bot, bare bool) {
+	for ok := !bare; ok; _, ok = b.client.NextEvent() {
 	}
-	for ok := true; ok; _, ok = b.client.NextLine() {
+	for ok := !bare; ok; _, ok = b.client.NextLine() {
 	}
 	now := b.client.Pulse()
 	if !now.Joined {

@@ -37,6 +37,7 @@ type swarmFlags struct {
 	httpToken           string
 	key                 keyFlags
 	protocol            protocolID
+	bare                bool
 	spectators          int
 	looksOn             bool // the tokens to get are of who looks on
 }
@@ -74,6 +75,7 @@ and sends what a full one sends; it does not decode the others. What it aims at,
 	fl.IntVar(&f.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
 	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators); 0 for none")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
+	fl.BoolVar(&f.bare, "bare", false, "the others decode acks and headers only: nothing of a snapshot, not even their own state; they do not aim, and run about blindly")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
 	fl.Float64Var(&f.arrival, "arrival", 0, "`seconds` over which the players connect, one after another; 0 for all at once")
@@ -131,7 +133,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	}
 	places(swarmPlaces)
 	s, err := swarm.Open(swarm.Config{
-		Servers: at, Players: f.players + f.spectators, Full: f.full, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
+		Servers: at, Players: f.players + f.spectators, Full: f.full, Bare: f.bare, Seed: f.seed, Rate: tick.Rate(f.rate), Models: models, Content: pack,
 		Brain: move.brain, Token: tokens, Chat: seconds(f.chat), Arrival: seconds(f.arrival),
 	})
 	if err != nil {
