@@ -17,17 +17,17 @@ const (
 type serverClock struct {
 	rate   tick.Rate
 	begun  bool
-	epoch  int64                       // now/leastBucket of the newest bucket
-	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
-	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
-	ways   recent                      // arrivals less the ticks' instants
-	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	newest tick.Tick                   // newest that arrived
+	epoch  int64                       // now/leastBucket of the newest bucket
+	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
+	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	gap    time.Duration               // 98th percentile of how old the newest gets before the next one comes
 	age    time.Duration               // the same, were all ways as long as the middle of ways
+	ahead  time.Duration               // of our clock, as it is shown
+	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
 
-	ahead    time.Duration // of our clock, as it is shown
 	followed time.Duration // when ahead was last steered
+	ways     recent        // arrivals less the ticks' instants
 }
 
 const far = time.Duration(1 << 62)

@@ -83,15 +83,17 @@ func (s *Swarm) giveUp(late, period time.Duration) {
 	s.slot += behind
 }
 
-// poll takes in what has arrived, until nothing is left or the instant end.
+// poll takes in what has arrived, until nothing is left or the instant end. It goes on with the lobby at which it last stopped: a swarm
+// that has not the time for all would else hear nothing of the last ones for so long that their sessions time out.
 func (s *Swarm) poll(end time.Duration) {
-	for l, f := range s.fleet {
+	for range s.fleet {
 		for more := true; more; {
 			if s.now = s.pace.Now(); s.now >= end {
 				return
 			}
-			_, more = f.PollSome(glance, s.hear[l])
+			_, more = s.fleet[s.ear].PollSome(glance, s.hear[s.ear])
 		}
+		s.ear = (s.ear + 1) % len(s.fleet)
 	}
 }
 

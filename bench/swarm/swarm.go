@@ -46,6 +46,7 @@ type Swarm struct {
 	cfg    Config
 	fleet  []*netio.Fleet      // by lobby
 	hear   []func(int, []byte) // receive of each lobby, made a value once
+	ear    int                 // the lobby that is heard next
 	bots   []bot
 	due    []time.Duration           // by bot: not before this has it anything to do
 	played [shares]time.Duration     // by share of the bots: when they were last looked at
