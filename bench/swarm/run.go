@@ -83,15 +83,16 @@ func (s *Swarm) giveUp(late, period time.Duration) {
 	s.slot += behind
 }
 
-// poll takes in what has arrived, until nothing is left or the instant end. It goes on with the lobby at which it last stopped: a swarm
-// that has not the time for all would else hear nothing of the last ones for so long that their sessions time out.
+// poll takes in what has arrived, until nothing is left or the instant end: some of one lobby, then of the next, from where it last
+// stopped. Where there is not the time for all, each is heard as much; to hear one to its end first would let the sessions of the
+// others time out.
 func (s *Swarm) poll(end time.Duration) {
-	for range s.fleet {
-		for more := true; more; {
-			if s.now = s.pace.Now(); s.now >= end {
-				return
-			}
-			_, more = s.fleet[s.ear].PollSome(glance, s.hear[s.ear])
+	for silent := 0; silent < len(s.fleet); silent++ {
+		if s.now = s.pace.Now(); s.now >= end {
+			return
+		}
+		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
+			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)
 	}

@@ -276,14 +276,15 @@ func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Dura
 	return enlarge(ctx, s)
 }
 
-// enlarge plays on while what the clients have by now goes into large pages.
+// enlarge plays on while what the clients have by now goes into large pages: some milliseconds for each, and thousands of full clients have
+// thousands of pages. Until it is over, it takes the players' processor from them.
 func enlarge(ctx context.Context, s *swarm.Swarm) error {
 	var done atomic.Bool
 	go func() {
 		huge.Heap(huge.Rest)
 		done.Store(true)
 	}()
-	return s.Run(ctx, 15*time.Second, done.Load)
+	return s.Run(ctx, time.Minute, done.Load)
 }
 
 // summary is what swarm prints.
