@@ -113,6 +113,11 @@ func (s *Swarm) receive(i int, data []byte) {
 // of clients is further away than the work they take.
 func (s *Swarm) play(slot int) {
 	period := s.cfg.Rate.Period()
+	if s.cfg.Bare {
+		s.manners(slot)
+		s.sweep()
+		return
+	}
 	share := slot % shares
 	late := s.now - s.played[share] - period/looks // than it should have been after the last time
 	s.played[share] = s.now

@@ -56,6 +56,7 @@ type Swarm struct {
 	view   Sight
 	ways   Ways
 	drifts []Drift // of bare bots, by bot
+	next   int     // of the bots, in a sweep
 	pace   *pace.Pacer
 	slot   int64 // next slot of the schedule
 	now    time.Duration
