@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -83,7 +84,7 @@ func (c *Client) follow() {
 	}
 	newest := c.held.newest()
 	c.render.follow(c.rate, at, newest)
-	if v := c.held.at(at); lagcomp.Instant(v) >= lagcomp.Instant(c.view) {
+	if v := c.held.at(at); lagcomp.Instant(v) >= lagcomp.Instant(c.view) || planted.On(planted.RenderBack) {
 		c.view = v
 	}
 	c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(newest))

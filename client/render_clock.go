@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/planted"
 )
 
 // renderClock is the server time that the client looks at. It never goes back, and never past the newest snapshot.
@@ -38,9 +37,6 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 	case ahead < -renderReset:
 		next = c.at
 	}
-	if planted.On(planted.RenderBack) && ahead < 0 {
-		next, c.at = want, min(c.at, want)
-	}
 	c.over = max(0, c.over-dt/overEase)
 	if next > newest {
 		c.over = min(c.over+dt/overEase+next-newest, mostOver)
@@ -61,9 +57,6 @@ func (c *renderClock) follow(rate tick.Rate, instant int64, newest tick.Tick) {
 		at = most
 	}
 	c.still = at == most
-	if planted.On(planted.RenderBack) {
-		c.at = min(c.at, at)
-	}
 	c.begun, c.at = true, max(c.at, at)
 }
 

@@ -45,7 +45,7 @@ const (
 	FilmTorn         // replay: what a full disk took of a chunk stays in the file
 	BodiesHurry      // sim: now and then everybody moves four times in a tick
 	JoinOrder        // server: who comes in the same tick gets players in the order of a map
-	RenderBack       // client: a render clock that is ahead jumps back
+	RenderBack       // client: the view jumps back where what was pledged lies behind what was drawn
 	NumBugs          // how many there are, None included
 )
 
