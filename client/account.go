@@ -160,12 +160,12 @@ func (a *Account) Cells(dst []Cell) []Cell {
 	add("snapshot", "flags", "head", 8*a.head.flags)
 	add("snapshot", "", snapshot.ReasonFill.String(), a.public.Bits(-1, snapshot.ReasonFill)+a.things.Bits(-1, snapshot.ReasonFill))
 	add("snapshot", "things", "head", 8*a.head.things)
-	for _, m := range []*snapshot.Meter{a.owner, a.public, a.things} {
-		for _, c := range m.Cells(nil) {
+	for _, m := range [...]*snapshot.Meter{a.owner, a.public, a.things} {
+		m.Each(func(c snapshot.Cell) {
 			if c.Reason != snapshot.ReasonFill { // no row's: it stands above
 				add(c.Component, c.Field, c.Reason.String(), c.Bits)
 			}
-		}
+		})
 	}
 	for d, n := range a.refused {
 		add("refused", "datagram", netcode.Drop(d).String(), 8*n)

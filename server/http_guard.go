@@ -43,8 +43,9 @@ func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *ref
 	return nil
 }
 
-// guarded keeps profiles, which slow the server down, what one player is told of another, receipts of shots, which tell where people are, and whatever changes something from strangers: on a port that only this machine
-// can reach from other sites' web pages, on any other from all who do not know the secret. Figures and health are for everybody.
+// guarded keeps profiles, which slow the server down, what one player is told of another, receipts of shots, which tell where people are,
+// and whatever changes something from strangers: on a port that only this machine can reach from other sites' web pages, on any other from
+// all who do not know the secret. Figures and health are for everybody.
 // /v1/connect looks after itself, and so does the live page, of which refused, if set, counts those who may not see it.
 func guarded(pages http.Handler, private bool, secret string, refused func()) http.Handler {
 	sum := sha256.Sum256([]byte(secret))

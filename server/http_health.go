@@ -23,7 +23,8 @@ func (s lobbyState) String() string {
 	return [...]string{"starting", "open", "full", "shedding", "stuck", "ended"}[s]
 }
 
-// stuckAfter is how long no tick may begin before the lobby counts as stuck: a hundred ticks, or a machine that was put to sleep.
+// stuckAfter is how long no tick may begin before the lobby counts as stuck: a hundred ticks at the lowest rate there is, or a machine that
+// was put to sleep.
 const stuckAfter = 5 * time.Second
 
 // state is that of the lobby now. It reads what the tick has published.

@@ -306,27 +306,14 @@ func (k *ledger) cells(dst []Cell) []Cell {
 	add("snapshot", "flags", "head", 8*k.head.flags)
 	add("snapshot", "things", "head", 8*k.head.things)
 	add("snapshot", "", snapshot.ReasonFill.String(), k.public.Bits(-1, snapshot.ReasonFill))
-	dst = meterCells(dst, ghost.Owner.Name, k.owner)
-	dst = meterCells(dst, ghost.Things.Name, k.things)
-	dst = meterCells(dst, ghost.Public.Name, k.public)
-	add("odd", "", "unread", 8*k.odd)
-	return dst
-}
-
-// meterCells appends what a meter has, but for the padding, which is of no row.
-func meterCells(dst []Cell, component string, m *snapshot.Meter) []Cell {
-	fields := m.Fields()
-	for f := -1; f < len(fields); f++ {
-		name := ""
-		if f >= 0 {
-			name = fields[f].Name
-		}
-		for r := range snapshot.NumReasons {
-			if n := m.Bits(f, r); n > 0 && r != snapshot.ReasonFill {
-				dst = append(dst, Cell{component, name, r.String(), n})
+	for _, m := range [...]*snapshot.Meter{k.owner, k.things, k.public} {
+		m.Each(func(c snapshot.Cell) {
+			if c.Reason != snapshot.ReasonFill { // no row's: it stands above
+				add(c.Component, c.Field, c.Reason.String(), c.Bits)
 			}
-		}
+		})
 	}
+	add("odd", "", "unread", 8*k.odd)
 	return dst
 }
 

@@ -61,6 +61,9 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	play(5)
+	if n := testing.AllocsPerRun(20, l.Publish); n != 0 && !raceEnabled {
+		t.Errorf("%v allocations to publish", n)
+	}
 	if b.count(Changes) != 1 || l.Ledger().Census.Ready != 7 {
 		t.Fatalf("%d changes of the map, %+v", b.count(Changes), l.Ledger().Census)
 	}

@@ -38,6 +38,7 @@ type scratch struct {
 	loop    split.Loop[columns]
 	grain   int                    // least rows of a part
 	deeds   [split.MaxParts][]deed // acts, by part of a loop
+	memory  []ecs.Memory           // of components
 }
 
 // deed is an action of a tick and the row of who does it.

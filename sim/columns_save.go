@@ -60,6 +60,21 @@ func memory[T any](rows []T) ecs.Memory {
 // one sees a single value as plain memory.
 func one[T any](v *T) ecs.Memory { return memory(unsafe.Slice(v, 1)) }
 
+// components sees the components of all players as plain memory, in one order, also where there are no players. It is valid until the
+// next call.
+func (c *columns) components() []ecs.Memory {
+	s := c.scratch
+	s.memory = s.memory[:0]
+	if len(c.id) > 0 {
+		s.memory = c.match.view.Columns(s.memory)
+		return s.memory
+	}
+	for _, t := range c.match.view.Types() {
+		s.memory = append(s.memory, ecs.Memory{Type: t})
+	}
+	return s.memory
+}
+
 // appendPlanes writes rows number by number, and each number byte by byte, the lowest byte of all rows first: what lies side by side is
 // alike, which is what zstd wants. Little endian machines only, as all of ours are.
 func appendPlanes(dst []byte, m ecs.Memory) []byte {

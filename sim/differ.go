@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"reflect"
 
@@ -24,25 +23,17 @@ func (m *Match) Prints(dst []Print) []Print {
 	defer c.close()
 	o := c.objects
 	add := func(what string, columns ...ecs.Memory) {
-		h := fnv.New32a()
+		h := sum32(fnvStart32)
 		for _, column := range columns {
-			_, _ = h.Write(appendPlanes(nil, column))
+			h = h.planes(column)
 		}
-		dst = append(dst, Print{what, h.Sum32()})
+		dst = append(dst, Print{what, uint32(h)})
 	}
 	add("round", one(c.clock), one(c.score), one(c.mode))
 	add("players", memory(c.id))
-	if len(c.id) > 0 {
-		for _, column := range m.view.Columns(nil) {
-			if column.Type != reflect.TypeFor[Knowledge]() { // comes from outside
-				add(column.Type.String(), column)
-			}
-		}
-	} else {
-		for _, t := range m.view.Types() {
-			if t != reflect.TypeFor[Knowledge]() {
-				add(t.String())
-			}
+	for _, column := range c.components() {
+		if !isOutside(column.Type) {
+			add(column.Type.String(), column)
 		}
 	}
 	add(string(dFlying), memory(o.Projectiles))
@@ -52,11 +43,11 @@ func (m *Match) Prints(dst []Print) []Print {
 	add(string(dPorts), memory(o.Ports), memory(o.jumps))
 	add(string(dZones), memory(o.Occupied))
 	add(string(dBlasts), memory(c.scene.Blasts.Waiting()))
-	var areas []ecs.Memory
+	h := sum32(fnvStart32)
 	for i := range o.Areas {
-		areas = append(areas, memory(o.Areas[i].Next()))
+		h = h.planes(memory(o.Areas[i].Next()))
 	}
-	add(string(dAreas), areas...)
+	dst = append(dst, Print{string(dAreas), uint32(h)})
 	return dst
 }
 
@@ -89,7 +80,7 @@ func differIn(what string, x, y *Match) string {
 	if len(c.id) != len(d.id) || len(c.id) == 0 {
 		return fmt.Sprintf("%s: %d players, not %d", what, len(d.id), len(c.id))
 	}
-	m, n := x.view.Columns(nil), y.view.Columns(nil)
+	m, n := c.components(), d.components()
 	for i := range m {
 		if m[i].Type.String() != what {
 			continue

@@ -1,8 +1,9 @@
 package sim
 
 import (
-	"encoding/binary"
-	"hash/fnv"
+	"reflect"
+
+	"github.com/tickrate/tickrate/ecs"
 )
 
 // Hash returns a fingerprint of all that the next tick depends on besides its inputs: players, objects, the round, the
@@ -13,28 +14,67 @@ func (m *Match) Hash() uint64 {
 	c := m.open()
 	defer c.close()
 	o := c.objects
-	last := make([]int64, len(c.know))
-	for i := range c.know {
-		last[i] = c.know[i].Last
+	h := sum64(fnvStart64)
+	for _, rows := range [...]ecs.Memory{
+		one(c.clock), one(c.score), one(c.mode),
+		memory(c.id), memory(c.pos), memory(c.vel), memory(c.state), memory(c.look), memory(c.vital), memory(c.ability), memory(c.anim),
+	} {
+		h = h.rows(rows)
 	}
-	var b []byte
-	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrel, c.scene.Cube, o.Ports, o.jumps, o.Occupied, c.scene.Blasts.Waiting()} {
-		b = appendAny(b, v)
+	for i := range c.know {
+		h = h.rows(one(&c.know[i].Last))
+	}
+	for _, rows := range [...]ecs.Memory{
+		memory(o.Projectiles), memory(o.Grenades), memory(c.scene.Barrel), memory(c.scene.Cube), memory(o.Ports), memory(o.jumps),
+		memory(o.Occupied), memory(c.scene.Blasts.Waiting()),
+	} {
+		h = h.rows(rows)
 	}
 	for i := range o.Areas {
-		b = appendAny(b, o.Areas[i].Next())
+		h = h.rows(memory(o.Areas[i].Next()))
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(b)
-	return h.Sum64()
+	return uint64(h)
 }
 
-// appendAny appends the numbers of a value, or of a slice of them.
-func appendAny(dst []byte, v any) []byte {
-	dst, err := binary.Append(dst, binary.LittleEndian, v)
-	if err != nil {
-		panic("sim: hash: " + err.Error()) // a type of no fixed size
+// FNV-1a, as package hash/fnv has it, but without a state on the heap.
+const (
+	fnvStart64 = 14695981039346656037
+	fnvPrime64 = 1099511628211
+	fnvStart32 = 2166136261
+	fnvPrime32 = 16777619
+)
+
+// sum64 is the FNV-1a of what was added.
+type sum64 uint64
+
+// rows adds rows one after the other, number by number. Little endian machines only, see appendPlanes.
+func (h sum64) rows(m ecs.Memory) sum64 {
+	stride, numbers := m.Type.Size(), leaves(m.Type)
+	for row := uintptr(0); row < uintptr(len(m.Bytes)); row += stride {
+		for _, l := range numbers {
+			for _, b := range m.Bytes[row+l.offset:][:l.size] {
+				h = (h ^ sum64(b)) * fnvPrime64
+			}
+		}
 	}
-	return dst
+	return h
 }
+
+// sum32 is the FNV-1a of what was added.
+type sum32 uint32
+
+// planes adds rows in the order in which appendPlanes writes them.
+func (h sum32) planes(m ecs.Memory) sum32 {
+	stride := m.Type.Size()
+	for _, l := range leaves(m.Type) {
+		for b := range l.size {
+			for at := l.offset + b; at < uintptr(len(m.Bytes)); at += stride {
+				h = (h ^ sum32(m.Bytes[at])) * fnvPrime32
+			}
+		}
+	}
+	return h
+}
+
+// isOutside reports whether a component is what was measured outside, of a connection, and so no part of a fingerprint.
+func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[Knowledge]() }

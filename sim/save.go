@@ -190,10 +190,7 @@ func loadRound(m *Match, src []byte) (_ []byte, err error) {
 func savePlayers(m *Match, c *columns, dst []byte) []byte {
 	dst = m.World.Generations(dst)
 	dst = appendList(dst, c.id)
-	if len(c.id) == 0 {
-		return dst
-	}
-	for _, column := range m.view.Columns(nil) {
+	for _, column := range c.components() {
 		dst = appendPlanes(dst, column)
 	}
 	return dst
@@ -217,7 +214,7 @@ func loadPlayers(m *Match, src []byte) ([]byte, error) {
 	}
 	c := m.open()
 	defer c.close()
-	for _, column := range m.view.Columns(nil) {
+	for _, column := range c.components() {
 		if src, err = parsePlanes(src, column); err != nil {
 			return nil, err
 		}

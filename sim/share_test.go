@@ -31,7 +31,7 @@ func tells(m *Match) uint64 {
 	o := m.Outcome()
 	b := binary.LittleEndian.AppendUint64(nil, m.Hash())
 	b = fmt.Appendf(b, "%v %v %v %v %v %d", o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped)
-	b = appendAny(b, m.Poses())
+	b = appendPlanes(b, memory(m.Poses()))
 	h := fnv.New64a()
 	_, _ = h.Write(b)
 	return h.Sum64()

@@ -196,19 +196,13 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 		rule.Cell = cfg.Walls.Config().Cell
 		rule.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
-		rows, hidden, waiting, snapshots := 0, 0, 0, 0
+		n := tally{whole: kbps == 0}
 		ticks := 60 * 8
 		if testing.Short() {
 			ticks = 60 * 4
 		}
-		var row [ghost.PublicFields]int32
-		for n := range ticks {
-			if n%90 == 89 {
-				i := n / 90 % 64
-				b.Leave(i)
-				if err := b.Connect(i); err != nil {
-					t.Fatal(err)
-				}
+		for now := range ticks {
+			if i, anew := turnstile(t, b, now); anew {
 				newest[i], oracles[i], w.past[i], w.shown[i] = 0, nil, nil, [64]tick.Tick{}
 			}
 			if err := b.Step(); err != nil {
@@ -227,37 +221,20 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				f := b.Lobby.Frame(at)
 				highest = levels(cfg.Walls, f)
 				may := oracles[i].look(f)
-				snapshots++
-				var slots uint64
-				for slot := range f.Slots() {
-					id, ok := cl.Row(at, slot, row[:])
-					switch present := f.ID(slot); {
-					case ok && id != 0 && !may[id]:
-						t.Fatalf("client %d was told in tick %d of %v, whom it must not see", i, at, id)
-					case ok && id != 0:
-						slots |= 1 << slot
-						rows++
-					case present != 0 && may[present] && kbps == 0:
-						t.Fatalf("client %d was not told in tick %d of %v, whom it may see", i, at, present)
-					case present != 0 && may[present]:
-						waiting++
-					case present != 0:
-						hidden++
-					}
-				}
+				slots := n.take(t, cl, f, may)
 				w.snapshot(i, at, f, slots, may)
 			}
 		}
 		t.Logf("%d kbit/s, %d snapshots: %d rows told, %d hidden, %d waited; %d sights by rays, each in the snapshots before (%d); of %d foes whom it may be told of %d are not and cannot come in sight within the look-ahead; the longest wait in sight %d ticks",
-			kbps, snapshots, rows, hidden, waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
-		if snapshots < ticks*15 || rows < snapshots*20 || hidden < snapshots*5 || w.seen < snapshots*5 || kbps == 0 && w.late < w.seen*3 {
-			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested", snapshots, rows, hidden, w.seen, w.late)
+			kbps, n.snapshots, n.told, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
+		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 || w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
+			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested", n.snapshots, n.told, n.hidden, w.seen, w.late)
 		}
 		if w.overshot*5 > w.sampled*3 || w.sampled < 100 {
 			t.Errorf("of %d foes whom clients may be told of, %d could not come in sight", w.sampled, w.overshot)
 		}
-		if kbps != 0 && (waiting == 0 || w.longest > 48*3) {
-			t.Errorf("%d waited, the longest for %d ticks, longer than a baseline lasts", waiting, w.longest)
+		if kbps != 0 && (n.waiting == 0 || w.longest > 48*3) {
+			t.Errorf("%d waited, the longest for %d ticks, longer than a baseline lasts", n.waiting, w.longest)
 		}
 	}
 }

@@ -12,7 +12,7 @@ type Facts struct {
 	TickHz     int     `json:"tick_hz"`
 	SendEvery  int     `json:"send_every_ticks"`
 	Side       float64 `json:"side_m"`                  // of the map
-	Open       float64 `json:"open,omitempty"`          // share of lines of sight of 15 m on such maps that nothing stands in; 0: not known
+	Meets      Meets   `json:"meets,omitzero"`          // how players come upon enemies on such maps, before anybody fires
 	Far        float64 `json:"far_m"`                   // as far as anybody sees; 0: no limit
 	Walls      bool    `json:"walls_hide"`              // houses hide who is behind them
 	Crowd      float64 `json:"crowd"`                   // share of players in one place
@@ -28,7 +28,7 @@ type Facts struct {
 	Seconds    float64 `json:"match_seconds,omitempty"` // virtual ones that were measured of each
 	Unsure     float64 `json:"bytes_unsure,omitempty"`  // standard error of Bytes, as matches differ, relative to it
 	TimeUnsure float64 `json:"time_unsure,omitempty"`   // likewise of a tick's CPU time, as matches differ and as the machine was disturbed
-	Visible    float64 `json:"visible"`                 // others whom a client sees, mean
+	Visible    float64 `json:"visible"`                 // others whom a player sees, mean
 	Shots      float64 `json:"shots_tick"`              // rounds fired in one lobby a tick
 	Alive      float64 `json:"alive,omitempty"`         // share of players
 	Flights    float64 `json:"flights,omitempty"`       // rivets, rockets and grenades in the air or at rest, in one lobby at a time
@@ -40,6 +40,17 @@ type Facts struct {
 	Datagrams  float64 `json:"datagrams_client"`        // to each client a second
 	Snapshots  float64 `json:"snapshots_client,omitempty"`
 	Memory     float64 `json:"memory_bytes"` // of one lobby; 0: not measured
+}
+
+// Meets are how players come upon enemies, if nobody fires and nothing stands in anybody's way: where they appear, and 2 and 4 s later, as they run to
+// where they want to go. They follow from maps and numbers alone; all 0: not known.
+type Meets [3]Meet
+
+// Meet is that of one instant.
+type Meet struct {
+	Facing float64 `json:"facing"` // share of players who see the enemy nearest to them
+	Metres float64 `json:"metres"` // to that one, geometric mean
+	Told   float64 `json:"told"`   // share of enemies whom a client would be told of
 }
 
 // Parts are what bytes to each client a second are for.

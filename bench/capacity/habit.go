@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,22 +28,12 @@ var habitFeatures = []feature{
 	{"ln room", room},
 	{"ln² room", func(f Facts) float64 { return sq(room(f)) }},
 	{"ln N·ln room", func(f Facts) float64 { return math.Log(float64(f.PerLobby)/50) * room(f) }},
-	{"ln open", func(f Facts) float64 {
-		if f.Open <= 0 || f.Walls {
-			return 0
-		}
-		return math.Log(f.Open / 0.66)
-	}},
+	facing(0), metres(0), facing(1), metres(1), facing(2), metres(2),
 	{"ln Hz", func(f Facts) float64 { return math.Log(float64(f.TickHz) / 60) }},
-	{"bursts", func(f Facts) float64 { return f.Bursts - 0.15 }},
-	{"throws", func(f Facts) float64 { return f.Throws - 0.5 }},
+	{"ln bursts", func(f Facts) float64 { return math.Log((f.Bursts + 0.3) / 0.45) }}, // who is in sight of an enemy fires without any
+	{"ln throws", func(f Facts) float64 { return math.Log((f.Throws + 0.3) / 0.8) }},  // and throws keep from firing for no longer than they take
 	{"crowd", func(f Facts) float64 { return f.Crowd }},
-	{"houses", func(f Facts) float64 {
-		if f.Walls {
-			return 1
-		}
-		return 0
-	}},
+	houses,
 	{"leaves", func(f Facts) float64 { return f.Leaves }},
 	{"delay", func(f Facts) float64 { return f.Delay }},
 	{"loss", func(f Facts) float64 { return f.Loss }},
@@ -54,39 +45,69 @@ var habitFeatures = []feature{
 	}},
 }
 
-// sightTerms are those of whom one sees, where not everybody is: fewer, as fewer scenarios tell of them.
-var sightTerms = []feature{habitFeatures[0], habitFeatures[1], habitFeatures[11], {"ln odds of reach", func(f Facts) float64 {
-	w := within(f.Far, f.Side)
-	if w >= 1 {
-		return 0
-	}
-	return math.Log(w / (1 - w))
-}}, {"reach", ruledByReach}}
-
-// ruledByReach is 1 where there is a reach at all, shorter than the map.
-func ruledByReach(f Facts) float64 {
-	if within(f.Far, f.Side) >= 1 {
-		return 0
-	}
-	return 1
-}
-
-// within is the chance that two places in a square of the given side are nearer than far.
-func within(far, side float64) float64 {
-	if far <= 0 || side <= 0 || far >= side {
+var houses = feature{"houses", func(f Facts) float64 {
+	if f.Walls {
 		return 1
 	}
-	r := far / side
-	return min(1, math.Pi*r*r-8*r*r*r/3+r*r*r*r/2)
+	return 0
+}}
+
+// facing and metres are terms of how players meet at one instant of Meets, against an ordinary map's.
+func facing(i int) feature {
+	return feature{fmt.Sprintf("ln odds of facing, %d s", 2*i), func(f Facts) float64 {
+		x := min(f.Meets[i].Facing, 0.999)
+		if x <= 0 {
+			return 0
+		}
+		return math.Log(x/(1-x)) - 1.5
+	}}
+}
+
+func metres(i int) feature {
+	return feature{fmt.Sprintf("ln metres, %d s", 2*i), func(f Facts) float64 {
+		if f.Meets[i].Metres <= 0 {
+			return 0
+		}
+		return math.Log(f.Meets[i].Metres) - 2
+	}}
+}
+
+// sightTerms are those of which enemies one is told of, where that is not everybody: where it is a matter of reach, and where houses hide.
+var sightTerms = []feature{habitFeatures[0], houses, reached(1, false), reached(2, false), reached(1, true), {"ln N, houses", func(f Facts) float64 {
+	return houses.of(f) * math.Log(float64(f.PerLobby)/50)
+}}}
+
+// reached is a term of whom clients would be told of at one instant of Meets, if nobody died, on maps with houses or without.
+func reached(i int, walls bool) feature {
+	return feature{fmt.Sprintf("ln odds of told, %d s, houses %v", 2*i, walls), func(f Facts) float64 {
+		x := min(f.Meets[i].Told, 0.999)
+		if x <= 0 || walls != f.Walls {
+			return 0
+		}
+		return math.Log(x / (1 - x))
+	}}
+}
+
+// enemies is the share of them whom a player sees: his own team he sees always. visible is the other way round.
+func enemies(f Facts) float64 {
+	n := float64(f.PerLobby)
+	return (f.Visible - (n/2 - 1)) / (n / 2)
+}
+
+func visible(f Facts, enemies float64) float64 {
+	n := float64(f.PerLobby)
+	return max(n/2-1, 0) + enemies*min(n/2, n-1)
 }
 
 // How a habit is learned: terms are held to 0 by as much as if each had been found to be 0 with an error of habitPrior; matches of one
-// scenario differ, and what many of them leave unsure of a habit is habitUnsure times what they leave unsure of the bytes.
+// scenario differ, and what many of them leave unsure of a habit is habitUnsure times what they leave unsure of the bytes; of what becomes of flights,
+// flightUnsure times.
 const (
-	habitPrior  = 2
-	habitSpread = 0.08
-	habitUnsure = 2.5
-	habitLeast  = 0.02 // nothing is surer than that
+	habitPrior   = 2
+	habitSpread  = 0.08
+	habitUnsure  = 2.5
+	flightUnsure = 1
+	habitLeast   = 0.02 // nothing is surer than that
 )
 
 // newHabit learns one from scenarios; unsure has the standard errors of y, relative. Values of 0 and less, and shares of all, say nothing.

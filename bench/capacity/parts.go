@@ -35,18 +35,28 @@ func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) -
 // virtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, in seconds.
 const virtualDelay = 0.04
 
-// ackAge is how old what a client is known to hold is, in seconds: until then the same is told again. An acknowledgement takes a round trip and
-// up to a tick at each end, and counts from the next snapshot on.
-func ackAge(f Facts) float64 {
-	trip, step, n := 2*f.Delay, 1/float64(f.TickHz), 0.0
+// trip is how long a datagram takes there and back, in seconds.
+func trip(f Facts) float64 {
 	if f.Virtual {
-		trip += 2 * virtualDelay
+		return 2 * (f.Delay + virtualDelay)
 	}
-	const parts = 8 // of the two ticks, each as likely
-	for i := range parts {
-		n += math.Ceil((trip+2*step*(float64(i)+0.5)/parts)/interval(f)) / parts
+	return 2 * f.Delay
+}
+
+// ackSteps is how many snapshots old what a client is known to hold is: until then the same is told again. An acknowledgement takes a round trip
+// and, as client and server keep step, no wait at either end; it counts from the next snapshot on.
+func ackSteps(f Facts) float64 { return math.Floor(trip(f)/interval(f)+1e-6) + 1 }
+
+// ackAge is the same in seconds.
+func ackAge(f Facts) float64 { return ackSteps(f) * interval(f) }
+
+// stale is 1 where that is so old that rows are expected from it alone, and not from the two before it, too (package snapshot).
+func stale(f Facts) float64 {
+	const fresh = 4 // steps
+	if ackSteps(f) > fresh {
+		return 1
 	}
-	return n * interval(f)
+	return 0
 }
 
 var partLaws = []partLaw{
@@ -76,16 +86,16 @@ var partLaws = []partLaw{
 	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
 		{"flights", func(f Facts) float64 { return f.Flights }},
 		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
-		{"launches·ack·near (chosen)", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) * ruled(f) }},
+		{"launches·trip·near (chosen)", func(f Facts) float64 { return f.Launches * trip(f) * nearShare(f) * ruled(f) }},
 		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
-		{"flights·ticks", func(f Facts) float64 { return f.Flights * float64(f.TickHz) / 100 }},
+		{"launches·tick", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
 		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
 		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
-		{"launches·ack", func(f Facts) float64 { return f.Launches * ackAge(f) }},
-		{"turns·ack", func(f Facts) float64 { return f.Turns * ackAge(f) }},
+		{"launches·trip", func(f Facts) float64 { return f.Launches * trip(f) }},
+		{"turns·trip", func(f Facts) float64 { return f.Turns * trip(f) }},
 		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
 		{"flights·near", func(f Facts) float64 { return f.Flights * nearShare(f) }},
-		{"launches·ack·near", func(f Facts) float64 { return f.Launches * ackAge(f) * nearShare(f) }},
+		{"launches·trip·near", func(f Facts) float64 { return f.Launches * trip(f) * nearShare(f) }},
 		{"1", func(Facts) float64 { return 1 }},
 		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
 		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},
@@ -95,14 +105,14 @@ var partLaws = []partLaw{
 		{"V", func(f Facts) float64 { return f.Visible }},
 		{"V·alive", living},
 		{"V·alive·interval", func(f Facts) float64 { return living(f) * interval(f) }},
-		{"V·alive·Hz", func(f Facts) float64 { return living(f) / interval(f) / 100 }},
-		{"V·alive·Hz²", func(f Facts) float64 { return living(f) / sq(interval(f)*100) }}, // acked rows are more snapshots old
+		{"V·alive (stale)", func(f Facts) float64 { return living(f) * stale(f) }},
+		{"V·alive·ack (stale)", func(f Facts) float64 { return living(f) * ackAge(f) * stale(f) }},
 		{"V·alive·tick", func(f Facts) float64 { return living(f) / float64(f.TickHz) }},
 		{"V·alive·log m", func(f Facts) float64 { return living(f) * math.Log2(max(f.Side, 2)) }},
 		{"V·alive (chosen)", func(f Facts) float64 { return living(f) * ruled(f) }},
 		{"1 (chosen)", ruled},
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
-		{"V·alive·ack", func(f Facts) float64 { return living(f) * ackAge(f) }},
+		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * ackAge(f) * (1 - stale(f)) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
 		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},

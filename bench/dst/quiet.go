@@ -3,13 +3,10 @@ package dst
 import (
 	"runtime"
 	"time"
-
-	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // A steady tick takes no memory. That is looked at for a second in which nothing goes wrong, nobody comes and nobody speaks; of it are left
-// out the ticks in which a recording takes a fingerprint or hands a chunk over, whose memory is its receiver's.
+// out the ticks in which a recording hands a chunk over, whose memory is its receiver's.
 const (
 	quietFrom = Length - 2*time.Second
 	quietTo   = Length - time.Second
@@ -34,7 +31,7 @@ func (w *world) around(tick func() error) error {
 	runtime.ReadMemStats(&q.before)
 	err := tick()
 	runtime.ReadMemStats(&q.after)
-	if w.films.prints(w) {
+	if w.films.handed {
 		return err
 	}
 	q.ticks++
@@ -53,11 +50,6 @@ func (w *world) calm(now time.Duration) bool {
 		}
 	}
 	return true
-}
-
-// prints says whether the recording took a fingerprint with this tick.
-func (f *films) prints(w *world) bool {
-	return f.handed || (w.Lobby.Match().Tick()-f.done)%tick.Tick(replay.SumsEvery) == 0
 }
 
 // check is for the end of a run.

@@ -62,7 +62,6 @@ type films struct {
 	cut    bool              // the file has ended early
 	said   int               // lines about that
 	hashes [hashRing]livedIn // of the match, each hashEvery ticks
-	done   tick.Tick         // that the newest chunk played last
 	handed bool              // something was recorded in this tick
 }
 
@@ -97,7 +96,7 @@ func (f *films) begin(w *world) {
 // film is Config.Record.
 func (w *world) film(c server.Film) {
 	f := &w.films
-	f.handed, f.done = true, c.Chunk.Last()
+	f.handed = true
 	was := f.cut
 	if f.tape.Put(c.Head, c.Chunk, c.First); !f.cut {
 		f.last = c.Chunk.Last()

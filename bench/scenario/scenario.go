@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tickrate/tickrate/netio/impair"
 )
@@ -141,14 +142,7 @@ type rule struct {
 
 func within(x, low, high float64) bool { return x >= low && x <= high } // false for NaN
 
-func oneOf(s string, all ...string) bool {
-	for _, x := range all {
-		if s == x {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, all ...string) bool { return slices.Contains(all, s) }
 
 // rules are in the order of the fields.
 var rules = []rule{

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,6 @@ type hosts struct {
 	at     []netip.AddrPort // where players dial
 	mints  []*tickets
 	looks  []*tickets // of who looks on
-	plays  int        // players in all: clients behind them look on
 	ctx    context.Context
 	cancel context.CancelFunc
 	lines  []chan error // of the proxies, until they end
@@ -31,7 +32,7 @@ type hosts struct {
 
 // open starts a process for every lobby of a scenario.
 func (r *rig) open(ctx context.Context, sc scenario.Scenario) (h *hosts, err error) {
-	h = &hosts{plays: sc.Total()}
+	h = &hosts{}
 	h.ctx, h.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
@@ -79,14 +80,6 @@ func (h *hosts) line(to netip.AddrPort, link impair.Profile, sc scenario.Scenari
 	h.lines = append(h.lines, done)
 	go func() { done <- p.Run(h.ctx) }()
 	return p.Addr(), nil
-}
-
-// token is one for client n of a swarm, who goes to the lobby of number n modulo their count: the first ones play, the others look on.
-func (h *hosts) token(n int) ([]byte, error) {
-	if n < h.plays {
-		return h.mints[n%len(h.mints)].Token(n)
-	}
-	return h.looks[n%len(h.looks)].Token(n)
 }
 
 func (h *hosts) stop() {
@@ -145,9 +138,13 @@ func residentBytes(pid int) uint64 {
 }
 
 // merged is the report of several lobbies as if they were one: what is counted adds up, mean times are means, and of the rest the worst
-// lobby's count. A tick is that of one lobby.
+// lobby's count. A tick is that of one lobby. The reports stay as they are.
 func merged(all []server.Report) server.Report {
 	m := all[0]
+	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
+	if m.Hiccup != nil {
+		m.Hiccup = new(*m.Hiccup)
+	}
 	for _, r := range all[1:] {
 		m.CPUSeconds, m.GivenUp, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.GivenUp+r.GivenUp, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
 		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes

@@ -111,7 +111,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 
 // printBits prints a ledger as tables: sections, then cells, the largest first, then who was told.
 func printBits(out io.Writer, b *server.Bits) error {
-	fmt.Fprintf(out, "%d datagrams of %d bytes sent; of them %d of %d bytes accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
+	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "section\tbytes\tshare %\tbytes/datagram\t")
 	for _, s := range b.Sections {

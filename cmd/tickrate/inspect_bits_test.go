@@ -61,7 +61,7 @@ func TestInspectARunningServer(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if out, errs, code := told(t, command(t, "inspect", "bits", "--http", r.HTTP)); code != 0 || !strings.Contains(out, "0 datagrams of 0 bytes") {
+	if out, errs, code := told(t, command(t, "inspect", "bits", "--http", r.HTTP)); code != 0 || !strings.Contains(out, "0 datagrams sent, 0 bytes in all; 0 of them, 0 bytes, accounted") {
 		t.Errorf("%d: %s %s", code, out, errs)
 	}
 	if out, errs, code := told(t, command(t, "inspect", "why", "--http", r.HTTP, "77", "78")); code != 1 || !strings.Contains(errs, "401") {

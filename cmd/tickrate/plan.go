@@ -68,7 +68,7 @@ A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp +
 
 Without running anything, from measurements (plan calibrate): --predict; and --verify runs it, too, and tells the error:
 
-  tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices prices.toml
+  tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
 Against an older plan.json or calibration, --baseline runs the same scenarios and fails with exit code 3 if something takes longer.`,
 		Args: moreTraces(&f.traces),
@@ -84,7 +84,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 	fl.BoolVar(&f.predict, "predict", false, "run nothing: say what the scenario costs, from measurements")
 	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
 	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
-	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
+	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
 	fl.StringVar(&f.baseline, "baseline", "", "compare with this `file` of plan rounds: exit code 3 if something takes longer (p < 0.05 and at least 5 %); default none, a plan is made")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,17 +33,17 @@ a file for plan --predict. Bytes do not depend on the machine nor on what else i
 their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
 the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu.
 
-More than one in three are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
-with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there.`,
+More than one in four are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
+with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there, and times those again whose CPU times are less sure than twice that.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
 	}
 	c.Flags().StringVar(&f.out, "out", "measured.json", "`file` to write")
 	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone, and keep what the file has of the other; default both")
 	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
-	c.Flags().IntVar(&f.matches, "matches", timedMost, "most `matches` of each kind that are played for their CPU time, 2 to 100")
+	c.Flags().IntVar(&f.matches, "matches", timedLongest, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
-	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have where they are held out, 0.1 to 10; others twice as much")
+	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have, 0.1 to 10")
 	return c
 }
 
@@ -66,7 +67,21 @@ const (
 	matchSeconds = 4
 	verifySure   = 0.008
 	timedMost    = 12
+	timedLongest = 40 // and of a recording
 )
+
+// timings is how many matches are to be played for their CPU time, of which known has some: as many as it takes for twice the standard error that bytes
+// may have, as far as those tell; 0: there are enough.
+func (f *calibration) timings(known *capacity.Facts, players int) int {
+	if known == nil {
+		return timedMatches(players, f.matches)
+	}
+	want := math.Ceil(float64(known.Matches) * math.Pow(known.TimeUnsure/(2*f.sure/100), 2))
+	if known.Matches >= f.matches || want <= float64(known.Matches) {
+		return 0
+	}
+	return int(min(want, float64(f.matches)))
+}
 
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
 func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
@@ -121,12 +136,9 @@ func calibrate(c *cobra.Command, f calibration) error {
 func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s scenario.Scenario, pass string) (fresh bool, err error) {
 	if pass == "bytes" {
 		sure, most := f.sure/100, mostMatches(s.Lobby.Players)
-		if !one.HeldOut {
-			sure *= 2
-		}
 		if k := one.Facts; k != nil && k.Matches > 0 && (k.Unsure <= sure && k.Matches >= leastPlayed || k.Matches >= most) {
-			if k.Open == 0 { // recorded before that was known
-				k.Open, fresh = openOf(s), true
+			if now := meetsOf(s); k.Meets != now { // recorded before that was known, or was what it is
+				k.Meets, fresh = now, true
 			}
 			return fresh, nil
 		}
@@ -141,10 +153,11 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		one.Step = step
 		return true, nil
 	}
-	if one.Timed != nil {
+	matches := f.timings(one.Timed, s.Lobby.Players)
+	if matches == 0 {
 		return false, nil
 	}
-	step, err := rehearse(ctx, s, timedMatches(s.Lobby.Players, f.matches), f.plays, slowdown{})
+	step, err := rehearse(ctx, s, matches, f.plays, slowdown{})
 	if err != nil {
 		return false, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/tickrate/tickrate/bench/scenario"
@@ -23,53 +24,81 @@ func lessons() (all []lesson) {
 		}
 	}
 	const fitted, held = false, true
-	add(fitted, 60, 3, "", 10, 16, 32, 64, 128, 160, 224, 256, 384)
-	add(held, 60, 3, "", 12, 24, 48, 96, 192)
-	add(fitted, 128, 2, "", 10, 32, 96)
+	add(fitted, 60, 3, "", 10, 14, 16, 28, 32, 40, 56, 64, 72, 88, 112, 128, 160, 176, 224, 256, 300, 384)
+	add(held, 60, 3, "", 12, 24, 36, 48, 96, 144, 192)
 	add(held, 60, 3, "again=1", 48)
+	add(fitted, 128, 2, "", 10, 32, 96, 144)
 	add(held, 128, 2, "", 20, 64)
+	add(fitted, 128, 3, "", 40)
+	add(held, 128, 3, "", 28)
+	add(held, 128, 4, "", 48)
 	add(fitted, 128, 6, "", 32, 128)
 	add(held, 128, 6, "", 80)
-	add(held, 128, 4, "", 48)
-	add(fitted, 60, 1, "", 32)
+	add(fitted, 100, 2, "", 72)
+	add(held, 100, 4, "spread=1.2", 40)
+	add(fitted, 60, 1, "", 32, 88)
+	add(fitted, 60, 2, "", 28)
 	add(held, 60, 2, "", 48, 96)
 	add(fitted, 30, 1, "", 16, 96)
 	add(held, 30, 1, "", 48)
 	add(fitted, 60, 6, "", 32, 128)
 	add(held, 60, 6, "", 80)
-	add(fitted, 60, 3, "spread=4", 16, 64, 192)
 	add(fitted, 60, 3, "spread=0.5", 32, 96)
-	add(fitted, 60, 3, "spread=1.5", 48)
-	add(fitted, 60, 3, "spread=2.5", 32, 128)
+	add(fitted, 60, 3, "spread=0.7", 64)
+	add(held, 60, 3, "spread=0.8", 72)
+	add(fitted, 60, 3, "spread=1.5", 18, 48, 112)
 	add(held, 60, 3, "spread=2", 24, 96)
+	add(fitted, 60, 3, "spread=2.5", 18, 32, 128)
+	add(fitted, 60, 3, "spread=3", 56)
+	add(fitted, 60, 3, "spread=4", 16, 64, 192)
 	add(held, 60, 3, "spread=3 bursts=0.4", 128)
 	add(held, 128, 2, "spread=2 bursts=0.5", 24)
 	add(fitted, 60, 3, "bursts=0", 64)
+	add(fitted, 60, 3, "bursts=0.3", 112)
+	add(fitted, 60, 3, "bursts=0.7", 56)
 	add(fitted, 60, 3, "bursts=1", 32, 128)
+	add(fitted, 60, 3, "bursts=1 spread=2.5", 18)
 	add(held, 60, 3, "bursts=0.5", 80)
 	add(fitted, 60, 3, "throws=0", 64)
+	add(fitted, 60, 3, "throws=0.25", 40)
+	add(fitted, 60, 3, "throws=1.4", 32, 112)
 	add(fitted, 60, 3, "throws=2", 64)
 	add(held, 60, 3, "throws=1", 48)
-	add(fitted, 60, 3, "hot=1", 32, 128)
+	add(held, 60, 3, "throws=0.3 bursts=0.3", 88)
+	add(fitted, 60, 3, "hot=0.3", 112)
 	add(fitted, 60, 3, "hot=0.5", 64)
+	add(fitted, 60, 3, "hot=1", 32, 56, 128)
+	add(held, 60, 3, "hot=0.3", 36)
 	add(held, 60, 3, "hot=0.7", 80)
 	add(fitted, 60, 3, "far=25", 64, 192)
+	add(fitted, 60, 3, "far=35", 112)
 	add(fitted, 60, 3, "far=40", 128)
 	add(fitted, 60, 3, "far=25 spread=3", 96)
 	add(fitted, 60, 3, "far=45 spread=2", 96)
+	add(fitted, 60, 3, "far=32 spread=1.5", 64)
+	add(fitted, 60, 3, "far=35 spread=2.5", 160)
 	add(fitted, 128, 6, "far=30", 96)
 	add(held, 60, 3, "far=30", 96)
 	add(held, 60, 3, "far=35 spread=2", 128)
-	add(fitted, 60, 3, "map=town", 32, 96)
+	add(held, 60, 3, "far=28 spread=1.5", 80)
+	add(fitted, 60, 3, "map=town", 16, 32, 48, 96)
 	add(fitted, 60, 3, "map=town spread=4 far=60", 64)
 	add(held, 60, 3, "map=town", 64)
+	add(held, 60, 3, "map=town spread=1.5", 40)
+	add(fitted, 60, 3, "link=loss=2%", 112)
 	add(fitted, 60, 3, "link=loss=5%", 32, 96)
-	add(fitted, 60, 3, "link=delay=60ms", 64)
+	add(fitted, 60, 3, "link=delay=20ms", 40)
+	add(fitted, 60, 3, "link=delay=30ms", 96)
+	add(fitted, 60, 3, "link=delay=60ms", 16, 64)
+	add(fitted, 60, 3, "link=loss=3%,delay=30ms", 48)
 	add(held, 60, 3, "link=loss=2%,delay=20ms", 64)
+	add(held, 60, 3, "link=delay=40ms", 48)
 	add(fitted, 60, 3, "codec=range", 32, 96)
 	add(held, 60, 3, "codec=range", 64)
 	add(fitted, 60, 3, "codec=stored", 32, 96)
 	add(held, 60, 3, "codec=stored", 64)
+	add(fitted, 60, 3, "leaves=2", 56)
+	add(fitted, 60, 3, "leaves=4", 112)
 	add(fitted, 60, 3, "leaves=6", 32, 96)
 	add(held, 60, 3, "leaves=3", 64)
 	add(fitted, 60, 3, "spectators=16", 16)
@@ -78,21 +107,34 @@ func lessons() (all []lesson) {
 	return all
 }
 
-// heldSeed is the first seed of what is held out. What is fitted has seeds from 1 on: no match is in both.
-const heldSeed = 10_001
+// heldSeed is where the seeds of what is held out begin; what is fitted has smaller ones, so no match is in both. Each lesson has lessonSeeds of
+// its own, by its name: maps and dice that several lessons of one size shared would be off in all of them alike.
+const (
+	heldSeed    = 1 << 40
+	lessonSeeds = 1000
+)
+
+// seedOf is a lesson's first seed.
+func seedOf(name string, held bool) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	seed := 1 + h.Sum64()%(heldSeed/lessonSeeds-1)*lessonSeeds
+	if held {
+		seed += heldSeed
+	}
+	return seed
+}
 
 // scenario is a lesson as a scenario.
 func (l lesson) scenario(seconds float64) scenario.Scenario {
 	s := scenario.Default()
 	s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery = l.players, l.hz, l.every
-	again := uint64(0)
 	for _, field := range strings.Fields(l.unlike) {
 		key, value, _ := strings.Cut(field, "=")
 		var number float64
 		_, _ = fmt.Sscan(value, &number)
 		switch key {
 		case "again": // the same once more, in other matches: how far two measurements of one scenario differ
-			again = uint64(number)
 		case "spread":
 			s.Lobby.Spread = number
 		case "far":
@@ -120,9 +162,7 @@ func (l lesson) scenario(seconds float64) scenario.Scenario {
 	s.Measure.Seconds = seconds
 	settle(&s)
 	s.Name = strings.TrimSpace(fmt.Sprintf("n%d %dhz every%d %s", l.players, l.hz, l.every, l.unlike))
-	if l.held {
-		s.Play.Seed = (1 + again) * heldSeed
-	}
+	s.Play.Seed = seedOf(s.Name, l.held)
 	return s
 }
 

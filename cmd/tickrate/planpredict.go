@@ -85,7 +85,7 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 func asked(sc scenario.Scenario) capacity.Facts {
 	f := capacity.Facts{
 		Scenario: sc.Name, Lobbies: sc.Lobby.Lobbies, PerLobby: sc.Lobby.Players, Spectators: sc.Lobby.Spectators, TickHz: sc.Rates.TickHz, SendEvery: sc.Every(),
-		Side: sideOf(sc), Open: openOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
+		Side: sideOf(sc), Meets: meetsOf(sc), Far: sc.Lobby.FarMetres, Walls: sc.Lobby.Map == "town", Crowd: sc.Play.HotSpot, Bursts: sc.Play.Bursts, Throws: sc.Play.Throws,
 		Leaves: sc.Play.LeavesPerMinute, Codec: sc.Network.Codec, Cap: float64(sc.Rates.Kbps) * 125,
 	}
 	if sc.Lobby.Mode != "deathmatch" {

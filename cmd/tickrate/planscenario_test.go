@@ -101,11 +101,16 @@ func TestScenarioKeys(t *testing.T) {
 	}
 }
 
-// Every lesson of a calibration is a scenario that may be, none is there twice, and more than one in three are held out, with seeds of their own.
+// Every lesson of a calibration is a scenario that may be, none is there twice, and more than one in four are held out; none shares a seed with another.
 func TestLessons(t *testing.T) {
-	names, held := map[string]bool{}, 0
+	names, seeds, held := map[string]bool{}, map[[2]uint64]bool{}, 0
 	for _, l := range lessons() {
 		s := l.scenario(matchSeconds)
+		if block := [2]uint64{s.Play.Seed / heldSeed, s.Play.Seed % heldSeed / lessonSeeds}; seeds[block] || mostMatches(l.players) > lessonSeeds {
+			t.Errorf("%s: seeds from %d on are another's", s.Name, s.Play.Seed)
+		} else {
+			seeds[block] = true
+		}
 		if err := s.Check(); err != nil || names[s.Name] || l.held != (s.Play.Seed >= heldSeed) || unmeasured(s) != nil {
 			t.Errorf("%s: %v, there before: %v, seed %d", s.Name, err, names[s.Name], s.Play.Seed)
 		}
@@ -113,7 +118,7 @@ func TestLessons(t *testing.T) {
 			held++
 		}
 	}
-	if len(names) < 60 || held < 25 || 3*held < len(names) {
+	if len(names) < 60 || held < 25 || 4*held < len(names) {
 		t.Errorf("%d lessons, %d held out", len(names), held)
 	}
 }
@@ -228,16 +233,41 @@ func TestStagesAreWhole(t *testing.T) {
 	}
 }
 
-// A map of larger tiles is more open, a town less, and asking twice gives the same.
-func TestOpen(t *testing.T) {
-	of := func(kind string, players int) float64 {
+// Teams appear nearer to each other where a lane runs along the middle; as they run they meet; a town hides them, and more room keeps them apart. Asking
+// twice gives the same.
+func TestMeets(t *testing.T) {
+	of := func(kind string, players int, spread float64) capacity.Meets {
 		s := scenario.Default()
-		s.Lobby.Map, s.Lobby.Players = kind, players
-		opened.Clear()
-		return openOf(s)
+		s.Lobby.Map, s.Lobby.Players, s.Lobby.Spread = kind, players, spread
+		met.Clear()
+		return meetsOf(s)
 	}
-	if a, b, town := of("gen", 80), of("gen", 64), of("town", 80); a != of("gen", 80) || a < b*1.03 || town > 0.8*a || town <= openNever {
-		t.Errorf("open: %g for 80 players, %g for 64, %g in a town", a, b, town)
+	even, odd, town, wide := of("gen", 56, 1), of("gen", 64, 1), of("town", 24, 1), of("gen", 56, 4) // 6 tiles, 7
+	if even != of("gen", 56, 1) {
+		t.Error("asked twice, and not the same")
+	}
+	for i, c := range []struct{ less, more float64 }{
+		{odd[0].Facing, 0.95 * even[0].Facing}, {even[0].Facing, even[2].Facing}, {even[2].Metres, 0.6 * even[0].Metres}, {town[0].Facing, 0.8 * even[0].Facing},
+		{wide[2].Facing, 0.9 * even[2].Facing}, {1.3 * even[0].Metres, wide[0].Metres}, {0.1, wide[0].Facing}, {even[2].Facing, 1}, {town[1].Told, 0.9}, {0.2, town[1].Told}, {0.99, even[1].Told},
+	} {
+		if c.less >= c.more {
+			t.Errorf("%d: %g is not less than %g", i, c.less, c.more)
+		}
+	}
+	crowd := scenario.Default()
+	crowd.Lobby.Players, crowd.Play.HotSpot = 56, 1
+	if m := meetsOf(crowd); m[2].Metres > 0.8*even[2].Metres || m[0] != even[0] {
+		t.Errorf("a crowd meets as %v, others %v", m, even)
+	}
+	short := scenario.Default()
+	short.Lobby.Players, short.Lobby.FarMetres = 96, 25
+	if m := meetsOf(short); m[0].Told > 0.7 || m[2].Told < m[0].Told || m[2].Told > 0.98 {
+		t.Errorf("of whom clients are told within 25 m: %v", m)
+	}
+	for _, players := range []int{1, 2, 1000} {
+		if m := of("gen", players, 1); !(m[0].Facing >= 0 && m[2].Facing <= 1) || (players > 2) != (m[2].Facing > 0.1) && players != 2 {
+			t.Errorf("%d players: %v", players, m)
+		}
 	}
 }
 

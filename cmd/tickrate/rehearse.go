@@ -123,7 +123,7 @@ func lobbyOf(s scenario.Scenario) (cfg server.Config, side float64, err error) {
 	return cfg, float64(max(size.X, size.Z)), err
 }
 
-// brain is that of client n.
+// brainOf makes the brains of a scenario: that of client n.
 func brainOf(s scenario.Scenario, move movement) func(n int) swarm.Brain {
 	if len(s.Play.Traces) > 0 {
 		return move.brain

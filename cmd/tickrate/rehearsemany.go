@@ -45,9 +45,9 @@ func tell(ctx context.Context, s scenario.Scenario, known *capacity.Facts, sure 
 		}
 		f = t.facts(r.facts)
 		if before > 0 {
-			open := f.Open
+			meets := f.Meets
 			f = known.Pool(f)
-			f.Open = open
+			f.Meets = meets
 		}
 	}
 	f.Memory = r.memory

@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	hitrig "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -32,8 +33,8 @@ func newReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Play a recorded match again, and check that it is the same",
-		Long: `replay plays a recording of tickrate serve --record again, holds it against the fingerprints in it, and prints who was killed when
-and how it ended. It stops at the first difference and names the tick and what differs. Of a file that ends early or is damaged all is
+		Long: `replay plays a recording of tickrate serve --record again, holds it against the fingerprints in it, and prints who was killed when,
+how it ended and how everybody aimed: from 0, as people do, to 1, as no hand does; nobody is punished by it. It stops at the first difference and names the tick and what differs. Of a file that ends early or is damaged all is
 played that comes before; the error says where it ends and what was expected there. Exit code 1 then, and at a difference.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -75,6 +76,7 @@ type replayed struct {
 	End      string    `json:"end,omitempty"` // how the file ends, if all of it was read
 
 	rate tick.Rate
+	aim  *aim.Watch
 }
 
 type killed struct {
@@ -90,6 +92,17 @@ type scored struct {
 	Team   uint8  `json:"team"`
 	Kills  uint16 `json:"kills"`
 	Deaths uint16 `json:"deaths"`
+	Aim    *aimed `json:"aim,omitempty"` // of who hit somebody
+}
+
+// aimed is how somebody aimed, see aim.Features.
+type aimed struct {
+	Rounds   uint32  `json:"rounds"`
+	Hits     uint32  `json:"hits"`
+	OnTarget float32 `json:"on_target"`
+	Snap     float32 `json:"snap_degrees"`
+	Reaction float32 `json:"reaction_ms"`
+	Score    float32 `json:"score"`
 }
 
 type diverged struct {
@@ -116,7 +129,7 @@ func replayFile(c *cobra.Command, f replayFlags, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	out := replayed{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, Kills: []killed{}}
+	out := replayed{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []killed{}}
 	begun := time.Now()
 	err = out.play(c, &f, r, p)
 	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
@@ -215,6 +228,7 @@ func (o *replayed) tick(f *replayFlags, m *sim.Match) {
 		o.From = t
 	}
 	o.To = t
+	o.aim.Tick(m)
 	for _, e := range m.Outcome().Events {
 		if e.Kind == sim.EventKill {
 			o.Kills = append(o.Kills, killed{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
@@ -232,9 +246,18 @@ func (o *replayed) stand(m *sim.Match) {
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
 		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Watches {
-			o.Players = append(o.Players, scored{id.String(), v.Team, v.Kills, v.Deaths})
+			o.Players = append(o.Players, scored{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
 	}
+}
+
+// aimOf is how the player of a slot aimed in the ticks that were asked for, nil if it hit nobody.
+func (o *replayed) aimOf(slot int) *aimed {
+	f := o.aim.Of(slot)
+	if f.Hits == 0 {
+		return nil
+	}
+	return &aimed{f.Shots, f.Hits, f.OnTarget, f.Snap, f.Reaction, f.Score()}
 }
 
 // clock is a tick as time since the match began.
@@ -259,7 +282,11 @@ func (o *replayed) print(w io.Writer, f *replayFlags) {
 		}
 		fmt.Fprintf(w, "%s at %s, score %v\n", o.Phase, o.clock(o.To), o.Scores)
 		for _, p := range o.Players {
-			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths\n", p.ID, p.Team, p.Kills, p.Deaths)
+			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths", p.ID, p.Team, p.Kills, p.Deaths)
+			if a := p.Aim; a != nil {
+				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
+			}
+			fmt.Fprintln(w)
 		}
 	}
 	verdict := "the same"

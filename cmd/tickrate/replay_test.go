@@ -38,13 +38,26 @@ func recorded(t *testing.T) (path string, file []byte) {
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
-	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, "fingerprints, the same") {
+	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "fingerprints, the same") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
 	var got replayed
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same || got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
+	}
+	out, err = output(t, "replay", path, "--json")
+	whole := replayed{}
+	if err != nil || json.Unmarshal([]byte(out), &whole) != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if rounds, some := rounds(whole.Players), rounds(got.Players); rounds == 0 || some >= rounds {
+		t.Errorf("%d rounds of who hit somebody in all ticks, %d in 200 of them", rounds, some)
+	}
+	for _, p := range whole.Players {
+		if a := p.Aim; a != nil && (a.Hits == 0 || a.Hits > a.Rounds || a.Snap > 180 || a.Reaction > 500 || a.OnTarget != float32(a.Hits)/float32(a.Rounds)) {
+			t.Errorf("%s aims as %+v", p.ID, *a)
+		}
 	}
 	if err := os.WriteFile(path, file[:len(file)-50], 0o644); err != nil {
 		t.Fatal(err)
@@ -59,6 +72,16 @@ func TestReplayCommand(t *testing.T) {
 	if _, err = output(t, "replay"); err == nil {
 		t.Fatal("no file is no error")
 	}
+}
+
+// rounds counts those of all who hit somebody.
+func rounds(of []scored) (n uint32) {
+	for _, p := range of {
+		if p.Aim != nil {
+			n += p.Aim.Rounds
+		}
+	}
+	return n
 }
 
 // output runs a command line and returns what it printed.

@@ -89,7 +89,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	defer h.stop()
 	s, err := swarm.Open(swarm.Config{
 		Servers: h.at, Players: sc.Total() + sc.Lookers(), Full: sc.Play.Full, Seed: sc.Play.Seed, Rate: tick.Rate(sc.Rates.TickHz),
-		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: h.token,
+		Models: r.models, Content: r.pack, Brain: brainOf(sc, r.move), Token: mixedTickets(sc.Total(), h.mints, h.looks),
 		Arrival: seconds(sc.Play.ArrivalSeconds), Churn: sc.Play.LeavesPerMinute,
 	})
 	if err != nil {
@@ -194,6 +194,9 @@ type child struct {
 	errs *strings.Builder
 }
 
+// readyWithin is how long a server may take to begin: the largest map takes some seconds on a busy machine.
+const readyWithin = time.Minute
+
 // start runs this binary's serve on ports of the kernel's choice and waits until it is ready.
 func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	self, err := os.Executable()
@@ -234,7 +237,11 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	if err := run(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
+	late := time.AfterFunc(readyWithin, func() { _ = c.cmd.Process.Kill() }) // which ends the line that is read
 	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if !late.Stop() && err != nil {
+		err = fmt.Errorf("not ready within %v", readyWithin)
+	}
 	var said ready
 	if err == nil {
 		err = json.Unmarshal(line, &said)
@@ -266,7 +273,7 @@ func (c *child) reset(ctx context.Context) <-chan error {
 		if err == nil {
 			var resp *http.Response
 			if resp, err = http.DefaultClient.Do(req); err == nil {
-				err = resp.Body.Close()
+				err = errors.Join(answered(resp), resp.Body.Close())
 			}
 		}
 		done <- err
@@ -287,5 +294,16 @@ func (c *child) stats(ctx context.Context) (rep server.Report, err error) {
 		return rep, fmt.Errorf("ask the server for its figures: %w", err)
 	}
 	defer resp.Body.Close()
+	if err := answered(resp); err != nil {
+		return rep, err
+	}
 	return rep, json.NewDecoder(resp.Body).Decode(&rep)
+}
+
+// answered says which request a server refused.
+func answered(resp *http.Response) error {
+	if resp.StatusCode/100 == 2 {
+		return nil
+	}
+	return fmt.Errorf("the server answered %s to %s %s", resp.Status, resp.Request.Method, resp.Request.URL.Path)
 }

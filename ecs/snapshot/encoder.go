@@ -82,9 +82,6 @@ func (e *Encoder) Begin(frame *Frame, ring *Ring) {
 // Tick is the tick of the frame that is being coded.
 func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 
-// Baselines is how many distinct baselines this frame has met so far.
-func (e *Encoder) Baselines() int { return e.used }
-
 // Group returns the block of group g against the frames of base. They must be in the ring and before the frame: a Tracker names
 // no other as long as the ring reaches back MaxAge intervals. The block belongs to
 // the encoder and is valid until the next Begin.

@@ -75,9 +75,6 @@ func NewMeter(s schema.Schema) *Meter {
 // Reset forgets what was counted.
 func (m *Meter) Reset() { clear(m.bits) }
 
-// Fields are those of the schema, in its order.
-func (m *Meter) Fields() []schema.Field { return m.schema.Fields }
-
 // Total is the sum of all cells, in bits.
 func (m *Meter) Total() (sum uint64) {
 	for i := range m.bits {
@@ -91,8 +88,8 @@ func (m *Meter) Total() (sum uint64) {
 // Bits is one cell: of field, an index into the schema's, or -1 for what has none.
 func (m *Meter) Bits(field int, r Reason) uint64 { return m.bits[1+field][r] }
 
-// Cells appends the cells that are not empty, in the schema's order of fields and then by reason.
-func (m *Meter) Cells(dst []Cell) []Cell {
+// Each calls do for every cell that is not empty, in the schema's order of fields and then by reason.
+func (m *Meter) Each(do func(Cell)) {
 	for i := range m.bits {
 		name := ""
 		if i > 0 {
@@ -100,10 +97,15 @@ func (m *Meter) Cells(dst []Cell) []Cell {
 		}
 		for r, n := range m.bits[i] {
 			if n > 0 {
-				dst = append(dst, Cell{m.schema.Name, name, Reason(r), n})
+				do(Cell{m.schema.Name, name, Reason(r), n})
 			}
 		}
 	}
+}
+
+// Cells appends what Each names.
+func (m *Meter) Cells(dst []Cell) []Cell {
+	m.Each(func(c Cell) { dst = append(dst, c) })
 	return dst
 }
 

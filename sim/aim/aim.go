@@ -62,7 +62,7 @@ type player struct {
 	f          Features
 }
 
-// New returns a watch for matches of so many slots. It takes some 170 bytes for each.
+// New returns a watch for matches of so many slots. It takes 184 bytes for each.
 func New(slots int) *Watch { return &Watch{players: make([]player, slots)} }
 
 // Of is how the player of a slot has aimed since it came.

@@ -62,13 +62,13 @@ func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 	return Head{
 		Layout: m.Layout(), Seed: r.Seed, Slots: m.World.Slots(), RewindMillis: r.RewindMillis, RespawnMillis: r.RespawnMillis,
 		ChunkTicks: chunkTicks, Rate: r.Rate, Mix: r.Mix,
-		Game: GameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName, Mode: r.Game.Mode.Name,
+		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName, Mode: r.Game.Mode.Name,
 	}
 }
 
-// GameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it has those of the map's layout, and those that only
+// gameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it has those of the map's layout, and those that only
 // the server needs.
-func GameHash(g *sim.Game) (sum [32]byte) {
+func gameHash(g *sim.Game) (sum [32]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%#v", *g)
 	h.Sum(sum[:0])
@@ -146,7 +146,7 @@ func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 	if got := a.Hash(); got != h.Arena {
 		return r, fmt.Errorf("%w: map %s has hash %x, recorded was %x", ErrRules, h.ArenaName, got[:4], h.Arena[:4])
 	}
-	if got := GameHash(game); got != h.Game {
+	if got := gameHash(game); got != h.Game {
 		return r, fmt.Errorf("%w: mode %s has content %x, recorded was %x", ErrRules, h.Mode, got[:4], h.Game[:4])
 	}
 	if _, err := r.Compile(); err != nil {

@@ -72,9 +72,8 @@ func (r *Recorder) Tick() *Chunk {
 		return nil
 	}
 	done := r.So()
-	if r.begin() != nil { // somebody was quicker than us: the chunk goes on as long as it may
+	if r.begin() != nil { // somebody was quicker than us: this chunk goes on, as long as it may
 		if r.chunk.Ticks < MaxChunkTicks {
-			r.ticks++
 			return nil
 		}
 		panic("replay: Recorder.Tick was not called right after Step")

@@ -155,6 +155,30 @@ func again(t testing.TB, file []byte) (hashes []uint64, p *Player, err error) {
 	}
 }
 
+// A chunk that cannot end when it should, since somebody came before the state was saved, ends a tick later, and those behind it are no
+// longer than others.
+func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
+	p := newPlay(t, 6, 3)
+	p.step()
+	rec, err := NewRecorder(p.m, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ticks []int
+	for n := range 41 {
+		p.step()
+		if n == 9 {
+			p.m.Join()
+		}
+		if c := rec.Tick(); c != nil {
+			ticks = append(ticks, c.Ticks)
+		}
+	}
+	if want := []int{11, 10, 10, 10}; !slices.Equal(ticks, want) {
+		t.Errorf("chunks of %v ticks, expected %v", ticks, want)
+	}
+}
+
 // TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played again in another world, the same
 // after every tick.
 func TestRow76RecordingPlaysAgain(t *testing.T) {

@@ -1,0 +1,71 @@
+package capacity
+
+import "math"
+
+// told is how many clients a snapshot goes to in a tick, and pairs how many rows those are asked about.
+func told(f Facts) float64  { return clients(f) / float64(f.SendEvery) }
+func pairs(f Facts) float64 { return told(f) * f.Visible }
+
+// ruled is whether rows are chosen for each client, in place of shared blocks.
+func ruled(f Facts) float64 {
+	if f.Far > 0 || f.Walls {
+		return 1
+	}
+	return 0
+}
+
+func interval(f Facts) float64 { return float64(f.SendEvery) / float64(f.TickHz) }
+
+// stageFeatures are the a, b, c, d of a stage, and what else a tick does. Work of snapshots is done for the clients whose turn it is.
+var stageFeatures = []feature{
+	{"1", func(Facts) float64 { return 1 }},
+	{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
+	{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
+	{"N·Hz", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.TickHz) / 100 }},
+	{"N/every", told},
+	{"N·V/every", func(f Facts) float64 { return pairs(f) * (1 - ruled(f)) }},
+	{"N·V/every (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
+	{"N/every (chosen)", func(f Facts) float64 { return told(f) * ruled(f) }},
+	{"N·N/every (chosen)", func(f Facts) float64 { return told(f) * float64(f.PerLobby) * ruled(f) }},
+	{"shots", func(f Facts) float64 { return f.Shots }},
+	{"flights", func(f Facts) float64 { return f.Flights }},
+	{"N·flights/every", func(f Facts) float64 { return told(f) * f.Flights }},
+	{"kB", func(f Facts) float64 { return f.Bytes * clients(f) / float64(f.TickHz) / 1000 }},
+	{"datagrams", func(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }},
+	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
+	{"comings", func(f Facts) float64 { return f.Leaves * float64(f.PerLobby) / float64(f.TickHz) }},
+}
+
+// parcels is how many datagrams a client is sent for each snapshot, one at least each 50 ms, before any is too long for one.
+func parcels(f Facts) float64 { return max(1, 20*interval(f)) }
+
+// parcelBytes is about what one datagram of a snapshot holds.
+const parcelBytes = 1180
+
+var snapshotFeatures = []feature{
+	{"datagrams", parcels},
+	{"V", func(f Facts) float64 { return f.Visible }},
+	{"V·s", func(f Facts) float64 { return f.Visible * interval(f) }},
+	{"V·Hz", func(f Facts) float64 { return f.Visible / interval(f) / 100 }},
+	{"V·Hz²", func(f Facts) float64 { return f.Visible / sq(interval(f)*100) }}, // acked rows are more snapshots old
+	{"V (chosen)", func(f Facts) float64 { return f.Visible * ruled(f) }},
+	{"V·log m", func(f Facts) float64 { return f.Visible * math.Log2(max(f.Side, 2)) }},
+	{"shots·interval", func(f Facts) float64 { return f.Shots * float64(f.SendEvery) }},
+	{"1 (chosen)", ruled},
+	{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
+}
+
+var parcelFeatures = []feature{{"datagrams", parcels}}
+
+var memoryFeatures = []feature{
+	{"1", func(Facts) float64 { return 1 }},
+	{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
+	{"N·N", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.PerLobby) }},
+	{"m²", func(f Facts) float64 { return sq(f.Side) }},
+	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
+}
+
+var upFeatures = []feature{
+	{"1", func(Facts) float64 { return 1 }},
+	{"Hz", func(f Facts) float64 { return float64(f.TickHz) }},
+}

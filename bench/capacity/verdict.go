@@ -1,0 +1,85 @@
+package capacity
+
+import "math"
+
+// Verdict is a prediction beside what was measured.
+type Verdict struct {
+	Scenario       string  `json:"scenario"`
+	HeldOut        bool    `json:"held_out"`
+	CPU            float64 `json:"cpu_us"`
+	CPUPredicted   float64 `json:"cpu_predicted_us"`
+	Bytes          float64 `json:"bytes"`
+	BytesPredicted float64 `json:"bytes_predicted"`
+	BytesUnsure    float64 `json:"bytes_unsure"` // standard error of Bytes, relative: matches differ
+	CPUUnsure      float64 `json:"cpu_unsure"`   // likewise of CPU
+}
+
+// CPUError and BytesError are relative: 0.03 is 3 % too much.
+func (v Verdict) CPUError() float64   { return v.CPUPredicted/v.CPU - 1 }
+func (v Verdict) BytesError() float64 { return v.BytesPredicted/v.Bytes - 1 }
+
+// Judge predicts a step that was measured.
+func (m *Model) Judge(s Step) (Verdict, error) {
+	p, err := m.Predict(*s.Facts)
+	return Verdict{Scenario: s.Facts.Scenario, CPU: s.stages(), CPUPredicted: p.TickMicros, Bytes: s.Facts.Bytes, BytesPredicted: p.Facts.Bytes, BytesUnsure: s.Facts.Unsure,
+		CPUUnsure: s.Facts.TimeUnsure}, err
+}
+
+// JudgeAll judges the model on all steps that were measured.
+func (m *Model) JudgeAll(ms Measurements) (all []Verdict, err error) {
+	for _, s := range ms.Steps {
+		v, err := m.Judge(s.Step)
+		if err != nil {
+			return nil, err
+		}
+		v.HeldOut = s.HeldOut
+		if s.Timed != nil {
+			v.CPUUnsure = s.Timed.TimeUnsure
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// Worst is the largest error of CPU time and of bytes among verdicts of one kind, and the mean of their sizes. What was not timed says nothing
+// of CPU time.
+func Worst(all []Verdict, heldOut bool) (cpu, bytes, meanCPU, meanBytes float64) {
+	n, timed := 0.0, 0.0
+	for _, v := range all {
+		if v.HeldOut != heldOut {
+			continue
+		}
+		if v.CPU > 0 {
+			c := math.Abs(v.CPUError())
+			cpu, meanCPU, timed = max(cpu, c), meanCPU+c, timed+1
+		}
+		b := math.Abs(v.BytesError())
+		bytes, meanBytes, n = max(bytes, b), meanBytes+b, n+1
+	}
+	return cpu, bytes, meanCPU / max(timed, 1), meanBytes / max(n, 1)
+}
+
+// Within counts the verdicts on what was held out, and of these those whose bytes and CPU time are off by no more than so much.
+func Within(all []Verdict, cpuAim, bytesAim float64) (held, cpu, bytes int) {
+	for _, v := range all {
+		if !v.HeldOut {
+			continue
+		}
+		held++
+		if v.CPU > 0 && math.Abs(v.CPUError()) <= cpuAim {
+			cpu++
+		}
+		if math.Abs(v.BytesError()) <= bytesAim {
+			bytes++
+		}
+	}
+	return held, cpu, bytes
+}
+
+// judgeBytes predicts the bytes of a step that was measured, whether there are CPU times or not.
+func (m *Model) judgeBytes(s Measurement) Verdict {
+	f := *s.Facts
+	m.live(&f)
+	m.send(&f)
+	return Verdict{Scenario: f.Scenario, HeldOut: s.HeldOut, Bytes: s.Facts.Bytes, BytesPredicted: f.Bytes * m.nearBytes.factor(f), BytesUnsure: s.Facts.Unsure}
+}

@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// slowHash is Hash through encoding/binary and hash/fnv.
+func (c *columns) slowHash(t *testing.T) uint64 {
+	o := c.objects
+	last := make([]int64, len(c.know))
+	for i := range c.know {
+		last[i] = c.know[i].Last
+	}
+	h := fnv.New64a()
+	write := func(v any) {
+		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
+		o.Projectiles, o.Grenades, c.scene.Barrel, c.scene.Cube, o.Ports, o.jumps, o.Occupied, c.scene.Blasts.Waiting()} {
+		write(v)
+	}
+	for i := range o.Areas {
+		write(o.Areas[i].Next())
+	}
+	return h.Sum64()
+}
+
+// slowPrint is the fingerprint of columns as they are saved, through hash/fnv.
+func slowPrint(what string, columns ...ecs.Memory) Print {
+	h := fnv.New32a()
+	for _, column := range columns {
+		_, _ = h.Write(appendPlanes(nil, column))
+	}
+	return Print{what, h.Sum32()}
+}
+
+// slowPrints are the Prints of what has a column of its own, in any order.
+func (c *columns) slowPrints() (all []Print) {
+	o := c.objects
+	all = append(all, slowPrint("round", one(c.clock), one(c.score), one(c.mode)), slowPrint("players", memory(c.id)),
+		slowPrint("geom.Vec3", memory(c.pos)), slowPrint("move.State", memory(c.state)), slowPrint("sim.Look", memory(c.look)),
+		slowPrint("sim.Vital", memory(c.vital)), slowPrint("ability.State", memory(c.ability)), slowPrint("anim.State", memory(c.anim)),
+		slowPrint("sim.Command", memory(c.command)), slowPrint("sim.Velocity", memory(c.vel)),
+		slowPrint(string(dFlying), memory(o.Projectiles)), slowPrint(string(dGrenades), memory(o.Grenades)),
+		slowPrint(string(dBarrels), memory(c.scene.Barrel)), slowPrint(string(dCubes), memory(c.scene.Cube)),
+		slowPrint(string(dPorts), memory(o.Ports), memory(o.jumps)), slowPrint(string(dZones), memory(o.Occupied)),
+		slowPrint(string(dBlasts), memory(c.scene.Blasts.Waiting())))
+	var areas []ecs.Memory
+	for i := range o.Areas {
+		areas = append(areas, memory(o.Areas[i].Next()))
+	}
+	return append(all, slowPrint(string(dAreas), areas...))
+}
+
+// TestFingerprintsAreThoseOfTheirTwins: recordings hold fingerprints, so they must stay what they were; and a tick that is recorded must
+// not be what fills the heap.
+func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
+	for _, players := range []int{0, 1, 16} {
+		s := newScript(t, max(players, 1), Rules{Seed: 7, RespawnMillis: 700, Mix: true, Game: furnished()}, "arena-16")
+		if players == 0 {
+			s = &script{m: New(4, *s.m.Rules(), s.m.Scene().Arena)}
+		}
+		var got []Print
+		for tick := range 600 {
+			if players == 0 {
+				s.m.Step()
+			} else {
+				s.step()
+			}
+			if tick%20 != 0 {
+				continue
+			}
+			hash := s.m.Hash()
+			got = s.m.Prints(got[:0])
+			c := s.m.open()
+			if want := c.slowHash(t); hash != want {
+				t.Fatalf("%d players, tick %d: hash %016x, its twin %016x", players, tick, hash, want)
+			}
+			want := c.slowPrints()
+			c.close()
+			if len(got) != len(want) {
+				t.Fatalf("%d prints, their twins %d: %v", len(got), len(want), got)
+			}
+			sums := map[string]uint32{}
+			for _, p := range want {
+				sums[p.What] = p.Sum
+			}
+			for _, p := range got {
+				if sum, ok := sums[p.What]; !ok || sum != p.Sum {
+					t.Fatalf("%d players, tick %d: %s %08x, its twin %08x", players, tick, p.What, p.Sum, sum)
+				}
+			}
+		}
+		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Prints(got[:0]) }); n != 0 && players > 0 && !raceEnabled {
+			t.Errorf("%d players: %v allocations", players, n)
+		}
+	}
+}
