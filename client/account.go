@@ -105,6 +105,9 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	a.head.section++
 	a.head.tick += 4
 	a.head.flags += uint64(len(src) - len(rows) - 1 - 4)
+	if h.Owner && c.owner == nil {
+		return rows, errThin
+	}
 	if h.Owner {
 		if rows, err = c.owner.Explain(a.owner, h.Tick, rows); err != nil {
 			return rows, err

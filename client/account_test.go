@@ -113,7 +113,7 @@ func TestAccountIsTheServers(t *testing.T) {
 
 // The padding behind a snapshot's rows is nobody's row.
 func TestAccountOfPadding(t *testing.T) {
-	tp := record(t, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
+	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := tp.player(t), NewAccount()
 	p.skip(len(tp.play))
 	p.seat.client.Account(a)
@@ -141,7 +141,7 @@ func TestAccountOfPadding(t *testing.T) {
 
 // Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind it.
 func TestAccountOfNoBaseline(t *testing.T) {
-	tp := record(t, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
+	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := tp.player(t), NewAccount()
 	p.skip(len(tp.play))
 	c := p.seat.client
@@ -162,7 +162,7 @@ func TestAccountOfNoBaseline(t *testing.T) {
 
 // An account of a client that plays costs no allocation, and as many bits as bytes came.
 func TestAccountAllocatesNothing(t *testing.T) {
-	tp := record(t, 32, false, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
+	tp := record(t, 32, full, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
 	p, a := tp.player(t), NewAccount()
 	p.seat.client.Account(a)
 	p.skip(warm)
@@ -176,7 +176,7 @@ func TestAccountAllocatesNothing(t *testing.T) {
 
 // BenchmarkAccount is BenchmarkTick's full client, without an account and with one.
 func BenchmarkAccount(b *testing.B) {
-	tp := record(b, 64, false, 12*time.Second, link{delay: 20 * time.Millisecond})
+	tp := record(b, 64, full, 12*time.Second, link{delay: 20 * time.Millisecond})
 	for _, account := range []*Account{nil, NewAccount()} {
 		b.Run(map[bool]string{true: "none", false: "every datagram"}[account == nil], func(b *testing.B) {
 			var p *player

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
@@ -25,7 +26,9 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	dt := max(0, now-c.now)
 	c.now, c.due = max(now, c.now), 0
-	c.correction.fade(dt)
+	if !c.cfg.Bare {
+		c.correction.fade(dt)
+	}
 	if c.state != Joined || c.held.n == 0 {
 		return 0
 	}
@@ -34,8 +37,11 @@ func (c *Client) Advance(now time.Duration) int {
 		return 0
 	}
 	c.predicted.advance(c.now, dt, c.ideal())
-	c.due = c.ask()
-	c.follow()
+	if c.due = c.ask(); c.cfg.Bare {
+		c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(c.held.newest())) // nothing is looked at
+	} else {
+		c.follow()
+	}
 	return c.due
 }
 
@@ -105,6 +111,10 @@ func (c *Client) Command(in Intent) {
 	}
 	c.due--
 	cmd := c.command(in)
+	if c.cfg.Bare {
+		c.blindly(cmd)
+		return
+	}
 	drawn := c.view
 	c.view = c.held.at(c.line(cmd.Tick))
 	defer func() { c.view = drawn }()
@@ -118,4 +128,16 @@ func (c *Client) Command(in Intent) {
 			c.flights.launch(c, &cmd, &acts[i])
 		}
 	}
+}
+
+// blindly is Command where nothing is predicted: whether a key lets something go only the server knows, and the view it would be judged by goes
+// with every key that may.
+func (c *Client) blindly(cmd sim.Command) {
+	at := c.line(cmd.Tick) // of each command: the delay is chosen with the first of a span
+	var view tick.View
+	if cmd.Buttons&acting != 0 {
+		view = c.held.at(at)
+	}
+	c.arrivals.note(cmd.Tick, c.peer.Arrivals())
+	c.predict.push(cmd, view)
 }

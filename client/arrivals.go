@@ -18,7 +18,15 @@ func (a *arrivals) note(t tick.Tick, has session.Arrivals) { a.ring[t%ringTicks]
 // since lists, for a window of commands that is sent now, the packages that came after some of those with a view were made, the newest
 // package first.
 func (a *arrivals) since(cmds []sim.Command, has session.Arrivals) []sim.Arrival {
-	n := 0
+	n, views := 0, 0
+	for i := range cmds {
+		if cmds[i].View != (tick.View{}) {
+			views++
+		}
+	}
+	if views == 0 { // as most windows
+		return nil
+	}
 	for back := range uint64(sim.MaxArrivals) {
 		if has.Newest <= back {
 			break

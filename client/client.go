@@ -18,62 +18,64 @@ import (
 )
 
 // Client is one player. It belongs to one goroutine. After it has joined nothing that it does each tick allocates.
+//
+// What each tick reads comes first: where thousands have their turns one after the other, a client is far away in memory when its turn
+// comes, and each of its lines has to be fetched.
 type Client struct {
-	cfg    Config
-	state  State
-	reason wire.Reason
-	err    error
-	begun  bool
-	now    time.Duration // of the last Advance
-
-	dial     *netcode.Client
-	out      netcode.Outbox // what is to be sent
-	given    bool           // the caller has seen what is in it
-	draft    [wire.MaxPackage]byte
-	peer     *session.Peer // nil until the server lets us in
-	welcome  wire.Welcome
+	state    State
+	reason   wire.Reason
+	begun    bool
+	given    bool  // the caller has seen what is in out
+	measured bool  // a package of ours was acked, so there is a round trip
 	world    uint8 // how often the map has changed since we came in
-	restless restless
-	owed     [][]byte  // events about it that found the queue full
-	rules    sim.Rules // as the caller gave them
 	rate     tick.Rate
-	unlike   bool   // the Welcome names other schemas or another model than ours
-	theirs   []byte // the server's text of them, as far as it has come
-	fetch    fetch
+	due      int           // commands that Advance asked for and that are not given yet
+	now      time.Duration // of the last Advance
+	dial     *netcode.Client
+	peer     *session.Peer // nil until the server lets us in
+	sent     tick.Tick     // newest command that was sent
+	arrived  tick.Tick     // newest command that the server is known to have
+	sentAt   time.Duration
+	looks    looking
 
+	out       netcode.Outbox // what is to be sent
 	server    serverClock
 	predicted predictedClock
-	render    renderClock
-	measured  bool // a package of ours was acked, so there is a round trip
+	predict   predictor
+	pledges   pledges
+	held      held
+	owed      [][]byte // events about the world that found the queue full
+	cfg       Config
+	missed    missed
+	count     session.Counters
+	stats     Stats // of which only counters are kept here, see Client.Stats
+	arrivals  arrivals
+	draft     [wire.MaxPackage]byte
+	window    [sim.MaxWindow]sim.Command
 
-	predict    predictor
+	err      error
+	welcome  wire.Welcome
+	restless restless
+	rules    sim.Rules // as the caller gave them
+	unlike   bool      // the Welcome names other schemas or another model than ours
+	theirs   []byte    // the server's text of them, as far as it has come
+	fetch    fetch
+
+	render     renderClock
 	correction correction
-	due        int       // commands that Advance asked for and that are not given yet
-	sent       tick.Tick // newest command that was sent
-	arrived    tick.Tick // newest command that the server is known to have
-	window     [sim.MaxWindow]sim.Command
-	arrivals   arrivals
-	pledges    pledges
 
-	owner    *snapshot.OwnerReader
-	decoder  *snapshot.Decoder // nil if thin
+	owner    *snapshot.OwnerReader // nil if bare
+	decoder  *snapshot.Decoder     // nil if thin
 	flights  flights
 	self     ghost.Self
 	selfTick tick.Tick
-	held     held
 	view     tick.View
 	shots    shots
 	events   events
 	talk     talk
 	rounds   rounds
 	reels    []byte // the killcam that came last and nobody has asked for; empty: none
-	looks    looking
-
-	count    session.Counters
-	stats    Stats // of which only counters are kept here, see Client.Stats
 	account  *Account
-	sentAt   time.Duration
-	missed   missed
 	resyncAt time.Duration
 }
 
@@ -87,7 +89,9 @@ func New(cfg Config) (*Client, error) {
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
-	return &Client{cfg: cfg, dial: dial, rules: cfg.Rules}, nil
+	c := &Client{cfg: cfg, dial: dial, rules: cfg.Rules}
+	c.predict.blind = cfg.Bare
+	return c, nil
 }
 
 // linger is how long we wait for the Close that says why the server ends a session, if its disconnects were faster: both leave it at
@@ -288,7 +292,9 @@ func (c *Client) enter() {
 func (c *Client) equip() {
 	interval := tick.Tick(c.welcome.SendInterval)
 	c.server.rate, c.predicted.rate = c.rate, c.rate
-	c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
+	if !c.cfg.Bare {
+		c.owner = snapshot.NewOwnerReader(c.cfg.Models.Owner, interval)
+	}
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 		c.flights.paces = ghost.DefaultPaces

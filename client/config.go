@@ -46,6 +46,7 @@ type Config struct {
 	Killcam bool // ask the server for killcams, see Client.Killcam
 
 	Thin  bool // do not decode what others do: no poses, no names, a tenth of the memory
+	Bare  bool // acks and headers only: of snapshots not even our own row. Thin, and nothing is predicted; see the package comment
 	Judge bool // work out what each predicted shot hits in our own view, see Shots
 }
 
@@ -60,6 +61,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Models == (ghost.Models{}) {
 		c.Models = ghost.Trained()
 	}
+	c.Thin = c.Thin || c.Bare
 	if c.Every == 0 {
 		c.Every = 1
 	}

@@ -40,4 +40,10 @@
 //
 // What the player throws flies with the command that throws it, ahead of the server's word: see Things, which has all that is no player
 // at the instant that is looked at. The server's row of it takes its place, where it is; what the server does not know goes.
+//
+// # Stations switched off
+//
+// A client that is Thin decodes its own rows alone: it predicts itself and sees nobody. One that is Bare decodes headers, acks and the
+// ticks of snapshots, and no row at all: it keeps its session and its clocks, those without the server's reports, and sends all its
+// commands as the others do, with a view for each key that may want one. Where it is, it does not know.
 package client

@@ -37,7 +37,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.fetch = fetch{late: late}
 	c.held, c.view.From, c.view.To, c.view.Frac = held{}, 0, 0, 0
 	c.self, c.selfTick, c.due = ghost.Self{}, 0, 0
-	c.predict = predictor{count: c.predict.count}
+	c.predict = predictor{blind: c.predict.blind, states: c.predict.states, count: c.predict.count}
 	c.predicted = predictedClock{rate: c.rate, loss: c.predicted.loss, resets: c.predicted.resets}
 	c.pledges = pledges{}
 	c.render = renderClock{stalls: c.render.stalls, resets: c.render.resets}

@@ -217,7 +217,7 @@ func (f *flights) remove(i int) {
 
 // launch begins a flight of our own, with the command that lets it go.
 func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
-	s, k := &c.predict.at(cmd.Tick).state, c.predict.kit
+	s, k := c.predict.state(cmd.Tick), c.predict.kit
 	o := own{swept: cmd.Tick}
 	eye := k.Body(s.Hero).Eye(s.Motion.Pos)
 	switch {

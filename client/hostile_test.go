@@ -25,7 +25,7 @@ const (
 // FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good header, so that it gets past
 // the door. Nothing may panic, everything is counted once, and the client plays on.
 func FuzzReceive(f *testing.F) {
-	tp := record(f, 16, false, 3*time.Second, link{delay: 10 * time.Millisecond})
+	tp := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	for _, fr := range tp.play[len(tp.play)-20:] {
 		for _, data := range fr.heard {
 			f.Add(data, uint8(asDatagram), uint8(0), uint16(0))
@@ -117,7 +117,7 @@ func (p *player) small(t *testing.T, now time.Duration) {
 // TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and damages what is behind the
 // header.
 func TestHostileBytes(t *testing.T) {
-	tp := record(t, 16, false, 2*time.Second, link{delay: 10 * time.Millisecond})
+	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
 	p := tp.player(t)
 	p.skip(len(tp.play))
@@ -167,7 +167,7 @@ func TestHostileBytes(t *testing.T) {
 
 // TestDamagedDatagrams: what somebody on the way has changed opens nowhere: no package of it is ever looked at.
 func TestDamagedDatagrams(t *testing.T) {
-	tp := record(t, 16, false, 2*time.Second, link{delay: 10 * time.Millisecond})
+	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
 	p := tp.player(t)
 	p.skip(len(tp.play))

@@ -15,20 +15,19 @@ import (
 type predictedClock struct {
 	rate   tick.Rate
 	begun  bool
+	known  bool  // there has been a report
+	hungry bool  // the server had to do without a command, and it is not known yet whether the path has become longer
+	loss   int32 // share of packages lost on the way to the server, 1/65536
 	at     time.Duration
-	phases [ringTicks]phase
-
-	known  bool          // there has been a report
-	leads  recent        // as reported, at phase 0
-	newest int64         // tick of the newest command that a report told of
 	margin time.Duration // the middle of leads
 	spread time.Duration // from it to the least but a twentieth
-	loss   int32         // share of packages lost on the way to the server, 1/65536
-	hungry bool          // the server had to do without a command, and it is not known yet whether the path has become longer
 	bump   time.Duration // added because the server had to do without commands
 	eased  time.Duration // when bump was last lowered
-	resets uint64
 	astray time.Duration // for how long the clock has been beyond its limits
+	resets uint64
+	newest int64  // tick of the newest command that a report told of
+	leads  recent // as reported, at phase 0
+	phases [ringTicks]phase
 }
 
 // phase is by how much the clock was ahead of the caller's when a command was made.

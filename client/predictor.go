@@ -13,24 +13,25 @@ import (
 // seconds at 60 Hz.
 const ringTicks = 128
 
-// predictor plays the player's own commands ahead of the server. A ring by tick holds each command and the state it led
+// predictor plays the player's own commands ahead of the server. Rings by tick hold each command and the state it led
 // to; a row from the server replaces a state, and if it differs, everything after it is played again.
 type predictor struct {
-	arena  *arena.Arena
-	kit    *sim.Kit
-	acts   ability.Actions // of the tick that was played last
-	ring   [ringTicks]moment
-	newest tick.Tick // of the ring
+	blind  bool      // commands are kept and not played: there are no states
+	newest tick.Tick // of the rings
 	first  tick.Tick // of the first command that was really given; 0 before it
 	row    tick.Tick // of the newest row taken in
+	arena  *arena.Arena
+	kit    *sim.Kit
+	states *[ringTicks]state // made with the first
 	count  Prediction
+	given  [ringTicks]given
+	acts   ability.Actions // of the tick that was played last
 }
 
-// moment is one tick of the player's own life.
-type moment struct {
-	cmd   sim.Command
-	state state
-	made  bool // the command was given; otherwise the clock jumped over this tick and the server plays a substitute
+// given is the command of a tick.
+type given struct {
+	cmd  sim.Command
+	made bool // it was given; otherwise the clock jumped over this tick and the server plays a substitute
 }
 
 // state is what a player can predict of itself.
@@ -55,13 +56,24 @@ type Prediction struct {
 	LastMispredict  tick.Tick
 }
 
-func (p *predictor) at(t tick.Tick) *moment { return &p.ring[t%ringTicks] }
+func (p *predictor) at(t tick.Tick) *given { return &p.given[t%ringTicks] }
+
+// state is what the command of a tick led to.
+func (p *predictor) state(t tick.Tick) *state {
+	if p.states == nil {
+		p.states = new([ringTicks]state)
+	}
+	return &p.states[t%ringTicks]
+}
 
 // holds reports whether the ring still remembers tick t. After a long skip it still contains ticks of before, which do
 // not count: nothing leads from there to the newest.
 func (p *predictor) holds(t tick.Tick) bool {
 	return t != 0 && t <= p.newest && p.newest-t < ringTicks && p.at(t).cmd.Tick == t
 }
+
+// foresees reports whether there is a state after the newest command.
+func (p *predictor) foresees() bool { return !p.blind && p.holds(p.newest) }
 
 // gave reports whether the command for tick t was really given.
 func (p *predictor) gave(t tick.Tick) bool { return p.holds(t) && p.at(t).made }
@@ -72,9 +84,9 @@ func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 	if p.first == 0 {
 		p.first = c.Tick
 	}
-	p.enter(moment{cmd: c, made: true})
+	p.enter(given{cmd: c, made: true})
 	m := p.at(p.newest)
-	if c.Buttons&(sim.Fire|sim.Throw|sim.Melee) != 0 { // the server may see them act though we do not
+	if c.Buttons&acting != 0 { // the server may see them act though we do not
 		m.cmd.View = view
 	}
 	for _, a := range p.acts.All() {
@@ -85,13 +97,20 @@ func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 	return p.acts.All()
 }
 
-func (p *predictor) enter(m moment) {
-	if p.holds(p.newest) {
-		m.state = p.at(p.newest).state
+// acting are the keys that may let something go that is judged by a view.
+const acting = sim.Fire | sim.Throw | sim.Melee
+
+func (p *predictor) enter(g given) {
+	if !p.blind {
+		var s state
+		if p.holds(p.newest) {
+			s = *p.state(p.newest)
+		}
+		p.play(&s, &g.cmd)
+		*p.state(g.cmd.Tick) = s
 	}
-	p.play(&m.state, &m.cmd)
-	p.newest = m.cmd.Tick
-	*p.at(p.newest) = m
+	p.newest = g.cmd.Tick
+	*p.at(p.newest) = g
 }
 
 // play advances s by one tick.
@@ -114,7 +133,7 @@ func (p *predictor) skip(to tick.Tick) {
 		p.newest = to - 1
 	}
 	for p.newest < to {
-		p.enter(moment{cmd: p.substitute(p.newest + 1)})
+		p.enter(given{cmd: p.substitute(p.newest + 1)})
 	}
 }
 
@@ -152,7 +171,7 @@ func (p *predictor) correct(t tick.Tick, row *ghost.Self) {
 		p.count.Beyond++
 		return
 	}
-	was, is := &p.at(t).state, stateOf(row)
+	was, is := p.state(t), stateOf(row)
 	if *was == is {
 		return
 	}
@@ -180,16 +199,15 @@ func (p *predictor) judge(t tick.Tick, was, is *state) {
 
 // replay plays the commands after tick t again.
 func (p *predictor) replay(t tick.Tick) {
-	s := p.at(t).state
+	s := *p.state(t)
 	if t < p.newest && !s.dead {
 		p.count.Replays++
 		p.count.Replayed += uint64(p.newest - t)
 	}
 	for t < p.newest {
 		t++
-		m := p.at(t)
-		p.play(&s, &m.cmd)
-		m.state = s
+		p.play(&s, &p.at(t).cmd)
+		*p.state(t) = s
 	}
 }
 

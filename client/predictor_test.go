@@ -87,7 +87,7 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 				p.correct(old, &row)
 				slow.base, slow.at = stateOf(&row), old
 			}
-			if got, want := p.at(p.newest).state, slow.state(p.newest); got != want {
+			if got, want := *p.state(p.newest), slow.state(p.newest); got != want {
 				t.Fatalf("seed %d tick %d: %+v, want %+v", seed, p.newest, got, want)
 			}
 		}
@@ -110,21 +110,21 @@ func TestRowsOutOfReach(t *testing.T) {
 	for i := range tick.Tick(300) {
 		p.push(sim.Command{Tick: 6 + i, MoveMag: 255}, tick.View{})
 	}
-	before := *p.at(p.newest)
+	before, was := *p.at(p.newest), *p.state(p.newest)
 	p.correct(4, &row) // older than the newest row
 	p.correct(6, &row) // not in the ring any more
-	if got := *p.at(p.newest); got != before || p.count.Beyond != 1 || p.count.Mispredictions != 0 {
+	if got := *p.at(p.newest); got != before || *p.state(p.newest) != was || p.count.Beyond != 1 || p.count.Mispredictions != 0 {
 		t.Errorf("%+v", p.count)
 	}
 	old := p.newest
 	p.skip(old + 5000)
 	row.Motion.Vel.X++
 	p.correct(old, &row) // still in the ring's memory, but nothing leads from there to the newest
-	if p.count.Beyond != 2 || p.count.Replayed != 0 || p.at(p.newest).state.known {
+	if p.count.Beyond != 2 || p.count.Replayed != 0 || p.state(p.newest).known {
 		t.Errorf("%+v", p.count)
 	}
 	p.correct(p.newest+1000, &row) // far ahead: there is nothing to be carried over
-	if got := p.at(p.newest); p.newest != 5+300+5000+1000 || got.state != stateOf(&row) || got.made {
+	if got := p.at(p.newest); p.newest != 5+300+5000+1000 || *p.state(p.newest) != stateOf(&row) || got.made {
 		t.Errorf("newest %d: %+v", p.newest, *got)
 	}
 }

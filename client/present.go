@@ -27,10 +27,10 @@ type Present struct {
 // frame of a screen, however many fall into a tick; Advance before it moves the clock.
 func (c *Client) Present(in Intent) (Present, bool) {
 	p := &c.predict
-	if !p.holds(p.newest) {
+	if !p.foresees() {
 		return Present{}, false
 	}
-	s := p.at(p.newest).state
+	s := *p.state(p.newest)
 	if !s.known || s.dead {
 		return Present{}, false
 	}
@@ -67,9 +67,9 @@ type shown struct {
 }
 
 func (p *predictor) shown() shown {
-	if !p.holds(p.newest) {
+	if !p.foresees() {
 		return shown{}
 	}
-	s := &p.at(p.newest).state
+	s := p.state(p.newest)
 	return shown{p.newest, s.Motion.Pos, s.known && !s.dead}
 }

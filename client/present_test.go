@@ -34,14 +34,14 @@ func TestPresentIsContinuous(t *testing.T) {
 			pushes, last = pushed, Present{}
 			return
 		}
-		if at := s.client.predict.at(p.Tick).state.Motion.Pos; p.Frac == 0 && p.Pos != at {
+		if at := s.client.predict.state(p.Tick).Motion.Pos; p.Frac == 0 && p.Pos != at {
 			t.Fatalf("tick %d begins at %v, shown at %v", p.Tick, at, p.Pos)
 		}
 		if last.Tick != 0 && p.Tick-last.Tick <= 1 && p.Offset == (geom.Vec3{}) {
 			longest = max(longest, p.Pos.Sub(last.Pos).Len())
 		}
 		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 { // what would have been shown last is where it begins
-			if at := s.client.predict.at(p.Tick).state.Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
+			if at := s.client.predict.state(p.Tick).Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
 				t.Fatalf("tick %d begins %v m beside where it was shown to", p.Tick, at.Sub(end.Pos).Len())
 			}
 		}
@@ -65,7 +65,7 @@ func TestPresentIsContinuous(t *testing.T) {
 
 // whole is where the tick after the newest would end.
 func whole(c *Client, in Intent) Present {
-	s := c.predict.at(c.predict.newest).state
+	s := *c.predict.state(c.predict.newest)
 	cmd := c.command(in)
 	c.predict.play(&s, &cmd)
 	return Present{Tick: c.predict.newest, Pos: s.Motion.Pos}
@@ -89,7 +89,7 @@ func TestPresentChangesNothing(t *testing.T) {
 			}
 		}
 		l.run(6 * time.Second)
-		states[i], stats[i] = s.client.predict.at(s.client.predict.newest).state, s.client.Stats()
+		states[i], stats[i] = *s.client.predict.state(s.client.predict.newest), s.client.Stats()
 	}
 	if states[0] != states[1] || stats[0] != stats[1] {
 		t.Errorf("%+v\n%+v", stats[0], stats[1])
@@ -126,7 +126,7 @@ func TestRow41BlowsConverge(t *testing.T) {
 		}
 		newest := s.client.predict.newest
 		if _, had := guesses[newest]; !had {
-			guesses[newest] = guess{now, s.client.predict.at(newest).state}
+			guesses[newest] = guess{now, *s.client.predict.state(newest)}
 		}
 		p, ok := s.client.Present(wish)
 		if ok && last != (geom.Vec3{}) && s.client.correction.count.Snapped == snapped {

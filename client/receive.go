@@ -120,9 +120,13 @@ func (c *Client) snapshot(now time.Duration, src []byte) error {
 		c.stats.Stale++
 		return nil
 	}
-	c.server.arrive(c.looks.at(now), h.Tick)
+	if c.cfg.Bare {
+		c.server.fastest(c.looks.at(now), h.Tick)
+	} else {
+		c.server.arrive(c.looks.at(now), h.Tick)
+	}
 	c.server.follow(c.looks.at(now), c.peer.RTT().Min/2, !c.measured)
-	if h.Owner {
+	if h.Owner && !c.cfg.Bare {
 		var row []int32
 		if row, rest, err = c.owner.Parse(h.Tick, rest); err != nil {
 			return c.undecoded(now, h.Tick, err)

@@ -207,14 +207,14 @@ func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 		p.push(commandOf(p.newest+1, think(n)), tick.View{})
 	}
 	for at := tick.Tick(11); at <= 40; at++ { // all as predicted
-		row.Self = p.at(at).state.Self
+		row.Self = p.state(at).Self
 		p.correct(at, &row)
 	}
 	if p.count.Replays != 0 || p.count.Replayed != 0 || p.count.Rows != 31 {
 		t.Fatalf("%+v", p.count)
 	}
 	for i, at := range []tick.Tick{41, 50, 69, 70} {
-		row.Self = p.at(at).state.Self
+		row.Self = p.state(at).Self
 		row.Motion.Vel.X++ // not as predicted
 		before := p.count
 		p.correct(at, &row)

@@ -17,24 +17,36 @@ const (
 type serverClock struct {
 	rate   tick.Rate
 	begun  bool
-	epoch  int64                       // now/leastBucket of the newest bucket
-	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
-	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
-	ways   recent                      // arrivals less the ticks' instants
-	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	newest tick.Tick                   // newest that arrived
+	epoch  int64                       // now/leastBucket of the newest bucket
+	offset time.Duration               // our clock when the fastest snapshot of tick 0 would have come
+	jitter time.Duration               // by how much the latest twentieth of ways is later than offset
 	gap    time.Duration               // 98th percentile of how old the newest gets before the next one comes
 	age    time.Duration               // the same, were all ways as long as the middle of ways
+	ahead  time.Duration               // of our clock, as it is shown
+	least  [leastBuckets]time.Duration // least offset of each bucket; far where there is none
 
-	ahead    time.Duration // of our clock, as it is shown
 	followed time.Duration // when ahead was last steered
+	ways     recent        // arrivals less the ticks' instants
 }
 
 const far = time.Duration(1 << 62)
 
 // arrive notes that a snapshot of tick t has come.
 func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
-	sample := now - c.rate.At(t)
+	sample := c.fastest(now, t)
+	if t < c.newest {
+		c.ways.noise(sample) // others have overtaken it
+	} else {
+		c.ways.add(sample)
+	}
+	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
+	c.older(now, t)
+}
+
+// fastest is the part of arrive that tells the offset, for who has no use for the jitter: nothing of it is known then.
+func (c *serverClock) fastest(now time.Duration, t tick.Tick) (sample time.Duration) {
+	sample = now - c.rate.At(t)
 	epoch := int64(now / leastBucket)
 	if !c.begun || epoch-c.epoch >= leastBuckets {
 		for i := range c.least {
@@ -52,13 +64,7 @@ func (c *serverClock) arrive(now time.Duration, t tick.Tick) {
 	for _, v := range c.least {
 		c.offset = min(c.offset, v)
 	}
-	if t < c.newest {
-		c.ways.noise(sample) // others have overtaken it
-	} else {
-		c.ways.add(sample)
-	}
-	c.jitter = max(0, min(c.ways.late()-c.offset, maxJitter))
-	c.older(now, t)
+	return sample
 }
 
 // older measures the gap that loss and jitter leave between one newest snapshot and the next: a percentile by steps of a fixed

@@ -52,7 +52,7 @@ func (c *Client) Shots(from uint64, dst []Shot) (n int, next uint64) {
 func (c *Client) shoot(cmd *sim.Command, a *ability.Action) {
 	s := &c.shots.ring[c.shots.fired%shotRing]
 	c.shots.fired++
-	self := &c.predict.at(cmd.Tick).state
+	self := c.predict.state(cmd.Tick)
 	*s = Shot{Tick: cmd.Tick, View: c.view, Radius: a.Radius}
 	s.Ray = c.predict.kit.Aim(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
 	if !c.cfg.Judge || c.cfg.Thin {

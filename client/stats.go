@@ -94,10 +94,10 @@ func (c *Client) Clocks() (server, predicted, render time.Duration) {
 
 // Predicted is what we are after the newest command, and its tick. False until there is anything to predict from.
 func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
-	if !c.predict.holds(c.predict.newest) {
+	if !c.predict.foresees() {
 		return s, 0, false
 	}
-	at := &c.predict.at(c.predict.newest).state
+	at := c.predict.state(c.predict.newest)
 	return at.Self, c.predict.newest, at.known
 }
 

@@ -65,6 +65,7 @@ func (s *crowd) warm() {
 		anybody.Look(s.grid, interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}, nil)
 	}
 	clear(s.ids)
+	clear(s.team)
 }
 
 // fought notes who hit whom in a tick.
@@ -103,7 +104,10 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 		if s.walls != nil {
 			s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
 		}
-		s.x[slot], s.z[slot], s.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
+		s.x[slot], s.z[slot] = pose.Pos.X, pose.Pos.Z
+		if !l.cfg.TeamFog { // else nobody is of a team that is always seen
+			s.team[slot] = 1 + pose.Team()
+		}
 		if s.till[slot] > frame.Tick {
 			s.hot[slot>>6] |= 1 << (slot & 63)
 		}

@@ -43,6 +43,7 @@ type Config struct {
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
+	TeamFog   bool               // one's own team is told by range and sight, as the others are; default all of it always, by RelevanceGrid
 	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
 	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
 	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side

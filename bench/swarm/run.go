@@ -83,15 +83,18 @@ func (s *Swarm) giveUp(late, period time.Duration) {
 	s.slot += behind
 }
 
-// poll takes in what has arrived, until nothing is left or the instant end.
+// poll takes in what has arrived, until nothing is left or the instant end: some of one lobby, then of the next, from where it last
+// stopped. Where there is not the time for all, each is heard as much; to hear one to its end first would let the sessions of the
+// others time out.
 func (s *Swarm) poll(end time.Duration) {
-	for l, f := range s.fleet {
-		for more := true; more; {
-			if s.now = s.pace.Now(); s.now >= end {
-				return
-			}
-			_, more = f.PollSome(glance, s.hear[l])
+	for silent := 0; silent < len(s.fleet); silent++ {
+		if s.now = s.pace.Now(); s.now >= end {
+			return
 		}
+		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
+			silent = -1
+		}
+		s.ear = (s.ear + 1) % len(s.fleet)
 	}
 }
 
@@ -110,6 +113,11 @@ func (s *Swarm) receive(i int, data []byte) {
 // of clients is further away than the work they take.
 func (s *Swarm) play(slot int) {
 	period := s.cfg.Rate.Period()
+	if s.cfg.Bare {
+		s.manners(slot)
+		s.sweep()
+		return
+	}
 	share := slot % shares
 	late := s.now - s.played[share] - period/looks // than it should have been after the last time
 	s.played[share] = s.now
@@ -142,7 +150,7 @@ func (s *Swarm) step(i int, late time.Duration) {
 	s.send(i)
 	s.due[i] = b.client.Due()
 	if (s.slot/slots+int64(i/slots))%sampleEvery == 0 {
-		s.sample(b)
+		s.sample(b, s.bare(i))
 	}
 }
 
@@ -155,6 +163,10 @@ func (s *Swarm) slack(b *bot) time.Duration {
 
 // sight gathers what bot i decides by.
 func (s *Swarm) sight(i int) *Sight {
+	if s.bare(i) { // it knows nothing
+		s.view = Sight{Tick: 1, Rate: s.cfg.Rate}
+		return &s.view
+	}
 	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
 	self, _ := b.client.Self()
 	view := &s.view
@@ -171,10 +183,10 @@ func (s *Swarm) sight(i int) *Sight {
 }
 
 // sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
-func (s *Swarm) sample(b *bot) {
-	for ok := true; ok; _, ok = b.client.NextEvent() {
+func (s *Swarm) sample(b *bot, bare bool) {
+	for ok := !bare; ok; _, ok = b.client.NextEvent() {
 	}
-	for ok := true; ok; _, ok = b.client.NextLine() {
+	for ok := !bare; ok; _, ok = b.client.NextLine() {
 	}
 	now := b.client.Pulse()
 	if !now.Joined {

@@ -23,6 +23,7 @@ type Config struct {
 	Servers []netip.AddrPort // of several lobbies: player n plays on the one of number n modulo their count; default Server alone
 	Players int
 	Full    int    // how many of them decode everything they are sent; default 1. The others decode their own state only. The first of them, up to 8, account for their bytes.
+	Bare    bool   // the others decode acks and headers only, see client.Config.Bare: they play by Drift, whatever Brain says
 	Seed    uint64 // of everything the players do
 	Rate    tick.Rate
 	Models  ghost.Models                                           // what the players have to begin with; default ghost.Trained. Others the server sends.
@@ -45,6 +46,7 @@ type Swarm struct {
 	cfg    Config
 	fleet  []*netio.Fleet      // by lobby
 	hear   []func(int, []byte) // receive of each lobby, made a value once
+	ear    int                 // the lobby that is heard next
 	bots   []bot
 	due    []time.Duration           // by bot: not before this has it anything to do
 	played [shares]time.Duration     // by share of the bots: when they were last looked at
@@ -53,6 +55,8 @@ type Swarm struct {
 	eyes   [][]Enemy                 // by lobby
 	view   Sight
 	ways   Ways
+	drifts []Drift // of bare bots, by bot
+	next   int     // of the bots, in a sweep
 	pace   *pace.Pacer
 	slot   int64 // next slot of the schedule
 	now    time.Duration
@@ -95,6 +99,9 @@ func Open(cfg Config) (*Swarm, error) {
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]time.Duration, cfg.Players),
 		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New()}
+	if cfg.Bare {
+		s.drifts = make([]Drift, cfg.Players)
+	}
 	for l, at := range cfg.Servers {
 		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
 		if err != nil {
@@ -124,14 +131,24 @@ func (s *Swarm) bot(n int) (bot, error) {
 	}
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) ghost.Models { return s.model[hash] },
-		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full,
+		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full, Bare: s.bare(n),
 		Name: "bot " + strconv.Itoa(n),
 	})
 	if err != nil {
 		return bot{}, fmt.Errorf("player %d: %w", n, err)
 	}
-	return bot{client: c, brain: s.cfg.Brain(n), dice: dice(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
+	brain := Brain(nil)
+	if s.bare(n) {
+		s.drifts[n] = NewDrift(s.cfg.Seed, n)
+		brain = &s.drifts[n]
+	} else {
+		brain = s.cfg.Brain(n)
+	}
+	return bot{client: c, brain: brain, dice: dice(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
 }
+
+// bare reports whether bot n decodes acks and headers only.
+func (s *Swarm) bare(n int) bool { return s.cfg.Bare && n >= s.cfg.Full }
 
 // arena opens a map once for all players.
 func (s *Swarm) arena(name string, hash [32]byte) (*arena.Arena, error) {

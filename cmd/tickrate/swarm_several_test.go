@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key.
+// One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key; and full
+// and bare ones.
 func TestSwarmOnSeveralLobbies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -25,7 +26,7 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		http, udp, at = append(http, "--http", r.HTTP), append(udp, "--server", r.UDP), append(at, r)
 		defer func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }()
 	}
-	for i, with := range [][]string{http, udp} {
+	for i, with := range [][]string{http, udp, append([]string{"--bare"}, http...)} {
 		args := append([]string{"swarm", "--players", "42", "--full", "10", "--arrival", "0.2", "--seconds", "0.5", "--json"}, with...)
 		code, out, errs := result(t, args...)
 		var s summary
@@ -41,6 +42,9 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 			joined := figures(t, at[k].HTTP).Counts[server.Joined.String()]
 			if want := uint64(21 * (i + 1)); joined != want {
 				t.Errorf("%d: lobby %d had %d players, want %d", i, k, joined, want)
+			}
+			if n := figures(t, at[k].HTTP).Counts[server.InputsUsed.String()]; n < uint64(21*10*(i+1)) {
+				t.Errorf("%d: lobby %d played %d ticks with commands", i, k, n)
 			}
 		}
 	}

@@ -18,28 +18,30 @@ type ClientConfig struct {
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is called at least every 50 ms.
 // A Client is good for one attempt and a token for one Client, because the same keys must not seal twice.
 type Client struct {
-	cfg    ClientConfig
-	token  PublicToken
-	sealer sealer
-	open   cipher.AEAD
-	seal   cipher.AEAD
-
 	state    State
 	begun    bool
-	left     bool          // the server has ended the session
-	leftAt   time.Duration // when
-	start    time.Duration // of the attempt
+	left     bool // the server has ended the session
+	cfg      ClientConfig
 	heard    time.Duration
-	due      time.Duration // of the next request or response
+	timeout  time.Duration // the token's
 	sent     time.Duration
 	next     uint64 // sequence
-	server   int    // being dialled, of the token's list
-	window   Window
-	answer   [bodySize]byte // the challenge, to be sent back
-	index    uint32
-	slots    uint32
+	open     cipher.AEAD
+	seal     cipher.AEAD
+	at       netip.AddrPort // of server
 	roaming  roaming
+	window   Window
+	sealer   sealer
 	counters Counters
+
+	server int           // being dialled, of the token's list
+	start  time.Duration // of the attempt
+	due    time.Duration // of the next request or response
+	leftAt time.Duration // when the server ended the session
+	index  uint32
+	slots  uint32
+	answer [bodySize]byte // the challenge, to be sent back
+	token  PublicToken
 }
 
 // NewClient takes a token of TokenSize bytes. If it is malformed, the client's state says so.
@@ -52,6 +54,7 @@ func NewClient(token []byte, cfg ClientConfig) *Client {
 		c.token, c.state = PublicToken{}, InvalidToken
 		return c
 	}
+	c.at, c.timeout = c.token.Servers[0], silence(c.token.TimeoutSeconds)
 	c.sealer = newSealer(c.token.ProtocolID)
 	c.open, c.seal = packetAEAD(&c.token.ServerToClient), packetAEAD(&c.token.ClientToServer)
 	return c
@@ -66,8 +69,7 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 		c.begun, c.start = true, now
 		c.dial(now, 0)
 	}
-	timeout := silence(c.token.TimeoutSeconds)
-	silent := timeout > 0 && c.heard+timeout < now
+	silent := c.timeout > 0 && c.heard+c.timeout < now
 	switch {
 	case c.state == Connected && silent:
 		c.state = ConnectionTimedOut
@@ -89,7 +91,7 @@ func (c *Client) life() time.Duration {
 
 // dial begins with a server. Sequences go on: all servers of a token share its keys.
 func (c *Client) dial(now time.Duration, server int) {
-	c.server = server
+	c.server, c.at = server, c.token.Servers[server]
 	c.state = SendingRequest
 	c.heard, c.due = now, now
 	c.window = Window{}
@@ -204,7 +206,7 @@ func (c *Client) Err() error {
 }
 
 // Server is the address being dialled or connected to; not valid without a valid token.
-func (c *Client) Server() netip.AddrPort { return c.token.Servers[c.server] }
+func (c *Client) Server() netip.AddrPort { return c.at }
 
 // Index is our slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }

@@ -6,8 +6,8 @@ import "time"
 type Counters struct {
 	Received uint64           // datagrams that came in
 	Accepted [numKinds]uint64 // by Kind
-	Drops    [NumDrops]uint64 // by Drop; Drops[DropNone] stays 0
 	Sent     [numKinds]uint64 // datagrams made to be sent, by Kind
+	Drops    [NumDrops]uint64 // by Drop; Drops[DropNone] stays 0
 
 	Takeovers     uint64 // sessions ended by a fresh token of the same client (conn_takeover)
 	Migrations    uint64 // sessions moved to another address (migrations_ok)

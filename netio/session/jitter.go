@@ -19,8 +19,8 @@ const spreadSize = 256
 
 // spread keeps the newest delays in units of wire.Stamp, from any zero, modulo 8.192 s.
 type spread struct {
-	ring [spreadSize]uint16
 	n    uint64 // ever
+	ring [spreadSize]uint16
 }
 
 func (s *spread) add(delay uint16) {

@@ -23,9 +23,9 @@ var (
 // order of packages. What waits lies here as it is written: size-1 and bytes, one after the other.
 type notes struct {
 	out  [noteRoom]byte
-	nOut int
 	in   [wire.MaxSections]byte // of the last package, without its head
-	at   int                    // next one to hand out
+	nOut int
+	at   int // next one to hand out
 	nIn  int
 }
 

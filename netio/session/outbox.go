@@ -36,15 +36,16 @@ type outbox struct {
 	known  uint64 // bit n: acked-1-n acked
 	oldest uint64 // no older package is open
 	held   int    // cookies taken and not yet shown
-	ring   [outboxSize]sent
-	events outgoing
-	blobs  *blobsOut // nil until there was one
 
-	delivered  [ackWindow + 1]uint64
-	lost       [2 * outboxSize]uint64 // first those being shown, then those that wait for the next receipt
 	nDelivered int
 	nLost      int
-	nShown     int // of lost
+	nShown     int       // of lost
+	blobs      *blobsOut // nil until there was one
+	events     outgoing
+
+	delivered [ackWindow + 1]uint64
+	ring      [outboxSize]sent
+	lost      [2 * outboxSize]uint64 // first those being shown, then those that wait for the next receipt
 }
 
 // open takes the next sequence for a package sent now. What the ring has no room for any more is lost.

@@ -21,22 +21,24 @@ type Config struct {
 // Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries events, reliable
 // and not, and now and then a blob. It is about 60 KB, all inside, and allocates nothing after NewPeer but for blobs:
 // 2 KB with the first one sent, and as much as Config.Blobs while one is received.
+//
+// What each package needs lies together, as that of the parts of a peer does: of thousands that are looked at in turn, each line of memory
+// is far away.
 type Peer struct {
-	in     window
-	path   path
-	round  spread // of round trips
-	oneWay spread // of the way here: differences of two clocks, so only their spread means anything
-
+	in       window
 	heard    time.Duration // when the last package was accepted
 	lastSent time.Duration // when the last package was written
 	echoAt   time.Duration // when the newest sequence came
 	echo     uint16        // and its SentAt
 	closed   wire.Reason   // why the session is over; 0: it is not
 
-	out   outbox
-	inc   incoming
-	notes notes
-	blob  blobIn
+	out    outbox
+	blob   blobIn
+	path   path
+	round  spread // of round trips
+	oneWay spread // of the way here: differences of two clocks, so only their spread means anything
+	notes  notes
+	inc    incoming
 }
 
 // NewPeer returns a peer whose session begins now.

@@ -1,0 +1,53 @@
+package swarm
+
+import (
+	"net"
+	"net/netip"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// A lobby that always has more to say does not keep the others from being heard.
+func TestEveryLobbyIsHeard(t *testing.T) {
+	const lobbies = 3
+	s := &Swarm{pace: pace.New()}
+	defer runtime.UnlockOSThread()
+	var heard [lobbies]int
+	for l := range lobbies {
+		at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer at.Close()
+		f, err := netio.OpenFleet(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		say := func() {
+			if _, err := at.WriteToUDPAddrPort([]byte("again"), f.LocalAddr(0)); err != nil {
+				t.Error(err)
+			}
+		}
+		say()
+		s.fleet = append(s.fleet, f)
+		s.hear = append(s.hear, func(int, []byte) {
+			if heard[l]++; l == 0 {
+				say()
+			}
+		})
+	}
+	for n := 0; heard[1] == 0 || heard[2] == 0; n++ {
+		if n == 1000 {
+			t.Fatalf("heard %v", heard)
+		}
+		s.poll(s.pace.Now() + 20*time.Microsecond)
+	}
+	if heard[1] != 1 || heard[2] != 1 {
+		t.Errorf("heard %v", heard)
+	}
+}

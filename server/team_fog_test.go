@@ -1,0 +1,46 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+)
+
+// One's own team is always told, or like everybody else: who is out of range of one is not.
+func TestTeamFog(t *testing.T) {
+	for _, fog := range []bool{false, true} {
+		b := newTable(t, 12, Config{Players: 16, Relevance: RelevanceGrid, Cell: 4, Far: 4, TeamFog: fog})
+		b.think = func(int) client.Intent { return client.Intent{} } // nobody goes anywhere
+		b.play(3)
+		mates, near, told := 0, 0, 0
+		for _, p := range b.players {
+			me := b.lobby.match.Vital(p.ID())
+			for slot, pose := range b.lobby.match.Poses() {
+				v := b.lobby.match.Vital(ecs.NetID(pose.ID))
+				if v == nil || v.Team != me.Team || slot == p.ID().Index() {
+					continue
+				}
+				mates++
+				in := !b.lobby.apart(b.lobby.match.Poses()[p.ID().Index()].Pos, pose.Pos)
+				if in {
+					near++
+				}
+				_, ok := p.Pose(slot)
+				if ok {
+					told++
+				}
+				if want := in || !fog; ok != want {
+					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), ecs.NetID(pose.ID), ok)
+				}
+				g := &b.lobby.guests[p.ID().Index()]
+				if why := b.lobby.why(g, b.lobby.frames.At(g.sent), slot); (why == WhyTold) != ok || !ok && why != WhyRange {
+					t.Errorf("fog %v: told %v, because %v", fog, ok, why)
+				}
+			}
+		}
+		if mates < 50 || near == 0 || near == mates || fog && told != near || !fog && told != mates {
+			t.Errorf("fog %v: %d pairs of a team, %d in range, %d told", fog, mates, near, told)
+		}
+	}
+}
