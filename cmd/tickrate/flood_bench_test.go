@@ -101,7 +101,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 		statsOf(b, r, &rep)
 		return rep
 	}
-	if err := connect(b.Context(), s, floodPlayers, 0); err != nil {
+	if err := connect(b.Context(), s, floodPlayers, 0, true); err != nil {
 		b.Fatal(err)
 	}
 	play(time.Second)

@@ -97,7 +97,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	}
 	defer s.Close() // the figures are out by then
 	out.note("%d players: connecting", players)
-	if err := connect(ctx, s, sc.Total()+sc.Lookers(), seconds(sc.Play.ArrivalSeconds)); err != nil {
+	if err := connect(ctx, s, sc.Total()+sc.Lookers(), seconds(sc.Play.ArrivalSeconds), true); err != nil {
 		return failed(players, s, err), nil
 	}
 	out.note("%d players: warming up", players)

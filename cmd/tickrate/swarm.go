@@ -37,7 +37,7 @@ type swarmFlags struct {
 	httpToken           string
 	key                 keyFlags
 	protocol            protocolID
-	bare                bool
+	bare, huge          bool
 	spectators          int
 	looksOn             bool // the tokens to get are of who looks on
 }
@@ -81,6 +81,7 @@ about blindly: for thousands, of whom it matters what they send and not how they
 	fl.IntVar(&f.spectators, "spectators", 0, "`number` who look on, beside the players, where the server has places for that (serve --spectators); 0 for none")
 	fl.IntVar(&f.full, "full", 4, "`number` of them that decode all they are sent; the others decode their own state only")
 	fl.BoolVar(&f.bare, "bare", false, "the others decode acks and headers only: nothing of a snapshot, not even their own state; they do not aim, and run about blindly")
+	fl.BoolVar(&f.huge, "huge-pages", true, "once all are in, move them into pages of 2 MiB, which makes players cheaper and takes a second or two for each GB; a thousand full players are gigabytes")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
 	fl.Float64Var(&f.arrival, "arrival", 0, "`seconds` over which the players connect, one after another; 0 for all at once")
@@ -145,7 +146,7 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	defer s.Close() // the figures are out by then
-	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival)); err != nil {
+	if err := connect(c.Context(), s, f.players+f.spectators, seconds(f.arrival), f.huge); err != nil {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
@@ -261,8 +262,9 @@ func (f *swarmFlags) minted(c *cobra.Command, named []netip.AddrPort) (all []*ti
 	return all, nil
 }
 
-// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all.
-func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration) error {
+// connect plays until everybody is in, for 15 seconds after the last has come at most, or 3 if nobody answers at all. Then it may have the
+// memory enlarged.
+func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Duration, enlarged bool) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
 	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == players || silent() })
@@ -278,7 +280,10 @@ func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Dura
 	case s.Joined() < players:
 		return fmt.Errorf("%d of %d players got in within 15 s", s.Joined(), players)
 	}
-	return enlarge(ctx, s)
+	if enlarged {
+		return enlarge(ctx, s)
+	}
+	return nil
 }
 
 // enlarge plays on while what the clients have by now goes into large pages: some milliseconds for each, and thousands of full clients have
