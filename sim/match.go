@@ -35,6 +35,8 @@ type Match struct {
 	diary *Diary                                // of Keep
 
 	receipts *lagcomp.Receipts // nil: nobody asks
+
+	clock *Clock // the world's, which is asked for too often to be looked up
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -106,7 +108,8 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	ecs.SetResource(w, &rules)
 	ecs.SetResource(w, kit)
 	ecs.SetResource(w, a)
-	ecs.SetResource(w, &Clock{})
+	m.clock = &Clock{}
+	ecs.SetResource(w, m.clock)
 	ecs.SetResource(w, &Score{})
 	start := kit.Mode.Start()
 	ecs.SetResource(w, &start)
@@ -153,7 +156,7 @@ func (m *Match) Rules() *Rules { return ecs.Resource[Rules](m.World) }
 func (m *Match) Kit() *Kit { return ecs.Resource[Kit](m.World) }
 
 // Tick returns the tick that was simulated last, 0 before the first.
-func (m *Match) Tick() tick.Tick { return ecs.Resource[Clock](m.World).Tick }
+func (m *Match) Tick() tick.Tick { return m.clock.Tick }
 
 // Score returns who belongs to which team.
 func (m *Match) Score() *Score { return ecs.Resource[Score](m.World) }

@@ -1,6 +1,7 @@
 package dst
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/tickrate/tickrate/internal/pace"
@@ -13,6 +14,8 @@ func BenchmarkMinute(b *testing.B) {
 		seed uint64
 	}{{"players=32", 7}, {"players=10", 2}} {
 		b.Run(c.name, func(b *testing.B) {
+			runtime.LockOSThread() // whose time is taken
+			defer runtime.UnlockOSThread()
 			spent := pace.ThreadCPU()
 			for range b.N {
 				w, err := newWorld(Case{Seed: c.seed}, false)
