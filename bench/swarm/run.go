@@ -113,8 +113,8 @@ func (s *Swarm) receive(i int, data []byte) {
 // of clients is further away than the work they take.
 func (s *Swarm) play(slot int) {
 	period := s.cfg.Rate.Period()
+	s.manners(slot)
 	if s.cfg.Bare {
-		s.manners(slot)
 		s.sweep()
 		return
 	}
@@ -123,16 +123,21 @@ func (s *Swarm) play(slot int) {
 	s.played[share] = s.now
 	early := s.now + period/16 // a clock may run faster by a twentieth than was expected
 	for i := share; i < len(s.bots); i += shares {
-		if i%slots == slot {
-			if s.cfg.Chat > 0 {
-				s.chat(&s.bots[i])
-			}
-			if s.cfg.Churn > 0 && s.err == nil {
-				s.err = s.churn(i)
-			}
-		}
 		if early >= s.due[i] {
 			s.step(i, late)
+		}
+	}
+}
+
+// manners lets the players of a slot say something, or go. They are asked once a tick.
+func (s *Swarm) manners(slot int) {
+	if s.cfg.Chat <= 0 && s.cfg.Churn <= 0 {
+		return
+	}
+	for i := slot; i < len(s.bots); i += slots {
+		s.chat(&s.bots[i])
+		if s.err == nil {
+			s.err = s.churn(i)
 		}
 	}
 }

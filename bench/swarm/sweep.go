@@ -23,16 +23,3 @@ func (s *Swarm) sweep() {
 		}
 	}
 }
-
-// manners lets the players of a slot say something, or go. They are asked once a tick.
-func (s *Swarm) manners(slot int) {
-	if s.cfg.Chat <= 0 && s.cfg.Churn <= 0 {
-		return
-	}
-	for i := slot; i < len(s.bots); i += slots {
-		s.chat(&s.bots[i])
-		if s.err == nil {
-			s.err = s.churn(i)
-		}
-	}
-}

@@ -71,7 +71,7 @@ func lerp(dst, a, b []float32, f float32) {
 // BenchmarkCall is Nearest of 16 spheres, of rays that all hit or all miss: what a call costs however few are asked, less the tests
 // themselves, 2.5 ns with AVX-512 and 3.2 with AVX2 by ns/test of BenchmarkNearest for 1024.
 //
-// Measured with AVX-512: 8.5 ns a miss, 17.8 a hit; with AVX2 11.1 and 18.7. What a hit has more is the float64 verdict: some 70 cycles
+// Measured with AVX-512: 7.8 ns a miss, 17.6 a hit; with AVX2 10.0 and 18.3. What a hit has more is the float64 verdict: some 70 cycles
 // of products and sums that wait for each other, after another 40 until its row is known. They overlap with the next call's only as
 // far as the processor looks ahead: without the square root it would be 1.4 ns less, without a verdict 10. A verdict in float32 as
 // c-fma gives it takes 9 ns, and would not be the oracle's.
