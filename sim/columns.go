@@ -10,7 +10,6 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/anim"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -67,22 +66,15 @@ func newScratch(slots int) *scratch {
 	return s
 }
 
-// columns is what systems work on: every player's components, one row a player, and the resources, for one tick.
+// columns is what systems work on: the resources, and every player's components, one row a player, for one tick.
 type columns struct {
-	match   *Match
-	kit     *Kit
-	clock   *Clock
-	arena   *arena.Arena
-	history *lagcomp.History
-	score   *Score
-	mode    *mode.State
-	scene   *object.Scene
-	objects *Objects
-	outcome *Outcome
-	scratch *scratch
-	inboxes []Inbox
-	poses   *poses
+	match *Match
+	resources
+	rows
+}
 
+// rows are the components of all players. With nobody in the match, or between ticks, every column is empty.
+type rows struct {
 	id      []ecs.NetID
 	pos     []geom.Vec3
 	vel     []geom.Vec3
@@ -95,15 +87,9 @@ type columns struct {
 	know    []Knowledge
 }
 
-// open takes the columns of all players; close follows. With nobody in the match every column is empty.
+// open takes the columns of all players; close follows.
 func (m *Match) open() *columns {
-	s := ecs.Resource[scratch](m.World)
-	c := &s.now
-	*c = columns{
-		match: m, kit: m.Kit(), clock: ecs.Resource[Clock](m.World), arena: ecs.Resource[arena.Arena](m.World),
-		history: m.History(), score: m.Score(), mode: m.Mode(), scene: m.Scene(), objects: m.Objects(), outcome: m.Outcome(), scratch: s,
-		inboxes: ecs.Resource[inboxes](m.World).of, poses: ecs.Resource[poses](m.World),
-	}
+	c := &m.scratch.now
 	if !m.view.Open() {
 		return c
 	}
@@ -122,7 +108,7 @@ func (m *Match) open() *columns {
 
 func (c *columns) close() {
 	c.match.view.Close()
-	*c = columns{}
+	c.rows = rows{}
 }
 
 // asVec3 sees velocities as the vectors they are; both types have one layout.

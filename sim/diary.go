@@ -98,7 +98,7 @@ func (d *Diary) missed(s *lagcomp.Shot, id uint32) {
 // close notes what the tick took, before anybody leaves.
 func (d *Diary) close(c *columns) {
 	d.Tick = c.clock.Tick
-	in := ecs.Resource[inboxes](c.match.World).of
+	in := c.inboxes.of
 	for slot := range in {
 		id := c.match.World.At(slot)
 		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see Inbox.Take

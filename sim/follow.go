@@ -5,7 +5,7 @@ import "github.com/tickrate/tickrate/ecs"
 // Follow makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
 // that no tick is of both, and none of its ids is one of the other's.
 func (m *Match) Follow(old *Match) {
-	ecs.Resource[Clock](m.World).Tick = old.Tick()
+	m.clock.Tick = old.Tick()
 	m.World.Follow(old.World)
 }
 

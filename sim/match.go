@@ -17,6 +17,7 @@ import (
 // Match is one game: a world of players on an arena. It holds handles only; all state is in the world.
 type Match struct {
 	World *ecs.World
+	resources
 
 	player  ecs.Kind
 	view    *ecs.View
@@ -35,8 +36,42 @@ type Match struct {
 	diary *Diary                                // of Keep
 
 	receipts *lagcomp.Receipts // nil: nobody asks
+}
 
-	clock *Clock // the world's, which is asked for too often to be looked up
+// resources are the world's, which are asked for too often to be looked up by type. None is replaced while the world lives.
+type resources struct {
+	rules   *Rules
+	kit     *Kit
+	clock   *Clock
+	arena   *arena.Arena
+	history *lagcomp.History
+	score   *Score
+	mode    *mode.State
+	scene   *object.Scene
+	objects *Objects
+	outcome *Outcome
+	scratch *scratch
+	inboxes *inboxes
+	poses   *poses
+	places  *places
+}
+
+// keep makes the resources the world's.
+func (r *resources) keep(w *ecs.World) {
+	ecs.SetResource(w, r.rules)
+	ecs.SetResource(w, r.kit)
+	ecs.SetResource(w, r.clock)
+	ecs.SetResource(w, r.arena)
+	ecs.SetResource(w, r.history)
+	ecs.SetResource(w, r.score)
+	ecs.SetResource(w, r.mode)
+	ecs.SetResource(w, r.scene)
+	ecs.SetResource(w, r.objects)
+	ecs.SetResource(w, r.outcome)
+	ecs.SetResource(w, r.scratch)
+	ecs.SetResource(w, r.inboxes)
+	ecs.SetResource(w, r.poses)
+	ecs.SetResource(w, r.places)
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -105,38 +140,33 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.know)
 	m.view = w.View(m.player)
 
-	ecs.SetResource(w, &rules)
-	ecs.SetResource(w, kit)
-	ecs.SetResource(w, a)
-	m.clock = &Clock{}
-	ecs.SetResource(w, m.clock)
-	ecs.SetResource(w, &Score{})
 	start := kit.Mode.Start()
-	ecs.SetResource(w, &start)
-	ecs.SetResource(w, &Outcome{
-		Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
-	})
 	history := lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4)
-	ecs.SetResource(w, history)
-	ecs.SetResource(w, newObjects(&rules.Game.Layout, slots))
 	scene := &object.Scene{
 		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Ledger: object.NewLedger(4 * slots),
 		Ammo: kit.Ammo, Fuses: kit.Fuses, Cask: rules.Game.Barrel, Box: rules.Game.Cube,
 	}
 	furnish(scene, &rules.Game.Layout)
 	scene.Reserve(4*slots, slots+len(scene.Barrel), slots)
-	ecs.SetResource(w, scene)
-	ecs.SetResource(w, &inboxes{make([]Inbox, slots)})
-	ecs.SetResource(w, &poses{make([]rig.Pose, slots), make([]ability.Public, slots)})
-	ecs.SetResource(w, newScratch(slots))
-	ecs.SetResource(w, newPlaces(a, &rules.Game.Layout, slots))
+	m.resources = resources{
+		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start, scene: scene,
+		objects: newObjects(&rules.Game.Layout, slots),
+		outcome: &Outcome{
+			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
+		},
+		scratch: newScratch(slots), inboxes: &inboxes{make([]Inbox, slots)},
+		poses:  &poses{make([]rig.Pose, slots), make([]ability.Public, slots)},
+		places: newPlaces(a, &rules.Game.Layout, slots),
+	}
+	m.resources.keep(w)
+	m.scratch.now = columns{match: m, resources: m.resources}
 	return m
 }
 
 // SetRespawn changes how long the dead wait from now on, in milliseconds; nothing that a client predicts depends on it. The error
 // says what the mode cannot use, and nothing has changed.
 func (m *Match) SetRespawn(millis int32) error {
-	kit, rules := ecs.Resource[Kit](m.World), m.Rules()
+	kit, rules := m.kit, m.rules
 	p := kit.game.Mode
 	p.RespawnMillis = millis
 	compiled, err := p.Compile(rules.Rate)
@@ -150,45 +180,45 @@ func (m *Match) SetRespawn(millis int32) error {
 }
 
 // Rules returns the rules in force.
-func (m *Match) Rules() *Rules { return ecs.Resource[Rules](m.World) }
+func (m *Match) Rules() *Rules { return m.rules }
 
 // Kit returns what is played with.
-func (m *Match) Kit() *Kit { return ecs.Resource[Kit](m.World) }
+func (m *Match) Kit() *Kit { return m.kit }
 
 // Tick returns the tick that was simulated last, 0 before the first.
 func (m *Match) Tick() tick.Tick { return m.clock.Tick }
 
 // Score returns who belongs to which team.
-func (m *Match) Score() *Score { return ecs.Resource[Score](m.World) }
+func (m *Match) Score() *Score { return m.score }
 
 // Mode returns the state of the round, which is all that players are told of it.
-func (m *Match) Mode() *mode.State { return ecs.Resource[mode.State](m.World) }
+func (m *Match) Mode() *mode.State { return m.mode }
 
 // Objects returns what flies and stands about; not to be written.
-func (m *Match) Objects() *Objects { return ecs.Resource[Objects](m.World) }
+func (m *Match) Objects() *Objects { return m.objects }
 
 // Scene returns what objects act on: its Barrel and Cube rows, its tables and its account of blasts; not to be written.
-func (m *Match) Scene() *object.Scene { return ecs.Resource[object.Scene](m.World) }
+func (m *Match) Scene() *object.Scene { return m.scene }
 
 // Outcome returns what the last tick brought about; valid until the next Step.
-func (m *Match) Outcome() *Outcome { return ecs.Resource[Outcome](m.World) }
+func (m *Match) Outcome() *Outcome { return m.outcome }
 
 // History returns the memory that shots are tested against.
-func (m *Match) History() *lagcomp.History { return ecs.Resource[lagcomp.History](m.World) }
+func (m *Match) History() *lagcomp.History { return m.history }
 
 // Poses returns what everybody looks like to others after the last tick, by slot; ID 0 = nobody. Valid until the next
 // Step; not to be written. Who died in that tick still stands in it: history was recorded before, and both are the same.
-func (m *Match) Poses() []rig.Pose { return ecs.Resource[poses](m.World).of }
+func (m *Match) Poses() []rig.Pose { return m.poses.of }
 
 // Acts returns what everybody is told of everybody's abilities, by slot, as Poses.
-func (m *Match) Acts() []ability.Public { return ecs.Resource[poses](m.World).acts }
+func (m *Match) Acts() []ability.Public { return m.poses.acts }
 
 // Inbox returns the commands that wait for a player, nil for a stale id.
 func (m *Match) Inbox(id ecs.NetID) *Inbox {
 	if m.World.KindOf(id) != m.player {
 		return nil
 	}
-	return &ecs.Resource[inboxes](m.World).of[id.Index()]
+	return &m.inboxes.of[id.Index()]
 }
 
 // Vital returns a player's fortune, nil for an id without a row. It may be used until the next Step.
@@ -239,8 +269,8 @@ func (m *Match) reserve(as entry) ecs.NetID {
 // seat notes how the player who was given an id comes in.
 func (m *Match) seat(id ecs.NetID, as entry) ecs.NetID {
 	if id != 0 {
-		ecs.Resource[inboxes](m.World).of[id.Index()].reset(m.Tick() + 1)
-		ecs.Resource[places](m.World).entries[id.Index()] = as
+		m.inboxes.of[id.Index()].reset(m.Tick() + 1)
+		m.places.entries[id.Index()] = as
 	}
 	m.did(ActJoin, id, int32(as))
 	return id

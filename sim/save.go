@@ -166,7 +166,7 @@ func loadSettings(m *Match, src []byte) ([]byte, error) {
 }
 
 func loadRound(m *Match, src []byte) (_ []byte, err error) {
-	clock, s := ecs.Resource[Clock](m.World), m.Mode()
+	clock, s := m.clock, m.mode
 	if src, err = parsePlanes(src, one(clock)); err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (c *columns) sound() error {
 }
 
 func saveInboxes(m *Match, c *columns, dst []byte) []byte {
-	in := ecs.Resource[inboxes](m.World).of
+	in := m.inboxes.of
 	rows := make([]waiting, len(c.id))
 	var all []Command
 	for i, id := range c.id {
@@ -269,7 +269,7 @@ func saveInboxes(m *Match, c *columns, dst []byte) []byte {
 
 func loadInboxes(m *Match, src []byte) ([]byte, error) {
 	ids := m.ids()
-	in := ecs.Resource[inboxes](m.World).of
+	in := m.inboxes.of
 	rows := make([]waiting, len(ids))
 	src, err := parsePlanes(src, memory(rows))
 	if err != nil {

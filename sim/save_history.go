@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -76,7 +75,7 @@ func loadHistory(m *Match, src []byte) ([]byte, error) {
 func (m *Match) remember() {
 	c := m.open()
 	defer c.close()
-	p := ecs.Resource[poses](m.World)
+	p := m.poses
 	for i, id := range c.id {
 		if at, ok := c.history.Pose(c.clock.Tick, id.Index()); ok {
 			p.of[id.Index()] = at

@@ -114,7 +114,8 @@ func TestSaveHasEverything(t *testing.T) {
 		of     reflect.Type
 		fields string
 	}{
-		{reflect.TypeFor[Match](), "World player view pos vel state look vital ability anim command know seen how diary receipts clock"},
+		{reflect.TypeFor[Match](), "World resources player view pos vel state look vital ability anim command know seen how diary receipts"},
+		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch inboxes poses places"},
 		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied jumps crowds shells grenades"},
 		{reflect.TypeFor[object.Scene](), "Arena Players Rate Now Ledger Blasts Ammo Fuses Cask Box Barrel Cube yard sweeps rows hits loop lanes task near held"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},

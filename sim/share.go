@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/split"
 )
 
@@ -20,7 +19,7 @@ const roundsGrain = 4
 // grenades (their ways and what they meet). What they bring about is put together in the order of rows, and everything with
 // effects on others is done by the caller alone.
 func (m *Match) Share(r split.Runner) {
-	s := ecs.Resource[scratch](m.World)
+	s := m.scratch
 	s.loop.Share(r)
 	m.Scene().Share(r)
 	for i := range s.deeds {
@@ -31,7 +30,7 @@ func (m *Match) Share(r split.Runner) {
 }
 
 // Wake says that a tick will be played in some 50 us: whoever shares its loops and sleeps takes so long to wake. It need not be called.
-func (m *Match) Wake() { ecs.Resource[scratch](m.World).loop.Wake() }
+func (m *Match) Wake() { m.scratch.loop.Wake() }
 
 // split runs a loop over n rows, whole or in parts, and returns how many those were.
 func (c *columns) split(n int, do func(*columns, split.Part)) (parts int) {

@@ -39,7 +39,7 @@ func newPlaces(a *arena.Arena, l *Layout, slots int) *places {
 
 // enter sets up the row of a player who has just joined.
 func (m *Match) enter(id ecs.NetID) {
-	as := ecs.Resource[places](m.World).entries[id.Index()]
+	as := m.places.entries[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}
 	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = Knowledge{}, Command{}, Look{}, anim.State{}
@@ -69,9 +69,9 @@ func (m *Match) enter(id ecs.NetID) {
 // place returns the state of a player put where its team spawns next.
 func (m *Match) place(team uint8) move.Motion {
 	at := m.Kit().Mode.Spawn(m.Mode(), team)
-	spawns := ecs.Resource[arena.Arena](m.World).TeamSpawns(team)
+	spawns := m.arena.TeamSpawns(team)
 	if at.Base >= 0 {
-		if there := ecs.Resource[places](m.World).bases[at.Base]; len(there) > 0 {
+		if there := m.places.bases[at.Base]; len(there) > 0 {
 			spawns = there
 		}
 	}

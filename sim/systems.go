@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -35,13 +34,13 @@ func (m *Match) Begin() {
 
 // Run runs system i of Systems.
 func (m *Match) Run(i int) {
-	c := &ecs.Resource[scratch](m.World).now
+	c := &m.scratch.now
 	systems[i].run(c)
 }
 
 // End closes the tick and applies the joins and leaves that were asked for.
 func (m *Match) End() {
-	c := &ecs.Resource[scratch](m.World).now
+	c := &m.scratch.now
 	if m.diary != nil {
 		m.diary.close(c)
 	}
@@ -55,7 +54,7 @@ func (m *Match) End() {
 func takeCommands(c *columns) { c.split(len(c.id), takeCommandsOf) }
 
 func takeCommandsOf(c *columns, p split.Part) {
-	in := c.inboxes
+	in := c.inboxes.of
 	t := c.clock.Tick
 	for i := p.From; i < p.To; i++ {
 		cmd, _ := in[c.id[i].Index()].Take(t)
