@@ -36,8 +36,7 @@ func (s *Sweeper) Around(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) 
 		return nil, false
 	}
 	copy(m.near, m.always)
-	n := a.used
-	s.candidates = kernel.Candidates(a.ray(ray, radius), a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], s.candidates[:0])
+	s.candidates = a.along(&ray, radius, s.candidates)
 	for _, slot := range s.candidates {
 		m.near[slot>>6] |= 1 << (slot & 63)
 	}

@@ -69,7 +69,7 @@ func (h *History) vekCast(v *vekBroad) func([]Shot, []Hit) {
 			a, b := h.between(s.View)
 			radius, flyers, _ := h.ways.widen(h, a, b, s.View.Frac)
 			q := question{ray: s.Ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
-			hits[i] = h.sieve.judge(&q, v.near(a.ray(s.Ray, radius), a), flyers, nil)
+			hits[i] = h.sieve.judge(&q, v.near(a.ray(&s.Ray, radius), a), flyers, nil)
 		})
 	}
 }
@@ -99,12 +99,12 @@ func BenchmarkBroadPhase(b *testing.B) {
 			return len(near) + len(flyers)
 		}},
 		{"between", func(s *Shot, a, b *frame) int {
-			r := a.ray(s.Ray, widest+2e-3)
+			r := a.ray(&s.Ray, widest+2e-3)
 			return len(kernel.Between(r, &columns[int(a.tick)%len(h.frames)], &columns[int(b.tick)%len(h.frames)], float32(s.View.Frac)/256, out))
 		}},
 		{"rival-vek", func(s *Shot, a, b *frame) int {
 			radius, flyers, _ := h.ways.widen(h, a, b, s.View.Frac)
-			return len(v.near(a.ray(s.Ray, radius), a)) + len(flyers)
+			return len(v.near(a.ray(&s.Ray, radius), a)) + len(flyers)
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -108,9 +108,24 @@ func (h *History) judge(s *Shot, l *look, seen func(*Shot, uint32) bool) Hit {
 	return h.sieve.judge(&l.q, l.near, l.flyers, func(id uint32) bool { return seen(s, id) })
 }
 
+// fewQuestions are answered as they come: to put them in order looks at every frame's place, which takes as long as to answer one.
+const fewQuestions = 8
+
+// fewSlots is of how many a history stays in the caches anyway.
+const fewSlots = 64
+
+// single reports whether n questions are better answered as they come than by together.
+func (h *History) single(n int) bool { return n <= fewQuestions || h.slots <= fewSlots }
+
 // together calls judge with the numbers of n questions, those that look at one tick one after the other: its columns are then read
 // from memory once, whatever order the questions came in.
 func (h *History) together(n int, from func(i int) tick.Tick, judge func(i int)) {
+	if h.single(n) {
+		for i := range n {
+			judge(i)
+		}
+		return
+	}
 	for first := 0; first < n; first += len(h.order) {
 		count := min(n-first, len(h.order))
 		clear(h.places)
@@ -152,8 +167,7 @@ func (h *History) near(ray geom.Ray, a, b *frame, frac uint8) (near, flyers []in
 	if !ok {
 		return h.everyone[:a.used], nil
 	}
-	n := a.used
-	return kernel.Candidates(a.ray(ray, radius), a.x[:n], a.y[:n], a.z[:n], a.nr2[:n], h.candidates), flyers
+	return a.along(&ray, radius, h.candidates), flyers
 }
 
 // widen is the radius round feet at a, BoundHigh above them, that holds whoever stands there at frac of the way to b, but for

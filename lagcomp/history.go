@@ -40,7 +40,8 @@ type frame struct {
 	x, y, z    []float32 // feet
 	nr2        []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
 	rows       []rig.Pose
-	step       move // from the tick before
+	columns    kernel.Column // of the rows that are used
+	step       move          // from the tick before
 }
 
 // NewHistory makes a history of the given number of slots that reaches at least ticks back from the newest, and never
@@ -82,7 +83,9 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	}
 	f := &h.frames[int(t)%len(h.frames)]
 	f.tick, f.last, f.step.to = t, h.newest, 0
-	f.used = f.fill(poses)
+	if used := f.fill(poses); used != f.used || f.columns.X == nil {
+		f.used, f.columns = used, f.column(used)
+	}
 	h.newest = t
 }
 
@@ -184,7 +187,7 @@ func (h *History) between(v tick.View) (a, b *frame) {
 
 // frame returns the frame of tick t, or nil if it is not held.
 func (h *History) frame(t tick.Tick) *frame {
-	f := &h.frames[int(t)%len(h.frames)]
+	f := &h.frames[uint32(t)%uint32(len(h.frames))]
 	if t == 0 || f.tick != t || t < h.Oldest() {
 		return nil
 	}
@@ -213,9 +216,15 @@ func (f *frame) column(n int) kernel.Column {
 	return kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
+// along names the rows whose bounds, widened to a radius, a ray may touch, in out's memory.
+func (f *frame) along(r *geom.Ray, radius float32, out []int32) []int32 {
+	way := f.ray(r, radius)
+	return f.columns.Along(&way, out)
+}
+
 // ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
 // bounds are BoundHigh above, so the ray goes down instead.
-func (f *frame) ray(r geom.Ray, radius float32) kernel.Ray {
+func (f *frame) ray(r *geom.Ray, radius float32) kernel.Ray {
 	return kernel.Ray{
 		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHigh, OZ: r.Origin.Z,
 		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,

@@ -27,8 +27,19 @@ var patience = func() int {
 	return 2
 }()
 
-// of returns the index of a frame, or nil if so few asked for it that there is none yet. A fork counts nothing.
+// worth is of how many rows at least an index may be built: fewer are looked at in the time that a walk over some squares takes.
+var worth = func() int {
+	if kernel.Wide() {
+		return 256
+	}
+	return 16
+}()
+
+// of returns the index of a frame, or nil if it has few rows, or if so few asked for it that there is none yet. A fork counts nothing.
 func (s *Sweeper) of(f *frame) *index {
+	if f.used < s.worth {
+		return nil
+	}
 	in := &s.index[int(f.tick)%indexes]
 	if s.ways.shared {
 		if in.tick == f.tick && in.built {

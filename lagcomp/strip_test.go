@@ -32,7 +32,8 @@ func field(t testing.TB, players, ticks, each int) (*History, *slowHistory, []Sw
 func TestRow49StripsAgainstEverybody(t *testing.T) {
 	h, slow, sweeps := field(t, 1500, 90, 900)
 	s := NewSweeper(h)
-	s.wide, s.patience = 16, 0 // or they would be for the largest lobbies only, and for the ticks that many ask for
+	s.indexAfter(0)
+	s.wide = 16 // or they would be for the largest lobbies only, and for the ticks that many ask for
 	hits, strips := 0, 0
 	for i := range sweeps {
 		w := &sweeps[i]
@@ -68,7 +69,7 @@ func TestForksHitTheSame(t *testing.T) {
 	NewSweeper(h).Cast(sweeps, want)
 	for _, prepared := range []bool{true, false} {
 		s := NewSweeper(h)
-		s.patience = 1
+		s.indexAfter(1)
 		if prepared {
 			for i := range sweeps {
 				s.Prepare(sweeps[i].View)
@@ -109,7 +110,7 @@ func BenchmarkStrip(b *testing.B) {
 		}
 		view := tick.View{From: 8, To: 9, Frac: 77}
 		s := NewSweeper(h)
-		s.patience = 0
+		s.indexAfter(0)
 		a, z := h.between(view)
 		ray := geom.Ray{Origin: geom.Vec3{X: -30, Y: 1.6, Z: -20}, Dir: geom.Vec3{X: 0.8, Z: 0.6}, Max: 60}
 		q := s.query(a, z, view.Frac, ray.Origin, ray.At(ray.Max), 0)
@@ -124,7 +125,7 @@ func BenchmarkStrip(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("players=%d/rows", players), func(b *testing.B) {
 			for b.Loop() {
-				n += len(s.alongRay(ray, q))
+				n += len(s.alongRay(&ray, a, q.reach))
 			}
 		})
 	}

@@ -34,6 +34,12 @@ func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []Near) {
 	return out
 }
 
+// indexAfter makes s build an index of however few rows once so many have asked.
+func (s *Sweeper) indexAfter(patience int) {
+	s.patience, s.worth = patience, 0
+	s.makeIndexes()
+}
+
 // TestRow49SweepsAgainstEverybody compares flying spheres and balls, short and long, with the slow twin, in a lobby that
 // dies, teleports and leaves the world, over ticks that fall out of the ring.
 func TestRow49SweepsAgainstEverybody(t *testing.T) {
@@ -43,7 +49,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 		c := newCrowd(uint64(round), 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
-		s.patience = []int{0, 1 << 30}[round/3] // with indexes, and row by row
+		s.indexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
 		for now := tick.Tick(1); now <= 300; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)
@@ -177,7 +183,7 @@ func shortWays(shots []Shot) []Sweep {
 func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)
-	s.patience = 0
+	s.indexAfter(0)
 	shots := append([]Shot(nil), distinct...)
 	for i := range shots {
 		shots[i].Ray.Max, shots[i].View = sweeps[i].Ray.Max, sweeps[i].View

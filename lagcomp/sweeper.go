@@ -33,22 +33,31 @@ type Sweeper struct {
 	notes      []Note // of the sweeps at hand, nil: nobody asks
 	wide       int    // wideStrip, but in tests
 	patience   int    // likewise
+	worth      int    // likewise
 }
 
-// NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot.
+// NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot where there are enough slots for indexes, else
+// next to nothing.
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, index: new([indexes]index), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), ways: newWays(false, h.slots), sieve: newSieve(h.slots), wide: wideStrip, patience: patience,
+		candidates: make([]int32, 0, h.slots), ways: newWays(false, h.slots), sieve: newSieve(h.slots), wide: wideStrip, patience: patience, worth: worth,
 	}
 	s.around.always, s.around.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
-	const n = gridSide * gridSide
-	heads, next := make([]int32, indexes*n), make([]int32, indexes*h.slots)
-	for i := range s.index {
-		s.index[i].head = heads[i*n : (i+1)*n : (i+1)*n]
-		s.index[i].next = next[i*h.slots : (i+1)*h.slots : (i+1)*h.slots]
+	if h.slots >= s.worth {
+		s.makeIndexes()
 	}
 	return s
+}
+
+func (s *Sweeper) makeIndexes() {
+	const n = gridSide * gridSide
+	slots := s.h.slots
+	heads, next := make([]int32, indexes*n), make([]int32, indexes*slots)
+	for i := range s.index {
+		s.index[i].head = heads[i*n : (i+1)*n : (i+1)*n]
+		s.index[i].next = next[i*slots : (i+1)*slots : (i+1)*slots]
+	}
 }
 
 // History is what the sweeper looks at.
@@ -65,53 +74,66 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
-	if s.ways.shared { // the order is the history's
+	if s.ways.shared || s.h.single(len(sweeps)) { // the order of those who share is the history's
 		for i := range sweeps {
-			hits[i] = s.castOne(i, &sweeps[i], seen)
+			s.castOne(i, &sweeps[i], seen, &hits[i])
 		}
 		return
 	}
 	s.h.together(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, func(i int) {
-		hits[i] = s.castOne(i, &sweeps[i], seen)
+		s.castOne(i, &sweeps[i], seen, &hits[i])
 	})
 }
 
-func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool) (best Hit) {
+func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool, hit *Hit) {
+	*hit = Hit{}
 	if s.notes != nil {
 		s.notes[i] = Note{}
 	}
 	a, b := s.h.between(w.View)
+	if a == nil || !usable(w.Radius) {
+		return
+	}
 	ray, ok := Aim(w.Ray)
-	if a == nil || !ok || !usable(w.Radius) {
-		return Hit{}
+	if !ok {
+		return
+	}
+	near, flyers := s.list(a, b, w, &ray)
+	if len(near) == 0 && len(flyers) == 0 { // most ways are short, and meet nobody
+		return
+	}
+	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
+	if seen != nil {
+		*hit = s.sieve.judge(&ask, near, flyers, func(id uint32) bool { return seen(i, id) })
+		return
+	}
+	*hit = s.sieve.judge(&ask, near, flyers, nil)
+	if s.notes != nil {
+		s.sieve.note(&ask, hit, &s.notes[i])
+	}
+}
+
+// list is the rows that a way may touch, and the flyers, who may be among them: looked for in a box round a short one, along the squares
+// of a long one, or among everybody.
+func (s *Sweeper) list(a, b *frame, w *Sweep, ray *geom.Ray) (near, flyers []int32) {
+	in := s.of(a)
+	if in == nil {
+		wide, flyers, ok := s.ways.widen(s.h, a, b, w.View.Frac)
+		if !ok {
+			return s.h.everyone[:a.used], nil
+		}
+		return s.alongRay(ray, a, wide+w.Radius), flyers
 	}
 	end := ray.At(min(ray.Max, 4*Reach))
 	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
-	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
-	near := s.list(a, ray, &q)
-	if seen == nil {
-		best = s.sieve.judge(&ask, near, q.flyers, nil)
-		if s.notes != nil {
-			s.sieve.note(&ask, &best, &s.notes[i])
-		}
-		return best
-	}
-	return s.sieve.judge(&ask, near, q.flyers, func(id uint32) bool { return seen(i, id) })
-}
-
-// list is the rows that a way may touch, but for the flyers: looked for in a box round a short one, along the squares of a long
-// one, or among everybody.
-func (s *Sweeper) list(a *frame, ray geom.Ray, q *query) []int32 {
-	in := s.of(a)
 	switch {
-	case in == nil:
 	case q.cells <= fewCells:
-		s.candidates = in.box(a, q, s.candidates[:0])
-		return s.candidates
-	case s.alongStrip(in, ray, q):
-		return s.candidates
+		s.candidates = in.box(a, &q, s.candidates[:0])
+		return s.candidates, q.flyers
+	case s.alongStrip(in, *ray, &q):
+		return s.candidates, q.flyers
 	}
-	return s.alongRay(ray, *q)
+	return s.alongRay(ray, a, q.reach), q.flyers
 }
 
 // Near is a player whom a ball touches.
@@ -195,14 +217,12 @@ func square(x float32) int {
 	return int(float32(min(max(x, -far), far)*(1/gridSize))+far) - far
 }
 
-// alongRay lists rows that a long way may touch, of everybody.
-func (s *Sweeper) alongRay(ray geom.Ray, q query) []int32 {
-	f := q.frame
-	if q.reach > kernel.MaxRadius {
+// alongRay lists rows that a way may touch within a reach, of everybody.
+func (s *Sweeper) alongRay(ray *geom.Ray, f *frame, reach float32) []int32 {
+	if reach > kernel.MaxRadius {
 		return s.h.everyone[:f.used]
 	}
-	n := f.used
-	return kernel.Candidates(f.ray(ray, q.reach), f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], s.candidates[:0])
+	return f.along(ray, reach, s.candidates)
 }
 
 // mark sets the bits of the rows that a ball may touch: that sorts them, and counts a flyer once.

@@ -59,11 +59,16 @@ const (
 func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 	var c Column // set field by field: a literal is made elsewhere and copied, which costs more than the test of 16 rows
 	c.X, c.Y, c.Z, c.NR2 = xs, ys, zs, nr2
+	return c.Along(&r, out)
+}
+
+// Along is Candidates of a column that there is already.
+func (c *Column) Along(r *Ray, out []int32) []int32 {
 	n := c.len()
 	out = room(out, n)
 	var p probe
-	p.ray(&r)
-	return out[:level.ray(&p, &c, n, out)]
+	p.ray(r)
+	return out[:level.ray(&p, c, n, out)]
 }
 
 // Between is Candidates for spheres on their way: centres are a + (b-a)*f, each product rounded before it is added, where
