@@ -79,6 +79,17 @@ func Split(m Motion) (pos, vel geom.Vec3, s State) {
 	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held}
 }
 
+// load is Join in place, and store Split.
+func (m *Motion) load(pos, vel *geom.Vec3, s *State) {
+	m.Pos, m.Vel = *pos, *vel
+	m.Loco, m.Jumps, m.Since, m.Held = s.Loco, s.Jumps, s.Since, s.Held
+}
+
+func (m *Motion) store(pos, vel *geom.Vec3, s *State) {
+	*pos, *vel = m.Pos, m.Vel
+	s.Loco, s.Jumps, s.Since, s.Held = m.Loco, m.Jumps, m.Since, m.Held
+}
+
 // Columns are the motions of many bodies, one row each; the slices have one length.
 type Columns struct {
 	Pos, Vel []geom.Vec3

@@ -27,7 +27,7 @@ type mover struct {
 
 // resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity that this amounts
 // to, and the state of locomotion it ends in.
-func (m *mover) resolve(b *Motion, in Input, delta geom.Vec3, rate uint16) {
+func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	bounds := &m.arena.Bounds
 	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X || p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
 		b.Pos = p.Max(bounds.Min).Min(bounds.Max)

@@ -21,12 +21,16 @@ func roundVelocity(x float32) float32 { return float32(float64(float64(x)+velMag
 // Round returns m as the wire can carry it: Pos at the nearest multiple of PosUnit, Vel of VelUnit and within TopSpeed
 // along each axis, numbers that are not finite replaced by 0. Step leaves nothing to round.
 func Round(m Motion) Motion {
+	m.round()
+	return m
+}
+
+func (m *Motion) round() {
 	if !m.Pos.Finite() {
 		m.Pos = geom.Vec3{}
 	}
 	m.Pos = roundPos(m.Pos)
 	m.Vel = roundVel(m.Vel)
-	return m
 }
 
 func roundPos(p geom.Vec3) geom.Vec3 {

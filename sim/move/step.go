@@ -1,7 +1,6 @@
 package move
 
 import (
-	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -16,11 +15,8 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16)
 		return m
 	}
 	body := mover{arena: a, body: b, pass: arena.PassTeam(team)}
-	dt := 1 / float32(rate)
-	m = Round(m)
-	b.drive(&m, in, rate, dt)
-	body.resolve(&m, in, m.Vel.Scale(dt), rate)
-	settle(&m, body.origin)
+	m.round()
+	body.step(&m, &in, rate, 1/float32(rate))
 	return m
 }
 
@@ -29,9 +25,12 @@ func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
 	return standard.Step(m, in, NoTeam, a, rate)
 }
 
-// settle ends a tick: b.Pos, so far measured from origin, is rounded to the wire's grid, and with it the velocity.
-func settle(b *Motion, origin geom.Vec3) {
-	b.Pos = origin.Add(roundPos(b.Pos))
+// step is one body's tick, in place, from a rounded motion to one. Nobody copies a motion on the way: a copy of what was only just written
+// in smaller pieces has to wait for them.
+func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
+	m.body.drive(b, *in, rate, dt)
+	m.resolve(b, in, b.Vel.Scale(dt), rate)
+	b.Pos = m.origin.Add(roundPos(b.Pos)) // so far it was measured from there
 	b.Vel = roundVel(b.Vel)
 }
 
@@ -52,15 +51,14 @@ func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena
 	}
 	vel, state, in, who := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)], who[:len(c.Pos)]
 	body := mover{arena: a}
+	var m Motion
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
-		b := bodies[who[i].Body]
-		body.body, body.pass = b, arena.PassTeam(who[i].Team)
-		m := Round(Join(c.Pos[i], vel[i], state[i]))
-		b.drive(&m, in[i], rate, dt)
-		body.resolve(&m, in[i], m.Vel.Scale(dt), rate)
-		settle(&m, body.origin)
-		c.Pos[i], vel[i], state[i] = Split(m)
+		body.body, body.pass = bodies[who[i].Body], arena.PassTeam(who[i].Team)
+		m.load(&c.Pos[i], &vel[i], &state[i])
+		m.round()
+		body.step(&m, &in[i], rate, dt)
+		m.store(&c.Pos[i], &vel[i], &state[i])
 	}
 }
 
@@ -70,14 +68,13 @@ func StepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
 		return
 	}
 	vel, state, in := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)]
-	b := standard
-	body := mover{arena: a, body: b}
+	body := mover{arena: a, body: standard}
+	var m Motion
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
-		m := Round(Join(c.Pos[i], vel[i], state[i]))
-		b.drive(&m, in[i], rate, dt)
-		body.resolve(&m, in[i], m.Vel.Scale(dt), rate)
-		settle(&m, body.origin)
-		c.Pos[i], vel[i], state[i] = Split(m)
+		m.load(&c.Pos[i], &vel[i], &state[i])
+		m.round()
+		body.step(&m, &in[i], rate, dt)
+		m.store(&c.Pos[i], &vel[i], &state[i])
 	}
 }
