@@ -58,15 +58,23 @@ func (c Command) sameWish(o Command) bool {
 // Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
 func (c Command) Clean() (clean Command, changed bool) {
 	clean = c
-	clean.Buttons &= allKeys
+	changed = clean.mend()
+	return clean, changed
+}
+
+// mend is Clean in place. Almost no command is written to.
+func (c *Command) mend() (changed bool) {
+	if c.Buttons&^allKeys != 0 {
+		c.Buttons, changed = c.Buttons&allKeys, true
+	}
 	const up = 0x4000
 	if p := c.Pitch.Signed(); p > up {
-		clean.Pitch = up
+		c.Pitch, changed = up, true
 	} else if p < -up {
 		down := -up
-		clean.Pitch = geom.Angle(down & 0xffff)
+		c.Pitch, changed = geom.Angle(down&0xffff), true
 	}
-	return clean, clean != c
+	return changed
 }
 
 // MaxWindow is the most commands one datagram carries: a quarter of a second and more at 60 Hz.

@@ -47,15 +47,19 @@ const SeenPerMetre = 128
 
 // Seen rounds a player's state to what others see of it; that is also what a shot is tested against.
 func Seen(id uint32, pos geom.Vec3, look Look, v *Vital, a *anim.State) rig.Pose {
-	p := rig.Pose{
-		ID:    id,
-		Pos:   geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)},
-		Yaw:   seenYaw(look.Yaw),
-		Pitch: geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15),
-		Flags: rig.Flags(v.Alive(), v.Team, v.Life),
-	}
-	anim.Draw(a, &p)
+	var p rig.Pose
+	see(&p, id, &pos, look, v, a)
 	return p
+}
+
+// see is Seen into its place: it writes all of p.
+func see(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, v *Vital, a *anim.State) {
+	p.ID = id
+	p.Pos = geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)}
+	p.Yaw = seenYaw(look.Yaw)
+	p.Pitch = geom.Angle(uint16(clampPitch(look.Pitch.Signed()+8)) &^ 15)
+	p.Flags = rig.Flags(v.Alive(), v.Team, v.Life)
+	anim.Draw(a, p)
 }
 
 // seenYaw rounds to the nearest 1/4096 turn.

@@ -34,44 +34,55 @@ type InboxCount struct {
 // Offer takes a command in. It is idempotent by tick: the same command again is a duplicate, another one for a tick
 // that has one is a conflict and refused.
 func (b *Inbox) Offer(c Command) {
-	c, mended := c.Clean()
 	at := &b.ring[c.Tick%inboxTicks]
 	switch {
 	case c.Tick <= b.taken:
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
+		return
 	case c.Tick > b.taken+inboxTicks && !planted.On(planted.InputFar):
 		b.Count.Future++
-	case at.Tick == c.Tick && *at == c:
-		b.Count.Duplicate++
-	case at.Tick == c.Tick:
-		b.Count.Conflict++
-	default:
+		return
+	}
+	mended := c.mend()
+	switch {
+	case at.Tick != c.Tick:
 		*at = c
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Accepted++
 		if mended {
 			b.Count.Clamped++
 		}
+	case *at == c:
+		b.Count.Duplicate++
+	default:
+		b.Count.Conflict++
 	}
 }
 
 // Take returns the command for tick t and whether it is the player's own. Ticks are taken in order. A missing command
 // is bridged by the last one's feet for repeatTicks ticks, then by standing still.
 func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
+	own = b.take(t, &c)
+	return c, own
+}
+
+func (b *Inbox) take(t tick.Tick, c *Command) (own bool) {
 	b.taken = t
 	if at := &b.ring[t%inboxTicks]; at.Tick == t {
-		b.last, *at = *at, Command{}
+		*c, b.last = *at, *at
+		*at = Command{}
 		b.repeats = 0
 		b.Count.Used++
-		return b.last, true
+		return true
 	}
 	if planted.On(planted.InputTwice) && b.last.Tick != 0 {
 		b.last.Tick = t
 		b.Count.Used++
-		return b.last, true
+		*c = b.last
+		return true
 	}
-	c = b.last.Substitute(t)
+	*c = b.last.Substitute(t)
 	if b.last.Tick != 0 {
 		b.Count.Missing++
 	}
@@ -80,7 +91,7 @@ func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
 	} else {
 		c.MoveMag, c.Buttons = 0, 0
 	}
-	return c, false
+	return false
 }
 
 // Looks reports whether the command for tick t is here and names a view.

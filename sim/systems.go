@@ -57,8 +57,8 @@ func takeCommandsOf(c *columns, p split.Part) {
 	in := c.inboxes.of
 	t := c.clock.Tick
 	for i := p.From; i < p.To; i++ {
-		cmd, _ := in[c.id[i].Index()].Take(t)
-		c.command[i] = cmd
+		cmd := &c.command[i]
+		in[c.id[i].Index()].take(t, cmd)
 		c.look[i] = Look{cmd.Yaw, cmd.Pitch}
 	}
 }
@@ -192,7 +192,7 @@ func recordOf(c *columns, part split.Part) {
 			continue
 		}
 		slot := id.Index()
-		p.of[slot] = Seen(uint32(id), c.pos[i], c.look[i], v, &c.anim[i])
-		p.acts[slot] = c.kit.Heroes[v.Hero].Public(&c.ability[i])
+		see(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
+		c.kit.Heroes[v.Hero].Tell(&c.ability[i], &p.acts[slot])
 	}
 }

@@ -75,6 +75,13 @@ func (h *Hero) Shooting(s *State) bool { return s.Active&(h.guns|h.sticky) != 0 
 
 // Public returns what the others are told of s.
 func (h *Hero) Public(s *State) (p Public) {
+	h.Tell(s, &p)
+	return p
+}
+
+// Tell is Public into its place: it writes all of p.
+func (h *Hero) Tell(s *State, p *Public) {
+	*p = Public{}
 	for i, slot := range h.weapons {
 		if slot >= 0 {
 			p.Fired[i] = s.Slots[slot].Count
@@ -92,5 +99,4 @@ func (h *Hero) Public(s *State) (p Public) {
 	}
 	p.Sprinting = h.sprints(s)
 	p.Reloading = s.Reloading != 0
-	return p
 }
