@@ -32,12 +32,15 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		!(geom.Abs(r.Dir.LenSq()-1) <= 2e-5) {
 		return Touch{}, false
 	}
-	b := newBeam(r)
-	from, last, ok := a.clip(&b, radius)
-	if !ok {
-		return Touch{}, false
+	b := beam{max: r.Max} // the rest of it when something is met: most ways meet nothing
+	from, last, made := float32(0), r.Max, false
+	if !a.within(&r) {
+		b, made = newBeam(r), true
+		if from, last, ok = a.clip(&b, radius); !ok {
+			return Touch{}, false
+		}
+		ok = false
 	}
-	ok = false
 	// Pieces of the way: within each, everything near stands in one square's list.
 	level := geom.Sqrt(float32(r.Dir.X*r.Dir.X) + float32(r.Dir.Z*r.Dir.Z))
 	half := last
@@ -55,6 +58,9 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z || s.Max.Z < lo.Z {
 				continue
 			}
+			if !made {
+				b, made = newBeam(r), true
+			}
 			if t, n, touched := s.sweep(&b, radius); touched && (!ok || t < hit.Distance) {
 				hit, ok = Touch{t, n}, true
 				b.max = t
@@ -65,6 +71,17 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 			return hit, ok
 		}
 	}
+}
+
+// within reports that a way lies in the arena, all of it and not just so: then clip would cut nothing off.
+func (a *Arena) within(r *geom.Ray) bool {
+	const inset, short = 1. / 64, 64
+	p, q := r.Origin, r.At(r.Max)
+	x0, x1 := a.Bounds.Min.X+inset, a.Bounds.Max.X-inset
+	y0, y1 := a.Bounds.Min.Y+inset, a.Bounds.Max.Y-inset
+	z0, z1 := a.Bounds.Min.Z+inset, a.Bounds.Max.Z-inset
+	return r.Max <= short && p.X > x0 && p.X < x1 && q.X > x0 && q.X < x1 && p.Y > y0 && p.Y < y1 && q.Y > y0 && q.Y < y1 &&
+		p.Z > z0 && p.Z < z1 && q.Z > z0 && q.Z < z1
 }
 
 // box holds both ends, grown.

@@ -260,3 +260,29 @@ func BenchmarkSweep(b *testing.B) {
 		})
 	}
 }
+
+// Where a way is found to lie within the arena, to cut it would cut nothing off, to the bit.
+func TestWithinCutsNothing(t *testing.T) {
+	a := Generate(32, 3)
+	rng := rand.New(rand.NewPCG(7, 7))
+	span := a.Bounds.Max.Sub(a.Bounds.Min)
+	in := 0
+	for i := range 200000 {
+		at := geom.Vec3{X: rng.Float32() * span.X, Y: rng.Float32() * span.Y, Z: rng.Float32() * span.Z}
+		r := geom.Ray{Origin: a.Bounds.Min.Add(at), Dir: geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(rng.Uint32())), Max: rng.Float32() * 40}
+		if i%3 == 0 { // along an axis, or nearly
+			r.Dir = [...]geom.Vec3{{X: 1}, {Y: -1}, {Z: -1}, {X: 1, Y: 1e-6}, {Z: 1, X: -1e-12}}[rng.IntN(5)]
+		}
+		if !a.within(&r) {
+			continue
+		}
+		in++
+		b := newBeam(r)
+		if from, to, ok := a.clip(&b, rng.Float32()*MaxSweep*float32(i&1)); !ok || from != 0 || to != r.Max {
+			t.Fatalf("%+v is cut to %v, %v, %v", r, from, to, ok)
+		}
+	}
+	if in < 10000 {
+		t.Fatalf("%d ways within: they prove little", in)
+	}
+}

@@ -158,15 +158,16 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 
 // flyPart finds what the projectiles of some sweeps meet on their ways.
 func flyPart(s *Scene, part split.Part) {
+	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
 		p := &s.task.projectiles[s.rows[j]]
 		r := &s.Ammo[p.Type]
 		way := r.Way(p.age(s.Now - 1))
 		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Way(p.age(s.Now)) - way}
 		s.obstacles(p, r, &ray)
-		s.sweeps[j] = lagcomp.Sweep{
-			Ray: ray, Radius: r.Radius, View: s.Players.History().Delayed(s.Now, p.Delay), Except: uint32(p.Owner), Team: p.Team,
-		}
+		w := &s.sweeps[j] // in place: what is made elsewhere and copied waits for its parts
+		w.Ray, w.Radius, w.View = ray, r.Radius, h.Delayed(s.Now, p.Delay)
+		w.Except, w.Team = uint32(p.Owner), p.Team
 	}
 	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
@@ -175,6 +176,9 @@ func flyPart(s *Scene, part split.Part) {
 func (s *Scene) obstacles(p *Projectile, r *Round, ray *geom.Ray) {
 	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
 		ray.Max, p.Struck, p.Normal = hit.Distance, StruckGround, hit.Normal
+	}
+	if len(s.Barrel)+len(s.Cube) == 0 {
+		return
 	}
 	if i, t, ok := s.SweepBarrels(*ray, r.Radius); ok && t < ray.Max {
 		ray.Max, p.Struck, p.Normal, p.Victim = t, StruckBarrel, p.dir.Scale(-1), s.Barrel[i].ID
