@@ -111,8 +111,21 @@ func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 	return src, nil
 }
 
-// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their numbers.
+// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their numbers. It is remembered, too.
 func layoutOf(types []reflect.Type) uint64 {
+	var list [32]reflect.Type
+	if copy(list[:], types) < len(types) {
+		return printOf(types)
+	}
+	if known, ok := layouts.Load(list); ok {
+		return known.(uint64)
+	}
+	sum := printOf(types)
+	layouts.Store(list, sum)
+	return sum
+}
+
+func printOf(types []reflect.Type) uint64 {
 	h := fnv.New64a()
 	for _, t := range types {
 		fmt.Fprintln(h, t)

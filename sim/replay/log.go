@@ -247,10 +247,18 @@ func (w *writer) size() (n int) {
 
 // reader reads a log. The first error stays.
 type reader struct {
-	in    [streams][]byte
+	in    [streams]stream
 	slots []said
 	err   error
 }
+
+// stream is the bytes of one sort, and how many of them are read.
+type stream struct {
+	all []byte
+	at  int
+}
+
+func (s *stream) left() []byte { return s.all[s.at:] }
 
 func newReader(log []byte, slots int) (*reader, error) {
 	r := &reader{slots: make([]said, slots)}
@@ -266,7 +274,7 @@ func newReader(log []byte, slots int) (*reader, error) {
 		if n > uint64(len(log)) {
 			return nil, fmt.Errorf("%w: stream %d of %d bytes, expected at most %d", ErrFormat, i, n, len(log))
 		}
-		r.in[i], log = log[:n], log[n:]
+		r.in[i].all, log = log[:n], log[n:]
 	}
 	if len(log) > 0 {
 		return nil, fmt.Errorf("%w: a log with %d bytes too many", ErrFormat, len(log))
@@ -274,47 +282,53 @@ func newReader(log []byte, slots int) (*reader, error) {
 	return r, nil
 }
 
-func (r *reader) fail(stream int) {
+func (r *reader) fail(s int) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%w: a log that makes no sense in stream %d", ErrFormat, stream)
+		r.err = fmt.Errorf("%w: a log that makes no sense in stream %d", ErrFormat, s)
 	}
-	r.in = [streams][]byte{}
+	r.in = [streams]stream{}
 }
 
 func (r *reader) uvarint(s int, limit uint64) uint64 {
-	v, n := binary.Uvarint(r.in[s])
+	in := &r.in[s]
+	if b := in.left(); len(b) > 0 && b[0] < 0x80 && uint64(b[0]) <= limit { // most are a byte
+		in.at++
+		return uint64(b[0])
+	}
+	v, n := binary.Uvarint(in.left())
 	if n <= 0 || v > limit {
 		r.fail(s)
 		return 0
 	}
-	r.in[s] = r.in[s][n:]
+	in.at += n
 	return v
 }
 
 func (r *reader) varint(s int) int64 {
-	v, n := binary.Varint(r.in[s])
+	in := &r.in[s]
+	v, n := binary.Varint(in.left())
 	if n <= 0 || v != int64(int32(v)) {
 		r.fail(s)
 		return 0
 	}
-	r.in[s] = r.in[s][n:]
+	in.at += n
 	return v
 }
 
 func (r *reader) byte(s int) byte {
-	if len(r.in[s]) == 0 {
+	in := &r.in[s]
+	if in.at >= len(in.all) {
 		r.fail(s)
 		return 0
 	}
-	b := r.in[s][0]
-	r.in[s] = r.in[s][1:]
-	return b
+	in.at++
+	return in.all[in.at-1]
 }
 
 const anything = 1<<32 - 1
 
 // count reads how many follow, of one byte each at least.
-func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s])))) }
+func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s].left())))) }
 
 // tick reads the diary of tick now into d.
 func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
@@ -326,7 +340,8 @@ func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
 	r.presence()
 	for i := range r.slots {
 		if s := &r.slots[i]; s.here && r.err == nil {
-			d.Taken = append(d.Taken, sim.Taken{ID: s.id, Command: r.command(s, now)})
+			d.Taken = append(d.Taken, sim.Taken{})
+			r.command(s, now, &d.Taken[len(d.Taken)-1])
 		}
 	}
 	for range r.count(sKnown) {
@@ -363,10 +378,11 @@ func (r *reader) presence() {
 	}
 }
 
-func (r *reader) command(s *said, now tick.Tick) sim.Command {
+// command reads into t what a slot gives, field by field: of what was only just written no copy is made in one piece.
+func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
 	c := &s.command
 	flags := r.byte(sFlags)
-	c.Tick, c.View = now, tick.View{}
+	t.ID, t.Command.Tick = s.id, now
 	if flags&cYaw != 0 {
 		c.Yaw += geom.Angle(r.varint(sYaw))
 	}
@@ -382,11 +398,13 @@ func (r *reader) command(s *said, now tick.Tick) sim.Command {
 		c.Buttons |= sim.Buttons(r.byte(sButtons)) << 8
 	}
 	if flags&cView != 0 {
-		c.View.From = now - tick.Tick(int32(r.varint(sView)))
-		c.View.To = c.View.From + tick.Tick(int32(r.varint(sView)))
-		c.View.Frac = r.byte(sView)
+		v := &t.Command.View
+		v.From = now - tick.Tick(int32(r.varint(sView)))
+		v.To = v.From + tick.Tick(int32(r.varint(sView)))
+		v.Frac = r.byte(sView)
 	}
-	return *c
+	to := &t.Command
+	to.Yaw, to.Pitch, to.MoveYaw, to.MoveMag, to.Buttons = c.Yaw, c.Pitch, c.MoveYaw, c.MoveMag, c.Buttons
 }
 
 func (r *reader) known(d *sim.Diary, now tick.Tick) {
@@ -409,7 +427,7 @@ func (r *reader) known(d *sim.Diary, now tick.Tick) {
 
 // sums reads a checkpoint of so many prints.
 func (r *reader) sums(prints []uint16) (hash uint64, err error) {
-	b := r.in[sSums]
+	b := r.in[sSums].left()
 	if len(b) < 8+2*len(prints) {
 		r.fail(sSums)
 		return 0, r.err
@@ -418,14 +436,14 @@ func (r *reader) sums(prints []uint16) (hash uint64, err error) {
 	for i := range prints {
 		prints[i] = binary.LittleEndian.Uint16(b[8+2*i:])
 	}
-	r.in[sSums] = b[8+2*len(prints):]
+	r.in[sSums].at += 8 + 2*len(prints)
 	return hash, nil
 }
 
 // over reports whether all was read.
 func (r *reader) over() bool {
-	for _, s := range r.in {
-		if len(s) > 0 {
+	for i := range r.in {
+		if len(r.in[i].left()) > 0 {
 			return false
 		}
 	}
