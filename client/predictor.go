@@ -24,8 +24,8 @@ type predictor struct {
 	kit    *sim.Kit
 	states *[ringTicks]state // made with the first
 	count  Prediction
-	given  [ringTicks]given
 	acts   ability.Actions // of the tick that was played last
+	given  [ringTicks]given
 }
 
 // given is the command of a tick.
