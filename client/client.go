@@ -76,6 +76,7 @@ type Client struct {
 	reels    []byte // the killcam that came last and nobody has asked for; empty: none
 	resyncAt time.Duration
 	shots    shots
+	poses    poses // made with the first
 }
 
 // New returns a client that begins to connect with its first Outgoing. The error says what in cfg cannot be used.
@@ -296,6 +297,7 @@ func (c *Client) equip() {
 	}
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
+		c.poses = nil // they are of another world
 		c.flights.paces = ghost.DefaultPaces
 	}
 }
