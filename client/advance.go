@@ -34,9 +34,11 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	if !c.measured {
 		c.look(dt)
+		c.watchClocks()
 		return 0
 	}
 	c.predicted.advance(c.now, dt, c.ideal())
+	c.watchClocks()
 	if c.due = c.ask(); c.cfg.Bare {
 		c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(c.held.newest())) // nothing is looked at
 	} else {

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"math/bits"
+
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/sim"
@@ -16,32 +18,43 @@ type arrivals struct {
 func (a *arrivals) note(t tick.Tick, has session.Arrivals) { a.ring[t%ringTicks] = has }
 
 // since lists, for a window of commands that is sent now, the packages that came after some of those with a view were made, the newest
-// package first.
+// package first. Nothing leaves what has arrived, and each command's is part of has.
 func (a *arrivals) since(cmds []sim.Command, has session.Arrivals) []sim.Arrival {
-	n, views := 0, 0
-	for i := range cmds {
-		if cmds[i].View != (tick.View{}) {
-			views++
-		}
-	}
-	if views == 0 { // as most windows
+	if has.Newest == 0 {
 		return nil
 	}
-	for back := range uint64(sim.MaxArrivals) {
-		if has.Newest <= back {
-			break
-		}
-		seq := has.Newest - back
-		if !has.Has(seq) {
+	if has.Newest <= 64 {
+		has.Bits &= 1<<(has.Newest-1) - 1 // sequences begin at 1
+	}
+	found, newest := uint64(0), false // of those before the newest, and that one
+	var came [64]uint8                // by bit of found: since which command
+	last := 0                         // likewise of the newest
+	for i := len(cmds) - 1; i >= 0; i-- {
+		if cmds[i].View == (tick.View{}) { // as most
 			continue
 		}
-		for i := len(cmds) - 1; i >= 0; i-- {
-			if cmds[i].View != (tick.View{}) && !a.ring[cmds[i].Tick%ringTicks].Has(seq) {
-				a.list[n] = sim.Arrival{Back: uint8(back), Since: uint8(len(cmds) - 1 - i)}
-				n++
-				break
+		had := a.ring[cmds[i].Tick%ringTicks]
+		if back := has.Newest - had.Newest; back > 0 {
+			had.Bits = had.Bits<<back | 1<<(back-1)
+			if !newest {
+				newest, last = true, len(cmds)-1-i
 			}
 		}
+		fresh := has.Bits &^ had.Bits &^ found
+		found |= fresh
+		for ; fresh != 0; fresh &= fresh - 1 {
+			came[bits.TrailingZeros64(fresh)] = uint8(len(cmds) - 1 - i)
+		}
+	}
+	n := 0
+	if newest {
+		a.list[0] = sim.Arrival{Since: uint8(last)}
+		n = 1
+	}
+	for ; found != 0; found &= found - 1 {
+		back := bits.TrailingZeros64(found)
+		a.list[n] = sim.Arrival{Back: uint8(back + 1), Since: came[back]}
+		n++
 	}
 	return a.list[:n]
 }

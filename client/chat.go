@@ -92,8 +92,8 @@ const lineRing = 64
 
 // talk is the lines and names that the server has told us.
 type talk struct {
-	ring    [lineRing]Line
 	in, out uint64
+	ring    []Line // made with the first
 	overrun uint64
 	half    Line // whose text goes on in the next event
 	open    bool
@@ -270,6 +270,9 @@ func (t *talk) add(l Line) {
 	if t.in-t.out == lineRing {
 		t.out++
 		t.overrun++
+	}
+	if t.ring == nil {
+		t.ring = make([]Line, lineRing)
 	}
 	t.ring[t.in%lineRing] = l
 	t.in++

@@ -38,45 +38,45 @@ type Client struct {
 	sentAt   time.Duration
 	looks    looking
 
-	out       netcode.Outbox // what is to be sent
+	out        netcode.Outbox        // what is to be sent
+	owner      *snapshot.OwnerReader // nil if bare
+	decoder    *snapshot.Decoder     // nil if thin
+	view       tick.View
+	selfTick   tick.Tick
+	self       ghost.Self
+	account    *Account
+	render     renderClock
+	correction correction
+	owed       [][]byte // events about the world that found the queue full
+	cfg        Config
+	missed     missed
+	welcome    wire.Welcome
+	events     events
+	talk       talk
+	fetch      fetch
+	flights    flights
+	stats      Stats // of which only counters are kept here, see Client.Stats
+	count      session.Counters
+
+	pledges   pledges
+	held      held
 	server    serverClock
 	predicted predictedClock
 	predict   predictor
-	pledges   pledges
-	held      held
-	owed      [][]byte // events about the world that found the queue full
-	cfg       Config
-	missed    missed
-	count     session.Counters
-	stats     Stats // of which only counters are kept here, see Client.Stats
 	arrivals  arrivals
 	draft     [wire.MaxPackage]byte
 	window    [sim.MaxWindow]sim.Command
 
 	err      error
-	welcome  wire.Welcome
 	restless restless
 	rules    sim.Rules // as the caller gave them
 	unlike   bool      // the Welcome names other schemas or another model than ours
 	theirs   []byte    // the server's text of them, as far as it has come
-	fetch    fetch
-
-	render     renderClock
-	correction correction
-
-	owner    *snapshot.OwnerReader // nil if bare
-	decoder  *snapshot.Decoder     // nil if thin
-	flights  flights
-	self     ghost.Self
-	selfTick tick.Tick
-	view     tick.View
-	shots    shots
-	events   events
-	talk     talk
 	rounds   rounds
 	reels    []byte // the killcam that came last and nobody has asked for; empty: none
-	account  *Account
 	resyncAt time.Duration
+	shots    shots
+	poses    poses // made with the first
 }
 
 // New returns a client that begins to connect with its first Outgoing. The error says what in cfg cannot be used.
@@ -297,6 +297,7 @@ func (c *Client) equip() {
 	}
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
+		c.poses = nil // they are of another world
 		c.flights.paces = ghost.DefaultPaces
 	}
 }

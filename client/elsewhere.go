@@ -45,7 +45,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	c.rounds.known = false
 	c.looks.target = 0
 	c.correction = correction{count: c.correction.count}
-	c.flights = flights{count: c.flights.count, queue: c.flights.queue}
+	c.flights = flights{count: c.flights.count, queue: c.flights.queue, own: c.flights.own}
 	c.cfg.Rules = c.rules
 	c.join(now, w)
 	return nil

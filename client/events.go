@@ -24,6 +24,13 @@ const (
 	ResetRender
 )
 
+// watchClocks notes whether an EventReset is due: where the clocks have just moved, as who asks for events has not got them at hand.
+func (c *Client) watchClocks() {
+	if told := &c.events.resets; c.predicted.resets != told[ResetPredicted] || c.render.resets != told[ResetRender] {
+		c.events.jumped = true
+	}
+}
+
 // reset is the EventReset that is due.
 func (c *Client) reset() (sim.Event, bool) {
 	for part, clock := range [...]struct {
@@ -37,14 +44,16 @@ func (c *Client) reset() (sim.Event, bool) {
 			return e, true
 		}
 	}
+	c.events.jumped = false
 	return sim.Event{}, false
 }
 
 // events is a queue of what the server told us.
 type events struct {
-	ring     [eventRing]sim.Event
 	in, out  uint64
-	overrun  uint64 // oldest ones that were overwritten, because nobody asked for them
+	jumped   bool        // a clock was set anew, and no EventReset has told of it
+	ring     []sim.Event // made with the first
+	overrun  uint64      // oldest ones that were overwritten, because nobody asked for them
 	received uint64
 	resets   [2]uint64 // of the clocks, as EventReset has told
 }
@@ -54,6 +63,9 @@ type events struct {
 func (c *Client) NextEvent() (sim.Event, bool) {
 	q := &c.events
 	if q.in == q.out {
+		if !q.jumped {
+			return sim.Event{}, false
+		}
 		return c.reset()
 	}
 	e := q.ring[q.out%eventRing]
@@ -65,6 +77,9 @@ func (q *events) add(e sim.Event) {
 	if q.in-q.out == eventRing {
 		q.out++
 		q.overrun++
+	}
+	if q.ring == nil {
+		q.ring = make([]sim.Event, eventRing)
 	}
 	q.ring[q.in%eventRing] = e
 	q.in++

@@ -14,19 +14,19 @@ import (
 // flights is what the client knows of things, and its own flights ahead of the server's word.
 type flights struct {
 	decoder *snapshot.Decoder // nil until the first thing is told, and if thin
-	paces   ghost.Paces
-	row     [ghost.ThingFields]int32
-	newest  tick.Tick // of the snapshots that were compared
-	used    int       // slots of which any was ever told
-	known   []known   // by slot
-	bowls   []bowl    // by slot
-	steps   int       // of grenades that may still be worked out
+	newest  tick.Tick         // of the snapshots that were compared
+	used    int               // slots of which any was ever told
+	known   []known           // by slot
+	bowls   []bowl            // by slot
+	steps   int               // of grenades that may still be worked out
 
-	own   [maxOwn]own
-	n     int
+	own   []own     // maxOwn of them, made with the first
+	n     int       // under way
 	heard tick.Tick // of the newest first package of a snapshot
 	queue changes
 	count Flights
+	paces ghost.Paces
+	row   [ghost.ThingFields]int32
 }
 
 // known is what the newest snapshot told of a slot.
@@ -92,15 +92,19 @@ type Change struct {
 const changeRing = 256
 
 type changes struct {
-	ring    [changeRing]Change
 	in, out uint64
+	ring    []Change // made with the first
 }
 
 func (q *changes) add(w What, t tick.Tick, o *Thing) {
 	if q.in-q.out == changeRing {
 		q.out++
 	}
-	q.ring[q.in%changeRing] = Change{w, t, *o}
+	if q.ring == nil {
+		q.ring = make([]Change, changeRing)
+	}
+	e := &q.ring[q.in%changeRing] // a literal would be built aside and copied
+	e.What, e.Tick, e.Thing = w, t, *o
 	q.in++
 }
 
@@ -247,6 +251,9 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 	if f.n == maxOwn {
 		f.count.Unshown++
 		return
+	}
+	if f.own == nil {
+		f.own = make([]own, maxOwn)
 	}
 	f.own[f.n] = o
 	f.n++

@@ -12,8 +12,8 @@ const heldTicks = 32
 
 // held lists the newest snapshot ticks of which anything has arrived, ascending.
 type held struct {
-	ticks [heldTicks]tick.Tick
 	n     int
+	ticks [heldTicks]tick.Tick
 }
 
 // add notes tick t and reports whether it is new; one older than a full list is left out.

@@ -24,8 +24,8 @@ type predictor struct {
 	kit    *sim.Kit
 	states *[ringTicks]state // made with the first
 	count  Prediction
-	given  [ringTicks]given
 	acts   ability.Actions // of the tick that was played last
+	given  [ringTicks]given
 }
 
 // given is the command of a tick.
@@ -84,8 +84,7 @@ func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 	if p.first == 0 {
 		p.first = c.Tick
 	}
-	p.enter(given{cmd: c, made: true})
-	m := p.at(p.newest)
+	m := p.enter(&c, true)
 	if c.Buttons&acting != 0 { // the server may see them act though we do not
 		m.cmd.View = view
 	}
@@ -100,17 +99,21 @@ func (p *predictor) push(c sim.Command, view tick.View) []ability.Action {
 // acting are the keys that may let something go that is judged by a view.
 const acting = sim.Fire | sim.Throw | sim.Melee
 
-func (p *predictor) enter(g given) {
+// enter plays the command of the tick after newest and keeps it.
+func (p *predictor) enter(c *sim.Command, made bool) *given {
 	if !p.blind {
-		var s state
+		s := p.state(c.Tick)
 		if p.holds(p.newest) {
-			s = *p.state(p.newest)
+			*s = *p.state(p.newest)
+		} else {
+			*s = state{}
 		}
-		p.play(&s, &g.cmd)
-		*p.state(g.cmd.Tick) = s
+		p.play(s, c)
 	}
-	p.newest = g.cmd.Tick
-	*p.at(p.newest) = g
+	p.newest = c.Tick
+	g := p.at(p.newest)
+	g.cmd, g.made = *c, made
+	return g
 }
 
 // play advances s by one tick.
@@ -133,7 +136,8 @@ func (p *predictor) skip(to tick.Tick) {
 		p.newest = to - 1
 	}
 	for p.newest < to {
-		p.enter(given{cmd: p.substitute(p.newest + 1)})
+		c := p.substitute(p.newest + 1)
+		p.enter(&c, false)
 	}
 }
 
@@ -199,15 +203,17 @@ func (p *predictor) judge(t tick.Tick, was, is *state) {
 
 // replay plays the commands after tick t again.
 func (p *predictor) replay(t tick.Tick) {
-	s := *p.state(t)
+	s := p.state(t)
 	if t < p.newest && !s.dead {
 		p.count.Replays++
 		p.count.Replayed += uint64(p.newest - t)
 	}
 	for t < p.newest {
 		t++
-		p.play(&s, &p.at(t).cmd)
-		*p.state(t) = s
+		next := p.state(t)
+		*next = *s
+		s = next
+		p.play(s, &p.at(t).cmd)
 	}
 }
 

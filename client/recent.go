@@ -9,16 +9,18 @@ import (
 // kept sorted, so that a percentile is read off. What lay before a step is forgotten at once: it would pass for noise, for as long as it
 // is remembered.
 type recent struct {
-	grain  time.Duration             // to which samples are rounded: by less than that they lie beyond others without a reason
-	ring   [recentSize]time.Duration // in the order in which they came
-	noisy  [recentSize]bool          // by ring
-	sorted [recentSize]time.Duration
-	n      int
-	next   int // of ring
+	grain time.Duration // to which samples are rounded: by less than that they lie beyond others without a reason
+	n     int
+	next  int // of ring
+	loud  int // how many are noisy
 
 	low, high time.Duration            // least and greatest before the newest went beyond
 	run       int                      // so many of the newest lie in a row beyond high, or if negative below low
 	beyond    [stepProof]time.Duration // these
+
+	noisy  [recentSize]bool          // by ring
+	ring   [recentSize]time.Duration // in the order in which they came
+	sorted [recentSize]time.Duration
 }
 
 const (
@@ -45,7 +47,7 @@ func (r *recent) add(v time.Duration) (step bool) {
 	if r.run < stepProof && r.run > -stepProof {
 		return false
 	}
-	r.n, r.next, r.run = 0, 0, 0
+	r.n, r.next, r.run, r.loud = 0, 0, 0, 0
 	for _, v := range r.beyond[1:] { // the first may be of the midst of the step
 		r.put(v, false)
 	}
@@ -57,9 +59,13 @@ func (r *recent) add(v time.Duration) (step bool) {
 // leads are commands that come late, and it is better to believe that too early.
 func (r *recent) edges(v time.Duration) (low, high time.Duration) {
 	low, high = far, -far
-	for i, v := range r.ring[:r.n] {
-		if !r.noisy[i] {
-			low, high = min(low, v), max(high, v)
+	if r.loud == 0 && r.n > 0 {
+		low, high = r.sorted[0], r.sorted[r.n-1]
+	} else {
+		for i, v := range r.ring[:r.n] {
+			if !r.noisy[i] {
+				low, high = min(low, v), max(high, v)
+			}
 		}
 	}
 	if low > high {
@@ -77,6 +83,12 @@ func (r *recent) put(v time.Duration, noise bool) {
 		at, _ := slices.BinarySearch(r.sorted[:r.n], r.ring[r.next])
 		copy(r.sorted[at:], r.sorted[at+1:r.n])
 		r.n--
+		if r.noisy[r.next] {
+			r.loud--
+		}
+	}
+	if noise {
+		r.loud++
 	}
 	at, _ := slices.BinarySearch(r.sorted[:r.n], v)
 	copy(r.sorted[at+1:r.n+1], r.sorted[at:r.n])

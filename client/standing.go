@@ -7,10 +7,10 @@ const newsRing = 32
 
 // rounds is what the server told us of rounds.
 type rounds struct {
-	ring    [newsRing]sim.News
 	in, out uint64
 	now     sim.Standing
 	known   bool
+	ring    [newsRing]sim.News
 }
 
 // Standing is how the round stands, as the server told us last: phase, scores, the point that is attacked. False before it has, which

@@ -23,15 +23,43 @@ func (c *Client) Pose(slot int) (rig.Pose, bool) {
 	if a == nil {
 		return rig.Pose{}, false
 	}
-	from, ok := poseIn(a, slot)
+	if c.poses == nil {
+		c.poses = make(poses, c.decoder.Groups()*snapshot.GroupRows)
+	}
+	from, ok := c.poses.at(a, slot)
 	if !ok || b == nil || frac == 0 {
 		return from, ok
 	}
-	to, ok := poseIn(b, slot)
+	to, ok := c.poses.at(b, slot)
 	if !ok {
 		return from, true
 	}
 	return rig.Lerp(&from, &to, frac), true
+}
+
+// poses remembers of each slot the poses of the two snapshots that were looked at last: a picture goes from one to the next in several frames,
+// and what is known of a slot in a snapshot stays as it is.
+type poses [][2]posed
+
+// posed is who was in a slot in the snapshot of a tick.
+type posed struct {
+	at   tick.Tick // 0: not worked out
+	is   bool      // somebody was there
+	pose rig.Pose
+}
+
+// at is poseIn of a slot that a frame knows.
+func (p poses) at(f *snapshot.Frame, slot int) (rig.Pose, bool) {
+	two := &p[slot]
+	e := &two[0]
+	if two[1].at == f.Tick || two[0].at != f.Tick && two[1].at < two[0].at { // this one, or the older of two others
+		e = &two[1]
+	}
+	if e.at != f.Tick {
+		e.at = f.Tick
+		e.pose, e.is = poseIn(f, slot)
+	}
+	return e.pose, e.is
 }
 
 // bracket finds the two frames that know a slot around the view's instant, and the fraction between them; the second is nil

@@ -50,11 +50,6 @@ type Command struct {
 	Buttons    Buttons
 }
 
-// sameWish compares what is delta-coded: everything but the stamps.
-func (c Command) sameWish(o Command) bool {
-	return c.Yaw == o.Yaw && c.Pitch == o.Pitch && c.MoveYaw == o.MoveYaw && c.MoveMag == o.MoveMag && c.Buttons == o.Buttons
-}
-
 // Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
 func (c Command) Clean() (clean Command, changed bool) {
 	clean = c
@@ -101,41 +96,38 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 	var w bitio.Writer
 	w.Reset(dst)
 	n := len(cmds)
-	w.Bits(uint64(n), 8)
-	w.Bits(uint64(cmds[n-1].Tick), 32)
-	var next Command
+	w.Bits(uint64(n)|uint64(cmds[n-1].Tick)<<8, 8+32)
+	var yaw, pitch, wish, buttons uint16 // of the newer one
 	for i := n - 1; i >= 0; i-- {
-		c := cmds[i]
-		if c.sameWish(next) {
-			w.Bits(1, 1)
-		} else {
-			w.Bits(0, 1)
-			changed(&w, uint16(c.Yaw), uint16(next.Yaw))
-			changed(&w, uint16(c.Pitch), uint16(next.Pitch))
-			changed(&w, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8, uint16(next.MoveYaw)|uint16(next.MoveMag)<<8)
-			changed(&w, uint16(c.Buttons), uint16(next.Buttons))
+		c := &cmds[i]
+		walk := uint16(c.MoveYaw) | uint16(c.MoveMag)<<8
+		acc, k := uint64(1), uint(1) // bits that are not written yet
+		if uint16(c.Yaw) != yaw || uint16(c.Pitch) != pitch || walk != wish || uint16(c.Buttons) != buttons {
+			acc = 0
+			acc, k = changed(acc, k, uint16(c.Yaw), yaw)
+			acc, k = changed(acc, k, uint16(c.Pitch), pitch)
+			w.Bits(acc, k)
+			acc, k = changed(0, 0, walk, wish)
+			acc, k = changed(acc, k, uint16(c.Buttons), buttons)
+			yaw, pitch, wish, buttons = uint16(c.Yaw), uint16(c.Pitch), walk, uint16(c.Buttons)
 		}
 		if c.View == (tick.View{}) {
-			w.Bits(0, 1)
-		} else {
-			w.Bits(1, 1)
-			w.Bits(uint64(c.View.From), 32)
-			w.Bits(uint64(c.View.To-c.View.From), 8)
-			w.Bits(uint64(c.View.Frac), 8)
+			w.Bits(acc, k+1)
+			continue
 		}
-		next = c
+		w.Bits(acc|1<<k, k+1)
+		w.Bits(uint64(c.View.From)|uint64(uint8(c.View.To-c.View.From))<<32|uint64(c.View.Frac)<<40, 32+8+8)
 	}
 	w.Align()
 	return w.Bytes()
 }
 
-func changed(w *bitio.Writer, v, base uint16) {
+// changed adds a value to k bits if it is another than base, and returns how many bits there are then.
+func changed(bits uint64, k uint, v, base uint16) (uint64, uint) {
 	if v == base {
-		w.Bits(0, 1)
-		return
+		return bits, k + 1
 	}
-	w.Bits(1, 1)
-	w.Bits(uint64(v), 16)
+	return bits | (1|uint64(v)<<1)<<k, k + 17
 }
 
 // ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what

@@ -29,6 +29,19 @@ type Coder struct {
 	tables          [MaxClasses]*huffman.Table
 	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
 	small           [MaxClasses * smallDeltas]uint32    // by class, by difference
+	starts          [MaxClasses][1 << startBits]start
+}
+
+// startBits is how many bits of a value are looked up at once: few buckets have longer codes.
+const startBits = 8
+
+// start is what the first bits of a value say: how many bits it has <<8, its bucket <<4, and how many of them name that. 0 is the start of
+// a longer code, or of none.
+type start uint16
+
+func startOf(sym int, n uint) start {
+	_, nExtra := huffman.BucketRange(sym)
+	return start(n+nExtra)<<8 | start(sym)<<4 | start(n)
 }
 
 // symbolsOf is how many buckets the differences of a field can fall into.
@@ -49,6 +62,11 @@ func newCoder(f Field, classes [Levels]uint8, tables []*huffman.Table) Coder {
 	c.width = uint(bits.Len32(c.span))
 	for k, table := range tables {
 		c.tables[k] = table
+		for bits := range c.starts[k] {
+			if sym, n := table.Lookup(uint64(bits)); sym >= 0 && n <= startBits {
+				c.starts[k][bits] = startOf(sym, n)
+			}
+		}
 		for sym := range table.Symbols() {
 			code, n := table.Code(sym)
 			c.codes[k][sym] = code | uint32(n)<<16
@@ -116,18 +134,23 @@ func (c *Coder) Symbol(v, base int32) int {
 }
 
 // Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and returns how many it
-// read. ok is false if the bits are no code or the value is out of range.
+// read. ok is false if the bits are no code, and then n is 0, or the value is out of range. Where fewer bits are present, and zeros above
+// them, it is the same as long as n is neither 0 nor more than there are.
 func (c *Coder) Value(window uint64, base int32, class uint32) (v int32, n uint, ok bool) {
-	sym, n := c.tables[class&(MaxClasses-1)].Lookup(window)
-	if sym < 0 {
-		return 0, 0, false
+	e := uint(c.starts[class&(MaxClasses-1)][window&(1<<startBits-1)])
+	if e == 0 {
+		sym, n := c.tables[class&(MaxClasses-1)].Lookup(window)
+		if sym < 0 {
+			return 0, 0, false
+		}
+		e = uint(startOf(sym, n))
 	}
-	first, nExtra := huffman.BucketRange(sym & (huffman.Buckets - 1))
-	z := first + uint32(window>>n&(1<<nExtra-1)) + 1
+	first, nExtra := huffman.BucketRange(int(e >> 4 & (huffman.Buckets - 1)))
+	z := first + uint32(window>>(e&15)&(1<<(nExtra&63)-1)) + 1
 	v = base + huffman.Unzigzag(z)
 	v += c.wrap & (v >> 31)
 	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
-	return v, n + nExtra, uint32(v)-uint32(c.lo) <= c.span
+	return v, e >> 8, uint32(v)-uint32(c.lo) <= c.span
 }
 
 // Raw returns the bits of a value that has no base, and how many there are.

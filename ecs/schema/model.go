@@ -33,6 +33,34 @@ type Mask struct {
 	Table  *huffman.Table
 	First  int // first field
 	Fields int
+
+	update int                     // symbol of the mask 0
+	quick  *[1 << quickBits]uint16 // by the next bits: mask<<4 | length of its code; 0 for the start of anything else
+}
+
+// quickBits is how many bits of a mask's code are looked up at once. Half the memory of the table's own look-up, as the tables of all
+// contexts are in use together.
+const quickBits = 11
+
+// prepare makes what Lookup goes by.
+func (m *Mask) prepare(single bool) {
+	if m.update = Update; single {
+		m.update = 0
+	}
+	m.quick = new([1 << quickBits]uint16)
+	for bits := range m.quick {
+		if sym, n := m.Table.Lookup(uint64(bits)); sym >= m.update && n <= quickBits {
+			m.quick[bits] = uint16(sym-m.update)<<4 | uint16(n)
+		}
+	}
+}
+
+// Lookup is Table.Lookup, and faster.
+func (m *Mask) Lookup(window uint64) (sym int, n uint) {
+	if e := m.quick[window&(1<<quickBits-1)]; e != 0 {
+		return int(e>>4) + m.update, uint(e & 15)
+	}
+	return m.Table.Lookup(window)
 }
 
 // MaxSignals is how many fields may choose a row's context: each says whether it was calm.
@@ -92,6 +120,7 @@ func newModel(s Schema, p plan) (*Model, error) {
 			return nil, fmt.Errorf("table %d, of %s's rows: %w", i, s.Name, err)
 		}
 		m.masks[i].Table = table
+		m.masks[i].prepare(s.Single)
 	}
 	for i, f := range s.Fields {
 		if err := checkClasses(p.classes[i], len(p.fields[i])); err != nil {

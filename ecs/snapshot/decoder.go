@@ -44,10 +44,10 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 	if interval == 0 {
 		panic("snapshot: decoder without an interval")
 	}
-	d := &Decoder{codec: newCodec(m), interval: interval, stage: NewFrame(m.Schema(), slots)}
+	frames := newFrames(m.Schema(), slots, 1+Window)
+	d := &Decoder{codec: newCodec(m), interval: interval, stage: &frames[Window]}
 	for i := range d.frames {
-		d.frames[i] = NewFrame(m.Schema(), slots)
-		d.frames[i].claim(0)
+		d.frames[i] = &frames[i]
 	}
 	d.newest = make([]tick.Tick, d.stage.Slots())
 	d.staged = make([]staged, 0, len(d.stage.ids))
@@ -82,8 +82,9 @@ func (d *Decoder) read(t tick.Tick, src []byte) error {
 			src = rest[n:]
 			continue
 		}
+		h, held := d.held(t, run.Base)
 		for g := run.First; g < run.First+run.Count; g++ {
-			n, err := d.decode(t, g, run.Base, rest)
+			n, err := d.decode(g, &h, held, rest)
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,8 @@ func (d *Decoder) Group(t tick.Tick, g int, base Bases, r *bitio.Reader) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
-	n, err := d.decode(t, g, base, r.Rest())
+	h, held := d.held(t, base)
+	n, err := d.decode(g, &h, held, r.Rest())
 	if err != nil {
 		return err
 	}
@@ -163,13 +165,12 @@ func (h *held) hasRow(slot int) bool {
 	return true
 }
 
-// decode reads one block into the stage.
-func (d *Decoder) decode(t tick.Tick, g int, base Bases, src []byte) (n int, err error) {
+// decode reads one block into the stage. held says whether h, the block's baselines, are there at all.
+func (d *Decoder) decode(g int, h *held, held bool, src []byte) (n int, err error) {
 	if !d.open(g) {
 		return 0, ErrGroup
 	}
-	h, ok := d.held(t, base)
-	if !ok || !h.hasGroup(g) {
+	if !held || !h.hasGroup(g) {
 		return 0, ErrNoBaseline
 	}
 	lanes, baseIDs, ctx := d.stage.group(g), &empty, &unknown
@@ -179,7 +180,7 @@ func (d *Decoder) decode(t tick.Tick, g int, base Bases, src []byte) (n int, err
 			copy(lanes, f.group(g))
 		} else {
 			ctx = &d.contexts
-			d.codec.expect(&h, g, lanes, ctx)
+			d.codec.expect(h, g, lanes, ctx)
 		}
 	}
 	if d.codec.ranged() && baseIDs != &empty {

@@ -12,7 +12,7 @@ import (
 type codec struct {
 	masks   []schema.Mask // by context
 	symbols int
-	codes   []uint32 // of the masks' symbols, by context: code | length<<16
+	codes   []uint32 // of the masks' symbols, by context: code | length<<16; nil for who only reads
 	coders  []schema.Coder
 	calm    uint32
 	stir    [][schema.Levels]uint32 // by field
@@ -27,8 +27,19 @@ func newCodec(m *schema.Model) codec {
 	if m.Schema().Single {
 		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
 	}
-	c := codec{masks: m.Masks(), coders: m.Coders(), bound: MaxGroupBytes(m), dearest: 1 + m.MaxRowBits()}
+	c := codec{masks: m.Masks(), coders: m.Coders()}
 	c.symbols = c.masks[0].Table.Symbols()
+	if m.Codec() == schema.Range {
+		c.decide = m.Decisions()
+	}
+	c.stirs(m)
+	return c
+}
+
+// writes makes what only an encoder needs.
+func (c *codec) writes(m *schema.Model) {
+	c.bound, c.dearest = MaxGroupBytes(m), 1+m.MaxRowBits()
+	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
 	for _, mask := range c.masks {
 		for sym := range c.symbols {
 			code, n := mask.Table.Code(sym)
@@ -38,11 +49,6 @@ func newCodec(m *schema.Model) codec {
 	for context := range c.masks {
 		c.gone = max(c.gone, int(c.codes[context*c.symbols+schema.Gone]>>16))
 	}
-	if m.Codec() == schema.Range {
-		c.decide = m.Decisions()
-	}
-	c.stirs(m)
-	return c
 }
 
 // MaxGroupBytes is the most that one group of the model can take, as a block or row by row: 16 times its longest row, each

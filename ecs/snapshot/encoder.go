@@ -52,6 +52,7 @@ type span struct{ off, end uint32 }
 // memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
+	e.codec.writes(m)
 	for range 1 + len(ages) + deepAge*maxStep { // all that trackers of one interval ask for
 		e.columns = append(e.columns, e.newColumn())
 	}

@@ -42,7 +42,10 @@ const wordGroups = 64 / GroupRows
 func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * GroupRows)) }
 
 // NewFrame returns an empty frame for slots rows of s, which must pass Check. slots is rounded up to whole groups.
-func NewFrame(s schema.Schema, slots int) *Frame {
+func NewFrame(s schema.Schema, slots int) *Frame { return &newFrames(s, slots, 1)[0] }
+
+// newFrames is n frames side by side in memory.
+func newFrames(s schema.Schema, slots, n int) []Frame {
 	if err := s.Check(); err != nil {
 		panic(err.Error())
 	}
@@ -50,14 +53,22 @@ func NewFrame(s schema.Schema, slots int) *Frame {
 		panic(fmt.Sprintf("snapshot: %d slots, want 1 to %d", slots, MaxGroups*GroupRows))
 	}
 	groups := (slots + GroupRows - 1) / GroupRows
-	return &Frame{
-		fields: s.Fields,
-		ids:    make([]idLane, groups),
-		lanes:  make([]lane, groups*len(s.Fields)),
-		have:   make([]uint64, (groups+wordGroups-1)/wordGroups),
-		here:   make([]uint64, (groups+wordGroups-1)/wordGroups),
+	words := (groups + wordGroups - 1) / wordGroups
+	frames, ids, sets := make([]Frame, n), make([]idLane, n*groups), make([]uint64, 2*n*words)
+	lanes := make([]lane, n*groups*len(s.Fields))
+	for i := range frames {
+		f := &frames[i]
+		f.fields = s.Fields
+		f.ids, ids = cut(ids, groups)
+		f.lanes, lanes = cut(lanes, groups*len(s.Fields))
+		f.have, sets = cut(sets, words)
+		f.here, sets = cut(sets, words)
 	}
+	return frames
 }
+
+// cut is the first n of all, and the rest.
+func cut[T any](all []T, n int) (first, rest []T) { return all[:n:n], all[n:] }
 
 // Reset empties every slot and stamps the frame with a tick. All its slots count as known.
 func (f *Frame) Reset(t tick.Tick) {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -45,24 +46,43 @@ func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 			dst[f], good = v, good && ok
 		}
 	} else {
-		copy(dst, base[:len(coders)])
-		for _, part := range m.Masks() {
-			mask := part.Table.Decode(r)
+		base, dst = base[:len(coders)], dst[:len(coders)]
+		copy(dst, base)
+		window, left := r.Peek(bitio.MaxBits), uint(bitio.MaxBits) // of window, so many bits are good and not taken
+		masks := m.Masks()
+		for i := range masks {
+			part := &masks[i]
+			if left < huffman.MaxLength {
+				window, left = refill(r, left)
+			}
+			mask, n := part.Lookup(window)
 			if mask < 0 {
 				return ErrBlock
 			}
+			window, left = window>>(n&63), left-n
 			for m := uint(mask); m != 0; m &= m - 1 {
 				f := part.First + bits.TrailingZeros(m)
-				v, n, ok := coders[f].Value(r.Peek(bitio.MaxBits), base[f], 0)
-				r.Skip(n)
+				v, n, ok := coders[f].Value(window, base[f], 0)
+				if n > left || n == 0 {
+					window, left = refill(r, left)
+					v, n, ok = coders[f].Value(window, base[f], 0)
+				}
+				window, left = window>>(n&63), left-n
 				dst[f], good = v, good && ok
 			}
 		}
+		r.Skip(bitio.MaxBits - left)
 	}
 	if !good || r.Err() != nil {
 		return ErrBlock
 	}
 	return nil
+}
+
+// refill is a window that begins behind what was taken of the last one, all but left bits.
+func refill(r *bitio.Reader, left uint) (uint64, uint) {
+	r.Skip(bitio.MaxBits - left)
+	return r.Peek(bitio.MaxBits), bitio.MaxBits
 }
 
 // rows remembers single rows over a window.

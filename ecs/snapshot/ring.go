@@ -27,8 +27,8 @@ func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
 		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each", frames, interval))
 	}
 	r := &Ring{frames: make([]*Frame, frames), interval: interval}
-	for i := range r.frames {
-		r.frames[i] = NewFrame(s, slots)
+	for i, all := 0, newFrames(s, slots, frames); i < frames; i++ {
+		r.frames[i] = &all[i]
 	}
 	return r
 }

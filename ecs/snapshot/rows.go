@@ -123,7 +123,8 @@ func (c *codec) decodeRow(src []byte, off, g, r int, f *Frame, h *held) (next in
 	}
 	var levels [schema.MaxFields]uint8
 	ctx := c.expectRow(h, depth, g, r, lanes, &levels)
-	sym, n := c.masks[context(ctx)].Table.Lookup(window)
+	sym, n := c.masks[context(ctx)].Lookup(window)
+	window, left := window>>(n&63), bitio.MaxBits-n
 	off += int(n)
 	switch {
 	case sym >= schema.Update:
@@ -131,9 +132,14 @@ func (c *codec) decodeRow(src []byte, off, g, r int, f *Frame, h *held) (next in
 		ok = true
 		for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 			i := bits.TrailingZeros16(m)
-			v, n, good := c.coders[i].Value(bitio.Peek(src, off), lanes[i][r], class(ctx, i))
+			base, k := lanes[i][r], class(ctx, i)
+			v, n, good := c.coders[i].Value(window, base, k)
+			if n > left || n == 0 {
+				window, left = bitio.Peek(src, off), bitio.MaxBits
+				v, n, good = c.coders[i].Value(window, base, k)
+			}
 			lanes[i][r] = v
-			off += int(n)
+			window, left, off = window>>(n&63), left-n, off+int(n)
 			ok = ok && good
 		}
 		return off, ok

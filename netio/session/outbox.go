@@ -52,7 +52,9 @@ type outbox struct {
 func (o *outbox) open(now time.Duration) uint64 {
 	o.newest++
 	r := &o.ring[o.newest%outboxSize]
-	o.lose(r)
+	if o.newest >= o.oldest+outboxSize { // else it is not open, and it need not be fetched to see that
+		o.lose(r)
+	}
 	*r = sent{at: now, open: true}
 	if o.newest >= outboxSize {
 		o.oldest = max(o.oldest, o.newest-outboxSize+1)
