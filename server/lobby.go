@@ -350,12 +350,14 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
 	var row [ghost.PublicFields]int32
 	acts := l.match.Acts()
-	for slot, pose := range l.match.Poses() {
+	poses := l.match.Poses()
+	for slot := range poses {
+		pose := &poses[slot]
 		vital := l.match.Vital(ecs.NetID(pose.ID))
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, vital, acts[slot])
+		ghost.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)

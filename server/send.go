@@ -210,8 +210,14 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 // tally adds a guest's new input counts to the tick's. It is called where its inbox is at hand anyway, when commands come, and once a
 // second, as none may: a look into 500 of them in every tick would be a percent of it.
 func (l *Lobby) tally(g *guest) {
-	inbox := l.match.Inbox(g.id)
-	if inbox == nil || l.unobserved {
+	if inbox := l.match.Inbox(g.id); inbox != nil {
+		l.tallyOf(g, inbox)
+	}
+}
+
+// tallyOf is tally for whose inbox is at hand.
+func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
+	if l.unobserved {
 		return
 	}
 	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs

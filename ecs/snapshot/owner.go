@@ -68,6 +68,7 @@ func DecodeRow(r *bitio.Reader, m *schema.Model, base, dst []int32) error {
 // rows remembers single rows over a window.
 type rows struct {
 	model    *schema.Model
+	bounds   []bound
 	interval tick.Tick
 	ticks    [Window]tick.Tick
 	values   []int32
@@ -77,13 +78,13 @@ func newRows(m *schema.Model, interval tick.Tick) rows {
 	if !m.Schema().Single || interval == 0 {
 		panic("snapshot: owner rows want a single-row schema and an interval")
 	}
-	return rows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
+	return rows{model: m, bounds: boundsOf(m.Schema()), interval: interval, values: make([]int32, Window*len(m.Coders()))}
 }
 
 // at returns the place for tick t and whether it holds that tick.
 func (o *rows) at(t tick.Tick) (i int, row []int32, held bool) {
 	i = int(t/o.interval) & (Window - 1)
-	n := len(o.model.Coders())
+	n := len(o.bounds)
 	return i, o.values[i*n : (i+1)*n], t != 0 && o.ticks[i] == t
 }
 
@@ -113,8 +114,10 @@ func (o *OwnerWriter) Reset() {
 //	   row  as EncodeRow, zero bits up to a whole byte
 func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
 	i, kept, _ := o.sent.at(t)
-	for f, field := range o.sent.model.Schema().Fields {
-		kept[f] = field.Clamp(row[f])
+	bounds := o.sent.bounds
+	row = row[:len(bounds)]
+	for f := range kept[:len(bounds)] {
+		kept[f] = bounds[f].clamp(row[f])
 	}
 	o.sent.ticks[i] = t
 	o.acked &^= 1 << i

@@ -66,9 +66,9 @@ func (p *Player) Pose(id ecs.NetID) rig.Pose {
 }
 
 // PublicRow writes the public row of a player into dst, PublicFields long.
-func PublicRow(dst []int32, p rig.Pose, v *sim.Vital, a ability.Public) {
+func PublicRow(dst []int32, p *rig.Pose, v *sim.Vital, a *ability.Public) {
 	var player Player
-	player.Gather(&p, v, &a)
+	player.Gather(p, v, a)
 	player.Row(dst)
 }
 
