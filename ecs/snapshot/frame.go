@@ -26,7 +26,7 @@ type idLane [GroupRows]ecs.NetID
 // A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16.
 type Frame struct {
 	Tick   tick.Tick
-	bounds []bound // by field
+	fields []schema.Field
 	ids    []idLane
 	lanes  []lane
 	have   []uint64 // bit per slot: it has been captured or decoded, be it empty
@@ -43,26 +43,17 @@ func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * Gr
 
 // NewFrame returns an empty frame for slots rows of s, which must pass Check. slots is rounded up to whole groups.
 func NewFrame(s schema.Schema, slots int) *Frame {
-	mustPass(s)
-	return newFrame(boundsOf(s), slots)
-}
-
-func mustPass(s schema.Schema) {
 	if err := s.Check(); err != nil {
 		panic(err.Error())
 	}
-}
-
-// newFrame is NewFrame for what boundsOf says of the schema, which frames may share.
-func newFrame(bounds []bound, slots int) *Frame {
 	if slots <= 0 || slots > MaxGroups*GroupRows {
 		panic(fmt.Sprintf("snapshot: %d slots, want 1 to %d", slots, MaxGroups*GroupRows))
 	}
 	groups := (slots + GroupRows - 1) / GroupRows
 	return &Frame{
-		bounds: bounds,
+		fields: s.Fields,
 		ids:    make([]idLane, groups),
-		lanes:  make([]lane, groups*len(bounds)),
+		lanes:  make([]lane, groups*len(s.Fields)),
 		have:   make([]uint64, (groups+wordGroups-1)/wordGroups),
 		here:   make([]uint64, (groups+wordGroups-1)/wordGroups),
 	}
@@ -111,9 +102,9 @@ func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
 	f.groups = max(f.groups, g+1)
 	lanes := f.group(g)
 	row = row[:len(lanes)]
-	bounds := f.bounds[:len(lanes)]
+	fields := f.fields[:len(lanes)]
 	for i := range lanes {
-		lanes[i][r] = bounds[i].clamp(row[i])
+		lanes[i][r] = fields[i].Clamp(row[i])
 	}
 }
 
@@ -140,7 +131,7 @@ func (f *Frame) Row(slot int, dst []int32) ecs.NetID {
 
 // Value is one field of whoever is in a slot, which must be in use (ID). It spares a Row where one field is enough.
 func (f *Frame) Value(slot, field int) int32 {
-	return f.lanes[slot/GroupRows*len(f.bounds)+field][slot%GroupRows]
+	return f.lanes[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
 }
 
 // Used is the number of slots up to the end of the last group of which anything was set or decoded: those behind are empty.
@@ -164,6 +155,6 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 
 // group returns the lanes of a group, one per field.
 func (f *Frame) group(g int) []lane {
-	n := len(f.bounds)
+	n := len(f.fields)
 	return f.lanes[g*n : (g+1)*n : (g+1)*n]
 }

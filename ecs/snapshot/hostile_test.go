@@ -46,8 +46,8 @@ func (d *Decoder) checkSane(t *testing.T) {
 					t.Fatalf("%v in slot %d", id, g*GroupRows+r)
 				}
 				for i, l := range f.group(g) {
-					if b := &f.bounds[i]; l[r] < b.lo || l[r] > b.hi {
-						t.Fatalf("field %d holds %d", i, l[r])
+					if lo, hi := f.fields[i].Range(); l[r] < lo || l[r] > hi {
+						t.Fatalf("field %s holds %d", f.fields[i].Name, l[r])
 					}
 				}
 			}

@@ -207,7 +207,7 @@ func (n *naiveMeter) block(cur *Frame, g int, bases []*Frame) {
 	}
 	n.bits("", ReasonHead, 1, 1)
 	n.bits("", ReasonHead, map[bool]uint64{true: 1}[spawns], 1)
-	row := make([]int32, len(cur.bounds))
+	row := make([]int32, len(cur.fields))
 	for slot := g * 16; slot < (g+1)*16; slot++ {
 		id, h := cur.Row(slot, row), naiveExpect(n.model, cur.Tick, slot, bases...)
 		if h.id != 0 || spawns {

@@ -27,10 +27,8 @@ func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
 		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each", frames, interval))
 	}
 	r := &Ring{frames: make([]*Frame, frames), interval: interval}
-	mustPass(s)
-	bounds := boundsOf(s)
 	for i := range r.frames {
-		r.frames[i] = newFrame(bounds, slots)
+		r.frames[i] = NewFrame(s, slots)
 	}
 	return r
 }
