@@ -574,7 +574,7 @@ func (l *lab) tick() {
 	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(ecs.NetID(pose.ID)); v != nil {
-			ghost.PublicRow(row[:], pose, v, acts[slot])
+			ghost.PublicRow(row[:], &pose, v, &acts[slot])
 			frame.Set(slot, ecs.NetID(pose.ID), row[:])
 		}
 	}

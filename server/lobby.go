@@ -267,7 +267,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.move(newWorld(cfg))
-	l.Stats.init()
+	l.Stats.init(given.CPU != nil)
 	l.ledger.init(cfg.SampleEvery)
 	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
 	l.social = newSocial(&l.cfg)
@@ -330,8 +330,9 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 // play runs the match's systems and notes what each costs.
 func (l *Lobby) play(now time.Duration, lap *lap) {
 	l.match.Wake()
+	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.guests[slot].brief(now, l)
+		l.guests[slot].brief(now, l, oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
@@ -350,12 +351,14 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
 	var row [ghost.PublicFields]int32
 	acts := l.match.Acts()
-	for slot, pose := range l.match.Poses() {
+	poses := l.match.Poses()
+	for slot := range poses {
+		pose := &poses[slot]
 		vital := l.match.Vital(ecs.NetID(pose.ID))
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, vital, acts[slot])
+		ghost.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)

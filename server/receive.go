@@ -167,10 +167,8 @@ func (l *Lobby) commands(g *guest, pack, src []byte) error {
 		return err
 	}
 	inbox := l.match.Inbox(g.id)
-	for i := n - 1; i >= 0; i-- {
-		inbox.Offer(l.window[i])
-	}
-	l.tally(g)
+	inbox.OfferWindow(l.window[:n])
+	l.tallyOf(g, inbox)
 	l.acts(g, n)
 	return nil
 }

@@ -97,7 +97,8 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf = head.Append(buf)
 	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
-		self := ghost.Tell(l.match, g.id)
+		var self ghost.Self
+		self.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
 		cut.owner = uint16(len(buf))
@@ -210,8 +211,14 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 // tally adds a guest's new input counts to the tick's. It is called where its inbox is at hand anyway, when commands come, and once a
 // second, as none may: a look into 500 of them in every tick would be a percent of it.
 func (l *Lobby) tally(g *guest) {
-	inbox := l.match.Inbox(g.id)
-	if inbox == nil || l.unobserved {
+	if inbox := l.match.Inbox(g.id); inbox != nil {
+		l.tallyOf(g, inbox)
+	}
+}
+
+// tallyOf is tally for whose inbox is at hand.
+func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
+	if l.unobserved {
 		return
 	}
 	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs

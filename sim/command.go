@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"github.com/tickrate/tickrate/compress/bitio"
@@ -133,45 +134,63 @@ func changed(bits uint64, k uint, v, base uint16) (uint64, uint) {
 // ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what
 // follows them. On an error dst holds nothing of value.
 func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err error) {
-	var r bitio.Reader
-	r.Reset(src)
-	n = int(r.Bits(8))
-	newest := tick.Tick(r.Bits(32))
-	switch {
-	case r.Err() != nil:
+	const head = 8 + 32
+	if len(src)*8 < head {
 		return 0, nil, ErrWindowShort
+	}
+	n = int(src[0])
+	newest := tick.Tick(binary.LittleEndian.Uint32(src[1:]))
+	switch {
 	case n < 1 || n > MaxWindow:
 		return 0, nil, ErrWindowSize
 	case newest < tick.Tick(n):
 		return 0, nil, ErrWindowTick
 	}
-	var c Command
+	// Bits are taken from eight bytes at a time, and nobody asks whether they were there until all are taken: zeros stand for
+	// what lies behind the end.
+	off := head
+	var yaw, pitch, wish, buttons uint16
 	for i := range n {
-		c.Tick, c.View = newest-tick.Tick(i), tick.View{}
-		if r.Bits(1) == 0 {
-			c.Yaw = geom.Angle(either(&r, uint16(c.Yaw)))
-			c.Pitch = geom.Angle(either(&r, uint16(c.Pitch)))
-			wish := either(&r, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8)
-			c.MoveYaw, c.MoveMag = uint8(wish), uint8(wish>>8)
-			c.Buttons = Buttons(either(&r, uint16(c.Buttons)))
+		w := bitio.Peek(src, off)
+		if w&1 != 0 {
+			w >>= 1
+			off++
+		} else {
+			at := uint(1)
+			at += either(w>>at, &yaw)
+			at += either(w>>at, &pitch)
+			off += int(at)
+			w, at = bitio.Peek(src, off), 0
+			at += either(w, &wish)
+			at += either(w>>at, &buttons)
+			off += int(at)
+			w >>= at
 		}
-		if r.Bits(1) != 0 {
-			c.View.From = tick.Tick(r.Bits(32))
-			c.View.To = c.View.From + tick.Tick(r.Bits(8))
-			c.View.Frac = uint8(r.Bits(8))
+		off++
+		c := &dst[i] // field by field: a literal would be built aside and copied, before it has left the processor's buffer
+		c.Tick, c.Yaw, c.Pitch = newest-tick.Tick(i), geom.Angle(yaw), geom.Angle(pitch)
+		c.MoveYaw, c.MoveMag, c.Buttons = uint8(wish), uint8(wish>>8), Buttons(buttons)
+		if w&1 != 0 {
+			w = bitio.Peek(src, off)
+			off += 32 + 8 + 8
+			c.View.From = tick.Tick(w)
+			c.View.To = c.View.From + tick.Tick(uint8(w>>32))
+			c.View.Frac = uint8(w >> 40)
+		} else {
+			c.View.From, c.View.To, c.View.Frac = 0, 0, 0
 		}
-		dst[i] = c
 	}
-	r.Align()
-	if r.Err() != nil {
+	if off > len(src)*8 {
 		return 0, nil, ErrWindowShort
 	}
-	return n, r.Rest(), nil
+	return n, src[(off+7)>>3:], nil
 }
 
-func either(r *bitio.Reader, base uint16) uint16 {
-	if r.Bits(1) == 0 {
-		return base
+// either takes a value from the bits of w, if it is another than before, and returns how many bits it took.
+func either(w uint64, v *uint16) uint {
+	if w&1 == 0 {
+		return 1
 	}
-	return uint16(r.Bits(16))
+	*v = uint16(w >> 1)
+	return 1 + 16
 }

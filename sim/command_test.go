@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -96,6 +97,12 @@ func TestWindowBounds(t *testing.T) {
 func TestWindowCutShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := AppendCommands(nil, drawWindow(t))
+		more := append(src, rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "behind")...)
+		var fast, slow [MaxWindow]Command
+		n, rest, err := ParseCommands(more, &fast)
+		if m, left, why := slowParse(more, &slow); n != m || err != why || !bytes.Equal(rest, left) || fast != slow {
+			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why, len(left))
+		}
 		var got [MaxWindow]Command
 		for n := range len(src) {
 			if _, _, err := ParseCommands(src[:n], &got); err != ErrWindowShort {
@@ -171,6 +178,50 @@ func TestWindowAllocatesNothing(t *testing.T) {
 	}
 }
 
+// slowParse is the honest twin: one number after the other, and each is asked for whether it is there.
+func slowParse(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err error) {
+	var r bitio.Reader
+	r.Reset(src)
+	n = int(r.Bits(8))
+	newest := tick.Tick(r.Bits(32))
+	switch {
+	case r.Err() != nil:
+		return 0, nil, ErrWindowShort
+	case n < 1 || n > MaxWindow:
+		return 0, nil, ErrWindowSize
+	case newest < tick.Tick(n):
+		return 0, nil, ErrWindowTick
+	}
+	other := func(base uint16) uint16 {
+		if r.Bits(1) == 0 {
+			return base
+		}
+		return uint16(r.Bits(16))
+	}
+	var c Command
+	for i := range n {
+		c.Tick, c.View = newest-tick.Tick(i), tick.View{}
+		if r.Bits(1) == 0 {
+			c.Yaw = geom.Angle(other(uint16(c.Yaw)))
+			c.Pitch = geom.Angle(other(uint16(c.Pitch)))
+			wish := other(uint16(c.MoveYaw) | uint16(c.MoveMag)<<8)
+			c.MoveYaw, c.MoveMag = uint8(wish), uint8(wish>>8)
+			c.Buttons = Buttons(other(uint16(c.Buttons)))
+		}
+		if r.Bits(1) != 0 {
+			c.View.From = tick.Tick(r.Bits(32))
+			c.View.To = c.View.From + tick.Tick(r.Bits(8))
+			c.View.Frac = uint8(r.Bits(8))
+		}
+		dst[i] = c
+	}
+	r.Align()
+	if r.Err() != nil {
+		return 0, nil, ErrWindowShort
+	}
+	return n, r.Rest(), nil
+}
+
 // What parses is whole: consecutive ticks, views that span at most 255 ticks, nothing invented beyond the bytes; and
 // written again it means the same, in no more bytes.
 func FuzzParseCommands(f *testing.F) {
@@ -179,8 +230,11 @@ func FuzzParseCommands(f *testing.F) {
 	f.Add([]byte{32, 255, 255, 255, 255, 1, 2, 3})
 	f.Add(bytes.Repeat([]byte{0xff}, 300))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		var got, again [MaxWindow]Command
+		var got, again, slow [MaxWindow]Command
 		n, rest, err := ParseCommands(src, &got)
+		if m, left, why := slowParse(src, &slow); m != n || !bytes.Equal(left, rest) || why != err || err == nil && slow != got {
+			t.Fatalf("%d commands, %v, %d bytes left; bit by bit %d, %v, %d", n, err, len(rest), m, why, len(left))
+		}
 		if err != nil {
 			if n != 0 || err != ErrWindowShort && err != ErrWindowSize && err != ErrWindowTick {
 				t.Fatalf("%d commands with %v", n, err)

@@ -102,6 +102,28 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 	})
 }
 
+// A window goes in as its commands do one by one, the oldest first.
+func TestOfferWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var whole, single Inbox
+		for now := tick.Tick(40); now < 60; now++ {
+			window := make([]Command, rapid.IntRange(1, MaxWindow).Draw(t, "commands"))
+			newest := now + tick.Tick(rapid.IntRange(0, 70).Draw(t, "ahead"))
+			for i := range window {
+				window[i] = Command{Tick: newest - tick.Tick(i), Buttons: rapid.SampledFrom([]Buttons{0, Fire, 0xffff}).Draw(t, "keys")}
+			}
+			for i := len(window) - 1; i >= 0; i-- {
+				single.Offer(window[i])
+			}
+			if whole.OfferWindow(window); whole != single {
+				t.Fatalf("tick %d: counted %+v, one by one %+v", now, whole.Count, single.Count)
+			}
+			whole.Take(now)
+			single.Take(now)
+		}
+	})
+}
+
 // A missing command is bridged for three ticks, then the player stands still; no trigger is ever pulled twice.
 func TestInboxBridges(t *testing.T) {
 	var b Inbox

@@ -59,13 +59,23 @@ func (f Field) Range() (lo, hi int32) {
 }
 
 // Clamp returns the nearest value in range, and for a field that wraps, the equal one.
-func (f Field) Clamp(v int32) int32 {
-	if f.Wrap != 0 {
-		if v %= f.Wrap; v < 0 {
-			v += f.Wrap
+func (f *Field) Clamp(v int32) int32 {
+	switch {
+	case f.Wrap != 0:
+		if uint32(v) >= uint32(f.Wrap) {
+			return round(v, f.Wrap)
 		}
 		return v
+	case f.Min == 0 && f.Max == 0:
+		return v
 	}
-	lo, hi := f.Range()
-	return min(max(v, lo), hi)
+	return min(max(v, f.Min), f.Max)
+}
+
+// round is v modulo wrap, never below 0.
+func round(v, wrap int32) int32 {
+	if v %= wrap; v < 0 {
+		v += wrap
+	}
+	return v
 }

@@ -113,8 +113,9 @@ func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
 	f.groups = max(f.groups, g+1)
 	lanes := f.group(g)
 	row = row[:len(lanes)]
+	fields := f.fields[:len(lanes)]
 	for i := range lanes {
-		lanes[i][r] = f.fields[i].Clamp(row[i])
+		lanes[i][r] = fields[i].Clamp(row[i])
 	}
 }
 
@@ -154,6 +155,9 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	}
 	a, b := f.group(g), o.group(g)
 	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
 		for r, id := range f.ids[g] {
 			if id != 0 && a[i][r] != b[i][r] {
 				return false

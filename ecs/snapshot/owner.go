@@ -21,19 +21,27 @@ func EncodeRow(w *bitio.Writer, m *schema.Model, base, row []int32) {
 		}
 		return
 	}
-	for _, part := range m.Masks() {
-		mask := 0
-		for i := range part.Fields {
-			if f := part.First + i; row[f] != base[f] {
-				mask |= 1 << i
-			}
-		}
-		part.Table.Encode(w, mask)
-		for m := uint(mask); m != 0; m &= m - 1 {
-			f := part.First + bits.TrailingZeros(m)
+	row, base = row[:len(coders)], base[:len(coders)]
+	masks := m.Masks()
+	for k := range masks {
+		part := &masks[k]
+		mask := differ(row[part.First:][:part.Fields], base[part.First:][:part.Fields])
+		part.Table.Encode(w, int(mask))
+		for m := mask; m != 0; m &= m - 1 {
+			f := part.First + bits.TrailingZeros32(m)
 			w.Bits(coders[f].Bits(row[f], base[f], 0))
 		}
 	}
+}
+
+// differ sets bit i where value i is another than in base.
+func differ(row, base []int32) (mask uint32) {
+	base = base[:len(row)]
+	for i, v := range row {
+		x := uint32(v ^ base[i])
+		mask |= (x | -x) >> 31 << (i & 31) // without a branch: whether a field moved is hard to guess
+	}
+	return mask
 }
 
 // DecodeRow reads what EncodeRow wrote into dst, which has room for one value per field. On ErrBlock dst holds
@@ -133,8 +141,10 @@ func (o *OwnerWriter) Reset() {
 //	   row  as EncodeRow, zero bits up to a whole byte
 func (o *OwnerWriter) Append(dst []byte, t tick.Tick, row []int32) []byte {
 	i, kept, _ := o.sent.at(t)
-	for f, field := range o.sent.model.Schema().Fields {
-		kept[f] = field.Clamp(row[f])
+	fields := o.sent.model.Schema().Fields
+	row, kept = row[:len(fields)], kept[:len(fields)]
+	for f := range fields {
+		kept[f] = fields[f].Clamp(row[f])
 	}
 	o.sent.ticks[i] = t
 	o.acked &^= 1 << i

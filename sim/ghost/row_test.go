@@ -57,7 +57,7 @@ func TestPublicRowIsExact(t *testing.T) {
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
 		pose := sim.Seen(uint32(id), geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, look, &v, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw))
 		var row [PublicFields]int32
-		PublicRow(row[:], pose, &v, a)
+		PublicRow(row[:], &pose, &v, &a)
 		inRange(t, row[:], true)
 		if got := PoseOf(id, row[:]); got != pose {
 			t.Fatalf("row %v is the pose %+v, was %+v", row, got, pose)
@@ -146,7 +146,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	pose, s := sim.Seen(1, geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{}), Self{}
 	var v sim.Vital
 	if n := testing.AllocsPerRun(100, func() {
-		PublicRow(public[:], pose, &v, ability.Public{})
+		PublicRow(public[:], &pose, &v, &ability.Public{})
 		pose = PoseOf(1, public[:])
 		OwnerRow(owner[:], &s)
 		s = SelfOf(owner[:])

@@ -101,8 +101,9 @@ func (o *Thing) Ended(now tick.Tick) tick.Tick {
 
 // OfProjectile describes a projectile; index is which of its owner's of that tick.
 func (o *Thing) OfProjectile(p *object.Projectile, index int) {
-	*o = Thing{Kind: Projectile, Type: p.Type, Team: min(p.Team, NoTeam), Index: uint8(min(index, 7)), Owner: uint32(p.Owner),
-		Born: uint16(p.Tick), Pos: p.Start, Aim: [3]int32{int32(p.Yaw), int32(p.Pitch.Signed())}}
+	*o = Thing{} // and field by field: a literal would be built aside and copied, as in Player.Gather
+	o.Kind, o.Type, o.Team, o.Index, o.Owner = Projectile, p.Type, min(p.Team, NoTeam), uint8(min(index, 7)), uint32(p.Owner)
+	o.Born, o.Pos, o.Aim[0], o.Aim[1] = uint16(p.Tick), p.Start, int32(p.Yaw), int32(p.Pitch.Signed())
 	if p.Struck != object.Flying {
 		o.Phase, o.Span, o.Pos = uint8(p.Struck), uint16(p.Ended-p.Tick), p.Point
 	}
@@ -119,8 +120,10 @@ const velUnits = 1024
 
 // OfGrenade describes a grenade that left a hand as launch says: Pos, Vel and Thrown are of then.
 func (o *Thing) OfGrenade(g, launch *object.Grenade, index int) {
-	*o = Thing{Kind: Grenade, Type: g.Type, Team: min(g.Team, NoTeam), Index: uint8(min(index, 7)), Owner: uint32(g.Owner), Born: uint16(launch.Thrown),
-		Pos: launch.Pos, Aim: [3]int32{int32(launch.Vel.X * velUnits), int32(launch.Vel.Y * velUnits), int32(launch.Vel.Z * velUnits)}}
+	*o = Thing{}
+	o.Kind, o.Type, o.Team, o.Index, o.Owner = Grenade, g.Type, min(g.Team, NoTeam), uint8(min(index, 7)), uint32(g.Owner)
+	o.Born, o.Pos = uint16(launch.Thrown), launch.Pos
+	o.Aim[0], o.Aim[1], o.Aim[2] = int32(launch.Vel.X*velUnits), int32(launch.Vel.Y*velUnits), int32(launch.Vel.Z*velUnits)
 	if g.Exploded != 0 {
 		o.Phase, o.Span, o.Pos = 1, uint16(g.Exploded-launch.Thrown), g.Pos
 	}

@@ -39,13 +39,13 @@ func TestRowsOfTheFirstFormat(t *testing.T) {
 			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &a.Fired[0], &v.Kills, &v.Deaths)
 			var row [PublicFields]int32
 			anim.Draw(&anim.State{}, &p)
-			PublicRow(row[:], p, &v, a)
+			PublicRow(row[:], &p, &v, &a)
 			row[8], row[9] = row[PlayerScore]&0xffff, row[PlayerScore]>>16
 			got = fmt.Sprint(row[:10])
 			if v.Deaths >= 1<<15 { // no more than the field's bits
 				want = strings.Replace(want, fmt.Sprintf(" %d]", v.Deaths), fmt.Sprintf(" %d]", 1<<15-1), 1)
 			}
-			PublicRow(row[:], p, &v, a)
+			PublicRow(row[:], &p, &v, &a)
 			p.ID = 0x101
 			if back := PoseOf(0x101, row[:]); back != p {
 				t.Errorf("%s: pose %+v, want %+v", line, back, p)
