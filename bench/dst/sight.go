@@ -141,8 +141,10 @@ func (w *world) checkClient(i int, c *client.Client) {
 	}
 	w.checkForwards(i, c)
 	w.checkSelf(i, c)
-	w.checkTold(i, c)
-	w.chat(i, c)
+	if w.hears(i) {
+		w.checkTold(i, c)
+		w.chat(i, c)
+	}
 	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
 		w.checkPicture(i, c)
 	}

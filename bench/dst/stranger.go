@@ -38,7 +38,10 @@ func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
 		c.asked.set(from, data)
 		return
 	}
-	if _, connected := w.Lobby.Gate().At(from); connected && w.post.heard%7 == 0 {
+	if w.post.heard%7 != 0 {
+		return
+	}
+	if _, connected := w.Lobby.Gate().At(from); connected {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}
