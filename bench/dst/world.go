@@ -452,6 +452,8 @@ func (w *world) check() {
 	if w.how.bare {
 		return
 	}
+	w.films.note(m)
+	w.films.handed = false // what is handed over now is of the next tick
 	w.checkInputs()
 	w.checkMoves()
 	w.twin.check(w)
@@ -465,7 +467,6 @@ func (w *world) check() {
 			w.checkClient(i, c)
 		}
 	}
-	w.films.note(w)
 }
 
 // gather finds out who is in the match.
