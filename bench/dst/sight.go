@@ -219,13 +219,18 @@ func (w *world) checkPicture(i int, c *client.Client) {
 // checkSelf: what a client holds of itself is what the server knew of it at the tick that it names.
 func (w *world) checkSelf(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.souls[i]
-	s.selfRing[m.Tick()%selfTicks] = known{m.Tick(), c.ID(), ghost.Tell(m, c.ID())}
+	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
+		k := &s.selfRing[now%selfTicks]
+		k.at, k.id, k.self = now, c.ID(), ghost.Tell(m, c.ID())
+	}
 	got, at := c.Self()
 	if at == s.self {
 		return
 	}
 	s.self = at
-	if k := &s.selfRing[at%selfTicks]; k.at == at && k.id == c.ID() && k.self != got {
+	if k := &s.selfRing[at%selfTicks]; k.at != at || k.id != c.ID() {
+		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, where it was sent nothing", i, at, got)
+	} else if k.self != got {
 		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.self)
 	}
 }
