@@ -133,10 +133,16 @@ func (f *films) mark(t tick.Tick) (hash uint64, ok bool) {
 	return f.marks[t/markEvery].hash, true
 }
 
-// page notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given.
+// page notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given. A recording does not say how
+// somebody was seen who is judged by another view, as nothing follows from that.
 func (f *films) page(d *sim.Diary) {
+	beheld := slices.Clone(d.Beheld)
+	for i := range beheld {
+		b := &beheld[i]
+		b.Seen, b.Old = b.View, false
+	}
 	f.pages = append(f.pages, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: slices.Clone(d.Taken), Known: slices.Clone(d.Known),
-		Unseen: slices.Clone(d.Unseen), Beheld: slices.Clone(d.Beheld)})
+		Unseen: slices.Clone(d.Unseen), Beheld: beheld})
 }
 
 // killed looks at the file that a server leaves that was killed: a second is lost at most.
