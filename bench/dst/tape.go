@@ -40,7 +40,7 @@ func (r *reel) WriteAt(b []byte, at int64) (n int, err error) {
 		if r.on.space >= 0 {
 			r.on.space -= end - len(r.data)
 		}
-		r.data = append(r.data, make([]byte, end-len(r.data))...)
+		r.data = slices.Grow(r.data, end-len(r.data))[:end]
 	}
 	copy(r.data[at:], b[:n])
 	return n, err
@@ -86,7 +86,7 @@ func (f *films) begin(w *world) {
 	f.tape = replay.Tape{
 		Create: func(first tick.Tick) (replay.File, string, error) {
 			w.checkFilm(replay.Over)
-			f.file, f.first, f.last, f.phase, f.cut, f.said = &reel{on: &f.disk}, first, 0, (first-1)%markEvery, false, 0
+			f.file, f.first, f.last, f.phase, f.cut, f.said = &reel{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%markEvery, false, 0
 			return f.file, "F", nil
 		},
 		Say: func(string) { f.said++ },
