@@ -120,6 +120,15 @@ func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool)
 	return f.Row(slot, dst), true
 }
 
+// Frame is all that was decoded of snapshot tick t, nil if nothing is held of it or the client is thin. It is the client's own, to be read
+// until the next Receive.
+func (c *Client) Frame(t tick.Tick) *snapshot.Frame {
+	if c.decoder == nil {
+		return nil
+	}
+	return c.decoder.At(t)
+}
+
 // Newest is the newest snapshot tick of which anything has arrived, 0 before the first.
 func (c *Client) Newest() tick.Tick {
 	if c.held.n == 0 {

@@ -75,6 +75,12 @@ func (d *Diary) reset() {
 	*d = Diary{Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
 }
 
+// Equal reports whether both say the same of the same tick.
+func (d *Diary) Equal(o *Diary) bool {
+	return d.Tick == o.Tick && slices.Equal(d.Acts, o.Acts) && slices.Equal(d.Taken, o.Taken) && slices.Equal(d.Known, o.Known) &&
+		slices.Equal(d.Unseen, o.Unseen) && slices.Equal(d.Beheld, o.Beheld)
+}
+
 // open makes room for the next tick, if the last is over.
 func (d *Diary) open() {
 	if d.closed {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -36,7 +37,7 @@ func saveHistory(m *Match, c *columns, dst []byte) []byte {
 		var s track
 		for t := oldest; t <= newest; t++ {
 			p, ok := c.history.Pose(t, slot)
-			dst = s.append(dst, &p, ok)
+			dst = s.append(dst, &p, ok && !planted.On(planted.FilmBlind))
 		}
 	}
 	return dst

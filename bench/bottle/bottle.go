@@ -150,7 +150,7 @@ func (b *Bottle) Token(client uint64) ([]byte, error) { return b.mint.token(clie
 
 // Inject lets a datagram reach the server with the next tick, as if it came from an address, which may be a client's.
 func (b *Bottle) Inject(from netip.AddrPort, data []byte) {
-	b.line.strange = push(b.line.strange, from, data)
+	b.line.strange.push(from, data)
 }
 
 // Asleep stops client i's machine, or lets it go on.
@@ -202,9 +202,8 @@ func (b *Bottle) serve() error {
 	}
 	b.line.gather(b.up, b.now)
 	if b.cfg.Heard != nil {
-		for i := range b.line.in {
-			d := &b.line.in[i]
-			b.cfg.Heard(d.at, d.data[:d.n])
+		for i := range b.line.in.letters {
+			b.cfg.Heard(b.line.in.get(i))
 		}
 	}
 	if err := b.cfg.Around(b.played); err != nil {

@@ -69,9 +69,9 @@ func TestJoinWithoutASpike(t *testing.T) {
 				Around: func(tick func() error) error {
 					err := tick()
 					bytes := 0
-					for i := range b.line.out {
-						if d := &b.line.out[i]; d.at == b.Address(0) {
-							bytes += d.n
+					for i := range b.line.out.letters {
+						if at, data := b.line.out.get(i); at == b.Address(0) {
+							bytes += len(data)
 						}
 					}
 					most = max(most, bytes)

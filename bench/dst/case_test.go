@@ -55,7 +55,7 @@ func TestDraw(t *testing.T) {
 // Nothing goes wrong in the last fifth: every fault of every kind is over with its first tick, those of disks and clocks too.
 func TestCalm(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
-		w, err := newWorld(Case{Seed: seed}, false)
+		w, err := newWorld(Case{Seed: seed}, how{})
 		if err != nil {
 			t.Fatal(err)
 		}

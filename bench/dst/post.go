@@ -18,11 +18,21 @@ type post struct {
 	windows map[netcode.Tag]*netcode.Window // of what the server sealed for a session
 	global  map[uint64]bool                 // sequences of handshakes, of all starts
 	lair    map[netip.AddrPort]*crook
-	heard   uint64 // datagrams, of this start
+	seats   []seat             // of the sessions that there are, by slot
+	roads   [64]netip.AddrPort // some that are proven, by port: where nearly all comes from
+	heard   uint64             // datagrams, of this start
 	said    uint64
 	last    [server.NumCounts]uint64
 	buckets map[netip.AddrPort]*bucket
 	scratch [256]byte
+}
+
+// seat is what is known of a session, so that it need not be looked up for each datagram.
+type seat struct {
+	at     netip.AddrPort
+	token  netcode.Tag
+	window *netcode.Window
+	bucket *bucket
 }
 
 // bucket is how many bytes more than its rate a client was sent.
@@ -42,6 +52,8 @@ func (p *post) begin() {
 	p.heard, p.said, p.last = 0, 0, [server.NumCounts]uint64{}
 	clear(p.proven)
 	clear(p.traffic)
+	clear(p.seats)
+	p.roads = [64]netip.AddrPort{}
 }
 
 // amplification is what netcode allows.
@@ -52,9 +64,15 @@ func (w *world) heard(from netip.AddrPort, data []byte) {
 	p := &w.post
 	p.heard++
 	w.captured.in(w, from, data)
-	if !p.proven[from] {
-		p.pair(from)[0] += len(data)
+	road := &p.roads[from.Port()%64]
+	if *road == from || w.how.bare {
+		return
 	}
+	if p.proven[from] {
+		*road = from
+		return
+	}
+	p.pair(from)[0] += len(data)
 }
 
 func (p *post) pair(at netip.AddrPort) *[2]int {
@@ -66,37 +84,69 @@ func (p *post) pair(at netip.AddrPort) *[2]int {
 	return t
 }
 
+// seat is that of the session in a slot, which is at an address now.
+func (p *post) seat(slot int, at netip.AddrPort, token netcode.Tag) *seat {
+	for len(p.seats) <= slot {
+		p.seats = append(p.seats, seat{})
+	}
+	s := &p.seats[slot]
+	if s.at == at && s.token == token {
+		return s
+	}
+	p.proven[at], p.tags[at] = true, token
+	*s = seat{at: at, token: token, window: p.window(token), bucket: p.buckets[at]}
+	if s.bucket == nil {
+		s.bucket = new(bucket)
+		p.buckets[at] = s.bucket
+	}
+	return s
+}
+
+// window is what was sealed for a token.
+func (p *post) window(t netcode.Tag) *netcode.Window {
+	win := p.windows[t]
+	if win == nil {
+		win = new(netcode.Window)
+		p.windows[t] = win
+	}
+	return win
+}
+
 // said takes a datagram that the server sends.
 func (w *world) said(to netip.AddrPort, data []byte) {
 	p := &w.post
 	p.said++
-	client, connected := w.Lobby.Gate().At(to)
-	if connected {
-		p.proven[to] = true
-		s, _ := w.Lobby.Gate().Session(client)
-		p.tags[to] = s.Token
-	}
-	if !p.proven[to] {
+	host := to.Addr().As4()[0]
+	var s *seat // nil: there is no session
+	if slot, connected := w.Lobby.Gate().At(to); connected {
+		session, _ := w.Lobby.Gate().Session(slot)
+		s = p.seat(slot, to, session.Token)
+	} else if !p.proven[to] && !w.how.bare {
 		t := p.pair(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
 			w.fail(Amplification, "%v sent %d bytes and has proved nothing, but was sent %d", to, t[0], t[1])
 		}
-		if to.Addr().As4()[0] == 203 {
+		if host == 203 {
 			w.fail(Amplification, "a stranger at %v, who never had a token of its own, was sent %d bytes", to, len(data))
 		}
 	}
 	w.captured.out(w, to, data)
-	w.sealed(to, data)
+	if !w.how.bare {
+		w.sealed(to, s, data)
+		if w.plan.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+			w.rated(to, s.bucket, len(data))
+		}
+	}
+	if host != 172 {
+		return
+	}
 	if k := p.lair[to]; k != nil {
 		k.get(data)
 	}
-	if w.plan.Kbps > 0 && connected && to.Addr().As4()[0] == 10 && netcode.KindOf(data) != netcode.KindChallenge {
-		w.rated(to, len(data))
-	}
 }
 
-// sealed looks at the sequence of a datagram: no other has it under the same key.
-func (w *world) sealed(to netip.AddrPort, data []byte) {
+// sealed looks at the sequence of a datagram: no other has it under the same key. s is the session's that it is of, nil if there is none.
+func (w *world) sealed(to netip.AddrPort, s *seat, data []byte) {
 	p := &w.post
 	kind, n := netcode.Kind(data[0]&15), int(data[0]>>4)
 	if n < 1 || n > 8 || len(data) < 9 {
@@ -112,14 +162,13 @@ func (w *world) sealed(to netip.AddrPort, data []byte) {
 		p.global[seq] = true
 		return
 	}
-	tag, ok := p.tags[to]
-	if !ok {
+	var win *netcode.Window
+	if s != nil {
+		win = s.window
+	} else if tag, ok := p.tags[to]; ok {
+		win = p.window(tag)
+	} else {
 		return // a challenge to a path that is not proven yet
-	}
-	win := p.windows[tag]
-	if win == nil {
-		win = new(netcode.Window)
-		p.windows[tag] = win
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
 		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v", seq, kind, to)
@@ -129,12 +178,7 @@ func (w *world) sealed(to netip.AddrPort, data []byte) {
 
 // rated counts the bytes that a client's line must carry. The longest that is sent at once may go
 // beyond, and what a session begins and ends with.
-func (w *world) rated(to netip.AddrPort, n int) {
-	b := w.post.buckets[to]
-	if b == nil {
-		b = new(bucket)
-		w.post.buckets[to] = b
-	}
+func (w *world) rated(to netip.AddrPort, b *bucket, n int) {
 	rate, now := float64(w.plan.Kbps)*125, w.Now()
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now

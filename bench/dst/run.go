@@ -11,7 +11,7 @@ func Run(c Case) (*Breach, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	w, err := newWorld(c, false)
+	w, err := newWorld(c, how{})
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func Run(c Case) (*Breach, error) {
 	if !again && !deaf {
 		return nil, nil
 	}
-	other, err := newWorld(c, deaf)
+	other, err := newWorld(c, how{deaf: deaf})
 	if err != nil {
 		return nil, err
 	}

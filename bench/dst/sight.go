@@ -1,6 +1,7 @@
 package dst
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -141,8 +142,10 @@ func (w *world) checkClient(i int, c *client.Client) {
 	}
 	w.checkForwards(i, c)
 	w.checkSelf(i, c)
-	w.checkTold(i, c)
-	w.chat(i, c)
+	if w.hears(i) {
+		w.checkTold(i, c)
+		w.chat(i, c)
+	}
 	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
 		w.checkPicture(i, c)
 	}
@@ -158,25 +161,39 @@ func (w *world) checkClient(i int, c *client.Client) {
 
 // checkRows: what a client holds of a tick is what the server's frame of that tick says, and nothing that it must not see.
 func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
+	held := c.Frame(t)
+	if held == nil {
+		return
+	}
 	frame := w.Lobby.Frame(t)
 	if frame == nil {
 		return
 	}
 	e := &w.sight.eyes[i]
-	var row, want [ghost.PublicFields]int32
-	for slot := range w.cfg.Players {
-		id, held := c.Row(t, slot, row[:])
-		if !held || id == 0 && (w.sight.on || w.plan.Kbps > 0) {
-			continue // not told, or told that nobody is to be seen there
+	may := ^uint64(0)
+	if w.sight.on && e.at[t%sightTicks] == t {
+		may = e.may[t%sightTicks]
+	}
+	for g := range held.Slots() / snapshot.GroupRows {
+		known, there := held.Rows(g)
+		unlike := held.Unlike(frame, g) & known
+		if w.sight.on || w.plan.Kbps > 0 {
+			unlike &= there // else it was told that nobody is to be seen there
 		}
-		if is := frame.Row(slot, want[:]); id != is || id != 0 && row != want {
-			w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, t, is, want)
-			return
+		for ; unlike != 0; unlike &= unlike - 1 {
+			w.unlike(i, held, frame, g*snapshot.GroupRows+bits.TrailingZeros16(unlike))
 		}
-		if w.sight.on && id != 0 && e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 == 0 {
-			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, id)
+		if leak := known & there &^ uint16(may>>(g*snapshot.GroupRows)); leak != 0 {
+			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, held.ID(g*snapshot.GroupRows+bits.TrailingZeros16(leak)))
 		}
 	}
+}
+
+// unlike says of a slot that a client holds another row of it than the server.
+func (w *world) unlike(i int, held, frame *snapshot.Frame, slot int) {
+	var row, want [ghost.PublicFields]int32
+	id, is := held.Row(slot, row[:]), frame.Row(slot, want[:])
+	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, frame.Tick, is, want)
 }
 
 // checkPicture: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
@@ -202,13 +219,18 @@ func (w *world) checkPicture(i int, c *client.Client) {
 // checkSelf: what a client holds of itself is what the server knew of it at the tick that it names.
 func (w *world) checkSelf(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.souls[i]
-	s.selfRing[m.Tick()%selfTicks] = known{m.Tick(), c.ID(), ghost.Tell(m, c.ID())}
+	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
+		k := &s.selfRing[now%selfTicks]
+		k.at, k.id, k.self = now, c.ID(), ghost.Tell(m, c.ID())
+	}
 	got, at := c.Self()
 	if at == s.self {
 		return
 	}
 	s.self = at
-	if k := &s.selfRing[at%selfTicks]; k.at == at && k.id == c.ID() && k.self != got {
+	if k := &s.selfRing[at%selfTicks]; k.at != at || k.id != c.ID() {
+		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, where it was sent nothing", i, at, got)
+	} else if k.self != got {
 		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.self)
 	}
 }

@@ -14,6 +14,7 @@ type captured struct {
 	asked    capture
 	nReq     int
 	raced    int // of nReq
+	forged   [1078]byte
 }
 
 type capture struct {
@@ -38,7 +39,10 @@ func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
 		c.asked.set(from, data)
 		return
 	}
-	if _, connected := w.Lobby.Gate().At(from); connected && w.post.heard%7 == 0 {
+	if w.post.heard%7 != 0 {
+		return
+	}
+	if _, connected := w.Lobby.Gate().At(from); connected {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}
@@ -89,11 +93,11 @@ func (w *world) stranger(f *fault) {
 	}
 }
 
-// forge makes a request whose token nobody has sealed, but for which all else is right.
+// forge makes a request whose token nobody has sealed, but for which all else is right. It is valid until the next.
 func (w *world) forge(f *fault) []byte {
 	c := &w.captured
-	req := make([]byte, 1078)
-	if c.nReq > 0 {
+	req := c.forged[:]
+	if clear(req); c.nReq > 0 {
 		copy(req, c.requests[f.dice.IntN(min(c.nReq, len(c.requests)))].data)
 		req[54+f.dice.IntN(1024)] ^= 1 << f.dice.IntN(8)
 	}

@@ -2,6 +2,7 @@ package dst
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tickrate/tickrate/client"
@@ -70,25 +71,30 @@ type lineOf struct {
 	team bool
 }
 
-// chat lets a client say something now and then, and looks at what it hears: each line of a speaker once and in order, and nothing that
-// was for the other team.
+// speak lets a client say something now and then.
+func (w *world) speak(i int, c *client.Client) {
+	if (int(w.played)+i*37)%240 != 0 || w.Now() >= silence {
+		return
+	}
+	s := &w.souls[i]
+	s.said++
+	line := fmt.Sprintf("all %d", s.said)
+	if s.said%2 == 0 {
+		line = fmt.Sprintf("/team team %d", s.said)
+	}
+	_ = c.Say(line) // a full queue is no matter
+}
+
+// chat looks at what a client hears: each line of a speaker once and in order, and nothing that was for the other team.
 func (w *world) chat(i int, c *client.Client) {
 	s, m := &w.souls[i], w.Lobby.Match()
-	if t := int(m.Tick()); (t+i*37)%240 == 0 && w.Now() < silence {
-		s.said++
-		line := fmt.Sprintf("all %d", s.said)
-		if s.said%2 == 0 {
-			line = fmt.Sprintf("/team team %d", s.said)
-		}
-		_ = c.Say(line) // a full queue is no matter
-	}
 	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
 		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
 			continue
 		}
 		word, number, _ := strings.Cut(l.Text, " ")
-		n := 0
-		if _, err := fmt.Sscan(number, &n); err != nil || (word == "team") != (l.Kind == client.LineTeam) {
+		n, err := strconv.Atoi(number)
+		if err != nil || (word == "team") != (l.Kind == client.LineTeam) {
 			continue // an attacker's
 		}
 		if s.lines == nil {

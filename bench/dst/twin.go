@@ -23,6 +23,7 @@ type twin struct {
 	asked   int
 	beheld  []beheld // likewise of Behold
 	looked  int
+	diary   sim.Diary // what the twin writes down of what comes into it
 }
 
 type change struct {
@@ -48,6 +49,7 @@ func (t *twin) begin(w *world) {
 	*t = twin{used: map[ecs.NetID]uint64{}}
 	m := w.Lobby.Match()
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
+	t.match.Keep(&t.diary)
 	seen := m.Seen()
 	m.Witness(func(s *lagcomp.Shot, id uint32) bool {
 		ok := seen(s, id)
@@ -126,8 +128,9 @@ func (t *twin) check(w *world) {
 	for i := range t.brought {
 		g := &t.brought[i]
 		t.match.Know(g.id, g.know)
-		if v := t.match.Vital(g.id); v != nil {
+		if v := t.match.Vital(g.id); v != nil && v.Wants != g.wants {
 			v.Wants = g.wants
+			t.match.AskHero(g.id, g.wants-1) // so that it is in its diary; there is no hero -1
 		}
 		if g.in.Count.Used != t.used[g.id] {
 			if twin := t.match.Inbox(g.id); twin != nil {
@@ -155,7 +158,8 @@ func (t *twin) check(w *world) {
 	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
 		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again", t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
-	if t.tick%64 == 0 && t.match.Hash() != m.Hash() {
+	if was, ok := w.films.mark(t.tick); ok && t.tick/markEvery%2 == 0 && t.match.Hash() != was {
 		w.fail(Authority, "tick %d: the match is another when its inputs are played again", t.tick)
 	}
+	w.films.page(&t.diary)
 }

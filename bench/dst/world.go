@@ -38,8 +38,8 @@ type world struct {
 	faults []fault
 	rate   tick.Rate
 	wall   int64 // by how much it is wrong, seconds
-	deaf   bool  // strangers are not there: see Isolation
-	starts int   // of servers
+	how    how
+	starts int // of servers
 
 	souls    []soul
 	crooks   []*crook
@@ -57,8 +57,15 @@ type world struct {
 	trace []uint64 // of the match, now and then
 
 	players []ecs.NetID // in the match after the last tick
+	played  tick.Tick   // the server's newest
 	still   bool        // the server did not play the last tick
 	breach  *Breach
+}
+
+// how is what of a world is left out.
+type how struct {
+	deaf bool // strangers are not there: see Isolation
+	bare bool // nothing is looked at, played twice or recorded: only what happens, happens. See BenchmarkMinute
 }
 
 // fault is one of the plan, and how far it is.
@@ -98,9 +105,9 @@ type soul struct {
 var arenas = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
 var large = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-64") })
 
-// newWorld makes a run's world. deaf leaves the strangers out.
-func newWorld(c Case, deaf bool) (*world, error) {
-	w := &world{c: c, plan: Draw(c.Seed), deaf: deaf}
+// newWorld makes a run's world.
+func newWorld(c Case, as how) (*world, error) {
+	w := &world{c: c, plan: Draw(c.Seed), how: as}
 	if c.Clients != 0 {
 		w.plan.Clients = c.Clients
 	}
@@ -132,6 +139,9 @@ func newWorld(c Case, deaf bool) (*world, error) {
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
 		Enter: w.entered, Record: w.film}
+	if as.bare {
+		w.cfg.Enter, w.cfg.Record = nil, nil
+	}
 	if w.plan.Walls {
 		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
 	}
@@ -172,8 +182,12 @@ func (w *world) entropy(cfg *server.Config) {
 
 // begin looks at a server that has just started.
 func (w *world) begin() {
-	w.twin.begin(w)
+	w.played = 0
 	w.post.begin()
+	if w.how.bare {
+		return
+	}
+	w.twin.begin(w)
 	w.shots = shots{}
 	w.kills = w.kills[:0]
 	w.films.begin(w)
@@ -212,9 +226,11 @@ func (w *world) run() (breach *Breach) {
 			w.fail(Upright, "%v", err)
 		}
 		w.check()
-		w.settle()
+		if !w.how.bare {
+			w.settle()
+		}
 	}
-	if w.breach == nil && until == Length {
+	if w.breach == nil && until == Length && !w.how.bare {
 		w.checkLife()
 		w.quiet.check(w)
 		w.films.over(w)
@@ -380,7 +396,7 @@ func (w *world) relieve(f *fault) {
 
 // goOn is a tick of a fault that does something all the time.
 func (w *world) goOn(f *fault) {
-	if f.Kind.stranger() && !w.deaf {
+	if f.Kind.stranger() && !w.how.deaf {
 		w.stranger(f)
 	}
 }
@@ -397,7 +413,9 @@ func (w *world) kill(f *fault) {
 			}
 		}
 	}
-	w.films.killed(w)
+	if !w.how.bare {
+		w.films.killed(w)
+	}
 	w.captured.killed(func(t netcode.Tag) bool { return w.post.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
@@ -419,18 +437,23 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// check looks at everything after a tick.
+// check looks at everything after a tick. What is not looked at but done comes first, and is done of a bare world, too.
 func (w *world) check() {
 	m := w.Lobby.Match()
-	if w.still = m.Tick() == w.twin.tick; w.still {
+	if w.still = m.Tick() == w.played; w.still {
 		return
 	}
-	w.players = w.players[:0]
-	for _, p := range m.Poses() {
-		if p.ID != 0 && m.Vital(ecs.NetID(p.ID)) != nil {
-			w.players = append(w.players, ecs.NetID(p.ID))
-		}
+	w.played = m.Tick()
+	w.gather()
+	w.live()
+	if m.Tick()%6 == 0 {
+		w.mark()
 	}
+	if w.how.bare {
+		return
+	}
+	w.films.note(m)
+	w.films.handed = false // what is handed over now is of the next tick
 	w.checkInputs()
 	w.checkMoves()
 	w.twin.check(w)
@@ -444,11 +467,41 @@ func (w *world) check() {
 			w.checkClient(i, c)
 		}
 	}
-	w.films.note(w)
-	if m.Tick()%6 == 0 {
-		w.mark()
+}
+
+// gather finds out who is in the match.
+func (w *world) gather() {
+	m := w.Lobby.Match()
+	w.players = w.players[:0]
+	for _, p := range m.Poses() {
+		if p.ID != 0 && m.Vital(ecs.NetID(p.ID)) != nil {
+			w.players = append(w.players, ecs.NetID(p.ID))
+		}
 	}
 }
+
+// live lets honest players say something now and then. Where nobody looks at what they hear, they hear it here.
+func (w *world) live() {
+	for i := range w.souls {
+		c := w.client(i)
+		if c == nil {
+			continue
+		}
+		if state, _ := c.State(); state != client.Joined {
+			continue
+		}
+		w.speak(i, c)
+		if w.how.bare && w.hears(i) {
+			for _, ok := c.NextEvent(); ok; _, ok = c.NextEvent() {
+			}
+			for _, ok := c.NextLine(); ok; _, ok = c.NextLine() {
+			}
+		}
+	}
+}
+
+// hears says whether client i takes what has come for it in this tick: each fourth, while there is room for many more.
+func (w *world) hears(i int) bool { return (w.played+tick.Tick(i))%4 == 0 }
 
 // mark adds a fingerprint of the match to the trace.
 func (w *world) mark() {

@@ -92,6 +92,7 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 		}
 		return nil
 	}
+	began := time.Now()
 	b, err := dst.Run(c)
 	if err != nil {
 		return err
@@ -99,8 +100,17 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if b != nil {
 		return dst.Shrink(b, shrink)
 	}
-	fmt.Fprintf(out, "%v: all is well\n", c)
+	virtual := c.Until
+	if virtual == 0 {
+		virtual = dst.Length
+	}
+	fmt.Fprintf(out, "%v: all is well, %s\n", c, speed(virtual, time.Since(began)))
 	return nil
+}
+
+// speed says how much faster than life a virtual time was played. What a seed is played a second time for is not counted.
+func speed(virtual, spent time.Duration) string {
+	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
 func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
@@ -118,7 +128,8 @@ func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink in
 		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
 		if over || time.Since(said) > 10*time.Second {
 			said = time.Now()
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %d of them broke something\n", n, from, time.Since(began).Round(time.Second), broken)
+			spent := time.Since(began)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d of them broke something\n", n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
 		}
 		if over {
 			break

@@ -43,6 +43,7 @@ const (
 	TickAllocates    // server: a buffer is made anew in every tick
 	FilmForgets      // replay: who comes or goes in a tick is not all written down
 	FilmTorn         // replay: what a full disk took of a chunk stays in the file
+	FilmBlind        // sim: a state is saved without where everybody was before it
 	BodiesHurry      // sim: now and then everybody moves four times in a tick
 	JoinOrder        // server: who comes in the same tick gets players in the order of a map
 	RenderBack       // client: the view jumps back where what was pledged lies behind what was drawn
@@ -53,7 +54,7 @@ var names = [NumBugs]string{"none", "replay taken", "window before auth", "token
 	"old address kept", "slot kept", "never times out", "drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "event twice",
 	"event out of order", "event forgotten", "ack bits short", "baseline unheld", "baseline stale", "block shared", "death untold", "id reused",
 	"input twice", "input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "sight too far",
-	"wrong envelope", "team heard by all", "tick allocates", "film forgets", "film torn",
+	"wrong envelope", "team heard by all", "tick allocates", "film forgets", "film torn", "film blind",
 	"bodies hurry", "join order", "render back"}
 
 // String names the bug.
