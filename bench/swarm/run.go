@@ -31,23 +31,27 @@ const (
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.cfg.Rate.Period() / slots
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()
+	stolen, _ := pace.Stolen()
 	s.slot = int64(begin/period) + 1
+	s.taken.Look()
+	s.own = pace.Own{}
 	defer func() {
 		s.Figures.Elapsed += s.pace.Now() - begin
 		s.Figures.CPU += pace.ThreadCPU() - cpu
+		s.robbed(stolen)
 	}()
 	for ; ; s.slot++ {
 		due := time.Duration(s.slot) * period
 		if due > begin+d || ctx.Err() != nil {
 			return s.Err()
 		}
-		s.pace.Sleep(due)
-		begun := s.pace.Now()
+		begun := s.wait(due)
 		s.now = begun
-		s.giveUp(begun-due, period)
+		s.own.Begin(due, begun, s.took())
 		s.play(int(s.slot % slots))
 		end := s.pace.Now()
-		s.late(end - due)
+		s.own.Work(end, s.took())
+		s.late(end-due, s.own.Late())
 		if s.slot%slots == 0 {
 			s.look()
 			if until != nil && until() {
@@ -55,28 +59,59 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 			}
 		}
 		s.poll(max(due+period-period/8, end+(end-begun), end+period/4))
+		s.own.Work(s.pace.Now(), s.took())
+		s.giveUp(due, begun, period)
 	}
 }
 
-// late counts by how much the last datagram of a slot left after the slot's instant.
-func (s *Swarm) late(by time.Duration) {
+// wait waits for the instant due and returns the time. What is taken while the thread is parked is looked at apart, since it makes nothing late.
+func (s *Swarm) wait(due time.Duration) time.Duration {
+	if s.pace.Park(due) {
+		s.took()
+	}
+	s.pace.Sleep(due)
+	return s.pace.Now()
+}
+
+// took is what the machine took since it was last asked.
+func (s *Swarm) took() time.Duration {
+	d := s.taken.Look()
+	s.Figures.Taken.add(d)
+	return d
+}
+
+// robbed adds what a hypervisor took since it had taken so much.
+func (s *Swarm) robbed(before time.Duration) {
+	t := &s.Figures.Taken
+	t.Known = s.taken.Known()
+	if now, ok := pace.Stolen(); ok {
+		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
+	}
+}
+
+// late counts by how much the last datagram of a slot left after the slot's instant, and by how much it had in the swarm's own schedule.
+func (s *Swarm) late(by, own time.Duration) {
 	f := &s.Figures
 	f.Late.Record(int64(by))
 	f.Raw.Record(int64(by))
+	f.Own.Record(int64(own))
 	f.Slots++
 	if by > s.cfg.Rate.Period()/2 {
 		f.LateSlots++
 	}
 }
 
-// giveUp leaves out the slots that cannot be made up for, when one begins over a tick late, and counts them as late.
-func (s *Swarm) giveUp(late, period time.Duration) {
-	behind := int64(late / period)
+// giveUp leaves out the slots that cannot be made up for, after one that began over a tick late, and counts them as late.
+func (s *Swarm) giveUp(due, begun, period time.Duration) {
+	behind := int64((begun - due) / period)
 	if behind <= slots {
 		return
 	}
-	for i := range behind {
-		s.Figures.Late.Record(int64(late) - i*int64(period))
+	for range behind {
+		due += period
+		s.own.Skip(due)
+		s.Figures.Late.Record(int64(begun - due))
+		s.Figures.Own.Record(int64(min(s.own.Late(), begun-due)))
 	}
 	s.Figures.Slots += uint64(behind)
 	s.Figures.LateSlots += uint64(behind)
