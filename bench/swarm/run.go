@@ -15,8 +15,8 @@ const (
 	looks  = 2
 	shares = slots / looks // of the players, who are looked at together
 
-	// glance is how many sockets are emptied between two looks at the clock: some hundred microseconds of work.
-	glance = 16
+	// glance is how many sockets are emptied between two looks at the clock: some ten microseconds of work, or a hundred after a stall of the server.
+	glance = 4
 
 	// sampleEvery is how many ticks lie between two samples of a player. The counters among them are exact all the same.
 	sampleEvery = 4
@@ -26,8 +26,7 @@ const (
 //
 // Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
 // the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
-// nobody late. When no time is left, it gets as much as the sending took all the same: a swarm that cannot keep up must say so by its
-// lateness, and not lose its sessions.
+// nobody late.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.cfg.Rate.Period() / slots
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()
@@ -50,7 +49,8 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		s.own.Begin(due, begun, s.took())
 		s.play(int(s.slot % slots))
 		end := s.pace.Now()
-		s.own.Work(end, s.took())
+		took := s.took()
+		s.own.Work(end, took)
 		s.late(end-due, s.own.Late())
 		if s.slot%slots == 0 {
 			s.look()
@@ -58,7 +58,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 				return s.Err()
 			}
 		}
-		s.poll(max(due+period-period/8, end+(end-begun), end+period/4))
+		s.take(due+period-period/8, end-begun-took)
 		s.own.Work(s.pace.Now(), s.took())
 		s.giveUp(due, begun, period)
 	}
@@ -118,19 +118,36 @@ func (s *Swarm) giveUp(due, begun, period time.Duration) {
 	s.slot += behind
 }
 
+// take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where nothing was left for that in
+// a tick of sending, it gets as much as the sending all the same: a swarm that cannot keep up must say so by its lateness, and not
+// lose its sessions. To do so at once would double the slots that make up for what the machine took, and those in which many are due together.
+func (s *Swarm) take(end, sent time.Duration) {
+	s.owed += max(sent, 0)
+	begun := s.pace.Now()
+	if s.owed > s.cfg.Rate.Period() {
+		end = max(end, begun+sent)
+	}
+	if s.poll(end) {
+		s.owed = 0
+		return
+	}
+	s.owed = max(s.owed-(s.pace.Now()-begun), 0)
+}
+
 // poll takes in what has arrived, until nothing is left or the instant end: some of one lobby, then of the next, from where it last
 // stopped. Where there is not the time for all, each is heard as much; to hear one to its end first would let the sessions of the
-// others time out.
-func (s *Swarm) poll(end time.Duration) {
+// others time out. It reports whether that was all.
+func (s *Swarm) poll(end time.Duration) bool {
 	for silent := 0; silent < len(s.fleet); silent++ {
 		if s.now = s.pace.Now(); s.now >= end {
-			return
+			return false
 		}
 		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
 			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)
 	}
+	return true
 }
 
 // receive hands a datagram to its player. What is wrong with it, the client counts.

@@ -62,6 +62,7 @@ type Swarm struct {
 	own    pace.Own
 	slot   int64 // next slot of the schedule
 	now    time.Duration
+	owed   time.Duration // of sending, since receiving has last had its part
 	err    error
 }
 
