@@ -65,12 +65,23 @@ type Taken struct {
 	InBursts time.Duration // of All
 	Longest  time.Duration // at once
 
+	LateWakes uint64        // times that the thread woke later than it asked to by Burst or more, beside what was taken: its timer was late
+	Overslept time.Duration // in those; not part of All, and of nothing that is left out
+
 	Stolen      time.Duration // by a hypervisor, of the processors that the swarm may use, to 10 ms; not part of All, and of nothing that is left out
 	StolenKnown bool
 }
 
 // Burst is what the machine takes at once that makes several slots late.
 const Burst = 500 * time.Microsecond
+
+// woke adds a wake-up that was so much later than was asked for, beside what was taken.
+func (t *Taken) woke(late time.Duration) {
+	if late >= Burst {
+		t.LateWakes++
+		t.Overslept += late
+	}
+}
 
 func (t *Taken) add(d time.Duration) {
 	t.All += d

@@ -44,12 +44,16 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		if due > begin+d || ctx.Err() != nil {
 			return s.Err()
 		}
-		begun := s.wait(due)
+		begun, slept := s.wait(due)
 		s.now = begun
-		s.own.Begin(due, begun, s.took())
+		took := s.took()
+		s.own.Begin(due, begun, took)
+		if slept {
+			s.Figures.Taken.woke(begun - due - took)
+		}
 		s.play(int(s.slot % slots))
 		end := s.pace.Now()
-		took := s.took()
+		took = s.took()
 		s.own.Work(end, took)
 		s.late(end-due, s.own.Late())
 		if s.slot%slots == 0 {
@@ -64,13 +68,15 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 	}
 }
 
-// wait waits for the instant due and returns the time. What is taken while the thread is parked is looked at apart, since it makes nothing late.
-func (s *Swarm) wait(due time.Duration) time.Duration {
+// wait waits for the instant due and returns the time, and whether there was anything to wait for. What is taken while the thread is parked
+// is looked at apart, since it makes nothing late.
+func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 	if s.pace.Park(due) {
 		s.took()
 	}
+	slept = s.pace.Now() < due
 	s.pace.Sleep(due)
-	return s.pace.Now()
+	return s.pace.Now(), slept
 }
 
 // took is what the machine took since it was last asked.
@@ -119,13 +125,13 @@ func (s *Swarm) giveUp(due, begun, period time.Duration) {
 }
 
 // take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where nothing was left for that in
-// a tick of sending, it gets as much as the sending all the same: a swarm that cannot keep up must say so by its lateness, and not
-// lose its sessions. To do so at once would double the slots that make up for what the machine took, and those in which many are due together.
+// a tick of sending, it gets a part of its own all the same, which grows to as much as the sending gets: a swarm that cannot keep up must say
+// so by its lateness, and not lose its sessions. To begin with that at once would delay the slots that make up for what the machine took.
 func (s *Swarm) take(end, sent time.Duration) {
 	s.owed += max(sent, 0)
-	begun := s.pace.Now()
-	if s.owed > s.cfg.Rate.Period() {
-		end = max(end, begun+sent)
+	begun, tick := s.pace.Now(), s.cfg.Rate.Period()
+	if over := min(s.owed-tick, tick); over > 0 {
+		end = max(end, begun+time.Duration(float64(sent)*float64(over)/float64(tick)))
 	}
 	if s.poll(end) {
 		s.owed = 0

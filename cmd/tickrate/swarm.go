@@ -331,6 +331,8 @@ type taken struct {
 	Bursts    uint64   `json:"bursts"` // of half a millisecond or more
 	InBursts  float64  `json:"bursts_ms"`
 	LongestMs float64  `json:"longest_ms"`
+	LateWakes uint64   `json:"late_wakes"` // of half a millisecond or more beside the run delay, so by interrupts or a hypervisor that does not tell; not left out
+	Overslept float64  `json:"late_wakes_ms"`
 	Stolen    *float64 `json:"stolen_ms"` // by a hypervisor, from all processors that the swarm may use, and not left out; null where the system does not tell
 }
 
@@ -339,7 +341,7 @@ func takenFrom(g *swarm.Figures) *taken {
 		return nil
 	}
 	t := &taken{LateP999: millis(g.Own.Quantile(0.999)), Kept: g.OwnKept(), Millis: millis(g.Taken.All), Bursts: g.Taken.Bursts, InBursts: millis(g.Taken.InBursts),
-		LongestMs: millis(g.Taken.Longest)}
+		LongestMs: millis(g.Taken.Longest), LateWakes: g.Taken.LateWakes, Overslept: millis(g.Taken.Overslept)}
 	if g.Taken.StolenKnown {
 		stolen := millis(g.Taken.Stolen)
 		t.Stolen = &stolen
@@ -389,12 +391,14 @@ func printTaken(w io.Writer, t *taken, sec float64) {
 		fmt.Fprintln(w, "  the machine: what it took from the swarm is not known on this system")
 		return
 	}
-	stolen := ""
-	if t.Stolen != nil && *t.Stolen > 0 {
-		stolen = fmt.Sprintf("; a hypervisor took %.0f ms besides, which are not left out", *t.Stolen)
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without them late by %.2f ms at p99.9 (%s)\n",
+		t.Millis, sec, t.InBursts, t.Bursts, millis(swarm.Burst), t.LongestMs, t.LateP999, keptWords(t.Kept, "missed by itself"))
+	if t.LateWakes > 0 {
+		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts, or a hypervisor that does not tell; not left out\n", t.LateWakes, millis(swarm.Burst), t.Overslept)
 	}
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without them late by %.2f ms at p99.9 (%s)%s\n",
-		t.Millis, sec, t.InBursts, t.Bursts, millis(swarm.Burst), t.LongestMs, t.LateP999, keptWords(t.Kept, "missed by itself"), stolen)
+	if t.Stolen != nil && *t.Stolen > 0 {
+		fmt.Fprintf(w, "  a hypervisor says that it took %.0f ms of the processors; not left out\n", *t.Stolen)
+	}
 }
 
 func keptWords(kept bool, missed string) string {
