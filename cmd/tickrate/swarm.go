@@ -48,7 +48,8 @@ func newSwarm() *cobra.Command {
 		Use:   "swarm",
 		Short: "Send headless players to a lobby over real UDP",
 		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
-human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.
+human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule, and how
+late it would have been had the machine not taken the processor from it.
 A map or a compression model that is not here the server sends; no file is opened because a server names it.
 
 Every player needs a connect token. The server's HTTP port gives them, and says where the lobby is; with the server's

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 // A stranger on the same processor is told of, and by no more than the time that the thread did not run.
 func TestTakenByAStranger(t *testing.T) {
 	if os.Getenv("PACE_STRANGER") != "" {
-		for { // until it is killed
+		for n := 0; n >= 0; n = (n + 1) & 1023 { // until it is killed
 		}
 	}
 	runtime.LockOSThread()
@@ -59,21 +60,16 @@ func TestTakenNotByOurselves(t *testing.T) {
 	ours := ProcessCPU() - ThreadCPU()
 	var taken time.Duration
 	err := On(CPUs()[:1], func() error {
-		stop, done := make(chan struct{}), make(chan struct{})
-		on := CPUs()
+		var stop atomic.Bool
+		on, done := CPUs(), make(chan struct{})
 		go func() {
 			defer close(done)
 			runtime.LockOSThread() // not undone: the thread ends with its processor
 			_ = keep(on)
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 			}
 		}()
-		defer func() { close(stop); <-done }()
+		defer func() { stop.Store(true); <-done }()
 		for begin := ThreadCPU(); ThreadCPU()-begin < 60*time.Millisecond; {
 			taken += m.Look()
 		}
