@@ -124,20 +124,17 @@ func (s *Swarm) giveUp(due, begun, period time.Duration) {
 	s.slot += behind
 }
 
-// take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where nothing was left for that in
-// a tick of sending, it gets a part of its own all the same, which grows to as much as the sending gets: a swarm that cannot keep up must say
-// so by its lateness, and not lose its sessions. To begin with that at once would delay the slots that make up for what the machine took.
+// take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where that left no time for all of
+// it in a tick of sending, receiving gets as much as the sending until all is in: a swarm that cannot keep up must say so by its lateness, and
+// not lose its sessions. To begin with that at once would delay the slots that make up for what the machine took.
 func (s *Swarm) take(end, sent time.Duration) {
-	s.owed += max(sent, 0)
-	begun, tick := s.pace.Now(), s.cfg.Rate.Period()
-	if over := min(s.owed-tick, tick); over > 0 {
-		end = max(end, begun+time.Duration(float64(sent)*float64(over)/float64(tick)))
+	sent = max(sent, 0)
+	if s.owed += sent; s.owed > s.cfg.Rate.Period() {
+		end = max(end, s.pace.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
 	}
 	if s.poll(end) {
 		s.owed = 0
-		return
 	}
-	s.owed = max(s.owed-(s.pace.Now()-begun), 0)
 }
 
 // poll takes in what has arrived, until nothing is left or the instant end: some of one lobby, then of the next, from where it last

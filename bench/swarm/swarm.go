@@ -62,7 +62,7 @@ type Swarm struct {
 	own    pace.Own
 	slot   int64 // next slot of the schedule
 	now    time.Duration
-	owed   time.Duration // of sending, since receiving has last had its part
+	owed   time.Duration // of sending, since all that had arrived was last taken in
 	err    error
 }
 
