@@ -1,8 +1,6 @@
 package swarm
 
 import (
-	"net"
-	"net/netip"
 	"runtime"
 	"testing"
 	"time"
@@ -40,24 +38,10 @@ func TestGiveUp(t *testing.T) {
 
 // A swarm that is late sends for a tick before it receives, and then receives all the same.
 func TestLateSwarmStillListens(t *testing.T) {
-	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer at.Close()
-	f, err := netio.OpenFleet(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f, say := talker(t)
 	heard := 0
 	s := &Swarm{pace: pace.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
 	defer runtime.UnlockOSThread()
-	say := func() {
-		if _, err := at.WriteToUDPAddrPort([]byte("again"), f.LocalAddr(0)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	say()
 	tick := s.cfg.Rate.Period()
 	for range 3 {
