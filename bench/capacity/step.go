@@ -41,6 +41,13 @@ type Stage struct {
 	P99  float64 `json:"p99"`
 }
 
+// Taken is what the machine took from the swarm's thread while it wanted to run.
+type Taken struct {
+	Millis        float64 `json:"ms"`
+	Bursts        uint64  `json:"bursts"` // times that it took half a millisecond or more at once
+	LongestMillis float64 `json:"longest_ms"`
+}
+
 // Step is what was measured at one lobby size. Pass and Failed are Level.Judge's; everything else is the planner's.
 type Step struct {
 	Players  int           `json:"players"`
@@ -55,8 +62,10 @@ type Step struct {
 	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise in the swarm's process
 	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its slots, with those that it skipped
 	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
-	Lobbies        int       `json:"lobbies,omitempty"` // 0 means one
-	ServerCores    float64   `json:"server_cores"`      // CPU seconds a second of the whole server process
+	SwarmOwn       Quantiles `json:"swarm_lateness_own_us,omitzero"` // what swarm_lateness_us would be had the machine taken nothing from it; zero where that is not known
+	SwarmTaken     *Taken    `json:"swarm_taken,omitempty"`          // nil likewise
+	Lobbies        int       `json:"lobbies,omitempty"`              // 0 means one
+	ServerCores    float64   `json:"server_cores"`                   // CPU seconds a second of the whole server process
 
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
 	DatagramsOutPerTick float64 `json:"datagrams_out_per_tick"`
@@ -108,6 +117,7 @@ func (s Step) Finite() Step {
 	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
 	quantiles(&s.SwarmLateness, "swarm_lateness_us")
 	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
+	quantiles(&s.SwarmOwn, "swarm_lateness_own_us")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")

@@ -27,10 +27,15 @@ func lateness(p capacity.Plan) (t latenessTable) {
 	if !ok || s.LatenessRaw == (capacity.Quantiles{}) {
 		return t
 	}
-	return latenessTable{s.Players, []latenessRow{
+	t = latenessTable{s.Players, []latenessRow{
 		{"ticks that were played", s.LatenessRaw}, {"with those given up, from the schedule", s.LatenessMicros}, {"a thread that only sleeps, in the server", s.HiccupMicros},
 		{"slots that the swarm played", s.SwarmRaw}, {"with those it skipped, from the schedule", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
+	if k := s.SwarmTaken; k != nil {
+		name := fmt.Sprintf("slots of the swarm, without the %s ms that the machine took from it (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
+		t.Rows = append(t.Rows, latenessRow{name, s.SwarmOwn})
+	}
+	return t
 }
 
 // repeated says what measuring the knee several times gave.

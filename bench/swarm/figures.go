@@ -14,6 +14,9 @@ type Figures struct {
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
 	Late *meter.Histogram // how long after its instant each slot of the schedule had sent its last datagram, ns, with those that were skipped: each as late as it would have been
 	Raw  *meter.Histogram // likewise, of the slots that were played alone
+	Own  *meter.Histogram // what Late would be had the machine taken nothing, see pace.Own: the same where it is not known what it took
+
+	Taken Taken // by the machine
 
 	Ticks          uint64 // command ticks of all players
 	Sends          uint64 // datagrams sent
@@ -40,7 +43,7 @@ type Figures struct {
 }
 
 func newFigures() Figures {
-	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Raw: meter.NewHistogram(0), Account: client.NewAccount()}
+	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Raw: meter.NewHistogram(0), Own: meter.NewHistogram(0), Account: client.NewAccount()}
 }
 
 func (f *Figures) reset() {
@@ -48,8 +51,45 @@ func (f *Figures) reset() {
 	f.RTT.Reset()
 	f.Late.Reset()
 	f.Raw.Reset()
+	f.Own.Reset()
 	f.Account.Reset()
-	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Raw: f.Raw, Sampled: f.Sampled, Account: f.Account}
+	*f = Figures{Age: f.Age, RTT: f.RTT, Late: f.Late, Raw: f.Raw, Own: f.Own, Sampled: f.Sampled, Account: f.Account}
+}
+
+// Taken is what the machine took from the sending thread while it wanted to run: its run delay, as far as it was not other threads of the
+// swarm that ran.
+type Taken struct {
+	Known    bool          // whether the system tells; else the rest is 0
+	All      time.Duration // in all
+	Bursts   uint64        // times that it took Burst or more at once
+	InBursts time.Duration // of All
+	Longest  time.Duration // at once
+
+	LateWakes uint64        // times that the thread woke later than it asked to by Burst or more, beside what was taken: its timer was late
+	Overslept time.Duration // in those; not part of All, and of nothing that is left out
+
+	Stolen      time.Duration // by a hypervisor, of the processors that the swarm may use, to 10 ms; not part of All, and of nothing that is left out
+	StolenKnown bool
+}
+
+// Burst is what the machine takes at once that makes several slots late.
+const Burst = 500 * time.Microsecond
+
+// woke adds a wake-up that was so much later than was asked for, beside what was taken.
+func (t *Taken) woke(late time.Duration) {
+	if late >= Burst {
+		t.LateWakes++
+		t.Overslept += late
+	}
+}
+
+func (t *Taken) add(d time.Duration) {
+	t.All += d
+	t.Longest = max(t.Longest, d)
+	if d >= Burst {
+		t.Bursts++
+		t.InBursts += d
+	}
 }
 
 // lateShare is the part of all slots that may break the budget before the figures are void.
@@ -60,6 +100,9 @@ const LateMost = 2 * time.Millisecond
 
 // Kept is whether it did. Figures may be of use that did not: Void says when they are not.
 func (f *Figures) Kept() bool { return f.Slots > 0 && f.Late.Quantile(0.999) < int64(LateMost) }
+
+// OwnKept is whether it did but for what the machine took from it: then what made it late is the machine, and not the work.
+func (f *Figures) OwnKept() bool { return f.Slots > 0 && f.Own.Quantile(0.999) < int64(LateMost) }
 
 // Void says why the figures are worth nothing, or "" if they are good: the generator proves itself.
 func (f *Figures) Void() string {

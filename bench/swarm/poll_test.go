@@ -11,6 +11,24 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
+// talker is a lobby of one client, to whom it says something as often as say is called.
+func talker(t *testing.T) (f *netio.Fleet, say func()) {
+	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { at.Close() })
+	if f, err = netio.OpenFleet(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, func() {
+		if _, err := at.WriteToUDPAddrPort([]byte("again"), f.LocalAddr(0)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A lobby that always has more to say does not keep the others from being heard.
 func TestEveryLobbyIsHeard(t *testing.T) {
 	const lobbies = 3
@@ -18,21 +36,7 @@ func TestEveryLobbyIsHeard(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	var heard [lobbies]int
 	for l := range lobbies {
-		at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer at.Close()
-		f, err := netio.OpenFleet(at.LocalAddr().(*net.UDPAddr).AddrPort(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		say := func() {
-			if _, err := at.WriteToUDPAddrPort([]byte("again"), f.LocalAddr(0)); err != nil {
-				t.Error(err)
-			}
-		}
+		f, say := talker(t)
 		say()
 		s.fleet = append(s.fleet, f)
 		s.hear = append(s.hear, func(int, []byte) {

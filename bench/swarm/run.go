@@ -15,8 +15,8 @@ const (
 	looks  = 2
 	shares = slots / looks // of the players, who are looked at together
 
-	// glance is how many sockets are emptied between two looks at the clock: some hundred microseconds of work.
-	glance = 16
+	// glance is how many sockets are emptied between two looks at the clock: some ten microseconds of work, or a hundred after a stall of the server.
+	glance = 4
 
 	// sampleEvery is how many ticks lie between two samples of a player. The counters among them are exact all the same.
 	sampleEvery = 4
@@ -26,76 +26,131 @@ const (
 //
 // Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
 // the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
-// nobody late. When no time is left, it gets as much as the sending took all the same: a swarm that cannot keep up must say so by its
-// lateness, and not lose its sessions.
+// nobody late.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.cfg.Rate.Period() / slots
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()
+	stolen, _ := pace.Stolen()
 	s.slot = int64(begin/period) + 1
+	s.taken.Look()
+	s.own = pace.Own{}
 	defer func() {
 		s.Figures.Elapsed += s.pace.Now() - begin
 		s.Figures.CPU += pace.ThreadCPU() - cpu
+		s.robbed(stolen)
 	}()
 	for ; ; s.slot++ {
 		due := time.Duration(s.slot) * period
 		if due > begin+d || ctx.Err() != nil {
 			return s.Err()
 		}
-		s.pace.Sleep(due)
-		begun := s.pace.Now()
+		begun, slept := s.wait(due)
 		s.now = begun
-		s.giveUp(begun-due, period)
+		took := s.took()
+		s.own.Begin(due, begun, took)
+		if slept {
+			s.Figures.Taken.woke(begun - due - took)
+		}
 		s.play(int(s.slot % slots))
 		end := s.pace.Now()
-		s.late(end - due)
+		took = s.took()
+		s.own.Work(end, took)
+		s.late(end-due, s.own.Late())
 		if s.slot%slots == 0 {
 			s.look()
 			if until != nil && until() {
 				return s.Err()
 			}
 		}
-		s.poll(max(due+period-period/8, end+(end-begun), end+period/4))
+		s.take(due+period-period/8, end-begun-took)
+		s.own.Work(s.pace.Now(), s.took())
+		s.giveUp(due, begun, period)
 	}
 }
 
-// late counts by how much the last datagram of a slot left after the slot's instant.
-func (s *Swarm) late(by time.Duration) {
+// wait waits for the instant due and returns the time, and whether there was anything to wait for. What is taken while the thread is parked
+// is looked at apart, since it makes nothing late.
+func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
+	if s.pace.Park(due) {
+		s.took()
+	}
+	slept = s.pace.Now() < due
+	s.pace.Sleep(due)
+	return s.pace.Now(), slept
+}
+
+// took is what the machine took since it was last asked.
+func (s *Swarm) took() time.Duration {
+	d := s.taken.Look()
+	s.Figures.Taken.add(d)
+	return d
+}
+
+// robbed adds what a hypervisor took since it had taken so much.
+func (s *Swarm) robbed(before time.Duration) {
+	t := &s.Figures.Taken
+	t.Known = s.taken.Known()
+	if now, ok := pace.Stolen(); ok {
+		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
+	}
+}
+
+// late counts by how much the last datagram of a slot left after the slot's instant, and by how much it had in the swarm's own schedule.
+func (s *Swarm) late(by, own time.Duration) {
 	f := &s.Figures
 	f.Late.Record(int64(by))
 	f.Raw.Record(int64(by))
+	f.Own.Record(int64(own))
 	f.Slots++
 	if by > s.cfg.Rate.Period()/2 {
 		f.LateSlots++
 	}
 }
 
-// giveUp leaves out the slots that cannot be made up for, when one begins over a tick late, and counts them as late.
-func (s *Swarm) giveUp(late, period time.Duration) {
-	behind := int64(late / period)
+// giveUp leaves out the slots that cannot be made up for, after one that began over a tick late, and counts them as late.
+func (s *Swarm) giveUp(due, begun, period time.Duration) {
+	behind := int64((begun - due) / period)
 	if behind <= slots {
 		return
 	}
-	for i := range behind {
-		s.Figures.Late.Record(int64(late) - i*int64(period))
+	for range behind {
+		due += period
+		s.own.Skip(due)
+		s.Figures.Late.Record(int64(begun - due))
+		s.Figures.Own.Record(int64(min(s.own.Late(), begun-due)))
 	}
 	s.Figures.Slots += uint64(behind)
 	s.Figures.LateSlots += uint64(behind)
 	s.slot += behind
 }
 
+// take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where that left no time for all of
+// it in a tick of sending, receiving gets as much as the sending until all is in: a swarm that cannot keep up must say so by its lateness, and
+// not lose its sessions. To begin with that at once would delay the slots that make up for what the machine took.
+func (s *Swarm) take(end, sent time.Duration) {
+	sent = max(sent, 0)
+	if s.owed += sent; s.owed > s.cfg.Rate.Period() {
+		end = max(end, s.pace.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
+	}
+	if s.poll(end) {
+		s.owed = 0
+	}
+}
+
 // poll takes in what has arrived, until nothing is left or the instant end: some of one lobby, then of the next, from where it last
 // stopped. Where there is not the time for all, each is heard as much; to hear one to its end first would let the sessions of the
-// others time out.
-func (s *Swarm) poll(end time.Duration) {
+// others time out. It reports whether that was all.
+func (s *Swarm) poll(end time.Duration) bool {
 	for silent := 0; silent < len(s.fleet); silent++ {
 		if s.now = s.pace.Now(); s.now >= end {
-			return
+			return false
 		}
 		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
 			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)
 	}
+	return true
 }
 
 // receive hands a datagram to its player. What is wrong with it, the client counts.

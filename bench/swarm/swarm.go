@@ -58,8 +58,11 @@ type Swarm struct {
 	drifts []Drift // of bare bots, by bot
 	next   int     // of the bots, in a sweep
 	pace   *pace.Pacer
+	taken  *pace.Taken // from the goroutine's thread
+	own    pace.Own
 	slot   int64 // next slot of the schedule
 	now    time.Duration
+	owed   time.Duration // of sending, since all that had arrived was last taken in
 	err    error
 }
 
@@ -98,7 +101,7 @@ func Open(cfg Config) (*Swarm, error) {
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]time.Duration, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New(), taken: pace.NewTaken()}
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)
 	}
@@ -300,8 +303,9 @@ func (s *Swarm) Close() error {
 	return s.shut()
 }
 
-// shut closes the sockets.
+// shut closes the sockets, and what else is open.
 func (s *Swarm) shut() (err error) {
+	s.taken.Close()
 	for _, f := range s.fleet {
 		err = errors.Join(err, f.Close())
 	}

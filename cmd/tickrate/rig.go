@@ -159,6 +159,10 @@ func (r *rig) measured(players, clients int, rep server.Report, f *swarm.Figures
 		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateSlots, VoidReason: f.Void(),
 	}
+	if k := f.Taken; k.Known {
+		s.SwarmOwn = micros(f.Own)
+		s.SwarmTaken = &capacity.Taken{Millis: millis(k.All), Bursts: k.Bursts, LongestMillis: millis(k.Longest)}
+	}
 	if rep.Hiccup != nil {
 		s.HiccupMicros = scaled(*rep.Hiccup, 1)
 	}

@@ -48,7 +48,8 @@ func newSwarm() *cobra.Command {
 		Use:   "swarm",
 		Short: "Send headless players to a lobby over real UDP",
 		Long: `swarm connects players to a lobby and lets them play: by a seeded generator of plausible play, or along recorded
-human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule.
+human movement (--trace). It ends with what the players experienced, and says so if it could not keep its own schedule, and how
+late it would have been had the machine not taken the processor from it.
 A map or a compression model that is not here the server sends; no file is opened because a server names it.
 
 Every player needs a connect token. The server's HTTP port gives them, and says where the lobby is; with the server's
@@ -313,6 +314,7 @@ type summary struct {
 	Said           uint64  `json:"chat_lines"`
 	LateP999       float64 `json:"swarm_late_ms_p999"`
 	Kept           bool    `json:"swarm_schedule_kept"` // that is less than 2 ms
+	Taken          *taken  `json:"swarm_taken"`         // by the machine; null where the system does not tell
 	CPU            float64 `json:"swarm_cores"`
 	CPUPerTick     float64 `json:"swarm_us_per_client_tick"`
 	Void           string  `json:"void,omitempty"`
@@ -322,9 +324,37 @@ type summary struct {
 	Bytes *capacity.Bytes `json:"bytes"` // what the ones were for that a sample of the players received
 }
 
+// taken is what the machine took from the swarm while it wanted to run, and how late it is without that.
+type taken struct {
+	LateP999  float64  `json:"own_late_ms_p999"`
+	Kept      bool     `json:"own_schedule_kept"`
+	Millis    float64  `json:"ms"`
+	Bursts    uint64   `json:"bursts"` // of half a millisecond or more
+	InBursts  float64  `json:"bursts_ms"`
+	LongestMs float64  `json:"longest_ms"`
+	LateWakes uint64   `json:"late_wakes"` // of half a millisecond or more beside the run delay, so by interrupts or a hypervisor that does not tell; not left out
+	Overslept float64  `json:"late_wakes_ms"`
+	Stolen    *float64 `json:"stolen_ms"` // by a hypervisor, from all processors that the swarm may use, and not left out; null where the system does not tell
+}
+
+func takenFrom(g *swarm.Figures) *taken {
+	if !g.Taken.Known {
+		return nil
+	}
+	t := &taken{LateP999: millis(g.Own.Quantile(0.999)), Kept: g.OwnKept(), Millis: millis(g.Taken.All), Bursts: g.Taken.Bursts, InBursts: millis(g.Taken.InBursts),
+		LongestMs: millis(g.Taken.Longest), LateWakes: g.Taken.LateWakes, Overslept: millis(g.Taken.Overslept)}
+	if g.Taken.StolenKnown {
+		stolen := millis(g.Taken.Stolen)
+		t.Stolen = &stolen
+	}
+	return t
+}
+
+func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
+
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	g := &s.Figures
-	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	ms := millis[int64]
 	sec := g.Elapsed.Seconds()
 	n := float64(f.players)
 	out := summary{
@@ -333,7 +363,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		Kept: g.Kept(), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.Kept(), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -345,16 +375,36 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
-	kept := "kept"
-	if !out.Kept {
-		kept = "missed: is the machine idle?"
-	}
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
-		out.LateP999, ms(int64(swarm.LateMost)), kept)
+		out.LateP999, millis(swarm.LateMost), keptWords(out.Kept, "missed"))
+	printTaken(w, out.Taken, sec)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
 	printBytes(w, f.players, out.Bytes)
 	if out.Void != "" {
 		fmt.Fprintf(w, "VOID: %s; take these figures for nothing\n", out.Void)
 	}
 	return nil
+}
+
+// printTaken says how idle the machine was, and whether it is that which made the swarm late.
+func printTaken(w io.Writer, t *taken, sec float64) {
+	if t == nil {
+		fmt.Fprintln(w, "  the machine: what it took from the swarm is not known on this system")
+		return
+	}
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without them late by %.2f ms at p99.9 (%s)\n",
+		t.Millis, sec, t.InBursts, t.Bursts, millis(swarm.Burst), t.LongestMs, t.LateP999, keptWords(t.Kept, "missed by itself"))
+	if t.LateWakes > 0 {
+		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts, or a hypervisor that does not tell; not left out\n", t.LateWakes, millis(swarm.Burst), t.Overslept)
+	}
+	if t.Stolen != nil && *t.Stolen > 0 {
+		fmt.Fprintf(w, "  a hypervisor says that it took %.0f ms of the processors; not left out\n", *t.Stolen)
+	}
+}
+
+func keptWords(kept bool, missed string) string {
+	if kept {
+		return "kept"
+	}
+	return missed
 }

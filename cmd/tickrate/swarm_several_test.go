@@ -33,6 +33,9 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 42 || s.TicksPerPlayer < 10 || s.CPUPerTick <= 0 || len(s.Netgraphs) != 8 {
 			t.Errorf("%d: code %d, %+v, %v, %s", i, code, s, err, errs)
 		}
+		if s.Taken != nil && (s.Taken.LateP999 > s.LateP999*1.001 || s.Taken.LateP999 <= 0 || s.Taken.InBursts > s.Taken.Millis || s.Taken.LongestMs > s.Taken.Millis) {
+			t.Errorf("%d: late by %v ms, of which the machine took %+v", i, s.LateP999, *s.Taken)
+		}
 		for _, g := range s.Netgraphs {
 			if g.Snapshots == 0 || g.Down.Rows == 0 {
 				t.Errorf("%d: a full player got nothing: %+v", i, g)

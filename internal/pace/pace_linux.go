@@ -56,14 +56,22 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 // and the last 1.5 ms in a call that the scheduler is not told of. That holds nobody up: whoever stops the world, as the
 // garbage collector does, sends our thread a signal, the call returns, and the next function that is called lets it be stopped.
 func (p *Pacer) Sleep(d time.Duration) {
-	if left := d - p.Now() - park; left > worthParking {
-		time.Sleep(left)
-	}
+	p.Park(d)
 	for at := unix.NsecToTimespec(p.at + int64(d)); p.Now() < d; {
 		if doze(&at) != unix.EINTR {
 			return
 		}
 	}
+}
+
+// Park spends the part of the wait for the instant d that is spent parked, and reports whether there was one. Sleep begins with it; who
+// wants to look at something shortly before the instant calls it before.
+func (p *Pacer) Park(d time.Duration) bool {
+	left := d - p.Now() - park
+	if left > worthParking {
+		time.Sleep(left)
+	}
+	return left > worthParking
 }
 
 // doze sleeps on the calling thread to an instant of the monotonic clock, or until a signal.

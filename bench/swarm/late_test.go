@@ -1,0 +1,79 @@
+package swarm
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio"
+)
+
+// Slots that are left out are late in both schedules, each by what it would have been, and in the swarm's own by no more than the work that it does.
+func TestGiveUp(t *testing.T) {
+	const period = time.Millisecond
+	for i, c := range []struct{ taken, work, most, ownMost time.Duration }{
+		{0, period / 10, 19 * period, 19 * period},
+		{20 * period, period / 10, 19 * period, period / 10},
+		{20 * period, 2 * period, 19 * period, 11 * period}, // 3, 4, 5 ... of work, until it is what they were late by: 19, 18, 17 ...
+	} {
+		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1}
+		f, due := &s.Figures, 1*period
+		begun := due + 20*period
+		s.own.Begin(due, begun, c.taken)
+		s.own.Work(begun+c.work, 0)
+		s.giveUp(due, begun, period)
+		if s.slot != 21 || f.Slots != 20 || f.LateSlots != 20 || f.Late.Count() != 20 || f.Own.Count() != 20 || f.Raw.Count() != 0 {
+			t.Errorf("%d: slot %d, %d slots, %d late, %d and %d latenesses", i, s.slot, f.Slots, f.LateSlots, f.Late.Count(), f.Own.Count())
+		}
+		if f.Late.Max() != int64(c.most) || f.Own.Max() != int64(c.ownMost) {
+			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.Own.Max(), c.most, c.ownMost)
+		}
+	}
+	s := &Swarm{Figures: newFigures(), slot: 1}
+	if s.giveUp(period, period+slots*period, period); s.slot != 1 || s.Figures.Slots != 0 {
+		t.Errorf("a tick can be made up for: slot %d, %d left out", s.slot, s.Figures.Slots)
+	}
+}
+
+// A swarm that is late sends for a tick before it receives, and then receives all the same.
+func TestLateSwarmStillListens(t *testing.T) {
+	f, say := talker(t)
+	heard := 0
+	s := &Swarm{pace: pace.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
+	defer runtime.UnlockOSThread()
+	say()
+	tick := s.cfg.Rate.Period()
+	for range 3 {
+		if s.take(0, tick/4); heard != 0 { // the instant is past
+			t.Fatalf("received after %v of sending", s.owed)
+		}
+	}
+	for n := 0; heard == 0; n++ {
+		if s.take(0, tick/4); n == 1000 {
+			t.Fatalf("deaf after %v of sending", s.owed)
+		}
+	}
+	for n := 0; s.owed > 0; n++ { // until a look found nothing more
+		if s.take(0, tick/4); n == 1000 {
+			t.Fatalf("owes %v", s.owed)
+		}
+	}
+	if say(); !s.poll(s.pace.Now()+time.Minute) || heard != 2 {
+		t.Errorf("heard %d", heard)
+	}
+}
+
+// Bursts are what the machine takes at once; wake-ups are late beside that.
+func TestTaken(t *testing.T) {
+	var a Taken
+	for _, d := range []time.Duration{0, Burst - 1, Burst, 3 * time.Millisecond, 0, 100} {
+		a.add(d)
+	}
+	a.woke(Burst - 1)
+	a.woke(2 * Burst)
+	a.woke(-Burst)
+	if want := (Taken{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
+		t.Errorf("%+v, want %+v", a, want)
+	}
+}
