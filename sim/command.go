@@ -51,7 +51,7 @@ type Command struct {
 }
 
 // sameWish compares what is delta-coded: everything but the stamps.
-func (c Command) sameWish(o Command) bool {
+func (c *Command) sameWish(o *Command) bool {
 	return c.Yaw == o.Yaw && c.Pitch == o.Pitch && c.MoveYaw == o.MoveYaw && c.MoveMag == o.MoveMag && c.Buttons == o.Buttons
 }
 
@@ -103,25 +103,22 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 	n := len(cmds)
 	w.Bits(uint64(n), 8)
 	w.Bits(uint64(cmds[n-1].Tick), 32)
-	var next Command
+	next := &Command{}
 	for i := n - 1; i >= 0; i-- {
-		c := cmds[i]
+		c := &cmds[i]
 		if c.sameWish(next) {
 			w.Bits(1, 1)
 		} else {
-			w.Bits(0, 1)
-			changed(&w, uint16(c.Yaw), uint16(next.Yaw))
-			changed(&w, uint16(c.Pitch), uint16(next.Pitch))
-			changed(&w, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8, uint16(next.MoveYaw)|uint16(next.MoveMag)<<8)
-			changed(&w, uint16(c.Buttons), uint16(next.Buttons))
+			bits, n := changed(0, 1, uint16(c.Yaw), uint16(next.Yaw)) // behind a 0
+			bits, n = changed(bits, n, uint16(c.Pitch), uint16(next.Pitch))
+			bits, n = changed(bits, n, c.wish(), next.wish())
+			w.Bits(bits, n)
+			w.Bits(changed(0, 0, uint16(c.Buttons), uint16(next.Buttons)))
 		}
 		if c.View == (tick.View{}) {
 			w.Bits(0, 1)
 		} else {
-			w.Bits(1, 1)
-			w.Bits(uint64(c.View.From), 32)
-			w.Bits(uint64(c.View.To-c.View.From), 8)
-			w.Bits(uint64(c.View.Frac), 8)
+			w.Bits(1|uint64(c.View.From)<<1|uint64(uint8(c.View.To-c.View.From))<<33|uint64(c.View.Frac)<<41, 49)
 		}
 		next = c
 	}
@@ -129,13 +126,15 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 	return w.Bytes()
 }
 
-func changed(w *bitio.Writer, v, base uint16) {
+// wish is where the feet go, as it is coded.
+func (c *Command) wish() uint16 { return uint16(c.MoveYaw) | uint16(c.MoveMag)<<8 }
+
+// changed puts behind n bits that there are already whether v is another than base, and if so v.
+func changed(bits uint64, n uint, v, base uint16) (uint64, uint) {
 	if v == base {
-		w.Bits(0, 1)
-		return
+		return bits, n + 1
 	}
-	w.Bits(1, 1)
-	w.Bits(uint64(v), 16)
+	return bits | (1|uint64(v)<<1)<<n, n + 17
 }
 
 // ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what
@@ -153,22 +152,29 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 	case newest < tick.Tick(n):
 		return 0, nil, ErrWindowTick
 	}
-	var c Command
+	last := &Command{}
 	for i := range n {
+		c := &dst[i] // field by field: a copy of what was only just written in smaller pieces waits for them
 		c.Tick, c.View = newest-tick.Tick(i), tick.View{}
+		c.Yaw, c.Pitch, c.MoveYaw, c.MoveMag, c.Buttons = last.Yaw, last.Pitch, last.MoveYaw, last.MoveMag, last.Buttons
+		last = c
+		if r.Peek(2) == 1 { // most are as the one before, and look at nothing
+			r.Skip(2)
+			continue
+		}
 		if r.Bits(1) == 0 {
 			c.Yaw = geom.Angle(either(&r, uint16(c.Yaw)))
 			c.Pitch = geom.Angle(either(&r, uint16(c.Pitch)))
-			wish := either(&r, uint16(c.MoveYaw)|uint16(c.MoveMag)<<8)
+			wish := either(&r, c.wish())
 			c.MoveYaw, c.MoveMag = uint8(wish), uint8(wish>>8)
 			c.Buttons = Buttons(either(&r, uint16(c.Buttons)))
 		}
 		if r.Bits(1) != 0 {
-			c.View.From = tick.Tick(r.Bits(32))
-			c.View.To = c.View.From + tick.Tick(r.Bits(8))
-			c.View.Frac = uint8(r.Bits(8))
+			v := r.Bits(48)
+			c.View.From = tick.Tick(v)
+			c.View.To = c.View.From + tick.Tick(uint8(v>>32))
+			c.View.Frac = uint8(v >> 40)
 		}
-		dst[i] = c
 	}
 	r.Align()
 	if r.Err() != nil {
