@@ -69,7 +69,7 @@ func (h *History) vekCast(v *vekBroad) func([]Shot, []Hit) {
 			a, b := h.between(s.View)
 			radius, flyers, _ := h.ways.widen(h, a, b, s.View.Frac)
 			q := question{ray: s.Ray, a: a, b: b, frac: s.View.Frac, except: s.Shooter, team: s.Team}
-			hits[i] = h.sieve.judge(&q, v.near(a.ray(&s.Ray, radius), a), flyers, nil)
+			h.sieve.judge(&q, v.near(a.ray(&s.Ray, radius), a), flyers, nil, &hits[i])
 		})
 	}
 }

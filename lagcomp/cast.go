@@ -63,12 +63,12 @@ func (h *History) CastSeen(shots []Shot, hits []Hit, seen func(s *Shot, id uint3
 			return
 		}
 		if last != nil {
-			hits[last.shot] = h.judge(&shots[last.shot], last, seen)
+			h.judge(&shots[last.shot], last, seen, &hits[last.shot])
 		}
 		last = next
 	})
 	if last != nil {
-		hits[last.shot] = h.judge(&shots[last.shot], last, seen)
+		h.judge(&shots[last.shot], last, seen, &hits[last.shot])
 	}
 }
 
@@ -101,11 +101,12 @@ func (h *History) look(s *Shot, l *look) bool {
 // fewRows is of how many at most the poses are sent for ahead: more would push each other out.
 const fewRows = 64
 
-func (h *History) judge(s *Shot, l *look, seen func(*Shot, uint32) bool) Hit {
+func (h *History) judge(s *Shot, l *look, seen func(*Shot, uint32) bool, hit *Hit) {
 	if seen == nil {
-		return h.sieve.judge(&l.q, l.near, l.flyers, nil)
+		h.sieve.judge(&l.q, l.near, l.flyers, nil, hit)
+		return
 	}
-	return h.sieve.judge(&l.q, l.near, l.flyers, func(id uint32) bool { return seen(s, id) })
+	h.sieve.judge(&l.q, l.near, l.flyers, func(id uint32) bool { return seen(s, id) }, hit)
 }
 
 // fewQuestions are answered as they come: to put them in order looks at every frame's place, which takes as long as to answer one.

@@ -30,10 +30,11 @@ func newSieve(slots int) sieve { return sieve{rows: make([]nearRow, 0, slots+mos
 // mostPicks is how often the nearest of what is left is looked for while nobody is hit; those in a crowd are then taken as they come.
 const mostPicks = 8
 
-// judge is the nearest hit among rows named, some of them twice perhaps. The poses of all are fetched before the first body is
+// judge makes best the nearest hit among rows named, some of them twice perhaps. The poses of all are fetched before the first body is
 // worked out, so that memory is waited for once; bounds are then gone through from the nearest on, so that most bodies behind the
 // first that is hit are never worked out. seen, if not nil, is asked of who would be hit otherwise.
-func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bool) (best Hit) {
+func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bool, best *Hit) {
+	*best = Hit{}
 	s.rows = s.rows[:0]
 	q.named = int32(len(near) + len(flyers))
 	s.sift(q, near)
@@ -50,11 +51,10 @@ func (s *sieve) judge(q *question, near, flyers []int32, seen func(id uint32) bo
 			rows[0], rows[first] = rows[first], rows[0]
 		}
 		if row := rows[0]; best.ID == 0 || row.from <= best.Distance {
-			q.meet(int(row.slot), &best, seen)
+			q.meet(int(row.slot), best, seen)
 		}
 		rows = rows[1:]
 	}
-	return best
 }
 
 // sift keeps the rows that may be hit at all.

@@ -102,12 +102,13 @@ func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool, hit *Hit
 	if len(near) == 0 && len(flyers) == 0 { // most ways are short, and meet nobody
 		return
 	}
-	ask := question{ray: ray, radius: w.Radius, a: a, b: b, frac: w.View.Frac, except: w.Except, team: w.Team}
+	var ask question // field by field: a literal is made elsewhere and copied
+	ask.ray, ask.radius, ask.a, ask.b, ask.frac, ask.except, ask.team = ray, w.Radius, a, b, w.View.Frac, w.Except, w.Team
 	if seen != nil {
-		*hit = s.sieve.judge(&ask, near, flyers, func(id uint32) bool { return seen(i, id) })
+		s.sieve.judge(&ask, near, flyers, func(id uint32) bool { return seen(i, id) }, hit)
 		return
 	}
-	*hit = s.sieve.judge(&ask, near, flyers, nil)
+	s.sieve.judge(&ask, near, flyers, nil, hit)
 	if s.notes != nil {
 		s.sieve.note(&ask, hit, &s.notes[i])
 	}

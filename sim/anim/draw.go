@@ -34,10 +34,10 @@ const (
 // Draw writes what others see of s into p: the parameters of the figure, at wire precision. Pos, Yaw, Pitch, Flags and ID are
 // the caller's; Hips and Move are measured from the view of the tick that s was stepped with.
 func Draw(s *State, p *rig.Pose) {
-	t := Told{
-		Stance: s.Stance & 7, Figure: build(s.Hero), Phase: uint8((s.Phase>>16 + phaseStep/2) / phaseStep & 31),
-		Lean: uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1), Gait: weight(s.Gait, 3), Squat: weight(s.Squat, 3),
-	}
+	var t Told // field by field: a literal is made elsewhere and copied
+	t.Stance, t.Figure, t.Phase = s.Stance&7, build(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
+	t.Lean = uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1)
+	t.Gait, t.Squat = weight(s.Gait, 3), weight(s.Squat, 3)
 	if travels(t.Stance) {
 		t.Heading = uint8((uint32(s.Move)>>8 + moveStep/2) / moveStep & 15)
 	} else {

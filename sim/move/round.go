@@ -25,12 +25,15 @@ func Round(m Motion) Motion {
 	return m
 }
 
-func (m *Motion) round() {
-	if !m.Pos.Finite() {
-		m.Pos = geom.Vec3{}
+func (m *Motion) round() { RoundAt(&m.Pos, &m.Vel) }
+
+// RoundAt is Round of a position and a velocity where they lie.
+func RoundAt(pos, vel *geom.Vec3) {
+	if !pos.Finite() {
+		*pos = geom.Vec3{}
 	}
-	m.Pos = roundPos(m.Pos)
-	m.Vel = roundVel(m.Vel)
+	*pos = roundPos(*pos)
+	*vel = roundVel(*vel)
 }
 
 func roundPos(p geom.Vec3) geom.Vec3 {

@@ -81,8 +81,14 @@ func Throw(g Grenade) Grenade {
 // Move takes an unexploded grenade through tick now, for client and server. It lies still once a bounce off a floor leaves
 // it slower than RestSpeed. (The reference stops whatever is slower, and a grenade thrown straight up stays in the air.)
 func (g Grenade) Move(k *Timer, a *arena.Arena, now tick.Tick) Grenade {
+	g.move(k, a, now)
+	return g
+}
+
+// move is Move in place.
+func (g *Grenade) move(k *Timer, a *arena.Arena, now tick.Tick) {
 	if g.Resting || now <= g.Thrown {
-		return g
+		return
 	}
 	g.Vel.Y -= float32(k.Gravity * k.dt)
 	left := k.dt
@@ -109,9 +115,7 @@ func (g Grenade) Move(k *Timer, a *arena.Arena, now tick.Tick) Grenade {
 			break
 		}
 	}
-	m := move.Round(move.Motion{Pos: g.Pos, Vel: g.Vel})
-	g.Pos, g.Vel = m.Pos, m.Vel
-	return g
+	move.RoundAt(&g.Pos, &g.Vel)
 }
 
 // reflect throws v back off a plane.
@@ -137,11 +141,12 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			continue
 		}
 		k := &s.Fuses[g.Type]
-		w := lagcomp.Sweep{Radius: k.Proximity, View: view, Team: g.Team}
+		s.sweeps, s.rows = append(s.sweeps, lagcomp.Sweep{}), append(s.rows, int32(i))
+		w := &s.sweeps[len(s.sweeps)-1]
+		w.Radius, w.View, w.Team = k.Proximity, view, g.Team
 		if s.Now-g.Thrown < k.Arm {
 			w.Except = uint32(g.Owner)
 		}
-		s.sweeps, s.rows = append(s.sweeps, w), append(s.rows, int32(i))
 	}
 	s.room()
 	s.prepare(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
@@ -168,7 +173,7 @@ func throwPart(s *Scene, part split.Part) {
 	for j := part.From; j < part.To; j++ {
 		g := &s.task.grenades[s.rows[j]]
 		from := g.Pos
-		*g = g.Move(&s.Fuses[g.Type], s.Arena, s.Now)
+		g.move(&s.Fuses[g.Type], s.Arena, s.Now)
 		ray := geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}
 		if way := g.Pos.Sub(from); way.LenSq() > 1e-8 {
 			ray.Max = way.Len()
