@@ -53,6 +53,7 @@ func (c *Client) open(now time.Duration, pack []byte) error {
 	if err != nil {
 		return err
 	}
+	c.rtt = c.peer.RTT()
 	c.stats.Traffic.Header += uint64(len(pack) - len(rest))
 	c.resolve()
 	err = c.sections(now, rest)
