@@ -34,11 +34,11 @@ func (c *Client) Advance(now time.Duration) int {
 	}
 	if !c.measured {
 		c.look(dt)
-		c.watchClocks()
 		return 0
 	}
-	c.predicted.advance(c.now, dt, c.ideal())
-	c.watchClocks()
+	if c.predicted.advance(c.now, dt, c.ideal()) {
+		c.hears = true
+	}
 	if c.due = c.ask(); c.cfg.Bare {
 		c.stats.SnapshotAge = max(0, c.serverTime()-c.rate.At(c.held.newest())) // nothing is looked at
 	} else {
@@ -49,7 +49,7 @@ func (c *Client) Advance(now time.Duration) int {
 
 // ideal is the server time for which a command made now arrives as early as wanted.
 func (c *Client) ideal() time.Duration {
-	return max(0, c.server.arriving(c.now)+c.peer.RTT().Smoothed+c.predicted.want())
+	return max(0, c.server.arriving(c.now)+c.rtt.Smoothed+c.predicted.want())
 }
 
 // ask counts the ticks that the predicted clock has begun and that have no command. A few are caught up with; of more,
@@ -60,7 +60,7 @@ func (c *Client) ask() int {
 	case p.first == 0 || t > p.newest+maxDue:
 		p.skip(t - min(t, 1))
 	case t > p.newest+fewDue:
-		over, _ := c.rate.Since(c.server.arriving(c.now) + c.peer.RTT().Min)
+		over, _ := c.rate.Since(c.server.arriving(c.now) + c.rtt.Min)
 		p.skip(min(over, t-1))
 	}
 	return int(t) - int(min(t, c.predict.newest))
@@ -69,7 +69,9 @@ func (c *Client) ask() int {
 // look moves the render clock and works out the view while there is no predicted clock that both keep step with.
 func (c *Client) look(dt time.Duration) {
 	newest := c.rate.At(c.held.newest())
-	c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest)
+	if c.render.advance(dt, c.server.arriving(c.now)-c.delay(), newest) {
+		c.hears = true
+	}
 	if v := c.held.view(c.rate, c.render.at); v.To > c.view.From || v.From >= c.view.From { // else an older one than the first has come late
 		c.view = v
 	}

@@ -103,8 +103,12 @@ type talk struct {
 // NextLine returns the next line to be shown, each once and in the order in which the server told it. Of more than 64 that nobody asked
 // for the oldest are gone.
 func (c *Client) NextLine() (Line, bool) {
+	if !c.reads {
+		return Line{}, false
+	}
 	t := &c.talk
 	if t.in == t.out {
+		c.reads = false
 		return Line{}, false
 	}
 	at := &t.ring[t.out%lineRing]
@@ -158,13 +162,16 @@ func (c *Client) said(tag byte, line string) error {
 func (c *Client) social(event []byte) (ok bool, err error) {
 	switch event[0] {
 	case wire.TagRoster:
-		return true, c.roster(event[1:])
+		err = c.roster(event[1:])
 	case wire.TagChat:
-		return true, c.chat(event)
+		err = c.chat(event)
 	case wire.TagChatRest:
-		return true, c.chatRest(event[1:])
+		err = c.chatRest(event[1:])
+	default:
+		return false, nil
 	}
-	return false, nil
+	c.reads = true
+	return true, err
 }
 
 // roster takes an event's rows: those before a bad one stay.
@@ -220,6 +227,7 @@ func (t *talk) enter(slot int, row wire.RosterRow) {
 // happened puts a kill between the lines.
 func (c *Client) happened(e sim.Event) {
 	if t := &c.talk; e.Kind == sim.EventKill && !c.cfg.Thin {
+		c.reads = true
 		t.add(Line{Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: t.named(e.Actor), ToName: t.named(e.Victim)})
 	}
 }

@@ -79,7 +79,7 @@ func TestUnreadLines(t *testing.T) {
 	for i := range uint32(100) {
 		q.add(Line{Seconds: i})
 	}
-	c := &Client{talk: q}
+	c := &Client{talk: q, reads: true}
 	if l, ok := c.NextLine(); !ok || l.Seconds != 36 || q.overrun != 36 || q.in != 100 {
 		t.Errorf("%+v, %d overwritten", l, q.overrun)
 	}

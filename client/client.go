@@ -27,6 +27,8 @@ type Client struct {
 	begun    bool
 	given    bool  // the caller has seen what is in out
 	measured bool  // a package of ours was acked, so there is a round trip
+	hears    bool  // NextEvent may have something
+	reads    bool  // NextLine may have something
 	world    uint8 // how often the map has changed since we came in
 	rate     tick.Rate
 	due      int           // commands that Advance asked for and that are not given yet
@@ -38,6 +40,7 @@ type Client struct {
 	sentAt   time.Duration
 	looks    looking
 
+	rtt        session.RTT           // the peer's, at hand
 	out        netcode.Outbox        // what is to be sent
 	owner      *snapshot.OwnerReader // nil if bare
 	decoder    *snapshot.Decoder     // nil if thin

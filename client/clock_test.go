@@ -164,7 +164,7 @@ func TestScatterRaisesLead(t *testing.T) {
 }
 
 func TestEventsOverrun(t *testing.T) {
-	var c Client
+	c := Client{hears: true}
 	for i := range 300 {
 		c.events.add(sim.Event{Kind: sim.EventHit, Tick: tick.Tick(i + 1)})
 	}

@@ -24,13 +24,6 @@ const (
 	ResetRender
 )
 
-// watchClocks notes whether an EventReset is due: where the clocks have just moved, as who asks for events has not got them at hand.
-func (c *Client) watchClocks() {
-	if told := &c.events.resets; c.predicted.resets != told[ResetPredicted] || c.render.resets != told[ResetRender] {
-		c.events.jumped = true
-	}
-}
-
 // reset is the EventReset that is due.
 func (c *Client) reset() (sim.Event, bool) {
 	for part, clock := range [...]struct {
@@ -44,14 +37,13 @@ func (c *Client) reset() (sim.Event, bool) {
 			return e, true
 		}
 	}
-	c.events.jumped = false
+	c.hears = false
 	return sim.Event{}, false
 }
 
 // events is a queue of what the server told us.
 type events struct {
 	in, out  uint64
-	jumped   bool        // a clock was set anew, and no EventReset has told of it
 	ring     []sim.Event // made with the first
 	overrun  uint64      // oldest ones that were overwritten, because nobody asked for them
 	received uint64
@@ -61,11 +53,11 @@ type events struct {
 // NextEvent returns the next thing that happened, each once and in the order in which the server told it; and, where a clock was set anew,
 // an EventReset.
 func (c *Client) NextEvent() (sim.Event, bool) {
+	if !c.hears {
+		return sim.Event{}, false
+	}
 	q := &c.events
 	if q.in == q.out {
-		if !q.jumped {
-			return sim.Event{}, false
-		}
 		return c.reset()
 	}
 	e := q.ring[q.out%eventRing]
@@ -91,6 +83,7 @@ func (q *events) add(e sim.Event) {
 // after the end.
 func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
+		c.hears = true
 		if raw[0] == wire.TagElsewhere && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
 			err = c.elsewhere(now, raw)
 			continue
@@ -112,6 +105,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 		}
 	}
 	for raw, ok := c.peer.NextNote(); ok && c.state == Joined; raw, ok = c.peer.NextNote() {
+		c.hears = true
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {

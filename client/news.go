@@ -32,6 +32,7 @@ func appendNews(dst []byte, n *sim.News) []byte {
 func (c *Client) announced(n sim.News) {
 	c.rounds.add(n)
 	if !c.cfg.Thin {
+		c.reads = true
 		c.talk.add(Line{Kind: LineNews, News: n})
 	}
 }

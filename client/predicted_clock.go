@@ -119,11 +119,11 @@ func (c *predictedClock) want() time.Duration {
 }
 
 // advance lets dt pass. ideal is where the clock would have to be by the server clock and the round trip alone: it is where
-// the clock begins, and what it may not leave far behind whatever the server reports.
-func (c *predictedClock) advance(now, dt, ideal time.Duration) {
+// the clock begins, and what it may not leave far behind whatever the server reports. It reports whether it had to be set anew.
+func (c *predictedClock) advance(now, dt, ideal time.Duration) (reset bool) {
 	if !c.begun {
 		c.begun, c.at = true, ideal
-		return
+		return false
 	}
 	if c.bump > 0 && now-c.eased > easeEvery {
 		c.bump, c.eased = max(0, c.bump-c.rate.Period()), now
@@ -132,12 +132,14 @@ func (c *predictedClock) advance(now, dt, ideal time.Duration) {
 	c.at += c.steer(now, dt, ideal)
 	if (c.at - ideal).Abs() <= hardLimit {
 		c.astray = 0
-		return
+		return false
 	}
 	if c.astray += dt; c.astray >= hardTime {
 		c.at, c.astray, c.known, c.bump = ideal, 0, false, 0
 		c.resets++
+		return true
 	}
+	return false
 }
 
 func (c *predictedClock) steer(now, dt, ideal time.Duration) time.Duration {

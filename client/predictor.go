@@ -158,14 +158,16 @@ func (p *predictor) substitute(t tick.Tick) sim.Command {
 // substituteTicks is how long the server carries on with the last command, see sim.Inbox.
 const substituteTicks = 3
 
-// correct compares the server's row of tick t with what was predicted for it.
-func (p *predictor) correct(t tick.Tick, row *ghost.Self) {
+// correct compares the server's row of tick t with what was predicted for it. Where they differ it returns what was shown before, of the
+// command that is still the newest.
+func (p *predictor) correct(t tick.Tick, row *ghost.Self) (before shown) {
 	if t <= p.row {
 		return
 	}
 	p.row = t
 	p.count.Rows++
-	if t > p.newest { // we are behind the server, or have not begun
+	behind := t > p.newest
+	if behind { // the server, or we have not begun
 		if p.first != 0 {
 			p.count.Beyond++
 		}
@@ -179,9 +181,13 @@ func (p *predictor) correct(t tick.Tick, row *ghost.Self) {
 	if *was == is {
 		return
 	}
+	if !behind {
+		before = p.shown()
+	}
 	p.judge(t, was, &is)
 	*was = is
 	p.replay(t)
+	return before
 }
 
 // judge counts a difference by its cause.

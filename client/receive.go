@@ -53,6 +53,7 @@ func (c *Client) open(now time.Duration, pack []byte) error {
 	if err != nil {
 		return err
 	}
+	c.rtt = c.peer.RTT()
 	c.stats.Traffic.Header += uint64(len(pack) - len(rest))
 	c.resolve()
 	err = c.sections(now, rest)
@@ -171,8 +172,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 	case t > c.predict.newest:
 		c.predicted.known = false
 	}
-	was := c.predict.shown()
-	if c.predict.correct(t, &c.self); was.ok {
+	if was := c.predict.correct(t, &c.self); was.ok {
 		if is := c.predict.shown(); is.ok && is.tick == was.tick {
 			c.correction.add(was.pos, is.pos)
 		}

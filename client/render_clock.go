@@ -22,11 +22,11 @@ const (
 	renderReset = 500 * time.Millisecond // further behind than this, it jumps
 )
 
-// advance lets dt pass, steering towards want, up to the newest snapshot.
-func (c *renderClock) advance(dt, want, newest time.Duration) {
+// advance lets dt pass, steering towards want, up to the newest snapshot. It reports whether it was too far behind for that.
+func (c *renderClock) advance(dt, want, newest time.Duration) (reset bool) {
 	if !c.begun {
 		c.begun, c.at = true, max(0, min(want, newest))
-		return
+		return false
 	}
 	ahead := want - c.at
 	next := c.at + dt + steer(ahead, dt)
@@ -34,6 +34,7 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 	case ahead > renderReset:
 		next = want
 		c.resets++
+		reset = true
 	case ahead < -renderReset:
 		next = c.at
 	}
@@ -44,6 +45,7 @@ func (c *renderClock) advance(dt, want, newest time.Duration) {
 		c.stalls++
 	}
 	c.at = max(c.at, next)
+	return reset
 }
 
 // follow moves the clock to an instant in 1/256 tick, up to the newest snapshot. The picture is carried on for what lies beyond.

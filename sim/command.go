@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
@@ -94,41 +95,71 @@ var (
 //	1   a view follows: 32 view.From · 8 view.To-view.From · 8 view.Frac
 //	padded to a byte
 func AppendCommands(dst []byte, cmds []Command) []byte {
-	var w bitio.Writer
-	w.Reset(dst)
 	n := len(cmds)
-	w.Bits(uint64(n)|uint64(cmds[n-1].Tick)<<8, 8+32)
+	dst = slices.Grow(dst, 5+n*mostCommand+8)
+	buf, pos := dst[:cap(dst)], len(dst)
+	buf[pos] = byte(n)
+	binary.LittleEndian.PutUint32(buf[pos+1:], uint32(cmds[n-1].Tick))
+	out := pending{buf: buf, pos: pos + 5}
 	var yaw, pitch, wish, buttons uint16 // of the newer one
 	for i := n - 1; i >= 0; i-- {
 		c := &cmds[i]
 		walk := uint16(c.MoveYaw) | uint16(c.MoveMag)<<8
-		acc, k := uint64(1), uint(1) // bits that are not written yet
-		if uint16(c.Yaw) != yaw || uint16(c.Pitch) != pitch || walk != wish || uint16(c.Buttons) != buttons {
-			acc = 0
-			acc, k = changed(acc, k, uint16(c.Yaw), yaw)
-			acc, k = changed(acc, k, uint16(c.Pitch), pitch)
-			w.Bits(acc, k)
-			acc, k = changed(0, 0, walk, wish)
-			acc, k = changed(acc, k, uint16(c.Buttons), buttons)
+		if uint16(c.Yaw) == yaw && uint16(c.Pitch) == pitch && walk == wish && uint16(c.Buttons) == buttons {
+			out.put(1, 1)
+		} else {
+			out.put(0, 1)
+			out.changed(uint16(c.Yaw), yaw)
+			out.changed(uint16(c.Pitch), pitch)
+			out.flush()
+			out.changed(walk, wish)
+			out.changed(uint16(c.Buttons), buttons)
 			yaw, pitch, wish, buttons = uint16(c.Yaw), uint16(c.Pitch), walk, uint16(c.Buttons)
 		}
 		if c.View == (tick.View{}) {
-			w.Bits(acc, k+1)
-			continue
+			out.put(0, 1)
+		} else {
+			out.put(1, 1)
+			out.flush()
+			out.put(uint64(c.View.From)|uint64(uint8(c.View.To-c.View.From))<<32|uint64(c.View.Frac)<<40, 32+8+8)
 		}
-		w.Bits(acc|1<<k, k+1)
-		w.Bits(uint64(c.View.From)|uint64(uint8(c.View.To-c.View.From))<<32|uint64(c.View.Frac)<<40, 32+8+8)
+		out.flush()
 	}
-	w.Align()
-	return w.Bytes()
+	return buf[:out.pos+int(out.n+7)/8]
 }
 
-// changed adds a value to k bits if it is another than base, and returns how many bits there are then.
-func changed(bits uint64, k uint, v, base uint16) (uint64, uint) {
+// mostCommand is the bytes of a command at its longest, the bits that may be pending before it included.
+const mostCommand = (1+4*(1+16)+1+32+8+8)/8 + 1
+
+// pending packs bits as bitio.Writer does, into a buffer that is known to be long enough.
+type pending struct {
+	buf []byte
+	pos int    // whole bytes that are written
+	acc uint64 // bits that are not; fewer than 8 after flush
+	n   uint   // how many
+}
+
+// put adds n bits; the others of v must be 0. Between two flushes there is room for 56.
+func (p *pending) put(v uint64, n uint) {
+	p.acc |= v << (p.n & 63)
+	p.n += n
+}
+
+// changed adds a value if it is another than base.
+func (p *pending) changed(v, base uint16) {
 	if v == base {
-		return bits, k + 1
+		p.n++
+		return
 	}
-	return bits | (1|uint64(v)<<1)<<k, k + 17
+	p.put(1|uint64(v)<<1, 17)
+}
+
+// flush writes the bits that are pending, those of a byte that is not full, too.
+func (p *pending) flush() {
+	binary.LittleEndian.PutUint64(p.buf[p.pos:], p.acc)
+	p.pos += int(p.n >> 3)
+	p.acc >>= p.n & 56
+	p.n &= 7
 }
 
 // ParseCommands reads what AppendCommands wrote into dst, newest first, and returns how many there are and what

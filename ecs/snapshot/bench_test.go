@@ -348,7 +348,7 @@ func BenchmarkEntity(b *testing.B) {
 			}
 			src := append(AppendRun(nil, Run{First: 0, Count: groups, Base: base}, crowdTicks, 1), c.encoder.Run(0, groups, base)...)
 			for b.Loop() {
-				d.slot(crowdTicks).claim(0) // forget it, or it would be read and not kept
+				d.slot(crowdTicks).Tick = 0 // forget it, or it would be read and not kept
 				if err := d.Section(crowdTicks, src); err != nil {
 					b.Fatal(err)
 				}

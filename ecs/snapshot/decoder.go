@@ -194,38 +194,67 @@ func (d *Decoder) decode(g int, h *held, held bool, src []byte) (n int, err erro
 	return n, err
 }
 
-// commit moves the stage into the frame of tick t, which replaces one that is a window older.
+// commit takes the stage over into the frame of tick t, which replaces one that is a window older.
 func (d *Decoder) commit(t tick.Tick) {
 	if len(d.staged) == 0 {
 		return
 	}
+	d.last = max(d.last, t)
 	f := d.slot(t)
 	if f.Tick != t {
-		f.claim(t)
+		d.frames[int(t/d.interval)&(Window-1)], d.stage = d.stage, f
+		d.found(t)
+		return
 	}
-	d.last = max(d.last, t)
 	for _, s := range d.staged {
 		g, rows := s.group, s.rows&^rowsOf(f.have, s.group)
-		f.groups = max(f.groups, g+1)
-		f.have[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
-		newest := (*[GroupRows]tick.Tick)(d.newest[g*GroupRows:])
+		d.know(f, g, rows, t)
 		if rows == allRows {
 			f.ids[g] = d.stage.ids[g]
 			copy(f.group(g), d.stage.group(g))
-			for r := range newest {
-				newest[r] = max(newest[r], t)
-			}
 			continue
 		}
 		from, to := d.stage.group(g), f.group(g)
 		for ; rows != 0; rows &= rows - 1 {
 			r := bits.TrailingZeros16(rows)
 			f.ids[g][r] = d.stage.ids[g][r]
-			newest[r] = max(newest[r], t)
 			for i := range to {
 				to[i][r] = from[i][r]
 			}
 		}
+	}
+}
+
+// found makes what was the stage the frame of tick t, of which nothing was known before: what is not staged is what lay there.
+func (d *Decoder) found(t tick.Tick) {
+	f, next := d.slot(t), 0
+	f.Tick, f.groups = t, 0
+	clear(f.have)
+	for _, s := range d.staged {
+		clear(f.ids[next:s.group])
+		next = s.group + 1
+		for rows := allRows &^ s.rows; rows != 0; rows &= rows - 1 {
+			f.ids[s.group][bits.TrailingZeros16(rows)] = 0
+		}
+		d.know(f, s.group, s.rows, t)
+	}
+	clear(f.ids[next:])
+}
+
+// know notes that rows of a group of frame f, of tick t, are there.
+func (d *Decoder) know(f *Frame, g int, rows uint16, t tick.Tick) {
+	f.groups = max(f.groups, g+1)
+	f.have[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
+	newest := (*[GroupRows]tick.Tick)(d.newest[g*GroupRows:])
+	if rows == allRows {
+		for r := range newest {
+			newest[r] = max(newest[r], t)
+		}
+		return
+	}
+	for ; rows != 0; rows &= rows - 1 {
+		r := bits.TrailingZeros16(rows)
+		newest[r] = max(newest[r], t)
 	}
 }
 

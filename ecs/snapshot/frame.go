@@ -80,12 +80,6 @@ func (f *Frame) Reset(t tick.Tick) {
 	}
 }
 
-// claim prepares a frame for decoding: nothing is known.
-func (f *Frame) claim(t tick.Tick) {
-	f.Reset(t)
-	clear(f.have)
-}
-
 // Slots is the number of slots, a multiple of GroupRows.
 func (f *Frame) Slots() int { return len(f.ids) * GroupRows }
 
