@@ -18,7 +18,7 @@ func TestUnlike(t *testing.T) {
 		for i := range f {
 			f[i] = NewFrame(s, slots)
 			if f[i].Reset(1); i == 1 && d.IntN(3) == 0 {
-				f[i].claim(1)
+				clear(f[i].have)
 			}
 		}
 		row := make([]int32, fields)
