@@ -95,7 +95,7 @@ type soul struct {
 	self     tick.Tick
 	heard    int // of kills, and 1; 0: none yet
 	said     int
-	lines    map[lineOf]int
+	lines    [64]lines
 	settleAt time.Duration // when all should be well with it
 	settled  *client.Stats // then; nil: not yet
 	selfRing [selfTicks]known
