@@ -71,11 +71,11 @@ type lines struct {
 	n    [2]int
 }
 
-// speak lets a client say something now and then.
+// speaks says whether client i says something in this tick.
+func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < silence }
+
+// speak lets a client say something.
 func (w *world) speak(i int, c *client.Client) {
-	if (int(w.played)+i*37)%240 != 0 || w.Now() >= silence {
-		return
-	}
 	s := &w.souls[i]
 	s.said++
 	line := fmt.Sprintf("all %d", s.said)
