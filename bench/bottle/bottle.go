@@ -115,8 +115,9 @@ func (b *Bottle) Connect(i int) error {
 
 // Leave lets client i say goodbye and go.
 func (b *Bottle) Leave(i int) {
-	b.Clients[i].Leave(b.clock(i))
-	b.send(i)
+	now := b.clock(i)
+	b.Clients[i].Leave(now)
+	b.send(i, now)
 	b.Clients[i] = nil
 }
 
@@ -127,9 +128,9 @@ func (b *Bottle) Vanish(i int) { b.Clients[i] = nil }
 // lost. It may do so 65,535 times.
 func (b *Bottle) Rebind(i int) { b.bound[i]++ }
 
-// send puts what client i has to say on its link.
-func (b *Bottle) send(i int) {
-	out := b.Clients[i].Outgoing(b.clock(i))
+// send puts what client i has to say on its link; now is what its clock shows.
+func (b *Bottle) send(i int, now time.Duration) {
+	out := b.Clients[i].Outgoing(now)
 	for k := range out.Len() {
 		_, data := out.At(k)
 		b.up[i].Push(b.now, data, b.bound[i])
@@ -235,7 +236,7 @@ func (b *Bottle) play(i int) {
 	for due := c.Advance(now); due > 0; due-- {
 		c.Command(b.brains[i].Wish(b.see(c)))
 	}
-	b.send(i)
+	b.send(i, now)
 }
 
 // see gathers what a client's brain decides by.

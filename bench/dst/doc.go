@@ -24,7 +24,7 @@
 //	12 bounds         rates, leads, queues, no garbage         world.rated, checkInputs, post.check; quiet, for a second of the calm
 //	13 isolation      the match without strangers is the same  Run, each 5th seed, at each 6th tick
 //	14 liveness       everybody joins and plays in the calm    world.settle, world.checkLife
-//	15 replay file    a recording plays again, all of it       world.checkFilm when a file ends; films.killed: a second is lost at most
+//	15 replay file    a recording says what was, and plays     world.checkFilm when a file ends; films.killed: a second is lost at most
 //	16 determinism    a seed played twice                      Run, each 5th seed, at each 6th tick; machines: package sim
 //
 // The faults are those of Kind. A Tape's disk fills and fails, wall clocks jump, clients' clocks drift, and the server's stands still; all of

@@ -25,12 +25,8 @@ func (w *world) checkSeats() {
 	if n := gate.Connected(); n != used {
 		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
 	}
-	for at := range w.post.proven { // in any order: each is by itself
-		if slot, ok := gate.At(at); ok {
-			if s, ok := gate.Session(slot); !ok || s.Address != at {
-				w.fail(Sessions, "%v leads to slot %d, whose session is elsewhere", at, slot)
-			}
-		}
+	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has one of its own, see above
+		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
 	var owner [64]ecs.NetID
 	var of [64]int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
@@ -63,6 +64,7 @@ type films struct {
 	cut    bool        // the file has ended early
 	said   int         // lines about that
 	pages  []sim.Diary // what came into the twin, by tick less 1
+	taken  []sim.Taken // of pages, a block of many
 	marks  []mark      // of the match, by tick over markEvery
 	handed bool        // something was recorded in this tick
 }
@@ -83,6 +85,7 @@ func (f *films) begin(w *world) {
 		f.disk = disk{space: -1, dice: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
 	}
 	f.note(w.Lobby.Match())
+	f.pages = make([]sim.Diary, 0, int(w.rate)*int(Length/time.Second)+1)
 	f.tape = replay.Tape{
 		Create: func(first tick.Tick) (replay.File, string, error) {
 			w.checkFilm(replay.Over)
@@ -141,8 +144,13 @@ func (f *films) page(d *sim.Diary) {
 		b := &beheld[i]
 		b.Seen, b.Old = b.View, false
 	}
-	f.pages = append(f.pages, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: slices.Clone(d.Taken), Known: slices.Clone(d.Known),
-		Unseen: slices.Clone(d.Unseen), Beheld: beheld})
+	if cap(f.taken)-len(f.taken) < len(d.Taken) {
+		f.taken = make([]sim.Taken, 0, 4096)
+	}
+	n := len(f.taken)
+	f.taken = append(f.taken, d.Taken...)
+	f.pages = append(f.pages, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: f.taken[n:len(f.taken):len(f.taken)],
+		Known: slices.Clone(d.Known), Unseen: slices.Clone(d.Unseen), Beheld: beheld})
 }
 
 // killed looks at the file that a server leaves that was killed: a second is lost at most.

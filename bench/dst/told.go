@@ -65,17 +65,17 @@ func (w *world) checkTold(i int, c *client.Client) {
 	}
 }
 
-// lineOf is a speaker, who may have had several lives.
-type lineOf struct {
+// lines are the newest that were heard of a speaker, to all and to its team.
+type lines struct {
 	from ecs.NetID
-	team bool
+	n    [2]int
 }
 
-// speak lets a client say something now and then.
+// speaks says whether client i says something in this tick.
+func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < silence }
+
+// speak lets a client say something.
 func (w *world) speak(i int, c *client.Client) {
-	if (int(w.played)+i*37)%240 != 0 || w.Now() >= silence {
-		return
-	}
 	s := &w.souls[i]
 	s.said++
 	line := fmt.Sprintf("all %d", s.said)
@@ -97,14 +97,17 @@ func (w *world) chat(i int, c *client.Client) {
 		if err != nil || (word == "team") != (l.Kind == client.LineTeam) {
 			continue // an attacker's
 		}
-		if s.lines == nil {
-			s.lines = map[lineOf]int{}
+		of, kind := &s.lines[l.From.Index()%len(s.lines)], 0
+		if of.from != l.From {
+			*of = lines{from: l.From}
 		}
-		key := lineOf{l.From, l.Kind == client.LineTeam}
-		if n <= s.lines[key] {
-			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, s.lines[key])
+		if l.Kind == client.LineTeam {
+			kind = 1
 		}
-		s.lines[key] = n
+		if n <= of.n[kind] {
+			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, of.n[kind])
+		}
+		of.n[kind] = n
 		if a, b := m.Vital(l.From), m.Vital(c.ID()); l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
 			w.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
 		}

@@ -95,7 +95,7 @@ type soul struct {
 	self     tick.Tick
 	heard    int // of kills, and 1; 0: none yet
 	said     int
-	lines    map[lineOf]int
+	lines    [64]lines
 	settleAt time.Duration // when all should be well with it
 	settled  *client.Stats // then; nil: not yet
 	selfRing [selfTicks]known
@@ -483,6 +483,10 @@ func (w *world) gather() {
 // live lets honest players say something now and then. Where nobody looks at what they hear, they hear it here.
 func (w *world) live() {
 	for i := range w.souls {
+		speaks, hears := w.speaks(i), w.how.bare && w.hears(i)
+		if !speaks && !hears {
+			continue
+		}
 		c := w.client(i)
 		if c == nil {
 			continue
@@ -490,12 +494,12 @@ func (w *world) live() {
 		if state, _ := c.State(); state != client.Joined {
 			continue
 		}
-		w.speak(i, c)
-		if w.how.bare && w.hears(i) {
-			for _, ok := c.NextEvent(); ok; _, ok = c.NextEvent() {
-			}
-			for _, ok := c.NextLine(); ok; _, ok = c.NextLine() {
-			}
+		if speaks {
+			w.speak(i, c)
+		}
+		for ok := hears; ok; _, ok = c.NextEvent() {
+		}
+		for ok := hears; ok; _, ok = c.NextLine() {
 		}
 	}
 }

@@ -341,6 +341,9 @@ func (s *Server) Clients() int { return len(s.slots) }
 // Connected is the number of sessions.
 func (s *Server) Connected() int { return len(s.slots) - len(s.free) }
 
+// Named is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
+func (s *Server) Named() (addresses, clients int) { return s.address.length, s.client.length }
+
 // Waiting is the number of handshakes under way.
 func (s *Server) Waiting() int { return len(s.waiting) - len(s.vacant) }
 
