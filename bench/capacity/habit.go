@@ -261,4 +261,4 @@ func (h *Habit) at(f Facts) float64 {
 }
 
 // habitAway is what terms are off by beside what neighbours tell.
-const habitAway = 0.01
+const habitAway = 0.03

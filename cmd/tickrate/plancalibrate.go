@@ -140,9 +140,9 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 			if now := meetsOf(s); k.Meets != now { // recorded before that was known, or was what it is
 				k.Meets, fresh = now, true
 			}
-			now, err := playedOf(s)
-			if k.Played != now {
-				k.Played, fresh = now, true
+			if k.Played.Matches == 0 {
+				k.Played, err = playedOf(ctx, s)
+				fresh = err == nil
 			}
 			return fresh, err
 		}
@@ -153,7 +153,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		if one.Facts != nil && one.Facts.Matches > 0 {
 			step.KbpsUpPerClient = one.KbpsUpPerClient // of more matches than the ones that came now
 		}
-		if step.Facts.Played, err = playedOf(s); err != nil {
+		if step.Facts.Played, err = playedOf(ctx, s); err != nil {
 			return false, err
 		}
 		step.TickCPUMillis, step.StageCPUMicros = one.TickCPUMillis, one.StageCPUMicros

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -27,7 +28,7 @@ const (
 var playedKnown sync.Map // capacity.Played by scenario
 
 // playedOf is what players come to do in matches of a scenario by themselves. Their seeds are their own, whatever the scenario's is.
-func playedOf(s scenario.Scenario) (capacity.Played, error) {
+func playedOf(ctx context.Context, s scenario.Scenario) (capacity.Played, error) {
 	s.Name, s.About, s.Play.Seed, s.Network.Codec = "", "", 0, scenario.Default().Network.Codec
 	s.Lobby.Lobbies, s.Lobby.Most, s.Measure = 1, 0, scenario.Measure{Seconds: matchSeconds}
 	settle(&s)
@@ -36,7 +37,7 @@ func playedOf(s scenario.Scenario) (capacity.Played, error) {
 		return known.(capacity.Played), nil
 	}
 	s.Play.Seed = playedSeed + seedOf(key, false)
-	p, err := playAll(s)
+	p, err := playAll(ctx, s)
 	if err == nil {
 		playedKnown.Store(key, p)
 	}
@@ -64,7 +65,7 @@ func openPlace(s scenario.Scenario, k int) (p place, err error) {
 	return p, err
 }
 
-func playAll(s scenario.Scenario) (p capacity.Played, err error) {
+func playAll(ctx context.Context, s scenario.Scenario) (p capacity.Played, err error) {
 	ticks := int((matchSeconds + s.Measure.WarmSeconds) * float64(s.Rates.TickHz))
 	most := min(max(playedMost/(ticks*s.Lobby.Players), playedBatch), playedEnd)
 	maps := most
@@ -80,6 +81,9 @@ func playAll(s scenario.Scenario) (p capacity.Played, err error) {
 	var parts []capacity.Facts
 	tales := make([]tale, maps)
 	for played := 0; played < most && (played < 2*playedBatch || !(p.Unsure.Bytes(p.Alive) < playedSure)); {
+		if ctx.Err() != nil {
+			return p, ctx.Err()
+		}
 		all := make([]match, min(playedBatch, most-played))
 		errs := make([]error, len(all))
 		sideBySide(len(all), func(i int) {
