@@ -1,6 +1,9 @@
 package capacity
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A snapshot's bytes are sums of what is in it: heads, the owner's row, rows of the players it tells of, rows of what flies. Each part has
 // a law of its own, to one client in one snapshot, but for events, which happen a second and not a snapshot.
@@ -64,8 +67,23 @@ func overPhases(f Facts, of func(steps float64) float64) (sum float64) {
 	return sum
 }
 
+// baselines is of how many different ages what clients hold is: blocks of rows are coded once for all who hold the same.
+func baselines(f Facts) float64 {
+	var known [phases]float64
+	n := 0
+	overPhases(f, func(steps float64) float64 {
+		if !slices.Contains(known[:n], steps) {
+			known[n], n = steps, n+1
+		}
+		return 0
+	})
+	return float64(n)
+}
+
 // ackAge is how old what clients are known to hold is, in seconds.
-func ackAge(f Facts) float64 { return overPhases(f, func(steps float64) float64 { return steps }) * interval(f) }
+func ackAge(f Facts) float64 {
+	return overPhases(f, func(steps float64) float64 { return steps }) * interval(f)
+}
 
 // stale is the share of clients of whom that is so old that rows are expected from it alone, and not from the two before it, too (package snapshot).
 func stale(f Facts) float64 {

@@ -12,7 +12,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	body "github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -43,84 +42,28 @@ type solo struct {
 	told    match
 }
 
-// soloPast is how many snapshots are remembered, and soloEyes how many players are asked whom they see.
+// soloPast is how many snapshots and ticks are remembered, soloEyes how many players are asked whom they see, and soloLinger for how many snapshots somebody is
+// seen who was: a lobby's default.
 const (
-	soloPast = 256
-	soloEyes = 8
+	soloPast   = 256
+	soloEyes   = 8
+	soloLinger = 4
 )
 
 // seat is a player's.
 type seat struct {
 	id    ecs.NetID
-	brain swarm.Brain
+	brain swarm.Brain // nil of who looks on
+	phase float64     // of a tick, at which its machine acts
+	joins tick.Tick   // in which it comes in, if there is no id
+	quits tick.Tick   // in which it goes, if not 0
 	entry
-	joins tick.Tick // tick in which it comes in, if there is no id
-	phase float64
-	quits tick.Tick // tick in which it goes, if not 0
 }
 
 // instant is what a snapshot told of.
 type instant struct {
 	poses []body.Pose
 	shown []uint64 // to the first player, if not everybody
-}
-
-// lag is what is late between a server and clients whose datagrams take so many ticks. A client's machine acts once a tick, a part of one after the server.
-type lag struct {
-	way   float64   // ticks that a datagram takes
-	every tick.Tick // from a snapshot to the next
-}
-
-func lagOf(s scenario.Scenario) lag {
-	link, _ := impair.ParseProfile(s.Network.Link)
-	return lag{way: (link.Delay + link.Jitter/2 + codecDelay).Seconds() * float64(s.Rates.TickHz), every: tick.Tick(s.Every())}
-}
-
-// phase is that part, for the machine of player n.
-func phase(n int) float64 { return float64(n%4) / 4 }
-
-// client is when somebody whose machine acts at a phase reads what was sent at a tick, and server in which tick what was sent to the server is.
-func (l lag) client(sent tick.Tick, phase float64) float64 {
-	return math.Ceil(float64(sent)+l.way-phase) + phase
-}
-func (l lag) server(sent float64) tick.Tick { return tick.Tick(math.Ceil(sent + l.way)) }
-
-// knock is in which tick somebody comes in who begins to connect with one: a request, a challenge, a response.
-func (l lag) knock(from tick.Tick, phase float64) tick.Tick {
-	at := float64(from) + phase
-	if phase == 0 {
-		at++
-	}
-	return l.server(l.client(l.server(at), phase))
-}
-
-// up and round are how many ticks after a machine acts the server reads what it sent, and it what the server answers.
-func (l lag) up(phase float64) tick.Tick  { return l.server(phase) }
-func (l lag) round(phase float64) float64 { return l.client(l.server(phase), phase) - phase }
-
-// A command comes ahead ticks before it is played, and what is looked at with it is slack older than it would have to be.
-const (
-	lagAhead = 1
-	lagLook  = 2
-	lagSlack = 0.43
-)
-
-// enter is what follows for who comes in: it says that it is ready, and is told of a tick when it is its turn.
-func (l lag) enter(joins tick.Tick, phase float64, slot int) (h entry) {
-	ready := l.server(l.client(joins, phase))
-	h.told = ready + (l.every-(ready+tick.Tick(slot))%l.every)%l.every
-	h.knows = l.client(h.told, phase)
-	h.first = tick.Tick(h.knows) + l.up(phase) + lagAhead
-	h.view = int64(256 * (l.round(phase) + lagLook + 2*float64(l.every) + lagSlack))
-	return h
-}
-
-// entry are the instants of one who comes in.
-type entry struct {
-	told  tick.Tick // of which it is told first
-	knows float64   // when it has that
-	first tick.Tick // of its first command
-	view  int64     // from what it looks at until its command for that is played, in 1/256 tick
 }
 
 func newSolo(s scenario.Scenario, a *arena.Arena, game *sim.Game, walls *sight.Table) *solo {
@@ -138,32 +81,37 @@ func newSolo(s scenario.Scenario, a *arena.Arena, game *sim.Game, walls *sight.T
 	}
 	p.sight = swarm.Sight{Rate: tick.Rate(s.Rates.TickHz), Arena: a}
 	if s.Lobby.FarMetres > 0 || walls != nil {
-		cell := float32(0)
-		if walls != nil {
-			cell = walls.Config().Cell
-			p.walls = sight.NewCrowd(walls)
-		}
-		g := server.Cells(a, cell)
-		g.Slots, g.Linger = n, 4
-		if s.Lobby.FarMetres > 0 {
-			g.Far = int(math.Ceil(s.Lobby.FarMetres/float64(g.Cell))) + 1
-		}
-		if p.walls != nil {
-			g.Sights = p.walls.Seen
-		}
-		p.grid = interest.NewGrid(g)
-		p.ids, p.x, p.z, p.team = make([]ecs.NetID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
-		for range min(p.players, soloEyes) {
-			p.looks = append(p.looks, interest.NewClient(p.grid))
-		}
-		for i := range p.past {
-			p.past[i].shown = make([]uint64, p.grid.Words())
-		}
+		p.hide(s, a, walls)
 	}
 	return p
 }
 
-// step plays a tick.
+// hide lets nobody see who is out of reach or behind houses, as a lobby does.
+func (p *solo) hide(s scenario.Scenario, a *arena.Arena, walls *sight.Table) {
+	cell := float32(0)
+	if walls != nil {
+		cell = walls.Config().Cell
+		p.walls = sight.NewCrowd(walls)
+	}
+	g, n := server.Cells(a, cell), len(p.seats)
+	g.Slots, g.Linger = n, soloLinger
+	if s.Lobby.FarMetres > 0 {
+		g.Far = int(math.Ceil(s.Lobby.FarMetres/float64(g.Cell))) + 1 // as package server has it
+	}
+	if p.walls != nil {
+		g.Sights = p.walls.Seen
+	}
+	p.grid = interest.NewGrid(g)
+	p.ids, p.x, p.z, p.team = make([]ecs.NetID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
+	for range min(p.players, soloEyes) {
+		p.looks = append(p.looks, interest.NewClient(p.grid))
+	}
+	for i := range p.past {
+		p.past[i].shown = make([]uint64, p.grid.Words())
+	}
+}
+
+// step plays a tick: everybody who is in gives the command that was made for it.
 func (p *solo) step() {
 	t := p.m.Tick() + 1
 	p.come(t)
@@ -173,29 +121,42 @@ func (p *solo) step() {
 		if s.brain == nil || s.id == 0 || t < s.first {
 			continue
 		}
-		p.m.Know(s.id, lagcomp.Knowledge{Rate: p.sight.Rate, RTTTicks: float32(2 * p.lag.way), InterpTicks: float32(2 * p.every), SlackTicks: 16, CapTicks: 1 << 16,
-			Newest: t - 1, Oldest: p.m.History().Oldest()})
-		made := t - p.lag.up(s.phase) - lagAhead // the tick in which the command was made
+		made := t - p.lag.up(s.phase) - lagAhead
 		if looked != made {
 			p.look(made)
 			looked = made
 		}
-		slot := s.id.Index()
-		w := &p.sight
-		w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), p.eyes, p.eyes[slot].Team
-		w.Self.Motion, _, _ = p.m.Self(s.id)
-		w.Self.RespawnTicks = 0
-		heard := tick.Tick(float64(made) + s.phase - p.lag.client(0, s.phase))
-		if heard -= (heard - s.told%p.every) % p.every; heard >= s.told && p.dead[heard%soloPast][slot] {
-			w.Self.RespawnTicks = 1
-		}
-		in := s.brain.Wish(w)
+		p.m.Know(s.id, p.known(t))
+		in := s.brain.Wish(p.see(s, t, made))
 		p.m.Inbox(s.id).Offer(commandOf(in, t, p.view(int64(t)<<8-s.view)))
 	}
 	p.m.Step()
 	p.note()
 }
 
+// known is what a server has measured of everybody's connection: all views are believed that the rules allow.
+func (p *solo) known(t tick.Tick) lagcomp.Knowledge {
+	return lagcomp.Knowledge{Rate: p.sight.Rate, RTTTicks: float32(2 * p.lag.way), InterpTicks: float32(2 * p.every), SlackTicks: 16, CapTicks: 1 << 16,
+		Newest: t - 1, Oldest: p.m.History().Oldest()}
+}
+
+// see is what a player goes by who makes the command for a tick: where it is itself it predicts, and whether it is dead it has heard.
+func (p *solo) see(s *seat, t, made tick.Tick) *swarm.Sight {
+	slot, w := s.id.Index(), &p.sight
+	w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), p.eyes, p.eyes[slot].Team
+	w.Self.Motion, _, _ = p.m.Self(s.id)
+	w.Self.RespawnTicks = 0
+	heard := tick.Tick(max(0, float64(made)+s.phase-p.lag.client(0, s.phase)))
+	if heard < s.told {
+		return w
+	}
+	if heard -= (heard - s.told) % p.every; p.dead[heard%soloPast][slot] {
+		w.Self.RespawnTicks = 1
+	}
+	return w
+}
+
+// commandOf is a wish as a command, with a view if it may let something go.
 func commandOf(in client.Intent, t tick.Tick, view tick.View) sim.Command {
 	c := sim.Command{Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons}
 	if in.Buttons&(sim.Fire|sim.Throw|sim.Melee) != 0 {
