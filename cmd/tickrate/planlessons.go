@@ -106,6 +106,17 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "spectators=16", 16)
 	add(fitted, 60, 3, "spectators=32", 64)
 	add(held, 60, 3, "spectators=16", 48)
+	// Where the first look at what was drawn found lessons thin: links with delay at high rates, towns that are unlike in something else, seldom snapshots of many ticks.
+	add(fitted, 128, 3, "link=delay=30ms", 32)
+	add(fitted, 128, 3, "link=delay=60ms,loss=2%", 72)
+	add(fitted, 100, 2, "link=delay=50ms", 24)
+	add(fitted, 100, 2, "link=delay=30ms,loss=3%", 56)
+	add(fitted, 128, 10, "", 24, 64)
+	add(fitted, 100, 4, "", 56)
+	add(fitted, 30, 1, "leaves=5", 22)
+	add(fitted, 128, 3, "map=town", 28)
+	add(fitted, 60, 3, "map=town hot=1", 64)
+	add(fitted, 30, 2, "hot=0.8", 96)
 	return append(all, drawnLessons()...)
 }
 

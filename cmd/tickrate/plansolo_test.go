@@ -109,7 +109,7 @@ func sameBegin(t *testing.T, l lesson, at place) {
 
 // The same scenario is played to the same end, whatever its own seed and codec are; another one is not. Matches that are asked for in vain are not played.
 func TestPlayed(t *testing.T) {
-	s := lesson{4, 30, 3, "", false}.scenario(4)
+	s := lesson{4, 20, 3, "", false}.scenario(4)
 	of := func() capacity.Played {
 		playedKnown.Clear()
 		p, err := playedOf(t.Context(), s)
