@@ -13,6 +13,7 @@ type Facts struct {
 	SendEvery  int     `json:"send_every_ticks"`
 	Side       float64 `json:"side_m"`                  // of the map
 	Meets      Meets   `json:"meets,omitzero"`          // how players come upon enemies on such maps, before anybody fires
+	Played     Played  `json:"played,omitzero"`         // what players came to do in matches of their own
 	Far        float64 `json:"far_m"`                   // as far as anybody sees; 0: no limit
 	Walls      bool    `json:"walls_hide"`              // houses hide who is behind them
 	Crowd      float64 `json:"crowd"`                   // share of players in one place

@@ -34,6 +34,10 @@ var stageFeatures = []feature{
 	{"datagrams", func(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }},
 	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
 	{"comings", func(f Facts) float64 { return f.Leaves * float64(f.PerLobby) / float64(f.TickHz) }},
+	{"N·window", func(f Facts) float64 { return float64(f.PerLobby) * trip(f) * float64(f.TickHz) }}, // a package repeats the commands of a round trip
+	{"N·baselines", func(f Facts) float64 { return float64(f.PerLobby) * (baselines(f) - 1) }},
+	{"N·V·loss/every", func(f Facts) float64 { return pairs(f) * f.Loss }}, // who lost another snapshot holds another baseline
+	{"N·V/every (stale)", func(f Facts) float64 { return pairs(f) * stale(f) }},
 }
 
 // parcels is how many datagrams a client is sent for each snapshot, one at least each 50 ms, before any is too long for one.

@@ -14,6 +14,7 @@ type Habit struct {
 	Name  string `json:"name"`
 	Share bool   `json:"share"` // of 1: 0 to 1
 	Terms []Part `json:"terms"`
+	kind  *kind
 	near  nearby
 }
 
@@ -99,6 +100,55 @@ func visible(f Facts, enemies float64) float64 {
 	return max(n/2-1, 0) + enemies*min(n/2, n-1)
 }
 
+// kind is a habit: what it is of what came of a scenario, and what it follows from. The dead do nothing, and what flies has set out: so habits are those of
+// the living, and of flights.
+type kind struct {
+	name     string
+	share    bool    // of 1: 0 to 1
+	unsure   float64 // what matches leave unsure of it is so many times what they leave unsure of the bytes
+	of       func(Facts) float64
+	features []feature
+}
+
+// The habits, by their place among habits.
+const (
+	habitAlive = iota
+	habitLaunches
+	habitShots
+	habitKills
+	habitFlights
+	habitTurns
+	habitSight
+	numHabits
+)
+
+var habits = [numHabits]kind{
+	{"alive", true, habitUnsure, func(f Facts) float64 { return f.Alive }, habitFeatures},
+	{"launches", false, habitUnsure, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},               // a second
+	{"shots", false, habitUnsure, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / alive(f) }, habitFeatures}, // a second
+	{"kills", false, habitUnsure, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                     // a second
+	{"flights", false, flightUnsure, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},              // s that one lasts
+	{"turns", false, flightUnsure, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
+	{"sight", true, 0, func(f Facts) float64 { // share of enemies, where not everybody is seen
+		if ruled(f) == 0 || f.PerLobby < 2 {
+			return 0
+		}
+		return min(enemies(f), 0.999)
+	}, sightTerms},
+}
+
+// log is the logarithm of a habit, of its odds if it is a share; false where nothing is known of it.
+func (k *kind) log(f Facts) (float64, bool) {
+	y := k.of(f)
+	if !(y > 0) || math.IsInf(y, 0) || k.share && y >= 1 {
+		return 0, false
+	}
+	if k.share {
+		return math.Log(y / (1 - y)), true
+	}
+	return math.Log(y), true
+}
+
 // How a habit is learned: terms are held to 0 by as much as if each had been found to be 0 with an error of habitPrior; matches of one
 // scenario differ, and what many of them leave unsure of a habit is habitUnsure times what they leave unsure of the bytes; of what becomes of flights,
 // flightUnsure times.
@@ -107,35 +157,45 @@ const (
 	habitSpread  = 0.08
 	habitUnsure  = 2.5
 	flightUnsure = 1
-	habitLeast   = 0.02 // nothing is surer than that
+	habitLeast   = 0.02 // no measurement is surer than that
+	playedLeast  = 0.005
 )
 
-// newHabit learns one from scenarios; unsure has the standard errors of y, relative. Values of 0 and less, and shares of all, say nothing.
-func newHabit(name string, share bool, facts []Facts, y, unsure []float64, features []feature) Habit {
-	h := Habit{Name: name, Share: share}
+// newHabit learns one from scenarios, of each of which what was measured and what was played are the same twice. Values of 0 and less, and shares of all,
+// say nothing.
+func newHabit(k *kind, all lot) Habit {
+	h := Habit{Name: k.name, Share: k.share, kind: k}
 	var of []Facts
 	var logs, noise []float64
-	for i, f := range facts {
-		if y[i] > 0 && (!share || y[i] < 1) {
-			of, logs, noise = append(of, f), append(logs, h.log(y[i])), append(noise, max(unsure[i], habitLeast))
+	for _, s := range all {
+		f := *s.Facts
+		y, ok := k.log(f)
+		if !ok {
+			continue
 		}
+		e := max(k.unsure*f.Unsure, habitLeast)
+		if p, pe, ok := h.played(f); ok {
+			w := sq(e) / (sq(e) + sq(pe))
+			y, e = y+w*(p-y), e*pe/math.Hypot(e, pe)
+		}
+		of, logs, noise = append(of, f), append(logs, y), append(noise, e)
 	}
 	if len(of) == 0 {
 		return h
 	}
 	// Ridge regression: rows weigh by how sure they are.
-	k := len(features)
-	gram, right := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
+	n := len(k.features)
+	gram, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for row, f := range of {
 		w := 1 / (sq(noise[row]) + sq(habitSpread))
-		for i, x := range features {
+		for i, x := range k.features {
 			right.SetVec(i, right.AtVec(i)+w*x.of(f)*logs[row])
-			for j := i; j < k; j++ {
-				gram.SetSym(i, j, gram.At(i, j)+w*x.of(f)*features[j].of(f))
+			for j := i; j < n; j++ {
+				gram.SetSym(i, j, gram.At(i, j)+w*x.of(f)*k.features[j].of(f))
 			}
 		}
 	}
-	for i := range k {
+	for i := range n {
 		prior := 1 / sq(habitPrior)
 		if i == 0 {
 			prior = 1e-6
@@ -147,39 +207,58 @@ func newHabit(name string, share bool, facts []Facts, y, unsure []float64, featu
 	if !chol.Factorize(gram) || chol.SolveVecTo(&c, right) != nil {
 		return h
 	}
-	for i, x := range features {
+	for i, x := range k.features {
 		h.Terms = append(h.Terms, Part{x.name, c.AtVec(i)})
 	}
 	var off []offset
 	for i, f := range of {
-		off = append(off, offset{f, logs[i] - h.sum(f, features), noise[i]})
+		off = append(off, offset{f, logs[i] - h.sum(f), noise[i]})
 	}
 	h.near = newNearby(ground, habitSpread, off)
 	return h
 }
 
-func (h *Habit) log(y float64) float64 {
-	if h.Share {
-		return math.Log(y / (1 - y))
-	}
-	return math.Log(y)
-}
-
-func (h *Habit) sum(f Facts, features []feature) (sum float64) {
+func (h *Habit) sum(f Facts) (sum float64) {
 	for i, t := range h.Terms {
-		sum += t.Coefficient * features[i].of(f)
+		sum += t.Coefficient * h.kind.features[i].of(f)
 	}
 	return sum
 }
 
-// at is the habit in a scenario: 0 if it was never measured.
-func (h *Habit) at(f Facts, features []feature) float64 {
+// played is the logarithm of the habit in the matches that were played of a scenario, and its standard error; false if there is none.
+func (h *Habit) played(f Facts) (y, unsure float64, ok bool) {
+	p := &f.Played
+	if p.Matches == 0 || !(p.Unsure[h.place()] > 0) {
+		return 0, 0, false
+	}
+	y, ok = h.kind.log(p.facts(f))
+	return y, max(p.Unsure[h.place()], playedLeast), ok
+}
+
+func (h *Habit) place() int {
+	for i := range habits {
+		if h.kind == &habits[i] {
+			return i
+		}
+	}
+	panic("capacity: a habit of no kind")
+}
+
+// at is the habit in a scenario: 0 if it was never measured. What was learned elsewhere and what was played weigh by how sure they are.
+func (h *Habit) at(f Facts) float64 {
 	if len(h.Terms) == 0 {
 		return 0
 	}
-	x := h.sum(f, features) + h.near.off(f)
+	x := h.sum(f) + h.near.off(f)
+	if y, unsure, ok := h.played(f); ok {
+		here := sq(h.near.unsure(f)) + sq(habitAway)
+		x += here / (here + sq(unsure)) * (y - x)
+	}
 	if h.Share {
 		return 1 / (1 + math.Exp(-x))
 	}
 	return math.Exp(x)
 }
+
+// habitAway is what terms are off by beside what neighbours tell.
+const habitAway = 0.03

@@ -76,20 +76,11 @@ func FitModel(m Measurements) (Model, error) {
 	return model, nil
 }
 
-// learnHabits learns what players do. The dead do nothing, and what flies has set out: so habits are those of the living, and of flights.
+// learnHabits learns what players do.
 func (m *Model) learnHabits(fit lot) {
-	learn := func(name string, share bool, unsure float64, of, per func(Facts) float64) Habit {
-		y := fit.each(func(f Facts) float64 { return of(f) / per(f) })
-		return newHabit(name, share, fit.facts(), y, fit.each(func(f Facts) float64 { return unsure * f.Unsure }), habitFeatures)
+	for i, h := range m.habits() {
+		*h = newHabit(&habits[i], fit)
 	}
-	launches := func(f Facts) float64 { return f.Launches }
-	m.Alive = learn("alive", true, habitUnsure, func(f Facts) float64 { return f.Alive }, func(Facts) float64 { return 1 })
-	m.Launches = learn("launches", false, habitUnsure, launches, alive)
-	m.Shots = learn("shots", false, habitUnsure, func(f Facts) float64 { return f.Shots * float64(f.TickHz) }, alive)
-	m.Kills = learn("kills", false, habitUnsure, func(f Facts) float64 { return f.Kills }, alive)
-	m.Flights = learn("flights", false, flightUnsure, func(f Facts) float64 { return f.Flights }, launches)
-	m.Turns = learn("turns", false, flightUnsure, func(f Facts) float64 { return f.Turns }, launches)
-	var some lot
 	missing, left := 0.0, 0.0
 	for _, s := range fit {
 		if f := s.Facts; ruled(*f) == 0 && f.Leaves > 0 && f.PerLobby > 1 {
@@ -99,12 +90,11 @@ func (m *Model) learnHabits(fit lot) {
 	if left > 0 {
 		m.Absent = missing / left
 	}
-	for _, s := range fit {
-		if ruled(*s.Facts) > 0 && s.Facts.PerLobby > 1 {
-			some = append(some, s)
-		}
-	}
-	m.Sight = newHabit("sight", true, some.facts(), some.each(func(f Facts) float64 { return min(enemies(f), 0.999) }), make([]float64, len(some)), sightTerms)
+}
+
+// habits are a model's, in the order of habits.
+func (m *Model) habits() [numHabits]*Habit {
+	return [...]*Habit{&m.Alive, &m.Launches, &m.Shots, &m.Kills, &m.Flights, &m.Turns, &m.Sight}
 }
 
 // alive is how many players are, of one lobby; where that was not measured, all.
@@ -117,13 +107,13 @@ func alive(f Facts) float64 {
 
 // live works out what players come to do in a scenario.
 func (m *Model) live(f *Facts) {
-	f.Alive = m.Alive.at(*f, habitFeatures)
+	f.Alive = m.Alive.at(*f)
 	living := alive(*f)
-	f.Launches, f.Kills = living*m.Launches.at(*f, habitFeatures), living*m.Kills.at(*f, habitFeatures)
-	f.Shots = living * m.Shots.at(*f, habitFeatures) / float64(f.TickHz)
-	f.Flights, f.Turns = f.Launches*m.Flights.at(*f, habitFeatures), f.Launches*m.Turns.at(*f, habitFeatures)
+	f.Launches, f.Kills = living*m.Launches.at(*f), living*m.Kills.at(*f)
+	f.Shots = living * m.Shots.at(*f) / float64(f.TickHz)
+	f.Flights, f.Turns = f.Launches*m.Flights.at(*f), f.Launches*m.Turns.at(*f)
 	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); ruled(*f) > 0 {
-		f.Visible = visible(*f, m.Sight.at(*f, sightTerms))
+		f.Visible = visible(*f, m.Sight.at(*f))
 	}
 }
 

@@ -13,6 +13,7 @@ type nearby struct {
 	spread  float64 // that laws are off by
 	at      [][]float64
 	weights []float64
+	chol    *mat.Cholesky // of how alike they are
 }
 
 // offset is one point of it: what was measured differs from what a law says by a factor of exp(by), and is itself unsure by noise.
@@ -82,8 +83,24 @@ func newNearby(place func(Facts) []float64, spread float64, all []offset) nearby
 	if !chol.Factorize(cov) || chol.SolveVecTo(&w, mat.NewVecDense(len(off), off)) != nil {
 		return nearby{place: place, spread: spread}
 	}
-	c.weights = w.RawVector().Data
+	c.weights, c.chol = w.RawVector().Data, &chol
 	return c
+}
+
+// unsure is the standard error of off, as far as neighbours tell.
+func (c *nearby) unsure(f Facts) float64 {
+	if len(c.weights) == 0 {
+		return c.spread
+	}
+	at, k := c.place(f), mat.NewVecDense(len(c.at), nil)
+	for i := range c.at {
+		k.SetVec(i, c.alike(at, c.at[i]))
+	}
+	var x mat.VecDense
+	if c.chol.SolveVecTo(&x, k) != nil {
+		return c.spread
+	}
+	return math.Sqrt(max(0, sq(c.spread)-mat.Dot(k, &x)))
 }
 
 // factor is by how much a law is to be multiplied for a scenario.

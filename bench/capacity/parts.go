@@ -1,6 +1,9 @@
 package capacity
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A snapshot's bytes are sums of what is in it: heads, the owner's row, rows of the players it tells of, rows of what flies. Each part has
 // a law of its own, to one client in one snapshot, but for events, which happen a second and not a snapshot.
@@ -43,21 +46,73 @@ func trip(f Facts) float64 {
 	return 2 * f.Delay
 }
 
-// ackSteps is how many snapshots old what a client is known to hold is: until then the same is told again. An acknowledgement takes a round trip
-// and, as client and server keep step, no wait at either end; it counts from the next snapshot on.
-func ackSteps(f Facts) float64 { return math.Floor(trip(f)/interval(f)+1e-6) + 1 }
+// Clients act at so many instants between two ticks, as many of them at each.
+const phases = 4
 
-// ackAge is the same in seconds.
-func ackAge(f Facts) float64 { return ackSteps(f) * interval(f) }
+// ackTicks is how many ticks after a snapshot was sent the server knows that a client has it who acts part of a tick after the server: each end
+// reads what has come when it acts, no sooner.
+func ackTicks(f Facts, part float64) float64 {
+	way := trip(f) / 2 * float64(f.TickHz)
+	const least = 1e-6 // of a tick: what comes just in time is there
+	has := math.Ceil(way-part-least) + part
+	return math.Ceil(has + way - least)
+}
 
-// stale is 1 where that is so old that rows are expected from it alone, and not from the two before it, too (package snapshot).
+// overPhases is the mean over clients of what follows from how many snapshots old what each is known to hold is: until then the same is told again. It
+// is known when the next snapshot is made.
+func overPhases(f Facts, of func(steps float64) float64) (sum float64) {
+	for i := range phases {
+		sum += of(math.Ceil(ackTicks(f, float64(i)/phases)/float64(f.SendEvery))) / phases
+	}
+	return sum
+}
+
+// baselines is of how many different ages what clients hold is: blocks of rows are coded once for all who hold the same.
+func baselines(f Facts) float64 {
+	var known [phases]float64
+	n := 0
+	overPhases(f, func(steps float64) float64 {
+		if !slices.Contains(known[:n], steps) {
+			known[n], n = steps, n+1
+		}
+		return 0
+	})
+	return float64(n)
+}
+
+// ackAge is how old what clients are known to hold is, in seconds.
+func ackAge(f Facts) float64 {
+	return overPhases(f, func(steps float64) float64 { return steps }) * interval(f)
+}
+
+// stale is the share of clients of whom that is so old that rows are expected from it alone, and not from the two before it, too (package snapshot).
 func stale(f Facts) float64 {
 	const fresh = 4 // steps
-	if ackSteps(f) > fresh {
-		return 1
-	}
-	return 0
+	return overPhases(f, func(steps float64) float64 {
+		if steps > fresh {
+			return 1
+		}
+		return 0
+	})
 }
+
+// toldAge is for how long what is new is told: until a snapshot that tells of it and what acknowledges that both arrive.
+func toldAge(f Facts) float64 {
+	both := sq(1 - f.Loss)
+	return ackAge(f) + interval(f)*(1-both)/both
+}
+
+// staleAge is ackAge of those alone, times their share; freshAge that of the others.
+func staleAge(f Facts) float64 {
+	return overPhases(f, func(steps float64) float64 {
+		if steps > 4 {
+			return steps
+		}
+		return 0
+	}) * interval(f)
+}
+
+func freshAge(f Facts) float64 { return ackAge(f) - staleAge(f) }
 
 var partLaws = []partLaw{
 	{"frame", func(p *Parts) *float64 { return &p.Frame }, interval, 1, []feature{
@@ -86,16 +141,16 @@ var partLaws = []partLaw{
 	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
 		{"flights", func(f Facts) float64 { return f.Flights }},
 		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
-		{"launches·trip·near (chosen)", func(f Facts) float64 { return f.Launches * trip(f) * nearShare(f) * ruled(f) }},
+		{"launches·told·near (chosen)", func(f Facts) float64 { return f.Launches * toldAge(f) * nearShare(f) * ruled(f) }},
 		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
 		{"launches·tick", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
 		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
 		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
-		{"launches·trip", func(f Facts) float64 { return f.Launches * trip(f) }},
-		{"turns·trip", func(f Facts) float64 { return f.Turns * trip(f) }},
+		{"turns·told", func(f Facts) float64 { return f.Turns * toldAge(f) }},
+		{"launches·told", func(f Facts) float64 { return f.Launches * toldAge(f) }},
 		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
-		{"flights·near", func(f Facts) float64 { return f.Flights * nearShare(f) }},
-		{"launches·trip·near", func(f Facts) float64 { return f.Launches * trip(f) * nearShare(f) }},
+		{"launches·told·near", func(f Facts) float64 { return f.Launches * toldAge(f) * nearShare(f) }},
+		{"launches·told·near (stale)", func(f Facts) float64 { return f.Launches * staleAge(f) * nearShare(f) }},
 		{"1", func(Facts) float64 { return 1 }},
 		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
 		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},
@@ -106,13 +161,13 @@ var partLaws = []partLaw{
 		{"V·alive", living},
 		{"V·alive·interval", func(f Facts) float64 { return living(f) * interval(f) }},
 		{"V·alive (stale)", func(f Facts) float64 { return living(f) * stale(f) }},
-		{"V·alive·ack (stale)", func(f Facts) float64 { return living(f) * ackAge(f) * stale(f) }},
+		{"V·alive·ack (stale)", func(f Facts) float64 { return living(f) * staleAge(f) }},
 		{"V·alive·tick", func(f Facts) float64 { return living(f) / float64(f.TickHz) }},
 		{"V·alive·log m", func(f Facts) float64 { return living(f) * math.Log2(max(f.Side, 2)) }},
 		{"V·alive (chosen)", func(f Facts) float64 { return living(f) * ruled(f) }},
 		{"1 (chosen)", ruled},
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
-		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * ackAge(f) * (1 - stale(f)) }},
+		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * freshAge(f) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
 		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},

@@ -21,6 +21,7 @@ var inputs = []feature{
 	{"leaves a minute", func(f Facts) float64 { return f.Leaves }},
 	{"s of delay", func(f Facts) float64 { return f.Delay }},
 	{"lost datagrams", func(f Facts) float64 { return f.Loss }},
+	{"snapshots that acknowledgements are old", func(f Facts) float64 { return ackAge(f) / interval(f) }},
 }
 
 // note keeps within which ranges was measured.

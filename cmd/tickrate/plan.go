@@ -66,7 +66,8 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
 
 A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
-Without running anything, from measurements (plan calibrate): --predict; and --verify runs it, too, and tells the error:
+Without a server and a swarm, from measurements (plan calibrate): --predict, which plays the scenario's matches by themselves for a few seconds, to know what
+players come to do. --verify runs it, too, and tells the error:
 
   tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
@@ -81,7 +82,7 @@ Against an older plan.json or calibration, --baseline runs the same scenarios an
 	fl.StringVar(&f.scenario, "scenario", "one-lobby", "`name` of a scenario (plan scenarios lists them), or a TOML file")
 	fl.StringVar(&f.expr, "level", "", "service level, an `expression`; default p99 of the tick within --tick-share, no input lost, p99 age within 2 intervals")
 	fl.IntVar(&f.repeat, "repeat", 0, "`times` that the size at the knee is measured again, for confidence intervals; default the scenario's, 2")
-	fl.BoolVar(&f.predict, "predict", false, "run nothing: say what the scenario costs, from measurements")
+	fl.BoolVar(&f.predict, "predict", false, "run no server: say what the scenario costs, from measurements and matches by themselves")
 	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
 	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
 	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, for nothing")

@@ -140,7 +140,11 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 			if now := meetsOf(s); k.Meets != now { // recorded before that was known, or was what it is
 				k.Meets, fresh = now, true
 			}
-			return fresh, nil
+			if k.Played.Matches == 0 {
+				k.Played, err = playedOf(ctx, s)
+				fresh = err == nil
+			}
+			return fresh, err
 		}
 		step, err := tell(ctx, s, one.Facts, sure, most)
 		if err != nil {
@@ -148,6 +152,9 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		}
 		if one.Facts != nil && one.Facts.Matches > 0 {
 			step.KbpsUpPerClient = one.KbpsUpPerClient // of more matches than the ones that came now
+		}
+		if step.Facts.Played, err = playedOf(ctx, s); err != nil {
+			return false, err
 		}
 		step.TickCPUMillis, step.StageCPUMicros = one.TickCPUMillis, one.StageCPUMicros
 		one.Step = step

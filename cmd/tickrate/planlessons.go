@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/tickrate/tickrate/bench/scenario"
@@ -104,6 +106,51 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "spectators=16", 16)
 	add(fitted, 60, 3, "spectators=32", 64)
 	add(held, 60, 3, "spectators=16", 48)
+	// Where the first look at what was drawn found lessons thin: links with delay at high rates, towns that are unlike in something else, seldom snapshots of many ticks.
+	add(fitted, 128, 3, "link=delay=30ms", 32)
+	add(fitted, 128, 3, "link=delay=60ms,loss=2%", 72)
+	add(fitted, 100, 2, "link=delay=50ms", 24)
+	add(fitted, 100, 2, "link=delay=30ms,loss=3%", 56)
+	add(fitted, 128, 10, "", 24, 64)
+	add(fitted, 100, 4, "", 56)
+	add(fitted, 30, 1, "leaves=5", 22)
+	add(fitted, 128, 3, "map=town", 28)
+	add(fitted, 60, 3, "map=town hot=1", 64)
+	add(fitted, 30, 2, "hot=0.8", 96)
+	return append(all, drawnLessons()...)
+}
+
+// drawnLessons are held out, too, and nobody chose them: they are drawn at random, the same ones each time, of all that is measured. Players are 10 to 200
+// and snapshots 12 to 60 a second, both evenly by logarithm. Anything else is unlike the default scenario once in five times, each by itself: spread 0.5 to 4, bursts
+// 0 to 1, throws 0.1 to 2, a hot spot of 0.1 to 1 of all, 1 to 6 leaves a minute, as many spectators as half the players, a reach of 25 to 60 m, houses, a
+// link of 5 to 60 ms that may lose up to 5 %, and another codec.
+func drawnLessons() (all []lesson) {
+	const count, unlike = 12, 0.2
+	d := rand.New(rand.NewPCG(38, 8))
+	even := func(low, high float64) float64 { return math.Round(100*(low+(high-low)*d.Float64())) / 100 }
+	byLog := func(low, high float64) float64 { return math.Round(100*low*math.Pow(high/low, d.Float64())) / 100 }
+	for range count {
+		l := lesson{players: int(byLog(10, 200)), hz: []int{30, 60, 100, 128}[d.IntN(4)], held: true}
+		l.every = max(1, int(float64(l.hz)/byLog(12, 60)+0.5))
+		var fields []string
+		maybe := func(field string) {
+			if d.Float64() < unlike {
+				fields = append(fields, field)
+			}
+		}
+		maybe(fmt.Sprintf("spread=%g", byLog(0.5, 4)))
+		maybe(fmt.Sprintf("bursts=%g", even(0, 1)))
+		maybe(fmt.Sprintf("throws=%g", even(0.1, 2)))
+		maybe(fmt.Sprintf("hot=%g", even(0.1, 1)))
+		maybe(fmt.Sprintf("leaves=%g", even(1, 6)))
+		maybe(fmt.Sprintf("spectators=%d", 1+d.IntN(l.players/2)))
+		maybe(fmt.Sprintf("far=%g", even(25, 60)))
+		maybe("map=town")
+		maybe(fmt.Sprintf("link=delay=%dms,loss=%g%%", 5+d.IntN(56), even(0, 5)))
+		maybe("codec=" + []string{"range", "stored"}[d.IntN(2)])
+		l.unlike = strings.Join(fields, " ")
+		all = append(all, l)
+	}
 	return all
 }
 

@@ -133,7 +133,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		return err
 	}
 	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
-	if out.Cost, err = predictable(&m, f.s); err != nil {
+	if out.Cost, err = predictable(c.Context(), &m, f.s); err != nil {
 		return badUse(fmt.Errorf("%s: %w", facts.File, err))
 	}
 	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
@@ -172,6 +172,9 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
+	if step.Facts.Played, err = playedOf(ctx, s); err != nil {
+		return capacity.Verdict{}, err
+	}
 	step.StageCPUMicros, step.Facts.TimeUnsure = timed.StageCPUMicros, timed.Facts.TimeUnsure
 	return m.Judge(step)
 }
@@ -196,7 +199,7 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 	s := r.flags.s
 	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
 	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
-	if _, err := predictable(&m, s); err != nil || r.flags.quick || ctx.Err() != nil {
+	if _, err := predictable(ctx, &m, s); err != nil || r.flags.quick || ctx.Err() != nil {
 		return
 	}
 	out.note("verifying predictions")
@@ -219,6 +222,7 @@ func printPrediction(w io.Writer, p prediction) {
 	}
 	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %d lobbies %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, p.Model.Steps, kind)
 	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
+	fmt.Fprintf(w, "play: %d matches by themselves, which leave about %.1f %% of the bytes open\n", f.Played.Matches, 100*f.Played.Unsure.Bytes(f.Played.Alive))
 	for _, beyond := range c.Extrapolated {
 		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
 	}

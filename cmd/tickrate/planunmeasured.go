@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/tickrate/tickrate/bench/capacity"
@@ -32,9 +33,14 @@ func unmeasured(sc scenario.Scenario) error {
 }
 
 // predictable predicts a scenario, or says why not.
-func predictable(m *capacity.Model, sc scenario.Scenario) (capacity.Prediction, error) {
+func predictable(ctx context.Context, m *capacity.Model, sc scenario.Scenario) (capacity.Prediction, error) {
 	if err := unmeasured(sc); err != nil {
 		return capacity.Prediction{}, err
 	}
-	return m.Predict(asked(sc))
+	f := asked(sc)
+	var err error
+	if f.Played, err = playedOf(ctx, sc); err != nil {
+		return capacity.Prediction{}, err
+	}
+	return m.Predict(f)
 }

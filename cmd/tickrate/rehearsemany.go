@@ -57,23 +57,30 @@ func tell(ctx context.Context, s scenario.Scenario, known *capacity.Facts, sure 
 // playBatch plays matches of so many seeds, side by side, and returns them in order.
 func playBatch(ctx context.Context, s scenario.Scenario, seed uint64, count int) ([]match, error) {
 	all, errs := make([]match, count), make([]error, count)
-	next := make(chan int, count)
-	for i := range count {
+	sideBySide(count, func(i int) {
+		one := s
+		one.Play.Seed = seed + uint64(i)
+		all[i], errs[i] = playMatch(ctx, one)
+	})
+	return all, errors.Join(errs...)
+}
+
+// sideBySide does n things on all processors.
+func sideBySide(n int, do func(i int)) {
+	next := make(chan int, n)
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	var wg sync.WaitGroup
-	for range min(count, runtime.GOMAXPROCS(0)) {
+	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range next {
-				one := s
-				one.Play.Seed = seed + uint64(i)
-				all[i], errs[i] = playMatch(ctx, one)
+				do(i)
 			}
 		})
 	}
 	wg.Wait()
-	return all, errors.Join(errs...)
 }
 
 func playMatch(ctx context.Context, s scenario.Scenario) (match, error) {

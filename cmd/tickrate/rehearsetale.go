@@ -104,14 +104,7 @@ func (g *game) look(i int) {
 	if i%lookEvery != 0 {
 		return
 	}
-	g.told.looks++
-	for _, p := range m.Poses() {
-		if p.ID != 0 && p.Alive() {
-			g.told.alive++
-		}
-	}
-	o := m.Objects()
-	g.told.flights += len(o.Projectiles) + len(o.Grenades)
+	g.told.lookAt(m)
 	for _, c := range g.b.Clients[:g.watch] {
 		if c == nil {
 			continue
@@ -146,6 +139,18 @@ func (m *match) note(of *sim.Match) {
 		one(&m.launched, p.Thrown)
 		one(&m.turned, max(p.Bounced, p.Exploded))
 	}
+}
+
+// lookAt counts who is alive and what flies now.
+func (m *match) lookAt(of *sim.Match) {
+	m.looks++
+	for _, p := range of.Poses() {
+		if p.ID != 0 && p.Alive() {
+			m.alive++
+		}
+	}
+	o := of.Objects()
+	m.flights += len(o.Projectiles) + len(o.Grenades)
 }
 
 // end is what came of it.

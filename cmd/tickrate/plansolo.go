@@ -1,0 +1,292 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	body "github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/sight"
+)
+
+// solo is the match of a scenario by itself: its generated players act on the match, and there are neither server nor clients nor links between them.
+// What those do to play is put in its place: commands are made some ticks ahead, by what was seen some ticks ago, and shots are judged by that.
+type solo struct {
+	m       *sim.Match
+	players int // seats of those who play; others look on
+	every   tick.Tick
+	lag     lag
+	seats   []seat
+	brain   func(n int) swarm.Brain
+	past    [soloPast]instant // by snapshot
+	dead    [soloPast][]bool  // by tick, by slot
+	eyes    []swarm.Enemy
+	sight   swarm.Sight
+	leave   float64 // chance of each player in each tick
+	dice    *rand.Rand
+	grid    *interest.Grid // nil: everybody sees everybody
+	walls   *sight.Crowd
+	ids     []ecs.NetID
+	x, z    []float32
+	team    []uint8
+	looks   []*interest.Client // of the first players
+	told    match
+}
+
+// soloPast is how many snapshots and ticks are remembered, soloEyes how many players are asked whom they see, and soloLinger for how many snapshots somebody is
+// seen who was: a lobby's default.
+const (
+	soloPast   = 256
+	soloEyes   = 8
+	soloLinger = 4
+)
+
+// seat is a player's.
+type seat struct {
+	id    ecs.NetID
+	brain swarm.Brain // nil of who looks on
+	phase float64     // of a tick, at which its machine acts
+	joins tick.Tick   // in which it comes in, if there is no id
+	quits tick.Tick   // in which it goes, if not 0
+	entry
+}
+
+// instant is what a snapshot told of.
+type instant struct {
+	poses []body.Pose
+	shown []uint64 // to the first player, if not everybody
+}
+
+func newSolo(s scenario.Scenario, a *arena.Arena, game *sim.Game, walls *sight.Table) *solo {
+	n := s.Lobby.Players + s.Lobby.Spectators
+	p := &solo{players: s.Lobby.Players, every: tick.Tick(s.Every()), lag: lagOf(s), seats: make([]seat, n), brain: brainOf(s, movement{}), eyes: make([]swarm.Enemy, n)}
+	p.m = sim.New(n, sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game}, a)
+	p.leave = s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)
+	p.dice = rand.New(rand.NewPCG(s.Play.Seed, 7))
+	for i := range p.seats {
+		p.seats[i] = seat{phase: phase(i), joins: p.lag.knock(0, phase(i))}
+	}
+	for i := range p.past {
+		p.past[i] = instant{poses: make([]body.Pose, n)}
+		p.dead[i] = make([]bool, n)
+	}
+	p.sight = swarm.Sight{Rate: tick.Rate(s.Rates.TickHz), Arena: a}
+	if s.Lobby.FarMetres > 0 || walls != nil {
+		p.hide(s, a, walls)
+	}
+	return p
+}
+
+// hide lets nobody see who is out of reach or behind houses, as a lobby does.
+func (p *solo) hide(s scenario.Scenario, a *arena.Arena, walls *sight.Table) {
+	cell := float32(0)
+	if walls != nil {
+		cell = walls.Config().Cell
+		p.walls = sight.NewCrowd(walls)
+	}
+	g, n := server.Cells(a, cell), len(p.seats)
+	g.Slots, g.Linger = n, soloLinger
+	if s.Lobby.FarMetres > 0 {
+		g.Far = int(math.Ceil(s.Lobby.FarMetres/float64(g.Cell))) + 1 // as package server has it
+	}
+	if p.walls != nil {
+		g.Sights = p.walls.Seen
+	}
+	p.grid = interest.NewGrid(g)
+	p.ids, p.x, p.z, p.team = make([]ecs.NetID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
+	for range min(p.players, soloEyes) {
+		p.looks = append(p.looks, interest.NewClient(p.grid))
+	}
+	for i := range p.past {
+		p.past[i].shown = make([]uint64, p.grid.Words())
+	}
+}
+
+// step plays a tick: everybody who is in gives the command that was made for it.
+func (p *solo) step() {
+	t := p.m.Tick() + 1
+	p.come(t)
+	looked := tick.Tick(0)
+	for i := range p.seats {
+		s := &p.seats[i]
+		if s.brain == nil || s.id == 0 || t < s.first {
+			continue
+		}
+		made := t - p.lag.up(s.phase) - lagAhead
+		if looked != made {
+			p.look(made)
+			looked = made
+		}
+		p.m.Know(s.id, p.known(t))
+		in := s.brain.Wish(p.see(s, t, made))
+		p.m.Inbox(s.id).Offer(commandOf(in, t, p.view(int64(t)<<8-s.view)))
+	}
+	p.m.Step()
+	p.note()
+}
+
+// known is what a server has measured of everybody's connection: all views are believed that the rules allow.
+func (p *solo) known(t tick.Tick) lagcomp.Knowledge {
+	return lagcomp.Knowledge{Rate: p.sight.Rate, RTTTicks: float32(2 * p.lag.way), InterpTicks: float32(2 * p.every), SlackTicks: 16, CapTicks: 1 << 16,
+		Newest: t - 1, Oldest: p.m.History().Oldest()}
+}
+
+// see is what a player goes by who makes the command for a tick: where it is itself it predicts, and whether it is dead it has heard.
+func (p *solo) see(s *seat, t, made tick.Tick) *swarm.Sight {
+	slot, w := s.id.Index(), &p.sight
+	w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), p.eyes, p.eyes[slot].Team
+	w.Self.Motion, _, _ = p.m.Self(s.id)
+	w.Self.RespawnTicks = 0
+	heard := tick.Tick(max(0, float64(made)+s.phase-p.lag.client(0, s.phase)))
+	if heard < s.told {
+		return w
+	}
+	if heard -= (heard - s.told) % p.every; p.dead[heard%soloPast][slot] {
+		w.Self.RespawnTicks = 1
+	}
+	return w
+}
+
+// commandOf is a wish as a command, with a view if it may let something go.
+func commandOf(in client.Intent, t tick.Tick, view tick.View) sim.Command {
+	c := sim.Command{Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons}
+	if in.Buttons&(sim.Fire|sim.Throw|sim.Melee) != 0 {
+		c.View = view
+	}
+	return c
+}
+
+// come lets players come and go.
+func (p *solo) come(t tick.Tick) {
+	for i := range p.seats {
+		s := &p.seats[i]
+		if p.leave > 0 && i > 0 && i < p.players && s.quits == 0 && p.dice.Float64() < p.leave {
+			s.joins, s.quits = p.lag.knock(t-1, s.phase), t+tick.Tick(math.Ceil(p.lag.way))
+		}
+		switch {
+		case s.id != 0 && s.quits != 0 && t >= s.quits:
+			p.m.Leave(s.id)
+			s.id, s.quits = 0, 0
+		case s.id == 0 && t >= s.joins:
+			if s.quits = 0; i < p.players {
+				s.id, s.brain = p.m.Join(), p.brain(i)
+			} else {
+				s.id = p.m.Watch()
+			}
+			s.entry = p.lag.enter(t, s.phase, s.id.Index())
+		}
+	}
+}
+
+// view is what is looked at at an instant, in 1/256 tick: two of the first player's snapshots.
+func (p *solo) view(at int64) tick.View {
+	first := p.seats[0].told
+	if at <= int64(first)<<8 {
+		return tick.View{From: first, To: first}
+	}
+	from := first + (tick.Tick(at>>8)-first)/p.every*p.every
+	return lagcomp.Between(from, from+p.every, at)
+}
+
+func (p *solo) at(t tick.Tick) *instant { return &p.past[t/p.every%soloPast] }
+
+// look shows everybody what the first of them saw in a tick.
+func (p *solo) look(t tick.Tick) {
+	first := &p.seats[0]
+	if clear(p.eyes); first.id == 0 || first.told == 0 || float64(t) < first.knows+1 {
+		return
+	}
+	v := p.view(int64(256 * (float64(t) - p.lag.client(0, 0) - 2*float64(p.every) - 1 - lagSlack)))
+	a, b := p.at(v.From), p.at(v.To)
+	for slot := range p.eyes {
+		from := &a.poses[slot]
+		if from.ID == 0 || a.shown != nil && a.shown[slot>>6]>>(slot&63)&1 == 0 {
+			continue
+		}
+		at := *from
+		if v.Frac != 0 {
+			at = body.Lerp(from, &b.poses[slot], v.Frac)
+		}
+		p.eyes[slot] = swarm.Enemy{ID: at.ID, Team: at.Team(), Alive: at.Alive(), Pos: at.Pos}
+	}
+}
+
+// note takes down what a snapshot tells of.
+func (p *solo) note() {
+	t := p.m.Tick()
+	dead := p.dead[t%soloPast]
+	for i := range p.seats {
+		if id := p.seats[i].id; id != 0 {
+			v := p.m.Vital(id)
+			dead[id.Index()] = v != nil && !v.Alive()
+		}
+	}
+	if t%p.every != p.seats[0].told%p.every {
+		return
+	}
+	at := p.at(t)
+	copy(at.poses, p.m.Poses())
+	if p.grid == nil {
+		return
+	}
+	if p.walls != nil {
+		p.walls.Reset()
+	}
+	for slot := range at.poses {
+		pose := &at.poses[slot]
+		if p.ids[slot] = ecs.NetID(pose.ID); pose.ID == 0 {
+			continue
+		}
+		if p.walls != nil {
+			p.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
+		}
+		p.x[slot], p.z[slot], p.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
+	}
+	p.grid.Fill(p.ids, p.x, p.z, p.team, nil)
+	for i, c := range p.looks {
+		if id := p.seats[i].id; id != 0 {
+			slot := id.Index()
+			c.See(p.grid, interest.Viewer{Slot: slot, X: p.x[slot], Z: p.z[slot], Team: p.team[slot]})
+			if i == 0 {
+				copy(at.shown, c.Seen())
+			}
+		}
+	}
+}
+
+// count takes note of what the i-th measured tick left.
+func (p *solo) count(i int) {
+	o := p.m.Outcome()
+	p.told.counts[server.Shots] += uint64(len(o.Shots))
+	for _, e := range o.Events {
+		if e.Kind != sim.EventHit {
+			p.told.counts[server.Kills]++
+		}
+	}
+	p.told.note(p.m)
+	if i%lookEvery != 0 {
+		return
+	}
+	p.told.lookAt(p.m)
+	for k, c := range p.looks {
+		id := p.seats[k].id
+		if id == 0 {
+			continue
+		}
+		p.told.eyes++
+		for slot, pose := range p.m.Poses() {
+			if pose.ID != 0 && slot != id.Index() && c.Seen()[slot>>6]>>(slot&63)&1 != 0 {
+				p.told.seen++
+			}
+		}
+	}
+}
