@@ -95,10 +95,19 @@ func (k Knowledge) withDefaults() Knowledge {
 	if k.Rate == 0 {
 		k.Rate = tick.DefaultRate
 	}
-	if k.CapTicks == 0 {
-		k.CapTicks = tick.Tick(k.Rate / 4)
-	}
+	k.CapTicks = k.mostTicks()
 	return k
+}
+
+// mostTicks is CapTicks or its default.
+func (k *Knowledge) mostTicks() tick.Tick {
+	switch {
+	case k.CapTicks != 0:
+		return k.CapTicks
+	case k.Rate == 0:
+		return tick.Tick(tick.DefaultRate / 4)
+	}
+	return tick.Tick(k.Rate / 4)
 }
 
 // earliest is the oldest instant the peer may claim, in 1/256 tick.
@@ -123,9 +132,9 @@ func (k Knowledge) Limits(now tick.Tick) (oldest, earliest int64) {
 }
 
 // Longest is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
-func (k Knowledge) Longest(now tick.Tick) int64 {
+func (k *Knowledge) Longest(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.withDefaults().CapTicks)<<8)
+	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.mostTicks())<<8)
 }
 
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.

@@ -155,25 +155,23 @@ const resyncEvery = 250 * time.Millisecond
 
 // brief tells the match what the server itself has measured of this connection, for the shots of the coming tick.
 //
-// Who has acknowledged no snapshot has seen nobody, and hits nobody.
-func (g *guest) brief(now time.Duration, l *Lobby) {
+// Who has acknowledged no snapshot has seen nobody, and hits nobody. oldest is the match's History.Oldest.
+func (g *guest) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
 	if g.suspect(now) {
 		l.Stats.Count[LagSwitch].Inc()
 	}
 	rate := l.cfg.Rules.Rate
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
 	rtt := g.peer.RTT()
-	k := lagcomp.Knowledge{
-		Rate:        rate,
-		RTTTicks:    ticks(rtt.Min),
-		InterpTicks: max(float32(2*g.paced), min(ticks(g.gap.age), float32(2*g.paced)+ticks(mostGap))),
-		SlackTicks:  bufferTicks + ticks(4*rtt.Var),
-		CapTicks:    tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000),
-		NewestAcked: g.acked,
-		Newest:      g.sent,
-		Oldest:      l.match.History().Oldest(),
-	}
-	g.look(l, &k)
+	k := &g.know // field by field: a literal would be built aside and copied
+	*k = lagcomp.Knowledge{}
+	k.Rate = rate
+	k.RTTTicks = ticks(rtt.Min)
+	k.InterpTicks = max(float32(2*g.paced), min(ticks(g.gap.age), float32(2*g.paced)+ticks(mostGap)))
+	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
+	k.CapTicks = tick.Tick(int64(l.cfg.Rules.RewindMillis) * int64(rate) / 1000)
+	k.NewestAcked, k.Newest, k.Oldest = g.acked, g.sent, oldest
+	g.look(l, k)
 	if g.mute {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}
@@ -181,8 +179,7 @@ func (g *guest) brief(now time.Duration, l *Lobby) {
 		k.Newest = 0
 	}
 	k.CapTicks = max(k.CapTicks, 1)
-	g.know = k
-	l.match.Know(g.id, k)
+	l.match.Know(g.id, *k)
 }
 
 // An honest client sends at least every 50 ms. One that is silent for longer than muteAfter may be somebody who holds the line

@@ -330,8 +330,9 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 // play runs the match's systems and notes what each costs.
 func (l *Lobby) play(now time.Duration, lap *lap) {
 	l.match.Wake()
+	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.guests[slot].brief(now, l)
+		l.guests[slot].brief(now, l, oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {

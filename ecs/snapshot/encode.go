@@ -86,6 +86,10 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 	if !same {
 		changed = 1
 	}
+	var heads [GroupRows]uint32 // codes of the masks: loads from all over a large table, which wait for each other if they are made row by row
+	for r, mask := range masks {
+		heads[r] = codes[context(ctx[r])*c.symbols+schema.Update+int(mask)]
+	}
 	for r := range GroupRows {
 		id, was := ids[r], baseIDs[r]
 		spawn := false
@@ -98,8 +102,7 @@ func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, ba
 			n += slotBit
 		case id == was:
 			changed |= masks[r]
-			word := ctx[r]
-			code := codes[context(word)*c.symbols+schema.Update+int(masks[r])]
+			word, code := ctx[r], heads[r]
 			acc |= uint64(code&0xffff) << (n & 63)
 			n += uint(code >> 16)
 			for m := masks[r]; m != 0; m &= m - 1 {

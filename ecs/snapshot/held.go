@@ -151,17 +151,19 @@ func (h *Held) Lacked(seq uint16, command tick.Tick) {
 // Around finds the two snapshots around an instant, in 1/256 tick, of which the client had anything when it made the command of a tick: the newest
 // up to it and the oldest behind it. At just the newest that it had, both are that; both are 0 where one is missing.
 func (h *Held) Around(instant int64, command Command) (from, to tick.Tick) {
-	for n := range h.marks {
-		m := &h.marks[n]
-		before := int64(m.tick)<<8 <= instant
-		if m.tick == 0 || before && m.tick <= from || !before && to != 0 && m.tick >= to || !h.had(m, command) {
+	for back := range heldTicks { // from the newest on
+		m := &h.marks[(h.at-back)&(heldTicks-1)]
+		if m.tick == 0 {
+			break // nor was any sent before
+		}
+		if !h.had(m, command) {
 			continue
 		}
-		if before {
+		if int64(m.tick)<<8 <= instant {
 			from = m.tick
-		} else {
-			to = m.tick
+			break
 		}
+		to = m.tick
 	}
 	switch {
 	case from != 0 && to == 0 && int64(from)<<8 == instant:

@@ -24,7 +24,7 @@ type Histogram struct {
 	live *tally     // takes the records
 
 	reading sync.Mutex // held by whoever folds; taken before mu
-	rest    *tally     // empty but during a fold
+	rest    *tally     // empty but during a fold; it and total are made by the first
 	total   *tally
 }
 
@@ -38,7 +38,7 @@ type tally struct {
 }
 
 // NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. It takes about 660 kB at
-// the default range, so keep one a stage rather than one a player.
+// the default range, two thirds of them from the first read on, so keep one a stage rather than one a player.
 func NewHistogram(highest int64) *Histogram {
 	if highest == 0 {
 		highest = DefaultHighest
@@ -46,7 +46,7 @@ func NewHistogram(highest int64) *Histogram {
 	if highest < 2 {
 		panic("meter: histogram's highest value is below 2")
 	}
-	return &Histogram{highest: highest, live: newTally(highest), rest: newTally(highest), total: newTally(highest)}
+	return &Histogram{highest: highest, live: newTally(highest)}
 }
 
 func newTally(highest int64) *tally { return &tally{hdr: hdr.New(1, highest, significantDigits)} }
@@ -91,6 +91,9 @@ func (t *tally) reset() {
 
 // fold moves everything recorded so far into the total. The caller holds h.reading.
 func (h *Histogram) fold() *tally {
+	if h.total == nil {
+		h.rest, h.total = newTally(h.highest), newTally(h.highest)
+	}
 	h.mu.Lock()
 	h.live, h.rest = h.rest, h.live
 	h.mu.Unlock()

@@ -172,8 +172,8 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 		return Event{Kind: EventDisconnect, Client: i}, DropNone
 	}
 	c.heard = now
-	if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
-		return e, why
+	if kick, why := s.charge(now, i); why != DropNone || kick {
+		return kicked(kick, i), why
 	}
 	c.confirmed = true
 	if h.kind == KindKeepAlive {
@@ -183,23 +183,31 @@ func (s *Server) session(now time.Duration, i int, h header, datagram []byte) (E
 }
 
 // charge books a datagram of a session: it may be one too many, or so much too many that the session is to end.
-func (s *Server) charge(now time.Duration, i int) (Event, Drop) {
+func (s *Server) charge(now time.Duration, i int) (kick bool, why Drop) {
 	if s.cfg.PacketsPerSecond == 0 {
-		return Event{}, DropNone
+		return false, DropNone
 	}
 	c := &s.slots[i]
 	if c.kicked {
-		return Event{}, DropRate
+		return false, DropRate
 	}
 	if s.flood(now, c) {
 		s.counters.Kicks++
 		c.kicked, s.wake[i] = true, now
-		return Event{Kind: EventKick, Client: i}, DropNone
+		return true, DropNone
 	}
 	if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
-		return Event{}, DropRate
+		return false, DropRate
 	}
-	return Event{}, DropNone
+	return false, DropNone
+}
+
+// kicked is what has happened if charge says so.
+func kicked(kick bool, i int) Event {
+	if !kick {
+		return Event{}
+	}
+	return Event{Kind: EventKick, Client: i}
 }
 
 // flood says whether a session has sent ten times what it may for five seconds.

@@ -42,8 +42,8 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, DropBody
 	}
 	if home {
-		if e, why := s.charge(now, i); why != DropNone || e.Kind != EventNone {
-			return e, why
+		if kick, why := s.charge(now, i); why != DropNone || kick {
+			return kicked(kick, i), why
 		}
 		return Event{}, s.pathHome(now, i, id, body[0], out)
 	}

@@ -22,11 +22,11 @@ var (
 // notes are unreliable events: each goes into one package and is never sent again, so what arrives arrived once and in the
 // order of packages. What waits lies here as it is written: size-1 and bytes, one after the other.
 type notes struct {
-	out  [noteRoom]byte
-	in   [wire.MaxSections]byte // of the last package, without its head
 	nOut int
 	at   int // next one to hand out
 	nIn  int
+	out  [noteRoom]byte
+	in   [wire.MaxSections]byte // of the last package, without its head
 }
 
 // Note takes an unreliable event of 1 to MaxNoteSize bytes, which is copied, for the next package that has room. The error is

@@ -22,8 +22,8 @@ type Config struct {
 // and not, and now and then a blob. It is about 60 KB, all inside, and allocates nothing after NewPeer but for blobs:
 // 2 KB with the first one sent, and as much as Config.Blobs while one is received.
 //
-// What each package needs lies together, as that of the parts of a peer does: of thousands that are looked at in turn, each line of memory
-// is far away.
+// What each package needs lies together and at the front, as that of the parts of a peer does: of thousands that are looked at in turn, each
+// line of memory is far away, and each page.
 type Peer struct {
 	in       window
 	heard    time.Duration // when the last package was accepted
@@ -32,13 +32,13 @@ type Peer struct {
 	echo     uint16        // and its SentAt
 	closed   wire.Reason   // why the session is over; 0: it is not
 
-	out    outbox
-	blob   blobIn
 	path   path
+	blob   blobIn
 	round  spread // of round trips
 	oneWay spread // of the way here: differences of two clocks, so only their spread means anything
-	notes  notes
+	out    outbox
 	inc    incoming
+	notes  notes
 }
 
 // NewPeer returns a peer whose session begins now.
