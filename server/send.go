@@ -97,7 +97,8 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf = head.Append(buf)
 	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
-		self := ghost.Tell(l.match, g.id)
+		var self ghost.Self
+		self.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
 		cut.owner = uint16(len(buf))

@@ -58,15 +58,15 @@ func (c Command) sameWish(o Command) bool {
 
 // Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
 func (c Command) Clean() (clean Command, changed bool) {
-	changed = c.mend()
-	return c, changed
+	clean = c
+	changed = clean.mend()
+	return clean, changed
 }
 
-// mend is Clean in place.
+// mend is Clean in place. Almost no command is written to.
 func (c *Command) mend() (changed bool) {
 	if c.Buttons&^allKeys != 0 {
-		c.Buttons &= allKeys
-		changed = true
+		c.Buttons, changed = c.Buttons&allKeys, true
 	}
 	const up = 0x4000
 	if p := c.Pitch.Signed(); p > up {

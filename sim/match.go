@@ -196,20 +196,33 @@ func (m *Match) Vital(id ecs.NetID) *Vital { return m.vital.Get(id) }
 
 // Self returns what a player's owner predicts from, zero for an id without a row.
 func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State, vital Vital) {
-	if p := m.pos.Get(id); p != nil {
-		motion = move.Join(*p, geom.Vec3(*m.vel.Get(id)), *m.state.Get(id))
-		abilities, vital = *m.ability.Get(id), *m.vital.Get(id)
+	if v := m.SelfInto(id, &motion, &abilities); v != nil {
+		vital = *v
 	}
 	return motion, abilities, vital
+}
+
+// SelfInto is Self into the caller's memory, which it leaves alone for an id without a row; then it returns nil.
+func (m *Match) SelfInto(id ecs.NetID, motion *move.Motion, abilities *ability.State) *Vital {
+	p := m.pos.Get(id)
+	if p == nil {
+		return nil
+	}
+	s := m.state.Get(id)
+	motion.Pos, motion.Vel = *p, geom.Vec3(*m.vel.Get(id))
+	motion.Loco, motion.Jumps, motion.Since, motion.Held = s.Loco, s.Jumps, s.Since, s.Held
+	*abilities = *m.ability.Get(id)
+	return m.vital.Get(id)
 }
 
 // Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
-		k.Last = at.Last
-		k.CapTicks = min(k.CapTicks, m.Rules().rewind())
-		at.Knowledge = k
+		last := at.Last
+		at.Knowledge = k // and then what is another: what is changed first is copied slowly
+		at.Last = last
+		at.CapTicks = min(k.CapTicks, m.Rules().rewind())
 	}
 }
 

@@ -144,6 +144,9 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	}
 	a, b := f.group(g), o.group(g)
 	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
 		for r, id := range f.ids[g] {
 			if id != 0 && a[i][r] != b[i][r] {
 				return false

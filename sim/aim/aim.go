@@ -78,9 +78,9 @@ func (w *Watch) Tick(m *sim.Match) {
 		clear(w.players)
 	}
 	now := m.Tick()
-	for slot, pose := range m.Poses() {
-		p := &w.players[slot]
-		id := ecs.NetID(pose.ID)
+	poses := m.Poses()
+	for slot := range poses {
+		p, id := &w.players[slot], ecs.NetID(poses[slot].ID)
 		if id != p.id {
 			*p = player{id: id}
 		}

@@ -77,12 +77,15 @@ var shown = [8]struct{ aim, air uint8 }{
 
 // Tell is the way back of Show, for what Draw wrote into p.
 func Tell(p *rig.Pose) (t Told) {
-	t = Told{
-		Stance: p.Form.Stance(), Figure: p.Form.Hero(), Phase: uint8(p.Phase / phaseStep), Heading: p.Move / moveStep,
-		Lean: uint8(p.Bank/bankStep + 1), Gait: p.Gait / gaitStep, Squat: p.Squat / squatStep,
-	}
+	t.Of(p)
+	return t
+}
+
+// Of is Tell into t.
+func (t *Told) Of(p *rig.Pose) {
+	t.Stance, t.Figure, t.Phase, t.Heading = p.Form.Stance(), p.Form.Hero(), uint8(p.Phase/phaseStep), p.Move/moveStep
+	t.Lean, t.Gait, t.Squat = uint8(p.Bank/bankStep+1), p.Gait/gaitStep, p.Squat/squatStep
 	if !travels(t.Stance) {
 		t.Heading = uint8(p.Hips/hipsStep + 8)
 	}
-	return t
 }

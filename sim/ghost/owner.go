@@ -55,17 +55,22 @@ type Self struct {
 
 // Tell gathers what a player is told of itself after the last tick; zero for an id without a row.
 func Tell(m *sim.Match, id ecs.NetID) (s Self) {
-	vital, in := m.Vital(id), m.Inbox(id)
+	s.Tell(m, id)
+	return s
+}
+
+// Tell is Tell into s, which is zero.
+func (s *Self) Tell(m *sim.Match, id ecs.NetID) {
+	vital := m.SelfInto(id, &s.Motion, &s.Abilities)
 	if vital == nil {
-		return s
+		return
 	}
-	s.Motion, s.Abilities, _ = m.Self(id)
+	in := m.Inbox(id)
 	s.Hero, s.Team, s.Pushes = vital.Hero, vital.Team&3, vital.Pushes
 	s.Lead, s.Starved = in.Lead(m.Tick()), uint8(in.Count.Missing)
 	if !vital.Alive() {
 		s.RespawnTicks = max(1, int32(vital.Respawn)-int32(m.Tick()))
 	}
-	return s
 }
 
 // Gather fills o with what a player is told of itself.

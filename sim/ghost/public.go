@@ -52,7 +52,8 @@ func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
 	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
 	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
-	t := anim.Tell(pose)
+	var t anim.Told
+	t.Of(pose)
 	p.Stance, p.Figure, p.Phase = t.Stance, t.Figure, t.Phase
 	p.Heading, p.Lean, p.Gait, p.Squat = t.Heading, t.Lean, t.Gait, t.Squat
 }
