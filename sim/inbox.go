@@ -33,45 +33,31 @@ type InboxCount struct {
 
 // Offer takes a command in. It is idempotent by tick: the same command again is a duplicate, another one for a tick
 // that has one is a conflict and refused.
-func (b *Inbox) Offer(c Command) { b.offer(&c) }
-
-// OfferWindow is Offer for each command of a window, of which the newest is the first, as ParseCommands writes them: the oldest goes in
-// first. Most of them have come before.
-func (b *Inbox) OfferWindow(window []Command) {
-	for i := len(window) - 1; i >= 0; i-- {
-		b.offer(&window[i])
-	}
-}
-
-func (b *Inbox) offer(c *Command) {
+func (b *Inbox) Offer(c Command) {
 	at := &b.ring[c.Tick%inboxTicks]
 	switch {
 	case c.Tick <= b.taken:
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
+		return
 	case c.Tick > b.taken+inboxTicks && !planted.On(planted.InputFar):
 		b.Count.Future++
+		return
+	}
+	mended := c.mend()
+	switch {
 	case at.Tick != c.Tick:
-		*at = *c
+		*at = c
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Accepted++
-		if at.mend() {
+		if mended {
 			b.Count.Clamped++
 		}
-	case at.repeats(c):
+	case *at == c:
 		b.Count.Duplicate++
 	default:
 		b.Count.Conflict++
 	}
-}
-
-// repeats reports whether c, once it is clean, is the command that is here, which is.
-func (at *Command) repeats(c *Command) bool {
-	if *at == *c {
-		return true
-	}
-	clean, changed := c.Clean()
-	return changed && *at == clean
 }
 
 // Take returns the command for tick t and whether it is the player's own. Ticks are taken in order. A missing command
