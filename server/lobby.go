@@ -267,7 +267,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.move(newWorld(cfg))
-	l.Stats.init()
+	l.Stats.init(given.CPU != nil)
 	l.ledger.init(cfg.SampleEvery)
 	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
 	l.social = newSocial(&l.cfg)

@@ -210,12 +210,17 @@ func (l *Lobby) audit() {
 // tickHighest is the longest tick that the histograms tell apart: a second.
 const tickHighest = int64(time.Second)
 
-func (s *Stats) init() {
-	s.Tick = meter.NewHistogram(tickHighest)
+// init makes the histograms. Where no clock is given all that they get are zeros, and they need no room.
+func (s *Stats) init(timed bool) {
+	longest := tickHighest
+	if !timed {
+		longest = 2
+	}
+	s.Tick = meter.NewHistogram(longest)
 	s.Rewind, s.Moved = meter.NewNative(1e-9, int64(2*time.Second)), meter.NewNative(1e-9, int64(2*time.Second))
 	s.Stage = make([]*meter.Histogram, Stages)
 	for i := range s.Stage {
-		s.Stage[i] = meter.NewHistogram(tickHighest)
+		s.Stage[i] = meter.NewHistogram(longest)
 	}
 	s.TickCPU, s.TickWall = newNanos(), newNanos()
 	for range Stages {
