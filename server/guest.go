@@ -15,73 +15,71 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// guest is one player and its connection: who it is, and what it is known to hold. What each package and each tick needs comes first:
-// of hundreds that are looked at in turn, each line of memory is far away.
+// guest is one player and its connection: who it is, and what it is known to hold.
 type guest struct {
-	id      ecs.NetID
-	client  int32          // of the gate
-	first   uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
-	world   uint8          // how often the map has changed in its session
-	every   uint8          // the pace it asked for, in intervals
-	ready   bool           // it has what the Welcome named
-	settled bool           // no package from before that can still come
-	watches bool           // it looks on
-	mute    bool           // it was silent, and has not acknowledged enough since
-	late    bool           // its bucket was empty when its last snapshot was due
-	asked   bool           // it cannot decode what it gets and wants to begin anew
-	addr    netip.AddrPort // where it is now
-	peer    *session.Peer
-	tracker *snapshot.Tracker     // which public rows it holds
-	shown   *snapshot.Held        // and held when it made its commands
-	owner   *snapshot.OwnerWriter // its own rows, and which of them it holds
-	things  hold                  // which rows of things
-	heard   tick.Tick             // newest command that it sent
-	sent    tick.Tick             // newest tick it was sent a snapshot of
-	acked   tick.Tick             // newest tick of which it acknowledged anything
-	holds   tick.Tick             // likewise since it last began without baselines
-	paced   tick.Tick             // ticks from one of its snapshots to the next
-	spoke   tick.Tick             // when it was last sent anything
-	from    tick.Tick             // the last tick of the world before
-	missed  uint32                // how often it says that it has mispredicted
-	blind   int                   // snapshots sent since it last acknowledged one
-	proofs  int                   // packages it acknowledged since it was last silent
-	gap     gap                   // between its snapshots, as it acknowledges them
-	traffic traffic               // of this session
-	inputs  sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
-	bucket  session.Bucket        // what it may be sent
-	know    lagcomp.Knowledge     // of brief
-	pledges lagcomp.Pledges       // how far behind its commands it looks
-	came    [64]snapshot.Command  // its newest commands, and when they came
+	id       ecs.NetID
+	user     uint64         // its client id, which tokens name
+	client   int32          // of the gate
+	addr     netip.AddrPort // where it is now
+	tag      netcode.Tag    // of the token that its session began with
+	since    time.Duration  // when that was
+	away     time.Duration  // when it timed out, if it is absent
+	loads    time.Duration  // since when it loads what is played
+	world    uint8          // how often the map has changed in its session
+	from     tick.Tick      // the last tick of the world before
+	first    uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
+	settled  bool           // no package from before that can still come
+	watches  bool           // it looks on
+	watch    watch          // through whose eyes
+	unlike   wire.Reason    // its Ready did not match ours in this
+	ready    bool           // it has what the Welcome named
+	fetched  uint8          // bit n: it has asked for wire.Content n
+	supplied time.Duration  // when something of that was last due to it
+	peer     *session.Peer
+	tracker  *snapshot.Tracker     // which public rows it holds
+	things   hold                  // which rows of things
+	shown    *snapshot.Held        // and held when it made its commands
+	came     [64]snapshot.Command  // its newest commands, and when they came
+	heard    tick.Tick             // newest command that it sent
+	know     lagcomp.Knowledge     // of brief
+	pledges  lagcomp.Pledges       // how far behind its commands it looks
+	gap      gap                   // between its snapshots, as it acknowledges them
+	owner    *snapshot.OwnerWriter // its own rows, and which of them it holds
+	sent     tick.Tick             // newest tick it was sent a snapshot of
+	acked    tick.Tick             // newest tick of which it acknowledged anything
+	holds    tick.Tick             // likewise since it last began without baselines
+	blind    int                   // snapshots sent since it last acknowledged one
+	proofs   int                   // packages it acknowledged since it was last silent
+	mute     bool                  // it was silent, and has not acknowledged enough since
+	paced    tick.Tick             // ticks from one of its snapshots to the next
+	every    uint8                 // the pace it asked for, in intervals
+	wish     int                   // kilobits a second that it asked for; 0: as many as there are
+	late     bool                  // its bucket was empty when its last snapshot was due
+	spoke    tick.Tick             // when it was last sent anything
+	bucket   session.Bucket        // what it may be sent
+	asked    bool                  // it cannot decode what it gets and wants to begin anew
+	resynced tick.Tick             // when it last did
+	resyncs  uint64                // how often it did in this session
+	traffic  traffic               // of this session
+	missed   uint32                // how often it says that it has mispredicted
+	inputs   sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
 
-	byRow    bool      // the snapshot at hand says rows one by one
-	checked  bool      // the snapshot at hand has a checksum
-	sketched uint8     // whose turn it is in its next snapshot on ShedDetail
-	entry    entry     // how far it is with coming in
-	chose    chosen    // how the rows of its newest snapshot were chosen
-	held     Held      // why none came since that was due
-	eyed     int32     // through whose eyes it saw in that, as eye says it
-	check    int       // snapshots until the next that has a checksum
-	wasIn    tick.Tick // when it was in, if it came in by settling
-	whole    tick.Tick // of its first snapshot that left out nothing, if it is settling
-	resynced tick.Tick // when it last began anew
-	turned   tick.Tick // when its fights take turns
-	wish     int       // kilobits a second that it asked for; 0: as many as there are
+	cam cam // what it is to be shown of its deaths
 
-	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
-	fights  []uint64         // two sets, see foes
-	thin    thin             // what its line has no room for
-	watch   watch            // through whose eyes
-	cam     cam              // what it is to be shown of its deaths
-	resyncs uint64           // how often it began anew in this session
-
-	user     uint64        // its client id, which tokens name
-	tag      netcode.Tag   // of the token that its session began with
-	since    time.Duration // when that was
-	away     time.Duration // when it timed out, if it is absent
-	loads    time.Duration // since when it loads what is played
-	supplied time.Duration // when something was last due to it of what it fetches
-	fetched  uint8         // bit n: it has asked for wire.Content n
-	unlike   wire.Reason   // its Ready did not match ours in this
+	eyes     *interest.Client // what it sees and waits for; nil until it is asked for
+	fights   []uint64         // two sets, see foes
+	turned   tick.Tick        // when they take turns
+	thin     thin             // what its line has no room for
+	entry    entry            // how far it is with coming in
+	wasIn    tick.Tick        // when it was in, if it came in by settling
+	whole    tick.Tick        // of its first snapshot that left out nothing, if it is settling
+	sketched uint8            // whose turn it is in its next snapshot on ShedDetail
+	byRow    bool             // the snapshot at hand says rows one by one
+	chose    chosen           // how the rows of its newest snapshot were chosen
+	eyed     int32            // through whose eyes it saw in that, as eye says it
+	held     Held             // why none came since that was due
+	checked  bool             // the snapshot at hand has a checksum
+	check    int              // snapshots until the next that has
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
