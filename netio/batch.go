@@ -62,6 +62,15 @@ func (b *Batch) At(i int) Datagram {
 	return Datagram{Addr: s.addr, Data: s.buf[:s.n:s.n]}
 }
 
+// Data is the Data of datagram i of Len, and From its Addr: for loops that look at a part of many.
+func (b *Batch) Data(i int) []byte {
+	s := &b.slots[:b.n][i]
+	return s.buf[:s.n:s.n]
+}
+
+// From is where datagram i of Len came from, see Data.
+func (b *Batch) From(i int) netip.AddrPort { return b.slots[:b.n][i].addr }
+
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() { b.n = 0 }
 

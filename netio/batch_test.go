@@ -24,6 +24,9 @@ func TestBatchHoldsWhatWasCommitted(t *testing.T) {
 		t.Fatal("a full batch takes more")
 	}
 	for i := range b.Len() {
+		if data := b.Data(i); len(data) != i || cap(data) != i || i > 0 && &data[0] != &b.At(i).Data[0] || b.From(i) != somewhere {
+			t.Fatalf("datagram %d in parts: %d bytes from %v", i, len(data), b.From(i))
+		}
 		if d := b.At(i); len(d.Data) != i || cap(d.Data) != i || d.Addr != somewhere {
 			t.Fatalf("datagram %d: %d bytes for %v", i, len(d.Data), d.Addr)
 		}
@@ -40,6 +43,8 @@ func TestBadUseOfABatchPanics(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"at":    func() { new(Batch).At(0) },
+		"data":  func() { new(Batch).Data(0) },
+		"from":  func() { full.From(BatchSize) },
 		"below": func() { full.At(-1) },
 		"long":  func() { new(Batch).Commit(MaxDatagram+1, somewhere) },
 		"less":  func() { new(Batch).Commit(-1, somewhere) },

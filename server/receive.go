@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
@@ -57,24 +58,24 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 	l.Stats.Count[Received].Add(uint64(l.in.Len()))
 	bytes := 0
 	for i := range l.in.Len() {
-		d := l.in.At(i)
-		bytes += len(d.Data)
-		if netcode.Handshake(d.Data) {
+		data := l.in.Data(i)
+		bytes += len(data)
+		if netcode.Handshake(data) {
 			strangers = true
 			continue
 		}
-		l.unseal(now, unix, d)
+		l.unseal(now, unix, l.in.From(i), data)
 	}
 	l.Stats.Count[BytesIn].Add(uint64(bytes))
 	for i := 0; strangers && i < l.in.Len(); i++ {
-		if d := l.in.At(i); netcode.Handshake(d.Data) {
-			l.unseal(now, unix, d)
+		if data := l.in.Data(i); netcode.Handshake(data) {
+			l.unseal(now, unix, l.in.From(i), data)
 		}
 	}
 }
 
-func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
-	e, err := l.gate.Receive(now, unix, d.Addr, d.Data, &l.post)
+func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
+	e, err := l.gate.Receive(now, unix, from, data, &l.post)
 	if err != nil {
 		l.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
 		return
@@ -82,7 +83,7 @@ func (l *Lobby) unseal(now time.Duration, unix int64, d netio.Datagram) {
 	if e.Kind != netcode.EventPayload {
 		l.Stats.Count[Accepted].Inc()
 	} else if g := l.guestOf(e.Client); g != nil {
-		g.traffic.up += uint64(len(d.Data))
+		g.traffic.up += uint64(len(data))
 	}
 	if e.Kind != netcode.EventNone {
 		l.opened = append(l.opened, e)

@@ -112,7 +112,7 @@ func (w *things) begin() {
 // capture writes the frame of the tick that was just played.
 func (w *things) capture(m *sim.Match) {
 	t := m.Tick()
-	f := w.frames.Begin(t)
+	f := w.frames.Follow(t)
 	w.frame = f
 	w.scenery.begin(t)
 	w.untold = 0

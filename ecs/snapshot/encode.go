@@ -72,13 +72,14 @@ func (c *codec) of(word uint32) []uint32 {
 func (c *codec) group(dst []byte, ids *idLane, lanes []lane, baseIDs *idLane, base []lane, ctx *contexts) []byte {
 	var masks [GroupRows]uint16
 	same := *ids == *baseIDs
+	if same && *ids == empty { // whatever was there once is not compared
+		return append(dst, 0)
+	}
 	if baseIDs != &empty {
 		if !compare(&masks, lanes, base) && same {
 			return append(dst, 0)
 		}
 		base = base[:len(lanes)]
-	} else if same {
-		return append(dst, 0)
 	}
 	dst = slices.Grow(dst, c.bound+8)
 	buf, pos := dst[:cap(dst)], len(dst)

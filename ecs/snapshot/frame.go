@@ -147,6 +147,9 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 	if f.ids[g] != o.ids[g] {
 		return false
 	}
+	if f.ids[g] == empty {
+		return true
+	}
 	a, b := f.group(g), o.group(g)
 	for i := range a {
 		if a[i] == b[i] {

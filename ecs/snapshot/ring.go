@@ -45,6 +45,17 @@ func (r *Ring) Begin(t tick.Tick) *Frame {
 	return r.newest
 }
 
+// Follow is Begin for rows of which most stay as they are. Every slot is empty as after Begin, but what lies in it is what lay there in the
+// frame before, so that what nobody sets is found equal at once: of a slot that is empty in both it does not count.
+func (r *Ring) Follow(t tick.Tick) *Frame {
+	before := r.newest
+	f := r.Begin(t)
+	if before != nil && before != f {
+		copy(f.lanes[:r.groups*len(f.fields)], before.lanes)
+	}
+	return f
+}
+
 // At returns the frame of tick t, or nil if there is none or it has been replaced.
 func (r *Ring) At(t tick.Tick) *Frame {
 	if f := r.slot(t); t != 0 && f.Tick == t {

@@ -48,12 +48,12 @@ const PublicFields = PlayerFields
 
 // Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
 func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
+	var t anim.Told
+	t.Of(pose) // long before it is read: what was written in bytes cannot be read in words at once
 	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
 	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
 	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
 	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
-	var t anim.Told
-	t.Of(pose)
 	p.Stance, p.Figure, p.Phase = t.Stance, t.Figure, t.Phase
 	p.Heading, p.Lean, p.Gait, p.Squat = t.Heading, t.Lean, t.Gait, t.Squat
 }
