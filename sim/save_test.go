@@ -140,7 +140,7 @@ func TestSaveHasEverything(t *testing.T) {
 
 // What can be done to a match from outside is written in diaries: a new method either is an act, or is named here as one that is not.
 func TestDiaryHasEveryAct(t *testing.T) {
-	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness Behold "                                                                               // in diaries
+	const acts = "AskHero Join JoinAs JoinAt Leave SetRespawn Watch Inbox Know Witness Behold "                                                                                        // in diaries
 	const looks = "Acts Beholds Hash Layout History Keep Kit Known LastView Mode Objects Outcome Poses Prints Receipts Rules Save Scene Score Seen Self SelfInto Standing Tick Vital " // not to be written through
 	const plays = "Begin End Follow Replay Run Share Step Wake "
 	m := reflect.TypeFor[*Match]()
