@@ -6,9 +6,31 @@ import "math"
 func told(f Facts) float64  { return clients(f) / float64(f.SendEvery) }
 func pairs(f Facts) float64 { return told(f) * f.Visible }
 
-// ruled is whether rows are chosen for each client, in place of shared blocks.
-func ruled(f Facts) float64 {
-	if f.Far > 0 || f.Walls {
+// grid is whether the lobby asks for each client whom it is told of: a reach beyond the map's diagonal hides nobody (server.RelevanceAuto).
+func (f Facts) grid() bool { return f.Walls || f.Far > 0 && f.Far < f.Side*math.Sqrt2 }
+
+// reached is whether a reach hides anybody.
+func (f Facts) reached() bool {
+	if f.Far <= 0 || f.Far >= f.Side*math.Sqrt2 {
+		return false
+	}
+	for _, m := range f.Meets {
+		if m.Told < 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// ruled is whether rows are chosen for each client, in place of shared blocks: where a reach spans every fight the same ones are, and are shared
+// again.
+func ruled(f Facts) float64 { return indicator(f.Walls || f.reached()) }
+
+// asked is whether it is asked whom each client is told of, hidden or not.
+func asked(f Facts) float64 { return indicator(f.grid()) }
+
+func indicator(is bool) float64 {
+	if is {
 		return 1
 	}
 	return 0
@@ -25,8 +47,8 @@ var stageFeatures = []feature{
 	{"N/every", told},
 	{"N·V/every", func(f Facts) float64 { return pairs(f) * (1 - ruled(f)) }},
 	{"N·V/every (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
-	{"N/every (chosen)", func(f Facts) float64 { return told(f) * ruled(f) }},
-	{"N·N/every (chosen)", func(f Facts) float64 { return told(f) * float64(f.PerLobby) * ruled(f) }},
+	{"N/every (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
+	{"N·N/every (chosen)", func(f Facts) float64 { return told(f) * float64(f.PerLobby) * asked(f) }},
 	{"shots", func(f Facts) float64 { return f.Shots }},
 	{"flights", func(f Facts) float64 { return f.Flights }},
 	{"N·flights/every", func(f Facts) float64 { return told(f) * f.Flights }},

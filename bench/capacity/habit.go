@@ -39,7 +39,7 @@ var habitFeatures = []feature{
 	{"delay", func(f Facts) float64 { return f.Delay }},
 	{"loss", func(f Facts) float64 { return f.Loss }},
 	{"near", func(f Facts) float64 {
-		if f.Far <= 0 {
+		if !f.reached() {
 			return 0
 		}
 		return math.Log(max(f.Side/f.Far, 1))

@@ -38,7 +38,7 @@ func coordinates(f Facts) []float64 {
 func ground(f Facts) []float64 {
 	n := float64(max(f.PerLobby, 1))
 	reach, walls := 1.5, 0.0
-	if f.Far > 0 {
+	if f.reached() {
 		reach = math.Log(max(f.Side, 1) / f.Far)
 	}
 	if f.Walls {

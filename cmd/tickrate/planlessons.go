@@ -125,7 +125,7 @@ func lessons() (all []lesson) {
 // 0 to 1, throws 0.1 to 2, a hot spot of 0.1 to 1 of all, 1 to 6 leaves a minute, as many spectators as half the players, a reach of 25 to 60 m, houses, a
 // link of 5 to 60 ms that may lose up to 5 %, and another codec.
 func drawnLessons() (all []lesson) {
-	const count, unlike = 12, 0.2
+	const count, unlike = 24, 0.2
 	d := rand.New(rand.NewPCG(38, 8))
 	even := func(low, high float64) float64 { return math.Round(100*(low+(high-low)*d.Float64())) / 100 }
 	byLog := func(low, high float64) float64 { return math.Round(100*low*math.Pow(high/low, d.Float64())) / 100 }
