@@ -249,7 +249,7 @@ func (m *Model) send(f *Facts) {
 		m.fill(f)
 		return
 	}
-	f.Bytes = m.Snapshot.at(*f, snapshotFeatures) * m.coded(rowsPart, f.Codec) / interval(*f)
+	f.Bytes = m.Snapshot.at(*f, snapshotFeatures) * m.coded(rowsPart, *f) / interval(*f)
 	f.Datagrams = (m.Outgoing.at(*f, parcelFeatures) + math.Floor(f.Bytes*interval(*f)/parcelBytes)) / interval(*f)
 }
 
@@ -258,7 +258,7 @@ func (m *Model) stages(f Facts) (all []Stage, sum float64) {
 	for _, l := range m.Stages {
 		us := l.at(f, stageFeatures)
 		if l.Name == CodingStage {
-			us *= m.Codecs[f.Codec].Time
+			us *= m.coder(f).Time
 		}
 		all = append(all, Stage{Name: l.Name, Mean: us})
 		sum += us

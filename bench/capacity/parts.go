@@ -200,7 +200,7 @@ func (m *Model) fill(f *Facts) {
 		if l.name == "frame" {
 			continue
 		}
-		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, f.Codec) / l.a(*f)
+		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, *f) / l.a(*f)
 	}
 	load := (p.Owner + p.Things + p.Rows) * interval(*f)
 	f.Datagrams = (parcelsOf(load, m.parcel.room, m.parcel.spread) + parcels(*f) - 1) / interval(*f)
@@ -209,11 +209,20 @@ func (m *Model) fill(f *Facts) {
 }
 
 // coded is by how much a codec's rows are longer than those that the laws are of.
-func (m *Model) coded(part int, codec string) float64 {
-	if c, ok := m.Codecs[codec]; ok && part == rowsPart {
-		return c.Rows
+func (m *Model) coded(part int, f Facts) float64 {
+	if part == rowsPart {
+		return m.coder(f).Rows
 	}
 	return 1
+}
+
+// coder is what a lobby's codec is by other than the laws'. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's bits
+// (package snapshot).
+func (m *Model) coder(f Facts) Coder {
+	if c, ok := m.Codecs[f.Codec]; ok && (f.Codec != "range" || ruled(f) == 0) {
+		return c
+	}
+	return Coder{1, 1}
 }
 
 // parcel is how datagrams are filled.
