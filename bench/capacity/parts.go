@@ -181,7 +181,7 @@ var partLaws = []partLaw{
 		{"launches·told·near (stale)", func(f Facts) float64 { return f.Launches * staleAge(f) * nearShare(f) }},
 		{"1", func(Facts) float64 { return 1 }},
 		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
-		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},
+		{"flights·comings·told", func(f Facts) float64 { return f.Flights * f.Leaves * baseAge(f) }},
 	}},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
 		{"1", func(Facts) float64 { return 1 }},
@@ -197,9 +197,10 @@ var partLaws = []partLaw{
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
 		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * freshAge(f) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
-		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
+		{"V·comings·told", func(f Facts) float64 { return f.Visible * f.Leaves * baseAge(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
 		{"kills", func(f Facts) float64 { return f.Kills * interval(f) }},
+		{"kills·told", func(f Facts) float64 { return f.Kills * baseAge(f) }},
 	}},
 }
 
