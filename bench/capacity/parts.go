@@ -207,17 +207,19 @@ var partLaws = []partLaw{
 // rowsPart is the place of the rows among the parts: they are what a codec codes.
 const rowsPart = 4
 
-// How much one datagram of a snapshot holds, and how far snapshots of one client are from their mean: part of it.
-const (
-	parcelRoom   = 1140
-	parcelSpread = 0.3
-)
+// parcel is how datagrams are filled: how many bytes of a snapshot one holds, and by how much snapshots of a match differ, which is what flies: by its bytes
+// over the root of the players, as launches of each of them are chance, so many times.
+type parcel struct{ room, spread float64 }
 
-// parcelsOf is how many datagrams a snapshot of so many bytes takes on average, heads left out.
-func parcelsOf(bytes, room, spread float64) float64 {
-	n, s := 1.0, spread*bytes
-	for k := 1.0; k*room < bytes+5*s && k < 1000; k++ {
-		n += 0.5 * math.Erfc((k*room-bytes)/max(s, 1)/math.Sqrt2)
+// load is what snapshots to a client hold on average, in bytes, heads left out.
+func load(f *Facts) float64 { return (f.Parts.Owner + f.Parts.Things + f.Parts.Rows) * interval(*f) }
+
+// of is how many datagrams a snapshot takes on average, where its parts are known.
+func (p parcel) of(f *Facts) float64 {
+	bytes, s := load(f), p.spread*f.Parts.Things*interval(*f)/math.Sqrt(float64(max(f.PerLobby, 1)))
+	n := 1.0
+	for k := 1.0; k*p.room < bytes+5*s && k < 1000; k++ {
+		n += 0.5 * math.Erfc((k*p.room-bytes)/max(s, 1)/math.Sqrt2)
 	}
 	return n
 }
@@ -231,8 +233,8 @@ func (m *Model) fill(f *Facts) {
 		}
 		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, f.Codec) / l.a(*f)
 	}
-	load := (p.Owner + p.Things + p.Rows) * interval(*f)
-	f.Datagrams = (parcelsOf(load, m.parcel.room, m.parcel.spread) + parcels(*f) - 1) / interval(*f)
+	f.Parts = p
+	f.Datagrams = (m.parcel.of(f) + parcels(*f) - 1) / interval(*f)
 	p.Frame = m.Parts[0].at(*f, partLaws[0].features) / interval(*f)
 	f.Parts, f.Bytes = p, p.Sum()
 }
@@ -245,22 +247,17 @@ func (m *Model) coded(part int, codec string) float64 {
 	return 1
 }
 
-// parcel is how datagrams are filled.
-type parcel struct{ room, spread float64 }
-
 // fitParcel finds how datagrams are filled.
-func fitParcel(facts []Facts) parcel {
-	best, least := parcel{parcelRoom, parcelSpread}, math.Inf(1)
-	for room := 900.0; room <= 1200; room += 20 {
-		for spread := 0.05; spread <= 0.6; spread += 0.05 {
-			sum := 0.0
-			for _, f := range facts {
-				p := f.Parts
-				got := parcelsOf((p.Owner+p.Things+p.Rows)*interval(f), room, spread)
-				sum += sq(got/datagrams(f) - 1)
+func fitParcel(facts []Facts) (best parcel) {
+	least := math.Inf(1)
+	for room := 900.0; room <= 1200; room += 10 {
+		for spread := 1.0; spread <= 16; spread++ {
+			p, sum := parcel{room, spread}, 0.0
+			for i := range facts {
+				sum += sq(p.of(&facts[i])/datagrams(facts[i]) - 1)
 			}
 			if sum < least {
-				best, least = parcel{room, spread}, sum
+				best, least = p, sum
 			}
 		}
 	}
