@@ -35,7 +35,7 @@ var layers = []layer{
 	{pkg: "internal/huge", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
-	{pkg: "bench/capacity", may: "gonum expr perf"},
+	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
 
 	// Bytes: sockets and packets never see the world.
 	{pkg: "compress/huffman", may: "compress/bitio"},

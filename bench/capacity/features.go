@@ -62,8 +62,15 @@ var stageFeatures = []feature{
 	{"N·V/every (stale)", func(f Facts) float64 { return pairs(f) * stale(f) }},
 }
 
-// parcels is how many datagrams a client is sent for each snapshot, one at least each 50 ms, before any is too long for one.
-func parcels(f Facts) float64 { return max(1, 20*interval(f)) }
+// keepAlive is after how many seconds without a datagram a session sends one of its own (package netcode).
+const keepAlive = 0.1
+
+// parcels is how many datagrams a client is sent for each snapshot, before any is too long for one: those that keep the session alive go out in between, where
+// snapshots are as seldom as that.
+func parcels(f Facts) float64 {
+	const least = 1e-6 // of a tick
+	return 1 + math.Floor(float64(f.SendEvery)/math.Ceil(keepAlive*float64(f.TickHz)-least))
+}
 
 // parcelBytes is about what one datagram of a snapshot holds.
 const parcelBytes = 1180

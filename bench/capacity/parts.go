@@ -32,7 +32,7 @@ func nearShare(f Facts) float64 {
 	return min(1, f.Visible/float64(f.PerLobby-1))
 }
 
-// datagrams is how many a snapshot takes. Where snapshots are seldom others go out between them, which belong to the session.
+// datagrams is how many a snapshot takes, without those that go out between snapshots.
 func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) - 1) }
 
 // virtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, in seconds.
@@ -58,61 +58,89 @@ func ackTicks(f Facts, part float64) float64 {
 	return math.Ceil(has + way - least)
 }
 
-// overPhases is the mean over clients of what follows from how many snapshots old what each is known to hold is: until then the same is told again. It
-// is known when the next snapshot is made.
-func overPhases(f Facts, of func(steps float64) float64) (sum float64) {
+// baseAges are how many snapshots old a baseline may be, as package snapshot chooses: where the newest that is acknowledged is of another age, an older one is
+// taken, so that clients share it.
+var baseAges = [...]float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
+
+// freshest is up to which age a baseline of rows comes with the two before it, so that rows are expected from all three.
+const freshest = 4
+
+// known is the chance that the server knows, when it makes a snapshot, that a client that acts part of a tick after it holds the one steps before: it came, and
+// so did one of what the client has sent since, a datagram a tick, each of which says all that came.
+func known(f Facts, part, steps float64) float64 {
+	tries := steps*float64(f.SendEvery) - ackTicks(f, part) + 1
+	if tries < 1 {
+		return 0
+	}
+	return (1 - f.Loss) * (1 - math.Pow(f.Loss, tries))
+}
+
+// overBases is the mean, over clients and snapshots, of what follows from the baseline of things and of players' rows: how many steps old it is, and in which
+// share of cases rows are expected from it alone.
+func overBases(f Facts, of func(steps, alone float64) float64) (sum float64) {
 	for i := range phases {
-		sum += of(math.Ceil(ackTicks(f, float64(i)/phases)/float64(f.SendEvery))) / phases
+		part, left := float64(i)/phases, 1.0/phases
+		for k, steps := range baseAges {
+			here := left * known(f, part, steps)
+			if k == len(baseAges)-1 {
+				here = left
+			}
+			if left -= here; here == 0 {
+				continue
+			}
+			alone := 1.0
+			if steps <= freshest {
+				alone -= known(f, part, steps+1) * known(f, part, steps+2)
+			}
+			sum += here * of(steps, alone)
+		}
 	}
 	return sum
 }
 
-// baselines is of how many different ages what clients hold is: blocks of rows are coded once for all who hold the same.
+// baselines is of how many different ages what clients hold is, where nothing is lost: blocks of rows are coded once for all who hold the same.
 func baselines(f Facts) float64 {
-	var known [phases]float64
+	f.Loss = 0
+	var all [phases]float64
 	n := 0
-	overPhases(f, func(steps float64) float64 {
-		if !slices.Contains(known[:n], steps) {
-			known[n], n = steps, n+1
+	overBases(f, func(steps, _ float64) float64 {
+		if !slices.Contains(all[:n], steps) {
+			all[n], n = steps, n+1
 		}
 		return 0
 	})
 	return float64(n)
 }
 
-// ackAge is how old what clients are known to hold is, in seconds.
-func ackAge(f Facts) float64 {
-	return overPhases(f, func(steps float64) float64 { return steps }) * interval(f)
+// ackAge is how old the newest is that clients are known to hold, in seconds: rows of owners are told against that, whatever its age.
+func ackAge(f Facts) (sum float64) {
+	for i := range phases {
+		part, left := float64(i)/phases, 1.0/phases
+		for steps := 1.0; left > 1e-9 && steps < baseAges[len(baseAges)-1]; steps++ {
+			here := left * known(f, part, steps)
+			sum, left = sum+here*steps, left-here
+		}
+	}
+	return sum * interval(f)
 }
 
-// stale is the share of clients of whom that is so old that rows are expected from it alone, and not from the two before it, too (package snapshot).
+// baseAge is how old baselines of things and players are, in seconds. It is for how long what is new is told, too: until some snapshot that told of it is the
+// baseline.
+func baseAge(f Facts) float64 {
+	return overBases(f, func(steps, _ float64) float64 { return steps }) * interval(f)
+}
+
+// stale is the share of snapshots in which rows are expected from one baseline alone.
 func stale(f Facts) float64 {
-	const fresh = 4 // steps
-	return overPhases(f, func(steps float64) float64 {
-		if steps > fresh {
-			return 1
-		}
-		return 0
-	})
+	return overBases(f, func(_, alone float64) float64 { return alone })
 }
 
-// toldAge is for how long what is new is told: until a snapshot that tells of it and what acknowledges that both arrive.
-func toldAge(f Facts) float64 {
-	both := sq(1 - f.Loss)
-	return ackAge(f) + interval(f)*(1-both)/both
-}
-
-// staleAge is ackAge of those alone, times their share; freshAge that of the others.
+// staleAge is baseAge of those alone, times their share; freshAge that of the others.
 func staleAge(f Facts) float64 {
-	return overPhases(f, func(steps float64) float64 {
-		if steps > 4 {
-			return steps
-		}
-		return 0
-	}) * interval(f)
+	return overBases(f, func(steps, alone float64) float64 { return steps * alone }) * interval(f)
 }
 
-func freshAge(f Facts) float64 { return ackAge(f) - staleAge(f) }
+func freshAge(f Facts) float64 { return baseAge(f) - staleAge(f) }
 
 var partLaws = []partLaw{
 	{"frame", func(p *Parts) *float64 { return &p.Frame }, interval, 1, []feature{
@@ -141,19 +169,19 @@ var partLaws = []partLaw{
 	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
 		{"flights", func(f Facts) float64 { return f.Flights }},
 		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
-		{"launches·told·near (chosen)", func(f Facts) float64 { return f.Launches * toldAge(f) * nearShare(f) * ruled(f) }},
+		{"launches·told·near (chosen)", func(f Facts) float64 { return f.Launches * baseAge(f) * nearShare(f) * ruled(f) }},
 		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
 		{"launches·tick", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
 		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
 		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
-		{"turns·told", func(f Facts) float64 { return f.Turns * toldAge(f) }},
-		{"launches·told", func(f Facts) float64 { return f.Launches * toldAge(f) }},
+		{"turns·told", func(f Facts) float64 { return f.Turns * baseAge(f) }},
+		{"launches·told", func(f Facts) float64 { return f.Launches * baseAge(f) }},
 		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
-		{"launches·told·near", func(f Facts) float64 { return f.Launches * toldAge(f) * nearShare(f) }},
+		{"launches·told·near", func(f Facts) float64 { return f.Launches * baseAge(f) * nearShare(f) }},
 		{"launches·told·near (stale)", func(f Facts) float64 { return f.Launches * staleAge(f) * nearShare(f) }},
 		{"1", func(Facts) float64 { return 1 }},
 		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
-		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) * f.Flights }},
+		{"flights·comings·told", func(f Facts) float64 { return f.Flights * f.Leaves * baseAge(f) }},
 	}},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
 		{"1", func(Facts) float64 { return 1 }},
@@ -169,26 +197,29 @@ var partLaws = []partLaw{
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
 		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * freshAge(f) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
-		{"V·comings", func(f Facts) float64 { return f.Visible * f.Leaves * interval(f) }},
+		{"V·comings·told", func(f Facts) float64 { return f.Visible * f.Leaves * baseAge(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
 		{"kills", func(f Facts) float64 { return f.Kills * interval(f) }},
+		{"kills·told", func(f Facts) float64 { return f.Kills * baseAge(f) }},
 	}},
 }
 
 // rowsPart is the place of the rows among the parts: they are what a codec codes.
 const rowsPart = 4
 
-// How much one datagram of a snapshot holds, and how far snapshots of one client are from their mean: part of it.
-const (
-	parcelRoom   = 1140
-	parcelSpread = 0.3
-)
+// parcel is how datagrams are filled: how many bytes of a snapshot one holds, and by how much snapshots of a match differ, which is what flies: by its bytes
+// over the root of the players, as launches of each of them are chance, so many times.
+type parcel struct{ room, spread float64 }
 
-// parcelsOf is how many datagrams a snapshot of so many bytes takes on average, heads left out.
-func parcelsOf(bytes, room, spread float64) float64 {
-	n, s := 1.0, spread*bytes
-	for k := 1.0; k*room < bytes+5*s && k < 1000; k++ {
-		n += 0.5 * math.Erfc((k*room-bytes)/max(s, 1)/math.Sqrt2)
+// load is what snapshots to a client hold on average, in bytes, heads left out.
+func load(f *Facts) float64 { return (f.Parts.Owner + f.Parts.Things + f.Parts.Rows) * interval(*f) }
+
+// of is how many datagrams a snapshot takes on average, where its parts are known.
+func (p parcel) of(f *Facts) float64 {
+	bytes, s := load(f), p.spread*f.Parts.Things*interval(*f)/math.Sqrt(float64(max(f.PerLobby, 1)))
+	n := 1.0
+	for k := 1.0; k*p.room < bytes+5*s && k < 1000; k++ {
+		n += 0.5 * math.Erfc((k*p.room-bytes)/max(s, 1)/math.Sqrt2)
 	}
 	return n
 }
@@ -202,8 +233,8 @@ func (m *Model) fill(f *Facts) {
 		}
 		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, *f) / l.a(*f)
 	}
-	load := (p.Owner + p.Things + p.Rows) * interval(*f)
-	f.Datagrams = (parcelsOf(load, m.parcel.room, m.parcel.spread) + parcels(*f) - 1) / interval(*f)
+	f.Parts = p
+	f.Datagrams = (m.parcel.of(f) + parcels(*f) - 1) / interval(*f)
 	p.Frame = m.Parts[0].at(*f, partLaws[0].features) / interval(*f)
 	f.Parts, f.Bytes = p, p.Sum()
 }
@@ -225,22 +256,17 @@ func (m *Model) coder(f Facts) Coder {
 	return Coder{1, 1}
 }
 
-// parcel is how datagrams are filled.
-type parcel struct{ room, spread float64 }
-
 // fitParcel finds how datagrams are filled.
-func fitParcel(facts []Facts) parcel {
-	best, least := parcel{parcelRoom, parcelSpread}, math.Inf(1)
-	for room := 900.0; room <= 1200; room += 20 {
-		for spread := 0.05; spread <= 0.6; spread += 0.05 {
-			sum := 0.0
-			for _, f := range facts {
-				p := f.Parts
-				got := parcelsOf((p.Owner+p.Things+p.Rows)*interval(f), room, spread)
-				sum += sq(got/datagrams(f) - 1)
+func fitParcel(facts []Facts) (best parcel) {
+	least := math.Inf(1)
+	for room := 900.0; room <= 1200; room += 10 {
+		for spread := 1.0; spread <= 16; spread++ {
+			p, sum := parcel{room, spread}, 0.0
+			for i := range facts {
+				sum += sq(p.of(&facts[i])/datagrams(facts[i]) - 1)
 			}
 			if sum < least {
-				best, least = parcel{room, spread}, sum
+				best, least = p, sum
 			}
 		}
 	}

@@ -1,0 +1,98 @@
+package capacity
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+func TestBaseAges(t *testing.T) {
+	for age, i := 1, 0; age <= snapshot.MaxAge; age++ {
+		in := i < len(baseAges) && baseAges[i] == float64(age)
+		if in {
+			i++
+		}
+		if in != snapshot.AgeInUse(age) {
+			t.Errorf("a baseline of %d snapshots: in use %v, in the laws %v", age, !in, in)
+		}
+	}
+}
+
+// countBases is the honest twin of overBases and ackAge: datagrams on links that delay and lose, and what a tracker makes of those that are acknowledged.
+func countBases(f Facts, snapshots int, d *rand.Rand) (age, alone, newest float64) {
+	way := trip(f) / 2 * float64(f.TickHz)
+	every, n := tick.Tick(f.SendEvery), 0
+	type datagram struct {
+		at  float64 // when it is there
+		has []tick.Tick
+	}
+	for i := range phases {
+		part := float64(i) / phases
+		k := snapshot.NewTracker(1, every)
+		var down, up []datagram
+		var has []tick.Tick // what the client holds
+		known := tick.Tick(0)
+		for now := tick.Tick(1); now <= every*tick.Tick(snapshots); now++ {
+			at := float64(now)
+			for ; len(up) > 0 && up[0].at <= at+1e-6; up = up[1:] {
+				for _, t := range up[0].has {
+					k.Acked(t, 0, 1)
+					known = max(known, t)
+				}
+			}
+			if now%every == 0 {
+				k.Advance(now)
+				if now > 100*every {
+					b := k.Runs(nil, 0, 1)[0].Base
+					if age += float64((now - b[0]) / every); b[1] == 0 {
+						alone++
+					}
+					newest += float64((now - known) / every)
+					n++
+				}
+				if d.Float64() >= f.Loss {
+					down = append(down, datagram{at + way, []tick.Tick{now}})
+				}
+			}
+			for ; len(down) > 0 && down[0].at <= at+part+1e-6; down = down[1:] {
+				if has = append(has, down[0].has...); len(has) > 40 {
+					has = has[1:]
+				}
+			}
+			if d.Float64() >= f.Loss {
+				up = append(up, datagram{at + part + way, append([]tick.Tick(nil), has...)})
+			}
+		}
+	}
+	return age / float64(n), alone / float64(n), newest / float64(n)
+}
+
+func TestOverBases(t *testing.T) {
+	d := rand.New(rand.NewPCG(1, 5))
+	for _, c := range []struct {
+		hz, every   int
+		delay, loss float64
+	}{
+		{60, 3, 0, 0}, {60, 2, 0, 0}, {30, 1, 0, 0}, {60, 1, 0, 0}, {128, 2, 0, 0}, {100, 2, 0, 0}, {128, 10, 0, 0}, {100, 2, 0.05, 0}, {60, 3, 0.06, 0}, {60, 1, 0.02, 0.1},
+		{60, 3, 0, 0.05}, {60, 3, 0.03, 0.03}, {100, 2, 0.03, 0.03}, {128, 3, 0.06, 0.02}, {128, 3, 0.043, 0.0294},
+	} {
+		f := Facts{Virtual: true, TickHz: c.hz, SendEvery: c.every, Delay: c.delay, Loss: c.loss}
+		age, alone, newest := countBases(f, 5000, d)
+		open := 0.0 // what is lost is counted at random
+		if c.loss > 0 {
+			open = 0.01
+		}
+		if got := baseAge(f) / interval(f); math.Abs(got/age-1) > open+1e-9 {
+			t.Errorf("%+v: baselines are %.3f snapshots old, by the law %.3f", c, age, got)
+		}
+		if got := stale(f); math.Abs(got-alone) > open+1e-9 {
+			t.Errorf("%+v: %.3f of baselines are alone, by the law %.3f", c, alone, got)
+		}
+		if got := ackAge(f) / interval(f); math.Abs(got/newest-1) > open+1e-9 {
+			t.Errorf("%+v: the newest that is known is %.3f snapshots old, by the law %.3f", c, newest, got)
+		}
+	}
+}
