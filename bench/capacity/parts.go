@@ -130,13 +130,19 @@ func baseAge(f Facts) float64 {
 	return overBases(f, func(steps, _ float64) float64 { return steps }) * interval(f)
 }
 
-// stale is the share of snapshots in which rows are expected from one baseline alone.
+// stale is the share of snapshots in which rows are expected from one baseline alone. A stored row is expected from none, and as long either way.
 func stale(f Facts) float64 {
+	if f.Codec == "stored" {
+		return 0
+	}
 	return overBases(f, func(_, alone float64) float64 { return alone })
 }
 
 // staleAge is baseAge of those alone, times their share; freshAge that of the others.
 func staleAge(f Facts) float64 {
+	if f.Codec == "stored" {
+		return 0
+	}
 	return overBases(f, func(steps, alone float64) float64 { return steps * alone }) * interval(f)
 }
 

@@ -8,11 +8,11 @@ import (
 // What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight and links than it was fitted to, by
 // matches of other seeds. The aim is 5 % of the CPU time and 2 % of the bytes, beside what the matches themselves leave open: a mean of few
 // matches is off by its standard error once in three times. Of what was held out by choice nine in ten are that near; of what was drawn at random of
-// the whole space, with several things unlike at once, half, and the worst are links with delay at 100 and 128 Hz and towns with a crowd.
+// the whole space, with several things unlike at once, three in five for bytes and three in four for times, and the worst are towns.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
-	bytesFar = 0.12 // and no prediction is that far off
+	bytesFar = 0.08 // and no prediction is that far off
 )
 
 func recordedModel(t *testing.T) (Model, Measurements) {
@@ -48,7 +48,7 @@ func TestRecordedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
-	if held < 50 || near < 0.88*held || within < 0.76*held || off > 0.95*bytesAim*held {
+	if held < 60 || near < 0.9*held || within < 0.79*held || off > 0.75*bytesAim*held {
 		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
 	}
 }
@@ -74,7 +74,7 @@ func TestRecordedLaws(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean", held, within, 100*bytesAim, 100*off/held)
-	if held < 50 || within < 0.82*held || off/held > bytesAim*0.7 {
+	if held < 60 || within < 0.93*held || off/held > bytesAim*0.4 {
 		t.Errorf("%g held out, %g within %g %%, mean error %.2f %%", held, within, 100*bytesAim, 100*off/held)
 	}
 }
@@ -102,7 +102,7 @@ func TestRecordedTimes(t *testing.T) {
 	}
 	off, unsure = off/held, unsure/held
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
-	if quiet := unsure < 0.02; held < 25 || off > cpuAim+unsure || worst > 3*(cpuAim+unsure) || quiet && within < 0.8*held {
+	if quiet := unsure < 0.02; held < 60 || off > cpuAim+unsure || worst > 3*(cpuAim+unsure) || quiet && within < 0.8*held {
 		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
 	}
 }
