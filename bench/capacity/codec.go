@@ -1,5 +1,11 @@
 package capacity
 
+// What package server calls the codecs that differ in more than a factor (see Model.coder and stale).
+const (
+	rangeCodec  = "range"
+	storedCodec = "stored"
+)
+
 // Codecs are the ways to code snapshots, each played in the same lobby: what one saves in bytes and costs in time.
 type Codecs struct {
 	Players int     `json:"players"`

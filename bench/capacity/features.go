@@ -1,25 +1,20 @@
 package capacity
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // told is how many clients a snapshot goes to in a tick, and pairs how many rows those are asked about.
 func told(f Facts) float64  { return clients(f) / float64(f.SendEvery) }
 func pairs(f Facts) float64 { return told(f) * f.Visible }
 
-// grid is whether the lobby asks for each client whom it is told of: a reach beyond the map's diagonal hides nobody (server.RelevanceAuto).
-func (f Facts) grid() bool { return f.Walls || f.Far > 0 && f.Far < f.Side*math.Sqrt2 }
+// bounded is whether a reach ends within the map: one beyond its diagonal hides nobody, and nobody asks (server.RelevanceAuto).
+func (f Facts) bounded() bool { return f.Far > 0 && f.Far < f.Side*math.Sqrt2 }
 
 // reached is whether a reach hides anybody.
 func (f Facts) reached() bool {
-	if f.Far <= 0 || f.Far >= f.Side*math.Sqrt2 {
-		return false
-	}
-	for _, m := range f.Meets {
-		if m.Told < 1 {
-			return true
-		}
-	}
-	return false
+	return f.bounded() && slices.ContainsFunc(f.Meets[:], func(m Meet) bool { return m.Told < 1 })
 }
 
 // ruled is whether rows are chosen for each client, in place of shared blocks: where a reach spans every fight the same ones are, and are shared
@@ -27,7 +22,7 @@ func (f Facts) reached() bool {
 func ruled(f Facts) float64 { return indicator(f.Walls || f.reached()) }
 
 // asked is whether it is asked whom each client is told of, hidden or not.
-func asked(f Facts) float64 { return indicator(f.grid()) }
+func asked(f Facts) float64 { return indicator(f.Walls || f.bounded()) }
 
 func indicator(is bool) float64 {
 	if is {

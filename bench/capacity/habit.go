@@ -46,12 +46,7 @@ var habitFeatures = []feature{
 	}},
 }
 
-var houses = feature{"houses", func(f Facts) float64 {
-	if f.Walls {
-		return 1
-	}
-	return 0
-}}
+var houses = feature{"houses", func(f Facts) float64 { return indicator(f.Walls) }}
 
 // facing and metres are terms of how players meet at one instant of Meets, against an ordinary map's.
 func facing(i int) feature {

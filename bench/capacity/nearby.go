@@ -37,16 +37,13 @@ func coordinates(f Facts) []float64 {
 // ground is where a scenario is as far as its players care: how many they are, where, at which rate they act, how they fight, what they see.
 func ground(f Facts) []float64 {
 	n := float64(max(f.PerLobby, 1))
-	reach, walls := 1.5, 0.0
+	reach := 1.5
 	if f.reached() {
 		reach = math.Log(max(f.Side, 1) / f.Far)
 	}
-	if f.Walls {
-		walls = 2
-	}
 	return []float64{
 		math.Log(n) / 0.9, math.Log(float64(f.TickHz)) / 0.6, math.Log(max(f.Side, 1)/math.Sqrt(n)) / 0.7,
-		ruled(f) * 2, ruled(f) * reach / 0.6, walls, f.Bursts / 1.2, f.Crowd / 1.5, f.Throws / 2,
+		ruled(f) * 2, ruled(f) * reach / 0.6, indicator(f.Walls) * 2, f.Bursts / 1.2, f.Crowd / 1.5, f.Throws / 2,
 	}
 }
 

@@ -132,7 +132,7 @@ func baseAge(f Facts) float64 {
 
 // stale is the share of snapshots in which rows are expected from one baseline alone. A stored row is expected from none, and as long either way.
 func stale(f Facts) float64 {
-	if f.Codec == "stored" {
+	if f.Codec == storedCodec {
 		return 0
 	}
 	return overBases(f, func(_, alone float64) float64 { return alone })
@@ -140,7 +140,7 @@ func stale(f Facts) float64 {
 
 // staleAge is baseAge of those alone, times their share; freshAge that of the others.
 func staleAge(f Facts) float64 {
-	if f.Codec == "stored" {
+	if f.Codec == storedCodec {
 		return 0
 	}
 	return overBases(f, func(steps, alone float64) float64 { return steps * alone }) * interval(f)
@@ -256,7 +256,7 @@ func (m *Model) coded(part int, f Facts) float64 {
 // coder is what a lobby's codec is by other than the laws'. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's bits
 // (package snapshot).
 func (m *Model) coder(f Facts) Coder {
-	if c, ok := m.Codecs[f.Codec]; ok && (f.Codec != "range" || ruled(f) == 0) {
+	if c, ok := m.Codecs[f.Codec]; ok && (f.Codec != rangeCodec || ruled(f) == 0) {
 		return c
 	}
 	return Coder{1, 1}
