@@ -59,11 +59,10 @@ func (c *Client) command(in Intent) sim.Command {
 	return cmd
 }
 
-// shown is where a living player is predicted to be after a tick.
+// shown is where a living player is predicted to be after the newest command.
 type shown struct {
-	tick tick.Tick
-	pos  geom.Vec3
-	ok   bool
+	pos geom.Vec3
+	ok  bool
 }
 
 func (p *predictor) shown() shown {
@@ -71,5 +70,5 @@ func (p *predictor) shown() shown {
 		return shown{}
 	}
 	s := p.state(p.newest)
-	return shown{p.newest, s.Motion.Pos, s.known && !s.dead}
+	return shown{s.Motion.Pos, s.known && !s.dead}
 }

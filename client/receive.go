@@ -173,7 +173,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 		c.predicted.known = false
 	}
 	if was := c.predict.correct(t, &c.self); was.ok {
-		if is := c.predict.shown(); is.ok && is.tick == was.tick {
+		if is := c.predict.shown(); is.ok {
 			c.correction.add(was.pos, is.pos)
 		}
 	}

@@ -110,10 +110,7 @@ func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {
 // Row copies what was decoded of a slot at snapshot tick t into dst, ghost.PublicFields long, and tells who is there:
 // 0 for nobody. False if that is not known.
 func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool) {
-	if c.decoder == nil {
-		return 0, false
-	}
-	f := c.decoder.At(t)
+	f := c.Frame(t)
 	if f == nil || !f.HasRow(slot) {
 		return 0, false
 	}

@@ -18,7 +18,7 @@ type leaf struct {
 	kind   reflect.Kind
 }
 
-// layouts remembers what leaves found out, which is always the same for a type.
+// layouts remembers what leaves and layoutOf found out, which is always the same for the same types.
 var layouts sync.Map
 
 // leaves lists the numbers of a type in their order. It panics for types that are no plain memory.

@@ -128,7 +128,7 @@ func AppendCommands(dst []byte, cmds []Command) []byte {
 	return buf[:out.pos+int(out.n+7)/8]
 }
 
-// mostCommand is the bytes of a command at its longest, the bits that may be pending before it included.
+// mostCommand is the bytes of a command at its longest, rounded up.
 const mostCommand = (1+4*(1+16)+1+32+8+8)/8 + 1
 
 // pending packs bits as bitio.Writer does, into a buffer that is known to be long enough.

@@ -82,9 +82,9 @@ func (d *Decoder) read(t tick.Tick, src []byte) error {
 			src = rest[n:]
 			continue
 		}
-		h, held := d.held(t, run.Base)
+		h, there := d.held(t, run.Base)
 		for g := run.First; g < run.First+run.Count; g++ {
-			n, err := d.decode(g, &h, held, rest)
+			n, err := d.decode(g, &h, there, rest)
 			if err != nil {
 				return err
 			}
@@ -101,8 +101,8 @@ func (d *Decoder) Group(t tick.Tick, g int, base Bases, r *bitio.Reader) error {
 	if err := d.begin(t); err != nil {
 		return err
 	}
-	h, held := d.held(t, base)
-	n, err := d.decode(g, &h, held, r.Rest())
+	h, there := d.held(t, base)
+	n, err := d.decode(g, &h, there, r.Rest())
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,12 @@ func (h *held) hasRow(slot int) bool {
 	return true
 }
 
-// decode reads one block into the stage. held says whether h, the block's baselines, are there at all.
-func (d *Decoder) decode(g int, h *held, held bool, src []byte) (n int, err error) {
+// decode reads one block into the stage. there says whether h, the block's baselines, are there at all.
+func (d *Decoder) decode(g int, h *held, there bool, src []byte) (n int, err error) {
 	if !d.open(g) {
 		return 0, ErrGroup
 	}
-	if !held || !h.hasGroup(g) {
+	if !there || !h.hasGroup(g) {
 		return 0, ErrNoBaseline
 	}
 	lanes, baseIDs, ctx := d.stage.group(g), &empty, &unknown

@@ -12,11 +12,8 @@ func (f *Frame) Rows(g int) (known, there uint16) {
 
 // Unlike returns the rows of group g that are not the same in both frames, known or not: bit r is row r. Values of empty slots do not count.
 func (f *Frame) Unlike(o *Frame, g int) (rows uint16) {
-	there := uint16(0)
+	_, there := f.Rows(g)
 	for r, id := range f.ids[g] {
-		if id != 0 {
-			there |= 1 << r
-		}
 		if id != o.ids[g][r] {
 			rows |= 1 << r
 		}
