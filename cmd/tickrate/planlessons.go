@@ -117,6 +117,26 @@ func lessons() (all []lesson) {
 	add(fitted, 128, 3, "map=town", 28)
 	add(fitted, 60, 3, "map=town hot=1", 64)
 	add(fitted, 30, 2, "hot=0.8", 96)
+	// Where the laws, play known, missed what was drawn: codecs at other sizes and rates, towns and reaches told in every tick, reaches that span nearly all of a
+	// map, few players with who looks on, churn below and above the size from which newcomers are told row by row, loss in large lobbies.
+	add(fitted, 60, 1, "codec=stored", 18)
+	add(fitted, 30, 1, "codec=stored", 44)
+	add(fitted, 128, 4, "codec=stored", 70)
+	add(fitted, 60, 3, "codec=range", 11)
+	add(fitted, 128, 5, "codec=range", 18)
+	add(fitted, 30, 2, "codec=range", 50)
+	add(fitted, 30, 1, "map=town", 26, 84)
+	add(fitted, 60, 3, "map=town", 150)
+	add(fitted, 30, 2, "map=town hot=0.7", 104)
+	add(fitted, 60, 3, "far=50", 46)
+	add(fitted, 30, 1, "far=56", 68)
+	add(fitted, 60, 2, "far=46", 34)
+	add(fitted, 30, 1, "", 11)
+	add(fitted, 30, 1, "spectators=5", 13)
+	add(fitted, 30, 1, "leaves=3", 18)
+	add(fitted, 60, 2, "leaves=4", 76)
+	add(fitted, 30, 2, "leaves=2", 120)
+	add(fitted, 30, 1, "link=delay=15ms,loss=4%", 130)
 	return append(all, drawnLessons()...)
 }
 
