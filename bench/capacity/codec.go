@@ -1,6 +1,8 @@
 package capacity
 
-// What package server calls the codecs that differ in more than a factor (see Model.coder and stale).
+import "math"
+
+// What package server calls the codecs that laws know (see Model.coded and stale).
 const (
 	rangeCodec  = "range"
 	storedCodec = "stored"
@@ -24,4 +26,42 @@ type Codec struct {
 func (c Codecs) Against(i int) (bytes, time float64) {
 	first, this := c.Each[0], c.Each[i]
 	return 100 * this.BytesPerSecond / first.BytesPerSecond, 100 * this.TickMicros / first.TickMicros
+}
+
+// coderRows is what the rows of another codec may follow from: those of the main one, and how many rows and blocks there are.
+func (m *Model) coderRows() []feature {
+	return []feature{
+		{"bytes", func(f Facts) float64 { return m.Parts[rowsPart].at(f, partLaws[rowsPart].features) }},
+		{"rows", func(f Facts) float64 { return f.Visible + 1 }},
+		{"blocks", func(f Facts) float64 { return math.Ceil(float64(f.PerLobby) / groupRows) }},
+	}
+}
+
+// coderTimes is what the time of another codec may follow from.
+func (m *Model) coderTimes() []feature {
+	return []feature{
+		{"µs", func(f Facts) float64 {
+			for _, l := range m.Stages {
+				if l.Name == CodingStage {
+					return l.at(f, featuresOf(CodingStage))
+				}
+			}
+			return 0
+		}},
+		{"rows coded", codedRows},
+		{"kB", kilobytes},
+	}
+}
+
+// coded is what a codec takes in place of what the main one takes. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's
+// bits (package snapshot).
+func (m *Model) coded(f Facts, main float64, law Law, features []feature) float64 {
+	if len(law.Parts) == 0 {
+		return main
+	}
+	alone := 0.0
+	if f.Codec == rangeCodec {
+		alone = ruled(f)
+	}
+	return alone*main + (1-alone)*law.at(f, features)
 }

@@ -12,17 +12,55 @@ func pairs(f Facts) float64 { return told(f) * f.Visible }
 // bounded is whether a reach ends within the map: one beyond its diagonal hides nobody, and nobody asks (server.RelevanceAuto).
 func (f Facts) bounded() bool { return f.Far > 0 && f.Far < f.Side*math.Sqrt2 }
 
-// reached is whether a reach hides anybody.
+// reached is whether a reach hides anybody, and hides whether anything does.
 func (f Facts) reached() bool {
 	return f.bounded() && slices.ContainsFunc(f.Meets[:], func(m Meet) bool { return m.Told < 1 })
 }
 
-// ruled is whether rows are chosen for each client, in place of shared blocks: where a reach spans every fight the same ones are, and are shared
-// again.
-func ruled(f Facts) float64 { return indicator(f.Walls || f.reached()) }
+func (f Facts) hides() bool { return f.Walls || f.reached() }
 
 // asked is whether it is asked whom each client is told of, hidden or not.
-func asked(f Facts) float64 { return indicator(f.Walls || f.bounded()) }
+func asked(f Facts) float64 {
+	if f.Walls {
+		return f.walled()
+	}
+	return indicator(f.bounded())
+}
+
+// Of small towns some hide so little that no table of sight is made of it (server.WithWalls): the share of maps of such a side, in metres, of which one is.
+var walledShares = map[float64]float64{34: 0.53, 36: 0.7, 38: 0.95} // no town is smaller, and of all larger ones one is made
+
+func (f Facts) walled() float64 {
+	if share, small := walledShares[f.Side]; small {
+		return share
+	}
+	return 1
+}
+
+// How package snapshot cuts rows into blocks: so many in one, and so many blocks at least where it is asked who is told of whom.
+const (
+	groupRows   = 16
+	leastGroups = 4
+)
+
+// ruled is the share of snapshots that tell players row by row, in place of blocks that clients share.
+func ruled(f Facts) float64 { return byRow(f, float64(f.PerLobby)) }
+
+// ruledThings is that for what flies, of whose slots as many are in use as ever flew at once.
+func ruledThings(f Facts) float64 { return byRow(f, f.Flights+3*math.Sqrt(f.Flights)) }
+
+// byRow is the share of snapshots in which so many slots go row by row: where some of a group are out of reach, and where there are fewer groups than
+// package snapshot makes blocks of for who is asked about.
+func byRow(f Facts, slots float64) float64 {
+	if f.Walls || asked(f) == 0 || slots <= (leastGroups-1)*groupRows {
+		return asked(f)
+	}
+	told := 0.0
+	for _, m := range f.Meets {
+		told += m.Told / float64(len(f.Meets))
+	}
+	return 1 - math.Pow(told, float64(f.PerLobby)/2)
+}
 
 func indicator(is bool) float64 {
 	if is {
@@ -33,28 +71,167 @@ func indicator(is bool) float64 {
 
 func interval(f Facts) float64 { return float64(f.SendEvery) / float64(f.TickHz) }
 
-// stageFeatures are the a, b, c, d of a stage, and what else a tick does. Work of snapshots is done for the clients whose turn it is.
-var stageFeatures = []feature{
+// warmClients is of how many clients what the server keeps stays in a processor's cache from one tick to the next; cold is how many are beyond that.
+const warmClients = 55
+
+func cold(f Facts) float64 { return max(0, clients(f)-warmClients) }
+
+// repeated is how many commands of a client come again in one package: those of a round trip.
+func repeated(f Facts) float64 { return trip(f) * float64(f.TickHz) }
+
+// codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
+func codedRows(f Facts) float64 {
+	return float64(f.PerLobby) * baselines(f, 1-ruled(f)*(1-nearShare(f)))
+}
+
+// gridCells is how many cells the grid has by which it is found whom a client may be told of (sight.CellFor, server.Cells).
+func gridCells(f Facts) float64 {
+	cell := 8.0
+	if f.Walls {
+		for cell = 4; cell < 16 && sq(math.Ceil(f.Side/cell)) > 600; cell++ {
+		}
+	}
+	return asked(f) * sq(math.Ceil(f.Side/cell))
+}
+
+// lookouts is from how many of them anybody looks to whom a tick tells something, if players are anywhere.
+func lookouts(f Facts) float64 {
+	n := max(1, gridCells(f))
+	return asked(f) * n * (1 - math.Pow(1-1/n, told(f)))
+}
+
+// kilobytes and datagramsTick are what is sent in a tick.
+func kilobytes(f Facts) float64     { return f.Bytes * clients(f) / float64(f.TickHz) / 1000 }
+func datagramsTick(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }
+
+func comings(f Facts) float64 { return f.Leaves * float64(f.PerLobby) / float64(f.TickHz) }
+
+// Stages of play have laws in terms of who plays, shoots and what flies.
+var playFeatures = []feature{
 	{"1", func(Facts) float64 { return 1 }},
 	{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
 	{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
-	{"N·Hz", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.TickHz) / 100 }},
-	{"N/every", told},
-	{"N·V/every", func(f Facts) float64 { return pairs(f) * (1 - ruled(f)) }},
-	{"N·V/every (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
-	{"N/every (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
-	{"N·N/every (chosen)", func(f Facts) float64 { return told(f) * float64(f.PerLobby) * asked(f) }},
+	{"N·s", func(f Facts) float64 { return float64(f.PerLobby) / float64(f.TickHz) }},
+	{"cold", cold},
 	{"shots", func(f Facts) float64 { return f.Shots }},
 	{"flights", func(f Facts) float64 { return f.Flights }},
-	{"N·flights/every", func(f Facts) float64 { return told(f) * f.Flights }},
-	{"kB", func(f Facts) float64 { return f.Bytes * clients(f) / float64(f.TickHz) / 1000 }},
-	{"datagrams", func(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }},
 	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
-	{"comings", func(f Facts) float64 { return f.Leaves * float64(f.PerLobby) / float64(f.TickHz) }},
-	{"N·window", func(f Facts) float64 { return float64(f.PerLobby) * trip(f) * float64(f.TickHz) }}, // a package repeats the commands of a round trip
-	{"N·baselines", func(f Facts) float64 { return float64(f.PerLobby) * (baselines(f) - 1) }},
-	{"N·V·loss/every", func(f Facts) float64 { return pairs(f) * f.Loss }}, // who lost another snapshot holds another baseline
-	{"N·V/every (stale)", func(f Facts) float64 { return pairs(f) * stale(f) }},
+	{"comings", comings},
+}
+
+// stageFeatures are those of the other stages, each in terms of the work that its code does.
+var stageFeatures = map[string][]feature{
+	// Datagrams of clients are opened, and what they acknowledge and command is taken in.
+	"receive": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"clients", clients},
+		{"cold", cold},
+		{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
+		{"told", told},
+		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
+		{"told (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
+		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
+		{"cold (chosen)", func(f Facts) float64 { return cold(f) * asked(f) }},
+		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * asked(f) }},
+		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
+		{"clients·every", func(f Facts) float64 { return clients(f) * float64(f.SendEvery) }},
+		{"N·loss", func(f Facts) float64 { return clients(f) * f.Loss }},
+		{"shots", func(f Facts) float64 { return f.Shots }},
+		{"comings", comings},
+		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
+	},
+	"open": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"clients", clients},
+		{"cold", cold},
+		{"told", told},
+		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
+		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
+		{"comings", comings},
+	},
+	"combat": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
+		{"shots", func(f Facts) float64 { return f.Shots }},
+		{"shots·N", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) }},
+		{"shots·N (chosen)", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) * asked(f) }},
+		{"shots (chosen)", func(f Facts) float64 { return f.Shots * asked(f) }},
+		{"shots·N·loss", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) * f.Loss }},
+		{"shots·repeated", func(f Facts) float64 { return f.Shots * repeated(f) }},
+		{"flights", func(f Facts) float64 { return f.Flights }},
+		{"comings", comings},
+		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
+	},
+	"projectiles": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"shots", func(f Facts) float64 { return f.Shots }},
+		{"flights", func(f Facts) float64 { return f.Flights }},
+		{"flights·cold", func(f Facts) float64 { return f.Flights * cold(f) / clients(f) }},
+		{"flights·N", func(f Facts) float64 { return f.Flights * float64(f.PerLobby) }},
+		{"flights·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) }},
+		{"flights·N·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) * float64(f.PerLobby) }},
+		{"launches", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
+		{"launches·N", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * float64(f.PerLobby) }},
+		{"launches·repeated", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * repeated(f) }},
+	},
+	"capture": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
+		{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
+		{"cold", cold},
+		{"flights", func(f Facts) float64 { return f.Flights }},
+		{"launches", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
+		{"shots", func(f Facts) float64 { return f.Shots }},
+		{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
+		{"comings", comings},
+		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
+	},
+	"snapshot": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"clients", clients},
+		{"told", told},
+		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
+		{"rows coded", codedRows},
+		{"rows coded (chosen)", func(f Facts) float64 { return codedRows(f) * ruled(f) }},
+		{"flights coded", func(f Facts) float64 { return f.Flights * baselines(f, 1) }},
+		{"kB", kilobytes},
+		{"told (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
+		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
+		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * f.Flights * nearShare(f) * asked(f) }},
+		{"lookouts", lookouts},
+		{"told·V", pairs},
+		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
+		{"shots", func(f Facts) float64 { return f.Shots }},
+		{"comings", comings},
+		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
+	},
+	"seal": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"clients", clients},
+		{"told", told},
+		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
+		{"told·V", pairs},
+		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
+		{"told·flights", func(f Facts) float64 { return told(f) * f.Flights }},
+		{"kB", kilobytes},
+		{"datagrams", datagramsTick},
+		{"comings", comings},
+	},
+	"send": {
+		{"1", func(Facts) float64 { return 1 }},
+		{"told", told},
+		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
+		{"kB", kilobytes},
+		{"datagrams", datagramsTick},
+	},
+}
+
+// featuresOf are those that a stage's law may have.
+func featuresOf(stage string) []feature {
+	if all, ok := stageFeatures[stage]; ok {
+		return all
+	}
+	return playFeatures
 }
 
 // keepAlive is after how many seconds without a datagram a session sends one of its own (package netcode).

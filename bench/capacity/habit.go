@@ -125,7 +125,7 @@ var habits = [numHabits]kind{
 	{"flights", false, flightUnsure, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},              // s that one lasts
 	{"turns", false, flightUnsure, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
 	{"sight", true, 0, func(f Facts) float64 { // share of enemies, where not everybody is seen
-		if ruled(f) == 0 || f.PerLobby < 2 {
+		if !f.hides() || f.PerLobby < 2 {
 			return 0
 		}
 		return min(enemies(f), 0.999)

@@ -38,10 +38,11 @@ type Model struct {
 	walls  bool
 }
 
-// Coder is what a codec's rows and the time to code them are beside those of the codec that most was measured with.
+// Coder is what a codec's rows take, and the time to code them, in terms of what those of the codec take that most was measured with, and of how many rows
+// there are. That codec itself has none.
 type Coder struct {
-	Rows float64 `json:"rows"`
-	Time float64 `json:"time"` // of the stage that codes, CodingStage
+	Rows Law `json:"rows"` // bytes of a snapshot
+	Time Law `json:"time"` // µs a tick, of the stage that codes, CodingStage
 }
 
 // CodingStage is the stage whose time depends on the codec.
@@ -83,7 +84,7 @@ func (m *Model) learnHabits(fit lot) {
 	}
 	missing, left := 0.0, 0.0
 	for _, s := range fit {
-		if f := s.Facts; ruled(*f) == 0 && f.Leaves > 0 && f.PerLobby > 1 {
+		if f := s.Facts; !f.hides() && f.Leaves > 0 && f.PerLobby > 1 {
 			missing, left = missing+1-f.Visible/float64(f.PerLobby-1), left+f.Leaves/60
 		}
 	}
@@ -112,7 +113,7 @@ func (m *Model) live(f *Facts) {
 	f.Launches, f.Kills = living*m.Launches.at(*f), living*m.Kills.at(*f)
 	f.Shots = living * m.Shots.at(*f) / float64(f.TickHz)
 	f.Flights, f.Turns = f.Launches*m.Flights.at(*f), f.Launches*m.Turns.at(*f)
-	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); ruled(*f) > 0 {
+	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); f.hides() {
 		f.Visible = visible(*f, m.Sight.at(*f))
 	}
 }
@@ -177,7 +178,7 @@ func (m *Model) learnTimes(plain lot) error {
 		if len(times[name]) != len(facts) {
 			return fmt.Errorf("every stage in every step: %q is in %d of %d", name, len(times[name]), len(facts))
 		}
-		m.Stages = append(m.Stages, fitLaw(name, "µs", facts, times[name], 0.5, stageFeatures))
+		m.Stages = append(m.Stages, fitLaw(name, "µs", facts, times[name], 0.5, featuresOf(name)))
 	}
 	if len(tails) > 0 {
 		m.Tail = QuantilesOf(tails).P50
@@ -185,42 +186,36 @@ func (m *Model) learnTimes(plain lot) error {
 	return nil
 }
 
-// learnCodecs learns by how much the rows of each codec are longer, and take longer, than the laws say.
+// learnCodecs learns what the rows of the other codecs take, and the time to code them.
 func (m *Model) learnCodecs(fit lot) {
 	main := mainCodec(fit)
-	m.Codecs[main] = Coder{1, 1}
+	m.Codecs[main] = Coder{}
 	for _, s := range fit {
-		if _, known := m.Codecs[s.Facts.Codec]; known {
+		codec := s.Facts.Codec
+		if _, known := m.Codecs[codec]; known {
 			continue
 		}
-		rows, time := mean{}, mean{}
-		for _, o := range fit.with(s.Facts.Codec) {
+		var told, timed []Facts
+		var rows, times []float64
+		for _, o := range fit.with(codec) {
 			if len(m.Parts) > 0 && o.hasParts() {
-				l := partLaws[rowsPart]
-				rows.add(o.Facts.Parts.Rows * l.a(*o.Facts) / m.Parts[rowsPart].at(*o.Facts, l.features))
+				told, rows = append(told, *o.Facts), append(rows, o.Facts.Parts.Rows*interval(*o.Facts))
 			}
 			if f, ok := o.timed(); ok {
-				for i, st := range o.StageCPUMicros {
-					if st.Name == CodingStage && i < len(m.Stages) {
-						time.add(st.Mean / m.Stages[i].at(f, stageFeatures))
+				for _, st := range o.StageCPUMicros {
+					if st.Name == CodingStage {
+						timed, times = append(timed, f), append(times, st.Mean)
 					}
 				}
 			}
 		}
-		m.Codecs[s.Facts.Codec] = Coder{rows.of(), time.of()}
+		few := func(all []feature, points int) []feature { return all[:min((points+1)/2, len(all))] } // few lessons tell little apart
+		m.Codecs[codec] = Coder{
+			fitLaw("rows in "+codec, "B", told, rows, 1, few(m.coderRows(), len(told))),
+			fitLaw(CodingStage+" in "+codec, "µs", timed, times, 1, few(m.coderTimes(), len(timed))),
+		}
 	}
 }
-
-// mean is a geometric one; that of nothing is 1.
-type mean struct{ sum, n float64 }
-
-func (m *mean) add(x float64) {
-	if x > 0 && !math.IsInf(x, 0) {
-		m.sum, m.n = m.sum+math.Log(x), m.n+1
-	}
-}
-
-func (m *mean) of() float64 { return math.Exp(m.sum / max(m.n, 1)) }
 
 // correct learns what the laws are off by where it was measured, what players did there taken as it was.
 func (m *Model) correct(fit lot) {
@@ -249,16 +244,16 @@ func (m *Model) send(f *Facts) {
 		m.fill(f)
 		return
 	}
-	f.Bytes = m.Snapshot.at(*f, snapshotFeatures) * m.coded(rowsPart, *f) / interval(*f)
+	f.Bytes = m.Snapshot.at(*f, snapshotFeatures) / interval(*f)
 	f.Datagrams = (m.Outgoing.at(*f, parcelFeatures) + math.Floor(f.Bytes*interval(*f)/parcelBytes)) / interval(*f)
 }
 
 // stages works out CPU times by the laws alone, from what players do and what is sent.
 func (m *Model) stages(f Facts) (all []Stage, sum float64) {
 	for _, l := range m.Stages {
-		us := l.at(f, stageFeatures)
+		us := l.at(f, featuresOf(l.Name))
 		if l.Name == CodingStage {
-			us *= m.coder(f).Time
+			us = m.coded(f, us, m.Codecs[f.Codec].Time, m.coderTimes())
 		}
 		all = append(all, Stage{Name: l.Name, Mean: us})
 		sum += us

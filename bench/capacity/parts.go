@@ -2,7 +2,6 @@ package capacity
 
 import (
 	"math"
-	"slices"
 )
 
 // A snapshot's bytes are sums of what is in it: heads, the owner's row, rows of the players it tells of, rows of what flies. Each part has
@@ -98,18 +97,38 @@ func overBases(f Facts, of func(steps, alone float64) float64) (sum float64) {
 	return sum
 }
 
-// baselines is of how many different ages what clients hold is, where nothing is lost: blocks of rows are coded once for all who hold the same.
-func baselines(f Facts) float64 {
-	f.Loss = 0
-	var all [phases]float64
-	n := 0
-	overBases(f, func(steps, _ float64) float64 {
-		if !slices.Contains(all[:n], steps) {
-			all[n], n = steps, n+1
+// baselines is of how many different ages what clients hold is whom one tick tells, on average: rows are coded once for all of them who hold the same. Of those
+// a row is one that only a share of the clients is told.
+func baselines(f Facts, share float64) (sum float64) {
+	each := told(f) / phases
+	none := map[[2]float64]float64{} // by a baseline's age, and whether rows are expected from it alone: the chance that nobody has it
+	for i := range phases {
+		part, left := float64(i)/phases, 1.0
+		for k, steps := range baseAges {
+			here := left * known(f, part, steps)
+			if k == len(baseAges)-1 {
+				here = left
+			}
+			if left -= here; here == 0 {
+				continue
+			}
+			fresh := 0.0
+			if steps <= freshest {
+				fresh = known(f, part, steps+1) * known(f, part, steps+2)
+			}
+			for kind, of := range [...]float64{fresh, 1 - fresh} {
+				key := [2]float64{steps, float64(kind)}
+				if _, met := none[key]; !met {
+					none[key] = 1
+				}
+				none[key] *= math.Pow(max(0, 1-here*of*share), each)
+			}
 		}
-		return 0
-	})
-	return float64(n)
+	}
+	for _, p := range none {
+		sum += 1 - p
+	}
+	return sum
 }
 
 // ackAge is how old the newest is that clients are known to hold, in seconds: rows of owners are told against that, whatever its age.
@@ -159,6 +178,7 @@ var partLaws = []partLaw{
 		{"kills", func(f Facts) float64 { return f.Kills }},
 		{"datagrams between", func(f Facts) float64 { return (parcels(f) - 1) / interval(f) }},
 		{"comings·N", func(f Facts) float64 { return f.Leaves * float64(f.PerLobby) }},
+		{"comings", func(f Facts) float64 { return f.Leaves }},
 		{"N", func(f Facts) float64 { return clients(f) }},
 		{"shots", func(f Facts) float64 { return f.Shots * float64(f.TickHz) / clients(f) }},
 	}},
@@ -167,41 +187,39 @@ var partLaws = []partLaw{
 		{"plays", playing},
 		{"alive", func(f Facts) float64 { return playing(f) * f.Alive }},
 		{"alive·ack", func(f Facts) float64 { return playing(f) * f.Alive * ackAge(f) }},
+		{"alive (open)", func(f Facts) float64 { return playing(f) * f.Alive * (1 - indicator(f.Walls)) }},
 		{"alive·interval", func(f Facts) float64 { return playing(f) * f.Alive * interval(f) }},
 		{"alive·tick", func(f Facts) float64 { return playing(f) * f.Alive / float64(f.TickHz) }},
 		{"alive·loss", func(f Facts) float64 { return playing(f) * f.Alive * f.Loss }},
 		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) }},
 	}},
 	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
-		{"flights", func(f Facts) float64 { return f.Flights }},
-		{"flights·interval", func(f Facts) float64 { return f.Flights * interval(f) }},
-		{"launches·told·near (chosen)", func(f Facts) float64 { return f.Launches * baseAge(f) * nearShare(f) * ruled(f) }},
-		{"flights·Hz", func(f Facts) float64 { return f.Flights / interval(f) / 100 }},
-		{"launches·tick", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
+		{"1", func(Facts) float64 { return 1 }},
+		{"flights·near", func(f Facts) float64 { return f.Flights * nearShare(f) }},
+		{"flights·near·interval", func(f Facts) float64 { return f.Flights * nearShare(f) * interval(f) }},
+		{"flights·near (chosen)", func(f Facts) float64 { return f.Flights * nearShare(f) * ruledThings(f) }},
 		{"launches·interval", func(f Facts) float64 { return f.Launches * interval(f) }},
 		{"turns·interval", func(f Facts) float64 { return f.Turns * interval(f) }},
-		{"turns·told", func(f Facts) float64 { return f.Turns * baseAge(f) }},
+		{"turns·told·near", func(f Facts) float64 { return f.Turns * baseAge(f) * nearShare(f) }},
 		{"launches·told", func(f Facts) float64 { return f.Launches * baseAge(f) }},
-		{"flights·loss", func(f Facts) float64 { return f.Flights * f.Loss }},
 		{"launches·told·near", func(f Facts) float64 { return f.Launches * baseAge(f) * nearShare(f) }},
+		{"launches·told·near (chosen)", func(f Facts) float64 { return f.Launches * baseAge(f) * nearShare(f) * ruledThings(f) }},
 		{"launches·told·near (stale)", func(f Facts) float64 { return f.Launches * staleAge(f) * nearShare(f) }},
-		{"1", func(Facts) float64 { return 1 }},
-		{"√flights", func(f Facts) float64 { return math.Sqrt(f.Flights) }},
 		{"flights·comings·told", func(f Facts) float64 { return f.Flights * f.Leaves * baseAge(f) }},
 	}},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
 		{"1", func(Facts) float64 { return 1 }},
-		{"V", func(f Facts) float64 { return f.Visible }},
 		{"V·alive", living},
 		{"V·alive·interval", func(f Facts) float64 { return living(f) * interval(f) }},
 		{"V·alive (stale)", func(f Facts) float64 { return living(f) * stale(f) }},
 		{"V·alive·ack (stale)", func(f Facts) float64 { return living(f) * staleAge(f) }},
 		{"V·alive·tick", func(f Facts) float64 { return living(f) / float64(f.TickHz) }},
-		{"V·alive·log m", func(f Facts) float64 { return living(f) * math.Log2(max(f.Side, 2)) }},
+		{"V (chosen)", func(f Facts) float64 { return f.Visible * ruled(f) }},
 		{"V·alive (chosen)", func(f Facts) float64 { return living(f) * ruled(f) }},
 		{"1 (chosen)", ruled},
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
 		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * freshAge(f) }},
+		{"V·alive·ack (fresh, open)", func(f Facts) float64 { return living(f) * freshAge(f) * (1 - indicator(f.Walls)) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},
 		{"V·comings·told", func(f Facts) float64 { return f.Visible * f.Leaves * baseAge(f) }},
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
@@ -237,29 +255,16 @@ func (m *Model) fill(f *Facts) {
 		if l.name == "frame" {
 			continue
 		}
-		*l.of(&p) = m.Parts[i].at(*f, l.features) * m.coded(i, *f) / l.a(*f)
+		bytes := m.Parts[i].at(*f, l.features)
+		if i == rowsPart {
+			bytes = m.coded(*f, bytes, m.Codecs[f.Codec].Rows, m.coderRows())
+		}
+		*l.of(&p) = bytes / l.a(*f)
 	}
 	f.Parts = p
 	f.Datagrams = (m.parcel.of(f) + parcels(*f) - 1) / interval(*f)
 	p.Frame = m.Parts[0].at(*f, partLaws[0].features) / interval(*f)
 	f.Parts, f.Bytes = p, p.Sum()
-}
-
-// coded is by how much a codec's rows are longer than those that the laws are of.
-func (m *Model) coded(part int, f Facts) float64 {
-	if part == rowsPart {
-		return m.coder(f).Rows
-	}
-	return 1
-}
-
-// coder is what a lobby's codec is by other than the laws'. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's bits
-// (package snapshot).
-func (m *Model) coder(f Facts) Coder {
-	if c, ok := m.Codecs[f.Codec]; ok && (f.Codec != rangeCodec || ruled(f) == 0) {
-		return c
-	}
-	return Coder{1, 1}
 }
 
 // fitParcel finds how datagrams are filled.
