@@ -22,17 +22,21 @@ func (f Facts) hides() bool { return f.Walls || f.reached() }
 // asked is whether it is asked whom each client is told of, hidden or not.
 func asked(f Facts) float64 {
 	if f.Walls {
-		return f.walled()
+		return WalledShare(f.Side)
 	}
 	return indicator(f.bounded())
 }
 
-// Of small towns some hide so little that no table of sight is made of it (server.WithWalls): the share of maps of such a side, in metres, of which one is.
-var walledShares = map[float64]float64{34: 0.53, 36: 0.7, 38: 0.95} // no town is smaller, and of all larger ones one is made
-
-func (f Facts) walled() float64 {
-	if share, small := walledShares[f.Side]; small {
-		return share
+// WalledShare is of which share of towns of a side, in metres, a server makes a table of sight: houses of small ones may hide next to nothing
+// (server.WithWalls). No town is smaller than 34 m.
+func WalledShare(side float64) float64 {
+	switch {
+	case side <= 34:
+		return 0.53
+	case side <= 36:
+		return 0.7
+	case side <= 40:
+		return 0.95
 	}
 	return 1
 }
@@ -43,16 +47,23 @@ const (
 	leastGroups = 4
 )
 
-// ruled is the share of snapshots that tell players row by row, in place of blocks that clients share.
-func ruled(f Facts) float64 { return byRow(f, float64(f.PerLobby)) }
-
-// ruledThings is that for what flies, of whose slots as many are in use as ever flew at once.
+// ruled is the share of snapshots that tell players row by row, in place of blocks that clients share, and ruledThings that for what flies, of whose slots as
+// many are in use as ever flew at once.
+func ruled(f Facts) float64       { return byRow(f, float64(f.PerLobby)) }
 func ruledThings(f Facts) float64 { return byRow(f, f.Flights+3*math.Sqrt(f.Flights)) }
 
-// byRow is the share of snapshots in which so many slots go row by row: where some of a group are out of reach, and where there are fewer groups than
-// package snapshot makes blocks of for who is asked about.
+// byRow is the share of snapshots in which so many slots go row by row: where somebody is hidden, and where there are fewer groups than package snapshot makes
+// blocks of for who is asked about.
 func byRow(f Facts, slots float64) float64 {
-	if f.Walls || asked(f) == 0 || slots <= (leastGroups-1)*groupRows {
+	if slots <= (leastGroups-1)*groupRows {
+		return asked(f)
+	}
+	return hidden(f)
+}
+
+// hidden is the share of snapshots that leave somebody out: then rows that have come in sight have other baselines than the rest.
+func hidden(f Facts) float64 {
+	if f.Walls || asked(f) == 0 {
 		return asked(f)
 	}
 	told := 0.0
@@ -82,22 +93,6 @@ func repeated(f Facts) float64 { return trip(f) * float64(f.TickHz) }
 // codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
 func codedRows(f Facts) float64 {
 	return float64(f.PerLobby) * baselines(f, 1-ruled(f)*(1-nearShare(f)))
-}
-
-// gridCells is how many cells the grid has by which it is found whom a client may be told of (sight.CellFor, server.Cells).
-func gridCells(f Facts) float64 {
-	cell := 8.0
-	if f.Walls {
-		for cell = 4; cell < 16 && sq(math.Ceil(f.Side/cell)) > 600; cell++ {
-		}
-	}
-	return asked(f) * sq(math.Ceil(f.Side/cell))
-}
-
-// lookouts is from how many of them anybody looks to whom a tick tells something, if players are anywhere.
-func lookouts(f Facts) float64 {
-	n := max(1, gridCells(f))
-	return asked(f) * n * (1 - math.Pow(1-1/n, told(f)))
 }
 
 // kilobytes and datagramsTick are what is sent in a tick.
@@ -196,9 +191,9 @@ var stageFeatures = map[string][]feature{
 		{"flights coded", func(f Facts) float64 { return f.Flights * baselines(f, 1) }},
 		{"kB", kilobytes},
 		{"told (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
+		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
 		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
 		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * f.Flights * nearShare(f) * asked(f) }},
-		{"lookouts", lookouts},
 		{"told·V", pairs},
 		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
 		{"shots", func(f Facts) float64 { return f.Shots }},

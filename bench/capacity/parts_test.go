@@ -96,3 +96,66 @@ func TestOverBases(t *testing.T) {
 		}
 	}
 }
+
+// countBaselines is the honest twin of baselines: of how many baselines the rows of a tick are coded, of so many clients that act at each instant and are all
+// told in it, and each of a share of them.
+func countBaselines(f Facts, each, snapshots int, share float64, d *rand.Rand) float64 {
+	way, every := trip(f)/2*float64(f.TickHz), tick.Tick(f.SendEvery)
+	sum, n := 0.0, 0
+	met := make([]map[snapshot.Bases]bool, snapshots+1)
+	for i := range phases * each {
+		part := float64(i%phases) / phases
+		k := snapshot.NewTracker(1, every)
+		var has []tick.Tick
+		acks := map[tick.Tick][]tick.Tick{} // by the tick in which the server reads them
+		for now := tick.Tick(1); now <= every*tick.Tick(snapshots); now++ {
+			for _, t := range acks[now] {
+				k.Acked(t, 0, 1)
+			}
+			delete(acks, now)
+			for t := now - min(now-1, 40*every); t < now; t++ { // who acts after this tick holds what has come until then
+				if t%every == 0 && math.Ceil(float64(t)+way-part-1e-6) == float64(now) && d.Float64() >= f.Loss {
+					has = append(has, t)
+				}
+			}
+			if has = has[max(0, len(has)-40):]; d.Float64() >= f.Loss {
+				at := tick.Tick(math.Ceil(float64(now) + part + way - 1e-6))
+				acks[at] = append(acks[at], has...)
+			}
+			if now%every != 0 {
+				continue
+			}
+			k.Advance(now)
+			if at := int(now / every); at > 100 && d.Float64() < share {
+				if met[at] == nil {
+					met[at] = map[snapshot.Bases]bool{}
+				}
+				met[at][k.Runs(nil, 0, 1)[0].Base] = true
+			}
+		}
+	}
+	for _, m := range met[101:] {
+		sum, n = sum+float64(len(m)), n+1
+	}
+	return sum / float64(n)
+}
+
+func TestBaselines(t *testing.T) {
+	d := rand.New(rand.NewPCG(4, 4))
+	for _, c := range []struct {
+		hz, every, each    int
+		delay, loss, share float64
+	}{
+		{60, 3, 4, 0, 0, 1}, {30, 1, 4, 0, 0, 1}, {100, 2, 4, 0, 0, 1}, {100, 4, 4, 0, 0, 1}, {60, 3, 4, 0.06, 0, 1}, {60, 3, 4, 0, 0.05, 1}, {60, 3, 2, 0.03, 0.03, 1},
+		{128, 3, 6, 0.06, 0.02, 1}, {30, 1, 1, 0, 0, 0.5}, {60, 3, 2, 0, 0.05, 0.6},
+	} {
+		f := Facts{Virtual: true, TickHz: c.hz, SendEvery: c.every, Delay: c.delay, Loss: c.loss, PerLobby: phases * c.each * c.every}
+		want, open := countBaselines(f, c.each, 1500, c.share, d), 0.0
+		if c.loss > 0 || c.share < 1 {
+			open = 0.05
+		}
+		if got := baselines(f, c.share); math.Abs(got/want-1) > open+1e-9 {
+			t.Errorf("%+v: rows of a tick are coded against %.3f baselines, by the law %.3f", c, want, got)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -73,6 +75,11 @@ func planErrors(c *cobra.Command, file string, asJSON bool) error {
 	}
 	for _, l := range m.Stages {
 		fmt.Fprintf(w, "law of %s, µs: %v\n", l.Name, l)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Codecs)) {
+		if c := m.Codecs[name]; len(c.Rows.Parts) > 0 {
+			fmt.Fprintf(w, "law of %s, bytes: %v\nlaw of %s, µs: %v\n", c.Rows.Name, c.Rows, c.Time.Name, c.Time)
+		}
 	}
 	return nil
 }
