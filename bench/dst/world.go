@@ -180,10 +180,7 @@ func (w *world) run() (breach *Breach) {
 			breach = w.breach
 		}
 	}()
-	until := w.c.Until
-	if until == 0 {
-		until = Length
-	}
+	until := w.c.Lasts()
 	for w.Now() < until && w.breach == nil {
 		w.happen()
 		for _, k := range w.crooks {
