@@ -271,7 +271,7 @@ func nan(all ...float32) bool {
 	return false
 }
 
-// home is an address of an attacker.
+// lair is an address of an attacker.
 func lair(n int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{172, 16, byte(n), 1}), 4000)
 }
