@@ -107,7 +107,7 @@ func (d *Diary) close(c *columns) {
 	in := c.inboxes.of
 	for slot := range in {
 		id := c.match.World.At(slot)
-		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see Inbox.take
+		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see Inbox.Take
 			d.Taken = append(d.Taken, Taken{id, c.command[i]})
 		}
 	}

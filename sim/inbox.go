@@ -60,8 +60,13 @@ func (b *Inbox) Offer(c Command) {
 	}
 }
 
-// take writes the command for tick t to c, and returns whether it is the player's own. Ticks are taken in order. A missing
-// command is bridged by the last one's feet for repeatTicks ticks, then by standing still.
+// Take returns the command for tick t and whether it is the player's own. Ticks are taken in order. A missing command
+// is bridged by the last one's feet for repeatTicks ticks, then by standing still.
+func (b *Inbox) Take(t tick.Tick) (c Command, own bool) {
+	own = b.take(t, &c)
+	return c, own
+}
+
 func (b *Inbox) take(t tick.Tick, c *Command) (own bool) {
 	b.taken = t
 	if at := &b.ring[t%inboxTicks]; at.Tick == t {

@@ -86,8 +86,7 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 					newest = max(newest, c.Tick)
 				}
 			}
-			var got Command
-			own := b.take(now, &got)
+			got, own := b.Take(now)
 			want, wantOwn := slow.take(now)
 			if got != want || own != wantOwn || b.Count != slow.count {
 				t.Fatalf("tick %d: %+v %v, counted %+v;\nwant %+v %v, %+v", now, got, own, b.Count, want, wantOwn, slow.count)
@@ -107,7 +106,6 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 func TestOfferWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var whole, single Inbox
-		var c Command
 		for now := tick.Tick(40); now < 60; now++ {
 			window := make([]Command, rapid.IntRange(1, MaxWindow).Draw(t, "commands"))
 			newest := now + tick.Tick(rapid.IntRange(0, 70).Draw(t, "ahead"))
@@ -120,8 +118,8 @@ func TestOfferWindow(t *testing.T) {
 			if whole.OfferWindow(window); whole != single {
 				t.Fatalf("tick %d: counted %+v, one by one %+v", now, whole.Count, single.Count)
 			}
-			whole.take(now, &c)
-			single.take(now, &c)
+			whole.Take(now)
+			single.Take(now)
 		}
 	})
 }
@@ -144,8 +142,7 @@ func TestInboxBridges(t *testing.T) {
 		{0, 0, false},
 		{0, 0, false},
 	} {
-		var c Command
-		own := b.take(tick.Tick(11+i), &c)
+		c, own := b.Take(tick.Tick(11 + i))
 		if c.Buttons != want.keys || c.MoveMag != want.mag || own != want.own || c.Tick != tick.Tick(11+i) {
 			t.Errorf("tick %d: %+v, own %v; want %+v", 11+i, c, own, want)
 		}
@@ -160,12 +157,11 @@ func TestInboxBridges(t *testing.T) {
 
 func TestInboxAllocatesNothing(t *testing.T) {
 	var b Inbox
-	var c Command
 	now := tick.Tick(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		now++
 		b.Offer(Command{Tick: now + 3})
-		b.take(now, &c)
+		b.Take(now)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
