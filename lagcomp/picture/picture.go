@@ -263,5 +263,6 @@ func (d *drawing) touched() bool {
 
 // ruler draws half a metre, below everything that fit has made room for.
 func (d *drawing) ruler(f *frame) {
-	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" y="%d">0.5 m</text>`+"\n", panelHigh-16, f.scale/2, 20+f.scale/2, panelHigh-10)
+	long := float32(f.scale / 2)
+	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" y="%d">0.5 m</text>`+"\n", panelHigh-16, long, 20+long, panelHigh-10)
 }
