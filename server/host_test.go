@@ -122,6 +122,34 @@ func TestHost(t *testing.T) {
 	}
 }
 
+// Before anybody can come a host makes all places if it is to touch its memory, and otherwise none.
+func TestHostTouches(t *testing.T) {
+	for _, touches := range []bool{false, true} {
+		cfg, touched := hostConfig("mmsg"), 0
+		if touches {
+			cfg.Touch = func() { touched++ }
+		}
+		h, err := NewHost(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		for i := range h.lobby.guests {
+			if h.lobby.guests[i].peer != nil {
+				made++
+			}
+		}
+		if want := map[bool][2]int{false: {0, 0}, true: {4, 1}}[touches]; made != want[0] || touched != want[1] {
+			t.Errorf("%v: %d places made, touched %d times", touches, made, touched)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := h.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // greeted is a client of a host that has said Welcome, over a real socket.
 type greeted struct {
 	*net.UDPConn
