@@ -124,9 +124,12 @@ func TestHost(t *testing.T) {
 
 // Before anybody can come a host makes all places if it is to touch its memory, and otherwise none.
 func TestHostTouches(t *testing.T) {
-	for _, touches := range []bool{false, true} {
+	for _, c := range []struct {
+		touch         bool
+		made, touched int
+	}{{false, 0, 0}, {true, 4, 1}} {
 		cfg, touched := hostConfig("mmsg"), 0
-		if touches {
+		if c.touch {
 			cfg.Touch = func() { touched++ }
 		}
 		h, err := NewHost(cfg)
@@ -139,8 +142,8 @@ func TestHostTouches(t *testing.T) {
 				made++
 			}
 		}
-		if want := map[bool][2]int{false: {0, 0}, true: {4, 1}}[touches]; made != want[0] || touched != want[1] {
-			t.Errorf("%v: %d places made, touched %d times", touches, made, touched)
+		if made != c.made || touched != c.touched {
+			t.Errorf("touch %v: %d places made, expected %d; touched %d times, expected %d", c.touch, made, c.made, touched, c.touched)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/session"
 )
 
-// Reserve makes the memory of every place now: 174 KB each in a lobby of 2000, 76 KB in one of 64. Without it a place's is made in the
+// Reserve makes the memory of every place now: 94 KB each in a lobby of 64, 230 KB in one of 2000. Without it a place's is made in the
 // ticks in which somebody first takes it, and stays for whoever comes after. It changes nothing else. It is for a lobby in which nobody is.
 func (l *Lobby) Reserve() {
 	l.reserved = true
