@@ -34,7 +34,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 	s.slot = int64(begin/period) + 1
 	s.queue.begin(s.slot-1, 0)
 	s.took()
-	s.own = pace.Own{}
+	s.own, s.Figures.Taken.Known = pace.Own{}, s.taken.Known()
 	relief := s.relieve()
 	defer func() {
 		s.Figures.Elapsed += s.pace.Now() - begin
@@ -78,9 +78,9 @@ func (s *Swarm) tick(until func() bool) bool {
 func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
 
 // wait waits for the instant due and returns the time, and whether there was anything to wait for. What is taken while the thread is parked
-// is looked at apart, since it makes nothing late.
+// is looked at apart, since it makes nothing late, unless that lasts beyond the instant.
 func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
-	if s.pace.Park(due) {
+	if s.pace.Park(due) && s.pace.Now() < due {
 		s.took()
 	}
 	slept = s.pace.Now() < due
@@ -141,7 +141,6 @@ func (s *Swarm) gather(h *hand) {
 // robbed adds what a hypervisor took since it had taken so much.
 func (s *Swarm) robbed(before time.Duration) {
 	t := &s.Figures.Taken
-	t.Known = s.taken.Known()
 	if now, ok := pace.Stolen(); ok {
 		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
 	}

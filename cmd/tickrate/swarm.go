@@ -396,7 +396,7 @@ func printTaken(w io.Writer, t *taken, sec float64) {
 		fmt.Fprintln(w, "  the machine: what it took from the swarm is not known on this system")
 		return
 	}
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without them late by %.2f ms at p99.9 (%s)\n",
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without all of it late by %.2f ms at p99.9 (%s)\n",
 		t.Millis, sec, t.InBursts, t.Bursts, millis(swarm.Burst), t.LongestMs, t.LateP999, keptWords(t.Kept, "missed by itself"))
 	if t.LateWakes > 0 {
 		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts, or a hypervisor that does not tell; not left out\n", t.LateWakes, millis(swarm.Burst), t.Overslept)
