@@ -82,153 +82,6 @@ func indicator(is bool) float64 {
 
 func interval(f Facts) float64 { return float64(f.SendEvery) / float64(f.TickHz) }
 
-// warmClients is of how many clients what the server keeps stays in a processor's cache from one tick to the next; cold is how many are beyond that.
-const warmClients = 55
-
-func cold(f Facts) float64 { return max(0, clients(f)-warmClients) }
-
-// repeated is how many commands of a client come again in one package: those of a round trip.
-func repeated(f Facts) float64 { return trip(f) * float64(f.TickHz) }
-
-// codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
-func codedRows(f Facts) float64 {
-	return float64(f.PerLobby) * baselines(f, 1-ruled(f)*(1-nearShare(f)))
-}
-
-// kilobytes and datagramsTick are what is sent in a tick.
-func kilobytes(f Facts) float64     { return f.Bytes * clients(f) / float64(f.TickHz) / 1000 }
-func datagramsTick(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }
-
-func comings(f Facts) float64 { return f.Leaves * float64(f.PerLobby) / float64(f.TickHz) }
-
-// Stages of play have laws in terms of who plays, shoots and what flies.
-var playFeatures = []feature{
-	{"1", func(Facts) float64 { return 1 }},
-	{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
-	{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
-	{"N·s", func(f Facts) float64 { return float64(f.PerLobby) / float64(f.TickHz) }},
-	{"cold", cold},
-	{"shots", func(f Facts) float64 { return f.Shots }},
-	{"flights", func(f Facts) float64 { return f.Flights }},
-	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
-	{"comings", comings},
-}
-
-// stageFeatures are those of the other stages, each in terms of the work that its code does.
-var stageFeatures = map[string][]feature{
-	// Datagrams of clients are opened, and what they acknowledge and command is taken in.
-	"receive": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"clients", clients},
-		{"cold", cold},
-		{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
-		{"told", told},
-		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
-		{"told (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
-		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
-		{"cold (chosen)", func(f Facts) float64 { return cold(f) * asked(f) }},
-		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * asked(f) }},
-		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
-		{"clients·every", func(f Facts) float64 { return clients(f) * float64(f.SendEvery) }},
-		{"N·loss", func(f Facts) float64 { return clients(f) * f.Loss }},
-		{"shots", func(f Facts) float64 { return f.Shots }},
-		{"comings", comings},
-		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
-	},
-	"open": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"clients", clients},
-		{"cold", cold},
-		{"told", told},
-		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
-		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
-		{"comings", comings},
-	},
-	"combat": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
-		{"shots", func(f Facts) float64 { return f.Shots }},
-		{"shots·N", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) }},
-		{"shots·N (chosen)", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) * asked(f) }},
-		{"shots (chosen)", func(f Facts) float64 { return f.Shots * asked(f) }},
-		{"shots·N·loss", func(f Facts) float64 { return f.Shots * float64(f.PerLobby) * f.Loss }},
-		{"shots·repeated", func(f Facts) float64 { return f.Shots * repeated(f) }},
-		{"flights", func(f Facts) float64 { return f.Flights }},
-		{"comings", comings},
-		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
-	},
-	"projectiles": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"shots", func(f Facts) float64 { return f.Shots }},
-		{"flights", func(f Facts) float64 { return f.Flights }},
-		{"flights·cold", func(f Facts) float64 { return f.Flights * cold(f) / clients(f) }},
-		{"flights·N", func(f Facts) float64 { return f.Flights * float64(f.PerLobby) }},
-		{"flights·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) }},
-		{"flights·N·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) * float64(f.PerLobby) }},
-		{"launches", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
-		{"launches·N", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * float64(f.PerLobby) }},
-		{"launches·repeated", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * repeated(f) }},
-	},
-	"capture": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
-		{"N·alive", func(f Facts) float64 { return float64(f.PerLobby) * f.Alive }},
-		{"cold", cold},
-		{"flights", func(f Facts) float64 { return f.Flights }},
-		{"launches", func(f Facts) float64 { return f.Launches / float64(f.TickHz) }},
-		{"shots", func(f Facts) float64 { return f.Shots }},
-		{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
-		{"comings", comings},
-		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
-	},
-	"snapshot": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"clients", clients},
-		{"told", told},
-		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
-		{"rows coded", codedRows},
-		{"rows coded (chosen)", func(f Facts) float64 { return codedRows(f) * ruled(f) }},
-		{"flights coded", func(f Facts) float64 { return f.Flights * baselines(f, 1) }},
-		{"kB", kilobytes},
-		{"told (chosen)", func(f Facts) float64 { return told(f) * asked(f) }},
-		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
-		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
-		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * f.Flights * nearShare(f) * asked(f) }},
-		{"told·V", pairs},
-		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
-		{"shots", func(f Facts) float64 { return f.Shots }},
-		{"comings", comings},
-		{"comings·N", func(f Facts) float64 { return comings(f) * float64(f.PerLobby) }},
-	},
-	"seal": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"clients", clients},
-		{"told", told},
-		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
-		{"told·V", pairs},
-		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * ruled(f) }},
-		{"told·flights", func(f Facts) float64 { return told(f) * f.Flights }},
-		{"kB", kilobytes},
-		{"datagrams", datagramsTick},
-		{"comings", comings},
-	},
-	"send": {
-		{"1", func(Facts) float64 { return 1 }},
-		{"told", told},
-		{"told·cold", func(f Facts) float64 { return cold(f) / float64(f.SendEvery) }},
-		{"kB", kilobytes},
-		{"datagrams", datagramsTick},
-	},
-}
-
-// featuresOf are those that a stage's law may have.
-func featuresOf(stage string) []feature {
-	if all, ok := stageFeatures[stage]; ok {
-		return all
-	}
-	return playFeatures
-}
-
 // keepAlive is after how many seconds without a datagram a session sends one of its own (package netcode).
 const keepAlive = 0.1
 
@@ -258,14 +111,14 @@ var snapshotFeatures = []feature{
 var parcelFeatures = []feature{{"datagrams", parcels}}
 
 var memoryFeatures = []feature{
-	{"1", func(Facts) float64 { return 1 }},
-	{"N", func(f Facts) float64 { return float64(f.PerLobby) }},
+	{"1", one},
+	{"N", players},
 	{"N·N", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.PerLobby) }},
 	{"m²", func(f Facts) float64 { return sq(f.Side) }},
-	{"spectators", func(f Facts) float64 { return float64(f.Spectators) }},
+	{"spectators", spectators},
 }
 
 var upFeatures = []feature{
-	{"1", func(Facts) float64 { return 1 }},
+	{"1", one},
 	{"Hz", func(f Facts) float64 { return float64(f.TickHz) }},
 }

@@ -74,59 +74,63 @@ func known(f Facts, part, steps float64) float64 {
 	return (1 - f.Loss) * (1 - math.Pow(f.Loss, tries))
 }
 
+// eachBase says of the baselines of things and of players' rows that a client may have that acts part of a tick after the server: how many steps old each is, and the chance
+// of having it with the two before it, and alone.
+func eachBase(f Facts, part float64, say func(steps, deep, alone float64)) {
+	left := 1.0
+	for k, steps := range baseAges {
+		here := left * known(f, part, steps)
+		if k == len(baseAges)-1 {
+			here = left
+		}
+		if left -= here; here == 0 {
+			continue
+		}
+		deep := 0.0
+		if steps <= freshest {
+			deep = here * known(f, part, steps+1) * known(f, part, steps+2)
+		}
+		say(steps, deep, here-deep)
+	}
+}
+
 // overBases is the mean, over clients and snapshots, of what follows from the baseline of things and of players' rows: how many steps old it is, and in which
 // share of cases rows are expected from it alone.
 func overBases(f Facts, of func(steps, alone float64) float64) (sum float64) {
 	for i := range phases {
-		part, left := float64(i)/phases, 1.0/phases
-		for k, steps := range baseAges {
-			here := left * known(f, part, steps)
-			if k == len(baseAges)-1 {
-				here = left
-			}
-			if left -= here; here == 0 {
-				continue
-			}
-			alone := 1.0
-			if steps <= freshest {
-				alone -= known(f, part, steps+1) * known(f, part, steps+2)
-			}
-			sum += here * of(steps, alone)
-		}
+		eachBase(f, float64(i)/phases, func(steps, deep, alone float64) {
+			sum += (deep + alone) * of(steps, alone/(deep+alone)) / phases
+		})
 	}
 	return sum
 }
 
-// baselines is of how many different ages what clients hold is whom one tick tells, on average: rows are coded once for all of them who hold the same. Of those
+// baselines is how many different ones those clients hold whom one tick tells, on average: rows are coded once for all of them who hold the same. Of those
 // a row is one that only a share of the clients is told.
 func baselines(f Facts, share float64) (sum float64) {
-	each := told(f) / phases
-	none := map[[2]float64]float64{} // by a baseline's age, and whether rows are expected from it alone: the chance that nobody has it
+	type kind struct {
+		steps float64
+		alone bool
+	}
+	each, none := told(f)/phases, map[kind]float64{} // the chance that nobody has it
+	note := func(k kind, chance float64) {
+		if _, met := none[k]; !met {
+			none[k] = 1
+		}
+		none[k] *= math.Pow(max(0, 1-chance*share), each)
+	}
 	for i := range phases {
-		part, left := float64(i)/phases, 1.0
-		for k, steps := range baseAges {
-			here := left * known(f, part, steps)
-			if k == len(baseAges)-1 {
-				here = left
-			}
-			if left -= here; here == 0 {
-				continue
-			}
-			fresh := 0.0
-			if steps <= freshest {
-				fresh = known(f, part, steps+1) * known(f, part, steps+2)
-			}
-			for kind, of := range [...]float64{fresh, 1 - fresh} {
-				key := [2]float64{steps, float64(kind)}
-				if _, met := none[key]; !met {
-					none[key] = 1
-				}
-				none[key] *= math.Pow(max(0, 1-here*of*share), each)
+		eachBase(f, float64(i)/phases, func(steps, deep, alone float64) {
+			note(kind{steps, false}, deep)
+			note(kind{steps, true}, alone)
+		})
+	}
+	for _, steps := range baseAges { // in order, as sums of floats depend on it
+		for _, alone := range []bool{false, true} {
+			if p, met := none[kind{steps, alone}]; met {
+				sum += 1 - p
 			}
 		}
-	}
-	for _, p := range none {
-		sum += 1 - p
 	}
 	return sum
 }

@@ -1,0 +1,161 @@
+package capacity
+
+// warmClients is of how many clients what the server keeps stays in a processor's cache from one tick to the next; cold is how many are beyond that.
+const warmClients = 55
+
+func cold(f Facts) float64 { return max(0, clients(f)-warmClients) }
+
+// repeated is how many commands of a client come again in one package: those of a round trip.
+func repeated(f Facts) float64 { return trip(f) * float64(f.TickHz) }
+
+// codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
+func codedRows(f Facts) float64 {
+	return players(f) * baselines(f, 1-ruled(f)*(1-nearShare(f)))
+}
+
+// kilobytes and datagramsTick are what is sent in a tick.
+func kilobytes(f Facts) float64     { return f.Bytes * clients(f) / float64(f.TickHz) / 1000 }
+func datagramsTick(f Facts) float64 { return f.Datagrams * clients(f) / float64(f.TickHz) }
+
+// comings is how many come in a tick for those who leave.
+func comings(f Facts) float64 { return f.Leaves * players(f) / float64(f.TickHz) }
+
+// Where more than one law has the same terms.
+func one(Facts) float64            { return 1 }
+func players(f Facts) float64      { return float64(f.PerLobby) }
+func shots(f Facts) float64        { return f.Shots }
+func flights(f Facts) float64      { return f.Flights }
+func launchesTick(f Facts) float64 { return f.Launches / float64(f.TickHz) }
+func spectators(f Facts) float64   { return float64(f.Spectators) }
+func comingsN(f Facts) float64     { return comings(f) * players(f) }
+func toldCold(f Facts) float64     { return cold(f) / float64(f.SendEvery) }
+func toldAsked(f Facts) float64    { return told(f) * asked(f) }
+func pairsRuled(f Facts) float64   { return pairs(f) * ruled(f) }
+
+// Stages of play have laws in terms of who plays, shoots and what flies.
+var playFeatures = []feature{
+	{"1", one},
+	{"N", players},
+	{"N·alive", func(f Facts) float64 { return players(f) * f.Alive }},
+	{"N·s", func(f Facts) float64 { return players(f) / float64(f.TickHz) }},
+	{"cold", cold},
+	{"shots", shots},
+	{"flights", flights},
+	{"spectators", spectators},
+	{"comings", comings},
+}
+
+// stageFeatures are those of the other stages, each in terms of the work that its code does.
+var stageFeatures = map[string][]feature{
+	// Datagrams of clients are opened, and what they acknowledge and command is taken in.
+	"receive": {
+		{"1", one},
+		{"clients", clients},
+		{"cold", cold},
+		{"N·alive", func(f Facts) float64 { return players(f) * f.Alive }},
+		{"told", told},
+		{"told·cold", toldCold},
+		{"told (chosen)", toldAsked},
+		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
+		{"cold (chosen)", func(f Facts) float64 { return cold(f) * asked(f) }},
+		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * asked(f) }},
+		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
+		{"clients·every", func(f Facts) float64 { return clients(f) * float64(f.SendEvery) }},
+		{"N·loss", func(f Facts) float64 { return clients(f) * f.Loss }},
+		{"shots", shots},
+		{"comings", comings},
+		{"comings·N", comingsN},
+	},
+	"open": {
+		{"1", one},
+		{"clients", clients},
+		{"cold", cold},
+		{"told", told},
+		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
+		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
+		{"comings", comings},
+	},
+	"combat": {
+		{"1", one},
+		{"N", players},
+		{"shots", shots},
+		{"shots·N", func(f Facts) float64 { return f.Shots * players(f) }},
+		{"shots·N (chosen)", func(f Facts) float64 { return f.Shots * players(f) * asked(f) }},
+		{"shots (chosen)", func(f Facts) float64 { return f.Shots * asked(f) }},
+		{"shots·N·loss", func(f Facts) float64 { return f.Shots * players(f) * f.Loss }},
+		{"shots·repeated", func(f Facts) float64 { return f.Shots * repeated(f) }},
+		{"flights", flights},
+		{"comings", comings},
+		{"comings·N", comingsN},
+	},
+	"projectiles": {
+		{"1", one},
+		{"shots", shots},
+		{"flights", flights},
+		{"flights·cold", func(f Facts) float64 { return f.Flights * cold(f) / clients(f) }},
+		{"flights·N", func(f Facts) float64 { return f.Flights * players(f) }},
+		{"flights·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) }},
+		{"flights·N·s", func(f Facts) float64 { return f.Flights / float64(f.TickHz) * players(f) }},
+		{"launches", launchesTick},
+		{"launches·N", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * players(f) }},
+		{"launches·repeated", func(f Facts) float64 { return f.Launches / float64(f.TickHz) * repeated(f) }},
+	},
+	"capture": {
+		{"1", one},
+		{"N", players},
+		{"N·alive", func(f Facts) float64 { return players(f) * f.Alive }},
+		{"cold", cold},
+		{"flights", flights},
+		{"launches", launchesTick},
+		{"shots", shots},
+		{"spectators", spectators},
+		{"comings", comings},
+		{"comings·N", comingsN},
+	},
+	"snapshot": {
+		{"1", one},
+		{"clients", clients},
+		{"told", told},
+		{"told·cold", toldCold},
+		{"rows coded", codedRows},
+		{"rows coded (chosen)", func(f Facts) float64 { return codedRows(f) * ruled(f) }},
+		{"flights coded", func(f Facts) float64 { return f.Flights * baselines(f, 1) }},
+		{"kB", kilobytes},
+		{"told (chosen)", toldAsked},
+		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
+		{"told·V (chosen)", pairsRuled},
+		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * f.Flights * nearShare(f) * asked(f) }},
+		{"told·V", pairs},
+		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
+		{"shots", shots},
+		{"comings", comings},
+		{"comings·N", comingsN},
+	},
+	"seal": {
+		{"1", one},
+		{"clients", clients},
+		{"told", told},
+		{"told·cold", toldCold},
+		{"told·V", pairs},
+		{"told·V (chosen)", pairsRuled},
+		{"told·flights", func(f Facts) float64 { return told(f) * f.Flights }},
+		{"kB", kilobytes},
+		{"datagrams", datagramsTick},
+		{"comings", comings},
+	},
+	"send": {
+		{"1", one},
+		{"told", told},
+		{"told·cold", toldCold},
+		{"kB", kilobytes},
+		{"datagrams", datagramsTick},
+	},
+}
+
+// featuresOf are those that a stage's law may have.
+func featuresOf(stage string) []feature {
+	if all, ok := stageFeatures[stage]; ok {
+		return all
+	}
+	return playFeatures
+}
