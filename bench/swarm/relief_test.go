@@ -190,6 +190,18 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	if one.sent.Turns == 0 || two.sent.Turns == 0 {
 		t.Log("they never met")
 	}
+	// A slot that is played late is none of those who have become due since.
+	slot++
+	for i := range s.due {
+		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2)) * s.period()))
+	}
+	for late := range int64(2) {
+		s.queue.begin(slot+late, players)
+		before := one.sent.Turns
+		if one.sweep(slot+late, time.Duration(slot+10)*s.period(), on); one.sent.Turns != before+uint64(late)*players/2 {
+			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
+		}
+	}
 }
 
 // A driver that is held up with one player's datagram does not hold up the others.
@@ -201,11 +213,16 @@ func TestRelievedDriver(t *testing.T) {
 		t.Skip("a relief needs a second processor")
 	}
 	held := 0
-	s.hear[0] = func(i int, _ []byte) {
+	s.hear[0] = func(i int, data []byte) {
 		s.seize(i)
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.release(i)
+		for until := s.pace.Now() + 2*time.Millisecond; s.pace.Now() < until; { // while the relief is at the same players
+			for i := range players {
+				s.receive(i, data)
+			}
+		}
 	}
 	for n := 0; s.Figures.Relieved == 0; n++ {
 		if n == 100 {
