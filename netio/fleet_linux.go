@@ -15,8 +15,8 @@ import (
 // fleetEvents is how many sockets one epoll_wait may name.
 const fleetEvents = 512
 
-// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine. An
-// epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
+// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
+// Send. An epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
 // every 512. A socket is watched edge-triggered and emptied each time, so there is no call that finds nothing.
 type Fleet struct {
 	remote  netip.AddrPort

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine.
+// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may Send.
 // Where Linux's epoll is missing, a goroutine a client reads into a queue that they share.
 type Fleet struct {
 	remote  netip.AddrPort

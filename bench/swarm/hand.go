@@ -29,13 +29,14 @@ func (a *Sent) add(b Sent) {
 // hand is who lets players decide and send: the driver of a swarm, or its relief. One goroutine owns each, and has the player who is at hand;
 // what it counts is its own until the driver gathers it.
 type hand struct {
-	s    *Swarm
-	sent Sent
-	err  error // of the first datagram that could not be sent
-	view Sight
-	slot int64 // that is played
-	n    int   // players who had their turn in it since it was last told how late
-	look func() (now, own time.Duration)
+	s     *Swarm
+	blind bool // it has bare players only
+	sent  Sent
+	err   error // of the first datagram that could not be sent
+	view  Sight
+	slot  int64 // that is played
+	n     int   // players who had their turn in it since it was last told how late
+	look  func() (now, own time.Duration)
 }
 
 // chunk is how many players have their turn between two looks at the clock: each is as late as the last of them.
@@ -48,6 +49,7 @@ func (h *hand) play(slot int64) { h.slot, h.n = slot, 0 }
 // have the commands in time.
 func (h *hand) step(i int, now, late time.Duration) {
 	s, b := h.s, &h.s.bots[i]
+	now = max(now, b.at) // the other hand may have seen a later instant
 	b.at = now
 	for due := b.client.Advance(now); due > 0; due-- {
 		b.client.Command(b.brain.Wish(h.sight(i)))

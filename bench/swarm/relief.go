@@ -14,7 +14,7 @@ import (
 // looks in the middle of each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
 // last, and those after it: in the driver's place, if that does not move, and else beside it.
 //
-// The two share the players, each of whom is in one hand at a time (Swarm.hold), and that only while the gate is open: but for once a tick. All
+// The two share the bare players, each of whom is in one hand at a time (Swarm.hold), and that only while the gate is open: but for once a tick. All
 // else is the driver's.
 type relief struct {
 	hand
@@ -25,22 +25,23 @@ type relief struct {
 // patience is how long the driver may not move, who does with each chunk of sends and with each glance, and how late it may begin a slot.
 const patience = 300 * time.Microsecond
 
-// relieve starts a relief for a run; nil where there is none: full players know more than a hand can hold, and a thread without another processor waits with
-// the driver.
+// relieve starts a relief for a run; nil where there is none: full players know more than a hand can hold, a thread without another processor waits with
+// the driver, and where two goroutines run at a time, as both sleep without giving up their places, nobody else would.
 func (s *Swarm) relieve() *relief {
-	if !s.cfg.Bare || len(s.cpus) < 2 {
+	cpus := pace.CPUs()
+	if !s.cfg.Bare || len(cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
 		return nil
 	}
 	r := newRelief(s)
 	s.on.Store(int32(pace.CPU()))
 	s.moves(s.pace.Now())
 	s.gate.open.Store(true)
-	go r.run(s.period())
+	go r.run(cpus, s.period())
 	return r
 }
 
 func newRelief(s *Swarm) *relief {
-	r := &relief{hand: hand{s: s}, done: make(chan struct{})}
+	r := &relief{hand: hand{s: s, blind: true}, done: make(chan struct{})}
 	r.look = func() (now, own time.Duration) {
 		now = s.pace.Now()
 		return now, now
@@ -48,19 +49,23 @@ func newRelief(s *Swarm) *relief {
 	return r
 }
 
-func (r *relief) run(period time.Duration) {
+func (r *relief) run(cpus []int, period time.Duration) {
 	defer close(r.done)
-	s, off := r.s, int32(-1)
+	s, off, apart := r.s, int32(-1), false
 	s.pace.Join() // not undone: the thread ends with its processors
-	spent := s.spent.Load() - int64(pace.ThreadCPU())
+	before := pace.ThreadCPU()
 	for slot := int64(s.pace.Now() / period); !r.stop.Load(); slot = max(slot+1, int64(s.pace.Now()/period)) {
 		s.pace.Sleep(time.Duration(slot)*period + period/2)
 		if on := s.on.Load(); on != off {
 			off = on
-			_ = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) // else it helps less
+			apart = pace.Keep(slices.DeleteFunc(slices.Clone(cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
 		}
 		r.help(slot)
-		s.spent.Store(spent + int64(pace.ThreadCPU()))
+		cpu := pace.ThreadCPU()
+		if s.spent.Add(int64(cpu - before)); apart {
+			s.aside.Add(int64(cpu - before))
+		}
+		before = cpu
 	}
 }
 
@@ -69,11 +74,9 @@ func (r *relief) help(slot int64) {
 	s := r.s
 	for now := s.pace.Now(); s.behind(now) && s.gate.enter(); now = s.pace.Now() {
 		at, turns := s.queue.slot(), r.sent.Turns
-		if slot-at <= slots {
-			r.sweep(at, now, func(int) bool { return !s.gate.asked() })
-		}
+		over := slot-at > slots || !r.sweep(at, now, func(int) bool { return !s.gate.asked() })
 		r.sent.Relieved += r.sent.Turns - turns
-		if s.gate.leave(); at >= slot || slot-at > slots {
+		if s.gate.leave(); over || at >= slot {
 			return
 		}
 		s.queue.begin(at+1, s.turns())
@@ -89,6 +92,7 @@ func (r *relief) end() {
 	r.stop.Store(true)
 	<-r.done
 	r.s.gather(&r.hand)
+	r.s.relief = nil
 }
 
 // moves tells the relief that the driver will move at an instant, or has.
@@ -128,6 +132,15 @@ func (g *gate) leave() { g.in.Store(false) }
 
 // asked is whether who is in is asked to leave.
 func (g *gate) asked() bool { return !g.open.Load() }
+
+// try shuts the gate, if nobody is in.
+func (g *gate) try() bool {
+	if g.open.Store(false); !g.in.Load() {
+		return true
+	}
+	g.open.Store(true)
+	return false
+}
 
 // shut shuts the gate and waits until nobody is in.
 func (g *gate) shut() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -148,15 +149,57 @@ func TestReliefHelps(t *testing.T) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.queue.slot(), turns, now)
 	}
 	for i := range s.bots {
-		if had, want := s.bots[i].at != 0, i <= int(turns) && i != 7; had != want { // who is due has a turn, from player 0 on
+		if had, want := s.bots[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want { // bare ones who are due, one after the other
 			t.Errorf("player %d had a turn: %v", i, had)
 		}
 	}
 	for late := range int64(3) { // of over a tick, nothing
-		s.queue.at.Store((now - slots - 1 - late) * turnsMost)
+		s.queue.at.Store((now-slots-1-late)*turnsMost + 2)
 		before := r.sent.Turns
 		if r.help(now); r.sent.Turns != before {
 			t.Errorf("%d slots behind: %d turns", slots+1+late, r.sent.Turns-before)
+		}
+	}
+}
+
+// Two hands that play one slot at the same time give everybody who is due a turn, and nobody two.
+func TestTwoHandsPlayASlot(t *testing.T) {
+	const players, rounds = 80, 2000
+	s, _ := silent(t, players)
+	s.cfg.Full = 0 // who was full plays as the others do
+	one, two := newRelief(s), newRelief(s)
+	on := func(int) bool { return true }
+	slot := int64(s.pace.Now()/s.period()) + 2*slots
+	for round := range rounds {
+		for i := range s.due {
+			s.due[i].Store(0)
+			s.bots[i].at = time.Duration(slot) * s.period()
+		}
+		slot++
+		s.queue.begin(slot, players+5)
+		before := one.sent.Turns + two.sent.Turns
+		now := time.Duration(slot)*s.period() + 1
+		var wg sync.WaitGroup
+		wg.Go(func() { one.sweep(slot, now, on) })
+		two.sweep(slot, now, on)
+		wg.Wait()
+		if n := one.sent.Turns + two.sent.Turns - before; n != players {
+			t.Fatalf("round %d: %d turns of %d players", round, n, players)
+		}
+	}
+	if one.sent.Turns == 0 || two.sent.Turns == 0 {
+		t.Log("they never met")
+	}
+	// A slot that is played late is none of those who have become due since.
+	slot++
+	for i := range s.due {
+		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2)) * s.period()))
+	}
+	for late := range int64(2) {
+		s.queue.begin(slot+late, players)
+		before := one.sent.Turns
+		if one.sweep(slot+late, time.Duration(slot+10)*s.period(), on); one.sent.Turns != before+uint64(late)*players/2 {
+			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
 		}
 	}
 }
@@ -166,15 +209,20 @@ func TestRelievedDriver(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0))))
 	const players = 60
 	s, at := silent(t, players)
-	if len(s.cpus) < 2 {
+	if len(pace.CPUs()) < 2 {
 		t.Skip("a relief needs a second processor")
 	}
 	held := 0
-	s.hear[0] = func(i int, _ []byte) {
+	s.hear[0] = func(i int, data []byte) {
 		s.seize(i)
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.release(i)
+		for until := s.pace.Now() + 2*time.Millisecond; s.pace.Now() < until; { // while the relief is at the same players
+			for i := range players {
+				s.receive(i, data)
+			}
+		}
 	}
 	for n := 0; s.Figures.Relieved == 0; n++ {
 		if n == 100 {
@@ -186,7 +234,18 @@ func TestRelievedDriver(t *testing.T) {
 			}
 		}
 		s.Figures.reset()
-		if err := s.Run(context.Background(), 120*time.Millisecond, func() bool { return false }); err != nil {
+		last := uint64(0)
+		until := func() bool { // the race detector sees whether anybody is at a player meanwhile
+			for i := range s.bots {
+				s.bots[i].at = max(s.bots[i].at, 1)
+			}
+			if s.Figures.Turns < last || uint64(s.Figures.Late.Count()) != s.Figures.Turns {
+				t.Errorf("%d turns after %d, %d latenesses", s.Figures.Turns, last, s.Figures.Late.Count())
+			}
+			last = s.Figures.Turns
+			return false
+		}
+		if err := s.Run(context.Background(), 120*time.Millisecond, until); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 	s.queue.begin(s.slot-1, 0)
 	s.took()
 	s.own, s.Figures.Taken.Known = pace.Own{}, s.taken.Known()
-	relief := s.relieve()
+	s.relief = s.relieve()
 	defer func() {
 		s.Figures.Elapsed += s.pace.Now() - begin
 		s.Figures.CPU += pace.ThreadCPU() + time.Duration(s.spent.Load()) - cpu
@@ -53,23 +53,30 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		end := s.pace.Now()
 		s.work(end, s.took())
 		sent := end - begun - s.lost
-		if s.slot%slots == 0 && s.tick(until) {
+		if s.asked = s.asked || s.slot%slots == 0; s.asked && s.tick(until) {
 			break
 		}
 		s.take(due+period-period/8, sent)
 		s.work(s.pace.Now(), s.took())
 		s.giveUp(due, begun)
 	}
-	relief.end()
+	s.relief.end()
 	s.gather(&s.hand)
 	return s.Err()
 }
 
-// tick does what is done once a tick, without the relief, and reports whether to stop.
+// tick does what is done once a tick, without the relief, and reports whether to stop. While that is at somebody, perhaps on a processor that was taken from it, the next slot
+// has to do.
 func (s *Swarm) tick(until func() bool) bool {
-	s.gate.shut()
+	if !s.gate.try() {
+		return false
+	}
 	defer s.gate.open.Store(true)
+	s.asked = false
 	s.gather(&s.hand)
+	if s.relief != nil {
+		s.gather(&s.relief.hand)
+	}
 	s.look()
 	return until != nil && until()
 }
@@ -91,7 +98,7 @@ func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 // begin begins the slot that was due at an instant, after a sleep or without one.
 func (s *Swarm) begin(due, begun time.Duration, slept bool) {
 	took := s.took()
-	s.now, s.lost, s.worked = begun, 0, begun
+	s.now, s.lost = begun, 0
 	s.own.Begin(due, begun, took)
 	if slept {
 		s.Figures.Taken.woke(begun - due - took)
@@ -102,7 +109,7 @@ func (s *Swarm) begin(due, begun time.Duration, slept bool) {
 
 // took is what the machine took since it was last asked.
 func (s *Swarm) took() time.Duration {
-	d := s.taken.Look(time.Duration(s.spent.Load()))
+	d := s.taken.Look(time.Duration(s.aside.Load()))
 	s.Figures.Taken.add(d)
 	s.lost += d
 	return d
@@ -111,22 +118,15 @@ func (s *Swarm) took() time.Duration {
 // work tells the own schedule that the driver worked until the instant now, and what was taken of that.
 func (s *Swarm) work(now, took time.Duration) {
 	s.own.Work(now, took)
-	s.worked = now
 	s.moves(now)
 }
 
-// looked is when the driver has sent what it has, by the clock and by its own schedule. What was taken of a chunk that was no longer than usual is left for the next look.
+// looked is when the driver has sent what it has, by the clock and by its own schedule.
 func (s *Swarm) looked() (now, own time.Duration) {
-	took := time.Duration(0)
-	if now = s.pace.Now(); now-s.worked > usual {
-		took = s.took()
-	}
-	s.work(now, took)
+	now = s.pace.Now()
+	s.work(now, s.took())
 	return now, s.own.Now()
 }
-
-// usual is what a chunk of sends takes at most, unless something is amiss.
-const usual = 150 * time.Microsecond
 
 // gather adds what a hand has counted to the figures. Who cannot send before anybody is in waits for a server.
 func (s *Swarm) gather(h *hand) {
@@ -157,8 +157,8 @@ func (s *Swarm) giveUp(due, begun time.Duration) {
 	for range behind {
 		s.slot++
 		due += s.period()
-		s.own.Skip(due)
 		if s.queue.begin(s.slot, 0) {
+			s.own.Skip(due)
 			s.hand.late(begun-due, min(s.own.Late(), begun-due), each)
 		}
 	}
@@ -204,7 +204,8 @@ func (s *Swarm) receive(i int, data []byte) {
 	}
 	s.seize(i)
 	b := &s.bots[i]
-	_ = b.client.Receive(max(s.now, b.at), data)
+	b.at = max(s.now, b.at)
+	_ = b.client.Receive(b.at, data)
 	s.release(i)
 }
 
@@ -244,7 +245,9 @@ func (s *Swarm) manners(slot int) {
 	if s.cfg.Chat <= 0 && s.cfg.Churn <= 0 {
 		return
 	}
-	s.gate.shut()
+	if !s.gate.try() {
+		return // they are asked again in a tick
+	}
 	defer s.gate.open.Store(true)
 	for i := slot; i < len(s.bots); i += slots {
 		s.chat(&s.bots[i])
@@ -276,7 +279,7 @@ func (s *Swarm) see(i int, view *Sight) {
 	s.ways.Show(view, b.client)
 }
 
-// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
+// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes. Turns that the relief plays give no samples.
 func (s *Swarm) sample(i int) bool {
 	if (s.slot/slots+int64(i/slots))%sampleEvery != 0 {
 		return true

@@ -56,7 +56,9 @@ type Swarm struct {
 	beat   atomic.Int64              // when the driver moved last, or will, ns
 	on     atomic.Int32              // the processor that it was on
 	spent  atomic.Int64              // CPU time of the reliefs, ns
-	worked time.Duration             // until when it has told its own schedule
+	aside  atomic.Int64              // of that, on other processors than the driver's
+	relief *relief                   // of the run; nil: none
+	asked  bool                      // what is done once a tick is due
 	lost   time.Duration             // what was taken of its slot
 	played [shares]time.Duration     // by share of the bots: when they were last looked at
 	maps   map[[32]byte]*arena.Arena // by hash, what the server sent among them
@@ -65,7 +67,6 @@ type Swarm struct {
 	ways   Ways
 	drifts []Drift // of bare bots, by bot
 	queue  queue
-	cpus   []int // processors that it may use
 	pace   *pace.Pacer
 	taken  *pace.Taken // from the goroutine's thread
 	own    pace.Own
@@ -78,7 +79,7 @@ type Swarm struct {
 // bot is one player.
 type bot struct {
 	client *client.Client
-	at     time.Duration // it was last asked to decide
+	at     time.Duration // the newest instant that the client was told
 	brain  Brain
 	dice   dice         // of what it says
 	last   client.Pulse // as far as it is in the figures
@@ -111,7 +112,7 @@ func Open(cfg Config) (*Swarm, error) {
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, cpus: pace.CPUs(), pace: pace.New(), taken: pace.NewTaken()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New(), taken: pace.NewTaken()}
 	s.hand.s, s.hand.look = s, s.looked
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)
@@ -247,8 +248,9 @@ func (s *Swarm) churn(i int) error {
 	if st, _ := b.client.State(); st != client.Joined {
 		return nil
 	}
-	b.client.Leave(s.now)
-	s.hand.send(i, s.now)
+	now := max(s.now, b.at)
+	b.client.Leave(now)
+	s.hand.send(i, now)
 	dice := b.dice
 	next, err := s.bot(i)
 	if err != nil {
@@ -292,8 +294,9 @@ func (s *Swarm) look() {
 // Close lets every player leave and closes the sockets.
 func (s *Swarm) Close() error {
 	for i := range s.bots {
-		s.bots[i].client.Leave(s.now)
-		out := s.bots[i].client.Outgoing(s.now)
+		now := max(s.now, s.bots[i].at)
+		s.bots[i].client.Leave(now)
+		out := s.bots[i].client.Outgoing(now)
 		for k := range out.Len() {
 			_, data := out.At(k)
 			_ = s.fleet[i%len(s.fleet)].Send(i/len(s.fleet), data) // a server that has gone needs no goodbye

@@ -55,15 +55,15 @@ func (q *queue) turn(slot int64) bool {
 func (s *Swarm) turns() int { return len(s.bots)*crowded/8/slots + 1 }
 
 // sweep plays a slot for thousands: of its turns, each goes to who is due at the instant now and in nobody's hand. It ends when none is left, or when on, which is asked after
-// each, says no.
-func (h *hand) sweep(slot int64, now time.Duration, on func(i int) bool) {
+// each, says no: then it was not all.
+func (h *hand) sweep(slot int64, now time.Duration, on func(i int) bool) (all bool) {
 	s := h.s
 	h.play(slot)
 	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockOff) // and not of the slots after it
 	i := int(s.queue.next.Load())
 	for range s.bots {
 		was := s.due[i].Load()
-		if due >= was && s.hold(i) {
+		if due >= was && (!h.blind || s.bare(i)) && s.hold(i) {
 			if was = s.due[i].Load(); due < was { // it had its turn just now
 				s.release(i)
 			} else if s.queue.turn(slot) {
@@ -72,7 +72,8 @@ func (h *hand) sweep(slot int64, now time.Duration, on func(i int) bool) {
 				s.release(i)
 				s.queue.next.Store(int64((i + 1) % len(s.bots)))
 				if !more {
-					break
+					h.tell()
+					return false
 				}
 			} else {
 				s.release(i)
@@ -84,4 +85,5 @@ func (h *hand) sweep(slot int64, now time.Duration, on func(i int) bool) {
 		}
 	}
 	h.tell()
+	return true
 }

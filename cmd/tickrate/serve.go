@@ -192,7 +192,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	if f.huge {
-		huge.Heap(func() {}) // what packing took and gave back has left holes in large pages
+		if f.reserve {
+			huge.Heap(func() {}) // what packing took and gave back has left holes in large pages
+		}
 		go huge.Keep(c.Context())
 	}
 	f.announce(c, h)
