@@ -133,8 +133,8 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		return err
 	}
 	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
-	if out.Cost, err = predictable(c.Context(), &m, f.s); err != nil {
-		return badUse(fmt.Errorf("%s: %w", facts.File, err))
+	if out.Cost, err = predicted(c.Context(), &m, f.s, facts.File); err != nil {
+		return err
 	}
 	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
 	if out.Money = &costs; err != nil {
@@ -199,7 +199,7 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 	s := r.flags.s
 	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
 	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
-	if _, err := predictable(ctx, &m, s); err != nil || r.flags.quick || ctx.Err() != nil {
+	if _, err := predictable(&m, s); err != nil || r.flags.quick || ctx.Err() != nil {
 		return
 	}
 	out.note("verifying predictions")
