@@ -132,8 +132,11 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 	if err != nil {
 		return err
 	}
+	shown := newScreen(c.OutOrStdout(), f.json)
+	shown.note("playing matches of %s by themselves", f.s.Name)
 	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
-	if out.Cost, err = predicted(c.Context(), &m, f.s, facts.File); err != nil {
+	out.Cost, err = predicted(c.Context(), &m, f.s, facts.File)
+	if shown.clear(); err != nil {
 		return err
 	}
 	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
@@ -141,8 +144,9 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		out.Money, out.Refused = nil, err.Error()
 	}
 	if f.verify {
+		shown.note("verifying the prediction")
 		v, err := verifyModel(c.Context(), &m, f.s, verifySure)
-		if err != nil {
+		if shown.clear(); err != nil {
 			return err
 		}
 		out.Verified = &v
@@ -196,13 +200,16 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 		r.plan.Config = append(r.plan.Config, capacity.Setting{Name: name, Value: value})
 	}
 	set("plan --predict", "errors on "+facts.errors())
-	s := r.flags.s
-	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
-	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
-	if _, err := predictable(&m, s); err != nil || r.flags.quick || ctx.Err() != nil {
+	if r.flags.quick || ctx.Err() != nil {
 		return
 	}
 	out.note("verifying predictions")
+	s := r.flags.s
+	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
+	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
+	if _, err := predictable(&m, s); err != nil {
+		return
+	}
 	if v, err := verifyModel(ctx, &m, s, verifyQuick); err == nil {
 		r.plan.Verified = &v
 		set(fmt.Sprintf("verified, %d players", s.Lobby.Players), verified(v))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 )
 
@@ -47,4 +49,30 @@ func TestPredictedSaysWhoseFaultItIs(t *testing.T) {
 			t.Errorf("%s: %v", x.s.Name, err)
 		}
 	}
+}
+
+// A quick plan, and one that is interrupted, say what predictions are known for and verify none.
+func TestVerifyNowIsNotForTheQuick(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, x := range []struct {
+		ctx   context.Context
+		quick bool
+	}{{t.Context(), true}, {over, false}} {
+		r := &rig{flags: planFlags{s: seven(t, "quick"), quick: x.quick}, plan: &capacity.Plan{}}
+		var shown strings.Builder
+		before := known()
+		r.verifyNow(x.ctx, &screen{w: &shown, live: true})
+		if len(r.plan.Config) != 1 || r.plan.Verified != nil || shown.Len() > 0 || known() != before {
+			t.Errorf("%d: %v, %v, %q, %d scenarios played", i, r.plan.Config, r.plan.Verified, shown.String(), known()-before)
+		}
+	}
+}
+
+// known counts the scenarios of which is known how they meet, or what they come to do.
+func known() (n int) {
+	for _, m := range []*sync.Map{&met, &playedKnown} {
+		m.Range(func(any, any) bool { n++; return true })
+	}
+	return n
 }
