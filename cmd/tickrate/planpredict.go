@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,8 @@ type prediction struct {
 	Model    modelFacts          `json:"model"`
 	Cost     capacity.Prediction `json:"prediction"`
 	Prices   capacity.Prices     `json:"prices"`
+	Headroom float64             `json:"headroom"`   // share of each host that stays free
+	Share    float64             `json:"tick_share"` // of the tick period that a tick may take
 	Money    *capacity.Costs     `json:"costs,omitempty"`
 	Refused  string              `json:"refused,omitempty"` // why there are no costs
 	Verified *capacity.Verdict   `json:"verified,omitempty"`
@@ -134,7 +137,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 	}
 	shown := newScreen(c.OutOrStdout(), f.json)
 	shown.note("playing matches of %s by themselves", f.s.Name)
-	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
+	out := prediction{Scenario: f.s, Model: facts, Prices: prices, Headroom: f.headroom, Share: level.WithDefaults().TickShare}
 	out.Cost, err = predicted(c.Context(), &m, f.s, facts.File)
 	if shown.clear(); err != nil {
 		return err
@@ -248,10 +251,11 @@ func printPrediction(w io.Writer, p prediction) {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
 	if m := p.Money; m != nil {
-		fmt.Fprintf(w, "a host of %d cores: %d lobbies, %d players; %s binds (%.0f players a core)\n", p.Prices.HostCores, m.LobbiesPerHost, m.PlayersPerHost, m.Binding, m.PlayersPerCore)
+		fmt.Fprintf(w, "a host of %d cores, %.0f %% of it kept free: %d lobbies, %d players; %s binds\n", p.Prices.HostCores, 100*p.Headroom, m.LobbiesPerHost, m.PlayersPerHost, m.Binding)
 		for _, l := range m.Limits {
-			fmt.Fprintf(w, "  %-8s is enough for %8.0f lobbies\n", l.Resource, l.Lobbies)
+			fmt.Fprintf(w, "  %-8s is enough for %8.0f lobbies\n", l.Resource, math.Floor(l.Lobbies)) // as LobbiesPerHost
 		}
+		fmt.Fprintf(w, "  CPU time alone, with nothing kept free, in ticks that take at most %.0f %% of their period: %.0f players a core\n", 100*p.Share, math.Floor(m.PlayersPerCore))
 		fmt.Fprintf(w, "%d players at a time: %d hosts, %.0f Mbit/s out; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour\n", m.Concurrent, m.Hosts, m.EgressMbps,
 			m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
 	}

@@ -76,3 +76,27 @@ func known() (n int) {
 	}
 	return n
 }
+
+// printable is a prediction whose text is looked at.
+func printable() prediction {
+	f := capacity.Facts{Lobbies: 2, PerLobby: 10, TickHz: 128, SendEvery: 2, Played: capacity.Played{Matches: 260, Alive: 0.8, Unsure: capacity.Unsure{0.03, 0.03}}}
+	c := capacity.Costs{PlayersPerCore: 1962.9, LobbiesPerHost: 362, PlayersPerHost: 3620, Binding: "packets", Concurrent: 20000, Hosts: 6, EgressMbps: 1272,
+		Limits: []capacity.Limit{{Resource: "cpu", Lobbies: 1099.4}, {Resource: "packets", Lobbies: 362.9}}, HostsMonth: 1533, EgressMonth: 4179, PlayerHour: 0.00039}
+	return prediction{Scenario: scenario.Scenario{Name: "duels"}, Cost: capacity.Prediction{Facts: f, TickMicros: 24}, Money: &c, Headroom: 0.3, Share: 0.6,
+		Prices: capacity.Prices{Currency: "EUR", HostCores: 8, HostHour: 0.35, EgressGB: 0.01}}
+}
+
+// What a host carries is rounded in one way, and what is of CPU time alone is said to be.
+func TestPrintedHosts(t *testing.T) {
+	var out strings.Builder
+	printPrediction(&out, printable())
+	const want = `
+a host of 8 cores, 30 % of it kept free: 362 lobbies, 3620 players; packets binds
+  cpu      is enough for     1099 lobbies
+  packets  is enough for      362 lobbies
+  CPU time alone, with nothing kept free, in ticks that take at most 60 % of their period: 1962 players a core
+`
+	if !strings.Contains(out.String(), want) {
+		t.Error(out.String())
+	}
+}
