@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ func (m modelFacts) errors() string {
 	if m.HeldOut == 0 {
 		return "others is unknown: nothing was held out"
 	}
-	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", m.HeldOut,
+	return fmt.Sprintf("%s that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", several(m.HeldOut, "lobby"),
 		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
 }
 
@@ -223,14 +224,15 @@ func printPrediction(w io.Writer, p prediction) {
 	c, f := p.Cost, p.Cost.Facts
 	beside := ""
 	if f.Spectators > 0 {
-		beside = fmt.Sprintf(" and %d spectators", f.Spectators)
+		beside = " and " + several(f.Spectators, "spectator")
 	}
-	fmt.Fprintf(w, "%s: %d lobbies of %d players%s at %d Hz, a snapshot each %d ticks\n", p.Scenario.Name, f.Lobbies, f.PerLobby, beside, f.TickHz, f.SendEvery)
+	fmt.Fprintf(w, "%s: %s of %s%s at %d Hz, a snapshot each %s\n", p.Scenario.Name, several(f.Lobbies, "lobby"), several(f.PerLobby, "player"), beside, f.TickHz,
+		strings.TrimPrefix(several(f.SendEvery, "tick"), "1 "))
 	kind := "live, system calls with it"
 	if p.Model.Virtual {
 		kind = "in virtual time, without system calls"
 	}
-	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %d lobbies %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, p.Model.Steps, kind)
+	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %s %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, several(p.Model.Steps, "lobby"), kind)
 	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
 	fmt.Fprintf(w, "play: %d matches by themselves, which leave about %.1f %% of the bytes open\n", f.Played.Matches, 100*f.Played.Unsure.Bytes(f.Played.Alive))
 	for _, beyond := range c.Extrapolated {
@@ -251,13 +253,17 @@ func printPrediction(w io.Writer, p prediction) {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
 	if m := p.Money; m != nil {
-		fmt.Fprintf(w, "a host of %d cores, %.0f %% of it kept free: %d lobbies, %d players; %s binds\n", p.Prices.HostCores, 100*p.Headroom, m.LobbiesPerHost, m.PlayersPerHost, m.Binding)
+		fmt.Fprintf(w, "a host of %s, %.0f %% of it kept free: %s, %s; %s binds\n", several(p.Prices.HostCores, "core"), 100*p.Headroom, several(m.LobbiesPerHost, "lobby"),
+			several(m.PlayersPerHost, "player"), m.Binding)
 		for _, l := range m.Limits {
-			fmt.Fprintf(w, "  %-8s is enough for %8.0f lobbies\n", l.Resource, math.Floor(l.Lobbies)) // as LobbiesPerHost
+			fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies), noun(math.Floor(l.Lobbies) == 1, "lobby")) // as LobbiesPerHost
 		}
 		fmt.Fprintf(w, "  CPU time alone, with nothing kept free, in ticks that take at most %.0f %% of their period: %.0f players a core\n", 100*p.Share, math.Floor(m.PlayersPerCore))
-		fmt.Fprintf(w, "%d players at a time: %d hosts, %.0f Mbit/s out; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour\n", m.Concurrent, m.Hosts, m.EgressMbps,
-			m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
+		money := "" // who gave no prices asked for none
+		if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
+			money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour", m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
+		}
+		fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out%s\n", several(m.Concurrent, "player"), several(m.Hosts, "host"), m.EgressMbps, money)
 	}
 	if v := p.Verified; v != nil {
 		fmt.Fprintln(w, verified(*v))

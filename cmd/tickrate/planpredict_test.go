@@ -100,3 +100,35 @@ a host of 8 cores, 30 % of it kept free: 362 lobbies, 3620 players; packets bind
 		t.Error(out.String())
 	}
 }
+
+// Money is told of where there are prices; one of a thing is not many.
+func TestPrintedMoneyAndPlurals(t *testing.T) {
+	p := printable()
+	text := func() string {
+		var out strings.Builder
+		printPrediction(&out, p)
+		return out.String()
+	}
+	for i, want := range []string{
+		"duels: 2 lobbies of 10 players at 128 Hz, a snapshot each 2 ticks\n",
+		"\n20000 players at a time: 6 hosts, 1272 Mbit/s out; 1533 EUR a month for hosts, 4179 for egress, 0.00039 a player-hour\n",
+	} {
+		if got := text(); !strings.Contains(got, want) {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+	p.Prices = capacity.DefaultPrices()
+	f, m := &p.Cost.Facts, p.Money
+	f.Lobbies, f.PerLobby, f.Spectators, f.SendEvery = 1, 32, 1, 1
+	m.LobbiesPerHost, m.PlayersPerHost, m.Concurrent, m.Hosts = 1, 32, 1, 1
+	m.Limits = []capacity.Limit{{Resource: "cpu", Lobbies: 1.9}}
+	p.Model.Steps, p.Model.HeldOut = 1, 1
+	for i, want := range []string{
+		"duels: 1 lobby of 32 players and 1 spectator at 128 Hz, a snapshot each tick\n", "fitted to 1 lobby live", "its error on 1 lobby that",
+		": 1 lobby, 32 players; packets binds\n", "enough for        1 lobby\n", "\n1 player at a time: 1 host, 1272 Mbit/s out\n",
+	} {
+		if got := text(); !strings.Contains(got, want) {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+}
