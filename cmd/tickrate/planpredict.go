@@ -220,6 +220,15 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 	}
 }
 
+// playText says how sure matches are by themselves; what was learned elsewhere, which a prediction mixes in, makes it surer.
+func playText(p capacity.Played) string {
+	text := several(p.Matches, "match") + " without a server, "
+	if open := p.Unsure.Bytes(p.Alive); open > 0 {
+		return text + fmt.Sprintf("which by themselves leave about %.1f %% of the bytes open; what was learned elsewhere is mixed in", 100*open)
+	}
+	return text + "which do not tell how much of the bytes they leave open"
+}
+
 func printPrediction(w io.Writer, p prediction) {
 	c, f := p.Cost, p.Cost.Facts
 	beside := ""
@@ -234,7 +243,7 @@ func printPrediction(w io.Writer, p prediction) {
 	}
 	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %s %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, several(p.Model.Steps, "lobby"), kind)
 	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
-	fmt.Fprintf(w, "play: %d matches by themselves, which leave about %.1f %% of the bytes open\n", f.Played.Matches, 100*f.Played.Unsure.Bytes(f.Played.Alive))
+	fmt.Fprintf(w, "play: %s\n", playText(f.Played))
 	for _, beyond := range c.Extrapolated {
 		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
 	}
@@ -253,7 +262,7 @@ func printPrediction(w io.Writer, p prediction) {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
 	if m := p.Money; m != nil {
-		fmt.Fprintf(w, "a host of %s, %.0f %% of it kept free: %s, %s; %s binds\n", several(p.Prices.HostCores, "core"), 100*p.Headroom, several(m.LobbiesPerHost, "lobby"),
+		fmt.Fprintf(w, "a host of %s, %.0f %% of it kept free: %s, %s; bound by %s\n", several(p.Prices.HostCores, "core"), 100*p.Headroom, several(m.LobbiesPerHost, "lobby"),
 			several(m.PlayersPerHost, "player"), m.Binding)
 		for _, l := range m.Limits {
 			fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies), noun(math.Floor(l.Lobbies) == 1, "lobby")) // as LobbiesPerHost

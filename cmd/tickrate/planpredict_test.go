@@ -91,7 +91,7 @@ func TestPrintedHosts(t *testing.T) {
 	var out strings.Builder
 	printPrediction(&out, printable())
 	const want = `
-a host of 8 cores, 30 % of it kept free: 362 lobbies, 3620 players; packets binds
+a host of 8 cores, 30 % of it kept free: 362 lobbies, 3620 players; bound by packets
   cpu      is enough for     1099 lobbies
   packets  is enough for      362 lobbies
   CPU time alone, with nothing kept free, in ticks that take at most 60 % of their period: 1962 players a core
@@ -125,10 +125,22 @@ func TestPrintedMoneyAndPlurals(t *testing.T) {
 	p.Model.Steps, p.Model.HeldOut = 1, 1
 	for i, want := range []string{
 		"duels: 1 lobby of 32 players and 1 spectator at 128 Hz, a snapshot each tick\n", "fitted to 1 lobby live", "its error on 1 lobby that",
-		": 1 lobby, 32 players; packets binds\n", "enough for        1 lobby\n", "\n1 player at a time: 1 host, 1272 Mbit/s out\n",
+		": 1 lobby, 32 players; bound by packets\n", "enough for        1 lobby\n", "\n1 player at a time: 1 host, 1272 Mbit/s out\n",
 	} {
 		if got := text(); !strings.Contains(got, want) {
 			t.Errorf("%d: %s", i, got)
 		}
+	}
+}
+
+// How sure the play is, is said of the matches by themselves; a match that tells nothing is not said to be sure.
+func TestPlayText(t *testing.T) {
+	p := printable().Cost.Facts.Played
+	if got, want := playText(p), "260 matches without a server, which by themselves leave about 1.1 % of the bytes open; what was learned elsewhere is mixed in"; got != want {
+		t.Error(got)
+	}
+	p.Unsure = capacity.Unsure{}
+	if got, want := playText(p), "260 matches without a server, which do not tell how much of the bytes they leave open"; got != want {
+		t.Error(got)
 	}
 }

@@ -16,6 +16,8 @@ func noun(single bool, one string) string {
 		return one
 	case y:
 		return stem + "ies"
+	case strings.HasSuffix(one, "ch"):
+		return one + "es"
 	}
 	return one + "s"
 }
