@@ -78,11 +78,14 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 	}
 	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
 	all, err := m.JudgeAll(ms)
-	if err == nil && f.HeldOut > 0 {
+	if err != nil {
+		return m, f, badUse(fmt.Errorf("%s: %w", path, err))
+	}
+	if f.HeldOut > 0 {
 		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
 		_, f.CPUWithin, f.BytesWithin = capacity.Within(all, 0.05, 0.02)
 	}
-	return m, f, badUse(err)
+	return m, f, nil
 }
 
 // asked are the facts of a scenario that a model predicts from.

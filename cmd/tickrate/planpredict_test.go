@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,5 +145,28 @@ func TestPlayText(t *testing.T) {
 	p.Unsure = capacity.Unsure{}
 	if got, want := playText(p), "260 matches without a server, which do not tell how much of the bytes they leave open"; got != want {
 		t.Error(got)
+	}
+}
+
+// Measurements that hold something out of which they tell nothing are refused by their file's name and in a sentence.
+func TestMeasurementsThatCannotBeJudged(t *testing.T) {
+	ms, err := capacity.ParseMeasurements("recorded", capacity.Recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms.Steps = slices.DeleteFunc(ms.Steps, func(s capacity.Measurement) bool { return !s.HeldOut && s.Facts.Codec == "range" })
+	text, err := ms.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"errors"}, {"--predict", "--scenario", "duels"}} {
+		want := "tickrate: " + file + `: codec "range" was not measured; those were: `
+		if code, out, errs := result(t, append(append([]string{"plan"}, args...), "--measurements", file)...); code != 2 || !strings.HasPrefix(errs, want) {
+			t.Errorf("%v: code %d, %s %s", args, code, out, errs)
+		}
 	}
 }
