@@ -191,7 +191,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 }
 
 // What a plan verifies the model by, beside the errors that its recording is known for: a small lobby of the plan's own scenario, of a size
-// that no model was fitted to, played here and now. It takes a few seconds.
+// that no model was fitted to, played here and now.
 const (
 	verifyPlayers = 40
 	verifyQuick   = 0.02
