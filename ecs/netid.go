@@ -1,6 +1,11 @@
 package ecs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // NetID names one entity for its whole life, on the wire and in memory. 0 is nobody.
 //
@@ -24,3 +29,23 @@ func (id NetID) Generation() uint8 { return uint8(id) }
 
 // String reads as index.generation.
 func (id NetID) String() string { return fmt.Sprintf("%d.%d", id.Index(), id.Generation()) }
+
+// ErrNetID is ParseNetID's error.
+var ErrNetID = errors.New("expected a net id such as 8.1, or its number, 2049")
+
+// ParseNetID reads an id as String writes it, or as its number: 8.1 is 2049. 0 and 0.0, which are nobody, are refused.
+func ParseNetID(s string) (NetID, error) {
+	index, generation, dotted := strings.Cut(s, ".")
+	n, err := strconv.ParseUint(index, 10, 32)
+	if err == nil && dotted {
+		var gen uint64
+		if gen, err = strconv.ParseUint(generation, 10, 8); n >= MaxSlots {
+			err = ErrNetID
+		}
+		n = n<<8 | gen
+	}
+	if err != nil || n == 0 {
+		return 0, ErrNetID
+	}
+	return NetID(n), nil
+}

@@ -283,7 +283,11 @@ func (h *Host) late(clock *Clock, steps int, late time.Duration, givenUp uint64)
 		h.delayed(late + time.Duration(i+1)*period)
 	}
 	h.stalls.Add(givenUp)
-	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d ticks", float64(late+time.Duration(givenUp)*period)/1e6, givenUp)
+	ticks := "ticks"
+	if givenUp == 1 {
+		ticks = "tick"
+	}
+	h.log.say(h.clock(), "stall", "stalled %.0f ms, gave up %d %s", float64(late+time.Duration(givenUp)*period)/1e6, givenUp, ticks)
 }
 
 // delayed counts one tick that is late by so much.

@@ -41,14 +41,14 @@ func withWalls(c Config, dir string) (with Config, found string, err error) {
 		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
 	if share == 0 || c.Relevance == RelevanceAuto && share < leastWalls {
-		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of cells of %g m: nothing is made of it", 100*share, wallSample, cell), nil
+		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of places from each other: too few for players to be left out of snapshots", 100*share, wallSample), nil
 	}
 	c.Walls, err = keptWalls(c, grid, dir)
 	if err != nil {
 		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
 	w := c.Walls.Config()
-	return c, fmt.Sprintf("walls hide %.0f %% of pairs of cells: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s",
+	return c, fmt.Sprintf("walls hide %.0f %% of pairs of places from each other: %d by %d cells of %g m, a table of %d KiB, ready in %.2f s",
 		100*c.Walls.Hidden(), w.Wide, w.Deep, w.Cell, c.Walls.Bytes()/1024, time.Since(start).Seconds()), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/tickrate/tickrate/ecs"
@@ -138,9 +137,9 @@ func (q *question) answer(l *Lobby) []Verdict {
 
 // netID reads a net id from a query.
 func netID(r *http.Request, name string) (ecs.NetID, error) {
-	n, err := strconv.ParseUint(r.URL.Query().Get(name), 10, 32)
-	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%s=%q: expected a net id, as the console's list shows them", name, r.URL.Query().Get(name))
+	id, err := ecs.ParseNetID(r.URL.Query().Get(name))
+	if err != nil {
+		return 0, fmt.Errorf("%s=%q: %w", name, r.URL.Query().Get(name), err)
 	}
-	return ecs.NetID(n), nil
+	return id, nil
 }

@@ -473,7 +473,7 @@ func TestWhyOverHTTP(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Why != WhyTold || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
 		t.Errorf("%d %s: %+v %v", w.Code, w.Body, v, err)
 	}
-	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200} {
+	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
 		if w := get("", query, ""); w.Code != want {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}

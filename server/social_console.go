@@ -231,14 +231,14 @@ func (l *Lobby) list(call *console.Call) error {
 }
 
 // errNobody is what is said of a name or id that nobody has.
-var errNobody = errors.New("expected the name or id of somebody who is here; see list")
+var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
 
 // whom finds the player with a name, whatever the case of its letters, or an id; also one who is away.
 func (l *Lobby) whom(word string) (*guest, error) {
 	slot, ok := l.social.names[fold(word)]
-	if id, err := strconv.ParseUint(word, 10, 32); !ok && err == nil {
-		slot = int32(ecs.NetID(id).Index())
-		ok = id != 0 && int(slot) < len(l.guests) && uint64(l.guests[slot].id) == id && l.match.Vital(ecs.NetID(id)) != nil
+	if id, err := ecs.ParseNetID(word); !ok && err == nil {
+		slot = int32(id.Index())
+		ok = int(slot) < len(l.guests) && l.guests[slot].id == id && l.match.Vital(id) != nil
 	}
 	if !ok {
 		return nil, errNobody

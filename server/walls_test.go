@@ -28,8 +28,8 @@ func TestWallsOfTheMap(t *testing.T) {
 		{town, RelevanceGrid, true, RelevanceGrid, "cells of 4 m, a table of "}, // from the file
 		{town, RelevanceAll, false, RelevanceAll, ""},
 		{town, RelevanceOff, false, RelevanceOff, ""},
-		{open, RelevanceAuto, false, RelevanceAll, "nothing is made of it"},
-		{open, RelevanceGrid, false, RelevanceGrid, "nothing is made of it"},
+		{open, RelevanceAuto, false, RelevanceAll, "too few for players to be left out"},
+		{open, RelevanceGrid, false, RelevanceGrid, "too few for players to be left out"},
 	} {
 		cfg, found, err := withWalls(Config{Arena: c.arena, ArenaName: "test", Relevance: c.asks}, dir)
 		if err != nil {

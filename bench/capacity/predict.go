@@ -67,7 +67,7 @@ func (m *Model) Predict(f Facts) (Prediction, error) {
 		return p, fmt.Errorf("mode %q was not measured; deathmatch was", f.Mode)
 	}
 	if len(m.Stages) == 0 {
-		return p, errors.New("CPU times, of which these measurements have none")
+		return p, errors.New("expected CPU times, of which these measurements have none")
 	}
 	for _, x := range inputs {
 		if v, r := x.of(f), m.ranges[x.name]; v < r[0]*0.999 || v > r[1]*1.001 {

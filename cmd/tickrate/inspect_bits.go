@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -161,12 +162,12 @@ func newInspectWhy() *cobra.Command {
 		Use:   "why CLIENT [ENTITY]",
 		Short: "Tell why a client of a running server is not told of an entity",
 		Long: `why asks a running server what became of an entity in the newest snapshot to a client: told, or why not. Players are named by their
-net ids, as the console's list shows them; things by class and number: projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0.
+net ids, as inspect shots and replay print them (8.1) or as the console's list does (2049); things by class and number: projectile:ID, grenade:ID, barrel:3, cube:0, teleporter:0, zone:0.
 Without ENTITY it prints a table about all players and things, which has their names:
 
   curl --data list http://127.0.0.1:7914/v1/console
-  tickrate inspect why 65537
-  tickrate inspect why 65537 65540`,
+  tickrate inspect why 2049
+  tickrate inspect why 8.1 3.1`,
 		Args: func(c *cobra.Command, args []string) error { return badUse(cobra.RangeArgs(1, 2)(c, args)) },
 		RunE: func(c *cobra.Command, ids []string) error { return inspectWhy(c, f, ids) },
 	}
@@ -183,9 +184,13 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 			if _, err := server.ParseThingRef(id); err != nil {
 				return badUse(err)
 			}
-		} else if n, err := strconv.ParseUint(id, 10, 32); err != nil || n == 0 {
-			return badUse(fmt.Errorf("%q: expected a net id, a whole number above 0", id))
+			continue
 		}
+		n, err := ecs.ParseNetID(id)
+		if err != nil {
+			return badUse(fmt.Errorf("%q: %w", id, err))
+		}
+		ids[i] = strconv.FormatUint(uint64(n), 10) // as servers of older builds read it, too
 	}
 	q := url.Values{"client": {ids[0]}}
 	if len(ids) == 2 {

@@ -41,7 +41,7 @@ func TestInspectBits(t *testing.T) {
 		!strings.Contains(out, "player") || !strings.Contains(out, "100.00") {
 		t.Errorf("%d: %s %s", code, out, errs)
 	}
-	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why"}, {"why", "1", "2", "3"}, {"why", "1", "chair:2"}, {"why", "1", "barrel:"}, {"why", "x", "2"}, {"why", "0", "2"}} {
+	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why"}, {"why", "1", "2", "3"}, {"why", "1", "chair:2"}, {"why", "1", "barrel:"}, {"why", "x", "2"}, {"why", "0", "2"}, {"why", "1", "8.256"}} {
 		if out, errs, code := told(t, command(t, append([]string{"inspect"}, args...)...)); code != 2 || errs == "" {
 			t.Errorf("%v: code %d, %s %s", args, code, out, errs)
 		}
@@ -70,7 +70,7 @@ func TestInspectARunningServer(t *testing.T) {
 	if out, errs, code := told(t, command(t, "inspect", "why", "--http", r.HTTP, "--http-token", "s", "77", "78")); code != 0 || !strings.Contains(out, "there is no such client") {
 		t.Errorf("with the secret %d: %s %s", code, out, errs)
 	}
-	for _, args := range [][]string{{"77"}, {"77", "barrel:0"}} {
+	for _, args := range [][]string{{"77"}, {"77", "barrel:0"}, {"8.1"}, {"8.1", "3.1"}} {
 		out, errs, code := told(t, command(t, append([]string{"inspect", "why", "--http", r.HTTP, "--http-token", "s"}, args...)...))
 		if code != 0 || !strings.Contains(out, "there is no such client") {
 			t.Errorf("%v: %d: %s %s", args, code, out, errs)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -142,19 +141,11 @@ func parseID(flag, text string) (uint32, error) {
 	if text == "" {
 		return 0, nil
 	}
-	slot, generation, printed := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(slot, 10, 32)
-	if err == nil && printed {
-		var g uint64
-		if g, err = strconv.ParseUint(generation, 10, 8); n >= 1<<24 {
-			err = strconv.ErrRange
-		}
-		n = n<<8 | g
-	}
+	id, err := ecs.ParseNetID(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s %q: expected a net id such as 3.1, or its number", flag, text)
+		return 0, fmt.Errorf("%s %q: %w", flag, text, err)
 	}
-	return uint32(n), nil
+	return uint32(id), nil
 }
 
 // keep adds those that are wanted, and forgets what is too old.

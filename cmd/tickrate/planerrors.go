@@ -41,7 +41,7 @@ func planErrors(c *cobra.Command, file string, asJSON bool) error {
 	}
 	all, err := m.JudgeAll(ms)
 	if err != nil {
-		return badUse(fmt.Errorf("%s: expected %w", from, err))
+		return badUse(fmt.Errorf("%s: %w", from, err))
 	}
 	held := capacity.Axes(ms, all, true)
 	w := c.OutOrStdout()

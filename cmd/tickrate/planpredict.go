@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +23,8 @@ type prediction struct {
 	Model    modelFacts          `json:"model"`
 	Cost     capacity.Prediction `json:"prediction"`
 	Prices   capacity.Prices     `json:"prices"`
+	Headroom float64             `json:"headroom"`   // share of each host that stays free
+	Share    float64             `json:"tick_share"` // of the tick period that a tick may take
 	Money    *capacity.Costs     `json:"costs,omitempty"`
 	Refused  string              `json:"refused,omitempty"` // why there are no costs
 	Verified *capacity.Verdict   `json:"verified,omitempty"`
@@ -47,7 +51,7 @@ func (m modelFacts) errors() string {
 	if m.HeldOut == 0 {
 		return "others is unknown: nothing was held out"
 	}
-	return fmt.Sprintf("%d lobbies that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", m.HeldOut,
+	return fmt.Sprintf("%s that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", several(m.HeldOut, "lobby"),
 		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
 }
 
@@ -74,11 +78,14 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 	}
 	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
 	all, err := m.JudgeAll(ms)
-	if err == nil && f.HeldOut > 0 {
+	if err != nil {
+		return m, f, badUse(fmt.Errorf("%s: %w", path, err))
+	}
+	if f.HeldOut > 0 {
 		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
 		_, f.CPUWithin, f.BytesWithin = capacity.Within(all, 0.05, 0.02)
 	}
-	return m, f, badUse(err)
+	return m, f, nil
 }
 
 // asked are the facts of a scenario that a model predicts from.
@@ -132,17 +139,21 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 	if err != nil {
 		return err
 	}
-	out := prediction{Scenario: f.s, Model: facts, Prices: prices}
-	if out.Cost, err = predictable(c.Context(), &m, f.s); err != nil {
-		return badUse(fmt.Errorf("%s: %w", facts.File, err))
+	shown := newScreen(c.OutOrStdout(), f.json)
+	shown.note("playing matches of %s by themselves", f.s.Name)
+	out := prediction{Scenario: f.s, Model: facts, Prices: prices, Headroom: f.headroom, Share: level.WithDefaults().TickShare}
+	out.Cost, err = predicted(c.Context(), &m, f.s, facts.File)
+	if shown.clear(); err != nil {
+		return err
 	}
 	costs, err := out.Cost.Costs(level, prices, f.concurrent, f.headroom)
 	if out.Money = &costs; err != nil {
 		out.Money, out.Refused = nil, err.Error()
 	}
 	if f.verify {
+		shown.note("verifying the prediction")
 		v, err := verifyModel(c.Context(), &m, f.s, verifySure)
-		if err != nil {
+		if shown.clear(); err != nil {
 			return err
 		}
 		out.Verified = &v
@@ -180,7 +191,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 }
 
 // What a plan verifies the model by, beside the errors that its recording is known for: a small lobby of the plan's own scenario, of a size
-// that no model was fitted to, played here and now. It takes a few seconds.
+// that no model was fitted to, played here and now.
 const (
 	verifyPlayers = 40
 	verifyQuick   = 0.02
@@ -196,33 +207,46 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 		r.plan.Config = append(r.plan.Config, capacity.Setting{Name: name, Value: value})
 	}
 	set("plan --predict", "errors on "+facts.errors())
-	s := r.flags.s
-	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
-	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
-	if _, err := predictable(ctx, &m, s); err != nil || r.flags.quick || ctx.Err() != nil {
+	if r.flags.quick || ctx.Err() != nil {
 		return
 	}
 	out.note("verifying predictions")
+	s := r.flags.s
+	s.Lobby.Players, s.Lobby.Lobbies, s.Lobby.Grow = min(verifyPlayers, s.Lobby.Players), 1, "players"
+	s.Lobby.Spectators = min(s.Lobby.Spectators, s.Lobby.Players)
+	if _, err := predictable(&m, s); err != nil {
+		return
+	}
 	if v, err := verifyModel(ctx, &m, s, verifyQuick); err == nil {
 		r.plan.Verified = &v
 		set(fmt.Sprintf("verified, %d players", s.Lobby.Players), verified(v))
 	}
 }
 
+// playText says how sure matches are by themselves; what was learned elsewhere, which a prediction mixes in, makes it surer.
+func playText(p capacity.Played) string {
+	text := several(p.Matches, "match") + " without a server, "
+	if open := p.Unsure.Bytes(p.Alive); open > 0 {
+		return text + fmt.Sprintf("which by themselves leave about %.1f %% of the bytes open; what was learned elsewhere is mixed in", 100*open)
+	}
+	return text + "which do not tell how much of the bytes they leave open"
+}
+
 func printPrediction(w io.Writer, p prediction) {
 	c, f := p.Cost, p.Cost.Facts
 	beside := ""
 	if f.Spectators > 0 {
-		beside = fmt.Sprintf(" and %d spectators", f.Spectators)
+		beside = " and " + several(f.Spectators, "spectator")
 	}
-	fmt.Fprintf(w, "%s: %d lobbies of %d players%s at %d Hz, a snapshot each %d ticks\n", p.Scenario.Name, f.Lobbies, f.PerLobby, beside, f.TickHz, f.SendEvery)
+	fmt.Fprintf(w, "%s: %s of %s%s at %d Hz, a snapshot each %s\n", p.Scenario.Name, several(f.Lobbies, "lobby"), several(f.PerLobby, "player"), beside, f.TickHz,
+		strings.TrimPrefix(several(f.SendEvery, "tick"), "1 "))
 	kind := "live, system calls with it"
 	if p.Model.Virtual {
 		kind = "in virtual time, without system calls"
 	}
-	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %d lobbies %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, p.Model.Steps, kind)
+	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %s %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, several(p.Model.Steps, "lobby"), kind)
 	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
-	fmt.Fprintf(w, "play: %d matches by themselves, which leave about %.1f %% of the bytes open\n", f.Played.Matches, 100*f.Played.Unsure.Bytes(f.Played.Alive))
+	fmt.Fprintf(w, "play: %s\n", playText(f.Played))
 	for _, beyond := range c.Extrapolated {
 		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
 	}
@@ -241,12 +265,17 @@ func printPrediction(w io.Writer, p prediction) {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
 	if m := p.Money; m != nil {
-		fmt.Fprintf(w, "a host of %d cores: %d lobbies, %d players; %s binds (%.0f players a core)\n", p.Prices.HostCores, m.LobbiesPerHost, m.PlayersPerHost, m.Binding, m.PlayersPerCore)
+		fmt.Fprintf(w, "a host of %s, %.0f %% of it kept free: %s, %s; bound by %s\n", several(p.Prices.HostCores, "core"), 100*p.Headroom, several(m.LobbiesPerHost, "lobby"),
+			several(m.PlayersPerHost, "player"), m.Binding)
 		for _, l := range m.Limits {
-			fmt.Fprintf(w, "  %-8s is enough for %8.0f lobbies\n", l.Resource, l.Lobbies)
+			fmt.Fprintf(w, "  %-8s is enough for %8.0f %s\n", l.Resource, math.Floor(l.Lobbies), noun(math.Floor(l.Lobbies) == 1, "lobby")) // as LobbiesPerHost
 		}
-		fmt.Fprintf(w, "%d players at a time: %d hosts, %.0f Mbit/s out; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour\n", m.Concurrent, m.Hosts, m.EgressMbps,
-			m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
+		fmt.Fprintf(w, "  CPU time alone, with nothing kept free, in ticks that take at most %.0f %% of their period: %.0f players a core\n", 100*p.Share, math.Floor(m.PlayersPerCore))
+		money := "" // who gave no prices asked for none
+		if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
+			money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour", m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
+		}
+		fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out%s\n", several(m.Concurrent, "player"), several(m.Hosts, "host"), m.EgressMbps, money)
 	}
 	if v := p.Verified; v != nil {
 		fmt.Fprintln(w, verified(*v))

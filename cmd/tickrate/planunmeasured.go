@@ -32,15 +32,24 @@ func unmeasured(sc scenario.Scenario) error {
 	return nil
 }
 
-// predictable predicts a scenario, or says why not.
-func predictable(ctx context.Context, m *capacity.Model, sc scenario.Scenario) (capacity.Prediction, error) {
+// predictable are the facts of a scenario that a model predicts from, or why it does not. Nothing is played for them.
+func predictable(m *capacity.Model, sc scenario.Scenario) (capacity.Facts, error) {
 	if err := unmeasured(sc); err != nil {
-		return capacity.Prediction{}, err
+		return capacity.Facts{}, err
 	}
 	f := asked(sc)
-	var err error
+	_, err := m.Predict(f)
+	return f, err
+}
+
+// predicted plays matches of a scenario and predicts it. Its error is of use where measurements tell nothing of it; from is what to call them.
+func predicted(ctx context.Context, m *capacity.Model, sc scenario.Scenario, from string) (p capacity.Prediction, err error) {
+	f, err := predictable(m, sc)
+	if err != nil {
+		return p, badUse(fmt.Errorf("%s: %w", from, err))
+	}
 	if f.Played, err = playedOf(ctx, sc); err != nil {
-		return capacity.Prediction{}, err
+		return p, err
 	}
 	return m.Predict(f)
 }
