@@ -33,12 +33,16 @@ func TestSoloIsAsALobby(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := openPlace(s, 0)
+			at, err := openPlace(s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			lobbies.add(over)
-			solos.add(playSolo(s, at))
+			alone, err := playSolo(s, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			solos.add(alone)
 			if k == 0 {
 				sameBegin(t, c.l, at)
 			}
@@ -79,7 +83,10 @@ func sameBegin(t *testing.T, l lesson, at place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newSolo(s, at.arena, at.game, at.walls)
+	p, err := newSolo(s, at)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.leave, g.leave = 0, 0
 	used := func(m *sim.Match) (n int) {
 		for slot := range m.Poses() { // but for who looks on, of whom there is nothing to play
