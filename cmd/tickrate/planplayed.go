@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
 // Matches are played until what they leave unsure of the bytes is playedSure, or so many ticks of a player have been played: 0.7 microseconds each, on all
@@ -37,7 +38,7 @@ func playedOf(ctx context.Context, s scenario.Scenario) (capacity.Played, error)
 	if known, ok := playedKnown.Load(key); ok {
 		return known.(capacity.Played), nil
 	}
-	p, err := playAll(ctx, s, playedSeed+seedOf(key, false))
+	p, err := playAll(ctx, s, playedSeed+seedOf(key, false), mostPlayed(s))
 	if err == nil {
 		playedKnown.Store(key, p)
 	}
@@ -51,23 +52,32 @@ type place struct {
 	walls bool // houses hide who is behind them
 }
 
-// openPlace makes the map that a scenario names.
-func openPlace(s scenario.Scenario) (p place, err error) {
+// openPlace makes the map that a scenario names; pack is what a lobby's content is, read once for all maps.
+func openPlace(s scenario.Scenario, pack *content.Pack) (p place, err error) {
 	name := fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.Ground(s.Lobby.Players), s.Play.Seed)
 	if p.arena, err = openArena(name); err != nil {
 		return p, err
 	}
-	p.game, err = openGame("", name, s.Lobby.Mode)
+	p.game, err = sim.GameOn(pack, name, s.Lobby.Mode)
 	p.walls = s.Lobby.Map == "town"
 	return p, err
 }
 
-func playAll(ctx context.Context, s scenario.Scenario, dice uint64) (p capacity.Played, err error) {
+// mostPlayed bounds how many matches of a scenario are played.
+func mostPlayed(s scenario.Scenario) int {
 	all, each := playedMost, int((matchSeconds+s.Measure.WarmSeconds)*float64(s.Rates.TickHz))*s.Lobby.Players
 	if s.Lobby.Map == "town" {
 		all, each = 2*all, each+playedTown*s.Ground(s.Lobby.Players)
 	}
-	most := min(max(all/each, 2*playedBatch), playedEnd)
+	return min(max(all/each, 2*playedBatch), playedEnd)
+}
+
+// playAll plays matches, at most so many, with the dice of a seed and the next ones.
+func playAll(ctx context.Context, s scenario.Scenario, dice uint64, most int) (p capacity.Played, err error) {
+	pack, err := openContent("")
+	if err != nil {
+		return p, err
+	}
 	facts := asked(s)
 	var parts []capacity.Facts
 	for played := 0; played < most && (played < 2*playedBatch || !(p.Unsure.Bytes(p.Alive) < playedSure)); {
@@ -78,7 +88,7 @@ func playAll(ctx context.Context, s scenario.Scenario, dice uint64) (p capacity.
 		errs := make([]error, len(all))
 		sideBySide(len(all), func(i int) {
 			k := uint64(played + i)
-			all[i], errs[i] = playOn(s, s.Play.Seed+k, dice+k)
+			all[i], errs[i] = playOn(s, pack, s.Play.Seed+k, dice+k)
 		})
 		if err := errors.Join(errs...); err != nil {
 			return p, err
@@ -96,9 +106,9 @@ func playAll(ctx context.Context, s scenario.Scenario, dice uint64) (p capacity.
 }
 
 // playOn plays one match on the map of a seed, with the dice of another.
-func playOn(s scenario.Scenario, ground, dice uint64) (match, error) {
+func playOn(s scenario.Scenario, pack *content.Pack, ground, dice uint64) (match, error) {
 	s.Play.Seed = ground
-	at, err := openPlace(s)
+	at, err := openPlace(s, pack)
 	if err != nil {
 		return match{}, err
 	}

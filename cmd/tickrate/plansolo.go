@@ -38,6 +38,7 @@ type solo struct {
 	x, z    []float32
 	team    []uint8
 	looks   []*interest.Client // of the first players
+	open    bool               // a town where nobody is hidden: they see all
 	told    match
 }
 
@@ -105,6 +106,16 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 		cell = sight.CellFor(at.arena)
 		if p.walls, err = sight.NewLazy(at.arena, sight.Fit(at.arena, cell)); err != nil {
 			return err
+		}
+		least := server.LeastWalls
+		if s.Lobby.Relevance == "grid" {
+			least = math.SmallestNonzeroFloat64
+		}
+		if !p.walls.Hides(server.WallSample, least) { // too little for a lobby's table
+			if p.walls, cell = nil, 0; s.Lobby.FarMetres == 0 {
+				p.open = true
+				return nil
+			}
 		}
 	}
 	g, n := server.Cells(at.arena, cell), len(p.seats)
@@ -296,6 +307,14 @@ func (p *solo) count(i int) {
 		return
 	}
 	p.told.lookAt(p.m)
+	if id := p.seats[0].id; p.open && id != 0 {
+		p.told.eyes++
+		for slot, pose := range p.m.Poses() {
+			if pose.ID != 0 && slot != id.Index() {
+				p.told.seen++
+			}
+		}
+	}
 	for k, c := range p.looks {
 		id := p.seats[k].id
 		if id == 0 {
