@@ -119,13 +119,13 @@ const (
 )
 
 var habits = [numHabits]kind{
-	{"alive", true, habitUnsure, [2]float64{0.05, 0.23}, func(f Facts) float64 { return f.Alive }, habitFeatures},
-	{"launches", false, habitUnsure, [2]float64{habitAway, 0.05}, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},               // a second
+	{"alive", true, habitUnsure, [2]float64{0.05, 0.2}, func(f Facts) float64 { return f.Alive }, habitFeatures},
+	{"launches", false, habitUnsure, [2]float64{0.045, 0.2}, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},               // a second
 	{"shots", false, habitUnsure, [2]float64{habitAway, 0.08}, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / alive(f) }, habitFeatures}, // a second
-	{"kills", false, habitUnsure, [2]float64{0.04, 0.21}, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                          // a second
+	{"kills", false, habitUnsure, [2]float64{0.04, 0.2}, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                          // a second
 	{"flights", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},         // s that one lasts
 	{"turns", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
-	{"sight", true, 0, [2]float64{0.08, 0.38}, func(f Facts) float64 { // share of enemies, where not everybody is seen
+	{"sight", true, 0, [2]float64{0.4, 0.4}, func(f Facts) float64 { // share of enemies, where not everybody is seen
 		if ruled(f) == 0 || f.PerLobby < 2 {
 			return 0
 		}
@@ -257,7 +257,7 @@ func (h *Habit) at(f Facts) float64 {
 }
 
 // habitAway is what terms are off by beside what neighbours tell, at least: lessons were left out one by one to know by how much. In towns it is many times as
-// much for who is alive, dies and is seen: no term knows how houses stand.
+// much for who is alive, dies and throws, as no term knows how houses stand, and for who is seen where a reach spans nearly all of the map.
 const habitAway = 0.03
 
 // off is that of a scenario.
