@@ -120,9 +120,9 @@ const (
 
 var habits = [numHabits]kind{
 	{"alive", true, habitUnsure, [2]float64{0.05, 0.2}, func(f Facts) float64 { return f.Alive }, habitFeatures},
-	{"launches", false, habitUnsure, [2]float64{0.045, 0.2}, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},               // a second
+	{"launches", false, habitUnsure, [2]float64{0.045, 0.2}, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},                    // a second
 	{"shots", false, habitUnsure, [2]float64{habitAway, 0.08}, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / alive(f) }, habitFeatures}, // a second
-	{"kills", false, habitUnsure, [2]float64{0.04, 0.2}, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                          // a second
+	{"kills", false, habitUnsure, [2]float64{0.04, 0.2}, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                           // a second
 	{"flights", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},         // s that one lasts
 	{"turns", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
 	{"sight", true, 0, [2]float64{0.4, 0.4}, func(f Facts) float64 { // share of enemies, where not everybody is seen
