@@ -96,7 +96,7 @@ var layers = []layer{
 	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
-		"ecs/geom ecs/tick", tests: "server", shell: "*"},
+		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
 	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +

@@ -205,6 +205,13 @@ type thin struct {
 	room int      // mean bits of a snapshot for rows
 }
 
+// reserve makes room for so many words of slots, if there is none.
+func (h *thin) reserve(words int) {
+	if h.last == nil {
+		h.last, h.seen = make([]uint16, 64*words), make([]uint64, words)
+	}
+}
+
 func (h *thin) reset() {
 	clear(h.last)
 	clear(h.seen)
@@ -224,9 +231,7 @@ func turns(l *Lobby, g *guest) (all, patience int) {
 // nearer, so that nobody on the edge comes and goes.
 func (h *thin) fit(l *Lobby, g *guest, see []uint64, most int) []uint64 {
 	s, now := &l.crowd, g.index(l.match.Tick(), l)
-	if h.last == nil {
-		h.last, h.seen = make([]uint16, 64*len(see)), make([]uint64, len(see))
-	}
+	h.reserve(len(see))
 	if h.room == 0 {
 		h.room = max(most, 0)
 	}

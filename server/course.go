@@ -194,7 +194,11 @@ func (l *Lobby) build(g Ground) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWorld(cfg), nil
+	w := newWorld(cfg)
+	if l.reserved {
+		reserveViews(&w.crowd, &w.things.scenery, cfg.Players)
+	}
+	return w, nil
 }
 
 // Make does beforehand what Change would do with a ground in the tick that it holds up: it packs the arena for those who lack it, and makes

@@ -15,6 +15,7 @@ import (
 type crowd struct {
 	grid  *interest.Grid
 	walls *sight.Crowd // nil where none hide anybody
+	spare spare        // for those who have not looked yet
 	at    tick.Tick    // the grid's
 	ids   []ecs.NetID
 	x, z  []float32
@@ -122,7 +123,9 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	defer l.enter(StageDelta)
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if g.eyes == nil {
-		g.eyes = interest.NewClient(s.grid)
+		g.eyes = s.spare.take(s.grid)
+	}
+	if g.fights == nil {
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
 	slot := l.eye(g)

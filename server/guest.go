@@ -86,19 +86,11 @@ type guest struct {
 
 // open begins a session for the player of a guest, in the memory of the one before.
 func (g *guest) open(now time.Duration, l *Lobby) {
+	g.furnish(&l.cfg)
 	peer, tracker, shown, owner, eyes, things := g.peer, g.tracker, g.shown, g.owner, g.eyes, g.things
 	if eyes != nil {
 		eyes.Reset()
 		clear(g.fights)
-	}
-	if peer == nil {
-		groups := (l.cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
-		peer = new(session.Peer)
-		tracker = snapshot.NewTracker(groups, tick.Tick(l.cfg.Interval))
-		shown = snapshot.NewHeld(l.cfg.Players)
-		tracker.Keep(shown)
-		owner = snapshot.NewOwnerWriter(l.cfg.Models.Owner, tick.Tick(l.cfg.Interval))
-		things = newHold(&l.cfg)
 	}
 	peer.Reset(now, session.Config{})
 	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, shown: shown, owner: owner, inputs: g.inputs,

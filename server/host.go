@@ -48,6 +48,7 @@ type HostConfig struct {
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
 	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Touch   func()        // has the system give the memory that this process has asked for; all places are made before. Default: each place is made when it is first taken
 	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
@@ -118,6 +119,10 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	if err == nil {
 		h.interval = h.lobby.cfg.Interval
+		if cfg.Touch != nil {
+			h.lobby.Reserve()
+			cfg.Touch()
+		}
 		h.lobby.Prepare()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		if cfg.HTTP != "" {

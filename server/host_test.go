@@ -122,6 +122,37 @@ func TestHost(t *testing.T) {
 	}
 }
 
+// Before anybody can come a host makes all places if it is to touch its memory, and otherwise none.
+func TestHostTouches(t *testing.T) {
+	for _, c := range []struct {
+		touch         bool
+		made, touched int
+	}{{false, 0, 0}, {true, 4, 1}} {
+		cfg, touched := hostConfig("mmsg"), 0
+		if c.touch {
+			cfg.Touch = func() { touched++ }
+		}
+		h, err := NewHost(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		for i := range h.lobby.guests {
+			if h.lobby.guests[i].peer != nil {
+				made++
+			}
+		}
+		if made != c.made || touched != c.touched {
+			t.Errorf("touch %v: %d places made, expected %d; touched %d times, expected %d", c.touch, made, c.made, touched, c.touched)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := h.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // greeted is a client of a host that has said Welcome, over a real socket.
 type greeted struct {
 	*net.UDPConn

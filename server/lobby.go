@@ -226,6 +226,7 @@ type Lobby struct {
 	posted   int  // bytes in out
 	fresh    fresh
 
+	reserved   bool // see Reserve
 	unobserved bool // see Observe
 	Stats      Stats
 }

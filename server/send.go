@@ -208,15 +208,18 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 	}
 }
 
-// tally adds a guest's new input counts to the tick's. It is called where its inbox is at hand anyway, when commands come, and once a
-// second, as none may: a look into 500 of them in every tick would be a percent of it.
+// tally adds a guest's new input counts to the tick's. It is called once a second, as no commands may come, and before a guest or its
+// match goes: a look into 500 inboxes in every tick would be a percent of it.
 func (l *Lobby) tally(g *guest) {
+	if l.unobserved {
+		return
+	}
 	if inbox := l.match.Inbox(g.id); inbox != nil {
 		l.tallyOf(g, inbox)
 	}
 }
 
-// tallyOf is tally for whose inbox is at hand.
+// tallyOf is tally where the inbox is at hand anyway: when commands come.
 func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
 	if l.unobserved {
 		return

@@ -13,6 +13,7 @@ import (
 type scenery struct {
 	grid  *interest.Grid
 	walls *sight.Crowd // nil where none hide anything
+	spare spare        // for those who have not looked yet
 	at    tick.Tick    // of the grid
 	now   tick.Tick    // of the columns
 	ids   []ecs.NetID
@@ -136,7 +137,7 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	s.fill(l, l.frames.At(l.match.Tick()))
 	d.fill(l)
 	if h.eyes == nil {
-		h.eyes = interest.NewClient(d.grid)
+		h.eyes = d.spare.take(d.grid)
 	}
 	slot := l.eye(g)
 	if slot < 0 { // looks through nobody's eyes

@@ -238,9 +238,7 @@ func (m *Match) SelfInto(id ecs.NetID, motion *move.Motion, abilities *ability.S
 	if p == nil {
 		return nil
 	}
-	s := m.state.Get(id)
-	motion.Pos, motion.Vel = *p, geom.Vec3(*m.vel.Get(id))
-	motion.Loco, motion.Jumps, motion.Since, motion.Held = s.Loco, s.Jumps, s.Since, s.Held
+	motion.Load(p, (*geom.Vec3)(m.vel.Get(id)), m.state.Get(id))
 	*abilities = *m.ability.Get(id)
 	return m.vital.Get(id)
 }

@@ -60,7 +60,7 @@ type Step struct {
 	LatenessRaw    Quantiles `json:"lateness_raw_us"`   // of the ticks that were played alone
 	HiccupMicros   Quantiles `json:"hiccup_us"`         // what the machine took on the server's processor: how late a thread woke that only sleeps
 	SwarmHiccup    Quantiles `json:"swarm_hiccup_us"`   // likewise in the swarm's process
-	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its slots, with those that it skipped
+	SwarmLateness  Quantiles `json:"swarm_lateness_us"` // its sends, with those that it skipped
 	SwarmRaw       Quantiles `json:"swarm_lateness_raw_us"`
 	SwarmOwn       Quantiles `json:"swarm_lateness_own_us,omitzero"` // what swarm_lateness_us would be had the machine taken nothing from it; zero where that is not known
 	SwarmTaken     *Taken    `json:"swarm_taken,omitempty"`          // nil likewise
@@ -88,7 +88,7 @@ type Step struct {
 	AllocsPerTick float64 `json:"allocs_per_tick"`
 	GCs           uint64  `json:"gcs"` // collections begun while measuring
 
-	SwarmLate  uint64   `json:"swarm_late"` // slots of the swarm's schedule that were over half a tick late, or left out
+	SwarmLate  uint64   `json:"swarm_late"` // turns of players in the swarm's schedule that were over half a tick late, or left out
 	Void       bool     `json:"void"`       // the swarm or the machine, not the server, was found wanting
 	VoidReason string   `json:"void_reason,omitempty"`
 	Pass       bool     `json:"pass"`

@@ -1,6 +1,7 @@
 package dst
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +16,9 @@ type Case struct {
 	Clients int           // the first so many of those that the seed draws; 0: all
 	Without []int         // numbers of faults that are left out, ascending
 }
+
+// Lasts is how long a case is played for: until Until, or Length.
+func (c Case) Lasts() time.Duration { return cmp.Or(c.Until, Length) }
 
 // String is the case as flags.
 func (c Case) String() string {

@@ -41,41 +41,42 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	for i, c := range []struct {
 		name  string
 		spoil func(all []*replay.Chunk) []*replay.Chunk
-		says  string // "" nothing
+		says  string // "" anything
+		times int    // more than once where it is drawn what is spoiled
 	}{
-		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, ""},
-		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick"},
-		{"3 the last is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick"},
+		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
+		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
+		{"3 the last is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
 		{"4 what came in another second", func(all []*replay.Chunk) []*replay.Chunk {
 			n := d.IntN(len(all) - 2)
 			all[n].Log, all[n+1].Log = all[n+1].Log, all[n].Log
 			return all
-		}, "another than it was"},
+		}, "another than it was", 4},
 		{"5 the state of another tick", func(all []*replay.Chunk) []*replay.Chunk {
 			all[4].Key = all[8].Key
 			return all
-		}, "the state before tick"},
+		}, "the state before tick", 1},
 		{"6 a state in which a number is another", func(all []*replay.Chunk) []*replay.Chunk {
 			key := all[8].Key
 			key[len(key)/8]++
 			return all
-		}, ""},
+		}, "", 1},
 		{"7 a fingerprint", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log[len(c.Log)-2*prints-1-d.IntN(8)]++
 			return all
-		}, "the fingerprint of tick"},
+		}, "the fingerprint of tick", 4},
 		{"8 a log that is longer", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log = append(c.Log, 0)
 			return all
-		}, "bytes too many"},
+		}, "bytes too many", 4},
 		{"9 no state at the beginning", func(all []*replay.Chunk) []*replay.Chunk {
 			all[0].Key = nil
 			return all
-		}, "a state of 0 bytes"},
+		}, "a state of 0 bytes", 1},
 	} {
-		for range 4 {
+		for range c.times {
 			h, all := read()
 			all = c.spoil(all)
 			file := &reel{on: &disk{space: -1}}

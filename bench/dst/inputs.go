@@ -1,7 +1,6 @@
 package dst
 
 import (
-	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
@@ -30,11 +29,8 @@ func (w *world) checkInputs() {
 		}
 	}
 	for i := range w.Clients {
-		c := w.client(i)
+		c := w.joined(i)
 		if c == nil {
-			continue
-		}
-		if state, _ := c.State(); state != client.Joined {
 			continue
 		}
 		in := m.Inbox(c.ID())

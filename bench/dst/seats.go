@@ -1,7 +1,6 @@
 package dst
 
 import (
-	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs"
 )
 
@@ -31,11 +30,8 @@ func (w *world) checkSeats() {
 	var owner [64]ecs.NetID
 	var of [64]int
 	for i := range w.Clients {
-		c := w.client(i)
+		c := w.joined(i)
 		if c == nil {
-			continue
-		}
-		if state, _ := c.State(); state != client.Joined {
 			continue
 		}
 		at := c.ID().Index() % len(owner)

@@ -42,6 +42,16 @@ func (w *world) client(i int) *client.Client {
 	return w.Clients[i]
 }
 
+// joined is client i if it is in the match, as far as it knows; nil otherwise.
+func (w *world) joined(i int) *client.Client {
+	if c := w.client(i); c != nil {
+		if state, _ := c.State(); state == client.Joined {
+			return c
+		}
+	}
+	return nil
+}
+
 // clock is what client n's own clock shows: it began somewhere and has run at another speed since.
 func (w *world) clock(n int, now time.Duration) time.Duration {
 	s := &w.souls[n]
@@ -77,11 +87,8 @@ func (w *world) live() {
 		if !speaks && !hears {
 			continue
 		}
-		c := w.client(i)
+		c := w.joined(i)
 		if c == nil {
-			continue
-		}
-		if state, _ := c.State(); state != client.Joined {
 			continue
 		}
 		if speaks {

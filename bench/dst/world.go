@@ -180,10 +180,7 @@ func (w *world) run() (breach *Breach) {
 			breach = w.breach
 		}
 	}()
-	until := w.c.Until
-	if until == 0 {
-		until = Length
-	}
+	until := w.c.Lasts()
 	for w.Now() < until && w.breach == nil {
 		w.happen()
 		for _, k := range w.crooks {
@@ -274,7 +271,7 @@ func nan(all ...float32) bool {
 	return false
 }
 
-// home is an address of an attacker.
+// lair is an address of an attacker.
 func lair(n int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{172, 16, byte(n), 1}), 4000)
 }

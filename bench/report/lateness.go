@@ -29,10 +29,10 @@ func lateness(p capacity.Plan) (t latenessTable) {
 	}
 	t = latenessTable{s.Players, []latenessRow{
 		{"ticks that were played", s.LatenessRaw}, {"with those given up, from the schedule", s.LatenessMicros}, {"a thread that only sleeps, in the server", s.HiccupMicros},
-		{"slots that the swarm played", s.SwarmRaw}, {"with those it skipped, from the schedule", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
+		{"what the swarm sent", s.SwarmRaw}, {"with what it left out, from the schedule", s.SwarmLateness}, {"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
 	if k := s.SwarmTaken; k != nil {
-		name := fmt.Sprintf("slots of the swarm, without the %s ms that the machine took from it (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
+		name := fmt.Sprintf("what the swarm sent, without the %s ms that the machine took from it (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
 		t.Rows = append(t.Rows, latenessRow{name, s.SwarmOwn})
 	}
 	return t

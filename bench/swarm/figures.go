@@ -12,18 +12,14 @@ import (
 type Figures struct {
 	Age  *meter.Histogram // of the newest snapshot, sampled by every player each four ticks, ns
 	RTT  *meter.Histogram // smoothed, sampled likewise, ns
-	Late *meter.Histogram // how long after its instant each slot of the schedule had sent its last datagram, ns, with those that were skipped: each as late as it would have been
-	Raw  *meter.Histogram // likewise, of the slots that were played alone
+	Late *meter.Histogram // how long after the begin of its slot each player had sent, ns, with the turns that were left out: each as late as it would have been
+	Raw  *meter.Histogram // likewise, without those
 	Own  *meter.Histogram // what Late would be had the machine taken nothing, see pace.Own: the same where it is not known what it took
 
 	Taken Taken // by the machine
 
-	Ticks          uint64 // command ticks of all players
-	Sends          uint64 // datagrams sent
-	Slots          uint64 // of the schedule, given up ones included
-	LateSlots      uint64 // that had sent all more than half a tick late, or nothing at all
-	LateTicks      uint64 // command ticks made so late that the server may have missed them: our fault, not its
-	BytesUp        uint64
+	Sent
+
 	BytesDown      uint64
 	DatagramsDown  uint64
 	Mispredictions uint64
@@ -34,7 +30,7 @@ type Figures struct {
 	Looks          uint64 // times that the first client of a lobby looked who is there
 	Seen           uint64 // others whom it saw, all times together
 	Elapsed        time.Duration
-	CPU            time.Duration // of the driving thread
+	CPU            time.Duration // of the driving thread, and of its relief
 
 	Sampled          int             // players whose datagrams are accounted for
 	SampledDatagrams uint64          // that their sockets gave
@@ -92,26 +88,26 @@ func (t *Taken) add(d time.Duration) {
 	}
 }
 
-// lateShare is the part of all slots that may break the budget before the figures are void.
+// lateShare is the part of all turns that may break the budget before the figures are void.
 const lateShare = 0.01
 
 // LateMost is the lateness that a swarm keeps to on an idle machine, at p99.9.
 const LateMost = 2 * time.Millisecond
 
 // Kept is whether it did. Figures may be of use that did not: Void says when they are not.
-func (f *Figures) Kept() bool { return f.Slots > 0 && f.Late.Quantile(0.999) < int64(LateMost) }
+func (f *Figures) Kept() bool { return f.Turns > 0 && f.Late.Quantile(0.999) < int64(LateMost) }
 
 // OwnKept is whether it did but for what the machine took from it: then what made it late is the machine, and not the work.
-func (f *Figures) OwnKept() bool { return f.Slots > 0 && f.Own.Quantile(0.999) < int64(LateMost) }
+func (f *Figures) OwnKept() bool { return f.Turns > 0 && f.Own.Quantile(0.999) < int64(LateMost) }
 
 // Void says why the figures are worth nothing, or "" if they are good: the generator proves itself.
 func (f *Figures) Void() string {
 	switch {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
-	case float64(f.LateSlots) > lateShare*float64(f.Slots):
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of its slots were over half a tick late",
-			100*float64(f.LateSlots)/float64(f.Slots))
+	case float64(f.LateTurns) > lateShare*float64(f.Turns):
+		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of what it sent was over half a tick late",
+			100*float64(f.LateTurns)/float64(f.Turns))
 	}
 	return ""
 }

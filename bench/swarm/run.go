@@ -26,52 +26,61 @@ const (
 //
 // Sending goes by the schedule: the players of a slot decide and send as soon as it begins, and what has been received is taken in during
 // the time that is left of it. So a burst, as when the server sends everybody a snapshot in one tick, waits in the sockets and makes
-// nobody late.
+// nobody late. Where the machine holds the sender up, a second one sends for it, see relief.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
-	period := s.cfg.Rate.Period() / slots
-	begin, cpu := s.pace.Now(), pace.ThreadCPU()
+	period := s.period()
+	begin, cpu := s.pace.Now(), pace.ThreadCPU()+time.Duration(s.spent.Load())
 	stolen, _ := pace.Stolen()
 	s.slot = int64(begin/period) + 1
-	s.taken.Look()
-	s.own = pace.Own{}
+	s.queue.begin(s.slot-1, 0)
+	s.took()
+	s.own, s.Figures.Taken.Known = pace.Own{}, s.taken.Known()
+	relief := s.relieve()
 	defer func() {
 		s.Figures.Elapsed += s.pace.Now() - begin
-		s.Figures.CPU += pace.ThreadCPU() - cpu
+		s.Figures.CPU += pace.ThreadCPU() + time.Duration(s.spent.Load()) - cpu
 		s.robbed(stolen)
 	}()
 	for ; ; s.slot++ {
 		due := time.Duration(s.slot) * period
+		s.moves(due)
 		if due > begin+d || ctx.Err() != nil {
-			return s.Err()
+			break
 		}
 		begun, slept := s.wait(due)
-		s.now = begun
-		took := s.took()
-		s.own.Begin(due, begun, took)
-		if slept {
-			s.Figures.Taken.woke(begun - due - took)
-		}
-		s.play(int(s.slot % slots))
+		s.begin(due, begun, slept)
+		s.play()
 		end := s.pace.Now()
-		took = s.took()
-		s.own.Work(end, took)
-		s.late(end-due, s.own.Late())
-		if s.slot%slots == 0 {
-			s.look()
-			if until != nil && until() {
-				return s.Err()
-			}
+		s.work(end, s.took())
+		sent := end - begun - s.lost
+		if s.slot%slots == 0 && s.tick(until) {
+			break
 		}
-		s.take(due+period-period/8, end-begun-took)
-		s.own.Work(s.pace.Now(), s.took())
-		s.giveUp(due, begun, period)
+		s.take(due+period-period/8, sent)
+		s.work(s.pace.Now(), s.took())
+		s.giveUp(due, begun)
 	}
+	relief.end()
+	s.gather(&s.hand)
+	return s.Err()
 }
 
+// tick does what is done once a tick, without the relief, and reports whether to stop.
+func (s *Swarm) tick(until func() bool) bool {
+	s.gate.shut()
+	defer s.gate.open.Store(true)
+	s.gather(&s.hand)
+	s.look()
+	return until != nil && until()
+}
+
+// period is that of a slot.
+func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
+
 // wait waits for the instant due and returns the time, and whether there was anything to wait for. What is taken while the thread is parked
-// is looked at apart, since it makes nothing late.
+// is looked at apart, since it makes nothing late, unless that lasts beyond the instant.
 func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
-	if s.pace.Park(due) {
+	if s.pace.Park(due) && s.pace.Now() < due {
 		s.took()
 	}
 	slept = s.pace.Now() < due
@@ -79,49 +88,80 @@ func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
 	return s.pace.Now(), slept
 }
 
+// begin begins the slot that was due at an instant, after a sleep or without one.
+func (s *Swarm) begin(due, begun time.Duration, slept bool) {
+	took := s.took()
+	s.now, s.lost, s.worked = begun, 0, begun
+	s.own.Begin(due, begun, took)
+	if slept {
+		s.Figures.Taken.woke(begun - due - took)
+	}
+	s.moves(begun)
+	s.on.Store(int32(pace.CPU()))
+}
+
 // took is what the machine took since it was last asked.
 func (s *Swarm) took() time.Duration {
-	d := s.taken.Look()
+	d := s.taken.Look(time.Duration(s.spent.Load()))
 	s.Figures.Taken.add(d)
+	s.lost += d
 	return d
+}
+
+// work tells the own schedule that the driver worked until the instant now, and what was taken of that.
+func (s *Swarm) work(now, took time.Duration) {
+	s.own.Work(now, took)
+	s.worked = now
+	s.moves(now)
+}
+
+// looked is when the driver has sent what it has, by the clock and by its own schedule. What was taken of a chunk that was no longer than usual is left for the next look.
+func (s *Swarm) looked() (now, own time.Duration) {
+	took := time.Duration(0)
+	if now = s.pace.Now(); now-s.worked > usual {
+		took = s.took()
+	}
+	s.work(now, took)
+	return now, s.own.Now()
+}
+
+// usual is what a chunk of sends takes at most, unless something is amiss.
+const usual = 150 * time.Microsecond
+
+// gather adds what a hand has counted to the figures. Who cannot send before anybody is in waits for a server.
+func (s *Swarm) gather(h *hand) {
+	s.Figures.Sent.add(h.sent)
+	h.sent = Sent{}
+	if h.err != nil && s.err == nil && s.Joined() > 0 {
+		s.err = h.err
+	}
+	h.err = nil
 }
 
 // robbed adds what a hypervisor took since it had taken so much.
 func (s *Swarm) robbed(before time.Duration) {
 	t := &s.Figures.Taken
-	t.Known = s.taken.Known()
 	if now, ok := pace.Stolen(); ok {
 		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
 	}
 }
 
-// late counts by how much the last datagram of a slot left after the slot's instant, and by how much it had in the swarm's own schedule.
-func (s *Swarm) late(by, own time.Duration) {
-	f := &s.Figures
-	f.Late.Record(int64(by))
-	f.Raw.Record(int64(by))
-	f.Own.Record(int64(own))
-	f.Slots++
-	if by > s.cfg.Rate.Period()/2 {
-		f.LateSlots++
-	}
-}
-
-// giveUp leaves out the slots that cannot be made up for, after one that began over a tick late, and counts them as late.
-func (s *Swarm) giveUp(due, begun, period time.Duration) {
-	behind := int64((begun - due) / period)
+// giveUp leaves out the slots that cannot be made up for, after one that began over a tick late, and counts their turns as late: but for those that the relief has
+// played.
+func (s *Swarm) giveUp(due, begun time.Duration) {
+	behind := int64((begun - due) / s.period())
 	if behind <= slots {
 		return
 	}
+	each := max(len(s.bots)/slots, 1)
 	for range behind {
-		due += period
+		s.slot++
+		due += s.period()
 		s.own.Skip(due)
-		s.Figures.Late.Record(int64(begun - due))
-		s.Figures.Own.Record(int64(min(s.own.Late(), begun-due)))
+		if s.queue.begin(s.slot, 0) {
+			s.hand.late(begun-due, min(s.own.Late(), begun-due), each)
+		}
 	}
-	s.Figures.Slots += uint64(behind)
-	s.Figures.LateSlots += uint64(behind)
-	s.slot += behind
 }
 
 // take takes in what has arrived until the instant end, after the sending of a slot has taken the time sent. Where that left no time for all of
@@ -145,6 +185,7 @@ func (s *Swarm) poll(end time.Duration) bool {
 		if s.now = s.pace.Now(); s.now >= end {
 			return false
 		}
+		s.moves(s.now)
 		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
 			silent = -1
 		}
@@ -161,27 +202,41 @@ func (s *Swarm) receive(i int, data []byte) {
 		s.Figures.SampledDatagrams++
 		s.Figures.SampledBytes += uint64(len(data))
 	}
-	_ = s.bots[i].client.Receive(s.now, data)
+	s.seize(i)
+	b := &s.bots[i]
+	_ = b.client.Receive(max(s.now, b.at), data)
+	s.release(i)
 }
 
-// play lets the players of a slot decide and send. Who has nothing to do yet is passed over without touching it: the memory of thousands
+// play lets the players of the slot decide and send, if nobody else has. Who has nothing to do yet is passed over without touching it: the memory of thousands
 // of clients is further away than the work they take.
-func (s *Swarm) play(slot int) {
-	period := s.cfg.Rate.Period()
-	s.manners(slot)
-	if s.cfg.Bare {
-		s.sweep()
-		return
+func (s *Swarm) play() {
+	s.manners(int(s.slot % slots))
+	fresh := s.queue.begin(s.slot, s.turns())
+	switch {
+	case s.cfg.Bare:
+		if s.queue.slot() == s.slot {
+			s.hand.sweep(s.slot, s.now, s.sample)
+		}
+	case fresh:
+		s.share()
 	}
-	share := slot % shares
+}
+
+// share plays a slot whose players look twice a tick whether they are due.
+func (s *Swarm) share() {
+	period, share := s.cfg.Rate.Period(), int(s.slot%shares)
 	late := s.now - s.played[share] - period/looks // than it should have been after the last time
 	s.played[share] = s.now
-	early := s.now + period/16 // a clock may run faster by a twentieth than was expected
+	s.hand.play(s.slot)
+	early := int64(s.now + period/16) // a clock may run faster by a twentieth than was expected
 	for i := share; i < len(s.bots); i += shares {
-		if early >= s.due[i] {
-			s.step(i, late)
+		if early >= s.due[i].Load() {
+			s.hand.step(i, s.now, late)
+			s.sample(i)
 		}
 	}
+	s.hand.tell()
 }
 
 // manners lets the players of a slot say something, or go. They are asked once a tick.
@@ -189,28 +244,13 @@ func (s *Swarm) manners(slot int) {
 	if s.cfg.Chat <= 0 && s.cfg.Churn <= 0 {
 		return
 	}
+	s.gate.shut()
+	defer s.gate.open.Store(true)
 	for i := slot; i < len(s.bots); i += slots {
 		s.chat(&s.bots[i])
 		if s.err == nil {
 			s.err = s.churn(i)
 		}
-	}
-}
-
-// step lets player i decide about the ticks that are due, and send.
-func (s *Swarm) step(i int, late time.Duration) {
-	b := &s.bots[i]
-	for due := b.client.Advance(s.now); due > 0; due-- {
-		b.client.Command(b.brain.Wish(s.sight(i)))
-		s.Figures.Ticks++
-		if late > s.slack(b) {
-			s.Figures.LateTicks++
-		}
-	}
-	s.send(i)
-	s.due[i] = b.client.Due()
-	if (s.slot/slots+int64(i/slots))%sampleEvery == 0 {
-		s.sample(b, s.bare(i))
 	}
 }
 
@@ -221,16 +261,11 @@ func (s *Swarm) slack(b *bot) time.Duration {
 	return time.Duration(max(b.last.Lead, 0))*period + period/4
 }
 
-// sight gathers what bot i decides by.
-func (s *Swarm) sight(i int) *Sight {
-	if s.bare(i) { // it knows nothing
-		s.view = Sight{Tick: 1, Rate: s.cfg.Rate}
-		return &s.view
-	}
+// see gathers what bot i decides by.
+func (s *Swarm) see(i int, view *Sight) {
 	b, eyes := &s.bots[i], s.eyes[i%len(s.eyes)]
-	self, _ := b.client.Self()
-	view := &s.view
-	*view = Sight{Tick: 1, Rate: s.cfg.Rate, Self: self, ID: uint32(b.client.ID()), Eyes: eyes}
+	view.Self, _ = b.client.Self()
+	view.ID, view.Eyes = uint32(b.client.ID()), eyes
 	if now, t, ok := b.client.Predicted(); ok {
 		view.Self.Self, view.Tick = now, t+1
 	}
@@ -239,18 +274,21 @@ func (s *Swarm) sight(i int) *Sight {
 		view.Team = eyes[slot].Team
 	}
 	s.ways.Show(view, b.client)
-	return view
 }
 
 // sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes.
-func (s *Swarm) sample(b *bot, bare bool) {
-	for ok := !bare; ok; _, ok = b.client.NextEvent() {
+func (s *Swarm) sample(i int) bool {
+	if (s.slot/slots+int64(i/slots))%sampleEvery != 0 {
+		return true
 	}
-	for ok := !bare; ok; _, ok = b.client.NextLine() {
+	b := &s.bots[i]
+	for ok := !s.bare(i); ok; _, ok = b.client.NextEvent() {
+	}
+	for ok := !s.bare(i); ok; _, ok = b.client.NextLine() {
 	}
 	now := b.client.Pulse()
 	if !now.Joined {
-		return
+		return true
 	}
 	f := &s.Figures
 	if now.Snapshots > 0 {
@@ -260,4 +298,5 @@ func (s *Swarm) sample(b *bot, bare bool) {
 	f.Mispredictions += now.Mispredictions - b.last.Mispredictions
 	f.Shots += now.Shots - b.last.Shots
 	b.last = now
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -48,15 +49,23 @@ type Swarm struct {
 	hear   []func(int, []byte) // receive of each lobby, made a value once
 	ear    int                 // the lobby that is heard next
 	bots   []bot
-	due    []time.Duration           // by bot: not before this has it anything to do
+	due    []atomic.Int64            // by bot: not before this has it anything to do, ns
+	held   []atomic.Bool             // by bot: somebody has it in hand
+	hand   hand                      // the driver's
+	gate   gate                      // open while the driver waits, or is at single players
+	beat   atomic.Int64              // when the driver moved last, or will, ns
+	on     atomic.Int32              // the processor that it was on
+	spent  atomic.Int64              // CPU time of the reliefs, ns
+	worked time.Duration             // until when it has told its own schedule
+	lost   time.Duration             // what was taken of its slot
 	played [shares]time.Duration     // by share of the bots: when they were last looked at
 	maps   map[[32]byte]*arena.Arena // by hash, what the server sent among them
 	model  map[uint64]ghost.Models   // likewise
 	eyes   [][]Enemy                 // by lobby
-	view   Sight
 	ways   Ways
 	drifts []Drift // of bare bots, by bot
-	next   int     // of the bots, in a sweep
+	queue  queue
+	cpus   []int // processors that it may use
 	pace   *pace.Pacer
 	taken  *pace.Taken // from the goroutine's thread
 	own    pace.Own
@@ -69,6 +78,7 @@ type Swarm struct {
 // bot is one player.
 type bot struct {
 	client *client.Client
+	at     time.Duration // it was last asked to decide
 	brain  Brain
 	dice   dice         // of what it says
 	last   client.Pulse // as far as it is in the figures
@@ -100,8 +110,9 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
-	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]time.Duration, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New(), taken: pace.NewTaken()}
+	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, cpus: pace.CPUs(), pace: pace.New(), taken: pace.NewTaken()}
+	s.hand.s, s.hand.look = s, s.looked
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)
 	}
@@ -118,7 +129,7 @@ func Open(cfg Config) (*Swarm, error) {
 		if s.bots[i], err = s.bot(i); err != nil {
 			return nil, errors.Join(err, s.shut())
 		}
-		s.due[i] = time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)
+		s.due[i].Store(int64(time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)))
 	}
 	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
 	for i := range s.Figures.Sampled {
@@ -237,29 +248,17 @@ func (s *Swarm) churn(i int) error {
 		return nil
 	}
 	b.client.Leave(s.now)
-	s.send(i)
+	s.hand.send(i, s.now)
 	dice := b.dice
 	next, err := s.bot(i)
 	if err != nil {
 		return err
 	}
 	*b = next
-	b.dice, s.due[i] = dice, s.now
+	b.dice = dice
+	s.due[i].Store(int64(s.now))
 	s.Figures.Churned++
 	return nil
-}
-
-// send sends what player i has to say.
-func (s *Swarm) send(i int) {
-	out := s.bots[i].client.Outgoing(s.now)
-	for k := range out.Len() {
-		_, data := out.At(k)
-		s.Figures.Sends++
-		s.Figures.BytesUp += uint64(len(data))
-		if err := s.fleet[i%len(s.fleet)].Send(i/len(s.fleet), data); err != nil && s.err == nil && s.Joined() > 0 {
-			s.err = fmt.Errorf("player %d: %w", i, err)
-		}
-	}
 }
 
 // look renews what everybody of a lobby knows of everybody, through the eyes of its first full client.

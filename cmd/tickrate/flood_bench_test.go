@@ -141,7 +141,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(after.TickWall.P99/1000, "tick-p99-ms")
 	b.ReportMetric(100*(after.CPUSeconds-before.CPUSeconds)/(after.Seconds-before.Seconds), "core-%")
 	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
-	b.ReportMetric(percent(int64(s.Figures.LateSlots), s.Figures.Slots), "late-%")
+	b.ReportMetric(percent(int64(s.Figures.LateTurns), s.Figures.Turns), "late-%")
 }
 
 // floodSeen sums up what the players know.

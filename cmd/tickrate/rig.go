@@ -157,7 +157,7 @@ func (r *rig) measured(players, clients int, rep server.Report, f *swarm.Figures
 		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
 		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
-		SwarmLate: f.LateSlots, VoidReason: f.Void(),
+		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.Taken; k.Known {
 		s.SwarmOwn = micros(f.Own)

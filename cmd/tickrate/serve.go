@@ -39,8 +39,9 @@ type serveFlags struct {
 	codec                                           string
 	players, rate, interval, kbps, workers          int
 	content                                         int
+	huge, reserve                                   bool
 	seed                                            uint64
-	ready, echo, console, hiccup, leash, huge, fog  bool
+	ready, echo, console, hiccup, leash, fog        bool
 	exec                                            []string
 	record, killcam                                 string
 	idleWarn, idleKick                              int
@@ -147,6 +148,7 @@ Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 	fl.BoolVar(&f.ready, "ready", false, "print one line of JSON with the addresses once ready, for programs that start this one")
 	fl.BoolVar(&f.hiccup, "hiccup", false, "measure what the machine itself takes, for /stats: how late a thread wakes that only sleeps")
 	fl.BoolVar(&f.huge, "huge-pages", true, "have the kernel keep the memory in pages of 2 MiB, where it does so for those who ask: a tick takes a tenth less")
+	fl.BoolVar(&f.reserve, "reserve", true, "take the memory of all --players before the first can come, so that no tick waits for the system to give it; =false takes it as they come")
 	fl.BoolVar(&f.echo, "echo", false, "no lobby: send every payload back, to try netcode 1.02 clients that know nothing of the game")
 	fl.BoolVar(&f.console, "console", false, "read lines for the console from standard input, also if it is no terminal; help lists what there is")
 	fl.StringArrayVar(&f.exec, "exec", nil, "`file` of lines for the console to run first, below this directory; may be repeated; default none")
@@ -174,8 +176,8 @@ func serve(c *cobra.Command, f serveFlags) error {
 		return err
 	}
 	places(f.workers + 2)
-	if f.huge {
-		go huge.Keep(c.Context())
+	if f.reserve {
+		cfg.Touch = func() { huge.Touch(f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -188,6 +190,10 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if err != nil {
 		return err
+	}
+	if f.huge {
+		huge.Heap(func() {}) // what packing took and gave back has left holes in large pages
+		go huge.Keep(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))

@@ -174,8 +174,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
 
-// swarmPlaces is how many goroutines run at a time beside a swarm: itself, the hiccup meter, and one for the rest.
-const swarmPlaces = 3
+// swarmPlaces is how many goroutines run at a time beside a swarm: itself, its relief, the hiccup meter, and one for the rest.
+const swarmPlaces = 4
 
 // progress is what a terminal shows while the players play for a time.
 func progress(g *swarm.Figures, players int, played, of time.Duration) string {
@@ -314,6 +314,7 @@ type summary struct {
 	Said           uint64  `json:"chat_lines"`
 	LateP999       float64 `json:"swarm_late_ms_p999"`
 	Kept           bool    `json:"swarm_schedule_kept"` // that is less than 2 ms
+	Relieved       float64 `json:"swarm_relieved"`      // part of the turns that a second thread played, as the first was held up
 	Taken          *taken  `json:"swarm_taken"`         // by the machine; null where the system does not tell
 	CPU            float64 `json:"swarm_cores"`
 	CPUPerTick     float64 `json:"swarm_us_per_client_tick"`
@@ -363,7 +364,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		AgeP50: ms(g.Age.Quantile(0.5)), AgeP99: ms(g.Age.Quantile(0.99)),
 		RTTP50: ms(g.RTT.Quantile(0.5)), RTTP99: ms(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said, LateP999: ms(g.Late.Quantile(0.999)),
-		Kept: g.Kept(), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
+		Kept: g.Kept(), Relieved: float64(g.Relieved) / float64(max(g.Turns, 1)), Taken: takenFrom(g), CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)), Void: g.Void(), Bytes: account(g), Netgraphs: graphs,
 	}
 	if f.json {
 		e := json.NewEncoder(w)
@@ -377,6 +378,9 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  %d rounds fired, %d mispredictions\n", out.Shots, out.Mispredictions)
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n", out.CPU, out.CPUPerTick,
 		out.LateP999, millis(swarm.LateMost), keptWords(out.Kept, "missed"))
+	if out.Relieved > 0 {
+		fmt.Fprintf(w, "  %.2f %% of its turns were played by its relief, a second thread, as the first was held up\n", 100*out.Relieved)
+	}
 	printTaken(w, out.Taken, sec)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
 	printBytes(w, f.players, out.Bytes)
@@ -392,7 +396,7 @@ func printTaken(w io.Writer, t *taken, sec float64) {
 		fmt.Fprintln(w, "  the machine: what it took from the swarm is not known on this system")
 		return
 	}
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without them late by %.2f ms at p99.9 (%s)\n",
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; without all of it late by %.2f ms at p99.9 (%s)\n",
 		t.Millis, sec, t.InBursts, t.Bursts, millis(swarm.Burst), t.LongestMs, t.LateP999, keptWords(t.Kept, "missed by itself"))
 	if t.LateWakes > 0 {
 		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts, or a hypervisor that does not tell; not left out\n", t.LateWakes, millis(swarm.Burst), t.Overslept)

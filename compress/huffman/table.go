@@ -119,18 +119,8 @@ func (t *Table) Encode(w *bitio.Writer, sym int) {
 	w.Bits(uint64(c&0xffff), uint(c>>16))
 }
 
-// Decode takes one symbol. It returns -1 if the bits are no code or end too early.
-func (t *Table) Decode(r *bitio.Reader) int {
-	sym, n := t.Lookup(r.Peek(MaxLength))
-	r.Skip(n)
-	if r.Err() != nil {
-		return -1
-	}
-	return sym
-}
-
 // Lookup finds the symbol whose code stands in the lowest bits of window, of which MaxLength must be present, and its
-// length. It returns -1 and 0 if there is none. It spares a decoder that has peeked already a second look.
+// length, which the caller skips. It returns -1 and 0 if there is none.
 func (t *Table) Lookup(window uint64) (sym int, n uint) {
 	if e := t.fast[window&uint64(len(t.fast)-1)]; e != 0 {
 		return int(e >> 4), uint(e & 15)

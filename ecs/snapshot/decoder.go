@@ -203,7 +203,7 @@ func (d *Decoder) commit(t tick.Tick) {
 	f := d.slot(t)
 	if f.Tick != t {
 		d.frames[int(t/d.interval)&(Window-1)], d.stage = d.stage, f
-		d.found(t)
+		d.adopt(t)
 		return
 	}
 	for _, s := range d.staged {
@@ -225,8 +225,9 @@ func (d *Decoder) commit(t tick.Tick) {
 	}
 }
 
-// found makes what was the stage the frame of tick t, of which nothing was known before: what is not staged is what lay there.
-func (d *Decoder) found(t tick.Tick) {
+// adopt makes what was the stage the frame of tick t, of which nothing was known before. Rows that are not staged lose the
+// ids that lay there; their numbers are what lay there.
+func (d *Decoder) adopt(t tick.Tick) {
 	f, next := d.slot(t), 0
 	f.Tick, f.groups = t, 0
 	clear(f.have)

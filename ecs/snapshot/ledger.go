@@ -82,9 +82,7 @@ func (l *ledger) touch(row, step int) {
 
 // beginRows says that the snapshot that is about to be sent says rows.
 func (k *Tracker) beginRows() *ledger {
-	if k.ledger.words == 0 {
-		k.ledger = newLedger(k.groups*GroupRows, k.words)
-	}
+	k.Reserve()
 	l, row := &k.ledger, k.at
 	l.touch(row, int(k.step()))
 	k.drop(row)

@@ -19,6 +19,13 @@ func (p *Packer) Reserve(slots int) {
 // Reserve makes room for single rows in all columns, which they otherwise take with the first.
 func (e *Encoder) Reserve() { e.roomForRows() }
 
+// Reserve makes room for what the tracker keeps of snapshots that leave rows out, which it otherwise takes with the first such.
+func (k *Tracker) Reserve() {
+	if k.ledger.words == 0 {
+		k.ledger = newLedger(k.groups*GroupRows, k.words)
+	}
+}
+
 // Alone makes the tracker name one baseline at a time, never older ones with it: for rows whose fields are all expected to stay as they
 // are (schema.Hold). Fewer sets are shared by more clients.
 func (k *Tracker) Alone() { k.alone = true }

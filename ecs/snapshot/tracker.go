@@ -37,8 +37,8 @@ const (
 const MaxGroups = 4096
 
 // Tracker knows which groups of which snapshots one client has acknowledged, over the last Window send intervals, and
-// picks baselines. It takes 64 bits a group; 3.2 KiB more for each 128 slots from the first snapshot on that leaves rows
-// out.
+// picks baselines. It takes 64 bits a group; 3.2 KiB more for each 128 slots from Reserve on, or from the first snapshot on that leaves
+// rows out.
 type Tracker struct {
 	interval tick.Tick
 	now      tick.Tick
@@ -47,7 +47,7 @@ type Tracker struct {
 	at       int               // its interval's index
 	alone    bool              // baselines come one at a time
 	whole    bool              // some snapshot since the last one by rows has said whole groups
-	ledger   ledger            // empty as long as all snapshots have said whole groups
+	ledger   ledger            // without memory until Reserve, or until a snapshot leaves rows out
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
 	rest     []uint64          // of Runs

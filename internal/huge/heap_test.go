@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // What the heap holds is still there afterwards, wherever it is; and the heap is among the regions that are asked for.
@@ -42,6 +44,46 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 		t.Skip("the kernel has large pages, and gave none: too old, or short of memory")
 	}
 	runtime.KeepAlive(data)
+}
+
+// What the heap has asked for is there after Touch, though nobody has written to it, and holds what it held.
+func TestTouchBringsWhatWasAskedFor(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		data := make([]byte, 24<<20)
+		if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), unix.MADV_DONTNEED); errno != 0 { // it may be of a test before
+			t.Fatal(errno)
+		}
+		for i := 0; i < len(data); i += 3 << 20 { // of some large pages a part is there
+			data[i] = byte(1 + i>>20)
+		}
+		before := resident(t, data)
+		got := Touch(large)
+		if got == 0 {
+			t.Skip("the system cannot be asked")
+		}
+		if after := resident(t, data); before == len(data) || after != len(data) || got < after {
+			t.Errorf("large %v: %d of %d bytes are there, before %d; Touch says %d", large, after, len(data), before, got)
+		}
+		for i, b := range data {
+			if i%(3<<20) == 0 && b != byte(1+i>>20) || i%(3<<20) != 0 && b != 0 {
+				t.Fatalf("byte %d is %d", i, b)
+			}
+		}
+	}
+}
+
+// resident is how much of data is in memory, by the system's pages.
+func resident(t *testing.T, data []byte) (bytes int) {
+	t.Helper()
+	small := os.Getpagesize()
+	in := make([]byte, (len(data)+small-1)/small)
+	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
+		t.Fatal(errno)
+	}
+	for _, b := range in {
+		bytes += int(b&1) * small
+	}
+	return bytes
 }
 
 func TestParse(t *testing.T) {

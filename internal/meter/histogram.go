@@ -52,22 +52,25 @@ func NewHistogram(highest int64) *Histogram {
 func newTally(highest int64) *tally { return &tally{hdr: hdr.New(1, highest, significantDigits)} }
 
 // Record adds one value. A value below 0 counts as 0, one above the range as the highest; see Clamped.
-func (h *Histogram) Record(v int64) {
+func (h *Histogram) Record(v int64) { h.RecordN(v, 1) }
+
+// RecordN adds n values that are the same, n being at least 1, in the time of one.
+func (h *Histogram) RecordN(v, n int64) {
 	h.mu.Lock()
-	h.live.record(v, h.highest)
+	h.live.record(v, n, h.highest)
 	h.mu.Unlock()
 }
 
 // record never meets hdr's error path, which would allocate: the value is in range by then.
-func (t *tally) record(v, highest int64) {
+func (t *tally) record(v, n, highest int64) {
 	if v < 0 || v > highest {
 		v = min(max(v, 0), highest)
-		t.clamped++
+		t.clamped += n
 	}
-	t.count++
-	t.sum += v
+	t.count += n
+	t.sum += n * v
 	t.max = max(t.max, v)
-	_ = t.hdr.RecordValue(v)
+	_ = t.hdr.RecordValues(v, n)
 }
 
 // add pours from into t.

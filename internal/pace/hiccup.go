@@ -26,7 +26,7 @@ func NewHiccup(on []int, late func(time.Duration)) *Hiccup {
 		defer close(h.done)
 		runtime.LockOSThread() // not undone: the thread ends with its processors
 		if len(on) > 0 {
-			_ = keep(on) // then it tells of the others
+			_ = Keep(on) // then it tells of the others
 		}
 		h.run(New())
 	}()

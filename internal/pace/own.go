@@ -42,6 +42,9 @@ func (o *Own) Skip(due time.Duration) {
 	o.own = min(max(due, o.own)+o.cost, o.real)
 }
 
+// Now is the instant that the own schedule has come to: at most the one that was told last.
+func (o *Own) Now() time.Duration { return o.own }
+
 // Late is how long after its instant the slot at hand is in the own schedule.
 func (o *Own) Late() time.Duration { return max(o.own-o.due, 0) }
 

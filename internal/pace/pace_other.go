@@ -25,7 +25,14 @@ func (p *Pacer) Sleep(d time.Duration) { time.Sleep(d - p.Now()) }
 // Park does nothing and returns false: all of a wait is one sleep.
 func (p *Pacer) Park(time.Duration) bool { return false }
 
-func keep([]int) error { return nil }
+// Join does nothing here.
+func (p *Pacer) Join() {}
+
+// CPU is not known here: -1.
+func CPU() int { return -1 }
+
+// Keep does nothing here.
+func Keep([]int) error { return nil }
 
 var processStart = time.Now()
 

@@ -17,7 +17,7 @@ type Taken struct {
 	fd    int // the thread's schedstat; -1: not known
 	text  [64]byte
 	delay int64 // at the last look
-	ours  int64 // CPU time of the process's other threads, when the run delay had last grown
+	ours  int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
 }
 
 // NewTaken starts a meter of the calling thread, to which the goroutine must be bound; the thread may be gone when it is closed.
@@ -30,20 +30,21 @@ func NewTaken() *Taken {
 	if _, ok := t.read(); !ok {
 		t.Close()
 	}
-	t.Look()
+	t.Look(0)
 	return t
 }
 
 // Known is whether the system tells.
 func (t *Taken) Known() bool { return t.fd >= 0 }
 
-// Look returns what was taken since the last look, on the thread that made t. It takes half a microsecond, twice that when the run delay has grown.
-func (t *Taken) Look() time.Duration {
+// Look returns what was taken since the last look, on the thread that made t. It takes half a microsecond, twice that when the run delay has grown. Elsewhere is the CPU time, so far,
+// of threads of the process that keep to other processors: these have taken nothing from it.
+func (t *Taken) Look(elsewhere time.Duration) time.Duration {
 	delay, ok := t.read()
 	if !ok || delay == t.delay {
 		return 0
 	}
-	ours := int64(ProcessCPU() - ThreadCPU())
+	ours := int64(ProcessCPU() - ThreadCPU() - elsewhere)
 	taken := charged(delay-t.delay, ours-t.ours)
 	t.delay, t.ours = delay, ours
 	return taken

@@ -30,10 +30,10 @@ func TestTakenByAStranger(t *testing.T) {
 			return err
 		}
 		defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
-		m.Look()
+		m.Look(0)
 		begin, cpu, taken := time.Now(), ThreadCPU(), time.Duration(0)
 		for looks := 0; taken < 20*time.Millisecond; looks++ {
-			if taken += m.Look(); looks > 100_000_000 {
+			if taken += m.Look(0); looks > 100_000_000 {
 				t.Fatalf("%v in %d looks", taken, looks)
 			}
 		}
@@ -65,20 +65,20 @@ func TestTakenNotByOurselves(t *testing.T) {
 		go func() {
 			defer close(done)
 			runtime.LockOSThread() // not undone: the thread ends with its processor
-			_ = keep(on)
+			_ = Keep(on)
 			for !stop.Load() {
 			}
 		}()
 		defer func() { stop.Store(true); <-done }()
 		for begin := ThreadCPU(); ThreadCPU()-begin < 60*time.Millisecond; {
-			taken += m.Look()
+			taken += m.Look(0)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken += m.Look()
+	taken += m.Look(0)
 	after, _ := m.read()
 	ours = ProcessCPU() - ThreadCPU() - ours
 	if delay := time.Duration(after - before); taken > delay || taken < delay-ours-2*time.Millisecond {
@@ -116,7 +116,7 @@ func TestStolen(t *testing.T) {
 func TestLookAllocatesNothing(t *testing.T) {
 	m := NewTaken()
 	defer m.Close()
-	if n := testing.AllocsPerRun(100, func() { m.Look() }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.Look(0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -127,6 +127,6 @@ func BenchmarkTaken(b *testing.B) {
 	m := NewTaken()
 	defer m.Close()
 	for b.Loop() {
-		m.Look()
+		m.Look(0)
 	}
 }

@@ -14,7 +14,7 @@ func NewTaken() *Taken { return &Taken{} }
 func (t *Taken) Known() bool { return false }
 
 // Look returns 0.
-func (t *Taken) Look() time.Duration { return 0 }
+func (t *Taken) Look(time.Duration) time.Duration { return 0 }
 
 // Close does nothing.
 func (t *Taken) Close() {}

@@ -24,8 +24,7 @@ const (
 )
 
 // Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil, says what a player is called; its text
-// is escaped. Poses far from the shot, or where a number is none,
-// are left out.
+// is escaped. Poses far from the shot, or where a number is none, are left out.
 func Append(dst []byte, r *lagcomp.Receipt, name func(id uint32) string) []byte {
 	if name == nil {
 		name = func(id uint32) string { return fmt.Sprint(id) }
@@ -98,7 +97,7 @@ func (d *drawing) near(feet geom.Vec3) bool {
 type plane struct {
 	name, note string
 	right, up  geom.Vec3
-	ground     bool // the feet of the subject are on a line
+	ground     bool // the feet are on a line
 	eye        bool // the ray is a point in it
 }
 
@@ -215,9 +214,9 @@ func (d *drawing) body(f *frame, g *figure) {
 // same reports that the shot was judged by what its shooter saw.
 func (d *drawing) same() bool { return d.r.Seen == d.r.Rewound }
 
-// ground draws the level of the feet.
+// ground draws the level of the feet of who was judged.
 func (d *drawing) ground(f *frame) {
-	if f.ground {
+	if f.ground && d.figure[2].held {
 		_, y := f.at(d.r.Rewound.Pos)
 		fmt.Fprintf(&d.b, `<path class="ground" d="M1 %.1fH%d"/>`+"\n", y, panelWide-1)
 	}
@@ -262,7 +261,8 @@ func (d *drawing) touched() bool {
 	return (d.r.Verdict == lagcomp.HitSomeone || d.r.Verdict == lagcomp.Unseen) && d.r.Normal != (geom.Vec3{})
 }
 
-// ruler draws half a metre.
+// ruler draws half a metre, below everything that fit has made room for.
 func (d *drawing) ruler(f *frame) {
-	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="12" y="%d">0.5 m</text>`+"\n", panelHigh-16, f.scale/2, panelHigh-22)
+	long := float32(f.scale / 2)
+	fmt.Fprintf(&d.b, `<path class="ground" d="M12 %dv6h%.1fv-6"/><text class="s" x="%.1f" y="%d">0.5 m</text>`+"\n", panelHigh-16, long, 20+long, panelHigh-10)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,6 +97,34 @@ func TestAMissIsDrawn(t *testing.T) {
 	}
 	if strings.Contains(text, "to the bit") {
 		t.Error("what was judged is not what was seen")
+	}
+}
+
+// The level of the feet is drawn where somebody stands on it, and clear of the ruler's text.
+func TestTheGroundIsClearOfTheRuler(t *testing.T) {
+	ground, ruler := regexp.MustCompile(`class="ground" d="M1 ([0-9.-]+)H`), regexp.MustCompile(`y="([0-9.]+)">0.5 m<`)
+	for _, up := range []float32{0, -0.5, 0.4} {
+		for _, apart := range []float32{0, 0.8, 4} {
+			r := shot()
+			r.Ray.Dir = geom.Vec3{Y: up, Z: 1}.Normalize()
+			r.Ray.Origin.Y -= 10 * up
+			r.Present.Pos.X = apart
+			text := string(Append(nil, &r, nil))
+			at, label := ground.FindAllStringSubmatch(text, -1), ruler.FindStringSubmatch(text)
+			if len(at) != 1 || label == nil {
+				t.Fatalf("%d levels of feet, ruler %q", len(at), label)
+			}
+			y, _ := strconv.ParseFloat(at[0][1], 32)
+			baseline, _ := strconv.ParseFloat(label[1], 32)
+			if y > baseline-12 {
+				t.Errorf("up %v, apart %v: the ground at %v strikes through the text at %v", up, apart, y, baseline)
+			}
+		}
+	}
+	r := shot()
+	r.Held = lagcomp.HeldSeen
+	if text := string(Append(nil, &r, nil)); ground.MatchString(text) {
+		t.Error("nobody was judged, and there is a level of its feet")
 	}
 }
 

@@ -79,12 +79,13 @@ func Split(m Motion) (pos, vel geom.Vec3, s State) {
 	return m.Pos, m.Vel, State{m.Loco, m.Jumps, m.Since, m.Held}
 }
 
-// load is Join in place, and store Split.
-func (m *Motion) load(pos, vel *geom.Vec3, s *State) {
+// Load is Join in place: it writes all of m, and keeps none of the pointers.
+func (m *Motion) Load(pos, vel *geom.Vec3, s *State) {
 	m.Pos, m.Vel = *pos, *vel
 	m.Loco, m.Jumps, m.Since, m.Held = s.Loco, s.Jumps, s.Since, s.Held
 }
 
+// store is Split in place.
 func (m *Motion) store(pos, vel *geom.Vec3, s *State) {
 	*pos, *vel = m.Pos, m.Vel
 	s.Loco, s.Jumps, s.Since, s.Held = m.Loco, m.Jumps, m.Since, m.Held

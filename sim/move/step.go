@@ -55,7 +55,7 @@ func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
 		body.body, body.pass = bodies[who[i].Body], arena.PassTeam(who[i].Team)
-		m.load(&c.Pos[i], &vel[i], &state[i])
+		m.Load(&c.Pos[i], &vel[i], &state[i])
 		m.round()
 		body.step(&m, &in[i], rate, dt)
 		m.store(&c.Pos[i], &vel[i], &state[i])
@@ -72,7 +72,7 @@ func StepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
 	var m Motion
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
-		m.load(&c.Pos[i], &vel[i], &state[i])
+		m.Load(&c.Pos[i], &vel[i], &state[i])
 		m.round()
 		body.step(&m, &in[i], rate, dt)
 		m.store(&c.Pos[i], &vel[i], &state[i])

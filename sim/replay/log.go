@@ -425,6 +425,11 @@ func (r *reader) known(d *sim.Diary, now tick.Tick) {
 	d.Known = append(d.Known, sim.Known{ID: id, Knowledge: knowledge(n, now)})
 }
 
+// summed reports whether the nth tick of the chunk, counted from 1, has a checkpoint: every SumsEvery-th, and the last if one is left.
+func (r *reader) summed(n int, last bool) bool {
+	return n%SumsEvery == 0 || last && len(r.in[sSums].left()) > 0
+}
+
 // sums reads a checkpoint of so many prints.
 func (r *reader) sums(prints []uint16) (hash uint64, err error) {
 	b := r.in[sSums].left()

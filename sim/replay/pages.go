@@ -45,7 +45,7 @@ func (p *Pages) Next() (*Page, error) {
 	now := p.next
 	err := p.log.tick(&p.page.Diary, now)
 	p.page.Sums, p.page.Hash = p.page.Sums[:0], 0
-	if n := int(now-p.first) + 1; err == nil && (n%SumsEvery == 0 || now == p.last && !p.log.over()) {
+	if n := int(now-p.first) + 1; err == nil && p.log.summed(n, now == p.last) {
 		p.page.Sums = p.page.Sums[:cap(p.page.Sums)]
 		p.page.Hash, err = p.log.sums(p.page.Sums)
 	}

@@ -118,7 +118,7 @@ func (p *Player) Step() (err error) {
 		err = p.Match.Replay(&p.diary)
 	}
 	p.ticks++
-	if err == nil && (p.ticks%SumsEvery == 0 || now == p.last && len(p.log.in[sSums].left()) > 0) {
+	if err == nil && p.log.summed(p.ticks, now == p.last) {
 		err = p.compare()
 	}
 	if err == nil && now == p.last && !p.log.over() {

@@ -101,7 +101,7 @@ func TestGroupsNameTheSame(t *testing.T) {
 	g, out := newGroups(1000), make([]int32, 1000)
 	g.build(&a.Column, 200, 0.95)
 	for i := range a.rays {
-		want := Candidates(a.rays[i], a.X, a.Y, a.Z, a.NR2, nil)
+		want := a.Along(&a.rays[i], nil)
 		got := slices.Clone(out[:g.candidates(level, &a.rays[i], out)])
 		slices.Sort(got)
 		if !slices.Equal(got, want) {

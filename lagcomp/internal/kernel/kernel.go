@@ -1,7 +1,7 @@
 // Package kernel tests one ray or one ball against many spheres. Columns of centres go in; the indexes of the spheres that
 // may be touched, or the one that is hit first, come out. It knows nothing of players or time and keeps no state.
 //
-// Candidates, Between, Overlaps and OverlapsBetween are a broad phase in float32: they may name a sphere that is missed by
+// Along, Between, Overlaps and OverlapsBetween are a broad phase in float32: they may name a sphere that is missed by
 // a hair, and never leave out one that is hit. Nearest judges those few itself, in float64.
 //
 // kernel_generic.go is the truth. AVX2 and AVX-512 assembly, which _gen writes, does the same operations in the same order
@@ -49,20 +49,12 @@ const (
 	MaxRadius = 12
 )
 
-// Candidates appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max.
-// Sphere i has its centre at (xs[i], ys[i], zs[i]) and the radius sqrt(r.Grow - nr2[i]); see Column. The columns are of one
-// length, and out should have that capacity so that nothing is allocated.
+// Along appends to out[:0] the indexes, ascending, of the spheres that r may touch between its origin and Max. Out should have
+// room for every row, so that nothing is allocated.
 //
 // Guarantee: while r.D is of unit length within 1e-6 and everything lies within Reach, a sphere that the exact ray touches
 // in exact arithmetic is named. Rows in which a number is not one are named too. What is named besides is off by a hair,
 // or round the ray's end by 0.42 radii.
-func Candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
-	var c Column // set field by field: a literal is made elsewhere and copied, which costs more than the test of 16 rows
-	c.X, c.Y, c.Z, c.NR2 = xs, ys, zs, nr2
-	return c.Along(&r, out)
-}
-
-// Along is Candidates of a column that there is already.
 func (c *Column) Along(r *Ray, out []int32) []int32 {
 	n := c.len()
 	out = room(out, n)
@@ -71,7 +63,7 @@ func (c *Column) Along(r *Ray, out []int32) []int32 {
 	return out[:level.ray(&p, c, n, out)]
 }
 
-// Between is Candidates for spheres on their way: centres are a + (b-a)*f, each product rounded before it is added, where
+// Between is Along for spheres on their way: centres are a + (b-a)*f, each product rounded before it is added, where
 // both rows are of one Life, and a elsewhere; radii are those of a. f is 0 to 1. b may hold fewer rows: the rest stay at a.
 func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
 	n, both := a.pair(b)
@@ -86,7 +78,7 @@ func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
 	return out[:named]
 }
 
-// Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Candidates, with the same guarantee.
+// Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Along, with the same guarantee.
 func Overlaps(s Ball, c *Column, out []int32) []int32 {
 	n := c.len()
 	out = room(out, n)

@@ -69,7 +69,7 @@ func TestNoTouchedSphereIsLost(t *testing.T) {
 	for round := range 8000 {
 		reach := math.Pow(10, float64(round%7)*0.6) // 1 m to 4 km
 		r, xs, ys, zs, nr2 := scene(rng, 50, reach)
-		out := Candidates(r, xs, ys, zs, nr2, nil)
+		out := candidates(r, xs, ys, zs, nr2, nil)
 		for i := range xs {
 			named := len(out) > 0 && out[0] == int32(i)
 			if named {
@@ -105,20 +105,26 @@ func TestNoTouchedSphereIsLost(t *testing.T) {
 func TestNeverAndNotFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	r := Ray{DZ: 1, Max: 100}
-	out := Candidates(r, []float32{0, 0, 0, nan, 0}, []float32{0, 0, 0, 0, 50}, []float32{10, 10, -10, 10, 10}, []float32{-1, Never, -1, -1, -1}, nil)
+	out := candidates(r, []float32{0, 0, 0, nan, 0}, []float32{0, 0, 0, 0, 50}, []float32{10, 10, -10, 10, 10}, []float32{-1, Never, -1, -1, -1}, nil)
 	if len(out) != 2 || out[0] != 0 || out[1] != 3 {
 		t.Fatalf("named %v, want the one hit and the one that is not a number", out)
 	}
 	r.OZ = -Reach
-	if out := Candidates(r, []float32{0}, []float32{0}, []float32{Reach}, []float32{Never}, out); len(out) != 0 {
+	if out := candidates(r, []float32{0}, []float32{0}, []float32{Reach}, []float32{Never}, out); len(out) != 0 {
 		t.Fatal("a row marked Never was named")
 	}
+}
+
+// candidates is Along for a column of these slices.
+func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
+	c := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
+	return c.Along(&r, out)
 }
 
 func TestCandidatesAllocatesNothing(t *testing.T) {
 	r, xs, ys, zs, nr2 := scene(rand.New(rand.NewPCG(1, 1)), 100, 50)
 	out := make([]int32, 0, 100)
-	if n := testing.AllocsPerRun(100, func() { out = Candidates(r, xs, ys, zs, nr2, out) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { out = candidates(r, xs, ys, zs, nr2, out) }); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }
@@ -136,7 +142,7 @@ func FuzzCandidates(f *testing.F) {
 		if !(n > 1e-3 && n < 1e6) || !(radius > 0.01 && radius < MaxRadius) || limit < 0 {
 			t.Skip()
 		}
-		out := Candidates(r, []float32{x}, []float32{y}, []float32{z}, []float32{-radius * radius}, nil)
+		out := candidates(r, []float32{x}, []float32{y}, []float32{z}, []float32{-radius * radius}, nil)
 		if len(out) == 0 && touches(r, x, y, z, -radius*radius) {
 			t.Fatalf("%+v touches (%v %v %v) r %v", r, x, y, z, radius)
 		}
@@ -151,10 +157,10 @@ func BenchmarkCandidates(b *testing.B) {
 	for i := range n {
 		xs[i], ys[i], zs[i], nr2[i] = rng.Float32()*200-100, rng.Float32()*4, rng.Float32()*200-100, -0.95*0.95
 	}
-	out := make([]int32, 0, n)
+	c, out := Column{X: xs, Y: ys, Z: zs, NR2: nr2}, make([]int32, 0, n)
 	r := Ray{DX: 0.8, DZ: 0.6, OY: 2, Max: 300, Widest: 0.95}
 	for b.Loop() {
-		out = Candidates(r, xs, ys, zs, nr2, out)
+		out = c.Along(&r, out)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/test")
 }

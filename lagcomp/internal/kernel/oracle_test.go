@@ -94,7 +94,7 @@ func TestOracle(t *testing.T) {
 				nr2[i] = Never
 			}
 		}
-		out = Candidates(r, xs, ys, zs, nr2, out)
+		out = candidates(r, xs, ys, zs, nr2, out)
 		inverse := 1 / (square(r.DX) + square(r.DY) + square(r.DZ))
 		first, distance := -1, math.Inf(1)
 		rest := out
@@ -218,7 +218,7 @@ func TestBetweenIsLerp(t *testing.T) {
 			}
 		}
 		s := Ball{X: r.OX, Y: r.OY, Z: r.OZ, Grow: r.Grow}
-		got, want := Between(r, &a, &b, f, nil), Candidates(r, mixed.X, mixed.Y, mixed.Z, mixed.NR2, nil)
+		got, want := Between(r, &a, &b, f, nil), mixed.Along(&r, nil)
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: %d rows, %d in both: named %v, want %v", round, n, both, got, want)
 		}
@@ -281,7 +281,7 @@ func TestKernelsAllocateNothing(t *testing.T) {
 	a.Life = make([]uint32, 100)
 	s := Ball{X: 1, Z: 1, Grow: 30}
 	for what, run := range map[string]func(){
-		"Candidates": func() { out = Candidates(r, a.X, a.Y, a.Z, a.NR2, out) }, "Between": func() { out = Between(r, &a.Column, &a.Column, 0.5, out) },
+		"Along": func() { out = a.Along(&r, out) }, "Between": func() { out = Between(r, &a.Column, &a.Column, 0.5, out) },
 		"Overlaps": func() { out = Overlaps(s, &a.Column, out) }, "OverlapsBetween": func() { out = OverlapsBetween(s, &a.Column, &a.Column, 0.5, out) },
 		"Nearest": func() { Nearest(&r, &a.Column) },
 	} {

@@ -1,0 +1,137 @@
+package swarm
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/pace"
+)
+
+// relief sends for a driver that is held up. A machine takes a processor from a thread for some milliseconds now and then (kernel threads that are not
+// preempted, memory that its host has to bring, interrupts), and of thousands of players a dozen are due every hundred microseconds. So a second thread
+// looks in the middle of each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
+// last, and those after it: in the driver's place, if that does not move, and else beside it.
+//
+// The two share the players, each of whom is in one hand at a time (Swarm.hold), and that only while the gate is open: but for once a tick. All
+// else is the driver's.
+type relief struct {
+	hand
+	stop atomic.Bool
+	done chan struct{}
+}
+
+// patience is how long the driver may not move, who does with each chunk of sends and with each glance, and how late it may begin a slot.
+const patience = 300 * time.Microsecond
+
+// relieve starts a relief for a run; nil where there is none: full players know more than a hand can hold, and a thread without another processor waits with
+// the driver.
+func (s *Swarm) relieve() *relief {
+	if !s.cfg.Bare || len(s.cpus) < 2 {
+		return nil
+	}
+	r := newRelief(s)
+	s.on.Store(int32(pace.CPU()))
+	s.moves(s.pace.Now())
+	s.gate.open.Store(true)
+	go r.run(s.period())
+	return r
+}
+
+func newRelief(s *Swarm) *relief {
+	r := &relief{hand: hand{s: s}, done: make(chan struct{})}
+	r.look = func() (now, own time.Duration) {
+		now = s.pace.Now()
+		return now, now
+	}
+	return r
+}
+
+func (r *relief) run(period time.Duration) {
+	defer close(r.done)
+	s, off := r.s, int32(-1)
+	s.pace.Join() // not undone: the thread ends with its processors
+	spent := s.spent.Load() - int64(pace.ThreadCPU())
+	for slot := int64(s.pace.Now() / period); !r.stop.Load(); slot = max(slot+1, int64(s.pace.Now()/period)) {
+		s.pace.Sleep(time.Duration(slot)*period + period/2)
+		if on := s.on.Load(); on != off {
+			off = on
+			_ = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) // else it helps less
+		}
+		r.help(slot)
+		s.spent.Store(spent + int64(pace.ThreadCPU()))
+	}
+}
+
+// help plays for a driver that is behind, up to a slot. What is over a tick late is left to the driver, to give up.
+func (r *relief) help(slot int64) {
+	s := r.s
+	for now := s.pace.Now(); s.behind(now) && s.gate.enter(); now = s.pace.Now() {
+		at, turns := s.queue.slot(), r.sent.Turns
+		if slot-at <= slots {
+			r.sweep(at, now, func(int) bool { return !s.gate.asked() })
+		}
+		r.sent.Relieved += r.sent.Turns - turns
+		if s.gate.leave(); at >= slot || slot-at > slots {
+			return
+		}
+		s.queue.begin(at+1, s.turns())
+	}
+}
+
+// end stops the relief and has what it counted; on nil it does nothing.
+func (r *relief) end() {
+	if r == nil {
+		return
+	}
+	r.s.gate.shut()
+	r.stop.Store(true)
+	<-r.done
+	r.s.gather(&r.hand)
+}
+
+// moves tells the relief that the driver will move at an instant, or has.
+func (s *Swarm) moves(at time.Duration) { s.beat.Store(int64(at)) }
+
+// behind is whether the driver has not moved for longer than it may, or has not begun a slot for so long.
+func (s *Swarm) behind(now time.Duration) bool {
+	return now > time.Duration(s.beat.Load())+patience || now > time.Duration(s.queue.slot()+1)*s.period()+patience
+}
+
+// hold takes player i in hand, unless another has it.
+func (s *Swarm) hold(i int) bool { return s.held[i].CompareAndSwap(false, true) }
+
+func (s *Swarm) release(i int) { s.held[i].Store(false) }
+
+// seize is hold for who cannot go on without: the other's hand has it for microseconds, or until its thread goes on.
+func (s *Swarm) seize(i int) {
+	for !s.hold(i) {
+		runtime.Gosched()
+	}
+}
+
+// gate lets a second goroutine in while its owner keeps it open. The zero value is shut.
+type gate struct{ open, in atomic.Bool }
+
+// enter goes in, if it is open; then leave must follow, soon after asked.
+func (g *gate) enter() bool {
+	g.in.Store(true)
+	if g.open.Load() {
+		return true
+	}
+	g.in.Store(false)
+	return false
+}
+
+func (g *gate) leave() { g.in.Store(false) }
+
+// asked is whether who is in is asked to leave.
+func (g *gate) asked() bool { return !g.open.Load() }
+
+// shut shuts the gate and waits until nobody is in.
+func (g *gate) shut() {
+	for g.open.Store(false); g.in.Load(); {
+		runtime.Gosched()
+	}
+}
