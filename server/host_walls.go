@@ -13,8 +13,8 @@ import (
 
 // Implementation constants of the walls.
 const (
-	wallSample = 500 // pairs of cells, looked at before a table is built
-	leastWalls = 0.1 // share of them that must be hidden for RelevanceAuto: rows cost more than shared blocks
+	WallSample = 500 // pairs of cells, looked at before a table is built
+	LeastWalls = 0.1 // share of them that must be hidden for RelevanceAuto: rows cost more than shared blocks
 )
 
 // WithWalls gives a lobby the table of what its arena's walls hide, where a host would: for lobbies that are played without one.
@@ -36,12 +36,12 @@ func withWalls(c Config, dir string) (with Config, found string, err error) {
 		cell = sight.CellFor(c.Arena)
 	}
 	grid := sight.Fit(c.Arena, cell)
-	share, err := sight.Sample(c.Arena, grid, wallSample)
+	share, err := sight.Sample(c.Arena, grid, WallSample)
 	if err != nil {
 		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
-	if share == 0 || c.Relevance == RelevanceAuto && share < leastWalls {
-		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of places from each other: too few for players to be left out of snapshots", 100*share, wallSample), nil
+	if share == 0 || c.Relevance == RelevanceAuto && share < LeastWalls {
+		return c, fmt.Sprintf("walls hide %.0f %% of %d pairs of places from each other: too few for players to be left out of snapshots", 100*share, WallSample), nil
 	}
 	c.Walls, err = keptWalls(c, grid, dir)
 	if err != nil {

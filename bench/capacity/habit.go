@@ -99,8 +99,9 @@ func visible(f Facts, enemies float64) float64 {
 // the living, and of flights.
 type kind struct {
 	name     string
-	share    bool    // of 1: 0 to 1
-	unsure   float64 // what matches leave unsure of it is so many times what they leave unsure of the bytes
+	share    bool       // of 1: 0 to 1
+	unsure   float64    // what matches leave unsure of it is so many times what they leave unsure of the bytes
+	away     [2]float64 // what was learned is off by beside what neighbours tell: in the open, and where houses hide
 	of       func(Facts) float64
 	features []feature
 }
@@ -118,13 +119,13 @@ const (
 )
 
 var habits = [numHabits]kind{
-	{"alive", true, habitUnsure, func(f Facts) float64 { return f.Alive }, habitFeatures},
-	{"launches", false, habitUnsure, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},               // a second
-	{"shots", false, habitUnsure, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / alive(f) }, habitFeatures}, // a second
-	{"kills", false, habitUnsure, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                     // a second
-	{"flights", false, flightUnsure, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},              // s that one lasts
-	{"turns", false, flightUnsure, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
-	{"sight", true, 0, func(f Facts) float64 { // share of enemies, where not everybody is seen
+	{"alive", true, habitUnsure, [2]float64{0.05, 0.2}, func(f Facts) float64 { return f.Alive }, habitFeatures},
+	{"launches", false, habitUnsure, [2]float64{0.045, 0.2}, func(f Facts) float64 { return f.Launches / alive(f) }, habitFeatures},                    // a second
+	{"shots", false, habitUnsure, [2]float64{habitAway, 0.08}, func(f Facts) float64 { return f.Shots * float64(f.TickHz) / alive(f) }, habitFeatures}, // a second
+	{"kills", false, habitUnsure, [2]float64{0.04, 0.2}, func(f Facts) float64 { return f.Kills / alive(f) }, habitFeatures},                           // a second
+	{"flights", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Flights / f.Launches }, habitFeatures},         // s that one lasts
+	{"turns", false, flightUnsure, [2]float64{habitAway, habitAway}, func(f Facts) float64 { return f.Turns / f.Launches }, habitFeatures},
+	{"sight", true, 0, [2]float64{0.4, 0.4}, func(f Facts) float64 { // share of enemies, where not everybody is seen
 		if !f.hides() || f.PerLobby < 2 {
 			return 0
 		}
@@ -246,7 +247,7 @@ func (h *Habit) at(f Facts) float64 {
 	}
 	x := h.sum(f) + h.near.off(f)
 	if y, unsure, ok := h.played(f); ok {
-		here := sq(h.near.unsure(f)) + sq(habitAway)
+		here := sq(h.near.unsure(f)) + sq(h.kind.off(f))
 		x += here / (here + sq(unsure)) * (y - x)
 	}
 	if h.Share {
@@ -255,5 +256,14 @@ func (h *Habit) at(f Facts) float64 {
 	return math.Exp(x)
 }
 
-// habitAway is what terms are off by beside what neighbours tell.
+// habitAway is what terms are off by beside what neighbours tell, at least: lessons were left out one by one to know by how much. In towns it is many times as
+// much for who is alive, dies and throws, as no term knows how houses stand, and for who is seen where a reach spans nearly all of the map.
 const habitAway = 0.03
+
+// off is that of a scenario.
+func (k *kind) off(f Facts) float64 {
+	if f.Walls {
+		return k.away[1]
+	}
+	return k.away[0]
+}

@@ -2,10 +2,12 @@ package capacity
 
 import "math"
 
-// Played is what players came to do in matches of a scenario that were played by themselves: without a server, without clients, and in other matches than
-// any that were measured. It is what a prediction knows of the play; habits that were learned elsewhere are mixed in by how unsure both are.
+// Played is what players came to do in matches of a scenario that were played by themselves: without a server and without clients, on the maps that the scenario
+// names, with other dice than any that were measured. It is what a prediction knows of the play; habits that were learned elsewhere are mixed in by how unsure
+// both are.
 type Played struct {
 	Matches  int     `json:"matches"`
+	Ground   uint64  `json:"ground"`            // seed of the first match's map; each next is on that of the next seed
 	Visible  float64 `json:"visible,omitempty"` // likewise as in Facts; 0: whom players see was not asked
 	Shots    float64 `json:"shots_tick"`
 	Alive    float64 `json:"alive"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type calibration struct {
 	matches   int     // most that are timed of each lesson
 	seconds   float64 // virtual ones of each match
 	sure      float64 // percent: the standard error of what is held out; of what is fitted, where many lessons share a law, twice as much
+	held      bool    // measure what is held out alone
+	lesson    string  // measure those alone whose names have that in them
 }
 
 // newCalibrate is plan's subcommand that measures what a model is fitted to.
@@ -43,6 +46,8 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
 	c.Flags().IntVar(&f.matches, "matches", timedLongest, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
+	c.Flags().BoolVar(&f.held, "held", false, "measure what is held out alone")
+	c.Flags().StringVar(&f.lesson, "lesson", "", "measure those lessons alone whose names have this `text` in them, such as map=town")
 	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have, 0.1 to 10")
 	return c
 }
@@ -86,8 +91,8 @@ func (f *calibration) timings(known *capacity.Facts, players int) int {
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
 func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
 
-// mostMatches bounds how many are played for their bytes, in player-seconds.
-func mostMatches(players int) int { return min(max(12_000/players, 16), 400) }
+// mostMatches bounds how many are played for their bytes, in players: matches in towns differ by a fifth.
+func mostMatches(players int) int { return min(max(40_000/players, 16), 800) }
 
 func calibrate(c *cobra.Command, f calibration) error {
 	if err := f.check(); err != nil {
@@ -107,6 +112,9 @@ func calibrate(c *cobra.Command, f calibration) error {
 		}
 		for i, l := range lessons() {
 			s := l.scenario(f.seconds)
+			if f.held && !l.held || !strings.Contains(s.Name, f.lesson) {
+				continue
+			}
 			at, there := known[s.Name]
 			if !there {
 				at = len(m.Steps)
@@ -140,7 +148,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 			if now := meetsOf(s); k.Meets != now { // recorded before that was known, or was what it is
 				k.Meets, fresh = now, true
 			}
-			if k.Played.Matches == 0 {
+			if unplayed(k, s) {
 				k.Played, err = playedOf(ctx, s)
 				fresh = err == nil
 			}
@@ -153,8 +161,10 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		if one.Facts != nil && one.Facts.Matches > 0 {
 			step.KbpsUpPerClient = one.KbpsUpPerClient // of more matches than the ones that came now
 		}
-		if step.Facts.Played, err = playedOf(ctx, s); err != nil {
-			return false, err
+		if unplayed(step.Facts, s) {
+			if step.Facts.Played, err = playedOf(ctx, s); err != nil {
+				return false, err
+			}
 		}
 		step.TickCPUMillis, step.StageCPUMicros = one.TickCPUMillis, one.StageCPUMicros
 		one.Step = step
@@ -176,6 +186,11 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	}
 	one.TickCPUMillis, one.StageCPUMicros, one.Timed = step.TickCPUMillis, step.StageCPUMicros, step.Facts
 	return true, nil
+}
+
+// unplayed is whether nothing was played of a scenario on its own maps.
+func unplayed(f *capacity.Facts, s scenario.Scenario) bool {
+	return f.Played.Matches == 0 || f.Played.Ground != s.Play.Seed
 }
 
 // lessonLine says what a pass has found.

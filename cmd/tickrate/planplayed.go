@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -11,33 +12,33 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
-// Matches are played until what they leave unsure of the bytes is playedSure, or so many ticks of a player have been played: about a microsecond each, on
-// all processors. A town's table of sight takes longer than a match, so some matches share a town.
+// Matches are played until what they leave unsure of the bytes is playedSure, or so many ticks of a player have been played: 0.7 microseconds each, on all
+// processors. In a town what houses hide takes as long as so many ticks for each player that the ground is made for, and twice as much may be played.
 const (
 	playedSure  = 0.004
-	playedMost  = 2_000_000
+	playedMost  = 7_000_000
+	playedTown  = 500
 	playedBatch = 16
-	playedEnd   = 400  // matches
-	playedTowns = 1600 // players for whom all towns together are made
+	playedEnd   = 800 // matches
 	playedSeed  = 8 * heldSeed
 )
 
 var playedKnown sync.Map // capacity.Played by scenario
 
-// playedOf is what players come to do in matches of a scenario by themselves. Their seeds are their own, whatever the scenario's is.
+// playedOf is what players come to do in matches of a scenario by themselves. They are on the maps that the scenario names, as its matches are: the k-th on that
+// of its seed and k, as a good part of what matches differ by are their maps. Their dice are their own: no match is played that was measured.
 func playedOf(ctx context.Context, s scenario.Scenario) (capacity.Played, error) {
-	s.Name, s.About, s.Play.Seed, s.Network.Codec = "", "", 0, scenario.Default().Network.Codec
+	s.Name, s.About, s.Network.Codec = "", "", scenario.Default().Network.Codec
 	s.Lobby.Lobbies, s.Lobby.Most, s.Measure = 1, 0, scenario.Measure{Seconds: matchSeconds}
 	settle(&s)
 	key := fmt.Sprintf("%+v", s)
 	if known, ok := playedKnown.Load(key); ok {
 		return known.(capacity.Played), nil
 	}
-	s.Play.Seed = playedSeed + seedOf(key, false)
-	p, err := playAll(ctx, s)
+	p, err := playAll(ctx, s, playedSeed+seedOf(key, false), mostPlayed(s))
 	if err == nil {
 		playedKnown.Store(key, p)
 	}
@@ -48,38 +49,37 @@ func playedOf(ctx context.Context, s scenario.Scenario) (capacity.Played, error)
 type place struct {
 	arena *arena.Arena
 	game  *sim.Game
-	walls *sight.Table
+	walls bool // houses hide who is behind them
 }
 
-// openPlace makes the map of the k-th match, which for a town is that of several.
-func openPlace(s scenario.Scenario, k int) (p place, err error) {
-	s.Play.Seed += uint64(k)
-	if s.Lobby.Map == "town" {
-		cfg, _, err := lobbyOf(s)
-		return place{cfg.Arena, cfg.Rules.Game, cfg.Walls}, err
-	}
+// openPlace makes the map that a scenario names; pack is what a lobby's content is, read once for all maps.
+func openPlace(s scenario.Scenario, pack *content.Pack) (p place, err error) {
 	name := fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.Ground(s.Lobby.Players), s.Play.Seed)
-	if p.arena, err = openArena(name); err == nil {
-		p.game, err = openGame("", name, s.Lobby.Mode)
+	if p.arena, err = openArena(name); err != nil {
+		return p, err
 	}
+	p.game, err = sim.GameOn(pack, name, s.Lobby.Mode)
+	p.walls = s.Lobby.Map == "town"
 	return p, err
 }
 
-func playAll(ctx context.Context, s scenario.Scenario) (p capacity.Played, err error) {
-	ticks := int((matchSeconds + s.Measure.WarmSeconds) * float64(s.Rates.TickHz))
-	most := min(max(playedMost/(ticks*s.Lobby.Players), playedBatch), playedEnd)
-	maps := most
+// mostPlayed bounds how many matches of a scenario are played.
+func mostPlayed(s scenario.Scenario) int {
+	all, each := playedMost, int((matchSeconds+s.Measure.WarmSeconds)*float64(s.Rates.TickHz))*s.Lobby.Players
 	if s.Lobby.Map == "town" {
-		maps = min(max(playedTowns/s.Ground(s.Lobby.Players), playedBatch/4), playedBatch)
-		most = 2 * playedBatch / maps * maps // as many on each
+		all, each = 2*all, each+playedTown*s.Ground(s.Lobby.Players)
 	}
-	places := make([]func() (place, error), maps)
-	for k := range places {
-		places[k] = sync.OnceValues(func() (place, error) { return openPlace(s, k) })
+	return min(max(all/each, 2*playedBatch), playedEnd)
+}
+
+// playAll plays matches, at most so many, with the dice of a seed and the next ones.
+func playAll(ctx context.Context, s scenario.Scenario, dice uint64, most int) (p capacity.Played, err error) {
+	pack, err := openContent("")
+	if err != nil {
+		return p, err
 	}
 	facts := asked(s)
 	var parts []capacity.Facts
-	tales := make([]tale, maps)
 	for played := 0; played < most && (played < 2*playedBatch || !(p.Unsure.Bytes(p.Alive) < playedSure)); {
 		if ctx.Err() != nil {
 			return p, ctx.Err()
@@ -87,36 +87,41 @@ func playAll(ctx context.Context, s scenario.Scenario) (p capacity.Played, err e
 		all := make([]match, min(playedBatch, most-played))
 		errs := make([]error, len(all))
 		sideBySide(len(all), func(i int) {
-			at, err := places[(played+i)%maps]()
-			if err != nil {
-				errs[i] = err
-				return
-			}
-			one := s
-			one.Play.Seed += uint64(played + i)
-			all[i] = playSolo(one, at)
+			k := uint64(played + i)
+			all[i], errs[i] = playOn(s, pack, s.Play.Seed+k, dice+k)
 		})
+		if err := errors.Join(errs...); err != nil {
+			return p, err
+		}
 		for i := range all {
-			if errs[i] != nil {
-				return p, errs[i]
-			}
-			tales[(played+i)%maps].add(all[i])
+			var one tale
+			one.add(all[i])
+			parts = append(parts, one.facts(facts))
 		}
 		played += len(all)
-		parts = parts[:0]
-		for k := range tales {
-			if len(tales[k].of) > 0 {
-				parts = append(parts, tales[k].facts(facts))
-			}
-		}
 		p = capacity.NewPlayed(played, parts)
+		p.Ground = s.Play.Seed
 	}
 	return p, nil
 }
 
+// playOn plays one match on the map of a seed, with the dice of another.
+func playOn(s scenario.Scenario, pack *content.Pack, ground, dice uint64) (match, error) {
+	s.Play.Seed = ground
+	at, err := openPlace(s, pack)
+	if err != nil {
+		return match{}, err
+	}
+	s.Play.Seed = dice
+	return playSolo(s, at)
+}
+
 // playSolo plays one match and counts.
-func playSolo(s scenario.Scenario, at place) match {
-	p := newSolo(s, at.arena, at.game, at.walls)
+func playSolo(s scenario.Scenario, at place) (match, error) {
+	p, err := newSolo(s, at)
+	if err != nil {
+		return match{}, err
+	}
 	hz := float64(s.Rates.TickHz)
 	for range int(s.Measure.WarmSeconds * hz) {
 		p.step()
@@ -127,5 +132,5 @@ func playSolo(s scenario.Scenario, at place) match {
 		p.count(i)
 	}
 	p.told.counts[server.BytesOut] = 1 // nothing is sent: matches weigh alike
-	return p.told
+	return p.told, nil
 }

@@ -172,10 +172,10 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
 	}
-	// Other matches than any that the model was fitted to, or judged by.
+	// Other matches than any that the model was fitted to, or judged by. What is predicted of them is of their maps.
 	s.Measure.Seconds, s.Play.Seed = matchSeconds, s.Play.Seed+4*heldSeed
 	settle(&s)
-	step, err := tell(ctx, s, nil, sure, mostMatches(s.Lobby.Players))
+	step, err := tell(ctx, s, nil, sure, mostMatches(s.Lobby.Players)/2)
 	if err != nil {
 		return capacity.Verdict{}, err
 	}

@@ -14,7 +14,6 @@ import (
 	body "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/sight"
 )
 
@@ -29,24 +28,27 @@ type solo struct {
 	brain   func(n int) swarm.Brain
 	past    [soloPast]instant // by snapshot
 	dead    [soloPast][]bool  // by tick, by slot
-	eyes    []swarm.Enemy
+	shows   [soloShows]vista
 	sight   swarm.Sight
 	leave   float64 // chance of each player in each tick
 	dice    *rand.Rand
 	grid    *interest.Grid // nil: everybody sees everybody
-	walls   *sight.Crowd
+	walls   *sight.Lazy    // nil: none hide anybody
 	ids     []ecs.NetID
 	x, z    []float32
 	team    []uint8
 	looks   []*interest.Client // of the first players
+	open    bool               // a town where nobody is hidden: they see all
 	told    match
 }
 
-// soloPast is how many snapshots and ticks are remembered, soloEyes how many players are asked whom they see, and soloLinger for how many snapshots somebody is
-// seen who was: a lobby's default.
+// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, soloEyes how many players are asked whom they see, where houses hide
+// soloTown, as what they see takes longer than the match, and soloLinger for how many snapshots somebody is seen who was: a lobby's default.
 const (
 	soloPast   = 256
+	soloShows  = 4
 	soloEyes   = 8
+	soloTown   = 2
 	soloLinger = 4
 )
 
@@ -60,40 +62,63 @@ type seat struct {
 	entry
 }
 
+// vista is what everybody goes by whose command is made in a tick.
+type vista struct {
+	made tick.Tick
+	eyes []swarm.Enemy
+}
+
 // instant is what a snapshot told of.
 type instant struct {
 	poses []body.Pose
 	shown []uint64 // to the first player, if not everybody
 }
 
-func newSolo(s scenario.Scenario, a *arena.Arena, game *sim.Game, walls *sight.Table) *solo {
+// newSolo sets one up: the dice are the scenario's seed, and the map is the place's.
+func newSolo(s scenario.Scenario, at place) (*solo, error) {
+	a := at.arena
 	n := s.Lobby.Players + s.Lobby.Spectators
-	p := &solo{players: s.Lobby.Players, every: tick.Tick(s.Every()), lag: lagOf(s), seats: make([]seat, n), brain: brainOf(s, movement{}), eyes: make([]swarm.Enemy, n)}
-	p.m = sim.New(n, sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game}, a)
+	p := &solo{players: s.Lobby.Players, every: tick.Tick(s.Every()), lag: lagOf(s), seats: make([]seat, n), brain: brainOf(s, movement{})}
+	p.m = sim.New(n, sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: at.game}, a)
 	p.leave = s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)
 	p.dice = rand.New(rand.NewPCG(s.Play.Seed, 7))
 	for i := range p.seats {
 		p.seats[i] = seat{phase: phase(i), joins: p.lag.knock(0, phase(i))}
+	}
+	for i := range p.shows {
+		p.shows[i].eyes = make([]swarm.Enemy, n)
 	}
 	for i := range p.past {
 		p.past[i] = instant{poses: make([]body.Pose, n)}
 		p.dead[i] = make([]bool, n)
 	}
 	p.sight = swarm.Sight{Rate: tick.Rate(s.Rates.TickHz), Arena: a}
-	if s.Lobby.FarMetres > 0 || walls != nil {
-		p.hide(s, a, walls)
+	if s.Lobby.FarMetres > 0 || at.walls {
+		return p, p.hide(s, at)
 	}
-	return p
+	return p, nil
 }
 
 // hide lets nobody see who is out of reach or behind houses, as a lobby does.
-func (p *solo) hide(s scenario.Scenario, a *arena.Arena, walls *sight.Table) {
+func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	cell := float32(0)
-	if walls != nil {
-		cell = walls.Config().Cell
-		p.walls = sight.NewCrowd(walls)
+	if at.walls {
+		cell = sight.CellFor(at.arena)
+		if p.walls, err = sight.NewLazy(at.arena, sight.Fit(at.arena, cell)); err != nil {
+			return err
+		}
+		least := server.LeastWalls
+		if s.Lobby.Relevance == "grid" {
+			least = math.SmallestNonzeroFloat64
+		}
+		if !p.walls.Hides(server.WallSample, least) { // too little for a lobby's table
+			if p.walls, cell = nil, 0; s.Lobby.FarMetres == 0 {
+				p.open = true
+				return nil
+			}
+		}
 	}
-	g, n := server.Cells(a, cell), len(p.seats)
+	g, n := server.Cells(at.arena, cell), len(p.seats)
 	g.Slots, g.Linger = n, soloLinger
 	if s.Lobby.FarMetres > 0 {
 		g.Far = int(math.Ceil(s.Lobby.FarMetres/float64(g.Cell))) + 1 // as package server has it
@@ -103,31 +128,36 @@ func (p *solo) hide(s scenario.Scenario, a *arena.Arena, walls *sight.Table) {
 	}
 	p.grid = interest.NewGrid(g)
 	p.ids, p.x, p.z, p.team = make([]ecs.NetID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
-	for range min(p.players, soloEyes) {
+	eyes := soloEyes
+	if p.walls != nil {
+		eyes = soloTown
+	}
+	for range min(p.players, eyes) {
 		p.looks = append(p.looks, interest.NewClient(p.grid))
 	}
 	for i := range p.past {
 		p.past[i].shown = make([]uint64, p.grid.Words())
 	}
+	return nil
 }
 
 // step plays a tick: everybody who is in gives the command that was made for it.
 func (p *solo) step() {
 	t := p.m.Tick() + 1
 	p.come(t)
-	looked := tick.Tick(0)
 	for i := range p.seats {
 		s := &p.seats[i]
 		if s.brain == nil || s.id == 0 || t < s.first {
 			continue
 		}
 		made := t - p.lag.up(s.phase) - lagAhead
-		if looked != made {
-			p.look(made)
-			looked = made
+		show := &p.shows[made%soloShows] // machines act at several parts of a tick: their commands for one are made in two, turn by turn
+		if show.made != made {
+			show.made = made
+			p.look(made, show.eyes)
 		}
 		p.m.Know(s.id, p.known(t))
-		in := s.brain.Wish(p.see(s, t, made))
+		in := s.brain.Wish(p.see(s, t, show))
 		p.m.Inbox(s.id).Offer(commandOf(in, t, p.view(int64(t)<<8-s.view)))
 	}
 	p.m.Step()
@@ -141,12 +171,12 @@ func (p *solo) known(t tick.Tick) lagcomp.Knowledge {
 }
 
 // see is what a player goes by who makes the command for a tick: where it is itself it predicts, and whether it is dead it has heard.
-func (p *solo) see(s *seat, t, made tick.Tick) *swarm.Sight {
+func (p *solo) see(s *seat, t tick.Tick, show *vista) *swarm.Sight {
 	slot, w := s.id.Index(), &p.sight
-	w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), p.eyes, p.eyes[slot].Team
+	w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), show.eyes, show.eyes[slot].Team
 	w.Self.Motion, _, _ = p.m.Self(s.id)
 	w.Self.RespawnTicks = 0
-	heard := tick.Tick(max(0, float64(made)+s.phase-p.lag.client(0, s.phase)))
+	heard := tick.Tick(max(0, float64(show.made)+s.phase-p.lag.client(0, s.phase)))
 	if heard < s.told {
 		return w
 	}
@@ -199,24 +229,24 @@ func (p *solo) view(at int64) tick.View {
 
 func (p *solo) at(t tick.Tick) *instant { return &p.past[t/p.every%soloPast] }
 
-// look shows everybody what the first of them saw in a tick.
-func (p *solo) look(t tick.Tick) {
+// look is what the first of them saw in a tick, which is shown to everybody.
+func (p *solo) look(t tick.Tick, eyes []swarm.Enemy) {
 	first := &p.seats[0]
-	if clear(p.eyes); first.id == 0 || first.told == 0 || float64(t) < first.knows+1 {
+	if clear(eyes); first.id == 0 || first.told == 0 || float64(t) < first.knows+1 {
 		return
 	}
 	v := p.view(int64(256 * (float64(t) - p.lag.client(0, 0) - 2*float64(p.every) - 1 - lagSlack)))
 	a, b := p.at(v.From), p.at(v.To)
-	for slot := range p.eyes {
-		from := &a.poses[slot]
+	for slot := range eyes {
+		from, to := &a.poses[slot], &b.poses[slot]
 		if from.ID == 0 || a.shown != nil && a.shown[slot>>6]>>(slot&63)&1 == 0 {
 			continue
 		}
-		at := *from
-		if v.Frac != 0 {
-			at = body.Lerp(from, &b.poses[slot], v.Frac)
+		at := from.Pos
+		if v.Frac != 0 && !body.Broken(from, to) {
+			at = at.Lerp(to.Pos, float32(v.Frac)/256) // as body.Lerp does
 		}
-		p.eyes[slot] = swarm.Enemy{ID: at.ID, Team: at.Team(), Alive: at.Alive(), Pos: at.Pos}
+		eyes[slot] = swarm.Enemy{ID: from.ID, Team: from.Team(), Alive: from.Alive(), Pos: at}
 	}
 }
 
@@ -277,6 +307,14 @@ func (p *solo) count(i int) {
 		return
 	}
 	p.told.lookAt(p.m)
+	if id := p.seats[0].id; p.open && id != 0 {
+		p.told.eyes++
+		for slot, pose := range p.m.Poses() {
+			if pose.ID != 0 && slot != id.Index() {
+				p.told.seen++
+			}
+		}
+	}
 	for k, c := range p.looks {
 		id := p.seats[k].id
 		if id == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/content"
 )
 
 // What players come to do in matches by themselves is what they do in a lobby over links, with clients between: with the same seeds, over some matches, for
@@ -20,6 +21,7 @@ func TestSoloIsAsALobby(t *testing.T) {
 		{lesson{20, 100, 2, "link=delay=60ms", false}, 16},
 		{lesson{20, 30, 1, "leaves=6 spectators=7", false}, 16},
 		{lesson{24, 60, 3, "far=25 spread=3", false}, 12},
+		{lesson{24, 30, 1, "map=town", false}, 24},
 	} {
 		s := c.l.scenario(4)
 		if s.Measure.WarmSeconds = 1; testing.Short() {
@@ -33,12 +35,16 @@ func TestSoloIsAsALobby(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := openPlace(s, 0)
+			at, err := openPlace(s, content.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
 			lobbies.add(over)
-			solos.add(playSolo(s, at))
+			alone, err := playSolo(s, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			solos.add(alone)
 			if k == 0 {
 				sameBegin(t, c.l, at)
 			}
@@ -56,7 +62,7 @@ func TestSoloIsAsALobby(t *testing.T) {
 			if testing.Short() {
 				x.most = x.less
 			}
-			if x.name == "visible" && f.Far == 0 {
+			if x.name == "visible" && f.Far == 0 && !f.Walls {
 				continue
 			}
 			if math.Abs(x.is/x.want-1) > x.most {
@@ -79,7 +85,10 @@ func sameBegin(t *testing.T, l lesson, at place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newSolo(s, at.arena, at.game, at.walls)
+	p, err := newSolo(s, at)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.leave, g.leave = 0, 0
 	used := func(m *sim.Match) (n int) {
 		for slot := range m.Poses() { // but for who looks on, of whom there is nothing to play
@@ -107,34 +116,103 @@ func sameBegin(t *testing.T, l lesson, at place) {
 	}
 }
 
-// The same scenario is played to the same end, whatever its own seed and codec are; another one is not. Matches that are asked for in vain are not played.
+// A match by itself is on the map of the scenario's lobby, and houses hide in it whom they hide there.
+func TestPlacesAreTheLobbys(t *testing.T) {
+	tables := 0
+	for _, unlike := range []string{"", "far=30 spread=2", "map=town spread=0.5", "map=town spread=0.5 far=30"} {
+		s := lesson{20, 60, 3, unlike, true}.scenario(4)
+		for range 8 {
+			s.Play.Seed++
+			cfg, _, err := lobbyOf(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := openPlace(s, content.Default())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := newSolo(s, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hides := p.walls != nil
+			if at.arena.Hash() != cfg.Arena.Hash() || hides != (cfg.Walls != nil) || (p.grid != nil) != (hides || s.Lobby.FarMetres > 0) {
+				t.Errorf("%s: on another map, or houses hide %v", s.Name, hides)
+			}
+			for range 2 * 60 {
+				p.step()
+			}
+			p.count(0)
+			if asked := s.Lobby.Map == "town" || s.Lobby.FarMetres > 0; asked != (p.told.eyes > 0) || !hides && s.Lobby.FarMetres == 0 && p.told.seen != 19*p.told.eyes {
+				t.Errorf("%s: %d players see %d others", s.Name, p.told.eyes, p.told.seen)
+			}
+			if hides && cfg.Walls != nil {
+				if tables++; !cfg.Walls.Fits(p.walls.Config()) {
+					t.Errorf("%s: houses hide by cells %+v, want %+v", s.Name, p.walls.Config(), cfg.Walls.Config())
+				}
+			}
+		}
+	}
+	if tables == 0 || tables == 16 {
+		t.Errorf("%d of 16 towns are worth a table: the others were not tried", tables)
+	}
+}
+
+// The same scenario is played to the same end, another one is not, nor one on other maps or with other dice.
 func TestPlayed(t *testing.T) {
 	s := lesson{4, 20, 3, "", false}.scenario(4)
-	of := func() capacity.Played {
-		playedKnown.Clear()
-		p, err := playedOf(t.Context(), s)
+	of := func(dice uint64) capacity.Played {
+		p, err := playAll(t.Context(), s, dice, 2*playedBatch)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	one := of()
-	s.Play.Seed, s.Network.Codec, s.Lobby.Lobbies = 77, "range", 5
-	if of() != one || one.Matches < 2*playedBatch || !(one.Alive > 0.3 && one.Alive < 1) || !(one.Unsure.Bytes(one.Alive) < 0.1) {
-		t.Errorf("%+v, and %+v", one, of())
+	one := of(playedSeed)
+	if of(playedSeed) != one || one.Matches != 2*playedBatch || one.Ground != s.Play.Seed || !(one.Alive > 0.3 && one.Alive < 1) || !(one.Unsure.Bytes(one.Alive) < 0.1) {
+		t.Errorf("%+v, and %+v", one, of(playedSeed))
 	}
+	if of(playedSeed+1000) == one {
+		t.Error("other dice fall alike")
+	}
+	s.Play.Seed++
+	other := of(playedSeed)
+	if other.Ground = one.Ground; other == one {
+		t.Error("on other maps all plays alike")
+	}
+	s.Play.Seed--
 	s.Play.Bursts = 1
-	if of() == one {
+	if of(playedSeed) == one {
 		t.Error("who fires more plays alike")
 	}
 	s = lesson{8, 30, 3, "map=town spread=0.5 spectators=3", false}.scenario(4)
-	if p := of(); !(p.Visible > 2.9 && p.Visible <= 7) {
+	if p := of(playedSeed); !(p.Visible > 2.9 && p.Visible <= 7) {
 		t.Errorf("in a town %+v", p)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+}
+
+// What was played of a scenario is kept for whatever plays alike, such as another codec; what nobody waits for is not played. The dice are those of no match that
+// is measured, nor of one that a prediction is verified with.
+func TestPlayedIsKept(t *testing.T) {
+	s := lesson{12, 30, 3, "", true}.scenario(4)
+	one, err := playedOf(t.Context(), s)
+	if err != nil || one.Matches < 2*playedBatch {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	playedKnown.Clear()
-	if p, err := playedOf(ctx, s); err == nil || p.Matches != 0 {
+	s.Network.Codec, s.Lobby.Lobbies, s.Name = "range", 5, "another"
+	if again, err := playedOf(gone, s); again != one || err != nil {
+		t.Errorf("%+v, %v: want %+v again", again, err, one)
+	}
+	s.Lobby.Players++
+	if p, err := playedOf(gone, s); err == nil || p.Matches != 0 {
 		t.Errorf("%+v though nobody waits for it", p)
+	}
+	for _, l := range lessons() {
+		s := l.scenario(matchSeconds)
+		if most := mostPlayed(s); most < 2*playedBatch || most > lessonSeeds || s.Play.Seed+4*heldSeed+lessonSeeds > playedSeed {
+			t.Errorf("%s: %d matches, of seed %d", s.Name, most, s.Play.Seed)
+		}
 	}
 }

@@ -33,6 +33,17 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	return float64(b.hides(pairs, pairs)) / float64(max(pairs, 1)), nil
+}
+
+// Hides reports whether Sample of the crowd's table, by so many pairs, is at least a share. It looks at no more of them than it takes to know that.
+func (l *Lazy) Hides(pairs int, share float64) bool {
+	enough := int(math.Ceil(share * float64(pairs)))
+	return l.b.hides(pairs, enough) >= enough
+}
+
+// hides is how many of some pairs of cells do not see each other; it may stop when it has found enough.
+func (b *builder) hides(pairs, enough int) (count int) {
 	var live []int
 	for cell := range b.c.cells() {
 		if !b.nodes[cell][0].empty() {
@@ -40,21 +51,21 @@ func Sample(a *arena.Arena, c Config, pairs int) (hidden float64, err error) {
 		}
 	}
 	if len(live) < 2 {
-		return 0, nil
+		return 0
 	}
-	at, count := uint64(1), 0
+	at := uint64(1)
 	draw := func(n int) int { // Knuth's MMIX generator, its high bits
 		at = at*6364136223846793005 + 1442695040888963407
 		return int(at>>33) % n
 	}
-	for range pairs {
+	for n := 0; n < pairs && count < enough; n++ {
 		i := draw(len(live))
 		j := (i + 1 + draw(len(live)-1)) % len(live)
 		if !b.glance(live[i], live[j]) && !b.sees(live[i], live[j]) {
 			count++
 		}
 	}
-	return float64(count) / float64(max(pairs, 1)), nil
+	return count
 }
 
 // Hidden is the share of pairs of different cells that do not see each other, where everybody is on the ground. Cells from which one
