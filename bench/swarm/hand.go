@@ -40,7 +40,7 @@ type hand struct {
 }
 
 // chunk is how many players have their turn between two looks at the clock: each is as late as the last of them.
-const chunk = 16
+const chunk = 8
 
 // play begins to play a slot.
 func (h *hand) play(slot int64) { h.slot, h.n = slot, 0 }

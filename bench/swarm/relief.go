@@ -11,7 +11,7 @@ import (
 
 // relief sends for a driver that is held up. A machine takes a processor from a thread for some milliseconds now and then (kernel threads that are not
 // preempted, memory that its host has to bring, interrupts), and of thousands of players a dozen are due every hundred microseconds. So a second thread
-// looks in the middle of each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
+// looks twice in each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
 // last, and those after it: in the driver's place, if that does not move, and else beside it.
 //
 // The two share the bare players, each of whom is in one hand at a time (Swarm.hold), and that only while the gate is open: but for once a tick. All
@@ -23,21 +23,36 @@ type relief struct {
 }
 
 // patience is how long the driver may not move, who does with each chunk of sends and with each glance, and how late it may begin a slot.
-const patience = 300 * time.Microsecond
+const patience = 200 * time.Microsecond
 
 // relieve starts a relief for a run; nil where there is none: full players know more than a hand can hold, a thread without another processor waits with
 // the driver, and where two goroutines run at a time, as both sleep without giving up their places, nobody else would.
 func (s *Swarm) relieve() *relief {
-	cpus := pace.CPUs()
-	if !s.cfg.Bare || len(cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
+	if !s.cfg.Bare || len(s.cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
 		return nil
 	}
 	r := newRelief(s)
+	pace.First() // it has the processors in parts of a millisecond, and gives them back
+	s.settle()
 	s.on.Store(int32(pace.CPU()))
 	s.moves(s.pace.Now())
 	s.gate.open.Store(true)
-	go r.run(cpus, s.period())
+	go r.run(s.period())
 	return r
+}
+
+// settle keeps the driver, after a first run, to the processor that it was on most: that which others, such as a server, leave it. On
+// another it would be in their way.
+func (s *Swarm) settle() {
+	most := -1
+	for cpu, n := range s.slotsOn {
+		if n > s.slotsOn[max(most, 0)] || most < 0 {
+			most = cpu
+		}
+	}
+	if most >= 0 && s.slotsOn[most] > 0 {
+		_ = pace.Keep([]int{most}) // else it goes where the kernel has it go
+	}
 }
 
 func newRelief(s *Swarm) *relief {
@@ -49,18 +64,20 @@ func newRelief(s *Swarm) *relief {
 	return r
 }
 
-func (r *relief) run(cpus []int, period time.Duration) {
+func (r *relief) run(period time.Duration) {
 	defer close(r.done)
 	s, off, apart := r.s, int32(-1), false
 	s.pace.Join() // not undone: the thread ends with its processors
+	pace.First()
 	before := pace.ThreadCPU()
-	for slot := int64(s.pace.Now() / period); !r.stop.Load(); slot = max(slot+1, int64(s.pace.Now()/period)) {
-		s.pace.Sleep(time.Duration(slot)*period + period/2)
+	const looks = 2
+	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period/looks, s.pace.Now()/period*period) {
+		s.pace.Sleep(at + period/looks/2)
 		if on := s.on.Load(); on != off {
 			off = on
-			apart = pace.Keep(slices.DeleteFunc(slices.Clone(cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
+			apart = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
 		}
-		r.help(slot)
+		r.help(int64(at / period))
 		cpu := pace.ThreadCPU()
 		if s.spent.Add(int64(cpu - before)); apart {
 			s.aside.Add(int64(cpu - before))

@@ -104,8 +104,14 @@ func (s *Swarm) begin(due, begun time.Duration, slept bool) {
 		s.Figures.Taken.woke(begun - due - took)
 	}
 	s.moves(begun)
-	s.on.Store(int32(pace.CPU()))
+	cpu := pace.CPU()
+	if s.on.Store(int32(cpu)); uint(cpu) < maxCPUs {
+		s.slotsOn[cpu]++
+	}
 }
+
+// maxCPUs is how many processors a driver knows one from another of.
+const maxCPUs = 1024
 
 // took is what the machine took since it was last asked.
 func (s *Swarm) took() time.Duration {

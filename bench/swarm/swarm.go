@@ -44,36 +44,38 @@ const mostSampled = 8
 type Swarm struct {
 	Figures Figures
 
-	cfg    Config
-	fleet  []*netio.Fleet      // by lobby
-	hear   []func(int, []byte) // receive of each lobby, made a value once
-	ear    int                 // the lobby that is heard next
-	bots   []bot
-	due    []atomic.Int64            // by bot: not before this has it anything to do, ns
-	held   []atomic.Bool             // by bot: somebody has it in hand
-	hand   hand                      // the driver's
-	gate   gate                      // open while the driver waits, or is at single players
-	beat   atomic.Int64              // when the driver moved last, or will, ns
-	on     atomic.Int32              // the processor that it was on
-	spent  atomic.Int64              // CPU time of the reliefs, ns
-	aside  atomic.Int64              // of that, on other processors than the driver's
-	relief *relief                   // of the run; nil: none
-	asked  bool                      // what is done once a tick is due
-	lost   time.Duration             // what was taken of its slot
-	played [shares]time.Duration     // by share of the bots: when they were last looked at
-	maps   map[[32]byte]*arena.Arena // by hash, what the server sent among them
-	model  map[uint64]ghost.Models   // likewise
-	eyes   [][]Enemy                 // by lobby
-	ways   Ways
-	drifts []Drift // of bare bots, by bot
-	queue  queue
-	pace   *pace.Pacer
-	taken  *pace.Taken // from the goroutine's thread
-	own    pace.Own
-	slot   int64 // next slot of the schedule
-	now    time.Duration
-	owed   time.Duration // of sending, since all that had arrived was last taken in
-	err    error
+	cfg     Config
+	fleet   []*netio.Fleet      // by lobby
+	hear    []func(int, []byte) // receive of each lobby, made a value once
+	ear     int                 // the lobby that is heard next
+	bots    []bot
+	due     []atomic.Int64            // by bot: not before this has it anything to do, ns
+	held    []atomic.Bool             // by bot: somebody has it in hand
+	hand    hand                      // the driver's
+	gate    gate                      // open while the driver waits, or is at single players
+	beat    atomic.Int64              // when the driver moved last, or will, ns
+	on      atomic.Int32              // the processor that it was on
+	slotsOn [maxCPUs]int              // slots that it began, by processor
+	spent   atomic.Int64              // CPU time of the reliefs, ns
+	aside   atomic.Int64              // of that, on other processors than the driver's
+	relief  *relief                   // of the run; nil: none
+	asked   bool                      // what is done once a tick is due
+	lost    time.Duration             // what was taken of its slot
+	played  [shares]time.Duration     // by share of the bots: when they were last looked at
+	maps    map[[32]byte]*arena.Arena // by hash, what the server sent among them
+	model   map[uint64]ghost.Models   // likewise
+	eyes    [][]Enemy                 // by lobby
+	ways    Ways
+	drifts  []Drift // of bare bots, by bot
+	queue   queue
+	cpus    []int // processors that it may use
+	pace    *pace.Pacer
+	taken   *pace.Taken // from the goroutine's thread
+	own     pace.Own
+	slot    int64 // next slot of the schedule
+	now     time.Duration
+	owed    time.Duration // of sending, since all that had arrived was last taken in
+	err     error
 }
 
 // bot is one player.
@@ -112,7 +114,7 @@ func Open(cfg Config) (*Swarm, error) {
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, pace: pace.New(), taken: pace.NewTaken()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, cpus: pace.CPUs(), pace: pace.New(), taken: pace.NewTaken()}
 	s.hand.s, s.hand.look = s, s.looked
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)

@@ -28,6 +28,9 @@ func (p *Pacer) Park(time.Duration) bool { return false }
 // Join does nothing here.
 func (p *Pacer) Join() {}
 
+// First does nothing here, and says so: false.
+func First() bool { return false }
+
 // CPU is not known here: -1.
 func CPU() int { return -1 }
 
