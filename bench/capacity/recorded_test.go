@@ -12,7 +12,7 @@ import (
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
-	bytesFar = 0.11 // and no prediction is that far off
+	bytesFar = 0.08 // and no prediction is that far off
 )
 
 func recordedModel(t *testing.T) (Model, Measurements) {
@@ -40,6 +40,8 @@ func TestRecordedBytes(t *testing.T) {
 		off, unsure = off+math.Abs(e), unsure+v.BytesUnsure
 		if math.Abs(e) <= bytesAim {
 			within++
+		} else if !s.Facts.Walls && s.Facts.Far == 0 { // of other sizes, spreads, rates, fire, links and codecs, all are
+			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e)
 		}
 		if math.Abs(e) <= bytesAim+open {
 			near++
@@ -48,7 +50,7 @@ func TestRecordedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
-	if held < 60 || near < 0.9*held || within < 0.82*held || off > 0.7*bytesAim*held {
+	if held < 60 || near < 0.93*held || within < 0.9*held || off > 0.5*bytesAim*held {
 		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
 	}
 }
@@ -74,7 +76,7 @@ func TestRecordedLaws(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean", held, within, 100*bytesAim, 100*off/held)
-	if held < 60 || within < 0.96*held || off/held > bytesAim*0.3 {
+	if held < 60 || within < 0.94*held || off/held > bytesAim*0.3 {
 		t.Errorf("%g held out, %g within %g %%, mean error %.2f %%", held, within, 100*bytesAim, 100*off/held)
 	}
 }
@@ -102,7 +104,7 @@ func TestRecordedTimes(t *testing.T) {
 	}
 	off, unsure = off/held, unsure/held
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
-	if quiet := unsure < 0.02; held < 60 || off > cpuAim+unsure || worst > 2*(cpuAim+unsure) || quiet && within < 0.8*held {
+	if quiet := unsure < 0.02; held < 60 || off > cpuAim+unsure || worst > 2*(cpuAim+unsure) || quiet && within < 0.9*held {
 		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
 	}
 }
