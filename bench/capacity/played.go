@@ -27,7 +27,7 @@ func (u Unsure) Bytes(alive float64) float64 {
 	return math.Hypot(a/2, l/3)
 }
 
-// NewPlayed sums up what came of equal parts of matches that are independent of each other. Of of Facts what came of the play is read, all else is alike.
+// NewPlayed sums up what came of equal parts of matches that are independent of each other. Of Facts that is read which came of the play; all else is alike.
 func NewPlayed(matches int, parts []Facts) (p Played) {
 	n := float64(len(parts))
 	if n < 2 {

@@ -149,10 +149,13 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 				k.Meets, fresh = now, true
 			}
 			if unplayed(k, s) {
-				k.Played, err = playedOf(ctx, s)
-				fresh = err == nil
+				p, err := playedOf(ctx, s)
+				if err != nil {
+					return fresh, err
+				}
+				k.Played, fresh = p, true
 			}
-			return fresh, err
+			return fresh, nil
 		}
 		step, err := tell(ctx, s, one.Facts, sure, most)
 		if err != nil {

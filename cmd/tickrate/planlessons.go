@@ -142,7 +142,7 @@ func lessons() (all []lesson) {
 
 // drawnLessons are held out, too, and nobody chose them: they are drawn at random, the same ones each time, of all that is measured. Players are 10 to 200
 // and snapshots 12 to 60 a second, both evenly by logarithm. Anything else is unlike the default scenario once in five times, each by itself: spread 0.5 to 4, bursts
-// 0 to 1, throws 0.1 to 2, a hot spot of 0.1 to 1 of all, 1 to 6 leaves a minute, as many spectators as half the players, a reach of 25 to 60 m, houses, a
+// 0 to 1, throws 0.1 to 2, a hot spot of 0.1 to 1 of all, 1 to 6 leaves a minute, up to half as many spectators as players, a reach of 25 to 60 m, houses, a
 // link of 5 to 60 ms that may lose up to 5 %, and another codec.
 func drawnLessons() (all []lesson) {
 	const count, unlike = 24, 0.2

@@ -81,17 +81,17 @@ func playAll(ctx context.Context, s scenario.Scenario, dice uint64, most int) (p
 	facts := asked(s)
 	var parts []capacity.Facts
 	for played := 0; played < most && (played < 2*playedBatch || !(p.Unsure.Bytes(p.Alive) < playedSure)); {
-		if ctx.Err() != nil {
-			return p, ctx.Err()
-		}
 		all := make([]match, min(playedBatch, most-played))
 		errs := make([]error, len(all))
 		sideBySide(len(all), func(i int) {
 			k := uint64(played + i)
-			all[i], errs[i] = playOn(s, pack, s.Play.Seed+k, dice+k)
+			all[i], errs[i] = playOn(ctx, s, pack, s.Play.Seed+k, dice+k)
 		})
+		if ctx.Err() != nil { // a part of them would say less, and not that it does
+			return capacity.Played{}, ctx.Err()
+		}
 		if err := errors.Join(errs...); err != nil {
-			return p, err
+			return capacity.Played{}, err
 		}
 		for i := range all {
 			var one tale
@@ -106,18 +106,21 @@ func playAll(ctx context.Context, s scenario.Scenario, dice uint64, most int) (p
 }
 
 // playOn plays one match on the map of a seed, with the dice of another.
-func playOn(s scenario.Scenario, pack *content.Pack, ground, dice uint64) (match, error) {
+func playOn(ctx context.Context, s scenario.Scenario, pack *content.Pack, ground, dice uint64) (match, error) {
+	if ctx.Err() != nil {
+		return match{}, ctx.Err()
+	}
 	s.Play.Seed = ground
 	at, err := openPlace(s, pack)
 	if err != nil {
 		return match{}, err
 	}
 	s.Play.Seed = dice
-	return playSolo(s, at)
+	return playSolo(ctx, s, at)
 }
 
-// playSolo plays one match and counts.
-func playSolo(s scenario.Scenario, at place) (match, error) {
+// playSolo plays one match and counts, unless ctx ends.
+func playSolo(ctx context.Context, s scenario.Scenario, at place) (match, error) {
 	p, err := newSolo(s, at)
 	if err != nil {
 		return match{}, err
@@ -128,6 +131,9 @@ func playSolo(s scenario.Scenario, at place) (match, error) {
 	}
 	p.told.ticks = int(math.Round(s.Measure.Seconds * hz))
 	for i := range p.told.ticks {
+		if i%lookEvery == 0 && ctx.Err() != nil {
+			return match{}, ctx.Err()
+		}
 		p.step()
 		p.count(i)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/sim"
@@ -40,7 +41,7 @@ func TestSoloIsAsALobby(t *testing.T) {
 				t.Fatal(err)
 			}
 			lobbies.add(over)
-			alone, err := playSolo(s, at)
+			alone, err := playSolo(t.Context(), s, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,6 +209,14 @@ func TestPlayedIsKept(t *testing.T) {
 	s.Lobby.Players++
 	if p, err := playedOf(gone, s); err == nil || p.Matches != 0 {
 		t.Errorf("%+v though nobody waits for it", p)
+	}
+	for after := time.Millisecond; after < 400*time.Millisecond; after *= 3 { // nor is a part of it said to be all, whenever it ends
+		s.Lobby.Players++
+		soon, cancel := context.WithTimeout(t.Context(), after)
+		if p, err := playedOf(soon, s); err == nil && p.Matches < 2*playedBatch || err != nil && p != (capacity.Played{}) {
+			t.Errorf("%+v and %v after %v", p, err, after)
+		}
+		cancel()
 	}
 	for _, l := range lessons() {
 		s := l.scenario(matchSeconds)
