@@ -47,7 +47,7 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 	c.Flags().IntVar(&f.matches, "matches", timedLongest, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
 	c.Flags().BoolVar(&f.held, "held", false, "measure what is held out alone")
-	c.Flags().StringVar(&f.lesson, "lesson", "", "measure those lessons alone whose names have this `text` in them, such as map=town")
+	c.Flags().StringVar(&f.lesson, "lesson", "", "measure those lessons alone whose names have this `text` in them, such as map=town; default all")
 	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have, 0.1 to 10")
 	return c
 }

@@ -28,7 +28,7 @@ type swarmFlags struct {
 	model, content      string
 	players, full, rate int
 	seconds, chat       float64
-	arrival             float64
+	arrival, warm       float64
 	seed                uint64
 	traces              []string
 	json                bool
@@ -85,6 +85,7 @@ about blindly: for thousands, of whom it matters what they send and not how they
 	fl.BoolVar(&f.huge, "huge-pages", true, "once all are in, move them into pages of 2 MiB, which makes players cheaper and takes a second or two for each GB; a thousand full players are gigabytes")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "rate in `Hz` at which players act; use the server's")
 	fl.Float64Var(&f.seconds, "seconds", 10, "`seconds` to play; 0 until interrupted")
+	fl.Float64Var(&f.warm, "warm", 2, "`seconds` to play before that, after all are in, of which no figures are taken: a server's memory and caches settle")
 	fl.Float64Var(&f.arrival, "arrival", 0, "`seconds` over which the players connect, one after another; 0 for all at once")
 	fl.Float64Var(&f.chat, "chat", 0, "`seconds` in which each player says something about once; 0 for never")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of everything the players do")
@@ -109,6 +110,8 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return badUse(fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate))
 	case !(f.seconds >= 0 && f.seconds <= 1e6): // NaN is neither
 		return badUse(fmt.Errorf("%g seconds: expected 0 to a million", f.seconds))
+	case !(f.warm >= 0 && f.warm <= 3600):
+		return badUse(fmt.Errorf("--warm %g: expected 0 to 3600 seconds", f.warm))
 	case f.watch < -1 || f.watch >= f.players:
 		return badUse(fmt.Errorf("--watch %d: expected a player, 0 to %d", f.watch, f.players-1))
 	case !(f.chat >= 0 && f.chat <= 1e6):
@@ -151,6 +154,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joined(at), tickets[0].terms, f.people())
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s are in, moving by %s%s\n", f.people(), move.name, fetched(s))
+	if err := s.Run(c.Context(), seconds(f.warm), nil); err != nil {
+		return err
+	}
 	s.Reset()
 	d := time.Duration(f.seconds * float64(time.Second))
 	if d == 0 {
