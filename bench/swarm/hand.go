@@ -92,10 +92,9 @@ func (h *hand) tell() {
 	if h.n == 0 {
 		return
 	}
-	f, now, own := &h.s.Figures, time.Duration(0), time.Duration(0)
-	now, own = h.look()
+	now, own := h.look()
 	due := time.Duration(h.slot) * h.s.period()
-	f.Raw.RecordN(int64(now-due), int64(h.n))
+	h.s.Figures.Raw.RecordN(int64(now-due), int64(h.n))
 	h.late(now-due, own-due, h.n)
 	h.n = 0
 }

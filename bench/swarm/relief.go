@@ -44,13 +44,13 @@ func (s *Swarm) relieve() *relief {
 // settle keeps the driver, after a first run, to the processor that it was on most: that which others, such as a server, leave it. On
 // another it would be in their way.
 func (s *Swarm) settle() {
-	most := -1
+	most := 0
 	for cpu, n := range s.slotsOn {
-		if n > s.slotsOn[max(most, 0)] || most < 0 {
+		if n > s.slotsOn[most] {
 			most = cpu
 		}
 	}
-	if most >= 0 && s.slotsOn[most] > 0 {
+	if s.slotsOn[most] > 0 {
 		_ = pace.Keep([]int{most}) // else it goes where the kernel has it go
 	}
 }
@@ -70,9 +70,9 @@ func (r *relief) run(period time.Duration) {
 	s.pace.Join() // not undone: the thread ends with its processors
 	pace.First()
 	before := pace.ThreadCPU()
-	const looks = 2
-	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period/looks, s.pace.Now()/period*period) {
-		s.pace.Sleep(at + period/looks/2)
+	const visits = 2 // a slot
+	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period/visits, s.pace.Now()/period*period) {
+		s.pace.Sleep(at + period/visits/2)
 		if on := s.on.Load(); on != off {
 			off = on
 			apart = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less

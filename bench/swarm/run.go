@@ -30,7 +30,7 @@ const (
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.period()
 	begin, cpu := s.pace.Now(), pace.ThreadCPU()+time.Duration(s.spent.Load())
-	stolen, _ := pace.Stolen()
+	stolen, _ := pace.Stolen(s.cpus)
 	s.slot = int64(begin/period) + 1
 	s.queue.begin(s.slot-1, 0)
 	s.took()
@@ -147,7 +147,7 @@ func (s *Swarm) gather(h *hand) {
 // robbed adds what a hypervisor took since it had taken so much.
 func (s *Swarm) robbed(before time.Duration) {
 	t := &s.Figures.Taken
-	if now, ok := pace.Stolen(); ok {
+	if now, ok := pace.Stolen(s.cpus); ok {
 		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
 	}
 }
@@ -219,14 +219,11 @@ func (s *Swarm) receive(i int, data []byte) {
 // of clients is further away than the work they take.
 func (s *Swarm) play() {
 	s.manners(int(s.slot % slots))
-	fresh := s.queue.begin(s.slot, s.turns())
-	switch {
-	case s.cfg.Bare:
-		if s.queue.slot() == s.slot {
-			s.hand.sweep(s.slot, s.now, s.sample)
-		}
-	case fresh:
+	s.queue.begin(s.slot, s.turns())
+	if !s.cfg.Bare {
 		s.share()
+	} else if s.queue.slot() == s.slot {
+		s.hand.sweep(s.slot, s.now, s.sample)
 	}
 }
 
@@ -285,7 +282,8 @@ func (s *Swarm) see(i int, view *Sight) {
 	s.ways.Show(view, b.client)
 }
 
-// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes. Turns that the relief plays give no samples.
+// sample adds what a player experienced since the last sample to the figures, and takes what waits for somebody with eyes. Turns that the relief plays give no
+// samples. It returns true, as a sweep goes on.
 func (s *Swarm) sample(i int) bool {
 	if (s.slot/slots+int64(i/slots))%sampleEvery != 0 {
 		return true

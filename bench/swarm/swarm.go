@@ -52,7 +52,7 @@ type Swarm struct {
 	due     []atomic.Int64            // by bot: not before this has it anything to do, ns
 	held    []atomic.Bool             // by bot: somebody has it in hand
 	hand    hand                      // the driver's
-	gate    gate                      // open while the driver waits, or is at single players
+	gate    gate                      // shut while the driver is at more than single players
 	beat    atomic.Int64              // when the driver moved last, or will, ns
 	on      atomic.Int32              // the processor that it was on
 	slotsOn [maxCPUs]int              // slots that it began, by processor
@@ -91,7 +91,7 @@ type bot struct {
 var ErrNoTokens = errors.New("swarm: no function that gives connect tokens")
 
 // Open makes the players and their sockets; they begin to connect with the first Run. It binds the calling goroutine
-// to its thread.
+// to its thread, which the Runs of a bare swarm keep to one processor and have the kernel prefer, where it may.
 func Open(cfg Config) (*Swarm, error) {
 	if cfg.Rate == 0 {
 		cfg.Rate = tick.DefaultRate

@@ -70,14 +70,14 @@ func (t *Taken) Close() {
 	}
 }
 
-// Stolen is how long the hypervisor has had the processors of the calling thread, summed over them, since the system began; to 10 ms, and
-// false if it does not tell.
-func Stolen() (time.Duration, bool) {
+// Stolen is how long the hypervisor has had some processors, summed over them, since the system began; to 10 ms, and false if it does not
+// tell.
+func Stolen(cpus []int) (time.Duration, bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, false
 	}
-	return stolen(string(text), CPUs())
+	return stolen(string(text), cpus)
 }
 
 // jiffy is the unit of /proc/stat, which every Linux that Go runs on has.

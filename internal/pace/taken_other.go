@@ -20,4 +20,4 @@ func (t *Taken) Look(time.Duration) time.Duration { return 0 }
 func (t *Taken) Close() {}
 
 // Stolen is not known.
-func Stolen() (time.Duration, bool) { return 0, false }
+func Stolen([]int) (time.Duration, bool) { return 0, false }
