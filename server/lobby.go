@@ -47,7 +47,7 @@ type Config struct {
 	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
 	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
 	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
-	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default 4
+	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default DefaultLinger
 	JoinBytes int                // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800, or 10 for each of Players if that is more
 
 	ContentKbps int            // most kilobits a second to all clients together who fetch the model or the arena; default 8000

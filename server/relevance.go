@@ -60,9 +60,11 @@ const (
 	maxCells     = 256 // along each side of a grid
 )
 
+// DefaultLinger is a lobby's Linger, in snapshots: a fifth of a second at 20 Hz.
+const DefaultLinger = 4
+
 const (
 	defaultCell      = 8 // metres
-	defaultLinger    = 4 // snapshots: a fifth of a second at 20 Hz
 	defaultJoinBytes = 4800
 )
 
@@ -112,7 +114,7 @@ func (c Config) withRelevance() (Config, error) {
 		return c, fmt.Errorf("cells of %g m: %d by %d, expected at most %d along a side", g.Cell, g.Wide, g.Deep, maxCells)
 	}
 	if c.Linger == 0 {
-		c.Linger = defaultLinger
+		c.Linger = DefaultLinger
 	}
 	if c.JoinBytes == 0 {
 		c.JoinBytes = max(defaultJoinBytes, 10*c.Players) // what moves in a crowd takes a third of that, and the rest must get in, too
@@ -130,14 +132,18 @@ func (c Config) withRelevance() (Config, error) {
 	return c, nil
 }
 
+// Reach is the radius in cells, whose side is given, that a grid shows for a range in metres above 0: two in cells that lie as far apart as the range may be a cell nearer to
+// each other.
+func Reach(far, cell float32) int { return int(math.Ceil(float64(far/cell))) + 1 }
+
 // grid is the configuration of the grid for this lobby.
 func (c *Config) grid() interest.Config {
 	g := Cells(c.Arena, c.Cell)
 	g.Slots = c.Players
 	if c.Relevance == RelevanceGrid {
 		g.Sight, g.Linger = c.Sight, max(c.Linger, 0)
-		if c.Far != 0 { // two in cells that lie so far apart may be a cell nearer to each other
-			g.Far = int(math.Ceil(float64(c.Far/g.Cell))) + 1
+		if c.Far != 0 {
+			g.Far = Reach(c.Far, g.Cell)
 		}
 	}
 	return g

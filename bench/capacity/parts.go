@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"time"
 )
 
 // A snapshot's bytes are sums of what is in it: heads, the owner's row, rows of the players it tells of, rows of what flies. Each part has
@@ -34,13 +35,13 @@ func nearShare(f Facts) float64 {
 // datagrams is how many a snapshot takes, without those that go out between snapshots.
 func datagrams(f Facts) float64 { return f.Datagrams*interval(f) - (parcels(f) - 1) }
 
-// virtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, in seconds.
-const virtualDelay = 0.04
+// VirtualDelay is what a datagram takes each way in virtual time, beside what the scenario's link takes, so that baselines have an age.
+const VirtualDelay = 40 * time.Millisecond
 
 // trip is how long a datagram takes there and back, in seconds.
 func trip(f Facts) float64 {
 	if f.Virtual {
-		return 2 * (f.Delay + virtualDelay)
+		return 2 * (f.Delay + VirtualDelay.Seconds())
 	}
 	return 2 * f.Delay
 }

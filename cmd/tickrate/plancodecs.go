@@ -23,7 +23,6 @@ const (
 	codecPlayers = 64
 	codecWarm    = 2 // virtual seconds until all are in
 	codecSeconds = 4
-	codecDelay   = 40 * time.Millisecond // each way, so that baselines have an age
 )
 
 // compareCodecs plays one lobby in virtual time with every codec. It returns nil if it is interrupted.
@@ -58,7 +57,7 @@ func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec sche
 	}
 	var spent time.Duration
 	b, err := bottle.New(bottle.Config{
-		Clients: codecPlayers, Seed: f.seed, Thin: true, Link: impair.Profile{Delay: codecDelay},
+		Clients: codecPlayers, Seed: f.seed, Thin: true, Link: impair.Profile{Delay: capacity.VirtualDelay},
 		Lobby: server.Config{
 			Arena: ground, ArenaName: name, Players: codecPlayers,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Game: game}, Interval: f.every, Models: models, Codec: codec,

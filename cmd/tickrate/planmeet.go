@@ -195,7 +195,7 @@ func newTelling(name string, l scenario.Lobby) (*telling, error) {
 		t.grid = server.Cells(a, t.houses.Config().Cell)
 	}
 	if l.FarMetres > 0 {
-		t.radius = int(math.Ceil(l.FarMetres/float64(t.grid.Cell))) + 1 // as package server has it
+		t.radius = server.Reach(float32(l.FarMetres), t.grid.Cell)
 	}
 	return t, nil
 }

@@ -42,14 +42,13 @@ type solo struct {
 	told    match
 }
 
-// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, soloEyes how many players are asked whom they see, where houses hide
-// soloTown, as what they see takes longer than the match, and soloLinger for how many snapshots somebody is seen who was: a lobby's default.
+// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, and soloEyes how many players are asked whom they see; where houses hide
+// soloTown, as what they see takes longer than the match.
 const (
-	soloPast   = 256
-	soloShows  = 4
-	soloEyes   = 8
-	soloTown   = 2
-	soloLinger = 4
+	soloPast  = 256
+	soloShows = 4
+	soloEyes  = 8
+	soloTown  = 2
 )
 
 // seat is a player's.
@@ -119,9 +118,9 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 		}
 	}
 	g, n := server.Cells(at.arena, cell), len(p.seats)
-	g.Slots, g.Linger = n, soloLinger
+	g.Slots, g.Linger = n, server.DefaultLinger
 	if s.Lobby.FarMetres > 0 {
-		g.Far = int(math.Ceil(s.Lobby.FarMetres/float64(g.Cell))) + 1 // as package server has it
+		g.Far = server.Reach(float32(s.Lobby.FarMetres), g.Cell)
 	}
 	if p.walls != nil {
 		g.Sights = p.walls.Seen

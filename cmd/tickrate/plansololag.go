@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -16,7 +17,7 @@ type lag struct {
 
 func lagOf(s scenario.Scenario) lag {
 	link, _ := impair.ParseProfile(s.Network.Link)
-	return lag{way: (link.Delay + link.Jitter/2 + codecDelay).Seconds() * float64(s.Rates.TickHz), every: tick.Tick(s.Every())}
+	return lag{way: (link.Delay + link.Jitter/2 + capacity.VirtualDelay).Seconds() * float64(s.Rates.TickHz), every: tick.Tick(s.Every())}
 }
 
 // phase is that part, for the machine of player n.

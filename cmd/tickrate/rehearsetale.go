@@ -45,7 +45,7 @@ func newGame(s scenario.Scenario, cfg server.Config, watch bool) (*game, error) 
 	if err != nil {
 		return nil, err
 	}
-	link.Delay += codecDelay // so that baselines have an age
+	link.Delay += capacity.VirtualDelay
 	g := &game{s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)), leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz), watch: 1}
 	if watch {
 		g.watch = min(watched, s.Lobby.Players)
