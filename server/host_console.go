@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -175,37 +174,27 @@ func ticked[Q, A any](w http.ResponseWriter, r *http.Request, t *terminal, to ch
 	return a, false
 }
 
-// serveConsole runs a line, the body of the request, with the rank of an admin: 200 if it was carried out, 400 if not. If there is a
-// secret it must be brought, also on a port that only this machine can reach.
-func (h *Host) serveConsole(secret string) http.HandlerFunc {
-	sum := sha256.Sum256([]byte(secret))
-	return func(w http.ResponseWriter, r *http.Request) {
-		if secret != "" {
-			if no := keyless(w, r, sum); no != nil {
-				http.Error(w, no.text, no.status)
-				return
-			}
-		}
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patienceHTTP))
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, console.MaxLine+2))
-		if err != nil {
-			http.Error(w, console.ErrLineLong.Error(), http.StatusRequestEntityTooLarge)
-			return
-		}
-		p := posted{string(bytes.TrimRight(body, "\r\n")), make(chan spoken, 1)}
-		said, ok := ticked(w, r, &h.terminal, h.terminal.posted, p, p.reply)
-		if !ok {
-			return
-		}
-		reply := Reply{Output: said.out}
-		if reply.Output == nil {
-			reply.Output = []string{}
-		}
-		if said.err != nil {
-			reply.Error = said.err.Error()
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		writeJSON(w, reply)
+// serveConsole runs a line, the body of the request, with the rank of an admin: 200 if it was carried out, 400 if not.
+func (h *Host) serveConsole(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patienceHTTP))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, console.MaxLine+2))
+	if err != nil {
+		http.Error(w, console.ErrLineLong.Error(), http.StatusRequestEntityTooLarge)
+		return
 	}
+	p := posted{string(bytes.TrimRight(body, "\r\n")), make(chan spoken, 1)}
+	said, ok := ticked(w, r, &h.terminal, h.terminal.posted, p, p.reply)
+	if !ok {
+		return
+	}
+	reply := Reply{Output: said.out}
+	if reply.Output == nil {
+		reply.Output = []string{}
+	}
+	if said.err != nil {
+		reply.Error = said.err.Error()
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	writeJSON(w, reply)
 }

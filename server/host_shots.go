@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -73,40 +72,31 @@ func (h *Host) handShots() {
 //	verdict   miss, wall, object, hit, unseen, no-history; may be repeated
 //	clamp     none, nothing-sent, no-view, ahead, span, rtt, acks, cap, history, backwards, any; may be repeated
 //	from, to  ticks
-func (h *Host) serveShots(secret string) http.HandlerFunc {
-	sum := sha256.Sum256([]byte(secret))
-	return func(w http.ResponseWriter, r *http.Request) {
-		if secret != "" {
-			if no := keyless(w, r, sum); no != nil {
-				http.Error(w, no.text, no.status)
-				return
-			}
-		}
-		f, since, last, err := parseShots(r.URL.Query())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
-		defer cancel()
-		s, err := h.Shots(ctx, since, last)
-		switch {
-		case errors.Is(err, ErrNoReceipts):
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
-		case err != nil:
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		kept := s.Shots[:0]
-		for i := range s.Shots {
-			if f.Wants(&s.Shots[i]) {
-				kept = append(kept, s.Shots[i])
-			}
-		}
-		s.Shots = kept
-		writeJSON(w, s)
+func (h *Host) serveShots(w http.ResponseWriter, r *http.Request) {
+	f, since, last, err := parseShots(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), patienceHTTP)
+	defer cancel()
+	s, err := h.Shots(ctx, since, last)
+	switch {
+	case errors.Is(err, ErrNoReceipts):
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	kept := s.Shots[:0]
+	for i := range s.Shots {
+		if f.Wants(&s.Shots[i]) {
+			kept = append(kept, s.Shots[i])
+		}
+	}
+	s.Shots = kept
+	writeJSON(w, s)
 }
 
 func parseShots(q url.Values) (f lagcomp.Filter, since uint64, last int, err error) {

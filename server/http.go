@@ -61,10 +61,10 @@ func (h *Host) pages(secret string) *http.ServeMux {
 	mux.Handle("GET /metrics", serveMetrics(h.registry))
 	mux.Handle("GET /stats", hasty(http.HandlerFunc(h.serveStats)))
 	mux.Handle("GET /v1/bits", hasty(http.HandlerFunc(h.serveBits)))
-	mux.Handle("GET /v1/why", hasty(h.serveWhy(secret)))
+	mux.Handle("GET /v1/why", hasty(keyed(secret, h.serveWhy)))
 	mux.HandleFunc("POST /stats/reset", h.serveReset)
-	mux.HandleFunc("POST /v1/console", h.serveConsole(secret))
-	mux.HandleFunc("GET /v1/shots", h.serveShots(secret))
+	mux.HandleFunc("POST /v1/console", keyed(secret, h.serveConsole))
+	mux.HandleFunc("GET /v1/shots", keyed(secret, h.serveShots))
 	return mux
 }
 

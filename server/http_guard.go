@@ -43,6 +43,21 @@ func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *ref
 	return nil
 }
 
+// keyed gives a page only to those who bring the secret, if there is one, also on a port that only this machine can reach.
+func keyed(secret string, page http.HandlerFunc) http.HandlerFunc {
+	if secret == "" {
+		return page
+	}
+	sum := sha256.Sum256([]byte(secret))
+	return func(w http.ResponseWriter, r *http.Request) {
+		if no := keyless(w, r, sum); no != nil {
+			http.Error(w, no.text, no.status)
+			return
+		}
+		page(w, r)
+	}
+}
+
 // guarded keeps profiles, which slow the server down, what one player is told of another, receipts of shots, which tell where people are,
 // and whatever changes something from strangers: on a port that only this machine can reach from other sites' web pages, on any other from
 // all who do not know the secret. Figures and health are for everybody.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"strings"
@@ -75,27 +74,18 @@ func (h *Host) serveBits(w http.ResponseWriter, _ *http.Request) {
 // serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Verdict. N is a net id, M too, or a ThingRef;
 // without M the answer is a list about all players and things. What players know of each other is not for everybody: who asks needs what
 // the console asks for.
-func (h *Host) serveWhy(secret string) http.HandlerFunc {
-	sum := sha256.Sum256([]byte(secret))
-	return func(w http.ResponseWriter, r *http.Request) {
-		if secret != "" {
-			if no := keyless(w, r, sum); no != nil {
-				http.Error(w, no.text, no.status)
-				return
-			}
-		}
-		q, err := questionOf(r)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		switch v, ok := ticked(w, r, &h.terminal, h.terminal.asked, q, q.verdicts); {
-		case !ok:
-		case q.all:
-			writeJSON(w, v)
-		default:
-			writeJSON(w, v[0])
-		}
+func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
+	q, err := questionOf(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch v, ok := ticked(w, r, &h.terminal, h.terminal.asked, q, q.verdicts); {
+	case !ok:
+	case q.all:
+		writeJSON(w, v)
+	default:
+		writeJSON(w, v[0])
 	}
 }
 
