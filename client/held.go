@@ -38,42 +38,33 @@ func (h *held) add(t tick.Tick) bool {
 
 func (h *held) newest() tick.Tick { return h.ticks[h.n-1] }
 
+// around finds the two snapshots next to an instant, given which have begun by then: before all of them, and after the newest, it is one
+// snapshot alone, twice.
+func (h *held) around(begun func(tick.Tick) bool) (from, to tick.Tick) {
+	k := h.n - 1
+	for k >= 0 && !begun(h.ticks[k]) {
+		k--
+	}
+	from, to = h.ticks[max(k, 0)], h.ticks[min(k+1, h.n-1)]
+	if to-from > tick.MaxViewSpan { // nothing came for seconds: the gap cannot be named, so it is not crossed
+		to = from
+	}
+	return from, to
+}
+
 // at finds the two snapshots around an instant in 1/256 tick, as view does.
 func (h *held) at(instant int64) tick.View {
-	to := h.n - 1
-	if newest := h.ticks[to]; instant >= int64(newest)<<8 {
-		return tick.View{From: newest, To: newest}
-	}
-	for to > 0 && int64(h.ticks[to-1])<<8 > instant {
-		to--
-	}
-	if to == 0 {
-		return tick.View{From: h.ticks[0], To: h.ticks[0]}
-	}
-	from := h.ticks[to-1]
-	if h.ticks[to]-from > tick.MaxViewSpan { // nothing came for seconds: the gap cannot be named, so it is not crossed
-		return tick.View{From: from, To: from}
-	}
-	return lagcomp.Between(from, h.ticks[to], instant)
+	from, to := h.around(func(t tick.Tick) bool { return int64(t)<<8 <= instant })
+	return lagcomp.Between(from, to, instant)
 }
 
 // view finds the two snapshots around the instant at and how far between them it lies, rounded down to 1/256. At or beyond the
 // newest snapshot, and before the oldest, it is that snapshot alone.
 func (h *held) view(rate tick.Rate, at time.Duration) tick.View {
-	to := h.n - 1
-	if newest := h.ticks[to]; at >= rate.At(newest) {
-		return tick.View{From: newest, To: newest}
+	from, to := h.around(func(t tick.Tick) bool { return rate.At(t) <= at })
+	if from == to {
+		return tick.View{From: from, To: to}
 	}
-	for to > 0 && rate.At(h.ticks[to-1]) > at {
-		to--
-	}
-	if to == 0 {
-		return tick.View{From: h.ticks[0], To: h.ticks[0]}
-	}
-	from := h.ticks[to-1]
-	if h.ticks[to]-from > tick.MaxViewSpan { // nothing came for seconds: the gap cannot be named, so it is not crossed
-		return tick.View{From: from, To: from}
-	}
-	begin, end := rate.At(from), rate.At(h.ticks[to])
-	return tick.View{From: from, To: h.ticks[to], Frac: uint8((at - begin) * 256 / (end - begin))}
+	begin, end := rate.At(from), rate.At(to)
+	return tick.View{From: from, To: to, Frac: uint8((at - begin) * 256 / (end - begin))}
 }
