@@ -58,6 +58,45 @@ func (c *Huffman) begin(past *Past) {
 	c.rest = c.rest[:0]
 }
 
+// way is what becomes of each kind of batch: it is told, or what was told of it is read.
+type way struct {
+	lively     func(*Huffman, *batch, []int32)
+	calm, rest func(*Huffman, []int32)
+}
+
+var (
+	writing = way{(*Huffman).put, (*Huffman).putCalm, (*Huffman).putRest}
+	reading = way{(*Huffman).take, (*Huffman).takeCalm, (*Huffman).takeRest}
+)
+
+// Append codes a frame against past and appends it to dst. live says which rows count, nil for all.
+func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []byte {
+	c.w.Reset(dst)
+	c.walk(&writing, frame, past, live)
+	return c.w.Bytes()
+}
+
+// walk goes through the live rows of a frame and gives batches, in one order both ways, to those that write or read them.
+func (c *Huffman) walk(to *way, frame []int32, past *Past, live []bool) {
+	c.begin(past)
+	n := len(c.model.schema.Fields)
+	for e := range len(frame) / n {
+		if live != nil && !live[e] {
+			continue
+		}
+		switch sorted, rest := c.gather(e*n, n); {
+		case sorted:
+			c.spread(to, frame)
+		case rest:
+			to.rest(c, frame)
+		}
+	}
+	c.spread(to, frame)
+	to.lively(c, c.lively, frame)
+	to.calm(c, frame)
+	to.rest(c, frame)
+}
+
 // gather puts the row at an offset to those that rest or to the others, and reports which of the two are now enough for a batch.
 func (c *Huffman) gather(at, fields int) (sorted, rest bool) {
 	if !c.scout.rests(at, fields) {
@@ -67,43 +106,20 @@ func (c *Huffman) gather(at, fields int) (sorted, rest bool) {
 	return false, len(c.rest) == batchRows
 }
 
-// Append codes a frame against past and appends it to dst. live says which rows count, nil for all.
-func (c *Huffman) Append(dst []byte, frame []int32, past *Past, live []bool) []byte {
-	c.w.Reset(dst)
-	c.begin(past)
-	n := len(c.model.schema.Fields)
-	for e := range len(frame) / n {
-		if live != nil && !live[e] {
-			continue
-		}
-		switch sorted, rest := c.gather(e*n, n); {
-		case sorted:
-			c.putSorted(frame)
-		case rest:
-			c.putRest(frame)
-		}
-	}
-	c.putSorted(frame)
-	c.put(c.lively, frame)
-	c.putCalm(frame)
-	c.putRest(frame)
-	return c.w.Bytes()
-}
-
-// putSorted sorts the rows gathered, and tells batches that get full.
-func (c *Huffman) putSorted(frame []int32) {
+// spread sorts the rows gathered, and gives on batches that get full.
+func (c *Huffman) spread(to *way, frame []int32) {
 	if !c.model.anyCalm {
-		c.put(c.scout, frame)
+		to.lively(c, c.scout, frame)
 		return
 	}
 	var leaf [lanes]uint8
 	for i, at := range c.sort(&leaf) {
 		if c.model.calm[leaf[i]] {
 			if c.calm.add(int(at)) {
-				c.putCalm(frame)
+				to.calm(c, frame)
 			}
 		} else if c.lively.add(int(at)) {
-			c.put(c.lively, frame)
+			to.lively(c, c.lively, frame)
 		}
 	}
 }
@@ -231,45 +247,12 @@ func (c *Huffman) put(b *batch, frame []int32) {
 // Decode undoes Append: it fills the live rows of frame, which may hold anything before.
 func (c *Huffman) Decode(src []byte, frame []int32, past *Past, live []bool) error {
 	c.src, c.off = src, 0
-	c.begin(past)
-	n := len(c.model.schema.Fields)
-	for e := range len(frame) / n {
-		if live != nil && !live[e] {
-			continue
-		}
-		switch sorted, rest := c.gather(e*n, n); {
-		case sorted:
-			c.takeSorted(frame)
-		case rest:
-			c.takeRest(frame)
-		}
-	}
-	c.takeSorted(frame)
-	c.take(c.lively, frame)
-	c.takeCalm(frame)
-	c.takeRest(frame)
+	c.walk(&reading, frame, past, live)
 	c.src = nil
 	if c.off > len(src)*8 {
 		return ErrFrame
 	}
 	return nil
-}
-
-func (c *Huffman) takeSorted(frame []int32) {
-	if !c.model.anyCalm {
-		c.take(c.scout, frame)
-		return
-	}
-	var leaf [lanes]uint8
-	for i, at := range c.sort(&leaf) {
-		if c.model.calm[leaf[i]] {
-			if c.calm.add(int(at)) {
-				c.takeCalm(frame)
-			}
-		} else if c.lively.add(int(at)) {
-			c.take(c.lively, frame)
-		}
-	}
 }
 
 func (c *Huffman) takeCalm(frame []int32) {
