@@ -488,4 +488,9 @@ func TestWhyOverHTTP(t *testing.T) {
 	if w := get("s", query, "s"); w.Code != 200 {
 		t.Errorf("with the secret: %d", w.Code)
 	}
+	here := httptest.NewRecorder()
+	h.pages("s").ServeHTTP(here, httptest.NewRequest("GET", "/v1/why?"+query, nil)) // as guarded lets pass on a port that only this machine can reach
+	if here.Code != 401 {
+		t.Errorf("from this machine, without the secret: %d", here.Code)
+	}
 }
