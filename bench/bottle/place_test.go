@@ -1,6 +1,7 @@
 package bottle
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"net/netip"
@@ -125,7 +126,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		huge.Touch(false)
+		huge.Touch(context.Background(), false)
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {

@@ -177,7 +177,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { huge.Touch(f.huge) }
+		cfg.Touch = func() { huge.Touch(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -193,7 +193,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			huge.Heap(func() {}) // what packing took and gave back has left holes in large pages
+			huge.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
 		go huge.Keep(c.Context())
 	}

@@ -3,6 +3,7 @@ package huge
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"os"
 	"strconv"
 	"unsafe"
@@ -20,8 +21,8 @@ const (
 // Heap asks for what the heap has by now, and has it moved there, one page after the other, between which it calls rest: a page takes
 // some tenths of a millisecond, in which nobody else can use it. What the heap grows by later needs another call. It returns the bytes that are in
 // large pages by then; 0 where the system has none to give. It changes nothing but where memory is, and that untouched parts of a
-// page are taken with the others.
-func Heap(rest func()) (bytes int) {
+// page are taken with the others. When ctx ends it stops behind the page that it is at.
+func Heap(ctx context.Context, rest func()) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
@@ -32,7 +33,7 @@ func Heap(rest func()) (bytes int) {
 		if advise(from, end-from, unix.MADV_HUGEPAGE) != 0 {
 			continue
 		}
-		for ; from < end; from += page { // one at a time: one that cannot be moved does not keep the others
+		for ; from < end && ctx.Err() == nil; from += page { // one at a time: one that cannot be moved does not keep the others
 			if advise(from, page, unix.MADV_COLLAPSE) == 0 {
 				bytes += page
 			}
@@ -46,8 +47,8 @@ func Heap(rest func()) (bytes int) {
 // Touch has the system give this process all the memory that its heap has asked for by now, which otherwise comes with the first write to
 // each page: where a virtual machine gives free memory back to its host, such a write takes 5 ms for a page of 2 MiB. With large it comes in pages of
 // 2 MiB, where the system has any. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
-// as long as all those writes, in which whoever wants more memory waits.
-func Touch(large bool) (bytes int) {
+// as long as all those writes, in which whoever wants more memory waits. When ctx ends it stops behind the page that it is at.
+func Touch(ctx context.Context, large bool) (bytes int) {
 	probe := new([64]byte)
 	near := uintptr(unsafe.Pointer(probe))
 	for _, r := range regions() {
@@ -57,7 +58,7 @@ func Touch(large bool) (bytes int) {
 		if large {
 			advise(r.from, r.end-r.from, unix.MADV_HUGEPAGE)
 		}
-		for from := r.from; from < r.end; {
+		for from := r.from; from < r.end && ctx.Err() == nil; {
 			end := min(from&^uintptr(page-1)+page, r.end)
 			// Where some of it has been written to already, the rest would come in small pages.
 			moved := large && end-from == page && advise(from, page, unix.MADV_COLLAPSE) == 0

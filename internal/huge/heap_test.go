@@ -4,6 +4,7 @@ package huge
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"runtime"
 	"testing"
@@ -27,7 +28,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 		t.Fatal("the heap is in no region")
 	}
 	rests := 0
-	got := Heap(func() { rests++ })
+	got := Heap(context.Background(), func() { rests++ })
 	if rests < got/page {
 		t.Errorf("%d rests for %d pages", rests, got/page)
 	}
@@ -37,7 +38,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	if again := Heap(func() {}); again < got/2 {
+	if again := Heap(context.Background(), func() {}); again < got/2 {
 		t.Errorf("%d bytes in large pages, then %d", got, again)
 	}
 	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil && !bytes.Contains(mode, []byte("[never]")) && got == 0 {
@@ -57,7 +58,7 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			data[i] = byte(1 + i>>20)
 		}
 		before := resident(t, data)
-		got := Touch(large)
+		got := Touch(context.Background(), large)
 		if got == 0 {
 			t.Skip("the system cannot be asked")
 		}
@@ -70,6 +71,36 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Who is interrupted does not wait for the rest: a heap is left as it is from the page at which the context ends.
+func TestHeapStopsWhereItsContextEnds(t *testing.T) {
+	data := make([]byte, 24<<20)
+	data[0] = 1
+	const least = 3
+	pages, ctx := 0, context.Background()
+	if Heap(ctx, func() { pages++ }); pages < least {
+		t.Skip("the kernel has no large pages for those who ask")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	pages = 0
+	Heap(ctx, func() {
+		if pages++; pages == least-1 {
+			stop()
+		}
+	})
+	if pages != least-1 {
+		t.Errorf("stopped at page %d, and %d were moved", least-1, pages)
+	}
+	if errno := advise(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), unix.MADV_DONTNEED); errno != 0 {
+		t.Fatal(errno)
+	}
+	before := resident(t, data)
+	if got := Touch(ctx, false); got != 0 || resident(t, data) != before {
+		t.Errorf("touched though the context has ended: %d bytes, of %d there are %d, before %d", got, len(data), resident(t, data), before)
+	}
+	runtime.KeepAlive(data)
 }
 
 // resident is how much of data is in memory, by the system's pages.

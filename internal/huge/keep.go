@@ -16,7 +16,7 @@ func Keep(ctx context.Context) {
 	for second := time.NewTicker(time.Second); ctx.Err() == nil; {
 		if metrics.Read(total); total[0].Value.Uint64() > had {
 			had = total[0].Value.Uint64()
-			Heap(Rest)
+			Heap(ctx, Rest)
 		}
 		select {
 		case <-ctx.Done():
