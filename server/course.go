@@ -188,7 +188,7 @@ func newWorld(c Config) *world {
 	return w
 }
 
-// build makes the world of a ground for this lobby. It reads nothing that ever changes, so that another goroutine may call it.
+// build makes the world of a ground for this lobby. It reads nothing that changes once somebody may come, so that another goroutine may call it.
 func (l *Lobby) build(g Ground) (*world, error) {
 	cfg, err := l.given.on(g)
 	if err != nil {

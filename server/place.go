@@ -8,7 +8,8 @@ import (
 )
 
 // Reserve makes the memory of every place now: 94 KB each in a lobby of 64, 230 KB in one of 2000. Without it a place's is made in the
-// ticks in which somebody first takes it, and stays for whoever comes after. It changes nothing else. It is for a lobby in which nobody is.
+// ticks in which somebody first takes it, and stays for whoever comes after. What places will see of a later map is made with that. It changes
+// nothing else. It is for a lobby in which nobody is, before another map is asked for.
 func (l *Lobby) Reserve() {
 	l.reserved = true
 	for slot := range l.guests {

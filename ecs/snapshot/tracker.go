@@ -37,7 +37,7 @@ const (
 const MaxGroups = 4096
 
 // Tracker knows which groups of which snapshots one client has acknowledged, over the last Window send intervals, and
-// picks baselines. It takes 64 bits a group; 3.2 KiB more for each 128 slots from Reserve on, or from the first snapshot on that leaves
+// picks baselines. It takes 64 bits a group; 3.2 KB more for each 128 slots from Reserve on, or from the first snapshot on that leaves
 // rows out.
 type Tracker struct {
 	interval tick.Tick
