@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -73,10 +74,44 @@ func Decode(file string, text []byte, v any) error {
 // said turns the reader's complaint into what was expected.
 func said(e *toml.DecodeError) string {
 	text := oneLine(strings.TrimPrefix(e.Error(), "toml: "))
+	if m := mismatch.FindStringSubmatch(text); m != nil {
+		return kind(m[2]) + ", got " + m[1]
+	}
+	if m := unfit.FindStringSubmatch(text); m != nil {
+		return kind(m[2]) + ", got " + m[1]
+	}
+	if strings.HasSuffix(text, "is already defined") {
+		return "this key once: " + text
+	}
 	if len(e.Key()) > 0 { // the text is TOML, and its value is not what the key is for
 		return "another value (" + text + ")"
 	}
 	return "TOML: " + text
+}
+
+// How the reader puts it that a value is of another type than its field, and that a number has no place in it.
+var (
+	mismatch = regexp.MustCompile(`^cannot decode TOML (.+) into .* type (\S+)$`)
+	unfit    = regexp.MustCompile(`integer value (-?\d+) cannot be stored in (\S+)$`)
+)
+
+// kind is what a file must have for a field of a type of Go.
+func kind(of string) string {
+	switch {
+	case of == "string":
+		return "text in quotes"
+	case of == "bool":
+		return "true or false"
+	case of == "[]string":
+		return "a list of texts"
+	case strings.HasPrefix(of, "float"):
+		return "a number"
+	case strings.HasPrefix(of, "uint"):
+		return "a whole number, 0 or more"
+	case strings.HasPrefix(of, "int"):
+		return "a whole number"
+	}
+	return "a table of keys"
 }
 
 func oneLine(s string) string {

@@ -59,11 +59,11 @@ A seed that breaks anything is made smaller, and printed as the line that plays 
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&c.Seed, "seed", 1, "play this `seed`")
-	f.DurationVar(&c.Until, "until", 0, "stop at this `instant`; 0: after a minute")
+	f.DurationVar(&c.Until, "until", 0, "stop at this virtual `instant`, such as 12.5s; 0: after a minute")
 	f.IntVar(&c.Clients, "clients", 0, "only the first `n` of the clients that the seed draws; 0: all")
 	f.StringVar(&without, "without", "", "leave out faults by their `numbers`, such as 1-3,7: see --list; default none")
 	f.StringVar(&seeds, "seeds", "", "play a range of seeds, `A..B`; default the one of --seed")
-	f.DurationVar(&forTime, "for", 0, "play seed after seed for so `long`, such as 10m; default the one seed")
+	f.DurationVar(&forTime, "for", 0, "play seed after seed for this `time`, such as 10m; default the one seed")
 	f.IntVar(&shrink, "shrink", 60, "at most so many `runs` to make a case smaller")
 	f.BoolVar(&list, "list", false, "only list the faults that the seed draws")
 	return cmd

@@ -110,7 +110,9 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	hiccup := pace.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err = s.Run(ctx, seconds(r.flags.measure), func() bool {
-		out.note("%d players: measuring, %.0f s left", players, r.flags.measure-time.Since(begin).Seconds())
+		if out.ready() {
+			out.note("measuring %s", progress(&s.Figures, players, time.Since(begin), seconds(r.flags.measure)))
+		}
 		return false
 	})
 	hiccup.Stop()
