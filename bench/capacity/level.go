@@ -115,13 +115,16 @@ func (l Level) WithObjective(text string) (Level, error) {
 	}
 	l.Expr = text
 	for _, t := range o.terms {
+		if err := o.finite(l, t); err != nil {
+			return l, err
+		}
 		call, ok := t.left.(*ast.CallNode)
 		if !ok || t.op != "<" && t.op != "<=" {
 			continue
 		}
 		e := eval{level: l}
 		limit := e.of(t.right)
-		if e.calls > 0 || !(limit > 0) {
+		if e.calls > 0 || e.sized || !(limit > 0) {
 			continue
 		}
 		switch name, of := callee(call); {
@@ -132,6 +135,17 @@ func (l Level) WithObjective(text string) (Level, error) {
 		}
 	}
 	return l, nil
+}
+
+// finite refuses a side that is the same for every step and no number, such as 1/0.
+func (o *Objective) finite(l Level, t term) error {
+	for _, side := range []ast.Node{t.left, t.right} {
+		e := eval{level: l}
+		if x := e.of(side); e.calls == 0 && !e.sized && (math.IsInf(x, 0) || math.IsNaN(x)) {
+			return o.wrong(side, "expected a finite number, got %s", side)
+		}
+	}
+	return nil
 }
 
 // Check returns the terms of the level that s does not hold, each as a readable line; none means it passes. What was

@@ -45,7 +45,7 @@ func ParseMeasurements(file string, raw []byte) (Measurements, error) {
 		return m, fileError(file, raw, err)
 	}
 	if m.Version != Version {
-		return m, &FileError{file, 0, fmt.Sprintf("version %d, as this build writes it; got %d", Version, m.Version)}
+		return m, &FileError{file, lineOf(raw, int64(bytes.Index(raw, []byte(`"version"`)))+1), fmt.Sprintf("version %d, as this build writes it; got %d", Version, m.Version)}
 	}
 	kept := m.Steps[:0]
 	for _, s := range m.Steps {
@@ -67,6 +67,8 @@ func fileError(file string, raw []byte, err error) error {
 	switch {
 	case errors.As(err, &syntax):
 		return &FileError{file, lineOf(raw, syntax.Offset), "JSON: " + syntax.Error()}
+	case errors.As(err, &kind) && kind.Field == "":
+		return &FileError{file, lineOf(raw, kind.Offset), "an object of measurements, got " + kind.Value}
 	case errors.As(err, &kind):
 		return &FileError{file, lineOf(raw, kind.Offset), fmt.Sprintf("%s to be of type %s, got %s", kind.Field, kind.Type, kind.Value)}
 	}

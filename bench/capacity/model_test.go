@@ -72,7 +72,7 @@ func TestMeasurementFiles(t *testing.T) {
 	for i, c := range []struct{ text, want string }{
 		{"{\n\"version\": 1,\n oops}", "m.json:3: expected JSON: "},
 		{"{\n\"version\": \"one\"}", "m.json:2: expected version to be of type int, got string"},
-		{"{\"version\": 9}", "m.json: expected version 1"},
+		{"{\"version\": 9}", "m.json:1: expected version 1"},
 		{"{\"version\": 1, \"steps\": []}", "m.json: expected steps with facts"},
 		{"{\"version\": 1, \"steps\": [{\"players\": 3}]}", "m.json: expected steps with facts"},
 		{"", "m.json:1: expected JSON: "},

@@ -292,6 +292,7 @@ type eval struct {
 	outOf   string
 	millis  bool
 	calls   int
+	sized   bool // the number of players is part of it
 }
 
 func (e *eval) were() string {
@@ -314,6 +315,7 @@ func (e *eval) of(n ast.Node) float64 {
 		case "interval":
 			return e.level.IntervalMillis()
 		}
+		e.sized = true
 		return float64(e.step.Players)
 	case *ast.UnaryNode:
 		if n.Operator == "-" {

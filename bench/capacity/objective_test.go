@@ -71,6 +71,26 @@ func TestObjective(t *testing.T) {
 	}
 }
 
+// What a level bounds by the number of players has no one limit, which searches could go by, and no number is refused.
+func TestLimitsAreFinite(t *testing.T) {
+	for i, text := range []string{"p99(tick) < 1000/players", "p99(tick) < 5 + 0.01*players", "p99(age) < 1e4/players"} {
+		l, err := Level{}.WithObjective(text)
+		if err != nil || l.WithDefaults().TickShare != DefaultTickShare || l.WithDefaults().AgeIntervals != DefaultAgeIntervals {
+			t.Errorf("%d: %q: %+v, %v", i, text, l, err)
+		}
+	}
+	for i, c := range []struct {
+		text   string
+		column int
+	}{{"p99(tick) < 1/0", 14}, {"lost(input)==0 && period/(1-1) > p99(tick)", 25}, {"p99(age) < 0/0*interval", 15}} {
+		_, err := Level{}.WithObjective(c.text)
+		var wrong *ObjectiveError
+		if !errors.As(err, &wrong) || wrong.Column != c.column || !strings.Contains(err.Error(), "expected a finite number") {
+			t.Errorf("%d: %q: %v, want column %d", i, c.text, err, c.column)
+		}
+	}
+}
+
 // The level by its fields and the expression that says the same agree about every step, and about what searches go by.
 func TestLevelIsAnObjective(t *testing.T) {
 	fields := Level{TickHz: 128, SendEvery: 2, TickShare: 0.5, WallShare: 0.5, AgeIntervals: 3, MaxInputsLost: 1}

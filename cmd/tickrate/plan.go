@@ -71,7 +71,8 @@ about 2 to 6 s of CPU time on all processors, for a town 15 to 25. --verify play
 
   tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
-Against an older plan.json or calibration, --baseline runs the same scenarios and fails with exit code 3 if something takes longer.`,
+Against a file of plan rounds, of an older build, --baseline plays the same lobbies and fails with exit code 3 if something takes longer.
+With --against it compares two such files.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
@@ -193,9 +194,12 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return badUse(err)
 	}
+	if err := f.needs(c); err != nil {
+		return badUse(err)
+	}
 	level, err := f.level()
 	if err != nil {
-		return badUse(err)
+		return badUse(f.at(c, "level", "measure.level", err))
 	}
 	if f.baseline != "" {
 		return gate(c, f)
@@ -209,14 +213,14 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	move, err := openMovement(f.traces, f.seed)
 	if err != nil {
-		return err
+		return f.at(c, "trace", "play.traces", err)
 	}
 	pack, err := openContent(f.content)
 	if err != nil {
 		return err
 	}
 	if _, err := sim.GameOn(pack, f.arena(f.s.Lobby.Players), f.mode); err != nil {
-		return badUse(err)
+		return badUse(f.at(c, "mode", "lobby.mode", err))
 	}
 	p := capacity.Plan{
 		Machine: machine(), Commit: version, Seed: f.seed, Started: time.Now(), Movement: move.name, Level: level,
@@ -262,6 +266,19 @@ func plan(c *cobra.Command, f planFlags) error {
 		err = unwritten
 	}
 	return err
+}
+
+// needs refuses flags that would have no effect, as they belong to others.
+func (f planFlags) needs(c *cobra.Command) error {
+	for _, name := range []string{"prices", "concurrent", "headroom", "measurements"} {
+		if c.Flags().Changed(name) && (!f.predict && !f.verify || f.baseline != "") {
+			return fmt.Errorf("--%s: expected --predict or --verify beside it", name)
+		}
+	}
+	if f.against != "" && f.baseline == "" {
+		return fmt.Errorf("--against: expected --baseline beside it")
+	}
+	return nil
 }
 
 // given is whether somebody chose a scenario, whose first size counts.

@@ -65,7 +65,7 @@ are compared by files that were made alternately, a round of each at a time, as 
 		},
 	}
 	c.Flags().StringVar(&out, "out", "rounds.json", "`file` to add rounds to; made if need be")
-	c.Flags().StringVar(&only, "only", "", "play only the lobby of this `name`")
+	c.Flags().StringVar(&only, "only", "", "play only the lobby of this `name`: duel, match or crowd; default all three")
 	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
 	slowFlag(c, &slow)
 	return c
@@ -163,6 +163,8 @@ func gate(c *cobra.Command, f planFlags) error {
 	var now capacity.Measurements
 	if f.against != "" {
 		now, err = readMeasurements(f.against)
+	} else if err := playable(f.baseline, old); err != nil {
+		return badUse(err)
 	} else {
 		now = capacity.Measurements{Machine: machine(), Commit: version}
 		for range capacity.GateRounds {
@@ -194,6 +196,20 @@ func gate(c *cobra.Command, f planFlags) error {
 	return nil
 }
 
+// playable refuses a baseline of other lobbies than those that would be played to compare with it.
+func playable(path string, old capacity.Measurements) error {
+	known := map[string]bool{}
+	for _, s := range gated() {
+		known[capacity.Facts{Scenario: s.Name, PerLobby: s.Lobby.Players}.GateKey()] = true
+	}
+	for _, s := range old.Steps {
+		if key := s.Facts.GateKey(); !known[key] {
+			return fmt.Errorf("%s: expected a file of plan rounds, got %s: such files are compared by --against another", path, key)
+		}
+	}
+	return nil
+}
+
 func printGate(w io.Writer, old, now capacity.Measurements, all, worse []capacity.Change) {
 	fmt.Fprintf(w, "old %s, new %s; %d quantities compared, worse is p < %g and at least %g %% more\n", old.Commit, now.Commit, len(all), capacity.GateP, 100*capacity.GateChange)
 	for _, c := range all {
@@ -218,8 +234,11 @@ func newSelfTest() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			burn, err := parseSlow(slow)
-			if err != nil || burn.share == 0 {
-				return badUse(errors.Join(err, errors.New("--slow: expected a stage and percent")))
+			if err == nil && burn.share == 0 {
+				err = errors.New("--slow: expected the name of a stage and percent, such as snapshot=10%")
+			}
+			if err != nil {
+				return badUse(err)
 			}
 			var side [3]capacity.Measurements
 			for i := range side {

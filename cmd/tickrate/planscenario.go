@@ -101,6 +101,19 @@ func (f *planFlags) follow(c *cobra.Command) error {
 	return nil
 }
 
+// at is err with the line of the scenario's file that is to blame for it: that of key, unless flag was typed in its place.
+func (f *planFlags) at(c *cobra.Command, flag, key string, err error) error {
+	if _, built := scenario.Named(f.scenario); built || c.Flags().Changed(flag) {
+		return err
+	}
+	text, unread := os.ReadFile(f.scenario)
+	line := scenario.Lines(text)[key]
+	if unread != nil || line == 0 {
+		return err
+	}
+	return fmt.Errorf("%s:%d: %s: %w", f.scenario, line, key, err)
+}
+
 // fill puts the flags back into the scenario, so that it says in full what is run.
 func (f *planFlags) fill() error {
 	s := &f.s
