@@ -50,6 +50,7 @@ func (m *Model) coderTimes() []feature {
 		}},
 		{"rows coded", codedRows},
 		{"kB", kilobytes},
+		{"told·V (chosen)", pairsRuled},
 	}
 }
 

@@ -21,7 +21,7 @@ func (f Facts) hides() bool { return f.Walls || f.reached() }
 
 // asked is whether it is asked whom each client is told of, hidden or not.
 func asked(f Facts) float64 {
-	if f.Walls {
+	if f.Walls && !f.bounded() {
 		return WalledShare(f.Side)
 	}
 	return indicator(f.bounded())
@@ -49,7 +49,12 @@ const (
 
 // ruled is the share of snapshots that tell players row by row, in place of blocks that clients share, and ruledThings that for what flies, of whose slots as
 // many are in use as ever flew at once.
-func ruled(f Facts) float64       { return byRow(f, float64(f.PerLobby)) }
+func ruled(f Facts) float64 {
+	if f.glanced() {
+		return asked(f) * (1 - f.Played.Glances.Blocks)
+	}
+	return byRow(f, float64(f.PerLobby))
+}
 func ruledThings(f Facts) float64 { return byRow(f, f.Flights+3*math.Sqrt(f.Flights)) }
 
 // byRow is the share of snapshots in which so many slots go row by row: where somebody is hidden, and where there are fewer groups than package snapshot makes
@@ -59,6 +64,40 @@ func byRow(f Facts, slots float64) float64 {
 		return asked(f)
 	}
 	return hidden(f)
+}
+
+// glanced is whether it was played how the sets of those change whom clients see.
+func (f Facts) glanced() bool { return f.Played.Glances.Snapshots > 0 }
+
+// sighted is f with as many in sight of a client as were in matches by themselves, of any player: a lobby's clients that decode everything are its first, who come in
+// elsewhere than the rest.
+func (f Facts) sighted() Facts {
+	if f.glanced() {
+		f.Visible = f.Played.Visible
+	}
+	return f
+}
+
+// appear is how many others come in sight of a client a second, but for those who come in at all.
+func appear(f Facts) float64 {
+	return asked(f) * max(0, f.Played.Glances.Appear-f.Leaves/60*f.Visible)
+}
+
+// fresh is how many of those whom a client is told of came in sight so lately that it is not known yet that the client has them: they have other baselines than the
+// rest.
+func fresh(f Facts) float64 { return appear(f) * baseAge(f) }
+
+// flightsNear is how many flights a client is told of, launchesNear how many a second that have just set out, and cameNear how many that come in sight later.
+func flightsNear(f Facts) float64  { return f.Flights * seenShare(f, f.Played.Glances.Flights) }
+func launchesNear(f Facts) float64 { return f.Launches * seenShare(f, f.Played.Glances.Launches) }
+func cameNear(f Facts) float64     { return asked(f) * f.Played.Glances.Came }
+
+// seenShare is share where somebody may be hidden; where that was not looked at, that of the players in sight.
+func seenShare(f Facts, share float64) float64 {
+	if !f.glanced() {
+		return nearShare(f)
+	}
+	return 1 - asked(f)*(1-share)
 }
 
 // hidden is the share of snapshots that leave somebody out: then rows that have come in sight have other baselines than the rest.

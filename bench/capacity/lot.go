@@ -30,9 +30,11 @@ func (s *Measurement) timed() (Facts, bool) {
 		return Facts{}, false
 	}
 	if s.Timed != nil {
-		return *s.Timed, true
+		f := *s.Timed
+		f.Played = s.Facts.Played
+		return f.sighted(), true
 	}
-	return *s.Facts, true
+	return s.Facts.sighted(), true
 }
 
 // hasParts is whether the parts of a step's bytes were measured.

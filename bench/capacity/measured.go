@@ -14,6 +14,7 @@ type Measurements struct {
 	Machine Machine       `json:"machine"`
 	Commit  string        `json:"commit"`
 	Started time.Time     `json:"started"`
+	Pace    float64       `json:"pace_us,omitempty"` // of a tick of the lobby that is timed between all others, whose times are as if it had always taken that; 0: they are as they were
 	Steps   []Measurement `json:"steps"`
 }
 

@@ -59,8 +59,10 @@ func FitModel(m Measurements) (Model, error) {
 		if len(fit) > 0 && s.Facts.Virtual != fit[0].Facts.Virtual {
 			return model, fmt.Errorf("steps of one kind, all in virtual time or all live: step %q is not as %q", s.Facts.Scenario, fit[0].Facts.Scenario)
 		}
+		f := s.Facts.sighted()
+		s.Facts = &f
 		fit = append(fit, s)
-		model.note(*s.Facts)
+		model.note(f)
 	}
 	if len(fit) < 4 {
 		return model, fmt.Errorf("at least 4 steps that are not held out, got %d", len(fit))
@@ -116,6 +118,7 @@ func (m *Model) live(f *Facts) {
 	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); f.hides() {
 		f.Visible = visible(*f, m.Sight.at(*f))
 	}
+	*f = f.sighted()
 }
 
 // learnBytes learns what is sent.
@@ -240,6 +243,7 @@ func (m *Model) correct(fit lot) {
 
 // send works out bytes and datagrams by the laws alone, from what players do.
 func (m *Model) send(f *Facts) {
+	*f = f.sighted()
 	if len(m.Parts) > 0 {
 		m.fill(f)
 		return

@@ -15,7 +15,20 @@ type Played struct {
 	Launches float64 `json:"launches"`
 	Turns    float64 `json:"turns"`
 	Kills    float64 `json:"kills"`
+	Glances  Glances `json:"glances,omitzero"` // where somebody may be hidden
 	Unsure   Unsure  `json:"unsure"`
+}
+
+// Glances are how the sets of those change whom clients see. Rows that come in sight have other baselines than the rest, and blocks of rows that are seen whole are
+// shared. All 0: it was not asked.
+type Glances struct {
+	Snapshots float64 `json:"snapshots"` // how many were looked at
+	Appear    float64 `json:"appear"`    // others who come in sight, to a client a second
+	Whole     float64 `json:"whole"`     // share of snapshots in which any block is seen whole
+	Blocks    float64 `json:"blocks"`    // share of the players whom a client is told of in blocks
+	Flights   float64 `json:"flights"`   // share of what flies that a client is told of
+	Launches  float64 `json:"launches"`  // share of what sets out that a client is told of at once
+	Came      float64 `json:"came"`      // flights that come in sight later, to a client a second
 }
 
 // Unsure are standard errors of habits, as habits are taken: of their logarithms, of a share of the logarithm of its odds.
@@ -41,7 +54,7 @@ func NewPlayed(matches int, parts []Facts) (p Played) {
 		}
 	}
 	p = Played{Matches: matches, Visible: sum.Visible / n, Shots: sum.Shots / n, Alive: sum.Alive / n, Flights: sum.Flights / n, Launches: sum.Launches / n, Turns: sum.Turns / n,
-		Kills: sum.Kills / n}
+		Kills: sum.Kills / n, Glances: glancesOf(parts)}
 	// Jackknife: habits are ratios of sums, and each is worked out with every part left out once.
 	for h := range habits {
 		var mean, squares float64
@@ -64,6 +77,29 @@ func NewPlayed(matches int, parts []Facts) (p Played) {
 		}
 	}
 	return p
+}
+
+// glancesOf sums up those of equal parts: in some of them nobody may have been hidden, and nobody looked.
+func glancesOf(parts []Facts) (sum Glances) {
+	for i := range parts {
+		g := parts[i].Played.Glances
+		sum.Snapshots += g.Snapshots
+		to := sum.values()
+		for k, x := range g.values() {
+			*to[k] += *x * g.Snapshots
+		}
+	}
+	if sum.Snapshots > 0 {
+		for _, x := range sum.values() {
+			*x /= sum.Snapshots
+		}
+	}
+	return sum
+}
+
+// values are all that is a mean over snapshots.
+func (g *Glances) values() [6]*float64 {
+	return [...]*float64{&g.Appear, &g.Whole, &g.Blocks, &g.Flights, &g.Launches, &g.Came}
 }
 
 // play are what came of the play.

@@ -7,12 +7,12 @@ import (
 
 // What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight and links than it was fitted to, by
 // matches of other seeds. The aim is 5 % of the CPU time and 2 % of the bytes, beside what the matches themselves leave open: a mean of few
-// matches is off by its standard error once in three times. Of what was held out by choice nine in ten are that near; of what was drawn at random of
-// the whole space, with several things unlike at once, three in five for bytes and three in four for times, and the worst are towns.
+// matches is off by its standard error once in three times. Nine in ten are that near, of what was held out by choice and of what was drawn at random of the whole space, with several
+// things unlike at once.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
-	bytesFar = 0.08 // and no prediction is that far off
+	bytesFar = 0.05 // and no prediction is that far off
 )
 
 func recordedModel(t *testing.T) (Model, Measurements) {
@@ -40,7 +40,7 @@ func TestRecordedBytes(t *testing.T) {
 		off, unsure = off+math.Abs(e), unsure+v.BytesUnsure
 		if math.Abs(e) <= bytesAim {
 			within++
-		} else if !s.Facts.Walls && s.Facts.Far == 0 { // of other sizes, spreads, rates, fire, links and codecs, all are
+		} else if !s.Facts.Walls && s.Facts.Far == 0 && math.Abs(e) > bytesAim+v.BytesUnsure { // of other sizes, spreads, rates, fire, links and codecs, all are that their matches tell apart
 			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e)
 		}
 		if math.Abs(e) <= bytesAim+open {
@@ -50,7 +50,7 @@ func TestRecordedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
-	if held < 60 || near < 0.93*held || within < 0.9*held || off > 0.5*bytesAim*held {
+	if held < 72 || near < 0.93*held || within < 0.9*held || off > 0.5*bytesAim*held {
 		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
 	}
 }
@@ -76,7 +76,7 @@ func TestRecordedLaws(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean", held, within, 100*bytesAim, 100*off/held)
-	if held < 60 || within < 0.94*held || off/held > bytesAim*0.3 {
+	if held < 72 || within < 0.94*held || off/held > bytesAim*0.3 {
 		t.Errorf("%g held out, %g within %g %%, mean error %.2f %%", held, within, 100*bytesAim, 100*off/held)
 	}
 }
@@ -104,7 +104,7 @@ func TestRecordedTimes(t *testing.T) {
 	}
 	off, unsure = off/held, unsure/held
 	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
-	if quiet := unsure < 0.02; held < 60 || off > cpuAim+unsure || worst > 2*(cpuAim+unsure) || quiet && within < 0.9*held {
+	if quiet := unsure < 0.02; held < 72 || off > cpuAim+unsure || worst > 2*(cpuAim+unsure) || quiet && within < 0.9*held {
 		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
 	}
 }

@@ -1,5 +1,7 @@
 package capacity
 
+import "math"
+
 // warmClients is of how many clients what the server keeps stays in a processor's cache from one tick to the next; cold is how many are beyond that.
 const warmClients = 55
 
@@ -124,7 +126,13 @@ var stageFeatures = map[string][]feature{
 		{"told (chosen)", toldAsked},
 		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
 		{"told·V (chosen)", pairsRuled},
-		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * f.Flights * nearShare(f) * asked(f) }},
+		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * flightsNear(f) * asked(f) }},
+		{"blocks expected (appear)", func(f Facts) float64 { return expectedBlocks(f, f.PerLobby, fresh(f)) }},
+		{"blocks expected (came)", func(f Facts) float64 { return expectedBlocks(f, int(f.Flights)+1, cameNear(f)*baseAge(f)) }},
+		{"told·appear", func(f Facts) float64 { return told(f) * fresh(f) }},
+		{"told·came", func(f Facts) float64 { return told(f) * cameNear(f) * baseAge(f) }},
+		{"told·whole", func(f Facts) float64 { return toldAsked(f) * f.Played.Glances.Whole }},
+		{"told·whole·N", func(f Facts) float64 { return toldAsked(f) * f.Played.Glances.Whole * players(f) }},
 		{"told·V", pairs},
 		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
 		{"shots", shots},
@@ -158,4 +166,14 @@ func featuresOf(stage string) []feature {
 		return all
 	}
 	return playFeatures
+}
+
+// deepAges is how many ages of baselines have older ones beside them: where one is all, nothing has to be worked out (package snapshot).
+const deepAges = 4
+
+// expectedBlocks is in how many blocks a tick works out what is expected of rows that have come in sight, of which each client is told so many at a time: once for each
+// block and baseline, so more clients make no more of it from some number on.
+func expectedBlocks(f Facts, slots int, each float64) float64 {
+	most := math.Ceil(float64(slots)/groupRows) * deepAges
+	return most * (1 - math.Exp(-told(f)*each/most))
 }

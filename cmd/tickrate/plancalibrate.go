@@ -23,6 +23,7 @@ type calibration struct {
 	sure      float64 // percent: the standard error of what is held out; of what is fitted, where many lessons share a law, twice as much
 	held      bool    // measure what is held out alone
 	lesson    string  // measure those alone whose names have that in them
+	again     bool    // time once more what is timed
 }
 
 // newCalibrate is plan's subcommand that measures what a model is fitted to.
@@ -34,9 +35,11 @@ func newCalibrate() *cobra.Command {
 		Long: `calibrate plays lobbies of different sizes, rates, spreads, fire, sight, links and codecs in virtual time, and writes what they cost to
 a file for plan --predict. Bytes do not depend on the machine nor on what else it does: so many matches are played, on all processors, that
 their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
-the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu.
+the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu. Machines change their pace by several
+percent within the hour: so one lobby that is always the same is timed before and after each other, whose times are written as if it had always
+taken what it took first.
 
-More than one in four are held out: no model is fitted to them, and its error is what the model's is. Interrupted, it writes what it has; called again
+One in four is held out: no model is fitted to those, and its error there is what the model's is. Interrupted, it writes what it has; called again
 with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there, and times those again whose CPU times are less sure than twice that.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
@@ -48,6 +51,7 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
 	c.Flags().BoolVar(&f.held, "held", false, "measure what is held out alone")
 	c.Flags().StringVar(&f.lesson, "lesson", "", "measure those lessons alone whose names have this `text` in them, such as map=town; default all")
+	c.Flags().BoolVar(&f.again, "again", false, "time once more what is timed, by other matches, and take the mean")
 	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have, 0.1 to 10")
 	return c
 }
@@ -106,6 +110,7 @@ func calibrate(c *cobra.Command, f calibration) error {
 	for i, s := range m.Steps {
 		known[s.Facts.Scenario] = i
 	}
+	pace := pacer{plays: f.plays, usual: m.Pace}
 	for _, pass := range []string{"bytes", "cpu"} {
 		if f.only != "" && f.only != pass {
 			continue
@@ -122,7 +127,8 @@ func calibrate(c *cobra.Command, f calibration) error {
 				m.Steps = append(m.Steps, capacity.Measurement{HeldOut: l.held, Step: capacity.Step{Players: l.players}})
 			}
 			one := &m.Steps[at]
-			fresh, err := f.measure(c.Context(), one, s, pass)
+			fresh, err := f.measure(c.Context(), one, s, pass, &pace)
+			m.Pace = pace.usual
 			if err != nil {
 				if one.Facts == nil {
 					m.Steps = m.Steps[:at]
@@ -141,7 +147,7 @@ func calibrate(c *cobra.Command, f calibration) error {
 }
 
 // measure does what a pass does for one lesson. It reports whether there was anything left to do.
-func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s scenario.Scenario, pass string) (fresh bool, err error) {
+func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s scenario.Scenario, pass string, pace *pacer) (fresh bool, err error) {
 	if pass == "bytes" {
 		sure, most := f.sure/100, mostMatches(s.Lobby.Players)
 		if k := one.Facts; k != nil && k.Matches > 0 && (k.Unsure <= sure && k.Matches >= leastPlayed || k.Matches >= most) {
@@ -173,13 +179,21 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		one.Step = step
 		return true, nil
 	}
-	matches := f.timings(one.Timed, s.Lobby.Players)
+	matches, again := f.timings(one.Timed, s.Lobby.Players), f.again && one.Timed != nil
+	if again {
+		matches = timedMatches(s.Lobby.Players, f.matches)
+		s.Play.Seed += uint64(one.Timed.Matches)
+	}
 	if matches == 0 {
 		return false, nil
 	}
-	step, err := rehearse(ctx, s, matches, f.plays, slowdown{})
+	step, err := pace.timed(ctx, func() (capacity.Step, error) { return rehearse(ctx, s, matches, f.plays, slowdown{}) })
 	if err != nil {
 		return false, err
+	}
+	if again {
+		*one = one.Again(step)
+		return true, nil
 	}
 	if one.Facts == nil { // bytes come later: these must do until then, and say so
 		one.Step = step
@@ -193,7 +207,8 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 
 // unplayed is whether nothing was played of a scenario on its own maps.
 func unplayed(f *capacity.Facts, s scenario.Scenario) bool {
-	return f.Played.Matches == 0 || f.Played.Ground != s.Play.Seed
+	hides := s.Lobby.FarMetres > 0 || s.Lobby.Map == "town"
+	return f.Played.Matches == 0 || f.Played.Ground != s.Play.Seed || hides && f.Played.Glances.Flights == 0
 }
 
 // lessonLine says what a pass has found.

@@ -119,12 +119,17 @@ func playOn(ctx context.Context, s scenario.Scenario, pack *content.Pack, ground
 	return playSolo(ctx, s, at)
 }
 
-// playSolo plays one match and counts, unless ctx ends.
+// playSolo plays one match.
 func playSolo(ctx context.Context, s scenario.Scenario, at place) (match, error) {
 	p, err := newSolo(s, at)
 	if err != nil {
 		return match{}, err
 	}
+	return p.play(ctx, s)
+}
+
+// play plays it to its end and counts, unless ctx ends.
+func (p *solo) play(ctx context.Context, s scenario.Scenario) (match, error) {
 	hz := float64(s.Rates.TickHz)
 	for range int(s.Measure.WarmSeconds * hz) {
 		p.step()

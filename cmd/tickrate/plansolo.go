@@ -37,13 +37,23 @@ type solo struct {
 	ids     []ecs.NetID
 	x, z    []float32
 	team    []uint8
-	looks   []*interest.Client // of the first players
-	open    bool               // a town where nobody is hidden: they see all
+	looks   []looker
+	open    []uint64 // memory for glances
+	flown   *flown   // nil: everybody is told of all that flies
+	unhid   bool     // a town where nobody is hidden: they see all
 	told    match
 }
 
-// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, and soloEyes how many players are asked whom they see; where houses hide
-// soloTown, as what they see takes longer than the match.
+// looker is a player who is asked whom it sees. The first player is, as all go by what that one sees; whom it sees is not counted, as those who came first are not like the rest.
+type looker struct {
+	seat    int
+	counted bool
+	eyes    *interest.Client
+	was     []uint64 // whom it saw in the snapshot before
+}
+
+// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, and soloEyes how many players are asked whom they see beside the first; where houses
+// hide soloTown, as what they see takes longer than the match.
 const (
 	soloPast  = 256
 	soloShows = 4
@@ -112,7 +122,7 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 		}
 		if !p.walls.Hides(server.WallSample, least) { // too little for a lobby's table
 			if p.walls, cell = nil, 0; s.Lobby.FarMetres == 0 {
-				p.open = true
+				p.unhid = true
 				return nil
 			}
 		}
@@ -131,13 +141,20 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	if p.walls != nil {
 		eyes = soloTown
 	}
-	for range min(p.players, eyes) {
-		p.looks = append(p.looks, interest.NewClient(p.grid))
+	p.asks(0, false)
+	for k := range min(p.players, eyes) { // others in each match
+		p.asks((int(s.Play.Seed%uint64(p.players))+k*p.players/eyes)%p.players, true)
 	}
+	p.open, p.flown = make([]uint64, p.grid.Words()), newFlown(g, len(p.looks))
 	for i := range p.past {
 		p.past[i].shown = make([]uint64, p.grid.Words())
 	}
 	return nil
+}
+
+// asks has whom a player sees looked at.
+func (p *solo) asks(seat int, counted bool) {
+	p.looks = append(p.looks, looker{seat, counted, interest.NewClient(p.grid), make([]uint64, p.grid.Words())})
 }
 
 // step plays a tick: everybody who is in gives the command that was made for it.
@@ -281,14 +298,26 @@ func (p *solo) note() {
 		p.x[slot], p.z[slot], p.team[slot] = pose.Pos.X, pose.Pos.Z, 1+pose.Team()
 	}
 	p.grid.Fill(p.ids, p.x, p.z, p.team, nil)
-	for i, c := range p.looks {
-		if id := p.seats[i].id; id != 0 {
+	for i := range p.looks {
+		if id := p.seats[p.looks[i].seat].id; id != 0 {
 			slot := id.Index()
-			c.See(p.grid, interest.Viewer{Slot: slot, X: p.x[slot], Z: p.z[slot], Team: p.team[slot]})
-			if i == 0 {
-				copy(at.shown, c.Seen())
-			}
+			p.looks[i].eyes.See(p.grid, interest.Viewer{Slot: slot, X: p.x[slot], Z: p.z[slot], Team: p.team[slot]})
 		}
+	}
+	copy(at.shown, p.looks[0].eyes.Seen())
+	p.flown.fill(p.m, p.walls) // behind those, as houses are asked for the height of what flies, too
+	for i := range p.looks {
+		look := &p.looks[i]
+		id := p.seats[look.seat].id
+		if id == 0 || !look.counted {
+			continue
+		}
+		p.flown.look(i, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
+		if p.told.ticks > 0 {
+			p.told.glances.note(p.ids, look.was, look.eyes.Seen(), p.open)
+			p.told.glances.flew(p.flown)
+		}
+		copy(look.was, look.eyes.Seen())
 	}
 }
 
@@ -306,7 +335,7 @@ func (p *solo) count(i int) {
 		return
 	}
 	p.told.lookAt(p.m)
-	if id := p.seats[0].id; p.open && id != 0 {
+	if id := p.seats[0].id; p.unhid && id != 0 {
 		p.told.eyes++
 		for slot, pose := range p.m.Poses() {
 			if pose.ID != 0 && slot != id.Index() {
@@ -314,14 +343,15 @@ func (p *solo) count(i int) {
 			}
 		}
 	}
-	for k, c := range p.looks {
-		id := p.seats[k].id
-		if id == 0 {
+	for k := range p.looks {
+		look := &p.looks[k]
+		id := p.seats[look.seat].id
+		if id == 0 || !look.counted {
 			continue
 		}
 		p.told.eyes++
 		for slot, pose := range p.m.Poses() {
-			if pose.ID != 0 && slot != id.Index() && c.Seen()[slot>>6]>>(slot&63)&1 != 0 {
+			if pose.ID != 0 && slot != id.Index() && look.eyes.Seen()[slot>>6]>>(slot&63)&1 != 0 {
 				p.told.seen++
 			}
 		}

@@ -41,7 +41,12 @@ func TestSoloIsAsALobby(t *testing.T) {
 				t.Fatal(err)
 			}
 			lobbies.add(over)
-			alone, err := playSolo(t.Context(), s, at)
+			p, err := newSolo(s, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.askWatched()
+			alone, err := p.play(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -177,6 +177,7 @@ type match struct {
 	launched       int // flights that set out
 	turned         int // that struck, bounced or went off
 	eyes, seen     int // clients that were asked whom they see, and whom they saw
+	glances        glances
 }
 
 // tale is what several matches came to.
@@ -189,6 +190,7 @@ func (t *tale) add(m match) {
 	a := &t.all
 	a.ticks, a.looks, a.alive, a.flights, a.eyes, a.seen = a.ticks+m.ticks, a.looks+m.looks, a.alive+m.alive, a.flights+m.flights, a.eyes+m.eyes, a.seen+m.seen
 	a.launched, a.turned = a.launched+m.launched, a.turned+m.turned
+	a.glances.add(m.glances)
 	for i := range m.counts {
 		a.counts[i] += m.counts[i]
 	}
@@ -222,6 +224,7 @@ func (t *tale) facts(f capacity.Facts) capacity.Facts {
 	f.Matches, f.Seconds, f.Unsure = len(t.of), sec/float64(max(len(t.of), 1)), unsureOf(t.of)
 	looks := float64(max(a.looks, 1))
 	f.Visible = float64(a.seen) / float64(max(a.eyes, 1))
+	f.Played.Glances = a.glances.facts(float64(f.TickHz) / float64(f.SendEvery))
 	f.Alive, f.Flights = float64(a.alive)/looks/n, float64(a.flights)/looks
 	f.Launches, f.Turns = float64(a.launched)/sec, float64(a.turned)/sec
 	f.Shots, f.Kills = float64(a.counts[server.Shots])/float64(max(a.ticks, 1)), float64(a.counts[server.Kills])/sec

@@ -1,7 +1,7 @@
 package snapshot
 
-// minWhole is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
-const minWhole = 4
+// LeastWhole is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
+const LeastWhole = 4
 
 // share finds the groups that can go as blocks, as they are seen whole, and takes them out of the rows. Where the client
 // holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
@@ -24,7 +24,7 @@ func (p *Packer) share(see []uint64) {
 			for n < run.Count && seenWhole(see, run.First+n) && (run.Base[0] != 0 || !r.based(run.First+n)) {
 				n++
 			}
-			if n >= minWhole {
+			if n >= LeastWhole {
 				p.runs = append(p.runs, Run{First: run.First, Count: n, Base: run.Base})
 				r.set(run.First, n, nil)
 			} else if n = max(n, 1); run.Base[0] == 0 && seenWhole(see, run.First) {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tickrate/tickrate/bench/capacity"
+)
+
+// pacer tells how fast the machine is at the moment, by a lobby that is always the same: processors change their pace within minutes by as much as a prediction may be off.
+type pacer struct {
+	plays int
+	usual float64 // CPU µs of a tick of that lobby, which all times are as if it had taken
+	last  float64 // the newest
+}
+
+// paceLobby is that lobby: of 48 players, and so many matches of it.
+var paceLobby = lesson{players: 48, hz: 60, every: 3, unlike: "again=2"}
+
+const paceMatches = 4
+
+// beat measures it anew.
+func (p *pacer) beat(ctx context.Context) (float64, error) {
+	step, err := rehearse(ctx, paceLobby.scenario(matchSeconds/2), paceMatches, p.plays, slowdown{})
+	if err != nil {
+		return 0, err
+	}
+	if p.last = 1000 * step.TickCPUMillis.Mean; p.usual == 0 {
+		p.usual = p.last
+	}
+	return p.last, nil
+}
+
+// timed measures a step between two beats and scales its times to the usual pace.
+func (p *pacer) timed(ctx context.Context, measure func() (capacity.Step, error)) (capacity.Step, error) {
+	before := p.last
+	if before == 0 {
+		var err error
+		if before, err = p.beat(ctx); err != nil {
+			return capacity.Step{}, err
+		}
+	}
+	step, err := measure()
+	if err != nil {
+		return step, err
+	}
+	after, err := p.beat(ctx)
+	if err != nil {
+		return step, err
+	}
+	return step.Paced(2 * p.usual / (before + after)), nil
+}
