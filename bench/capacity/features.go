@@ -152,6 +152,8 @@ var parcelFeatures = []feature{{"datagrams", parcels}}
 var memoryFeatures = []feature{
 	{"1", one},
 	{"N", players},
+	{"N·every", func(f Facts) float64 { return clients(f) * float64(f.SendEvery) }}, // frames of a window of snapshots, of all ticks
+	{"every", func(f Facts) float64 { return float64(f.SendEvery) }},
 	{"N·N", func(f Facts) float64 { return float64(f.PerLobby) * float64(f.PerLobby) }},
 	{"m²", func(f Facts) float64 { return sq(f.Side) }},
 	{"spectators", spectators},

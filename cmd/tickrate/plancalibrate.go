@@ -191,6 +191,9 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	if err != nil {
 		return false, err
 	}
+	if one.Facts != nil {
+		one.Facts.Memory = step.Facts.Memory // of this build
+	}
 	if again {
 		*one = one.Again(step)
 		return true, nil
