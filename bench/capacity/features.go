@@ -47,14 +47,15 @@ const (
 	leastGroups = 4
 )
 
-// ruled is the share of snapshots that tell players row by row, in place of blocks that clients share, and ruledThings that for what flies, of whose slots as
-// many are in use as ever flew at once.
+// ruled is the share of players who are told row by row, in place of in blocks that clients share; where it was not played, the share of snapshots that do so.
 func ruled(f Facts) float64 {
 	if f.glanced() {
 		return asked(f) * (1 - f.Played.Glances.Blocks)
 	}
 	return byRow(f, float64(f.PerLobby))
 }
+
+// ruledThings is the share of snapshots that tell what flies row by row; of its slots as many are in use as ever flew at once.
 func ruledThings(f Facts) float64 { return byRow(f, f.Flights+3*math.Sqrt(f.Flights)) }
 
 // byRow is the share of snapshots in which so many slots go row by row: where somebody is hidden, and where there are fewer groups than package snapshot makes
