@@ -2,7 +2,7 @@ package capacity
 
 import "math"
 
-// againUnsure is by how much two timings of the same matches differ for the machine alone, relative: of 187 lobbies that were timed on two days, by a root mean square of 2.5 %.
+// againUnsure is how unsure the machine alone leaves a timing, relative: those of 187 lobbies on two days differ by a root mean square of 2.5 %, which is that of two.
 const againUnsure = 0.018
 
 // Again adds another timing of the same scenario to s, of other matches or of the same: CPU times, and what came of the play in the meantime, are means of both, which

@@ -118,7 +118,6 @@ func (m *Model) live(f *Facts) {
 	if f.Visible = float64(f.PerLobby-1) * (1 - m.Absent*f.Leaves/60); f.hides() {
 		f.Visible = visible(*f, m.Sight.at(*f))
 	}
-	*f = f.sighted()
 }
 
 // learnBytes learns what is sent.

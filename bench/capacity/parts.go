@@ -211,7 +211,6 @@ var partLaws = []partLaw{
 		{"launches·told·near (chosen)", func(f Facts) float64 { return launchesNear(f) * baseAge(f) * ruledThings(f) }},
 		{"launches·told·near (stale)", func(f Facts) float64 { return launchesNear(f) * staleAge(f) }},
 		{"came·told", func(f Facts) float64 { return cameNear(f) * baseAge(f) }},
-		{"came·interval", func(f Facts) float64 { return cameNear(f) * interval(f) }},
 		{"flights·comings·told", func(f Facts) float64 { return f.Flights * f.Leaves * baseAge(f) }},
 	}},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
@@ -226,7 +225,6 @@ var partLaws = []partLaw{
 		{"1 (chosen)", ruled},
 		{"unseen (chosen)", func(f Facts) float64 { return ruled(f) * (float64(f.PerLobby-1) - f.Visible) }},
 		{"appear·told", fresh},
-		{"appear·interval", func(f Facts) float64 { return appear(f) * interval(f) }},
 		{"V·alive·ack (fresh)", func(f Facts) float64 { return living(f) * freshAge(f) }},
 		{"V·alive·ack (fresh, open)", func(f Facts) float64 { return living(f) * freshAge(f) * (1 - indicator(f.Walls)) }},
 		{"V·alive·loss", func(f Facts) float64 { return living(f) * f.Loss }},

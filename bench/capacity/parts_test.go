@@ -21,6 +21,13 @@ func TestBaseAges(t *testing.T) {
 	}
 }
 
+// The laws cut rows into the blocks of package snapshot.
+func TestBlocks(t *testing.T) {
+	if groupRows != snapshot.GroupRows || leastGroups != snapshot.LeastWhole {
+		t.Errorf("blocks of %d rows, %d of them at least: expected %d and %d", groupRows, leastGroups, snapshot.GroupRows, snapshot.LeastWhole)
+	}
+}
+
 // countBases is the honest twin of overBases and ackAge: datagrams on links that delay and lose, and what a tracker makes of those that are acknowledged.
 func countBases(f Facts, snapshots int, d *rand.Rand) (age, alone, newest float64) {
 	way := trip(f) / 2 * float64(f.TickHz)

@@ -24,7 +24,6 @@ type Played struct {
 type Glances struct {
 	Snapshots float64 `json:"snapshots"` // how many were looked at
 	Appear    float64 `json:"appear"`    // others who come in sight, to a client a second
-	Whole     float64 `json:"whole"`     // share of snapshots in which any block is seen whole
 	Blocks    float64 `json:"blocks"`    // share of the players whom a client is told of in blocks
 	Flights   float64 `json:"flights"`   // share of what flies that a client is told of
 	Launches  float64 `json:"launches"`  // share of what sets out that a client is told of at once
@@ -98,8 +97,8 @@ func glancesOf(parts []Facts) (sum Glances) {
 }
 
 // values are all that is a mean over snapshots.
-func (g *Glances) values() [6]*float64 {
-	return [...]*float64{&g.Appear, &g.Whole, &g.Blocks, &g.Flights, &g.Launches, &g.Came}
+func (g *Glances) values() [5]*float64 {
+	return [...]*float64{&g.Appear, &g.Blocks, &g.Flights, &g.Launches, &g.Came}
 }
 
 // play are what came of the play.

@@ -127,12 +127,7 @@ var stageFeatures = map[string][]feature{
 		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
 		{"told·V (chosen)", pairsRuled},
 		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * flightsNear(f) * asked(f) }},
-		{"blocks expected (appear)", func(f Facts) float64 { return expectedBlocks(f, f.PerLobby, fresh(f)) }},
-		{"blocks expected (came)", func(f Facts) float64 { return expectedBlocks(f, int(f.Flights)+1, cameNear(f)*baseAge(f)) }},
-		{"told·appear", func(f Facts) float64 { return told(f) * fresh(f) }},
-		{"told·came", func(f Facts) float64 { return told(f) * cameNear(f) * baseAge(f) }},
-		{"told·whole", func(f Facts) float64 { return toldAsked(f) * f.Played.Glances.Whole }},
-		{"told·whole·N", func(f Facts) float64 { return toldAsked(f) * f.Played.Glances.Whole * players(f) }},
+		{"blocks expected", expectedBlocks},
 		{"told·V", pairs},
 		{"told·baselines", func(f Facts) float64 { return told(f) * (baselines(f, 1) - 1) }},
 		{"shots", shots},
@@ -168,12 +163,9 @@ func featuresOf(stage string) []feature {
 	return playFeatures
 }
 
-// deepAges is how many ages of baselines have older ones beside them: where one is all, nothing has to be worked out (package snapshot).
-const deepAges = 4
-
-// expectedBlocks is in how many blocks a tick works out what is expected of rows that have come in sight, of which each client is told so many at a time: once for each
-// block and baseline, so more clients make no more of it from some number on.
-func expectedBlocks(f Facts, slots int, each float64) float64 {
-	most := math.Ceil(float64(slots)/groupRows) * deepAges
-	return most * (1 - math.Exp(-told(f)*each/most))
+// expectedBlocks is in how many blocks a tick works out what is expected of rows that have come in sight: once for each block and baseline, so more clients make no more of it from
+// some number on. Baselines of up to freshest snapshots have older ones beside them; where one is all, nothing has to be worked out.
+func expectedBlocks(f Facts) float64 {
+	most := math.Ceil(players(f)/groupRows) * freshest
+	return most * (1 - math.Exp(-told(f)*fresh(f)/most))
 }

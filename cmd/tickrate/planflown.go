@@ -9,33 +9,25 @@ import (
 	"github.com/tickrate/tickrate/sim/sight"
 )
 
-// flown is what of all that flies players are told of: what is in a part of the map that they see, and what is their own.
+// flown is all that flies, for players who are told of what is in a part of the map that they see, and what is their own.
 type flown struct {
 	grid  *interest.Grid
-	looks []*interest.Client
-	were  [][]uint64
 	ids   []ecs.NetID // by slot
 	born  []tick.Tick
 	of    []ecs.NetID // whose it is
 	x, z  []float32
-	team  []uint8
-	slots []int // those of all that flies
-
-	all, told, fresh, toldNew, appeared int // of the look at hand: what flies, what of it is told, what set out since the last one, what of that is told, and what else came in sight
+	team  []uint8 // none: teams are told of no flights for being theirs
+	slots []int   // those of all that flies
 }
 
 // flownSlots is how many projectiles, and how many grenades, may fly at a time; more are not looked at.
 const flownSlots = 2048
 
 // newFlown sees what players see by a grid's cells.
-func newFlown(c interest.Config, eyes int) *flown {
+func newFlown(c interest.Config) *flown {
 	c.Slots = 2 * flownSlots
-	f := &flown{grid: interest.NewGrid(c), ids: make([]ecs.NetID, c.Slots), born: make([]tick.Tick, c.Slots), of: make([]ecs.NetID, c.Slots), x: make([]float32, c.Slots),
+	return &flown{grid: interest.NewGrid(c), ids: make([]ecs.NetID, c.Slots), born: make([]tick.Tick, c.Slots), of: make([]ecs.NetID, c.Slots), x: make([]float32, c.Slots),
 		z: make([]float32, c.Slots), team: make([]uint8, c.Slots)}
-	for range eyes {
-		f.looks, f.were = append(f.looks, interest.NewClient(f.grid)), append(f.were, make([]uint64, f.grid.Words()))
-	}
-	return f
 }
 
 // fill takes in what flies now; houses hide it as high up as it is.
@@ -71,26 +63,26 @@ func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
 	f.grid.Fill(f.ids, f.x, f.z, f.team, nil)
 }
 
-// look is what the i-th player is told of, who stands somewhere and was told last in a tick.
-func (f *flown) look(i int, id ecs.NetID, x, z float32, last tick.Tick) {
-	f.looks[i].See(f.grid, interest.Viewer{Slot: -1, X: x, Z: z})
-	f.told, f.fresh, f.toldNew, f.appeared = 0, 0, 0, 0
-	seen, were := f.looks[i].Seen(), f.were[i]
-	f.all = len(f.slots)
+// look is what a player is told of, who stands somewhere and was told last in a tick. was is what it saw then, and becomes what it sees.
+func (f *flown) look(eyes *interest.Client, was []uint64, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
+	eyes.See(f.grid, interest.Viewer{Slot: -1, X: x, Z: z})
+	seen := eyes.Seen()
+	n.all = len(f.slots)
 	for _, slot := range f.slots {
-		bit := uint64(1) << (slot & 63)
-		sees := seen[slot>>6]&bit != 0 || f.of[slot] == id
+		bit, own := uint64(1)<<(slot&63), f.of[slot] == id
+		sees := seen[slot>>6]&bit != 0 || own
 		if sees {
-			f.told++
+			n.told++
 		}
 		switch {
 		case f.born[slot] > last:
-			if f.fresh++; sees {
-				f.toldNew++
+			if n.launches++; sees {
+				n.launchesNow++
 			}
-		case sees && were[slot>>6]&bit == 0 && f.of[slot] != id:
-			f.appeared++
+		case sees && was[slot>>6]&bit == 0 && !own:
+			n.came++
 		}
 	}
-	copy(were, seen)
+	copy(was, seen)
+	return n
 }

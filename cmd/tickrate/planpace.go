@@ -19,33 +19,31 @@ var paceLobby = lesson{players: 48, hz: 60, every: 3, unlike: "again=2"}
 const paceMatches = 4
 
 // beat measures it anew.
-func (p *pacer) beat(ctx context.Context) (float64, error) {
+func (p *pacer) beat(ctx context.Context) error {
 	step, err := rehearse(ctx, paceLobby.scenario(matchSeconds/2), paceMatches, p.plays, slowdown{})
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if p.last = 1000 * step.TickCPUMillis.Mean; p.usual == 0 {
 		p.usual = p.last
 	}
-	return p.last, nil
+	return nil
 }
 
 // timed measures a step between two beats and scales its times to the usual pace.
 func (p *pacer) timed(ctx context.Context, measure func() (capacity.Step, error)) (capacity.Step, error) {
-	before := p.last
-	if before == 0 {
-		var err error
-		if before, err = p.beat(ctx); err != nil {
+	if p.last == 0 {
+		if err := p.beat(ctx); err != nil {
 			return capacity.Step{}, err
 		}
 	}
+	before := p.last
 	step, err := measure()
 	if err != nil {
 		return step, err
 	}
-	after, err := p.beat(ctx)
-	if err != nil {
+	if err := p.beat(ctx); err != nil {
 		return step, err
 	}
-	return step.Paced(2 * p.usual / (before + after)), nil
+	return step.Paced(2 * p.usual / (before + p.last)), nil
 }

@@ -47,10 +47,14 @@ type solo struct {
 // looker is a player who is asked whom it sees. The first player is, as all go by what that one sees; whom it sees is not counted, as those who came first are not like the rest.
 type looker struct {
 	seat    int
-	counted bool
 	eyes    *interest.Client
-	was     []uint64 // whom it saw in the snapshot before
+	was     []uint64         // whom it saw in the snapshot before
+	flights *interest.Client // nil: it is the first player, who is not counted
+	flew    []uint64         // which of them it saw
 }
+
+// counted are those whose sights are.
+func (p *solo) counted() []looker { return p.looks[min(1, len(p.looks)):] }
 
 // soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, and soloEyes how many players are asked whom they see beside the first; where houses
 // hide soloTown, as what they see takes longer than the match.
@@ -141,20 +145,16 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	if p.walls != nil {
 		eyes = soloTown
 	}
-	p.asks(0, false)
+	p.open, p.flown = make([]uint64, p.grid.Words()), newFlown(g)
+	p.looks = append(p.looks, looker{eyes: interest.NewClient(p.grid)})
 	for k := range min(p.players, eyes) { // others in each match
-		p.asks((int(s.Play.Seed%uint64(p.players))+k*p.players/eyes)%p.players, true)
+		p.looks = append(p.looks, looker{(int(s.Play.Seed%uint64(p.players)) + k*p.players/eyes) % p.players, interest.NewClient(p.grid), make([]uint64, p.grid.Words()),
+			interest.NewClient(p.flown.grid), make([]uint64, p.flown.grid.Words())})
 	}
-	p.open, p.flown = make([]uint64, p.grid.Words()), newFlown(g, len(p.looks))
 	for i := range p.past {
 		p.past[i].shown = make([]uint64, p.grid.Words())
 	}
 	return nil
-}
-
-// asks has whom a player sees looked at.
-func (p *solo) asks(seat int, counted bool) {
-	p.looks = append(p.looks, looker{seat, counted, interest.NewClient(p.grid), make([]uint64, p.grid.Words())})
 }
 
 // step plays a tick: everybody who is in gives the command that was made for it.
@@ -306,16 +306,15 @@ func (p *solo) note() {
 	}
 	copy(at.shown, p.looks[0].eyes.Seen())
 	p.flown.fill(p.m, p.walls) // behind those, as houses are asked for the height of what flies, too
-	for i := range p.looks {
-		look := &p.looks[i]
+	for _, look := range p.counted() {
 		id := p.seats[look.seat].id
-		if id == 0 || !look.counted {
+		if id == 0 {
 			continue
 		}
-		p.flown.look(i, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
+		flights := p.flown.look(look.flights, look.flew, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
 		if p.told.ticks > 0 {
 			p.told.glances.note(p.ids, look.was, look.eyes.Seen(), p.open)
-			p.told.glances.flew(p.flown)
+			p.told.glances.flights.add(flights)
 		}
 		copy(look.was, look.eyes.Seen())
 	}
@@ -343,10 +342,9 @@ func (p *solo) count(i int) {
 			}
 		}
 	}
-	for k := range p.looks {
-		look := &p.looks[k]
+	for _, look := range p.counted() {
 		id := p.seats[look.seat].id
-		if id == 0 || !look.counted {
+		if id == 0 {
 			continue
 		}
 		p.told.eyes++

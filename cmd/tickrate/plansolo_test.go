@@ -36,20 +36,8 @@ func TestSoloIsAsALobby(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at, err := openPlace(s, content.Default())
-			if err != nil {
-				t.Fatal(err)
-			}
+			at, alone := playWatched(t, s)
 			lobbies.add(over)
-			p, err := newSolo(s, at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.askWatched()
-			alone, err := p.play(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
 			solos.add(alone)
 			if k == 0 {
 				sameBegin(t, c.l, at)
