@@ -12,29 +12,30 @@ import (
 // Slots that are left out are late in both schedules, each by what it would have been, and in the swarm's own by no more than the work that it does. Those that
 // somebody else has played are not left out.
 func TestGiveUp(t *testing.T) {
+	const gone = slots + 4 // slots: more than a tick
 	period := (&Swarm{cfg: Config{Rate: 60}}).period()
 	for i, c := range []struct {
 		taken, work, most, ownMost time.Duration
 		played                     int64
 	}{
-		{0, period / 10, 19 * period, 19 * period, 0},
-		{20 * period, period / 10, 19 * period, period / 10, 0},
-		{20 * period, 2 * period, 19 * period, 11 * period, 0}, // 3, 4, 5 ... of work, until it is what they were late by: 19, 18, 17 ...
-		{0, period / 10, 14 * period, 14 * period, 6},
-		{0, period / 10, 0, 0, 30},
+		{0, period / 10, (gone - 1) * period, (gone - 1) * period, 0},
+		{gone * period, period / 10, (gone - 1) * period, period / 10, 0},
+		{gone * period, 2 * period, (gone - 1) * period, (gone + 2) / 2 * period, 0}, // 3, 4, 5 ... of work, until it is what they were late by: gone-1, gone-2 ...
+		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
+		{0, period / 10, 0, 0, gone + 10},
 	} {
 		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, slot: 1, bots: make([]bot, 4*slots)}
 		s.hand.s = s
 		s.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
-		begun := due + 20*period
+		begun := due + gone*period
 		s.own.Begin(due, begun, c.taken)
 		s.own.Work(begun+c.work, 0)
 		s.giveUp(due, begun)
 		s.gather(&s.hand)
-		left := min(20, 21-c.played)
+		left := min(gone, gone+1-c.played)
 		turns := uint64(4 * max(left, 0))
-		if s.slot != 21 || f.Turns != turns || f.Late.Count() != int64(turns) || f.Own.Count() != int64(turns) || f.Raw.Count() != 0 {
+		if s.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.Own.Count() != int64(turns) || f.Raw.Count() != 0 {
 			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.slot, f.Turns, f.Late.Count(), f.Own.Count())
 		}
 		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {

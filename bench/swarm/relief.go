@@ -11,7 +11,7 @@ import (
 
 // relief sends for a driver that is held up. A machine takes a processor from a thread for some milliseconds now and then (kernel threads that are not
 // preempted, memory that its host has to bring, interrupts), and of thousands of players a dozen are due every hundred microseconds. So a second thread
-// looks twice in each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
+// looks once in each slot, from another processor, whether the driver is behind. If it is, the relief plays what is left of the slot that was begun
 // last, and those after it: in the driver's place, if that does not move, and else beside it.
 //
 // The two share the bare players, each of whom is in one hand at a time (Swarm.hold), and that only while the gate is open: but for once a tick. All
@@ -70,9 +70,8 @@ func (r *relief) run(period time.Duration) {
 	s.pace.Join() // not undone: the thread ends with its processors
 	pace.First()
 	before := pace.ThreadCPU()
-	const visits = 2 // a slot
-	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period/visits, s.pace.Now()/period*period) {
-		s.pace.Sleep(at + period/visits/2)
+	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period, s.pace.Now()/period*period) {
+		s.pace.Sleep(at + period/2)
 		if on := s.on.Load(); on != off {
 			off = on
 			apart = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less

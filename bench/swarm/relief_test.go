@@ -193,7 +193,7 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	// A slot that is played late is none of those who have become due since.
 	slot++
 	for i := range s.due {
-		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2)) * s.period()))
+		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockOff) + 1) // just then, by a clock that is slow
 	}
 	for late := range int64(2) {
 		s.queue.begin(slot+late, players)

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// slots is how many parts of a tick the players are spread over, so that they do not all send at once.
-	slots = 16
+	// slots is how many parts of a tick the players are spread over, so that they do not all send at once: half a millisecond at 60 Hz, as who is last in a slot is
+	// as late as the sending of it takes.
+	slots = 32
 
 	// looks is how often in a tick each is asked whether it is time for a command, as a game does whose frames are more than its ticks.
 	looks  = 2
