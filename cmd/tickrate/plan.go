@@ -67,7 +67,8 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
 A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
 Without a server and a swarm, from measurements (plan calibrate): --predict, which plays the scenario's matches by themselves to know what players come to do:
-about 2 to 6 s of CPU time on all processors, for a town 15 to 25. --verify plays it in virtual time, too, and tells the error:
+about 2 to 6 s of CPU time on all processors, for a town 15 to 25. --verify plays it in virtual time, too, and tells the error: CPU times are
+compared at the pace that the measurements are of, and how much slower or faster this machine is at the moment stands beside it:
 
   tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
@@ -84,7 +85,7 @@ With --against it compares two such files.`,
 	fl.StringVar(&f.expr, "level", "", "service level, an `expression`; default p99 of the tick within --tick-share, no input lost, p99 age within 2 intervals")
 	fl.IntVar(&f.repeat, "repeat", 0, "`times` that the size at the knee is measured again, for confidence intervals; default the scenario's, 2")
 	fl.BoolVar(&f.predict, "predict", false, "run no server: say what the scenario costs, from measurements and matches by themselves")
-	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
+	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error, and how fast this machine is beside the recorded one")
 	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
 	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
