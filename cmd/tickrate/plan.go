@@ -54,7 +54,7 @@ func newPlan() *cobra.Command {
 		Use:   "plan",
 		Short: "Find how many players this machine carries, and why",
 		Long: `plan starts a server as a process of its own and a swarm of players on real UDP sockets, grows the lobby until the service
-level no longer holds, and writes a report: index.html, plan.json and bench.txt. Interrupted, it leaves the report of
+level no longer holds, and writes a report: index.html, plan.json and bench.txt. Interrupted or killed, it leaves the report of
 what it has.
 
 Where there are two processors or more, server and swarm are kept apart: the server has one, the swarm the others.
@@ -229,6 +229,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	r := newRig(f, move, models, pack, &p)
 	out := newScreen(c.OutOrStdout(), f.json)
+	if err := r.write(p.Level.Knee(nil)); err != nil {
+		return err
+	}
 	out.begin(p)
 	search := capacity.Search{Level: p.Level, Start: f.s.At(f.start).Total(), Max: f.s.At(f.max).Total(), Limit: seconds(f.limit)}
 	search.Each = f.s.Lobby.Lobbies
@@ -310,8 +313,14 @@ func (r *rig) search(ctx context.Context, s *capacity.Search, out *screen) error
 func (r *rig) keep(step capacity.Step, s *capacity.Search, out *screen) error {
 	r.plan.Steps = append(r.plan.Steps, step)
 	out.row(step)
+	return r.write(s.Knee())
+}
+
+// write writes what there is so far, before the first step too: a plan that is killed within it leaves a report that says so, rather than none, or that of
+// another plan.
+func (r *rig) write(knee capacity.Knee) error {
 	part := *r.plan
-	part.Partial, part.Knee, part.Took = true, s.Knee(), time.Since(part.Started)
+	part.Partial, part.Knee, part.Took = true, knee, time.Since(part.Started)
 	return report.Write(r.flags.out, part)
 }
 
@@ -373,7 +382,11 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	if p.Knee.Bound == capacity.AtLeast {
 		bound = "at least "
 	}
-	fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
+	if len(p.Steps) == 0 {
+		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
+	} else {
+		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
+	}
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}
