@@ -64,23 +64,35 @@ func TestWriteRefuses(t *testing.T) {
 	const ok = "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	cases := []struct {
 		name, in string
-		want     error // nil = any
+		kind     error // nil: neither
+		line     int
+		want     string
 	}{
-		/* 1 */ {"nothing", "", ErrEmpty},
-		/* 2 */ {"no results", "goos: linux\nPASS\n", ErrEmpty},
-		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed},
-		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n", ErrFailed},
-		/* 5 */ {"a panic", ok + "panic: out of range\n", ErrFailed},
-		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil},
+		/* 1 */ {"nothing", "", ErrEmpty, 0, "expected benchmark results, as go test -bench writes them: there are none"},
+		/* 2 */ {"no results", "goos: linux\nPASS\n", ErrEmpty, 0, "expected benchmark results"},
+		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed, 3, `line 3: expected results of a run in which nothing failed, got "--- FAIL: BenchmarkY"`},
+		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n", ErrFailed, 3, "build failed"},
+		/* 5 */ {"a panic", ok + "\npanic: out of range\n", ErrFailed, 4, "panic: out of range"},
+		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 3, "line 3: expected a benchmark's name, its iterations, and values each with a unit: parsing measurement"},
+		/* 7 */ {"a line cut short", ok + ok + "BenchmarkY-2 10 5", nil, 5, "missing units"},
+		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 3, "a finite number of ns/op, got NaN"},
+		/* 9 */ {"a line without end", ok + strings.Repeat("x", 1<<17), nil, 3, "at most 65535 bytes, got 131072"},
 	}
 	for i, c := range cases {
 		var out bytes.Buffer
+		var wrong *InputError
 		err := Write(&out, strings.NewReader(c.in), Meta{})
-		if err == nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%d %s: error %v, want %v", i+1, c.name, err, c.want)
+		if !errors.As(err, &wrong) || wrong.Line != c.line || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrEmpty) != (c.kind == ErrEmpty) || errors.Is(err, ErrFailed) != (c.kind == ErrFailed) {
+			t.Errorf("%d %s: error %v, want %v in line %d, %s", i+1, c.name, err, c.kind, c.line, c.want)
 		}
 		if out.Len() > 0 {
 			t.Errorf("%d %s: wrote %q beside the error", i+1, c.name, out.String())
+		}
+	}
+	// The longest line that may be is read, and ignored as it is no benchmark's.
+	for n, fine := range map[int]bool{longestLine - 1: true, longestLine: false} {
+		if err := Write(new(bytes.Buffer), strings.NewReader(strings.Repeat("x", n)+"\n"+ok), Meta{}); (err == nil) != fine {
+			t.Errorf("a line of %d bytes: %v", n, err)
 		}
 	}
 }

@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,21 +23,45 @@ type series struct {
 	runs  map[string][]float64
 }
 
-// Errors of Write that the results are to blame for.
+// longestLine is what the reader of results takes, its end included.
+const longestLine = bufio.MaxScanTokenSize - 1
+
+// Errors of Write that the results are to blame for, each in an *InputError.
 var (
 	ErrEmpty  = errors.New("no benchmark results in the input: was it written by go test -bench?")
 	ErrFailed = errors.New("the input tells of a failure, so it is not the whole truth")
 )
 
-// read collects the runs of each benchmark, in the order of their first appearance, and fills meta from the input.
+// InputError says where results are wrong, and what was expected there.
+type InputError struct {
+	Line int // 0: of no line
+	Want string
+	kind error // ErrEmpty or ErrFailed; nil: a line is not as go test -bench writes it
+}
+
+func (e *InputError) Error() string {
+	if e.Line == 0 {
+		return "expected " + e.Want
+	}
+	return fmt.Sprintf("line %d: expected %s", e.Line, e.Want)
+}
+
+// Unwrap makes an error one of those above.
+func (e *InputError) Unwrap() error { return e.kind }
+
+// read collects the runs of each benchmark, in the order of their first appearance, and fills meta from the input. What is wrong with it is an *InputError.
 func read(in io.Reader, meta *Meta) ([]*series, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, fmt.Errorf("read benchmark results: %w", err)
 	}
+	n := 0
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte("FAIL")) || bytes.HasPrefix(line, []byte("--- FAIL")) || bytes.HasPrefix(line, []byte("panic:")) {
-			return nil, fmt.Errorf("%w: %s", ErrFailed, bytes.TrimSpace(line))
+		switch n++; {
+		case bytes.HasPrefix(line, []byte("FAIL")) || bytes.HasPrefix(line, []byte("--- FAIL")) || bytes.HasPrefix(line, []byte("panic:")):
+			return nil, &InputError{n, fmt.Sprintf("results of a run in which nothing failed, got %q", bytes.TrimSpace(line)), ErrFailed}
+		case len(line) > longestLine:
+			return nil, &InputError{n, fmt.Sprintf("a line of go test -bench, of at most %d bytes, got %d", longestLine, len(line)), nil}
 		}
 	}
 	var all []*series
@@ -43,18 +70,32 @@ func read(in io.Reader, meta *Meta) ([]*series, error) {
 		switch rec := r.Result().(type) {
 		case *benchfmt.Result:
 			meta.fill(rec.GetConfig)
+			if err := finite(rec); err != nil {
+				return nil, err
+			}
 			all = add(all, rec)
 		case *benchfmt.SyntaxError:
-			return nil, rec
+			return nil, &InputError{rec.Line, "a benchmark's name, its iterations, and values each with a unit: " + rec.Msg, nil}
 		}
 	}
 	if err := r.Err(); err != nil {
 		return nil, fmt.Errorf("read benchmark results: %w", err)
 	}
 	if len(all) == 0 {
-		return nil, ErrEmpty
+		return nil, &InputError{0, "benchmark results, as go test -bench writes them: there are none", ErrEmpty}
 	}
 	return all, nil
+}
+
+// finite refuses numbers of which no median can be told.
+func finite(rec *benchfmt.Result) error {
+	for _, v := range rec.Values {
+		if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+			_, line := rec.Pos()
+			return &InputError{line, fmt.Sprintf("a finite number of %s, got %g", cmp.Or(v.OrigUnit, v.Unit), v.Value), nil}
+		}
+	}
+	return nil
 }
 
 func add(all []*series, rec *benchfmt.Result) []*series {

@@ -12,7 +12,7 @@ import (
 )
 
 // Write writes the page of BENCHMARKS.md for the results in in, the output of go test -bench -benchmem. It writes
-// nothing if the results hold none (ErrEmpty), tell of a failure (ErrFailed) or cannot be read.
+// nothing if the results hold none (ErrEmpty), tell of a failure (ErrFailed) or are not as go test writes them: an *InputError says where.
 func Write(out io.Writer, in io.Reader, meta Meta) error {
 	all, err := read(in, &meta)
 	if err != nil {

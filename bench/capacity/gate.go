@@ -46,7 +46,7 @@ func (f Facts) GateKey() string {
 }
 
 // Gate compares rounds of the same work by two builds on one machine. It refuses what cannot be compared: other machines, other kinds of
-// measurement, work that only one side did, and too few rounds.
+// measurement, work that only one side did or that differs between the two, and too few rounds.
 func Gate(old, now Measurements) ([]Change, error) {
 	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch || old.Machine.Cores != now.Machine.Cores {
 		return nil, fmt.Errorf("a baseline of this machine (%s, %d processors), not of %s, %d", now.Machine.CPU, now.Machine.Cores, old.Machine.CPU, old.Machine.Cores)
@@ -59,8 +59,8 @@ func Gate(old, now Measurements) ([]Change, error) {
 		if len(b) == 0 {
 			return nil, fmt.Errorf("%s to be measured on both sides", key)
 		}
-		if a[0].Facts.Virtual != b[0].Facts.Virtual {
-			return nil, fmt.Errorf("%s to be measured in the same way on both sides: one is live", key)
+		if err := sameRounds(a, b); err != nil {
+			return nil, err
 		}
 		if len(a) < fewestRounds || len(b) < fewestRounds {
 			return nil, fmt.Errorf("%d rounds of %s at least on both sides, got %d and %d", fewestRounds, key, len(a), len(b))

@@ -48,6 +48,9 @@ func ParseMeasurements(file string, raw []byte) (Measurements, error) {
 	if m.Version != Version {
 		return m, &FileError{file, lineOf(raw, int64(bytes.Index(raw, []byte(`"version"`)))+1), fmt.Sprintf("version %d, as this build writes it; got %d", Version, m.Version)}
 	}
+	if len(m.Steps) == 0 {
+		return m, &FileError{file, 0, "steps with facts: nothing was measured yet"}
+	}
 	kept := m.Steps[:0]
 	for _, s := range m.Steps {
 		if f := s.Facts; !s.Void && f != nil && f.PerLobby > 0 && f.TickHz > 0 && f.SendEvery > 0 && f.Lobbies > 0 {

@@ -12,10 +12,27 @@ type Verdict struct {
 	BytesPredicted float64 `json:"bytes_predicted"`
 	BytesUnsure    float64 `json:"bytes_unsure"` // standard error of Bytes, relative: matches differ
 	CPUUnsure      float64 `json:"cpu_unsure"`   // likewise of CPU
+
+	// Pace is how many times as long a lobby that is always the same took beside CPU as when what the model was fitted to was recorded: 1.04 is a machine,
+	// with its build, that is 4 % slower. CPU is as it was measured, and CPUPredicted is of the recorded pace; 0: paces are not known, or are the same.
+	Pace float64 `json:"pace,omitempty"`
 }
 
-// CPUError and BytesError are relative: 0.03 is 3 % too much.
-func (v Verdict) CPUError() float64   { return v.CPUPredicted/v.CPU - 1 }
+// Paced is CPU as it would be at the pace that CPUPredicted is of.
+func (v Verdict) Paced() float64 { return v.CPU / v.pace() }
+
+// CPUHere is what is predicted of the machine that CPU was measured on, as it was then: CPUPredicted at its pace.
+func (v Verdict) CPUHere() float64 { return v.CPUPredicted * v.pace() }
+
+func (v Verdict) pace() float64 {
+	if v.Pace > 0 {
+		return v.Pace
+	}
+	return 1
+}
+
+// CPUError and BytesError are relative: 0.03 is 3 % too much. Of CPU time both sides are at one pace.
+func (v Verdict) CPUError() float64   { return v.CPUPredicted/v.Paced() - 1 }
 func (v Verdict) BytesError() float64 { return v.BytesPredicted/v.Bytes - 1 }
 
 // Judge predicts a step that was measured.

@@ -120,7 +120,7 @@ func why(p capacity.Plan) string {
 	k := p.Knee
 	switch {
 	case len(p.Steps) == 0:
-		return "The plan ended before its first step, so nothing can be said about this machine."
+		return "Nothing was measured yet: no step of the plan has come to its end, so nothing can be said about this machine."
 	case k.Bound == capacity.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
 		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players), count(k.FirstFail), above)

@@ -82,7 +82,7 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players", "lower bound: the swarm could not load"}},
 		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players", "What binds at 64: p99 tick CPU too slow"}},
 		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps", "lower bound: the search ended before any lobby failed"}},
-		{"5 interrupted at once", empty, []string{"Nothing was measured", "partial: interrupted after 0 steps", "No step was measured", "nothing to draw", "not recorded"}},
+		{"5 interrupted at once", empty, []string{"Nothing was measured", "Nothing was measured yet: no step of the plan has come to its end", "partial: interrupted after 0 steps", "No step was measured", "nothing to draw", "not recorded"}},
 	}
 	for _, c := range cases {
 		got := words(render(t, c.plan))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 
@@ -35,7 +36,13 @@ func benchReport(in, out string) error {
 		return badUse(fmt.Errorf("benchmark results: %w", err))
 	}
 	var page bytes.Buffer
-	if err := bench.Write(&page, bytes.NewReader(raw), bench.Meta{}); err != nil {
+	var wrong *bench.InputError
+	switch err := bench.Write(&page, bytes.NewReader(raw), bench.Meta{}); {
+	case errors.As(err, &wrong) && wrong.Line > 0:
+		return badUse(fmt.Errorf("%s:%d: expected %s", in, wrong.Line, wrong.Want))
+	case errors.As(err, &wrong):
+		return badUse(fmt.Errorf("%s: expected %s", in, wrong.Want))
+	case err != nil:
 		return fmt.Errorf("benchmark results %s: %w", in, err)
 	}
 	return os.WriteFile(out, page.Bytes(), 0o644)

@@ -157,6 +157,7 @@ func TestExitCodes(t *testing.T) {
 		49: {"model train --out x --seconds NaN", 2, "NaN seconds"},
 		50: {"bench-report", 2, "--in and --out"},
 		51: {"bench-report --in " + missing + " --out x", 2, missing},
+		52: {"bench-report --in " + noBench + " --out x", 2, noBench + ": expected benchmark results"},
 		53: {"serve --public-addr nowhere", 2, "--public-addr"},
 		54: {"serve --public-addr 0.0.0.0:7913", 2, `--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
 		55: {"serve --protocol-id 0", 2, "--protocol-id"},
@@ -195,7 +196,6 @@ func TestExitCodes(t *testing.T) {
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
 		95: {"swarm --chat NaN", 2, "--chat NaN: expected 0 to a million seconds"},
-		52: {"bench-report --in " + noBench + " --out x", 1, noBench},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)

@@ -54,7 +54,7 @@ func newPlan() *cobra.Command {
 		Use:   "plan",
 		Short: "Find how many players this machine carries, and why",
 		Long: `plan starts a server as a process of its own and a swarm of players on real UDP sockets, grows the lobby until the service
-level no longer holds, and writes a report: index.html, plan.json and bench.txt. Interrupted, it leaves the report of
+level no longer holds, and writes a report: index.html, plan.json and bench.txt. Interrupted or killed, it leaves the report of
 what it has.
 
 Where there are two processors or more, server and swarm are kept apart: the server has one, the swarm the others.
@@ -67,7 +67,8 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
 A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
 Without a server and a swarm, from measurements (plan calibrate): --predict, which plays the scenario's matches by themselves to know what players come to do:
-about 2 to 6 s of CPU time on all processors, for a town 15 to 25. --verify plays it in virtual time, too, and tells the error:
+about 2 to 6 s of CPU time on all processors, for a town 15 to 25. --verify plays it in virtual time, too, and tells the error: CPU times are
+compared at the pace that the measurements are of, and how much slower or faster this machine is at the moment stands beside it:
 
   tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
@@ -84,7 +85,7 @@ With --against it compares two such files.`,
 	fl.StringVar(&f.expr, "level", "", "service level, an `expression`; default p99 of the tick within --tick-share, no input lost, p99 age within 2 intervals")
 	fl.IntVar(&f.repeat, "repeat", 0, "`times` that the size at the knee is measured again, for confidence intervals; default the scenario's, 2")
 	fl.BoolVar(&f.predict, "predict", false, "run no server: say what the scenario costs, from measurements and matches by themselves")
-	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error")
+	fl.BoolVar(&f.verify, "verify", false, "predict, then play the scenario in virtual time and say the error, and how fast this machine is beside the recorded one")
 	fl.StringVar(&f.measured, "measurements", "", "`file` that predictions rest on, of plan calibrate or a plan.json; default those recorded with this build")
 	fl.StringVar(&f.prices, "prices", "", "TOML `file` of what a host has and costs, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, for nothing")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
@@ -228,6 +229,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	r := newRig(f, move, models, pack, &p)
 	out := newScreen(c.OutOrStdout(), f.json)
+	if err := r.write(p.Level.Knee(nil)); err != nil {
+		return err
+	}
 	out.begin(p)
 	search := capacity.Search{Level: p.Level, Start: f.s.At(f.start).Total(), Max: f.s.At(f.max).Total(), Limit: seconds(f.limit)}
 	search.Each = f.s.Lobby.Lobbies
@@ -309,8 +313,14 @@ func (r *rig) search(ctx context.Context, s *capacity.Search, out *screen) error
 func (r *rig) keep(step capacity.Step, s *capacity.Search, out *screen) error {
 	r.plan.Steps = append(r.plan.Steps, step)
 	out.row(step)
+	return r.write(s.Knee())
+}
+
+// write writes what there is so far, before the first step too: a plan that is killed within it leaves a report that says so, rather than none, or that of
+// another plan.
+func (r *rig) write(knee capacity.Knee) error {
 	part := *r.plan
-	part.Partial, part.Knee, part.Took = true, s.Knee(), time.Since(part.Started)
+	part.Partial, part.Knee, part.Took = true, knee, time.Since(part.Started)
 	return report.Write(r.flags.out, part)
 }
 
@@ -372,7 +382,11 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 	if p.Knee.Bound == capacity.AtLeast {
 		bound = "at least "
 	}
-	fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
+	if len(p.Steps) == 0 {
+		fmt.Fprintf(w, "\nknee: none yet (%s)\n", p.Knee.Reason)
+	} else {
+		fmt.Fprintf(w, "\n%s: %s%d players (%s)\n", whose, bound, p.Knee.Players, p.Knee.Reason)
+	}
 	for _, why := range p.Knee.Binding {
 		fmt.Fprintf(w, "  at %d players: %s\n", p.Knee.FirstFail, why)
 	}

@@ -156,6 +156,58 @@ func TestPlanKilled(t *testing.T) {
 	}
 }
 
+// A plan that is killed within its first step leaves a report that says that nothing was measured yet, also where there was one of another plan before. Who wants
+// to compare with it, or to predict from it, is told so.
+func TestPlanKilledInItsFirstStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second of real sockets")
+	}
+	dir := filepath.Join(t.TempDir(), "report")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plan.json", "index.html", "bench.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("of another plan"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := command(t, tiny(dir, 2)...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if strings.Contains(lines.Text(), "ms CPU") { // the head of the table: no step has ended
+			break
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("it was not killed")
+	}
+	p := readPlan(t, dir)
+	if n := len(field[[]any](t, p, "steps")); n != 0 || !field[bool](t, p, "partial") || field[string](t, p, "knee.reason") != "nothing was measured" {
+		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
+	}
+	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the plan has come to its end", "bench.txt": "commit: "} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, no %q in %s", name, err, want, text)
+		}
+	}
+	file := filepath.Join(dir, "plan.json")
+	for _, args := range [][]string{{"--baseline", file}, {"--predict", "--measurements", file}} {
+		code, _, errs := result(t, append([]string{"plan"}, args...)...)
+		if want := "tickrate: " + file + ": expected steps with facts: nothing was measured yet\n"; code != 2 || errs != want {
+			t.Errorf("%v: code %d, %q, want %q", args, code, errs, want)
+		}
+	}
+}
+
 // childrenOf are the processes that a process has started, as the kernel knows them; none where it does not tell.
 func childrenOf(pid int) []string {
 	var all []string

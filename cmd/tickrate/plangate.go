@@ -198,13 +198,19 @@ func gate(c *cobra.Command, f planFlags) error {
 
 // playable refuses a baseline of other lobbies than those that would be played to compare with it.
 func playable(path string, old capacity.Measurements) error {
-	known := map[string]bool{}
+	known := map[string]capacity.Facts{}
 	for _, s := range gated() {
-		known[capacity.Facts{Scenario: s.Name, PerLobby: s.Lobby.Players}.GateKey()] = true
+		f := asked(s)
+		f.Virtual, f.Plays, f.Seconds = true, roundPlays, roundSeconds
+		known[f.GateKey()] = f
 	}
 	for _, s := range old.Steps {
-		if key := s.Facts.GateKey(); !known[key] {
-			return fmt.Errorf("%s: expected a file of plan rounds, got %s: such files are compared by --against another", path, key)
+		now, ok := known[s.Facts.GateKey()]
+		if !ok {
+			return fmt.Errorf("%s: expected a file of plan rounds, got %s: such files are compared by --against another", path, s.Facts.GateKey())
+		}
+		if err := capacity.SameWork(s.Facts, &now); err != nil {
+			return fmt.Errorf("%s: expected %w", path, err)
 		}
 	}
 	return nil

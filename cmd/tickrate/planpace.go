@@ -32,18 +32,26 @@ func (p *pacer) beat(ctx context.Context) error {
 
 // timed measures a step between two beats and scales its times to the usual pace.
 func (p *pacer) timed(ctx context.Context, measure func() (capacity.Step, error)) (capacity.Step, error) {
-	if p.last == 0 {
-		if err := p.beat(ctx); err != nil {
-			return capacity.Step{}, err
-		}
-	}
-	before := p.last
-	step, err := measure()
+	step, pace, err := p.between(ctx, measure)
 	if err != nil {
 		return step, err
 	}
-	if err := p.beat(ctx); err != nil {
-		return step, err
+	return step.Paced(1 / pace), nil
+}
+
+// between measures a step between two beats, and how many times as long as usual those took: 1.04 is 4 % slower. The step's times are as they were.
+func (p *pacer) between(ctx context.Context, measure func() (capacity.Step, error)) (step capacity.Step, pace float64, err error) {
+	if p.last == 0 {
+		if err := p.beat(ctx); err != nil {
+			return step, 0, err
+		}
 	}
-	return step.Paced(2 * p.usual / (before + p.last)), nil
+	before := p.last
+	if step, err = measure(); err != nil {
+		return step, 0, err
+	}
+	if err := p.beat(ctx); err != nil {
+		return step, 0, err
+	}
+	return step, (before + p.last) / (2 * p.usual), nil
 }

@@ -36,6 +36,11 @@ func TestPacer(t *testing.T) {
 			}
 		}
 	}
+	p = pacer{plays: 1, usual: 1e-9} // as recorded: nothing is that fast
+	step, pace, err := p.between(t.Context(), func() (capacity.Step, error) { before = p.last; return measured, nil })
+	if err != nil || step.TickCPUMillis.Mean != 3 || p.usual != 1e-9 || math.Abs(pace/((before+p.last)/2e-9)-1) > 1e-9 {
+		t.Errorf("%v: a step of %g, pace %g of beats of %g and %g", err, step.TickCPUMillis.Mean, pace, before, p.last)
+	}
 	if measured.StageCPUMicros[0].Mean != 5 {
 		t.Error("what was measured has changed")
 	}

@@ -36,6 +36,7 @@ type modelFacts struct {
 	Machine       capacity.Machine `json:"machine"`
 	Commit        string           `json:"commit"`
 	Virtual       bool             `json:"virtual"`
+	Pace          float64          `json:"pace_us,omitempty"` // that its CPU times are of: of a tick of the lobby that is always the same; 0: not known
 	Steps         int              `json:"steps"`
 	HeldOut       int              `json:"held_out"`
 	CPUErrorWorst float64          `json:"cpu_error_worst"` // of the held out ones, relative
@@ -76,7 +77,7 @@ func openModel(path string) (capacity.Model, modelFacts, error) {
 	if err != nil {
 		return m, modelFacts{}, badUse(fmt.Errorf("%s: expected %w", path, err))
 	}
-	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
+	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Pace: ms.Pace, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
 	all, err := m.JudgeAll(ms)
 	if err != nil {
 		return m, f, badUse(fmt.Errorf("%s: %w", path, err))
@@ -152,7 +153,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 	}
 	if f.verify {
 		shown.note("verifying the prediction")
-		v, err := verifyModel(c.Context(), &m, f.s, verifySure)
+		v, err := verifyModel(c.Context(), &m, f.s, verifySure, facts.Pace)
 		if shown.clear(); err != nil {
 			return err
 		}
@@ -167,8 +168,9 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 	return nil
 }
 
-// verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself.
-func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, sure float64) (capacity.Verdict, error) {
+// verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself. Recorded is the pace that the
+// model's CPU times are of: where it is known, that of the machine is measured before and behind them.
+func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, sure, recorded float64) (capacity.Verdict, error) {
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
 	}
@@ -179,7 +181,9 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
-	timed, err := rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), 2, slowdown{})
+	timed, pace, err := timedAt(ctx, recorded, func() (capacity.Step, error) {
+		return rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), verifyPlays, slowdown{})
+	})
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
@@ -187,7 +191,19 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 		return capacity.Verdict{}, err
 	}
 	step.StageCPUMicros, step.Facts.TimeUnsure = timed.StageCPUMicros, timed.Facts.TimeUnsure
-	return m.Judge(step)
+	v, err := m.Judge(step)
+	v.Pace = pace
+	return v, err
+}
+
+// timedAt times a step, and how many times as long as recorded the machine takes meanwhile; 0 where nothing is recorded to tell that by.
+func timedAt(ctx context.Context, recorded float64, measure func() (capacity.Step, error)) (capacity.Step, float64, error) {
+	if recorded > 0 {
+		p := pacer{plays: verifyPlays, usual: recorded}
+		return p.between(ctx, measure)
+	}
+	step, err := measure()
+	return step, 0, err
 }
 
 // What a plan verifies the model by, beside the errors that its recording is known for: a small lobby of the plan's own scenario, of a size
@@ -195,6 +211,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 const (
 	verifyPlayers = 40
 	verifyQuick   = 0.02
+	verifyPlays   = 2 // of each tick, as plan calibrate plays: the least of more is less
 )
 
 // verifyNow says how good predictions are: where they were recorded, and on this machine and build. It says nothing of what cannot be predicted.
@@ -217,7 +234,7 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 	if _, err := predictable(&m, s); err != nil {
 		return
 	}
-	if v, err := verifyModel(ctx, &m, s, verifyQuick); err == nil {
+	if v, err := verifyModel(ctx, &m, s, verifyQuick, facts.Pace); err == nil {
 		r.plan.Verified = &v
 		set(fmt.Sprintf("verified, %d players", s.Lobby.Players), verified(v))
 	}
@@ -282,8 +299,27 @@ func printPrediction(w io.Writer, p prediction) {
 	}
 }
 
-// verified says how far a prediction was off, and how far off the measurements may be.
+// verified says how far a prediction was off, and how far off the measurements may be; and how fast the machine was that they were made on.
 func verified(v capacity.Verdict) string {
-	return fmt.Sprintf("verified: CPU %.1f µs a tick (± %.1f %%, as matches differ), predicted %.1f (%+.1f %%); %.0f B/s a client (± %.1f %%), predicted %.0f (%+.1f %%)", v.CPU,
-		100*v.CPUUnsure, v.CPUPredicted, 100*v.CPUError(), v.Bytes, 100*v.BytesUnsure, v.BytesPredicted, 100*v.BytesError())
+	at := ""
+	if v.Pace > 0 {
+		at = ", at the recorded pace"
+	}
+	return fmt.Sprintf("verified: CPU %.1f µs a tick%s (± %.1f %%, as matches differ), predicted %.1f (%+.1f %%); %.0f B/s a client (± %.1f %%), predicted %.0f (%+.1f %%); %s", v.Paced(),
+		at, 100*v.CPUUnsure, v.CPUPredicted, 100*v.CPUError(), v.Bytes, 100*v.BytesUnsure, v.BytesPredicted, 100*v.BytesError(), paceText(v))
+}
+
+// paceText says how fast the machine was beside the recorded one, or that this is not known.
+func paceText(v capacity.Verdict) string {
+	if v.Pace == 0 {
+		return "the measurements do not tell at what pace they were recorded, so CPU times are compared as they are"
+	}
+	than := fmt.Sprintf("%.1f %% slower than", 100*(v.Pace-1))
+	switch {
+	case math.Abs(v.Pace-1) < 0.0005:
+		than = "as fast as"
+	case v.Pace < 1:
+		than = fmt.Sprintf("%.1f %% faster than", 100*(1-v.Pace))
+	}
+	return fmt.Sprintf("this machine, with this build, was %s the recorded one: here a tick took %.1f µs, predicted %.1f", than, v.CPU, v.CPUHere())
 }

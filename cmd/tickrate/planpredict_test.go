@@ -170,3 +170,56 @@ func TestMeasurementsThatCannotBeJudged(t *testing.T) {
 		}
 	}
 }
+
+// Times are compared at one pace, that of the recording; how fast the machine was beside it is said, and what that makes of the prediction here.
+func TestVerifiedText(t *testing.T) {
+	v := capacity.Verdict{CPU: 104.2, CPUPredicted: 102, CPUUnsure: 0.01, Bytes: 5000, BytesPredicted: 5050, BytesUnsure: 0.008}
+	for i, c := range []struct {
+		pace float64
+		want []string
+	}{
+		{1.042, []string{"CPU 100.0 µs a tick, at the recorded pace (± 1.0 %, as matches differ), predicted 102.0 (+2.0 %)",
+			"; this machine, with this build, was 4.2 % slower than the recorded one: here a tick took 104.2 µs, predicted 106.3"}},
+		{0.5, []string{"CPU 208.4 µs", "(-51.1 %)", "50.0 % faster than the recorded one: here a tick took 104.2 µs, predicted 51.0"}},
+		{1.0001, []string{"CPU 104.2 µs", "was as fast as the recorded one"}},
+		{0, []string{"CPU 104.2 µs a tick (± 1.0 %", "(-2.1 %)", "5000 B/s a client (± 0.8 %), predicted 5050 (+1.0 %); the measurements do not tell at what pace"}},
+	} {
+		v.Pace = c.pace
+		for _, want := range c.want {
+			if got := verified(v); !strings.Contains(got, want) {
+				t.Errorf("%d: %s, expected %s", i, got, want)
+			}
+		}
+	}
+}
+
+// A verification is of the recorded pace, where that is known: of one at which all takes no time at all, this machine is as slow as can be.
+func TestVerifiedAtThePace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("matches of a few seconds of CPU time")
+	}
+	m, facts, err := openModel("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if facts.Pace <= 0 {
+		t.Fatal("the recorded measurements have no pace")
+	}
+	const nothing = 1e-6
+	s := seven(t, "pace")
+	for _, recorded := range []float64{0, nothing} {
+		v, err := verifyModel(t.Context(), &m, s, 1, recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := v.CPUPredicted/v.CPU - 1
+		switch {
+		case v.CPU <= 0 || v.CPU > 1e5:
+			t.Errorf("a tick of %g µs", v.CPU)
+		case recorded == 0 && (v.Pace != 0 || v.CPUError() != raw):
+			t.Errorf("no pace is known, and it is %g, off by %g rather than %g", v.Pace, v.CPUError(), raw)
+		case recorded > 0 && (v.Pace < 1/nothing || v.CPUError() < 1000*raw):
+			t.Errorf("pace %g, off by %g", v.Pace, v.CPUError())
+		}
+	}
+}
