@@ -220,7 +220,7 @@ func (l *Lobby) move(w *world) {
 	l.round, l.leaving = round{}, 0
 }
 
-// carry brings the guest of a slot over into a new match.
+// carry brings the guest of a slot over into a new match, in the memory that it had in the old one, but for its views, which are made for a map.
 func (l *Lobby) carry(now time.Duration, slot int) {
 	g := &l.guests[slot]
 	g.id = l.match.JoinAt(slot, g.watches)
@@ -232,9 +232,11 @@ func (l *Lobby) carry(now time.Duration, slot int) {
 	g.shown.Reset()
 	g.owner.Reset()
 	g.things.reset()
+	g.thin.reset()
+	clear(g.fights)
 	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
 		from: l.voyage.began, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
-		check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
+		fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
 }
 
 // hears queues an event that a guest must not miss. One who cannot take it has not acknowledged dozens of others.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,48 @@ func TestRow14MapChange(t *testing.T) {
 		}
 		if b.count(Joined) != 9 || b.count(Left) != 1 || b.count(Dismissed) != 0 || b.count(EventsUnknown) != 0 {
 			t.Errorf("%d: %d joined, %d left, %d dismissed", i, b.count(Joined), b.count(Left), b.count(Dismissed))
+		}
+	}
+}
+
+// Who goes on to another map does so in the memory that its fights and its thin line had, and nothing in that is of the old map.
+func TestChangeKeepsWhatWaits(t *testing.T) {
+	alone(t)
+	const n = 12
+	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, Far: 60, Rules: sim.Rules{Seed: 3}})
+	b.turning(5)
+	b.play(3)
+	type kept struct {
+		fights, seen *uint64
+		last         *uint16
+	}
+	was := make([]kept, n)
+	noted := 0
+	for i, p := range b.players {
+		g := &b.lobby.guests[p.ID().Index()]
+		g.hits(69)
+		was[i] = kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}
+		if slices.Max(g.thin.last) != 0 && slices.Max(g.thin.seen) != 0 && g.thin.room != 0 && slices.Max(g.fights) != 0 {
+			noted++
+		}
+	}
+	if noted != n {
+		t.Fatalf("of %d guests %d had fights and thin lines", n, noted)
+	}
+	if err := b.lobby.Change(b.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		g := &b.lobby.guests[i]
+		if len(g.fights) != 4 || len(g.thin.last) != 128 || slices.Max(g.fights) != 0 || slices.Max(g.thin.last) != 0 || slices.Max(g.thin.seen) != 0 || g.thin.room != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, g.fights, g.thin)
+		}
+	}
+	b.play(3)
+	for i, p := range b.players {
+		g := &b.lobby.guests[p.ID().Index()]
+		if now := (kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}); now != was[i] || !g.ready || g.thin.room == 0 {
+			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, g.ready, now, was[i])
 		}
 	}
 }

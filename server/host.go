@@ -48,7 +48,7 @@ type HostConfig struct {
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
 	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
-	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before. Default: each place is made when it is first taken
+	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
 	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
+
+	"github.com/tickrate/tickrate/internal/huge"
 )
 
 // playing is what is played, as others than the tick may read it.
@@ -21,8 +24,8 @@ type found struct {
 // errNoGround is what a host without a function for it says to another map.
 var errNoGround = errors.New("this server was started without a way to other maps")
 
-// loader makes what a lobby calls for another map: it reads the map, works out what its walls hide and makes all that Change needs, on a
-// goroutine of its own, one at a time. The goroutine ends when it has what it was sent for.
+// loader makes what a lobby calls for another map: it reads the map, works out what its walls hide, makes all that Change needs and has the
+// memory of that come, on a goroutine of its own, one at a time. The goroutine ends when it has what it was sent for.
 func (h *Host) loader(cfg HostConfig) Load {
 	if cfg.Ground == nil {
 		return func(Course) (func() (*Ground, error), error) { return nil, errNoGround }
@@ -61,6 +64,9 @@ func (h *Host) fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 	}
 	f.ground.Walls = given.Walls
 	f.err = h.lobby.Make(&f.ground)
+	if f.err == nil && cfg.Touch != nil {
+		huge.Touch(context.Background(), false) // large ones would be moved together while ticks use them
+	}
 	return f
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -55,8 +54,8 @@ type ConnectConfig struct {
 // Without a secret it serves this machine only, and no web page of others: neither one that calls from a browser here, nor one
 // whose name leads here.
 type Connect struct {
-	cfg    ConnectConfig
-	secret [sha256.Size]byte // of the bearer
+	cfg  ConnectConfig
+	door door
 
 	mu    sync.Mutex // of what follows
 	spent float64    // tokens of the burst
@@ -75,7 +74,7 @@ func NewConnect(cfg ConnectConfig) *Connect {
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
 	}
-	return &Connect{cfg: cfg, secret: sha256.Sum256([]byte(cfg.Bearer)), at: cfg.Now()}
+	return &Connect{cfg: cfg, door: newDoor(cfg.Private && cfg.Bearer == "", cfg.Bearer), at: cfg.Now()}
 }
 
 // ConnectReply is what a Connect answers.
@@ -121,13 +120,7 @@ func (c *Connect) stranger(w http.ResponseWriter, r *http.Request) *refusal {
 	if no := foreign(r); no != nil {
 		return no
 	}
-	switch {
-	case c.cfg.Bearer != "":
-		return keyless(w, r, c.secret)
-	case !c.cfg.Private:
-		return &refusal{http.StatusForbidden, "this port can be reached from other machines, so tokens need a secret: start the server with --http-token"}
-	}
-	return unnamed(r)
+	return c.door.stranger(w, r, ", so tokens need a secret")
 }
 
 // local says whether a Host header names this machine without asking a name server, whose answer others choose.

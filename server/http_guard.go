@@ -32,15 +32,43 @@ func unnamed(r *http.Request) *refusal {
 	return nil
 }
 
-// keyless refuses a request that does not bring the secret with this sum as a bearer's token.
-func keyless(w http.ResponseWriter, r *http.Request, sum [sha256.Size]byte) *refusal {
+// door is how an HTTP port tells strangers.
+type door struct {
+	private bool              // only this machine can reach the port
+	secret  string            // "" = none
+	sum     [sha256.Size]byte // of it
+}
+
+func newDoor(private bool, secret string) door {
+	return door{private, secret, sha256.Sum256([]byte(secret))}
+}
+
+// stranger refuses who came by a name where only this machine can reach the port, and elsewhere all who do not bring the secret. Where there
+// is none it says so, and what follows from that.
+func (d *door) stranger(w http.ResponseWriter, r *http.Request, so string) *refusal {
+	switch {
+	case d.private:
+		return unnamed(r)
+	case d.secret == "":
+		return &refusal{http.StatusForbidden, "this port can be reached from other machines" + so + ": start the server with --http-token"}
+	}
+	return d.keyless(w, r)
+}
+
+// keyless refuses a request that does not bring the secret as a bearer's token.
+func (d *door) keyless(w http.ResponseWriter, r *http.Request) *refusal {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got := sha256.Sum256([]byte(strings.TrimSpace(given)))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], sum[:]) != 1 {
+	if fits := d.fits(strings.TrimSpace(given)); !fits || !strings.EqualFold(scheme, "Bearer") {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's --http-token"}
 	}
 	return nil
+}
+
+// fits reports whether this is the secret. How long that takes says nothing of it.
+func (d *door) fits(given string) bool {
+	got := sha256.Sum256([]byte(given))
+	return subtle.ConstantTimeCompare(got[:], d.sum[:]) == 1
 }
 
 // keyed gives a page only to those who bring the secret, if there is one, also on a port that only this machine can reach.
@@ -48,9 +76,9 @@ func keyed(secret string, page http.HandlerFunc) http.HandlerFunc {
 	if secret == "" {
 		return page
 	}
-	sum := sha256.Sum256([]byte(secret))
+	d := newDoor(false, secret)
 	return func(w http.ResponseWriter, r *http.Request) {
-		if no := keyless(w, r, sum); no != nil {
+		if no := d.keyless(w, r); no != nil {
 			http.Error(w, no.text, no.status)
 			return
 		}
@@ -63,19 +91,14 @@ func keyed(secret string, page http.HandlerFunc) http.HandlerFunc {
 // all who do not know the secret. Figures and health are for everybody.
 // /v1/connect looks after itself, and so does the live page, of which refused, if set, counts those who may not see it.
 func guarded(pages http.Handler, private bool, secret string, refused func()) http.Handler {
-	sum := sha256.Sum256([]byte(secret))
-	pages = paged(pages, private, secret, refused)
+	d := newDoor(private, secret)
+	pages = d.paged(pages, refused)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harmless := r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/debug/") && r.URL.Path != "/v1/why" && r.URL.Path != "/v1/shots"
-		if no := (*refusal)(nil); !harmless && r.URL.Path != "/v1/connect" {
-			switch no = foreign(r); {
-			case no != nil:
-			case private:
-				no = unnamed(r)
-			case secret == "":
-				no = &refusal{http.StatusForbidden, "this port can be reached from other machines: start the server with --http-token"}
-			default:
-				no = keyless(w, r, sum)
+		if !harmless && r.URL.Path != "/v1/connect" {
+			no := foreign(r)
+			if no == nil {
+				no = d.stranger(w, r, "")
 			}
 			if no != nil {
 				http.Error(w, no.text, no.status)

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -60,6 +61,38 @@ func TestPagesGuarded(t *testing.T) {
 		}
 		if h.ServeHTTP(w, r); w.Code != c.want {
 			t.Errorf("%d: %s: %d %s, want %d", i, c.page, w.Code, w.Body, c.want)
+		}
+	}
+}
+
+// All pages ask one door who is a stranger: by which of its rules, what it says, and what it asks for.
+func TestDoor(t *testing.T) {
+	for i, c := range []struct {
+		private      bool
+		secret       string
+		host, bearer string
+		want         int
+		text, asks   string
+	}{
+		0: {true, "", "localhost", "", 0, "", ""},
+		1: {true, "s", "[::1]:80", "", 0, "", ""},
+		2: {true, "s", "evil.example", "Bearer s", 403, "ask by address", ""},
+		3: {false, "", "localhost", "Bearer ", 403, "from other machines, so there: start", ""},
+		4: {false, "s", "localhost", "", 401, "expected Authorization", "Bearer"},
+		5: {false, "s", "evil.example", "bearer  s ", 0, "", ""},
+		6: {false, "s", "localhost", "Basic s", 401, "expected Authorization", "Bearer"},
+		7: {false, "s", "localhost", "Bearer ss", 401, "expected Authorization", "Bearer"},
+	} {
+		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		r.Host = c.host
+		r.Header.Set("Authorization", c.bearer)
+		d := newDoor(c.private, c.secret)
+		no := d.stranger(w, r, ", so there")
+		if no == nil {
+			no = new(refusal)
+		}
+		if no.status != c.want || !strings.Contains(no.text, c.text) || w.Header().Get("WWW-Authenticate") != c.asks {
+			t.Errorf("%d: %d %q, asks for %q", i, no.status, no.text, w.Header().Get("WWW-Authenticate"))
 		}
 	}
 }

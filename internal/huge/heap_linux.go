@@ -46,7 +46,7 @@ func Heap(ctx context.Context, rest func()) (bytes int) {
 
 // Touch has the system give this process all the memory that its heap has asked for by now, which otherwise comes with the first write to
 // each page: where a virtual machine gives free memory back to its host, such a write takes 5 ms for a page of 2 MiB. With large it comes in pages of
-// 2 MiB, where the system has any. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
+// 2 MiB, where the system has any, and what is there is moved into them, as by Heap; else nothing is moved, so that others may go on. It returns the bytes that are there by then; 0 where the system cannot be asked (Linux before 5.14). It takes
 // as long as all those writes, in which whoever wants more memory waits. When ctx ends it stops behind the page that it is at.
 func Touch(ctx context.Context, large bool) (bytes int) {
 	probe := new([64]byte)
