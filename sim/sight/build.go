@@ -48,12 +48,13 @@ type builder struct {
 	t      *Table
 	walls  *walls
 	ground *ground
-	nodes  []parts       // by node: level * cells + cell; nil until it is asked for
-	solids []arena.Solid // memory of near
-	tree   [][]block     // cells, blocks of 2 x 2 cells, of 4 x 4, ...
-	wides  []int         // of each: blocks along x
-	last   uint32        // the wall that hid the last pair
-	left   int           // pairs of parts that may still be looked at
+	nodes  []parts           // by node: level * cells + cell; nil until it is asked for
+	solids []arena.Solid     // memory of near
+	tree   [][]block         // cells, blocks of 2 x 2 cells, of 4 x 4, ...
+	wides  []int             // of each: blocks along x
+	last   uint32            // the wall that hid the last pair
+	recent [guesses][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	left   int               // pairs of parts that may still be looked at
 }
 
 // settle finds how low one can be in each cell.
@@ -143,8 +144,34 @@ func (b *builder) sees(x, y int) bool {
 	if b.walls.probe(&r, &s, &b.last) == hidden {
 		return false
 	}
+	if b.guess(from, to) {
+		return true
+	}
 	b.left = b.c.Effort
 	return !b.blind(from, to, 0, 0)
+}
+
+// guess tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
+// stands between two parts, none does between what they are halves of, and blind would find them, or give up before.
+func (b *builder) guess(from, to parts) bool {
+	for k, pair := range b.recent {
+		p, q := &from[pair[0]], &to[pair[1]]
+		if pair[0] == 0 || p.empty() || q.empty() {
+			continue
+		}
+		r, s := p.bodies(), q.bodies()
+		if b.walls.probe(&r, &s, &b.last) != hidden {
+			b.recall(k, pair)
+			return true
+		}
+	}
+	return false
+}
+
+// recall puts a pair of parts before those that were not hidden before, in place of the k-th.
+func (b *builder) recall(k int, pair [2]uint8) {
+	copy(b.recent[1:k+1], b.recent[:k])
+	b.recent[0] = pair
 }
 
 // glance looks along some lines: most pairs that see each other do so at once.
@@ -162,6 +189,9 @@ func (b *builder) glance(x, y int) bool {
 	}
 	return false
 }
+
+// guesses is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
+const guesses = 8
 
 // Glances go from the parts of one depth of the halving to those of the other side's.
 const (
@@ -189,6 +219,7 @@ func (b *builder) blind(from, to parts, i, j int) bool {
 	leafI, leafJ := 2*i+2 >= len(from), 2*j+2 >= len(to)
 	switch {
 	case leafI && leafJ:
+		b.recall(len(b.recent)-1, [2]uint8{uint8(i), uint8(j)})
 		return false
 	case leafJ || !leafI && p.size() >= q.size():
 		return b.blind(from, to, 2*i+1, j) && b.blind(from, to, 2*i+2, j)
