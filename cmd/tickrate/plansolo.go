@@ -48,11 +48,10 @@ type solo struct {
 
 // looker is a player who is asked whom it sees. The first player is, as all go by what that one sees; whom it sees is not counted, as those who came first are not like the rest.
 type looker struct {
-	seat    int
-	eyes    *interest.Client
-	was     []uint64         // whom it saw in the snapshot before
-	flights *interest.Client // nil: it is the first player, who is not counted
-	flew    []uint64         // which of them it saw
+	seat  int
+	eyes  *interest.Client
+	was   []uint64 // whom it saw in the snapshot before
+	skies []sky    // what it sees fly, by page
 }
 
 // counted are those whose sights are.
@@ -152,8 +151,8 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	p.open, p.flown = make([]uint64, p.grid.Words()), newFlown(g)
 	p.looks = append(p.looks, looker{eyes: interest.NewClient(p.grid)})
 	for k := range min(p.players, eyes) { // others in each match
-		p.looks = append(p.looks, looker{(int(s.Play.Seed%uint64(p.players)) + k*p.players/eyes) % p.players, interest.NewClient(p.grid), make([]uint64, p.grid.Words()),
-			interest.NewClient(p.flown.grid), make([]uint64, p.flown.grid.Words())})
+		seat := (int(s.Play.Seed%uint64(p.players)) + k*p.players/eyes) % p.players
+		p.looks = append(p.looks, looker{seat: seat, eyes: interest.NewClient(p.grid), was: make([]uint64, p.grid.Words())})
 	}
 	for i := range p.past {
 		p.past[i].shown = make([]uint64, p.grid.Words())
@@ -311,12 +310,13 @@ func (p *solo) note() {
 	}
 	copy(at.shown, p.looks[0].eyes.Seen())
 	p.flown.fill(p.m, p.walls) // behind those, as houses are asked for the height of what flies, too
-	for _, look := range p.counted() {
+	for i := range p.counted() {
+		look := &p.counted()[i]
 		id := p.seats[look.seat].id
 		if id == 0 {
 			continue
 		}
-		flights := p.flown.look(look.flights, look.flew, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
+		flights := p.flown.look(look, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
 		if p.told.ticks > 0 {
 			p.told.glances.note(p.ids, look.was, look.eyes.Seen(), p.open)
 			p.told.glances.flights.add(flights)
