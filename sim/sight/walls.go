@@ -33,7 +33,7 @@ type wall struct {
 
 // cross reports whether the line from p to p+d meets the wall.
 func (w *wall) cross(p, d *point) bool {
-	if !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) || !spans(w.lo.y, w.hi.y, p.y, d.y) {
+	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
 		return false
 	}
 	near, far := 0., 1.
