@@ -27,6 +27,9 @@ func NewLazy(a *arena.Arena, c Config) (*Lazy, error) {
 // Config is what the crowd was made with, defaults filled in.
 func (l *Lazy) Config() Config { return l.t.Config() }
 
+// Cell is the table's.
+func (l *Lazy) Cell(x, z float32) int { return l.t.Cell(x, z) }
+
 // Seen is Crowd's.
 func (l *Lazy) Seen(from int, cells []uint16) []uint16 {
 	node := int(l.nodes[from])
