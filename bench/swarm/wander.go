@@ -66,18 +66,21 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 	if w.storms && s.Ways != nil {
 		heading, storms = w.storm(s, now, stuck)
 	}
-	goal := turns(geom.Atan2(heading.X, heading.Z))
-	move, rate := goal, 1/float32(s.Rate)
+	move, rate := float32(0), 1/float32(s.Rate)
+	if !fights || storms {
+		move = bearing(heading.X, heading.Z)
+	}
 	if fights {
 		at := target.Sub(sim.Eye(pos))
-		w.aim(turns(geom.Atan2(at.X, at.Z)), turns(geom.Atan2(at.Y, hypot(at.X, at.Z))), 8*rate, 0.004)
+		yaw := bearing(at.X, at.Z)
+		w.aim(yaw, bearing(at.Y, hypot(at.X, at.Z)), 8*rate, 0.004)
 		if now >= w.turn {
 			w.strafe, w.turn = uint8(64+128*(w.dice.next()&1)), now+uint32(s.Rate)/2
 		}
-		if move = w.yaw + float32(w.strafe)/256; storms {
-			move = goal
+		if !storms {
+			move = w.yaw + float32(w.strafe)/256
 		}
-		if off := wrap(turns(geom.Atan2(at.X, at.Z)) - w.yaw); geom.Abs(off) < 0.02 {
+		if off := wrap(yaw - w.yaw); geom.Abs(off) < 0.02 {
 			keys |= sim.Fire
 			if w.dice.chance(w.habit.Throws * rate) {
 				keys = sim.Throw
@@ -87,7 +90,7 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 			keys |= sim.Melee
 		}
 	} else {
-		w.aim(goal, 0, 4*rate, 0.002)
+		w.aim(move, 0, 4*rate, 0.002)
 		keys |= sim.Sprint
 		if w.burst == 0 && w.dice.chance(w.habit.Bursts*rate) {
 			w.burst = uint32(s.Rate) / 2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -9,8 +10,15 @@ import (
 	"github.com/tickrate/tickrate/sim/sight"
 )
 
-// flown is all that flies, for players who are told of what is in a part of the map that they see, and what is their own.
+// flown is all that flies, for players who are told of what is in a part of the map that they see, and what is their own. It comes in pages, the first of which is
+// mostly enough: what nobody fires takes no time.
 type flown struct {
+	grid  interest.Config // of each page
+	pages []page
+}
+
+// page is what flies in some slots: pageShells of projectiles, and then pageGrenades of grenades.
+type page struct {
 	grid  *interest.Grid
 	ids   []ecs.NetID // by slot
 	born  []tick.Tick
@@ -20,27 +28,49 @@ type flown struct {
 	slots []int   // those of all that flies
 }
 
+// sky is what a player sees of a page.
+type sky struct {
+	eyes *interest.Client
+	was  []uint64 // in the snapshot before
+}
+
 // flownSlots is how many projectiles, and how many grenades, may fly at a time; more are not looked at.
-const flownSlots = 2048
+const (
+	flownSlots   = 2048
+	pageShells   = 192
+	pageGrenades = 64
+)
 
 // newFlown sees what players see by a grid's cells.
 func newFlown(c interest.Config) *flown {
-	c.Slots = 2 * flownSlots
-	return &flown{grid: interest.NewGrid(c), ids: make([]ecs.NetID, c.Slots), born: make([]tick.Tick, c.Slots), of: make([]ecs.NetID, c.Slots), x: make([]float32, c.Slots),
-		z: make([]float32, c.Slots), team: make([]uint8, c.Slots)}
+	c.Slots = pageShells + pageGrenades
+	return &flown{grid: c}
+}
+
+// page is the k-th, made for the first who asks.
+func (f *flown) page(k int) *page {
+	for len(f.pages) <= k {
+		n := f.grid.Slots
+		f.pages = append(f.pages, page{grid: interest.NewGrid(f.grid), ids: make([]ecs.NetID, n), born: make([]tick.Tick, n), of: make([]ecs.NetID, n), x: make([]float32, n),
+			z: make([]float32, n), team: make([]uint8, n)})
+	}
+	return &f.pages[k]
 }
 
 // fill takes in what flies now; houses hide it as high up as it is.
 func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
-	for _, slot := range f.slots {
-		f.ids[slot] = 0
+	for k := range f.pages {
+		p := &f.pages[k]
+		for _, slot := range p.slots {
+			p.ids[slot] = 0
+		}
+		p.slots = p.slots[:0]
 	}
 	o, ammo, now := m.Objects(), m.Kit().Ammo, m.Tick()
-	f.slots = f.slots[:0]
-	put := func(slot int, id, of ecs.NetID, born tick.Tick, x, y, z float32) {
-		f.ids[slot], f.of[slot], f.born[slot], f.x[slot], f.z[slot] = id, of, born, x, z
-		if f.slots = append(f.slots, slot); walls != nil {
-			walls.Raise(x, y, z)
+	put := func(p *page, slot int, id, of ecs.NetID, born tick.Tick, at geom.Vec3) {
+		p.ids[slot], p.of[slot], p.born[slot], p.x[slot], p.z[slot] = id, of, born, at.X, at.Z
+		if p.slots = append(p.slots, slot); walls != nil {
+			walls.Raise(at.X, at.Y, at.Z)
 		}
 	}
 	for i := range o.Projectiles {
@@ -50,39 +80,52 @@ func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
 			at = p.At(&ammo[p.Type], now)
 		}
 		if slot := p.ID.Index() - sim.FirstProjectile; slot < flownSlots {
-			put(slot, ecs.MakeNetID(slot, p.ID.Generation()), p.Owner, p.Tick, at.X, at.Y, at.Z)
+			put(f.page(slot/pageShells), slot%pageShells, p.ID, p.Owner, p.Tick, at)
 		}
 	}
 	for i := range o.Grenades {
 		g := &o.Grenades[i]
 		if slot := g.ID.Index() - sim.FirstGrenade; slot < flownSlots {
-			slot += flownSlots
-			put(slot, ecs.MakeNetID(slot, g.ID.Generation()), g.Owner, g.Thrown, g.Pos.X, g.Pos.Y, g.Pos.Z)
+			put(f.page(slot/pageGrenades), pageShells+slot%pageGrenades, g.ID, g.Owner, g.Thrown, g.Pos)
 		}
 	}
-	f.grid.Fill(f.ids, f.x, f.z, f.team, nil)
+	for k := range f.pages {
+		p := &f.pages[k]
+		p.grid.Fill(p.ids, p.x, p.z, p.team, nil)
+	}
 }
 
-// look is what a player is told of, who stands somewhere and was told last in a tick. was is what it saw then, and becomes what it sees.
-func (f *flown) look(eyes *interest.Client, was []uint64, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
-	eyes.See(f.grid, interest.Viewer{Slot: -1, X: x, Z: z})
-	seen := eyes.Seen()
-	n.all = len(f.slots)
-	for _, slot := range f.slots {
-		bit, own := uint64(1)<<(slot&63), f.of[slot] == id
+// look is what a player is told of, who stands somewhere and was told last in a tick.
+func (f *flown) look(l *looker, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
+	for k := range f.pages {
+		p := &f.pages[k]
+		if k == len(l.skies) {
+			l.skies = append(l.skies, sky{interest.NewClient(p.grid), make([]uint64, p.grid.Words())})
+		}
+		n.add(p.look(&l.skies[k], id, x, z, last))
+	}
+	return n
+}
+
+func (p *page) look(s *sky, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
+	s.eyes.See(p.grid, interest.Viewer{Slot: -1, X: x, Z: z})
+	seen := s.eyes.Seen()
+	n.all = len(p.slots)
+	for _, slot := range p.slots {
+		bit, own := uint64(1)<<(slot&63), p.of[slot] == id
 		sees := seen[slot>>6]&bit != 0 || own
 		if sees {
 			n.told++
 		}
 		switch {
-		case f.born[slot] > last:
+		case p.born[slot] > last:
 			if n.launches++; sees {
 				n.launchesNow++
 			}
-		case sees && was[slot>>6]&bit == 0 && !own:
+		case sees && s.was[slot>>6]&bit == 0 && !own:
 			n.came++
 		}
 	}
-	copy(was, seen)
+	copy(s.was, seen)
 	return n
 }

@@ -31,7 +31,7 @@ const (
 	meetEdge   = 2      // metres from the bounds that nobody wants to go nearer to
 )
 
-// Whom clients are told of is worked out for some of the people, and where houses hide, on few maps: each takes a good part of a second.
+// Whom clients are told of is worked out for some of the people, and where houses hide, on few maps: each takes long.
 const (
 	toldPeople = 40  // who look, on one map
 	toldAsked  = 12  // at whom each looks
@@ -178,8 +178,8 @@ type telling struct {
 	a      *arena.Arena
 	dice   *rand.Rand
 	grid   interest.Config
-	radius int          // cells; 0: any
-	houses *sight.Table // nil: they hide nobody
+	radius int         // cells; 0: any
+	houses *sight.Lazy // nil: they hide nobody; all stand on the ground
 }
 
 func newTelling(name string, l scenario.Lobby) (*telling, error) {
@@ -189,7 +189,7 @@ func newTelling(name string, l scenario.Lobby) (*telling, error) {
 	}
 	t := &telling{a: a, grid: server.Cells(a, 0)}
 	if l.Map == "town" {
-		if t.houses, err = sight.Build(a, sight.Fit(a, sight.CellFor(a))); err != nil {
+		if t.houses, err = sight.NewLazy(a, sight.Fit(a, sight.CellFor(a))); err != nil {
 			return nil, err
 		}
 		t.grid = server.Cells(a, t.houses.Config().Cell)
@@ -208,7 +208,7 @@ func (t *telling) of(p, q geom.Vec3) bool {
 	if t.radius > 0 && (x-toX)*(x-toX)+(z-toZ)*(z-toZ) > t.radius*t.radius {
 		return false
 	}
-	return t.houses == nil || t.houses.VisibleAt(t.houses.Cell(p.X, p.Z), 0, t.houses.Cell(q.X, q.Z), 0)
+	return t.houses == nil || t.houses.Visible(t.houses.Cell(p.X, p.Z), t.houses.Cell(q.X, q.Z))
 }
 
 // enemies is the share of their enemies whom people are told of, by some of both.

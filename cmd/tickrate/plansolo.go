@@ -14,6 +14,7 @@ import (
 	body "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/sight"
 )
 
@@ -26,11 +27,12 @@ type solo struct {
 	lag     lag
 	seats   []seat
 	brain   func(n int) swarm.Brain
-	past    [soloPast]instant // by snapshot
-	dead    [soloPast][]bool  // by tick, by slot
+	past    []instant // by snapshot, as many as are looked back at
+	dead    [][]bool  // by tick, by slot, as many ticks
 	shows   [soloShows]vista
 	sight   swarm.Sight
-	leave   float64 // chance of each player in each tick
+	skill   ability.State // nobody goes by it
+	leave   float64       // chance of each player in each tick
 	dice    *rand.Rand
 	grid    *interest.Grid // nil: everybody sees everybody
 	walls   *sight.Lazy    // nil: none hide anybody
@@ -46,17 +48,16 @@ type solo struct {
 
 // looker is a player who is asked whom it sees. The first player is, as all go by what that one sees; whom it sees is not counted, as those who came first are not like the rest.
 type looker struct {
-	seat    int
-	eyes    *interest.Client
-	was     []uint64         // whom it saw in the snapshot before
-	flights *interest.Client // nil: it is the first player, who is not counted
-	flew    []uint64         // which of them it saw
+	seat  int
+	eyes  *interest.Client
+	was   []uint64 // whom it saw in the snapshot before
+	skies []sky    // what it sees fly, by page
 }
 
 // counted are those whose sights are.
 func (p *solo) counted() []looker { return p.looks[min(1, len(p.looks)):] }
 
-// soloPast is how many snapshots and ticks are remembered, soloShows how many pictures, and soloEyes how many players are asked whom they see beside the first; where houses
+// soloPast is how many snapshots and ticks are remembered at most, soloShows how many pictures, and soloEyes how many players are asked whom they see beside the first; where houses
 // hide soloTown, as what they see takes longer than the match.
 const (
 	soloPast  = 256
@@ -101,9 +102,11 @@ func newSolo(s scenario.Scenario, at place) (*solo, error) {
 	for i := range p.shows {
 		p.shows[i].eyes = make([]swarm.Enemy, n)
 	}
+	p.past, p.dead = make([]instant, p.lag.back()), make([][]bool, p.lag.back())
+	poses, dead := make([]body.Pose, n*len(p.past)), make([]bool, n*len(p.past))
 	for i := range p.past {
-		p.past[i] = instant{poses: make([]body.Pose, n)}
-		p.dead[i] = make([]bool, n)
+		p.past[i].poses, poses = poses[:n:n], poses[n:]
+		p.dead[i], dead = dead[:n:n], dead[n:]
 	}
 	p.sight = swarm.Sight{Rate: tick.Rate(s.Rates.TickHz), Arena: a}
 	if s.Lobby.FarMetres > 0 || at.walls {
@@ -148,8 +151,8 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	p.open, p.flown = make([]uint64, p.grid.Words()), newFlown(g)
 	p.looks = append(p.looks, looker{eyes: interest.NewClient(p.grid)})
 	for k := range min(p.players, eyes) { // others in each match
-		p.looks = append(p.looks, looker{(int(s.Play.Seed%uint64(p.players)) + k*p.players/eyes) % p.players, interest.NewClient(p.grid), make([]uint64, p.grid.Words()),
-			interest.NewClient(p.flown.grid), make([]uint64, p.flown.grid.Words())})
+		seat := (int(s.Play.Seed%uint64(p.players)) + k*p.players/eyes) % p.players
+		p.looks = append(p.looks, looker{seat: seat, eyes: interest.NewClient(p.grid), was: make([]uint64, p.grid.Words())})
 	}
 	for i := range p.past {
 		p.past[i].shown = make([]uint64, p.grid.Words())
@@ -161,6 +164,7 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 func (p *solo) step() {
 	t := p.m.Tick() + 1
 	p.come(t)
+	known := p.known(t)
 	for i := range p.seats {
 		s := &p.seats[i]
 		if s.brain == nil || s.id == 0 || t < s.first {
@@ -172,9 +176,9 @@ func (p *solo) step() {
 			show.made = made
 			p.look(made, show.eyes)
 		}
-		p.m.Know(s.id, p.known(t))
+		p.m.Know(s.id, known)
 		in := s.brain.Wish(p.see(s, t, show))
-		p.m.Inbox(s.id).Offer(commandOf(in, t, p.view(int64(t)<<8-s.view)))
+		p.m.Inbox(s.id).Offer(p.command(s, in, t))
 	}
 	p.m.Step()
 	p.note()
@@ -190,23 +194,23 @@ func (p *solo) known(t tick.Tick) lagcomp.Knowledge {
 func (p *solo) see(s *seat, t tick.Tick, show *vista) *swarm.Sight {
 	slot, w := s.id.Index(), &p.sight
 	w.Tick, w.ID, w.Eyes, w.Team = t, uint32(s.id), show.eyes, show.eyes[slot].Team
-	w.Self.Motion, _, _ = p.m.Self(s.id)
+	p.m.SelfInto(s.id, &w.Self.Motion, &p.skill)
 	w.Self.RespawnTicks = 0
 	heard := tick.Tick(max(0, float64(show.made)+s.phase-p.lag.client(0, s.phase)))
 	if heard < s.told {
 		return w
 	}
-	if heard -= (heard - s.told) % p.every; p.dead[heard%soloPast][slot] {
+	if heard -= (heard - s.told) % p.every; p.dead[heard%tick.Tick(len(p.dead))][slot] {
 		w.Self.RespawnTicks = 1
 	}
 	return w
 }
 
-// commandOf is a wish as a command, with a view if it may let something go.
-func commandOf(in client.Intent, t tick.Tick, view tick.View) sim.Command {
+// command is a player's wish as a command, with a view if it may let something go.
+func (p *solo) command(s *seat, in client.Intent, t tick.Tick) sim.Command {
 	c := sim.Command{Tick: t, Yaw: in.Yaw, Pitch: in.Pitch, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: in.Buttons}
 	if in.Buttons&(sim.Fire|sim.Throw|sim.Melee) != 0 {
-		c.View = view
+		c.View = p.view(int64(t)<<8 - s.view)
 	}
 	return c
 }
@@ -243,7 +247,7 @@ func (p *solo) view(at int64) tick.View {
 	return lagcomp.Between(from, from+p.every, at)
 }
 
-func (p *solo) at(t tick.Tick) *instant { return &p.past[t/p.every%soloPast] }
+func (p *solo) at(t tick.Tick) *instant { return &p.past[t/p.every%tick.Tick(len(p.past))] }
 
 // look is what the first of them saw in a tick, which is shown to everybody.
 func (p *solo) look(t tick.Tick, eyes []swarm.Enemy) {
@@ -269,7 +273,7 @@ func (p *solo) look(t tick.Tick, eyes []swarm.Enemy) {
 // note takes down what a snapshot tells of.
 func (p *solo) note() {
 	t := p.m.Tick()
-	dead := p.dead[t%soloPast]
+	dead := p.dead[t%tick.Tick(len(p.dead))]
 	for i := range p.seats {
 		if id := p.seats[i].id; id != 0 {
 			v := p.m.Vital(id)
@@ -306,12 +310,13 @@ func (p *solo) note() {
 	}
 	copy(at.shown, p.looks[0].eyes.Seen())
 	p.flown.fill(p.m, p.walls) // behind those, as houses are asked for the height of what flies, too
-	for _, look := range p.counted() {
+	for i := range p.counted() {
+		look := &p.counted()[i]
 		id := p.seats[look.seat].id
 		if id == 0 {
 			continue
 		}
-		flights := p.flown.look(look.flights, look.flew, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
+		flights := p.flown.look(look, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
 		if p.told.ticks > 0 {
 			p.told.glances.note(p.ids, look.was, look.eyes.Seen(), p.open)
 			p.told.glances.flights.add(flights)

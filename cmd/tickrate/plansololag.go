@@ -42,6 +42,11 @@ func (l lag) knock(from tick.Tick, phase float64) tick.Tick {
 func (l lag) up(phase float64) tick.Tick  { return l.server(phase) }
 func (l lag) round(phase float64) float64 { return l.client(l.server(phase), phase) - phase }
 
+// back is how many ticks, and so snapshots at least, are looked back at from one: to where it is heard who is dead, and to what was seen when a command was made.
+func (l lag) back() int {
+	return min(int(2*math.Ceil(l.way))+4*int(l.every)+16, soloPast)
+}
+
 // What clients' clocks keep (package client), in ticks, as was looked up in matches over links: a command is there lagAhead before its tick, or one more; it
 // was made by a picture that is two snapshots and lagLook older than the round trip calls for, and, as delays are pledged in half ticks, lagSlack more.
 const (

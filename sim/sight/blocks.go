@@ -12,7 +12,7 @@ func (b *builder) gather() {
 	wide, deep := b.c.Wide, b.c.Deep
 	leaves := make([]block, b.c.cells())
 	for cell := range leaves {
-		if p := &b.nodes[top+cell][0]; p.empty() {
+		if p := &b.node(top + cell)[0]; p.empty() {
 			leaves[cell].empty = true
 		} else {
 			leaves[cell].room = p.bodies()

@@ -35,7 +35,7 @@ func newBuilder(a *arena.Arena, c Config) (*builder, error) {
 		return nil, ErrGrid
 	}
 	b := &builder{c: &t.c, t: t, walls: newWalls(a), ground: newGround(a, &t.c)}
-	b.settle(a)
+	b.settle()
 	if len(b.walls.all) == 0 { // a wall that is nowhere, for last to begin with
 		b.walls.all = []wall{{room: room{point{1, 1, 1}, point{-1, -1, -1}}}}
 	}
@@ -48,36 +48,47 @@ type builder struct {
 	t      *Table
 	walls  *walls
 	ground *ground
-	nodes  []parts   // by node: level * cells + cell
-	tree   [][]block // cells, blocks of 2 x 2 cells, of 4 x 4, ...
-	wides  []int     // of each: blocks along x
-	last   uint32    // the wall that hid the last pair
-	left   int       // pairs of parts that may still be looked at
+	nodes  []parts           // by node: level * cells + cell; nil until it is asked for
+	solids []arena.Solid     // memory of near
+	tree   [][]block         // cells, blocks of 2 x 2 cells, of 4 x 4, ...
+	wides  []int             // of each: blocks along x
+	last   uint32            // the wall that hid the last pair
+	recent [guesses][2]uint8 // the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	left   int               // pairs of parts that may still be looked at
 }
 
-// settle finds who can be where.
-func (b *builder) settle(a *arena.Arena) {
-	bounds := area{a.Bounds.Min.X, a.Bounds.Min.Z, a.Bounds.Max.X, a.Bounds.Max.Z}
+// settle finds how low one can be in each cell.
+func (b *builder) settle() {
 	b.nodes = make([]parts, b.c.cells()*b.c.levels())
 	for cell := range b.c.cells() {
-		r := b.c.cellArea(cell)
-		b.t.floor[cell] = b.ground.floor(r)
-		reach := r.grown(b.c.reach())
-		reach = area{max(reach.x0, bounds.x0), max(reach.z0, bounds.z0), min(reach.x1, bounds.x1), min(reach.z1, bounds.z1)}
-		near := b.ground.near(reach)
-		for level := range b.c.levels() {
-			now := b.ground.top
-			if level < len(b.c.Levels) {
-				now = min(now, b.t.floor[cell]+b.c.Levels[level])
-			}
-			p := b.ground.place(r, now, b.c, near)
-			b.nodes[level*b.c.cells()+cell] = b.ground.cut(&p, reach)
-		}
+		b.t.floor[cell] = b.ground.floor(b.c.cellArea(cell))
 	}
 }
 
-// near lists the solids about an area.
-func (g *ground) near(r area) (out []arena.Solid) {
+// node is where somebody can be who is in a cell, on a level.
+func (b *builder) node(node int) parts {
+	if b.nodes[node] == nil {
+		cell, g := node%b.c.cells(), b.ground
+		r, bounds := b.c.cellArea(cell), &g.a.Bounds
+		reach := r.grown(b.c.reach())
+		reach = area{max(reach.x0, bounds.Min.X), max(reach.z0, bounds.Min.Z), min(reach.x1, bounds.Max.X), min(reach.z1, bounds.Max.Z)}
+		b.solids = g.near(reach, b.solids[:0])
+		p := g.place(r, b.now(node), b.c, b.solids)
+		b.nodes[node] = g.cut(&p, reach)
+	}
+	return b.nodes[node]
+}
+
+// now is how high the feet are at most of who is on a node.
+func (b *builder) now(node int) float32 {
+	if level := node / b.c.cells(); level < len(b.c.Levels) {
+		return min(b.ground.top, b.t.floor[node%b.c.cells()]+b.c.Levels[level])
+	}
+	return b.ground.top
+}
+
+// near appends the solids about an area.
+func (g *ground) near(r area, out []arena.Solid) []arena.Solid {
 	r = r.grown(1)
 	for i := range g.a.Solids {
 		s := &g.a.Solids[i]
@@ -125,7 +136,7 @@ func (b *builder) see(x, y int) {
 
 // sees reports whether somebody in one node may see somebody in the other, either way: the eyes are in the bodies.
 func (b *builder) sees(x, y int) bool {
-	from, to := b.nodes[x], b.nodes[y]
+	from, to := b.node(x), b.node(y)
 	if from[0].empty() || to[0].empty() {
 		return false
 	}
@@ -133,13 +144,39 @@ func (b *builder) sees(x, y int) bool {
 	if b.walls.probe(&r, &s, &b.last) == hidden {
 		return false
 	}
+	if b.guess(from, to) {
+		return true
+	}
 	b.left = b.c.Effort
 	return !b.blind(from, to, 0, 0)
 }
 
+// guess tries the smallest parts that were not hidden from each other in other nodes: most nodes that see each other do so between some of these, too. If no wall
+// stands between two parts, none does between what they are halves of, and blind would find them, or give up before.
+func (b *builder) guess(from, to parts) bool {
+	for k, pair := range b.recent {
+		p, q := &from[pair[0]], &to[pair[1]]
+		if pair[0] == 0 || p.empty() || q.empty() {
+			continue
+		}
+		r, s := p.bodies(), q.bodies()
+		if b.walls.probe(&r, &s, &b.last) != hidden {
+			b.recall(k, pair)
+			return true
+		}
+	}
+	return false
+}
+
+// recall puts a pair of parts before those that were not hidden before, in place of the k-th.
+func (b *builder) recall(k int, pair [2]uint8) {
+	copy(b.recent[1:k+1], b.recent[:k])
+	b.recent[0] = pair
+}
+
 // glance looks along some lines: most pairs that see each other do so at once.
 func (b *builder) glance(x, y int) bool {
-	from, to := b.nodes[x], b.nodes[y]
+	from, to := b.node(x), b.node(y)
 	for i := range glances {
 		p, q := &from[glanceBase+i*5%glanceParts], &to[glanceBase+i*3%glanceParts]
 		if p.empty() || q.empty() {
@@ -152,6 +189,9 @@ func (b *builder) glance(x, y int) bool {
 	}
 	return false
 }
+
+// guesses is how many pairs of parts are tried before two nodes are looked through: each more finds fewer.
+const guesses = 8
 
 // Glances go from the parts of one depth of the halving to those of the other side's.
 const (
@@ -179,6 +219,7 @@ func (b *builder) blind(from, to parts, i, j int) bool {
 	leafI, leafJ := 2*i+2 >= len(from), 2*j+2 >= len(to)
 	switch {
 	case leafI && leafJ:
+		b.recall(len(b.recent)-1, [2]uint8{uint8(i), uint8(j)})
 		return false
 	case leafJ || !leafI && p.size() >= q.size():
 		return b.blind(from, to, 2*i+1, j) && b.blind(from, to, 2*i+2, j)

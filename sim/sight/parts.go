@@ -48,32 +48,35 @@ func (g *ground) halve(p *place, within area, all parts, i, x0, z0, x1, z1 int) 
 		max(at(g.x0, p.x0+x0), within.x0), max(at(g.z0, p.z0+z0), within.z0),
 		min(at(g.x0, p.x0+x1), within.x1), min(at(g.z0, p.z0+z1), within.z1), p.feet, p.feet,
 	}
-	for z := z0; z < z1; z++ {
-		for x := x0; x < x1; x++ {
-			if p.rows[z]>>x&1 != 0 {
-				r.y0 = min(r.y0, g.low[(p.z0+z)*g.wide+p.x0+x])
-			}
-		}
-	}
 	all[i] = r
 	if 2*i+2 >= len(all) {
+		for z := z0; z < z1; z++ {
+			for x := x0; x < x1; x++ {
+				if p.rows[z]>>x&1 != 0 {
+					all[i].y0 = min(all[i].y0, g.low[(p.z0+z)*g.wide+p.x0+x])
+				}
+			}
+		}
 		return
 	}
 	if x1-x0 >= z1-z0 {
 		mid := (x0 + x1) / 2
 		g.halve(p, within, all, 2*i+1, x0, z0, mid, z1)
 		g.halve(p, within, all, 2*i+2, mid, z0, x1, z1)
-		return
+	} else {
+		mid := (z0 + z1) / 2
+		g.halve(p, within, all, 2*i+1, x0, z0, x1, mid)
+		g.halve(p, within, all, 2*i+2, x0, mid, x1, z1)
 	}
-	mid := (z0 + z1) / 2
-	g.halve(p, within, all, 2*i+1, x0, z0, x1, mid)
-	g.halve(p, within, all, 2*i+2, x0, mid, x1, z1)
+	for _, half := range all[2*i+1 : 2*i+3] {
+		all[i].y0 = min(all[i].y0, half.y0)
+	}
 }
 
 // hollow empties part i and its halves.
 func (g *ground) hollow(all parts, i int) {
 	if i < len(all) {
-		all[i] = part{x0: 1, x1: -1}
+		all[i] = part{x0: 1, x1: -1, y0: nobody}
 		g.hollow(all, 2*i+1)
 		g.hollow(all, 2*i+2)
 	}

@@ -39,6 +39,7 @@ func middle(eye, body *room) (p, d point) {
 
 // look walks along the line from p to p+d. Without rooms it ends at the first wall that it meets.
 func (w *walls) look(p, d *point, eye, body *room, last *uint32) verdict {
+	w.looked()
 	found := w.try(w.large, p, d, eye, body, last)
 	if found == hidden || found == unclear && eye == nil {
 		return found
@@ -78,6 +79,10 @@ func (w *walls) look(p, d *point, eye, body *room, last *uint32) verdict {
 func (w *walls) try(items []uint32, p, d *point, eye, body *room, last *uint32) verdict {
 	found := open
 	for _, i := range items {
+		if w.tried[i] == w.turn { // in a bin before: it does not hide
+			continue
+		}
+		w.tried[i] = w.turn
 		s := &w.all[i]
 		if !s.cross(p, d) {
 			continue
@@ -108,14 +113,44 @@ func borders(p, d, size float64, bin int) (step int, next, delta float64) {
 // blocks reports whether the wall meets every line between the corners of two rooms. Where it stands lower than both begin,
 // only the highest lines count: whatever lies below one of these meets it too.
 func (w *wall) blocks(eye, body *room) bool {
-	if w.lo.y <= eye.lo.y && w.lo.y <= body.lo.y {
-		return w.blocksAt(eye, body, eye.hi.y, body.hi.y)
+	low := w.lo.y <= eye.lo.y && w.lo.y <= body.lo.y
+	if w.ramp {
+		return w.blocksAt(eye, body, eye.hi.y, body.hi.y) && (low || w.blocksAt(eye, body, eye.hi.y, body.lo.y) &&
+			w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y))
 	}
-	return w.blocksAt(eye, body, eye.hi.y, body.hi.y) && w.blocksAt(eye, body, eye.hi.y, body.lo.y) &&
-		w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y)
+	x, z, y := shared{0, 1}, shared{0, 1}, shared{0, 1}
+	if !x.lines(w.lo.x, w.hi.x, eye.lo.x, eye.hi.x, body.lo.x, body.hi.x) || !z.lines(w.lo.z, w.hi.z, eye.lo.z, eye.hi.z, body.lo.z, body.hi.z) || !x.meets(&z) {
+		return false
+	}
+	if low && !y.line(w.lo.y, w.hi.y, eye.hi.y, body.hi.y) || !low && !y.lines(w.lo.y, w.hi.y, eye.lo.y, eye.hi.y, body.lo.y, body.hi.y) {
+		return false
+	}
+	return x.meets(&y) && z.meets(&y)
 }
 
-// blocksAt is for the corners at two heights.
+// shared is from where the last of some lines comes between two planes to where the first of them leaves it, as parts of the lines. It may end before it begins.
+type shared struct{ near, far float64 }
+
+// line takes in that from one coordinate to another, and reports whether it gets between lo and hi.
+func (s *shared) line(lo, hi, from, to float64) bool {
+	near, far := 0., 1.
+	if !slab(lo, hi, from, to-from, &near, &far) {
+		return false
+	}
+	s.near, s.far = max(s.near, near), min(s.far, far)
+	return true
+}
+
+// lines takes in those from both ends of one edge to both of another.
+func (s *shared) lines(lo, hi, from0, from1, to0, to1 float64) bool {
+	return s.line(lo, hi, from0, to0) && s.line(lo, hi, from1, to1) && s.line(lo, hi, from0, to1) && s.line(lo, hi, from1, to0)
+}
+
+// meets reports whether every line of s is between its planes while any of o is between its own. Between the corners of two rooms goes each line along one axis with
+// each along another: all get through a box where this is so for all axes.
+func (s *shared) meets(o *shared) bool { return s.near <= o.far && o.near <= s.far }
+
+// blocksAt is for the corners at two heights, of a ramp.
 func (w *wall) blocksAt(eye, body *room, from, to float64) bool {
 	for i := range 4 {
 		p := point{eye.lo.x, from, eye.lo.z}

@@ -46,7 +46,7 @@ func (l *Lazy) Hides(pairs int, share float64) bool {
 func (b *builder) hides(pairs, enough int) (count int) {
 	var live []int
 	for cell := range b.c.cells() {
-		if !b.nodes[cell][0].empty() {
+		if !b.vacant(cell) {
 			live = append(live, cell)
 		}
 	}
@@ -66,6 +66,15 @@ func (b *builder) hides(pairs, enough int) (count int) {
 		}
 	}
 	return count
+}
+
+// vacant reports whether nobody can be on the lowest level of a cell: no ground of it is low enough, or it is beyond the bounds.
+func (b *builder) vacant(cell int) bool {
+	r, bounds := b.c.cellArea(cell), &b.ground.a.Bounds
+	if r.x1 > bounds.Min.X && r.z1 > bounds.Min.Z && r.x0 < bounds.Max.X && r.z0 < bounds.Max.Z {
+		return b.t.floor[cell] > b.now(cell)
+	}
+	return b.node(cell)[0].empty()
 }
 
 // Hidden is the share of pairs of different cells that do not see each other, where everybody is on the ground. Cells from which one

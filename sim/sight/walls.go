@@ -33,6 +33,9 @@ type wall struct {
 
 // cross reports whether the line from p to p+d meets the wall.
 func (w *wall) cross(p, d *point) bool {
+	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
+		return false
+	}
 	near, far := 0., 1.
 	if !slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) || !slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) ||
 		!slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far) {
@@ -47,6 +50,19 @@ func (w *wall) cross(p, d *point) bool {
 	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
 }
 
+// spans is whether the line along one axis from p to p+d gets between lo and hi: what slab says of all of a line, without a division.
+func spans(lo, hi, p, d float64) bool {
+	a, b := lo-p, hi-p
+	switch {
+	case d >= 1e-9:
+		return min(a, b) <= d && max(a, b) >= 0
+	case d <= -1e-9:
+		return max(a, b) >= d && min(a, b) <= 0
+	}
+	return p >= lo && p <= hi
+}
+
+// slab cuts what is not between lo and hi off a part of the line along one axis from p to p+d. It reports whether anything is left.
 func slab(lo, hi, p, d float64, near, far *float64) bool {
 	if d > -1e-9 && d < 1e-9 {
 		return p >= lo && p <= hi
@@ -68,6 +84,8 @@ type walls struct {
 	wide, deep int
 	start      []uint32
 	items      []uint32
+	tried      []uint32 // by wall: the last look that tried it
+	turn       uint32   // of looks
 }
 
 func newWalls(a *arena.Arena) *walls {
@@ -86,7 +104,16 @@ func newWalls(a *arena.Arena) *walls {
 		w.all[i].erode()
 	}
 	w.index()
+	w.tried = make([]uint32, len(w.all)+1) // and the one that is nowhere
 	return w
+}
+
+// looked begins a look: no wall has been tried in it.
+func (w *walls) looked() {
+	if w.turn++; w.turn == 0 {
+		clear(w.tried)
+		w.turn = 1
+	}
 }
 
 func newWall(s *arena.Solid) wall {
