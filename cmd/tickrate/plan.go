@@ -261,10 +261,11 @@ func plan(c *cobra.Command, f planFlags) error {
 	p.Fit = capacity.Fit(p.Steps)
 	p.Repeats = capacity.RepeatsAt(p.Knee.Players, p.Steps)
 	if f.json {
-		if err := report.Write(f.out, p); err != nil {
-			return err
+		unwritten := report.Write(f.out, p)
+		if unwritten == nil {
+			unwritten = json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"knee": p.Knee, "repeats": p.Repeats, "partial": p.Partial, "report": f.out})
 		}
-		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"knee": p.Knee, "repeats": p.Repeats, "partial": p.Partial, "report": f.out})
+		return cmp.Or(err, unwritten) // the first error is the one to tell
 	}
 	if unwritten := finish(c.OutOrStdout(), f.out, p); err == nil { // else the first error is the one to tell
 		err = unwritten
