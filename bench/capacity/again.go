@@ -11,7 +11,8 @@ func (s Measurement) Again(more Step) Measurement {
 	if s.Timed == nil || more.Facts == nil {
 		return s
 	}
-	a, b := sq(againUnsure)+sq(s.Timed.TimeUnsure), sq(againUnsure)+sq(more.Facts.TimeUnsure)
+	s.Times = max(s.Times, 1)
+	a, b := sq(againUnsure)/float64(s.Times)+sq(s.Timed.TimeUnsure), sq(againUnsure)+sq(more.Facts.TimeUnsure)
 	w := a / (a + b) // of the new one
 	mean := func(x *float64, y float64) { *x += w * (y - *x) }
 	q, p := &s.TickCPUMillis, &more.TickCPUMillis
@@ -38,6 +39,6 @@ func (s Measurement) Again(more Step) Measurement {
 	}
 	f.Matches += more.Facts.Matches
 	f.TimeUnsure = math.Hypot((1-w)*f.TimeUnsure, w*more.Facts.TimeUnsure)
-	s.Timed = &f
+	s.Timed, s.Times = &f, s.Times+1
 	return s
 }

@@ -23,6 +23,17 @@ func TestAgain(t *testing.T) {
 			t.Errorf("%d: sure to %g, expected %g", i, got.Timed.TimeUnsure, want)
 		}
 	}
+	// A third one weighs a third where all are as sure, and a fourth a quarter.
+	for i, last := 2, first.Again(timing(100, 0, 3, 4)); i < 5; i++ {
+		last.Timed.TimeUnsure = 0
+		if last.Times != i {
+			t.Errorf("%d timings, expected %d", last.Times, i)
+		}
+		before := last.stages()
+		if last = last.Again(timing(before+float64(10*(i+1)), 0, 3, 4)); !near(last.stages(), before+10, 1e-6) {
+			t.Errorf("timing %d: %g µs, expected %g", i+1, last.stages(), before+10)
+		}
+	}
 	if first.stages() != 100 || first.Timed.Shots != 3 || first.Timed.Matches != 7 {
 		t.Error("what was there has changed")
 	}

@@ -22,6 +22,7 @@ type Measurements struct {
 type Measurement struct {
 	Step
 	Timed   *Facts `json:"timed,omitempty"` // what the CPU times are of, where they are of other matches than Facts: fewer; nil: of the same
+	Times   int    `json:"times,omitempty"` // how many timings they are the mean of; 0: one
 	HeldOut bool   `json:"held_out,omitempty"`
 }
 

@@ -71,7 +71,7 @@ func FitModel(m Measurements) (Model, error) {
 	model.learnHabits(fit)
 	plain := fit.with(mainCodec(fit))
 	model.learnBytes(plain)
-	if err := model.learnTimes(plain); err != nil {
+	if err := model.learnTimes(fit); err != nil {
 		return model, err
 	}
 	model.learnCodecs(fit)
@@ -153,13 +153,14 @@ func (m *Model) learnBytes(plain lot) {
 	m.Memory = fitLaw("memory", "B", large.facts(), large.each(func(f Facts) float64 { return f.Memory }), 1, memoryFeatures)
 }
 
-// learnTimes learns what stages cost.
-func (m *Model) learnTimes(plain lot) error {
+// learnTimes learns what stages cost. What codes costs what the codec makes it: its law is of the main one, and those of the others are in terms of that.
+func (m *Model) learnTimes(fit lot) error {
+	main := mainCodec(fit)
 	var facts []Facts
 	var names []string
 	var tails []float64
 	times := map[string][]float64{}
-	for _, s := range plain {
+	for _, s := range fit {
 		f, ok := s.timed()
 		if !ok {
 			continue
@@ -180,12 +181,26 @@ func (m *Model) learnTimes(plain lot) error {
 		if len(times[name]) != len(facts) {
 			return fmt.Errorf("every stage in every step: %q is in %d of %d", name, len(times[name]), len(facts))
 		}
-		m.Stages = append(m.Stages, fitLaw(name, "µs", facts, times[name], 0.5, featuresOf(name)))
+		of, us := facts, times[name]
+		if name == CodingStage {
+			of, us = withCodec(main, facts, us)
+		}
+		m.Stages = append(m.Stages, fitLaw(name, "µs", of, us, 0.5, featuresOf(name)))
 	}
 	if len(tails) > 0 {
 		m.Tail = QuantilesOf(tails).P50
 	}
 	return nil
+}
+
+// withCodec are the facts of a codec, and what goes with them.
+func withCodec(codec string, facts []Facts, y []float64) (some []Facts, of []float64) {
+	for i, f := range facts {
+		if f.Codec == codec {
+			some, of = append(some, f), append(of, y[i])
+		}
+	}
+	return some, of
 }
 
 // learnCodecs learns what the rows of the other codecs take, and the time to code them.

@@ -211,7 +211,6 @@ var partLaws = []partLaw{
 		{"launches·told·near (chosen)", func(f Facts) float64 { return launchesNear(f) * baseAge(f) * ruledThings(f) }},
 		{"launches·told·near (stale)", func(f Facts) float64 { return launchesNear(f) * staleAge(f) }},
 		{"came·told", func(f Facts) float64 { return cameNear(f) * baseAge(f) }},
-		{"flights·comings·told", func(f Facts) float64 { return f.Flights * f.Leaves * baseAge(f) }},
 	}},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
 		{"1", func(Facts) float64 { return 1 }},

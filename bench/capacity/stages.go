@@ -23,16 +23,17 @@ func datagramsTick(f Facts) float64 { return f.Datagrams * clients(f) / float64(
 func comings(f Facts) float64 { return f.Leaves * players(f) / float64(f.TickHz) }
 
 // Where more than one law has the same terms.
-func one(Facts) float64            { return 1 }
-func players(f Facts) float64      { return float64(f.PerLobby) }
-func shots(f Facts) float64        { return f.Shots }
-func flights(f Facts) float64      { return f.Flights }
-func launchesTick(f Facts) float64 { return f.Launches / float64(f.TickHz) }
-func spectators(f Facts) float64   { return float64(f.Spectators) }
-func comingsN(f Facts) float64     { return comings(f) * players(f) }
-func toldCold(f Facts) float64     { return cold(f) / float64(f.SendEvery) }
-func toldAsked(f Facts) float64    { return told(f) * asked(f) }
-func pairsRuled(f Facts) float64   { return pairs(f) * ruled(f) }
+func one(Facts) float64             { return 1 }
+func players(f Facts) float64       { return float64(f.PerLobby) }
+func shots(f Facts) float64         { return f.Shots }
+func flights(f Facts) float64       { return f.Flights }
+func launchesTick(f Facts) float64  { return f.Launches / float64(f.TickHz) }
+func spectators(f Facts) float64    { return float64(f.Spectators) }
+func comingsN(f Facts) float64      { return comings(f) * players(f) }
+func kilobytesCold(f Facts) float64 { return kilobytes(f) * cold(f) / clients(f) }
+func toldCold(f Facts) float64      { return cold(f) / float64(f.SendEvery) }
+func toldAsked(f Facts) float64     { return told(f) * asked(f) }
+func pairsRuled(f Facts) float64    { return pairs(f) * ruled(f) }
 
 // Stages of play have laws in terms of who plays, shoots and what flies.
 var playFeatures = []feature{
@@ -61,6 +62,7 @@ var stageFeatures = map[string][]feature{
 		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
 		{"cold (chosen)", func(f Facts) float64 { return cold(f) * asked(f) }},
 		{"told·V (chosen)", func(f Facts) float64 { return pairs(f) * asked(f) }},
+		{"kB", kilobytes},
 		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
 		{"clients·every", func(f Facts) float64 { return clients(f) * float64(f.SendEvery) }},
 		{"N·loss", func(f Facts) float64 { return clients(f) * f.Loss }},
@@ -151,6 +153,7 @@ var stageFeatures = map[string][]feature{
 		{"told", told},
 		{"told·cold", toldCold},
 		{"kB", kilobytes},
+		{"kB·cold", kilobytesCold},
 		{"datagrams", datagramsTick},
 	},
 }
@@ -166,6 +169,9 @@ func featuresOf(stage string) []feature {
 // expectedBlocks is in how many blocks a tick works out what is expected of rows that have come in sight: once for each block and baseline, so more clients make no more of it from
 // some number on. Baselines of up to freshest snapshots have older ones beside them; where one is all, nothing has to be worked out.
 func expectedBlocks(f Facts) float64 {
+	if f.Codec == storedCodec {
+		return 0 // a stored row is expected from nothing
+	}
 	most := math.Ceil(players(f)/groupRows) * freshest
 	return most * (1 - math.Exp(-told(f)*fresh(f)/most))
 }

@@ -81,9 +81,9 @@ const (
 
 // timings is how many matches are to be played for their CPU time, of which known has some: as many as it takes for twice the standard error that bytes
 // may have, as far as those tell; 0: there are enough.
-func (f *calibration) timings(known *capacity.Facts, players int) int {
+func (f *calibration) timings(known *capacity.Facts, s scenario.Scenario) int {
 	if known == nil {
-		return timedMatches(players, f.matches)
+		return f.first(s)
 	}
 	want := math.Ceil(float64(known.Matches) * math.Pow(known.TimeUnsure/(2*f.sure/100), 2))
 	if known.Matches >= f.matches || want <= float64(known.Matches) {
@@ -91,6 +91,18 @@ func (f *calibration) timings(known *capacity.Facts, players int) int {
 	}
 	return int(min(want, float64(f.matches)))
 }
+
+// first is how many are played at first, and whenever a lesson is timed again: houses stand otherwise in each town, and what hides is a good part of what a tick costs there.
+func (f *calibration) first(s scenario.Scenario) int {
+	matches := timedMatches(s.Lobby.Players, f.matches)
+	if s.Lobby.Map == "town" {
+		matches = min(townTimes*matches, f.matches)
+	}
+	return matches
+}
+
+// townTimes as many matches are timed in towns.
+const townTimes = 2
 
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
 func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
@@ -179,9 +191,9 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		one.Step = step
 		return true, nil
 	}
-	matches, again := f.timings(one.Timed, s.Lobby.Players), f.again && one.Timed != nil
+	matches, again := f.timings(one.Timed, s), f.again && one.Timed != nil
 	if again {
-		matches = timedMatches(s.Lobby.Players, f.matches)
+		matches = f.first(s)
 		s.Play.Seed += uint64(one.Timed.Matches)
 	}
 	if matches == 0 {
@@ -204,7 +216,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		facts.Matches = 0
 		one.Facts = &facts
 	}
-	one.TickCPUMillis, one.StageCPUMicros, one.Timed = step.TickCPUMillis, step.StageCPUMicros, step.Facts
+	one.TickCPUMillis, one.StageCPUMicros, one.Timed, one.Times = step.TickCPUMillis, step.StageCPUMicros, step.Facts, 1
 	return true, nil
 }
 

@@ -171,9 +171,22 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "far=35 spread=1.8", 109)
 	add(fitted, 60, 3, "far=40 spread=2", 148)
 	add(fitted, 30, 1, "far=28", 73)
+	// Where codecs meet what hides, and what few lessons had: small lobbies with a reach or houses, churn at 30 Hz, seldom snapshots of around 80 players.
+	add(fitted, 60, 3, "far=30 codec=stored", 60, 110)
+	add(fitted, 30, 1, "far=40 codec=stored", 80)
+	add(fitted, 128, 4, "far=28 codec=stored", 40)
+	add(fitted, 60, 3, "far=35 codec=range", 70, 130)
+	add(fitted, 60, 3, "map=town codec=range", 44, 90, 135)
+	add(fitted, 60, 3, "map=town codec=stored", 50, 100)
+	add(fitted, 30, 1, "far=30", 14, 25, 42)
+	add(fitted, 100, 4, "map=town far=45", 21, 34, 62)
+	add(fitted, 30, 1, "leaves=4", 26, 35)
+	add(fitted, 128, 6, "", 70, 82, 92)
 	all = append(all, drawnLessons(10, 40, fitted)...) // of the whole space, so that laws are held to several things unlike at once
+	all = append(all, drawnLessons(12, 60, fitted)...)
 	all = append(all, drawnLessons(8, 24, held)...)
-	return append(all, drawnLessons(11, 12, held)...) // drawn when nearly all laws stood (0046)
+	all = append(all, drawnLessons(11, 12, held)...)  // drawn when nearly all laws stood (0046)
+	return append(all, drawnLessons(13, 12, held)...) // and these later still
 }
 
 // drawnLessons are those that nobody chose: they are drawn at random, the same ones each time for a seed, of all that is measured. Players are 10 to 200

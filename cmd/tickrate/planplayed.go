@@ -16,13 +16,13 @@ import (
 )
 
 // Matches are played until what they leave unsure of the bytes is playedSure, or so many ticks of a player have been played: 0.7 microseconds each, on all
-// processors. In a town what houses hide takes as long as so many ticks for each player that the ground is made for, and twice as much may be played.
+// processors. In a town what houses hide takes as long as so many ticks for each player that the ground is made for.
 const (
-	playedSure  = 0.004
-	playedMost  = 7_000_000
+	playedSure  = 0.003
+	playedMost  = 14_000_000
 	playedTown  = 500
 	playedBatch = 16
-	playedEnd   = 800 // matches
+	playedEnd   = 1000 // matches: no more than a lesson has seeds
 	playedSeed  = 8 * heldSeed
 )
 
@@ -67,7 +67,7 @@ func openPlace(s scenario.Scenario, pack *content.Pack) (p place, err error) {
 func mostPlayed(s scenario.Scenario) int {
 	all, each := playedMost, int((matchSeconds+s.Measure.WarmSeconds)*float64(s.Rates.TickHz))*s.Lobby.Players
 	if s.Lobby.Map == "town" {
-		all, each = 2*all, each+playedTown*s.Ground(s.Lobby.Players)
+		each += playedTown * s.Ground(s.Lobby.Players)
 	}
 	return min(max(all/each, 2*playedBatch), playedEnd)
 }
