@@ -39,7 +39,7 @@ the same work. That wants a machine with nothing else to do, and may be done by 
 percent within the hour: so one lobby that is always the same is timed before and after each other, whose times are written as if it had always
 taken what it took first.
 
-One in four is held out: no model is fitted to those, and its error there is what the model's is. Interrupted, it writes what it has; called again
+More than one in five are held out: no model is fitted to those, and its error there is what the model's is. Interrupted, it writes what it has; called again
 with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there, and times those again whose CPU times are less sure than twice that.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/tickrate/tickrate/bench/scenario"
@@ -182,11 +183,25 @@ func lessons() (all []lesson) {
 	add(fitted, 100, 4, "map=town far=45", 21, 34, 62)
 	add(fitted, 30, 1, "leaves=4", 26, 35)
 	add(fitted, 128, 6, "", 70, 82, 92)
-	all = append(all, drawnLessons(10, 40, fitted)...) // of the whole space, so that laws are held to several things unlike at once
-	all = append(all, drawnLessons(12, 60, fitted)...)
-	all = append(all, drawnLessons(8, 24, held)...)
-	all = append(all, drawnLessons(11, 12, held)...)  // drawn when nearly all laws stood (0046)
-	return append(all, drawnLessons(13, 12, held)...) // and these later still
+	draw := func(seed uint64, count int, held bool) {
+		for _, l := range drawnLessons(seed, count, held) {
+			if !slices.ContainsFunc(all, l.is) { // one was drawn that had been chosen
+				all = append(all, l)
+			}
+		}
+	}
+	draw(10, 40, fitted) // of the whole space, so that laws are held to several things unlike at once
+	draw(12, 60, fitted)
+	draw(8, 24, held)
+	draw(11, 12, held) // drawn when nearly all laws stood (0046)
+	draw(13, 12, held) // and these later still (0047)
+	return all
+}
+
+// is reports whether o is the same scenario, held out or not.
+func (l lesson) is(o lesson) bool {
+	o.held = l.held
+	return o == l
 }
 
 // drawnLessons are those that nobody chose: they are drawn at random, the same ones each time for a seed, of all that is measured. Players are 10 to 200
