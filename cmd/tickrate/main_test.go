@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -41,6 +42,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(run(os.Args[1:]))
+	}
+	flag.Parse()
+	if testing.Short() { // as the race detector's are, under which a match takes ten times as long
+		playedMost = 2_000_000
 	}
 	os.Exit(m.Run())
 }

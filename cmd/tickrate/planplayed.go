@@ -19,12 +19,13 @@ import (
 // processors. In a town what houses hide takes as long as so many ticks for each player that the ground is made for.
 const (
 	playedSure  = 0.003
-	playedMost  = 14_000_000
 	playedTown  = 500
 	playedBatch = 16
 	playedEnd   = 1000 // matches: no more than a lesson has seeds
 	playedSeed  = 8 * heldSeed
 )
+
+var playedMost = 14_000_000 // less in short tests
 
 var playedKnown sync.Map // capacity.Played by scenario
 

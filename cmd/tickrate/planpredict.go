@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -67,8 +68,26 @@ func measurementsOf(path string) (ms capacity.Measurements, from string, err err
 	return ms, recorded, err
 }
 
-// openModel fits a model to a file of measurements, "" for the recorded ones of this build.
+// openModel fits a model to a file of measurements, "" for the recorded ones of this build, to which it is fitted once.
 func openModel(path string) (capacity.Model, modelFacts, error) {
+	if path == "" {
+		r := recordedModel()
+		return r.m, r.facts, r.err
+	}
+	return fitModel(path)
+}
+
+// recordedModel is the one of the recorded measurements. Nobody changes it.
+var recordedModel = sync.OnceValue(func() (r struct {
+	m     capacity.Model
+	facts modelFacts
+	err   error
+}) {
+	r.m, r.facts, r.err = fitModel("")
+	return r
+})
+
+func fitModel(path string) (capacity.Model, modelFacts, error) {
 	ms, path, err := measurementsOf(path)
 	if err != nil {
 		return capacity.Model{}, modelFacts{}, err
