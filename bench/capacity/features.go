@@ -58,12 +58,15 @@ func ruled(f Facts) float64 {
 // ruledThings is the share of what flies that is told row by row: of its slots as many are in use as ever flew at once. A block, of which half is in use at a time, goes whole to who is told of all
 // that; where that was not looked at, a snapshot tells all or nothing row by row.
 func ruledThings(f Facts) float64 {
-	slots := f.Flights + 3*math.Sqrt(f.Flights)
+	slots := flightSlots(f)
 	if slots <= (leastGroups-1)*groupRows || !f.glanced() {
 		return byRow(f, slots)
 	}
 	return asked(f) * (1 - math.Pow(min(f.Played.Glances.Flights, 1), groupRows/2))
 }
+
+// flightSlots is how many slots of what flies are in use: as many as ever flew at once.
+func flightSlots(f Facts) float64 { return f.Flights + 3*math.Sqrt(f.Flights) }
 
 // byRow is the share of snapshots in which so many slots go row by row: where somebody is hidden, and where there are fewer groups than package snapshot makes
 // blocks of for who is asked about.

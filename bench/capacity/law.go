@@ -92,7 +92,7 @@ func fitLaw(name, unit string, facts []Facts, y []float64, floor float64, featur
 }
 
 // mostFeatures bounds how many features there may be.
-const mostFeatures = 20
+const mostFeatures = 24
 
 // squares is a weighted least squares problem: the normal equations of columns that are scaled to 1.
 type squares struct {

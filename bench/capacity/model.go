@@ -246,13 +246,13 @@ func (m *Model) correct(fit lot) {
 	for _, s := range fit {
 		f := *s.Facts
 		m.send(&f)
-		bytes = note(bytes, f, s.Facts.Bytes, f.Bytes, nearbyNoise)
+		bytes = note(bytes, f, s.Facts.Bytes, f.Bytes, math.Hypot(nearbyNoise, bytesNoise*f.Unsure))
 		if f, ok := s.timed(); ok {
 			_, us := m.stages(f)
 			cpu = note(cpu, f, s.stages(), us, 2*nearbyNoise)
 		}
 	}
-	m.nearCPU, m.nearBytes = newNearby(coordinates, nearbySpread, cpu), newNearby(coordinates, nearbySpread, bytes)
+	m.nearCPU, m.nearBytes = newNearby(coordinates, nearbySpread, cpu), newNearby(coordinates, bytesSpread, bytes)
 }
 
 // send works out bytes and datagrams by the laws alone, from what players do.

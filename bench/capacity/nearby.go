@@ -24,8 +24,10 @@ type offset struct {
 
 // Scales of a correction. How far its neighbours reach was not fitted to anything: a factor of about two in a size or a rate.
 const (
-	nearbySpread = 0.03 // laws of cost are off by about so much
-	nearbyNoise  = 0.01 // and measurements by so much
+	nearbySpread = 0.03  // laws of cost are off by about so much
+	bytesSpread  = 0.015 // those of bytes by so much
+	nearbyNoise  = 0.01  // and measurements by so much
+	bytesNoise   = 0.6   // and those of bytes by as much again for each that matches leave them unsure, what players did taken as it was
 )
 
 // coordinates of a scenario: one apart is a neighbour still.

@@ -172,6 +172,28 @@ func staleAge(f Facts) float64 {
 
 func freshAge(f Facts) float64 { return baseAge(f) - staleAge(f) }
 
+// newcomer is the share of a client's snapshots in which it has not been told of all that flies about it: it is told of that in parts of what there is room for
+// (server.Config.JoinBytes). Matches showed how long that takes: (flights / 100)^1.4 s, and longer where it takes longer to know what has arrived; in half of that
+// what is left makes no more difference.
+func newcomer(f Facts) float64 {
+	takes := 0.5 * math.Pow(flightsNear(f)/100, 1.4) * (1 + 30*f.Delay)
+	return 1 - math.Exp(-takes*f.Leaves/60)
+}
+
+// settled are features of the snapshots of all other clients.
+func settled(all []feature) []feature {
+	for i, x := range all {
+		all[i].of = func(f Facts) float64 { return x.of(f) * (1 - newcomer(f)) }
+	}
+	return all
+}
+
+// changedBlocks is in how many blocks of what flies something sets out or turns within the age of a baseline.
+func changedBlocks(f Facts) float64 {
+	blocks := max(1, flightSlots(f)/groupRows)
+	return blocks * (1 - math.Exp(-(f.Turns+launchesNear(f))*baseAge(f)/blocks))
+}
+
 var partLaws = []partLaw{
 	{"frame", func(p *Parts) *float64 { return &p.Frame }, interval, 1, []feature{
 		{"datagrams", datagrams},
@@ -198,7 +220,7 @@ var partLaws = []partLaw{
 		{"alive·loss", func(f Facts) float64 { return playing(f) * f.Alive * f.Loss }},
 		{"comings", func(f Facts) float64 { return f.Leaves * interval(f) }},
 	}},
-	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, []feature{
+	{"things", func(p *Parts) *float64 { return &p.Things }, interval, 3, append(settled([]feature{
 		{"1", func(Facts) float64 { return 1 }},
 		{"flights·near", flightsNear},
 		{"flights·near·interval", func(f Facts) float64 { return flightsNear(f) * interval(f) }},
@@ -211,7 +233,8 @@ var partLaws = []partLaw{
 		{"launches·told·near (chosen)", func(f Facts) float64 { return launchesNear(f) * baseAge(f) * ruledThings(f) }},
 		{"launches·told·near (stale)", func(f Facts) float64 { return launchesNear(f) * staleAge(f) }},
 		{"came·told", func(f Facts) float64 { return cameNear(f) * baseAge(f) }},
-	}},
+		{"blocks changed", changedBlocks},
+	}), feature{"comings·flights·near", func(f Facts) float64 { return f.Leaves * interval(f) * flightsNear(f) }})},
 	{"rows", func(p *Parts) *float64 { return &p.Rows }, interval, 5, []feature{
 		{"1", func(Facts) float64 { return 1 }},
 		{"V·alive", living},
@@ -231,6 +254,12 @@ var partLaws = []partLaw{
 		{"V·shots", func(f Facts) float64 { return f.Visible * f.Shots * float64(f.TickHz) / float64(f.PerLobby) }},
 		{"kills", func(f Facts) float64 { return f.Kills * interval(f) }},
 		{"kills·told", func(f Facts) float64 { return f.Kills * baseAge(f) }},
+		{"V·alive·facing", func(f Facts) float64 { return living(f) * f.Meets[1].Facing }},
+		{"V·alive·facing (spread out)", func(f Facts) float64 { return living(f) * f.Meets[2].Facing * (1 - f.Crowd) }},
+		{"V·alive·snapshots old", func(f Facts) float64 { return living(f) * freshAge(f) / interval(f) }},
+		{"V·alive·ticks old", func(f Facts) float64 { return living(f) * freshAge(f) * float64(f.TickHz) }},
+		{"V·alive·throws", func(f Facts) float64 { return living(f) * f.Throws }},
+		{"appear·interval", func(f Facts) float64 { return appear(f) * interval(f) }},
 	}},
 }
 

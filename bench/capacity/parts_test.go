@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -164,5 +165,49 @@ func TestBaselines(t *testing.T) {
 		if got := baselines(f, c.share); math.Abs(got/want-1) > open+1e-9 {
 			t.Errorf("%+v: rows of a tick are coded against %.3f baselines, by the law %.3f", c, want, got)
 		}
+	}
+}
+
+// countBlocks is the honest twin of changedBlocks: changes fall on slots at random.
+func countBlocks(changes, blocks float64, d *rand.Rand) float64 {
+	sum := 0.0
+	const rounds = 20_000
+	for range rounds {
+		var met uint64
+		for at := d.ExpFloat64(); at < changes; at += d.ExpFloat64() {
+			met |= 1 << d.IntN(int(blocks))
+		}
+		sum += float64(bits.OnesCount64(met))
+	}
+	return sum / rounds
+}
+
+func TestChangedBlocks(t *testing.T) {
+	d := rand.New(rand.NewPCG(6, 2))
+	for _, blocks := range []float64{2, 6, 20} {
+		root := (math.Sqrt(9+4*blocks*groupRows) - 3) / 2 // flights of which so many blocks are in use
+		for _, a := range []float64{0.5, 5, 40} {
+			f := Facts{Virtual: true, PerLobby: 64, Visible: 63, TickHz: 60, SendEvery: 3, Flights: root * root, Turns: a, Launches: 2 * a}
+			if got, want := changedBlocks(f), countBlocks(3*a*baseAge(f), blocks, d); math.Abs(got-want) > 0.02*max(want, 1) {
+				t.Errorf("%g changes a second in %g blocks: %.3f of them change, by the law %.3f", 3*a, blocks, want, got)
+			}
+		}
+	}
+}
+
+// Who has just come in is told of what flies in parts: for longer where more flies, and where it takes longer to know what has arrived.
+func TestNewcomer(t *testing.T) {
+	f := Facts{Virtual: true, PerLobby: 96, Visible: 95, TickHz: 60, SendEvery: 3, Flights: 120}
+	if got := newcomer(f); got != 0 {
+		t.Errorf("nobody leaves, and %.3f are newcomers", got)
+	}
+	last := 0.0
+	for _, more := range []func(){func() { f.Leaves = 3 }, func() { f.Leaves = 6 }, func() { f.Flights = 240 }, func() { f.Delay = 0.03 }, func() { f.Leaves = 1e6 }} {
+		more()
+		got := newcomer(f)
+		if got <= last || got > 1 {
+			t.Errorf("%g leave a minute, %g flights, %g s: %.3f are newcomers, and fewer were %.3f", f.Leaves, f.Flights, f.Delay, got, last)
+		}
+		last = got
 	}
 }

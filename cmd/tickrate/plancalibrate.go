@@ -107,8 +107,8 @@ const townTimes = 2
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
 func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
 
-// mostMatches bounds how many are played for their bytes, in players: matches in towns differ by a fifth.
-func mostMatches(players int) int { return min(max(40_000/players, 16), 800) }
+// mostMatches bounds how many are played for their bytes, in players, and by the seeds that a lesson has: matches in towns differ by a fifth.
+func mostMatches(players int) int { return min(max(100_000/players, 16), lessonSeeds) }
 
 func calibrate(c *cobra.Command, f calibration) error {
 	if err := f.check(); err != nil {

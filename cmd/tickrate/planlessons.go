@@ -183,6 +183,21 @@ func lessons() (all []lesson) {
 	add(fitted, 100, 4, "map=town far=45", 21, 34, 62)
 	add(fitted, 30, 1, "leaves=4", 26, 35)
 	add(fitted, 128, 6, "", 70, 82, 92)
+	// Where players who are spread wide, who run straight and seldom meet, have baselines that are old; and small lobbies with a reach.
+	add(fitted, 60, 3, "spread=3 link=delay=30ms", 60)
+	add(fitted, 60, 3, "spread=3.5 link=delay=50ms,loss=2%", 110)
+	add(fitted, 128, 6, "spread=4 link=delay=25ms,loss=1%", 40)
+	add(fitted, 30, 1, "spread=2.5 link=delay=40ms,loss=3%", 150)
+	add(fitted, 60, 3, "spread=3.5", 30, 150)
+	add(fitted, 100, 2, "spread=3", 80)
+	add(fitted, 60, 3, "map=town spread=3.5 link=delay=20ms,loss=2%", 70)
+	add(fitted, 30, 1, "map=town spread=3 link=delay=40ms", 44)
+	add(fitted, 60, 3, "map=town spread=3 far=45 link=delay=15ms,loss=3%", 120)
+	add(fitted, 60, 3, "map=town spread=4 far=50", 90)
+	add(fitted, 60, 2, "spread=2.5 far=50 link=delay=30ms,loss=2%", 130)
+	add(fitted, 30, 2, "far=32 link=delay=30ms,loss=3%", 16)
+	add(fitted, 30, 2, "far=33", 18)
+	add(fitted, 60, 3, "far=35 link=delay=20ms", 24)
 	draw := func(seed uint64, count int, held bool) {
 		for _, l := range drawnLessons(seed, count, held) {
 			if !slices.ContainsFunc(all, l.is) { // one was drawn that had been chosen

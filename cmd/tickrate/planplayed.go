@@ -19,7 +19,7 @@ import (
 // processors. In a town what houses hide takes as long as so many ticks for each player that the ground is made for.
 const (
 	playedSure  = 0.003
-	playedTown  = 500
+	playedTown  = 250
 	playedBatch = 16
 	playedEnd   = 1000 // matches: no more than a lesson has seeds
 	playedSeed  = 8 * heldSeed
