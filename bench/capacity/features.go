@@ -45,6 +45,7 @@ func WalledShare(side float64) float64 {
 const (
 	groupRows   = 16
 	leastGroups = 4
+	mostRuled   = (leastGroups - 1) * groupRows // slots that are never cut into blocks
 )
 
 // ruled is the share of players who are told row by row, in place of in blocks that clients share; where it was not played, the share of snapshots that do so.
@@ -55,23 +56,24 @@ func ruled(f Facts) float64 {
 	return byRow(f, float64(f.PerLobby))
 }
 
-// ruledThings is the share of what flies that is told row by row: of its slots as many are in use as ever flew at once. A block, of which half is in use at a time, goes whole to who is told of all
-// that; where that was not looked at, a snapshot tells all or nothing row by row.
+// ruledThings is the share of what flies that is told row by row. A block, of which half is in use at a time, goes whole to who is told of all that; where that was
+// not looked at, a snapshot tells all or nothing row by row.
 func ruledThings(f Facts) float64 {
-	slots := flightSlots(f)
-	if slots <= (leastGroups-1)*groupRows || !f.glanced() {
-		return byRow(f, slots)
+	if !f.glanced() {
+		return byRow(f, flightSlots(f))
 	}
-	return asked(f) * (1 - math.Pow(min(f.Played.Glances.Flights, 1), groupRows/2))
+	// Flights come by chance, so slots do: by a standard deviation of the root of the flights. Where they are fewer than package snapshot makes blocks of, all goes row by row.
+	few := math.Erfc((flightSlots(f)-mostRuled)/math.Sqrt(2*max(f.Flights, 1))) / 2
+	return asked(f) * (few + (1-few)*(1-math.Pow(min(f.Played.Glances.Flights, 1), groupRows/2)))
 }
 
-// flightSlots is how many slots of what flies are in use: as many as ever flew at once.
-func flightSlots(f Facts) float64 { return f.Flights + 3*math.Sqrt(f.Flights) }
+// flightSlots is how many slots of what flies are in use: as many as flew at once lately, which is two standard deviations more than fly on average.
+func flightSlots(f Facts) float64 { return f.Flights + 2*math.Sqrt(f.Flights) }
 
 // byRow is the share of snapshots in which so many slots go row by row: where somebody is hidden, and where there are fewer groups than package snapshot makes
 // blocks of for who is asked about.
 func byRow(f Facts, slots float64) float64 {
-	if slots <= (leastGroups-1)*groupRows {
+	if slots <= mostRuled {
 		return asked(f)
 	}
 	return hidden(f)

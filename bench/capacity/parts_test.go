@@ -185,7 +185,7 @@ func countBlocks(changes, blocks float64, d *rand.Rand) float64 {
 func TestChangedBlocks(t *testing.T) {
 	d := rand.New(rand.NewPCG(6, 2))
 	for _, blocks := range []float64{2, 6, 20} {
-		root := (math.Sqrt(9+4*blocks*groupRows) - 3) / 2 // flights of which so many blocks are in use
+		root := math.Sqrt(1+blocks*groupRows) - 1 // flights of which so many blocks are in use
 		for _, a := range []float64{0.5, 5, 40} {
 			f := Facts{Virtual: true, PerLobby: 64, Visible: 63, TickHz: 60, SendEvery: 3, Flights: root * root, Turns: a, Launches: 2 * a}
 			if got, want := changedBlocks(f), countBlocks(3*a*baseAge(f), blocks, d); math.Abs(got-want) > 0.02*max(want, 1) {

@@ -5,14 +5,11 @@ import (
 	"testing"
 )
 
-// What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight and links than it was fitted to, by
-// matches of other seeds. The aim is 5 % of the CPU time and 2 % of the bytes, beside what the matches themselves leave open: a mean of few
-// matches is off by its standard error once in three times. Nine in ten are that near, of what was held out by choice and of what was drawn at random of the whole space, with several
-// things unlike at once.
+// What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight, links and codecs than it was fitted to, by matches of other
+// seeds: bytes of all of them within 2 %, and CPU times of nine in ten within 5 %, as those are no surer than the machine was quiet.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
-	bytesFar = 0.05 // and no prediction is that far off
 )
 
 func recordedModel(t *testing.T) (Model, Measurements) {
@@ -29,36 +26,29 @@ func recordedModel(t *testing.T) (Model, Measurements) {
 
 func TestRecordedBytes(t *testing.T) {
 	m, ms := recordedModel(t)
-	var held, within, near, off, unsure float64
+	var held, off, unsure float64
 	for _, s := range ms.Steps {
 		v := m.judgeBytes(s)
-		e, open := v.BytesError(), 2*v.BytesUnsure
+		e := v.BytesError()
 		if t.Logf("%5t %-36s %7.0f ± %.1f %% B/s %+5.1f %%", s.HeldOut, v.Scenario, v.Bytes, 100*v.BytesUnsure, 100*e); !s.HeldOut {
 			continue
 		}
 		held++
 		off, unsure = off+math.Abs(e), unsure+v.BytesUnsure
-		if math.Abs(e) <= bytesAim {
-			within++
-		} else if !s.Facts.Walls && s.Facts.Far == 0 && math.Abs(e) > bytesAim+v.BytesUnsure { // of other sizes, spreads, rates, fire, links and codecs, all are that their matches tell apart
+		if math.Abs(e) > bytesAim {
 			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e)
 		}
-		if math.Abs(e) <= bytesAim+open {
-			near++
-		} else if math.Abs(e) > bytesFar {
-			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%, and its matches leave open %.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e, 100*open)
-		}
 	}
-	t.Logf("%g held out, %g within %g %%, %.2f %% mean; standard errors of the recording %.2f %% mean", held, within, 100*bytesAim, 100*off/held, 100*unsure/held)
-	if held < 87 || near < 0.98*held || within < 0.9*held || off > 0.5*bytesAim*held {
-		t.Errorf("%g held out, %g within %g %% and what their matches leave open, mean error %.2f %%", held, near, 100*bytesAim, 100*off/held)
+	t.Logf("%g held out, %.2f %% off on average; standard errors of the recording %.2f %%", held, 100*off/held, 100*unsure/held)
+	if held < 99 || off > 0.4*bytesAim*held || unsure > 0.3*bytesAim*held {
+		t.Errorf("%g held out, %.2f %% off on average, of a recording that is sure to %.2f %%", held, 100*off/held, 100*unsure/held)
 	}
 }
 
 // What bytes cost, once it is known what players do, is arithmetic: matches of one scenario may differ, and the laws must not.
 func TestRecordedLaws(t *testing.T) {
 	m, ms := recordedModel(t)
-	var held, off, within float64
+	var held, off float64
 	for _, s := range ms.Steps {
 		f := *s.Facts
 		m.send(&f)
@@ -68,16 +58,13 @@ func TestRecordedLaws(t *testing.T) {
 		}
 		t.Logf("%-36s %7.0f B/s %+5.1f %%", f.Scenario, s.Facts.Bytes, 100*e)
 		held++
-		if off += math.Abs(e); math.Abs(e) <= bytesAim {
-			within++
-		}
-		if math.Abs(e) > bytesFar {
+		if off += math.Abs(e); math.Abs(e) > bytesAim {
 			t.Errorf("%s: laws are %.1f %% off", f.Scenario, 100*e)
 		}
 	}
-	t.Logf("%g held out, %g within %g %%, %.2f %% mean", held, within, 100*bytesAim, 100*off/held)
-	if held < 87 || within < 0.95*held || off/held > bytesAim*0.3 {
-		t.Errorf("%g held out, %g within %g %%, mean error %.2f %%", held, within, 100*bytesAim, 100*off/held)
+	t.Logf("%g held out, %.2f %% off on average", held, 100*off/held)
+	if held < 99 || off/held > bytesAim*0.25 {
+		t.Errorf("%g held out, %.2f %% off on average", held, 100*off/held)
 	}
 }
 

@@ -209,7 +209,7 @@ func lessons() (all []lesson) {
 	draw(12, 60, fitted)
 	draw(8, 24, held)
 	draw(11, 12, held) // drawn when nearly all laws stood (0046)
-	draw(13, 12, held) // and these later still (0047)
+	draw(13, 24, held) // and these later still (0047, 0048)
 	return all
 }
 

@@ -133,7 +133,7 @@ func TestLessons(t *testing.T) {
 			held++
 		}
 	}
-	if len(names) < 60 || held < 87 || 5*held < len(names) {
+	if len(names) < 60 || held < 99 || 5*held < len(names) {
 		t.Errorf("%d lessons, %d held out", len(names), held)
 	}
 }
