@@ -2,7 +2,7 @@ package capacity
 
 import "math"
 
-// What package server calls the codecs that laws know (see Model.coded and stale).
+// What package server calls the codecs that laws know (see byHuffman and stale).
 const (
 	rangeCodec  = "range"
 	storedCodec = "stored"
@@ -54,15 +54,25 @@ func (m *Model) coderTimes() []feature {
 	}
 }
 
-// coded is what a codec takes in place of what the main one takes. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's
-// bits (package snapshot).
-func (m *Model) coded(f Facts, main float64, law Law, features []feature) float64 {
+// coded is what a codec takes in place of what the main one takes, where some of it is in Huffman's bits all the same: that share of it, 0 to 1 (see byHuffman).
+func coded(f Facts, main, huffman float64, law Law, features []feature) float64 {
 	if len(law.Parts) == 0 {
 		return main
 	}
-	alone := 0.0
-	if f.Codec == rangeCodec {
-		alone = ruled(f)
-	}
-	return alone*main + (1-alone)*law.at(f, features)
+	return huffman*main + (1-huffman)*law.at(f, features)
 }
+
+// byHuffman is the share of what clients are told by a codec that is told them row by row. Range codes shared blocks alone: rows that are chosen for one client are in Huffman's
+// bits (package snapshot).
+func byHuffman(f Facts) float64 {
+	if f.Codec == rangeCodec {
+		return ruled(f)
+	}
+	return 0
+}
+
+// ticksByHuffman is the share of ticks in which all that is told is told row by row. One client that is told of blocks makes a tick code them.
+func ticksByHuffman(f Facts) float64 { return math.Pow(byHuffman(f), told(f)) }
+
+// mostByHuffman is the most of byHuffman that lessons may have which a codec's laws are learned from: the others tell of Huffman's.
+const mostByHuffman = 0.5

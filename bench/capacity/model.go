@@ -215,6 +215,9 @@ func (m *Model) learnCodecs(fit lot) {
 		var told, timed []Facts
 		var rows, times []float64
 		for _, o := range fit.with(codec) {
+			if byHuffman(o.Facts.sighted()) > mostByHuffman {
+				continue
+			}
 			if len(m.Parts) > 0 && o.hasParts() {
 				told, rows = append(told, *o.Facts), append(rows, o.Facts.Parts.Rows*interval(*o.Facts))
 			}
@@ -271,7 +274,7 @@ func (m *Model) stages(f Facts) (all []Stage, sum float64) {
 	for _, l := range m.Stages {
 		us := l.at(f, featuresOf(l.Name))
 		if l.Name == CodingStage {
-			us = m.coded(f, us, m.Codecs[f.Codec].Time, m.coderTimes())
+			us = coded(f, us, ticksByHuffman(f), m.Codecs[f.Codec].Time, m.coderTimes())
 		}
 		all = append(all, Stage{Name: l.Name, Mean: us})
 		sum += us

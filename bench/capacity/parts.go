@@ -292,7 +292,7 @@ func (m *Model) fill(f *Facts) {
 		}
 		bytes := m.Parts[i].at(*f, l.features)
 		if i == rowsPart {
-			bytes = m.coded(*f, bytes, m.Codecs[f.Codec].Rows, m.coderRows())
+			bytes = coded(*f, bytes, byHuffman(*f), m.Codecs[f.Codec].Rows, m.coderRows())
 		}
 		*l.of(&p) = bytes / l.a(*f)
 	}

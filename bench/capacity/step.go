@@ -140,10 +140,7 @@ func (s Step) Finite() Step {
 
 // Paced is s with all CPU times that many times as long.
 func (s Step) Paced(times float64) Step {
-	q := &s.TickCPUMillis
-	for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
-		*x *= times
-	}
+	s.TickCPUMillis = s.TickCPUMillis.times(times)
 	stages := make([]Stage, len(s.StageCPUMicros))
 	for i, st := range s.StageCPUMicros {
 		stages[i] = Stage{st.Name, st.Mean * times, st.P99 * times}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -24,6 +25,8 @@ type calibration struct {
 	held      bool    // measure what is held out alone
 	lesson    string  // measure those alone whose names have that in them
 	again     bool    // time once more what is timed
+
+	drift *capacity.Drift // of the machine since what the file has was timed; nil: not known yet
 }
 
 // newCalibrate is plan's subcommand that measures what a model is fitted to.
@@ -37,16 +40,17 @@ a file for plan --predict. Bytes do not depend on the machine nor on what else i
 their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
 the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu. Machines change their pace by several
 percent within the hour: so one lobby that is always the same is timed before and after each other, whose times are written as if it had always
-taken what it took first.
+taken what it took first. Where the file has times of another day, plain lobbies of several sizes are timed anew first, and each stage's times are
+taken back by what they have changed.
 
-More than one in five are held out: no model is fitted to those, and its error there is what the model's is. Interrupted, it writes what it has; called again
+Nearly one in four are held out: no model is fitted to those, and its error there is what the model's is. Interrupted, it writes what it has; called again
 with the same file, it goes on; called with a smaller --unsure, it adds matches to those that are there, and times those again whose CPU times are less sure than twice that.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return calibrate(c, f) },
 	}
 	c.Flags().StringVar(&f.out, "out", "measured.json", "`file` to write")
 	c.Flags().StringVar(&f.only, "only", "", "measure `bytes` or cpu alone, and keep what the file has of the other; default both")
-	c.Flags().IntVar(&f.plays, "plays", 2, "`times` that each tick is played for its CPU time, 1 to 100")
+	c.Flags().IntVar(&f.plays, "plays", timedPlays, "`times` that each tick is played for its CPU time, 1 to 100")
 	c.Flags().IntVar(&f.matches, "matches", timedLongest, "most `matches` of each kind that are played for their CPU time, 2 to 100")
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
 	c.Flags().BoolVar(&f.held, "held", false, "measure what is held out alone")
@@ -76,6 +80,7 @@ const (
 	matchSeconds = 4
 	verifySure   = 0.008
 	timedMost    = 12
+	timedPlays   = 5  // of each tick, of which the least counts
 	timedLongest = 40 // and of a recording
 )
 
@@ -139,7 +144,13 @@ func calibrate(c *cobra.Command, f calibration) error {
 				m.Steps = append(m.Steps, capacity.Measurement{HeldOut: l.held, Step: capacity.Step{Players: l.players}})
 			}
 			one := &m.Steps[at]
-			fresh, err := f.measure(c.Context(), one, s, pass, &pace)
+			fresh, err := false, error(nil)
+			if pass == "cpu" && f.drift == nil && f.left(one, s) > 0 {
+				err = f.look(c.Context(), m, &pace, c.OutOrStdout())
+			}
+			if err == nil {
+				fresh, err = f.measure(c.Context(), one, s, pass, &pace)
+			}
 			m.Pace = pace.usual
 			if err != nil {
 				if one.Facts == nil {
@@ -191,18 +202,18 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		one.Step = step
 		return true, nil
 	}
-	matches, again := f.timings(one.Timed, s), f.again && one.Timed != nil
-	if again {
-		matches = f.first(s)
-		s.Play.Seed += uint64(one.Timed.Matches)
-	}
+	matches, again := f.left(one, s), f.again && one.Timed != nil
 	if matches == 0 {
 		return false, nil
 	}
-	step, err := pace.timed(ctx, func() (capacity.Step, error) { return rehearse(ctx, s, matches, f.plays, slowdown{}) })
+	if again {
+		s.Play.Seed += uint64(one.Timed.Matches)
+	}
+	step, err := f.time(ctx, s, matches, pace)
 	if err != nil {
 		return false, err
 	}
+	step = f.drift.Undone(step)
 	if one.Facts != nil {
 		one.Facts.Memory = step.Facts.Memory // of this build
 	}
@@ -218,6 +229,29 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	}
 	one.TickCPUMillis, one.StageCPUMicros, one.Timed, one.Times = step.TickCPUMillis, step.StageCPUMicros, step.Facts, 1
 	return true, nil
+}
+
+// left is how many matches of a lesson are to be timed.
+func (f *calibration) left(one *capacity.Measurement, s scenario.Scenario) int {
+	if f.again && one.Timed != nil {
+		return f.first(s)
+	}
+	return f.timings(one.Timed, s)
+}
+
+// time plays so many matches for their CPU time, at the usual pace.
+func (f *calibration) time(ctx context.Context, s scenario.Scenario, matches int, pace *pacer) (capacity.Step, error) {
+	return pace.timed(ctx, func() (capacity.Step, error) { return rehearse(ctx, s, matches, f.plays, slowdown{}) })
+}
+
+// look finds out how the machine is beside what the file has.
+func (f *calibration) look(ctx context.Context, m capacity.Measurements, pace *pacer, w io.Writer) error {
+	d, err := driftSince(m, func(l lesson) (capacity.Step, error) {
+		s := l.scenario(f.seconds)
+		return f.time(ctx, s, f.first(s), pace)
+	}, w)
+	f.drift = &d
+	return err
 }
 
 // unplayed is whether nothing was played of a scenario on its own maps.

@@ -201,7 +201,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 		return capacity.Verdict{}, err
 	}
 	timed, pace, err := timedAt(ctx, recorded, func() (capacity.Step, error) {
-		return rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), verifyPlays, slowdown{})
+		return rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), timedPlays, slowdown{})
 	})
 	if err != nil {
 		return capacity.Verdict{}, err
@@ -218,7 +218,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, su
 // timedAt times a step, and how many times as long as recorded the machine takes meanwhile; 0 where nothing is recorded to tell that by.
 func timedAt(ctx context.Context, recorded float64, measure func() (capacity.Step, error)) (capacity.Step, float64, error) {
 	if recorded > 0 {
-		p := pacer{plays: verifyPlays, usual: recorded}
+		p := pacer{plays: timedPlays, usual: recorded}
 		return p.between(ctx, measure)
 	}
 	step, err := measure()
@@ -230,7 +230,6 @@ func timedAt(ctx context.Context, recorded float64, measure func() (capacity.Ste
 const (
 	verifyPlayers = 40
 	verifyQuick   = 0.02
-	verifyPlays   = 2 // of each tick, as plan calibrate plays: the least of more is less
 )
 
 // verifyNow says how good predictions are: where they were recorded, and on this machine and build. It says nothing of what cannot be predicted.

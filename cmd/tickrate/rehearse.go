@@ -26,7 +26,7 @@ type rehearsal struct {
 	plays int
 	slow  slowdown
 
-	begun  int               // ticks of the seeds before this one
+	begun  int               // ticks of the matches before this one
 	ticks  [][]time.Duration // by measured tick, by stage: the least of all plays
 	facts  capacity.Facts
 	tale   tale
@@ -74,9 +74,10 @@ func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow s
 	r := &rehearsal{s: s, plays: plays, slow: slow}
 	runtime.LockOSThread() // for its CPU time
 	defer runtime.UnlockOSThread()
-	for k := range seeds {
-		r.s.Play.Seed, r.begun = s.Play.Seed+uint64(k), len(r.ticks)
-		for i := range plays {
+	for i := range plays {
+		r.begun = 0
+		for k := range seeds {
+			r.s.Play.Seed = s.Play.Seed + uint64(k)
 			if err := r.play(ctx, i == 0); err != nil {
 				return capacity.Step{}, err
 			}
@@ -182,6 +183,7 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		}
 		g.look(i)
 	}
+	r.begun += g.ticks()
 	if first {
 		r.tale.add(g.end())
 	}
