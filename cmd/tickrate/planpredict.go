@@ -44,7 +44,8 @@ type modelFacts struct {
 	CPUErrorMean  float64          `json:"cpu_error_mean"`
 	ByteErrWorst  float64          `json:"bytes_error_worst"`
 	ByteErrMean   float64          `json:"bytes_error_mean"`
-	CPUWithin     int              `json:"cpu_within_5_percent"` // of those held out
+	HeldOutTimed  int              `json:"held_out_timed"`       // those that have CPU times
+	CPUWithin     int              `json:"cpu_within_5_percent"` // of those
 	BytesWithin   int              `json:"bytes_within_2_percent"`
 }
 
@@ -53,8 +54,8 @@ func (m modelFacts) errors() string {
 	if m.HeldOut == 0 {
 		return "others is unknown: nothing was held out"
 	}
-	return fmt.Sprintf("%s that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", several(m.HeldOut, "lobby"),
-		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
+	return fmt.Sprintf("%s that it was not fitted to: CPU %.1f %% mean, %.1f %% worst, %d of %d within 5 %%; bytes %.1f %% mean, %.1f %% worst, %d within 2 %%", several(m.HeldOut, "lobby"),
+		100*m.CPUErrorMean, 100*m.CPUErrorWorst, m.CPUWithin, m.HeldOutTimed, 100*m.ByteErrMean, 100*m.ByteErrWorst, m.BytesWithin)
 }
 
 // measurementsOf reads a file of measurements, "" for the recorded ones of this build; from is what to call it.
@@ -104,6 +105,11 @@ func fitModel(path string) (capacity.Model, modelFacts, error) {
 	if f.HeldOut > 0 {
 		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
 		_, f.CPUWithin, f.BytesWithin = capacity.Within(all, 0.05, 0.02)
+		for _, v := range all {
+			if v.HeldOut && v.CPU > 0 {
+				f.HeldOutTimed++
+			}
+		}
 	}
 	return m, f, nil
 }
