@@ -172,7 +172,10 @@ var memoryFeatures = []feature{
 	{"spectators", spectators},
 }
 
+// A client sends a package in each tick. Those of players have commands, and some of these have views.
 var upFeatures = []feature{
-	{"1", one},
 	{"Hz", func(f Facts) float64 { return float64(f.TickHz) }},
+	{"Hz (players)", func(f Facts) float64 { return float64(f.TickHz) * playing(f) }},
+	{"commands·Hz", func(f Facts) float64 { return float64(f.TickHz) * commands(f) / clients(f) }},
+	{"views·Hz", func(f Facts) float64 { return float64(f.TickHz) * views(f) / clients(f) }},
 }

@@ -7,8 +7,28 @@ const warmClients = 55
 
 func cold(f Facts) float64 { return max(0, clients(f)-warmClients) }
 
+// cool is how many clients' worth of that has left the cache between two ticks where a tick touches what it keeps of all of them in turn: none of few, all of many.
+func cool(f Facts) float64 {
+	const many = 80 // 63 % of what it keeps of so many
+	return clients(f) * (1 - math.Exp(-sq(clients(f)/many)))
+}
+
 // repeated is how many commands of a client come again in one package: those of a round trip.
 func repeated(f Facts) float64 { return trip(f) * float64(f.TickHz) }
+
+// mostCommands is how many commands a package has at most (sim.MaxWindow).
+const mostCommands = 32
+
+// window is how many commands a package of a player has: those of a round trip, and those that wait at the client for the next package that says what has come. One that
+// is lost is waited for once more.
+func window(f Facts) float64 {
+	every := float64(f.SendEvery)
+	return min(mostCommands, repeated(f)+(every-1)/2+(every/(1-f.Loss)+1)*f.Loss)
+}
+
+// commands are those that come in a tick, and views those of them that say what the player saw, as shots do.
+func commands(f Facts) float64 { return players(f) * window(f) }
+func views(f Facts) float64    { return f.Shots * window(f) }
 
 // codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
 func codedRows(f Facts) float64 {
@@ -57,7 +77,8 @@ var stageFeatures = map[string][]feature{
 		{"cold", cold},
 		{"N·alive", func(f Facts) float64 { return players(f) * f.Alive }},
 		{"told", told},
-		{"told·cold", toldCold},
+		{"cool", cool},
+		{"told·cool", func(f Facts) float64 { return cool(f) / float64(f.SendEvery) }},
 		{"told (chosen)", toldAsked},
 		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
 		{"cold (chosen)", func(f Facts) float64 { return cold(f) * asked(f) }},
@@ -67,8 +88,9 @@ var stageFeatures = map[string][]feature{
 		{"clients·log", func(f Facts) float64 { return clients(f) * math.Log(clients(f)) }},
 		{"kB of events", func(f Facts) float64 { return f.Parts.Events * clients(f) / float64(f.TickHz) / 1000 }},
 		{"datagrams", datagramsTick},
-		{"clients·interval", func(f Facts) float64 { return clients(f) * interval(f) }},
+		{"clients·interval", func(f Facts) float64 { return clients(f) * interval(f) }}, // commands that wait come again, too (window)
 		{"told·loss", func(f Facts) float64 { return told(f) * f.Loss }},
+		{"views", views},
 		{"shots", shots},
 		{"comings", comings},
 		{"comings·N", comingsN},
@@ -79,7 +101,8 @@ var stageFeatures = map[string][]feature{
 		{"cold", cold},
 		{"told", told},
 		{"clients (chosen)", func(f Facts) float64 { return clients(f) * asked(f) }},
-		{"clients·repeated", func(f Facts) float64 { return clients(f) * repeated(f) }},
+		{"commands", commands},
+		{"views", views},
 		{"comings", comings},
 	},
 	"combat": {
