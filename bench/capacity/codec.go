@@ -1,6 +1,9 @@
 package capacity
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // What package server calls the codecs that laws know (see byHuffman and stale).
 const (
@@ -37,20 +40,38 @@ func (m *Model) coderRows() []feature {
 	}
 }
 
+// chooses are the parts of the law of CodingStage that are of finding out what is told to whom, whatever codes it.
+var chooses = []string{"clients", "told", "told·cold", "told (chosen)", "told·V (hidden)", "told·V (chosen)", "told·V", "flights (newcomers)",
+	"comings·told·N", "comings", "comings·N", "shots"}
+
+// snapshots is what the main codec takes in CodingStage, of some parts of its law alone if those are named.
+func (m *Model) snapshots(f Facts, parts ...string) float64 {
+	for _, l := range m.Stages {
+		if l.Name != CodingStage {
+			continue
+		}
+		if parts != nil {
+			all := l.Parts
+			l.Parts = nil
+			for _, p := range all {
+				if slices.Contains(parts, p.Of) {
+					l.Parts = append(l.Parts, p)
+				}
+			}
+		}
+		return l.at(f, featuresOf(CodingStage))
+	}
+	return 0
+}
+
 // coderTimes is what the time of another codec may follow from.
 func (m *Model) coderTimes() []feature {
 	return []feature{
-		{"µs", func(f Facts) float64 {
-			for _, l := range m.Stages {
-				if l.Name == CodingStage {
-					return l.at(f, featuresOf(CodingStage))
-				}
-			}
-			return 0
-		}},
+		{"µs", func(f Facts) float64 { return m.snapshots(f) }},
 		{"rows coded", codedRows},
 		{"kB", kilobytes},
 		{"told·V (chosen)", pairsRuled},
+		{"µs to choose", func(f Facts) float64 { return m.snapshots(f, chooses...) }},
 	}
 }
 
