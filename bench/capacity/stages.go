@@ -32,7 +32,16 @@ func views(f Facts) float64    { return f.Shots * window(f) }
 
 // codedRows is how many rows are coded in a tick: once for each baseline that anybody has to whom it is told.
 func codedRows(f Facts) float64 {
-	return players(f) * baselines(f, 1-ruled(f)*(1-nearShare(f)))
+	return players(f) * sets(f, 1-ruled(f)*(1-nearShare(f)))
+}
+
+// sets is baselines where a tick tells as few as a client or two: then most ticks have none that acts at some instant, rather than a part of one.
+func sets(f Facts, share float64) float64 {
+	if few := told(f); few < phases {
+		f.PerLobby = phases*f.SendEvery - f.Spectators
+		return baselines(f, share*few/phases)
+	}
+	return baselines(f, share)
 }
 
 // kilobytes and datagramsTick are what is sent in a tick.
@@ -150,7 +159,7 @@ var stageFeatures = map[string][]feature{
 		{"told·cold", toldCold},
 		{"rows coded", codedRows},
 		{"rows coded (chosen)", func(f Facts) float64 { return codedRows(f) * ruled(f) }},
-		{"flights coded", func(f Facts) float64 { return f.Flights * baselines(f, 1) }},
+		{"blocks changed", func(f Facts) float64 { return changedBlocks(f) * sets(f, 1) }}, // of what flies, each coded once for each baseline
 		{"kB", kilobytes},
 		{"told (chosen)", toldAsked},
 		{"told·V (hidden)", func(f Facts) float64 { return pairs(f) * hidden(f) }},
@@ -158,10 +167,9 @@ var stageFeatures = map[string][]feature{
 		{"told·flights (chosen)", func(f Facts) float64 { return told(f) * flightsNear(f) * asked(f) }},
 		{"blocks expected", expectedBlocks},
 		{"told·V", pairs},
-		{"baselines", func(f Facts) float64 { return baselines(f, 1) / float64(f.SendEvery) }},
+		{"baselines", func(f Facts) float64 { return sets(f, 1) / float64(f.SendEvery) }},
 		{"flights (newcomers)", func(f Facts) float64 { return f.Flights * (1 - math.Exp(-told(f)*newcomer(f))) }}, // chosen one by one, and coded once for all of them
 		{"comings·told·N", func(f Facts) float64 { return f.Leaves * baseAge(f) * told(f) * players(f) }},
-		{"launches coded", func(f Facts) float64 { return f.Launches * baseAge(f) * baselines(f, 1) / float64(f.SendEvery) }},
 		{"shots", shots},
 		{"comings", comings},
 		{"comings·N", comingsN},
