@@ -121,7 +121,7 @@ func TestLessons(t *testing.T) {
 	names, seeds, held := map[string]bool{}, map[[2]uint64]bool{}, 0
 	for _, l := range lessons() {
 		s := l.scenario(matchSeconds)
-		if block := [2]uint64{s.Play.Seed / heldSeed, s.Play.Seed % heldSeed / lessonSeeds}; seeds[block] || mostMatches(l.players) > lessonSeeds {
+		if block := [2]uint64{s.Play.Seed / heldSeed, s.Play.Seed % heldSeed / lessonSeeds}; seeds[block] || mostMatches(s) > lessonSeeds {
 			t.Errorf("%s: seeds from %d on are another's", s.Name, s.Play.Seed)
 		} else {
 			seeds[block] = true
