@@ -219,8 +219,9 @@ func TestRehearsalRepeats(t *testing.T) {
 		}
 		return 0
 	}
-	if stage(c, "snapshot") < 2*stage(a, "snapshot") || c.Facts.Bytes != a.Facts.Bytes {
-		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), stage(a, "snapshot"))
+	before := min(stage(a, "snapshot"), stage(b, "snapshot")) // a busy machine may have been slower in one
+	if stage(c, "snapshot") < 2*before || c.Facts.Bytes != a.Facts.Bytes {
+		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), before)
 	}
 }
 
