@@ -44,8 +44,10 @@ var axes = []struct {
 	{"houses", func(f Facts) (string, float64) { return fmt.Sprint(f.Walls), 0 }},
 	{"lost datagrams, %", func(f Facts) (string, float64) { return doubling(100 * f.Loss) }},
 	{"ms of delay", func(f Facts) (string, float64) { return doubling(1000 * f.Delay) }},
+	{"ms of jitter", func(f Facts) (string, float64) { return doubling(1000 * f.Jitter) }},
 	{"codec", func(f Facts) (string, float64) { return f.Codec, 0 }},
 	{"leaves a minute", func(f Facts) (string, float64) { return doubling(f.Leaves) }},
+	{"long run", func(f Facts) (string, float64) { return fmt.Sprint(f.LongRun), 0 }},
 	{"spectators", func(f Facts) (string, float64) { return counted(f.Spectators) }},
 }
 

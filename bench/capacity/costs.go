@@ -49,9 +49,10 @@ type Costs struct {
 	Binding        string  `json:"binding"` // the resource of a host that is used up first: cpu, egress, packets or memory
 	Limits         []Limit `json:"limits"`
 	Concurrent     int     `json:"concurrent"`
-	Hosts          int     `json:"hosts"` // with headroom
-	EgressMbps     float64 `json:"egress_mbps"`
-	HostsMonth     float64 `json:"hosts_month"` // money, 730 hours
+	Hosts          int     `json:"hosts"`                // with headroom
+	EgressMbps     float64 `json:"egress_mbps"`          // of everybody when matches are dearest
+	LongRunMbps    float64 `json:"egress_long_run_mbps"` // of everybody in the long run, which is what is paid for; EgressMbps where that was not predicted
+	HostsMonth     float64 `json:"hosts_month"`          // money, 730 hours
 	EgressMonth    float64 `json:"egress_month"`
 	PlayerHour     float64 `json:"player_hour"` // money, both
 }
@@ -65,9 +66,23 @@ type Limit struct {
 // hoursMonth is a month, in hours.
 const hoursMonth = 730
 
+// dearer is p with what o takes more of.
+func (p Prediction) dearer(o Prediction) Prediction {
+	p.TickMicros, p.Cores, p.Tail = max(p.TickMicros, o.TickMicros), max(p.Cores, o.Cores), max(p.Tail, o.Tail)
+	p.EgressMbps, p.PacketsIn, p.PacketsOut = max(p.EgressMbps, o.EgressMbps), max(p.PacketsIn, o.PacketsIn), max(p.PacketsOut, o.PacketsOut)
+	p.MemoryMB = max(p.MemoryMB, o.MemoryMB)
+	return p
+}
+
 // Costs works out what concurrent players need of hosts, of which a part of headroom (0 to 0.9) stays free. Of a core, ticks may
-// take the level's part. It refuses a lobby that no host carries.
+// take the level's part. Hosts are for what is dearer, a match's first seconds or its long run; traffic is paid for as in the
+// long run, where that was predicted. It refuses a lobby that no host carries.
 func (p Prediction) Costs(l Level, prices Prices, concurrent int, headroom float64) (Costs, error) {
+	mean := p.EgressMbps
+	if late := p.LongRun; late != nil {
+		mean = late.EgressMbps
+		p = p.dearer(*late)
+	}
 	lobbies := float64(p.Facts.Lobbies)
 	share := l.WithDefaults().TickShare
 	c := Costs{Concurrent: concurrent}
@@ -97,8 +112,9 @@ func (p Prediction) Costs(l Level, prices Prices, concurrent int, headroom float
 	c.PlayersPerHost = c.LobbiesPerHost * p.Facts.PerLobby
 	c.Hosts = (concurrent + c.PlayersPerHost - 1) / c.PlayersPerHost
 	c.EgressMbps = p.EgressMbps / (lobbies * float64(p.Facts.PerLobby)) * float64(concurrent)
+	c.LongRunMbps = c.EgressMbps * mean / p.EgressMbps
 	c.HostsMonth = float64(c.Hosts) * prices.HostHour * hoursMonth
-	c.EgressMonth = c.EgressMbps / 8 / 1000 * 3600 * hoursMonth * prices.EgressGB
+	c.EgressMonth = c.LongRunMbps / 8 / 1000 * 3600 * hoursMonth * prices.EgressGB
 	if concurrent > 0 {
 		c.PlayerHour = (c.HostsMonth + c.EgressMonth) / hoursMonth / float64(concurrent)
 	}

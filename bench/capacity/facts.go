@@ -20,11 +20,13 @@ type Facts struct {
 	Bursts     float64 `json:"bursts_hz"`               // of each player
 	Throws     float64 `json:"throws_hz"`               // likewise
 	Leaves     float64 `json:"leaves_minute,omitempty"` // likewise; another comes at once
-	Delay      float64 `json:"delay_s,omitempty"`       // of a datagram, each way
+	Delay      float64 `json:"delay_s,omitempty"`       // of a datagram, each way, mean
+	Jitter     float64 `json:"jitter_s,omitempty"`      // that one may take longer than another
 	Loss       float64 `json:"loss,omitempty"`          // share of datagrams, each way
 	Codec      string  `json:"codec"`                   // of snapshots
 	Mode       string  `json:"mode,omitempty"`          // "" was deathmatch
 	Cap        float64 `json:"cap_bytes"`               // the budget: most bytes to each client a second; 0: none
+	LongRun    bool    `json:"long_run,omitempty"`      // later in a match, when who dies comes back all the time; else in its first seconds, when nearly all are alive
 	Matches    int     `json:"matches,omitempty"`       // that the rest is the mean of; they differ in their seeds
 	Seconds    float64 `json:"match_seconds,omitempty"` // virtual ones that were measured of each
 	Unsure     float64 `json:"bytes_unsure,omitempty"`  // standard error of Bytes, as matches differ, relative to it

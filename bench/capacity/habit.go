@@ -158,7 +158,7 @@ const (
 )
 
 // newHabit learns one from scenarios, of each of which what was measured and what was played are the same twice. Values of 0 and less, and shares of all,
-// say nothing.
+// say nothing, nor does the long run.
 func newHabit(k *kind, all lot) Habit {
 	h := Habit{Name: k.name, Share: k.share, kind: k}
 	var of []Facts
@@ -166,7 +166,7 @@ func newHabit(k *kind, all lot) Habit {
 	for _, s := range all {
 		f := *s.Facts
 		y, ok := k.log(f)
-		if !ok {
+		if !ok || f.LongRun {
 			continue
 		}
 		e := max(k.unsure*f.Unsure, habitLeast)
@@ -240,13 +240,17 @@ func (h *Habit) place() int {
 	panic("capacity: a habit of no kind")
 }
 
-// at is the habit in a scenario: 0 if it was never measured. What was learned elsewhere and what was played weigh by how sure they are.
+// at is the habit in a scenario: 0 if it was never measured. What was learned elsewhere and what was played weigh by how sure they are; what is learned is of first
+// seconds, so that in the long run it is what was played.
 func (h *Habit) at(f Facts) float64 {
 	if len(h.Terms) == 0 {
 		return 0
 	}
 	x := h.sum(f) + h.near.off(f)
 	if y, unsure, ok := h.played(f); ok {
+		if f.LongRun {
+			unsure = 0
+		}
 		here := sq(h.near.unsure(f)) + sq(h.kind.off(f))
 		x += here / (here + sq(unsure)) * (y - x)
 	}

@@ -54,3 +54,13 @@ func (l lot) facts() (all []Facts) {
 	}
 	return all
 }
+
+// firstSeconds are those of what was not measured in the long run.
+func (l lot) firstSeconds() (some lot) {
+	for _, s := range l {
+		if !s.Facts.LongRun {
+			some = append(some, s)
+		}
+	}
+	return some
+}

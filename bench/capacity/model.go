@@ -68,13 +68,14 @@ func FitModel(m Measurements) (Model, error) {
 		return model, fmt.Errorf("at least 4 steps that are not held out, got %d", len(fit))
 	}
 	model.Virtual, model.Steps = fit[0].Facts.Virtual, len(fit)
-	model.learnHabits(fit)
-	plain := fit.with(mainCodec(fit))
+	first := fit.firstSeconds() // of which there are many; what the long run differs by from the laws of those is learned behind them
+	model.learnHabits(first)
+	plain := first.with(mainCodec(first))
 	model.learnBytes(plain)
-	if err := model.learnTimes(fit); err != nil {
+	if err := model.learnTimes(first); err != nil {
 		return model, err
 	}
-	model.learnCodecs(fit)
+	model.learnCodecs(first)
 	model.correct(fit)
 	return model, nil
 }

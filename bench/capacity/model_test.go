@@ -150,6 +150,17 @@ func TestCosts(t *testing.T) {
 	if math.Abs(c.HostsMonth-1825) > 1e-6 || math.Abs(c.EgressMonth-1642.5) > 1e-6 || math.Abs(c.PlayerHour-(1825+1642.5)/730/5000) > 1e-12 {
 		t.Errorf("%+v", c)
 	}
+	// Traffic is paid for as in the long run; hosts must carry what begins.
+	late := p
+	late.LongRun = &Prediction{EgressMbps: 1.5}
+	if l, err := late.Costs(Level{}, prices, 5000, 0.5); err != nil || math.Abs(l.EgressMonth-0.75*c.EgressMonth) > 1e-6 || l.Hosts != c.Hosts || l.EgressMbps != c.EgressMbps ||
+		math.Abs(l.LongRunMbps-375) > 1e-9 || c.LongRunMbps != 500 {
+		t.Errorf("%+v, %v, without a long run %+v", l, err, c)
+	}
+	late.LongRun = &Prediction{TickMicros: 150, Cores: 0.036, EgressMbps: 4} // whose players must find each other first
+	if l, err := late.Costs(Level{}, prices, 5000, 0.5); err != nil || l.LobbiesPerHost != 66 || l.EgressMbps != 1000 || math.Abs(l.EgressMonth-2*c.EgressMonth) > 1e-6 {
+		t.Errorf("%+v, %v: a long run that is dearer", l, err)
+	}
 	for _, x := range []struct {
 		change func(*Prices, *Prediction)
 		want   string

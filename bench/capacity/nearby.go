@@ -33,7 +33,7 @@ const (
 // coordinates of a scenario: one apart is a neighbour still.
 func coordinates(f Facts) []float64 {
 	n := float64(max(f.PerLobby, 1))
-	return append(ground(f), math.Log(1/interval(f))/0.5, math.Log(1+float64(f.Spectators)/n), f.Delay/0.05, f.Loss/0.05, f.Leaves/4)
+	return append(ground(f), math.Log(1/interval(f))/0.5, math.Log(1+float64(f.Spectators)/n), f.Delay/0.05, f.Loss/0.05, f.Leaves/4, indicator(f.LongRun))
 }
 
 // ground is where a scenario is as far as its players care: how many they are, where, at which rate they act, how they fight, what they see.

@@ -53,10 +53,14 @@ const phases = 4
 // reads what has come when it acts, no sooner.
 func ackTicks(f Facts, part float64) float64 {
 	way := trip(f) / 2 * float64(f.TickHz)
-	const least = 1e-6 // of a tick: what comes just in time is there
-	has := math.Ceil(way-part-least) + part
-	return math.Ceil(has + way - least)
+	return math.Ceil(hasAt(way, part) + way - justInTime)
 }
+
+// justInTime is of a tick: what comes so much late is there.
+const justInTime = 1e-6
+
+// hasAt is how many ticks after a snapshot was sent a client has it, which takes way ticks.
+func hasAt(way, part float64) float64 { return math.Ceil(way-part-justInTime) + part }
 
 // baseAges are how many snapshots old a baseline may be, as package snapshot chooses: where the newest that is acknowledged is of another age, an older one is
 // taken, so that clients share it.
@@ -68,11 +72,40 @@ const freshest = 4
 // known is the chance that the server knows, when it makes a snapshot, that a client that acts part of a tick after it holds the one steps before: it came, and
 // so did one of what the client has sent since, a datagram a tick, each of which says all that came.
 func known(f Facts, part, steps float64) float64 {
+	if f.Jitter > 0 {
+		return knownLater(f, part, steps)
+	}
 	tries := steps*float64(f.SendEvery) - ackTicks(f, part) + 1
 	if tries < 1 {
 		return 0
 	}
 	return (1 - f.Loss) * (1 - math.Pow(f.Loss, tries))
+}
+
+// knownLater is known over links whose delay varies, evenly by up to Jitter, and keeps the order: nothing comes before what was sent before it.
+func knownLater(f Facts, part, steps float64) (sum float64) {
+	hz := float64(f.TickHz)
+	jitter := f.Jitter * hz
+	least := trip(f)/2*hz - jitter/2
+	late := func(x, apart float64) float64 { // the chance that one of many that are sent so far apart takes no more than x ticks longer than the least
+		p := indicator(x > -justInTime)
+		for ; p > 0 && x < jitter; x += apart {
+			p *= max(x, 0) / jitter
+		}
+		return p
+	}
+	const cuts = 16 // of what a snapshot takes longer
+	for i := range cuts {
+		from, to := float64(i)/cuts*jitter, float64(i+1)/cuts*jitter
+		share := late(to, float64(f.SendEvery)) - late(from, float64(f.SendEvery))
+		slack := steps*float64(f.SendEvery) - hasAt(least+(from+to)/2, part) - least
+		here := 0.0
+		for lost := 1.0; slack > -justInTime && lost > 1e-9; slack, lost = slack-1, lost*f.Loss {
+			here += lost * (1 - f.Loss) * late(slack, 1)
+		}
+		sum += share * here
+	}
+	return sum * (1 - f.Loss)
 }
 
 // eachBase says of the baselines of things and of players' rows that a client may have that acts part of a tick after the server: how many steps old each is, and the chance

@@ -211,3 +211,67 @@ func TestNewcomer(t *testing.T) {
 		last = got
 	}
 }
+
+// countKnown is the honest twin of knownLater: datagrams over a line that keeps their order, there each every ticks and back each tick, of which every one takes longer than
+// the least by some of the jitter. It is in which share of snapshots it is known at the next ones that a client holds them.
+func countKnown(f Facts, part float64, most int, d *rand.Rand) []float64 {
+	hz, every := float64(f.TickHz), f.SendEvery
+	jitter := f.Jitter * hz
+	least := trip(f)/2*hz - jitter/2
+	const snapshots = 60_000
+	line := func(n int, sent func(i int) float64) []float64 { // when each arrives; +Inf where it gets lost
+		at, last := make([]float64, n), 0.0
+		for i := range at {
+			if at[i] = math.Inf(1); d.Float64() >= f.Loss {
+				last = max(last, sent(i)+least+jitter*d.Float64())
+				at[i] = last
+			}
+		}
+		return at
+	}
+	there := line(snapshots, func(i int) float64 { return float64(i * every) })
+	back := line((snapshots+most+1)*every, func(i int) float64 { return float64(i) + part })
+	knownAt := make([]float64, most+1)
+	for i, at := range there[:snapshots-most] {
+		first := math.Inf(1)
+		if !math.IsInf(at, 1) {
+			for k := max(int(math.Ceil(at-part)), 0); k < min((i+most)*every+1, len(back)); k++ {
+				first = min(first, back[k])
+			}
+		}
+		for steps := range knownAt {
+			if first <= float64((i+steps)*every) {
+				knownAt[steps]++
+			}
+		}
+	}
+	for i := range knownAt {
+		knownAt[i] /= float64(snapshots - most)
+	}
+	return knownAt
+}
+
+func TestKnownLater(t *testing.T) {
+	d := rand.New(rand.NewPCG(7, 7))
+	for _, c := range []struct {
+		hz, every           int
+		delay, jitter, loss float64
+	}{
+		{60, 3, 0.01, 0.01, 0.02}, {60, 3, 0.095, 0.03, 0.05}, {60, 3, 0.18, 0.06, 0.15}, {128, 2, 0.02, 0.02, 0}, {30, 1, 0.05, 0.08, 0.01}, {100, 5, 0.032, 1e-9, 0.1},
+	} {
+		f := Facts{Virtual: true, TickHz: c.hz, SendEvery: c.every, Delay: c.delay, Jitter: c.jitter, Loss: c.loss}
+		still := f
+		still.Jitter = 0
+		for _, part := range []float64{0, 0.25, 0.5, 0.75} {
+			for steps, want := range countKnown(f, part, 16, d) {
+				got := known(f, part, float64(steps))
+				if math.Abs(got-want) > 0.03 {
+					t.Errorf("%+v, part %g, %d steps: known in %.3f, by the law %.3f", c, part, steps, want, got)
+				}
+				if s := known(still, part, float64(steps)); c.jitter < 1e-6 && math.Abs(got-s) > 1e-6 {
+					t.Errorf("%+v, part %g, %d steps: %.6f, without any jitter %.6f", c, part, steps, got, s)
+				}
+			}
+		}
+	}
+}

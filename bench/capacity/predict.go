@@ -20,6 +20,7 @@ var inputs = []feature{
 	{"spectators for each player", func(f Facts) float64 { return float64(f.Spectators) / float64(f.PerLobby) }},
 	{"leaves a minute", func(f Facts) float64 { return f.Leaves }},
 	{"s of delay", func(f Facts) float64 { return f.Delay }},
+	{"s of jitter", func(f Facts) float64 { return f.Jitter }},
 	{"lost datagrams", func(f Facts) float64 { return f.Loss }},
 	{"snapshots that acknowledgements are old", func(f Facts) float64 { return ackAge(f) / interval(f) }},
 }
@@ -52,6 +53,8 @@ type Prediction struct {
 	MemoryMB     float64  `json:"memory_mb"`
 	Squeezed     bool     `json:"squeezed"` // the budget is less than would be sent
 	Extrapolated []string `json:"extrapolated,omitempty"`
+
+	LongRun *Prediction `json:"long_run,omitempty"` // the same later in a match; nil: not predicted
 }
 
 // Predict works out what f costs. What came of a scenario (Visible, Shots, Bytes and so on of f) is not read: it is predicted, too.

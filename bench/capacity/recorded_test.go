@@ -6,11 +6,21 @@ import (
 )
 
 // What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight, links and codecs than it was fitted to, by matches of other
-// seeds: bytes of all of them within 2 %, and CPU times of 92 % within 5 %, as those are no surer than the machine was quiet.
+// seeds: bytes of all of them within 2 %, and CPU times of 92 % within 5 %, as those are no surer than the machine was quiet. In the long run matches differ by so much
+// that neither what was measured nor what was played is as sure, and of links whose delay varies few were measured: there bytes are within 4 %.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
+	looseAim = 0.04
 )
+
+// aimOf is by how much bytes may be off.
+func aimOf(f *Facts) float64 {
+	if f.LongRun || f.Jitter > 0 {
+		return looseAim
+	}
+	return bytesAim
+}
 
 func recordedModel(t *testing.T) (Model, Measurements) {
 	ms, err := ParseMeasurements("measured.json", Recorded())
@@ -35,12 +45,12 @@ func TestRecordedBytes(t *testing.T) {
 		}
 		held++
 		off, unsure = off+math.Abs(e), unsure+v.BytesUnsure
-		if math.Abs(e) > bytesAim {
+		if math.Abs(e) > aimOf(s.Facts) {
 			t.Errorf("%s: %.0f B/s a client, predicted %.0f: %+.1f %%", v.Scenario, v.Bytes, v.BytesPredicted, 100*e)
 		}
 	}
 	t.Logf("%g held out, %.2f %% off on average; standard errors of the recording %.2f %%", held, 100*off/held, 100*unsure/held)
-	if held < 99 || off > 0.4*bytesAim*held || unsure > 0.3*bytesAim*held {
+	if held < 111 || off > 0.4*bytesAim*held || unsure > 0.3*bytesAim*held {
 		t.Errorf("%g held out, %.2f %% off on average, of a recording that is sure to %.2f %%", held, 100*off/held, 100*unsure/held)
 	}
 }
@@ -58,12 +68,12 @@ func TestRecordedLaws(t *testing.T) {
 		}
 		t.Logf("%-36s %7.0f B/s %+5.1f %%", f.Scenario, s.Facts.Bytes, 100*e)
 		held++
-		if off += math.Abs(e); math.Abs(e) > bytesAim {
+		if off += math.Abs(e); math.Abs(e) > aimOf(s.Facts) {
 			t.Errorf("%s: laws are %.1f %% off", f.Scenario, 100*e)
 		}
 	}
 	t.Logf("%g held out, %.2f %% off on average", held, 100*off/held)
-	if held < 99 || off/held > bytesAim*0.25 {
+	if held < 111 || off/held > bytesAim*0.25 {
 		t.Errorf("%g held out, %.2f %% off on average", held, 100*off/held)
 	}
 }
@@ -102,11 +112,11 @@ func TestHeldOut(t *testing.T) {
 	type kind struct {
 		n, spectators, hz, every                              int
 		side, far, crowd, bursts, throws, leaves, delay, loss float64
-		walls                                                 bool
+		walls, long                                           bool
 		codec                                                 string
 	}
 	of := func(f *Facts) kind {
-		return kind{f.PerLobby, f.Spectators, f.TickHz, f.SendEvery, f.Side, f.Far, f.Crowd, f.Bursts, f.Throws, f.Leaves, f.Delay, f.Loss, f.Walls, f.Codec}
+		return kind{f.PerLobby, f.Spectators, f.TickHz, f.SendEvery, f.Side, f.Far, f.Crowd, f.Bursts, f.Throws, f.Leaves, f.Delay, f.Loss, f.Walls, f.LongRun, f.Codec}
 	}
 	fitted := map[kind]bool{}
 	for _, s := range ms.Steps {

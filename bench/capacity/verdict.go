@@ -6,6 +6,7 @@ import "math"
 type Verdict struct {
 	Scenario       string  `json:"scenario"`
 	HeldOut        bool    `json:"held_out"`
+	LongRun        bool    `json:"long_run,omitempty"` // of later in a match; else of its first seconds
 	CPU            float64 `json:"cpu_us"`
 	CPUPredicted   float64 `json:"cpu_predicted_us"`
 	Bytes          float64 `json:"bytes"`
@@ -38,7 +39,7 @@ func (v Verdict) BytesError() float64 { return v.BytesPredicted/v.Bytes - 1 }
 // Judge predicts a step that was measured.
 func (m *Model) Judge(s Step) (Verdict, error) {
 	p, err := m.Predict(*s.Facts)
-	return Verdict{Scenario: s.Facts.Scenario, CPU: s.stages(), CPUPredicted: p.TickMicros, Bytes: s.Facts.Bytes, BytesPredicted: p.Facts.Bytes, BytesUnsure: s.Facts.Unsure,
+	return Verdict{Scenario: s.Facts.Scenario, LongRun: s.Facts.LongRun, CPU: s.stages(), CPUPredicted: p.TickMicros, Bytes: s.Facts.Bytes, BytesPredicted: p.Facts.Bytes, BytesUnsure: s.Facts.Unsure,
 		CPUUnsure: s.Facts.TimeUnsure}, err
 }
 

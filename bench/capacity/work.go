@@ -31,10 +31,12 @@ func (f *Facts) work() []workFact {
 		{"throws_hz", number(f.Throws), false},
 		{"leaves_minute", number(f.Leaves), false},
 		{"delay_s", number(f.Delay), false},
+		{"jitter_s", number(f.Jitter), true},
 		{"loss", number(f.Loss), false},
 		{"codec", f.Codec, true},
 		{"mode", cmp.Or(f.Mode, "deathmatch"), false},
 		{"cap_bytes", number(f.Cap), false},
+		{"long_run", strconv.FormatBool(f.LongRun), false},
 		{"match_seconds", number(f.Seconds), true},
 	}
 }

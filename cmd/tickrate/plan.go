@@ -67,7 +67,8 @@ What is run says a scenario, by name (plan scenarios) or a TOML file; flags go b
 A service level is comparisons joined by &&. Names: ` + capacity.ObjectiveHelp + `
 
 Without a server and a swarm, from measurements (plan calibrate): --predict, which plays the scenario's matches by themselves to know what players come to do:
-about 4 to 10 s of CPU time on all processors, for a town 10 to 20. --verify plays it in virtual time, too, and tells the error: CPU times are
+about 10 to 25 s of CPU time on all processors. A match is told of twice: its first seconds, after 2 of them, and the long run, after 20, when who dies comes back all
+the time, mostly fewer are alive and less is sent; hosts are for the dearer, traffic is paid for as in the long run. --verify plays it in virtual time, too, and tells the error: CPU times are
 compared at the pace that the measurements are of, and how much slower or faster this machine is at the moment stands beside it:
 
   tickrate plan --predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml

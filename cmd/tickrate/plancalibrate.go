@@ -99,7 +99,7 @@ func (f *calibration) timings(known *capacity.Facts, s scenario.Scenario) int {
 
 // first is how many are played at first, and whenever a lesson is timed again: houses stand otherwise in each town, and what hides is a good part of what a tick costs there.
 func (f *calibration) first(s scenario.Scenario) int {
-	matches := timedMatches(s.Lobby.Players, f.matches)
+	matches := timedMatches(s, f.matches)
 	if s.Lobby.Map == "town" {
 		matches = min(townTimes*matches, f.matches)
 	}
@@ -110,10 +110,14 @@ func (f *calibration) first(s scenario.Scenario) int {
 const townTimes = 2
 
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
-func timedMatches(players, most int) int { return min(max(600/players, 2), most) }
+func timedMatches(s scenario.Scenario, most int) int {
+	return min(max(windowOf(s).share(600/s.Lobby.Players), 2), most)
+}
 
 // mostMatches bounds how many are played for their bytes, in players, and by the seeds that a lesson has: matches in towns differ by a fifth.
-func mostMatches(players int) int { return min(max(100_000/players, 16), lessonSeeds) }
+func mostMatches(s scenario.Scenario) int {
+	return min(windowOf(s).share(max(100_000/s.Lobby.Players, 16)), lessonSeeds)
+}
 
 func calibrate(c *cobra.Command, f calibration) error {
 	if err := f.check(); err != nil {
@@ -172,13 +176,13 @@ func calibrate(c *cobra.Command, f calibration) error {
 // measure does what a pass does for one lesson. It reports whether there was anything left to do.
 func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s scenario.Scenario, pass string, pace *pacer) (fresh bool, err error) {
 	if pass == "bytes" {
-		sure, most := f.sure/100, mostMatches(s.Lobby.Players)
+		sure, most := f.sure/100, mostMatches(s)
 		if k := one.Facts; k != nil && k.Matches > 0 && (k.Unsure <= sure && k.Matches >= leastPlayed || k.Matches >= most) {
 			if now := meetsOf(s); k.Meets != now { // recorded before that was known, or was what it is
 				k.Meets, fresh = now, true
 			}
 			if unplayed(k, s) {
-				p, err := playedOf(ctx, s)
+				p, err := playedOf(ctx, s, played(s))
 				if err != nil {
 					return fresh, err
 				}
@@ -194,7 +198,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 			step.KbpsUpPerClient = one.KbpsUpPerClient // of more matches than the ones that came now
 		}
 		if unplayed(step.Facts, s) {
-			if step.Facts.Played, err = playedOf(ctx, s); err != nil {
+			if step.Facts.Played, err = playedOf(ctx, s, played(s)); err != nil {
 				return false, err
 			}
 		}
@@ -252,6 +256,14 @@ func (f *calibration) look(ctx context.Context, m capacity.Measurements, pace *p
 	}, w)
 	f.drift = &d
 	return err
+}
+
+// played is the window in which a lesson's play is to be known.
+func played(s scenario.Scenario) window {
+	if w := windowOf(s); w == longRun {
+		return w
+	}
+	return opening
 }
 
 // unplayed is whether nothing was played of a scenario on its own maps.

@@ -198,6 +198,10 @@ func lessons() (all []lesson) {
 	add(fitted, 30, 2, "far=32 link=delay=30ms,loss=3%", 16)
 	add(fitted, 30, 2, "far=33", 18)
 	add(fitted, 60, 3, "far=35 link=delay=20ms", 24)
+	// Links that are as late as those of phones; ones that are later yet bend the laws of all others.
+	add(fitted, 60, 3, "link=mobile", 64)
+	add(held, 60, 3, "link=mobile", 32)
+	add(held, 60, 3, "link=wifi", 48)
 	draw := func(seed uint64, count int, held bool) {
 		for _, l := range drawnLessons(seed, count, held) {
 			if !slices.ContainsFunc(all, l.is) { // one was drawn that had been chosen
@@ -210,8 +214,20 @@ func lessons() (all []lesson) {
 	draw(8, 24, held)
 	draw(11, 12, held) // drawn when nearly all laws stood (0046)
 	draw(13, 24, held) // and these later still (0047, 0048)
+	add(fitted, 60, 3, "long=1", 48, 96)
+	add(held, 60, 3, "long=1", 32, 64)
+	add(held, 128, 2, "long=1", 10)
+	for _, l := range append(drawnLessons(14, 24, fitted), drawnLessons(15, 16, held)...) { // the long run (0050), where that does not take too long
+		if l.players*l.hz <= longMost {
+			l.unlike = strings.TrimSpace(l.unlike + " long=1")
+			all = append(all, l)
+		}
+	}
 	return all
 }
+
+// longMost is the most commands a second of a lesson whose long run is measured: a minute of one match takes more than a minute for each 10,000 of them.
+const longMost = 6000
 
 // is reports whether o is the same scenario, held out or not.
 func (l lesson) is(o lesson) bool {
@@ -271,10 +287,11 @@ func seedOf(name string, held bool) uint64 {
 	return seed
 }
 
-// scenario is a lesson as a scenario.
+// scenario is a lesson as a scenario, of whose opening so many seconds are measured.
 func (l lesson) scenario(seconds float64) scenario.Scenario {
 	s := scenario.Default()
 	s.Lobby.Players, s.Rates.TickHz, s.Rates.SendEvery = l.players, l.hz, l.every
+	w := window{opening.warm, seconds}
 	for _, field := range strings.Fields(l.unlike) {
 		key, value, _ := strings.Cut(field, "=")
 		var number float64
@@ -301,17 +318,14 @@ func (l lesson) scenario(seconds float64) scenario.Scenario {
 			s.Network.Link = value
 		case "codec":
 			s.Network.Codec = value
+		case "long":
+			w = longRun
 		default:
 			panic("lesson: " + l.unlike) // a test makes them all
 		}
 	}
-	s.Measure.Seconds = seconds
-	settle(&s)
+	settle(&s, w)
 	s.Name = strings.TrimSpace(fmt.Sprintf("n%d %dhz every%d %s", l.players, l.hz, l.every, l.unlike))
 	s.Play.Seed = seedOf(s.Name, l.held)
 	return s
 }
-
-// settle has a match warmed up as measurements are: for two seconds, when all are in and most alive. Later, players die and come back in
-// waves, each match in its own, and cost a third less.
-func settle(s *scenario.Scenario) { s.Measure.WarmSeconds = 2 }

@@ -29,12 +29,12 @@ var playedMost = 14_000_000 // less in short tests
 
 var playedKnown sync.Map // capacity.Played by scenario
 
-// playedOf is what players come to do in matches of a scenario by themselves. They are on the maps that the scenario names, as its matches are: the k-th on that
+// playedOf is what players come to do in a window of matches of a scenario by themselves. They are on the maps that the scenario names, as its matches are: the k-th on that
 // of its seed and k, as a good part of what matches differ by are their maps. Their dice are their own: no match is played that was measured.
-func playedOf(ctx context.Context, s scenario.Scenario) (capacity.Played, error) {
+func playedOf(ctx context.Context, s scenario.Scenario, w window) (capacity.Played, error) {
 	s.Name, s.About, s.Network.Codec = "", "", scenario.Default().Network.Codec
-	s.Lobby.Lobbies, s.Lobby.Most, s.Measure = 1, 0, scenario.Measure{Seconds: matchSeconds}
-	settle(&s)
+	s.Lobby.Lobbies, s.Lobby.Most = 1, 0
+	settle(&s, w)
 	key := fmt.Sprintf("%+v", s)
 	if known, ok := playedKnown.Load(key); ok {
 		return known.(capacity.Played), nil
@@ -66,7 +66,7 @@ func openPlace(s scenario.Scenario, pack *content.Pack) (p place, err error) {
 
 // mostPlayed bounds how many matches of a scenario are played.
 func mostPlayed(s scenario.Scenario) int {
-	all, each := playedMost, int((matchSeconds+s.Measure.WarmSeconds)*float64(s.Rates.TickHz))*s.Lobby.Players
+	all, each := playedMost, int((s.Measure.Seconds+s.Measure.WarmSeconds)*float64(s.Rates.TickHz))*s.Lobby.Players
 	if s.Lobby.Map == "town" {
 		each += playedTown * s.Ground(s.Lobby.Players)
 	}

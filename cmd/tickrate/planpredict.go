@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,30 +28,36 @@ type prediction struct {
 	Headroom float64             `json:"headroom"`   // share of each host that stays free
 	Share    float64             `json:"tick_share"` // of the tick period that a tick may take
 	Money    *capacity.Costs     `json:"costs,omitempty"`
-	Refused  string              `json:"refused,omitempty"` // why there are no costs
-	Verified *capacity.Verdict   `json:"verified,omitempty"`
+	Refused  string              `json:"refused,omitempty"`  // why there are no costs
+	Verified []capacity.Verdict  `json:"verified,omitempty"` // of the first seconds, and in the long run
 }
 
 // modelFacts say what a prediction rests on.
 type modelFacts struct {
-	File          string           `json:"file"`
-	Machine       capacity.Machine `json:"machine"`
-	Commit        string           `json:"commit"`
-	Virtual       bool             `json:"virtual"`
-	Pace          float64          `json:"pace_us,omitempty"` // that its CPU times are of: of a tick of the lobby that is always the same; 0: not known
-	Steps         int              `json:"steps"`
-	HeldOut       int              `json:"held_out"`
-	CPUErrorWorst float64          `json:"cpu_error_worst"` // of the held out ones, relative
-	CPUErrorMean  float64          `json:"cpu_error_mean"`
-	ByteErrWorst  float64          `json:"bytes_error_worst"`
-	ByteErrMean   float64          `json:"bytes_error_mean"`
-	HeldOutTimed  int              `json:"held_out_timed"`       // those that have CPU times
-	CPUWithin     int              `json:"cpu_within_5_percent"` // of those
-	BytesWithin   int              `json:"bytes_within_2_percent"`
+	File        string           `json:"file"`
+	Machine     capacity.Machine `json:"machine"`
+	Commit      string           `json:"commit"`
+	Virtual     bool             `json:"virtual"`
+	Pace        float64          `json:"pace_us,omitempty"` // that its CPU times are of: of a tick of the lobby that is always the same; 0: not known
+	Steps       int              `json:"steps"`
+	modelErrors                  // in a match's first seconds
+	LongRun     modelErrors      `json:"long_run"`
+}
+
+// modelErrors are those of lobbies that a model was not fitted to.
+type modelErrors struct {
+	HeldOut       int     `json:"held_out"`
+	CPUErrorWorst float64 `json:"cpu_error_worst"` // of the held out ones, relative
+	CPUErrorMean  float64 `json:"cpu_error_mean"`
+	ByteErrWorst  float64 `json:"bytes_error_worst"`
+	ByteErrMean   float64 `json:"bytes_error_mean"`
+	HeldOutTimed  int     `json:"held_out_timed"`       // those that have CPU times
+	CPUWithin     int     `json:"cpu_within_5_percent"` // of those
+	BytesWithin   int     `json:"bytes_within_2_percent"`
 }
 
 // errors says how good a model is where it was not fitted.
-func (m modelFacts) errors() string {
+func (m modelErrors) errors() string {
 	if m.HeldOut == 0 {
 		return "others is unknown: nothing was held out"
 	}
@@ -97,21 +104,27 @@ func fitModel(path string) (capacity.Model, modelFacts, error) {
 	if err != nil {
 		return m, modelFacts{}, badUse(fmt.Errorf("%s: expected %w", path, err))
 	}
-	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Pace: ms.Pace, Steps: m.Steps, HeldOut: len(ms.Steps) - m.Steps}
+	f := modelFacts{File: path, Machine: ms.Machine, Commit: ms.Commit, Virtual: m.Virtual, Pace: ms.Pace, Steps: m.Steps}
 	all, err := m.JudgeAll(ms)
 	if err != nil {
 		return m, f, badUse(fmt.Errorf("%s: %w", path, err))
 	}
-	if f.HeldOut > 0 {
-		f.CPUErrorWorst, f.ByteErrWorst, f.CPUErrorMean, f.ByteErrMean = capacity.Worst(all, true)
-		_, f.CPUWithin, f.BytesWithin = capacity.Within(all, 0.05, 0.02)
-		for _, v := range all {
-			if v.HeldOut && v.CPU > 0 {
-				f.HeldOutTimed++
-			}
+	late := func(v capacity.Verdict) bool { return v.LongRun }
+	f.LongRun = errorsOf(slices.DeleteFunc(slices.Clone(all), func(v capacity.Verdict) bool { return !late(v) }))
+	f.modelErrors = errorsOf(slices.DeleteFunc(all, late))
+	return m, f, nil
+}
+
+// errorsOf sums up verdicts.
+func errorsOf(all []capacity.Verdict) (e modelErrors) {
+	e.CPUErrorWorst, e.ByteErrWorst, e.CPUErrorMean, e.ByteErrMean = capacity.Worst(all, true)
+	e.HeldOut, e.CPUWithin, e.BytesWithin = capacity.Within(all, 0.05, 0.02)
+	for _, v := range all {
+		if v.HeldOut && v.CPU > 0 {
+			e.HeldOutTimed++
 		}
 	}
-	return m, f, nil
+	return e
 }
 
 // asked are the facts of a scenario that a model predicts from.
@@ -125,7 +138,7 @@ func asked(sc scenario.Scenario) capacity.Facts {
 		f.Mode = sc.Lobby.Mode
 	}
 	if p, err := impair.ParseProfile(sc.Network.Link); err == nil { // a scenario's links were read before
-		f.Delay, f.Loss = (p.Delay + p.Jitter/2).Seconds(), p.Loss
+		f.Delay, f.Jitter, f.Loss = (p.Delay + p.Jitter/2).Seconds(), p.Jitter.Seconds(), p.Loss
 	}
 	return f
 }
@@ -177,12 +190,14 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 		out.Money, out.Refused = nil, err.Error()
 	}
 	if f.verify {
-		shown.note("verifying the prediction")
-		v, err := verifyModel(c.Context(), &m, f.s, verifySure, facts.Pace)
-		if shown.clear(); err != nil {
-			return err
+		for _, w := range []window{opening, longRun} {
+			shown.note("verifying the prediction, seconds %.0f to %.0f of matches", w.warm, w.warm+w.seconds)
+			v, err := verifyModel(c.Context(), &m, f.s, w, w.sure(), facts.Pace)
+			if shown.clear(); err != nil {
+				return err
+			}
+			out.Verified = append(out.Verified, v)
 		}
-		out.Verified = &v
 	}
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
@@ -195,24 +210,24 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 
 // verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself. Recorded is the pace that the
 // model's CPU times are of: where it is known, that of the machine is measured before and behind them.
-func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, sure, recorded float64) (capacity.Verdict, error) {
+func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, w window, sure, recorded float64) (capacity.Verdict, error) {
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
 	}
 	// Other matches than any that the model was fitted to, or judged by. What is predicted of them is of their maps.
-	s.Measure.Seconds, s.Play.Seed = matchSeconds, s.Play.Seed+4*heldSeed
-	settle(&s)
-	step, err := tell(ctx, s, nil, sure, mostMatches(s.Lobby.Players)/2)
+	s.Play.Seed += 4 * heldSeed
+	settle(&s, w)
+	step, err := tell(ctx, s, nil, sure, mostMatches(s)/2)
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
 	timed, pace, err := timedAt(ctx, recorded, func() (capacity.Step, error) {
-		return rehearse(ctx, s, timedMatches(s.Lobby.Players, timedMost), timedPlays, slowdown{})
+		return rehearse(ctx, s, timedMatches(s, timedMost), timedPlays, slowdown{})
 	})
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
-	if step.Facts.Played, err = playedOf(ctx, s); err != nil {
+	if step.Facts.Played, err = playedOf(ctx, s, w); err != nil {
 		return capacity.Verdict{}, err
 	}
 	step.StageCPUMicros, step.Facts.TimeUnsure = timed.StageCPUMicros, timed.Facts.TimeUnsure
@@ -258,7 +273,7 @@ func (r *rig) verifyNow(ctx context.Context, out *screen) {
 	if _, err := predictable(&m, s); err != nil {
 		return
 	}
-	if v, err := verifyModel(ctx, &m, s, verifyQuick, facts.Pace); err == nil {
+	if v, err := verifyModel(ctx, &m, s, opening, verifyQuick, facts.Pace); err == nil {
 		r.plan.Verified = &v
 		set(fmt.Sprintf("verified, %d players", s.Lobby.Players), verified(v))
 	}
@@ -287,18 +302,39 @@ func printPrediction(w io.Writer, p prediction) {
 	}
 	fmt.Fprintf(w, "model: %s (%s, %s), fitted to %s %s\n", p.Model.File, p.Model.Machine.CPU, p.Model.Commit, several(p.Model.Steps, "lobby"), kind)
 	fmt.Fprintf(w, "  its error on %s\n", p.Model.errors())
+	if c.LongRun != nil {
+		fmt.Fprintf(w, "  in the long run, on %s\n", p.Model.LongRun.errors())
+	}
 	fmt.Fprintf(w, "play: %s\n", playText(f.Played))
 	for _, beyond := range c.Extrapolated {
 		fmt.Fprintf(w, "  beyond what was measured: %s\n", beyond)
 	}
-	fmt.Fprintf(w, "a tick of one lobby: %.0f µs CPU, %.1f %% of its period\n", c.TickMicros, c.TickMicros*float64(f.TickHz)/1e4)
+	tick := func(when string, us float64) {
+		fmt.Fprintf(w, "a tick of one lobby%s: %.0f µs CPU, %.1f %% of its period\n", when, us, us*float64(f.TickHz)/1e4)
+	}
+	if c.LongRun == nil {
+		tick("", c.TickMicros)
+	} else {
+		tick(fmt.Sprintf(" in its first seconds, when %.0f %% are alive", 100*f.Alive), c.TickMicros)
+	}
 	for _, s := range c.Stages {
 		if s.Mean >= 0.02*c.TickMicros {
 			fmt.Fprintf(w, "  %-11s %8.1f µs %5.1f %%\n", s.Name, s.Mean, 100*s.Mean/c.TickMicros)
 		}
 	}
-	fmt.Fprintf(w, "all lobbies: %.2f cores, %.1f MB, %.2f Mbit/s out, %.0f datagrams/s out, %.0f in\n", c.Cores, c.MemoryMB, c.EgressMbps, c.PacketsOut, c.PacketsIn)
-	fmt.Fprintf(w, "a client: %.1f kbit/s down, %.1f up, sees %.1f others\n", c.KbpsDown, c.KbpsUp, f.Visible)
+	if late := c.LongRun; late != nil {
+		tick(fmt.Sprintf(" in the long run, when %.0f %% are alive", 100*late.Facts.Alive), late.TickMicros)
+	}
+	all := "all lobbies"
+	if c.LongRun != nil {
+		all += ", in their first seconds"
+	}
+	fmt.Fprintf(w, "%s: %.2f cores, %.1f MB, %.2f Mbit/s out, %.0f datagrams/s out, %.0f in\n", all, c.Cores, c.MemoryMB, c.EgressMbps, c.PacketsOut, c.PacketsIn)
+	down := ""
+	if c.LongRun != nil {
+		down = fmt.Sprintf(", %.1f in the long run", c.LongRun.KbpsDown)
+	}
+	fmt.Fprintf(w, "a client: %.1f kbit/s down%s; %.1f up; sees %.1f others\n", c.KbpsDown, down, c.KbpsUp, f.Visible)
 	if c.Squeezed {
 		fmt.Fprintln(w, "  more would be sent: the budget holds it down, and rows wait")
 	}
@@ -316,20 +352,27 @@ func printPrediction(w io.Writer, p prediction) {
 		if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
 			money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour", m.HostsMonth, p.Prices.Currency, m.EgressMonth, m.PlayerHour)
 		}
-		fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out%s\n", several(m.Concurrent, "player"), several(m.Hosts, "host"), m.EgressMbps, money)
+		out := fmt.Sprintf("%.0f Mbit/s out", m.EgressMbps)
+		if c.LongRun != nil {
+			out += fmt.Sprintf(", %.0f in the long run", m.LongRunMbps)
+		}
+		fmt.Fprintf(w, "%s at a time: %s, %s%s\n", several(m.Concurrent, "player"), several(m.Hosts, "host"), out, money)
 	}
-	if v := p.Verified; v != nil {
-		fmt.Fprintln(w, verified(*v))
+	for _, v := range p.Verified {
+		fmt.Fprintln(w, verified(v))
 	}
 }
 
 // verified says how far a prediction was off, and how far off the measurements may be; and how fast the machine was that they were made on.
 func verified(v capacity.Verdict) string {
-	at := ""
+	at, when := "", ""
 	if v.Pace > 0 {
 		at = ", at the recorded pace"
 	}
-	return fmt.Sprintf("verified: CPU %.1f µs a tick%s (± %.1f %%, as matches differ), predicted %.1f (%+.1f %%); %.0f B/s a client (± %.1f %%), predicted %.0f (%+.1f %%); %s", v.Paced(),
+	if v.LongRun {
+		when = " in the long run"
+	}
+	return fmt.Sprintf("verified%s: CPU %.1f µs a tick%s (± %.1f %%, as matches differ), predicted %.1f (%+.1f %%); %.0f B/s a client (± %.1f %%), predicted %.0f (%+.1f %%); %s", when, v.Paced(),
 		at, 100*v.CPUUnsure, v.CPUPredicted, 100*v.CPUError(), v.Bytes, 100*v.BytesUnsure, v.BytesPredicted, 100*v.BytesError(), paceText(v))
 }
 

@@ -208,7 +208,7 @@ func TestVerifiedAtThePace(t *testing.T) {
 	const nothing = 1e-6
 	s := seven(t, "pace")
 	for _, recorded := range []float64{0, nothing} {
-		v, err := verifyModel(t.Context(), &m, s, 1, recorded)
+		v, err := verifyModel(t.Context(), &m, s, opening, 1, recorded)
 		if err != nil {
 			t.Fatal(err)
 		}

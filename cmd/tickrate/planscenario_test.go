@@ -121,7 +121,7 @@ func TestLessons(t *testing.T) {
 	names, seeds, held := map[string]bool{}, map[[2]uint64]bool{}, 0
 	for _, l := range lessons() {
 		s := l.scenario(matchSeconds)
-		if block := [2]uint64{s.Play.Seed / heldSeed, s.Play.Seed % heldSeed / lessonSeeds}; seeds[block] || mostMatches(l.players) > lessonSeeds {
+		if block := [2]uint64{s.Play.Seed / heldSeed, s.Play.Seed % heldSeed / lessonSeeds}; seeds[block] || mostMatches(s) > lessonSeeds {
 			t.Errorf("%s: seeds from %d on are another's", s.Name, s.Play.Seed)
 		} else {
 			seeds[block] = true
@@ -219,8 +219,9 @@ func TestRehearsalRepeats(t *testing.T) {
 		}
 		return 0
 	}
-	if stage(c, "snapshot") < 2*stage(a, "snapshot") || c.Facts.Bytes != a.Facts.Bytes {
-		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), stage(a, "snapshot"))
+	before := min(stage(a, "snapshot"), stage(b, "snapshot")) // a busy machine may have been slower in one
+	if stage(c, "snapshot") < 2*before || c.Facts.Bytes != a.Facts.Bytes {
+		t.Errorf("slowed fourfold: %g µs, before %g", stage(c, "snapshot"), before)
 	}
 }
 

@@ -19,7 +19,6 @@ func BenchmarkPlayOn(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := c.l.scenario(matchSeconds)
-			settle(&s)
 			b.ReportAllocs()
 			ticks, pack := 0, content.Default()
 			for i := 0; b.Loop(); i++ { // the same few matches whatever b.N is

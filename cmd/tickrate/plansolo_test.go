@@ -189,24 +189,24 @@ func TestPlayed(t *testing.T) {
 // is measured, nor of one that a prediction is verified with.
 func TestPlayedIsKept(t *testing.T) {
 	s := lesson{12, 30, 3, "", true}.scenario(4)
-	one, err := playedOf(t.Context(), s)
+	one, err := playedOf(t.Context(), s, opening)
 	if err != nil || one.Matches < 2*playedBatch {
 		t.Fatalf("%+v, %v", one, err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.Network.Codec, s.Lobby.Lobbies, s.Name = "range", 5, "another"
-	if again, err := playedOf(gone, s); again != one || err != nil {
+	if again, err := playedOf(gone, s, opening); again != one || err != nil {
 		t.Errorf("%+v, %v: want %+v again", again, err, one)
 	}
 	s.Lobby.Players++
-	if p, err := playedOf(gone, s); err == nil || p.Matches != 0 {
+	if p, err := playedOf(gone, s, opening); err == nil || p.Matches != 0 {
 		t.Errorf("%+v though nobody waits for it", p)
 	}
 	for after := time.Millisecond; after < 400*time.Millisecond; after *= 3 { // nor is a part of it said to be all, whenever it ends
 		s.Lobby.Players++
 		soon, cancel := context.WithTimeout(t.Context(), after)
-		if p, err := playedOf(soon, s); err == nil && p.Matches < 2*playedBatch || err != nil && p != (capacity.Played{}) {
+		if p, err := playedOf(soon, s, opening); err == nil && p.Matches < 2*playedBatch || err != nil && p != (capacity.Played{}) {
 			t.Errorf("%+v and %v after %v", p, err, after)
 		}
 		cancel()

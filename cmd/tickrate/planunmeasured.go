@@ -48,8 +48,17 @@ func predicted(ctx context.Context, m *capacity.Model, sc scenario.Scenario, fro
 	if err != nil {
 		return p, badUse(fmt.Errorf("%s: %w", from, err))
 	}
-	if f.Played, err = playedOf(ctx, sc); err != nil {
+	if f.Played, err = playedOf(ctx, sc, opening); err != nil {
 		return p, err
 	}
-	return m.Predict(f)
+	if p, err = m.Predict(f); err != nil {
+		return p, err
+	}
+	f.LongRun = true
+	if f.Played, err = playedOf(ctx, sc, longRun); err != nil {
+		return p, err
+	}
+	late, err := m.Predict(f)
+	p.LongRun = &late
+	return p, err
 }

@@ -90,7 +90,7 @@ func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow s
 func (r *rehearsal) lobby() (cfg server.Config, err error) {
 	cfg, side, err := lobbyOf(r.s)
 	r.facts = asked(r.s)
-	r.facts.Virtual, r.facts.Plays, r.facts.Lobbies, r.facts.Side = true, r.plays, 1, side
+	r.facts.Virtual, r.facts.Plays, r.facts.Lobbies, r.facts.Side, r.facts.LongRun = true, r.plays, 1, side, windowOf(r.s) == longRun
 	return cfg, err
 }
 
