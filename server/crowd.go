@@ -128,6 +128,9 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	if g.fights == nil {
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
+	if g.bucket.Rate() != 0 {
+		g.wake(l)
+	}
 	slot := l.eye(g)
 	if slot < 0 {
 		return s.blank

@@ -108,6 +108,16 @@ func (c *Client) See(g *Grid, v Viewer) {
 	c.looked = g.fills
 }
 
+// Caught takes in that the client was told of everybody in snapshots in which it did not look, the last time of those of seen: nobody
+// waits. It is for a client to which nobody is hidden.
+func (c *Client) Caught(seen []uint64) {
+	copy(c.seen, seen)
+	if c.weighs {
+		clear(c.lanes)
+		c.weighs = false
+	}
+}
+
 // seenNow is which rows of word i are seen from a cell, by a team, or were a moment ago.
 func (c *Client) seenNow(g *Grid, i int, from *view, team []uint64, own int) (seen uint64) {
 	here, now := g.here[i], from.all[i]

@@ -1,0 +1,307 @@
+package server
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
+// ticks, and once all are in they are sent the same bytes, in the same blocks.
+func TestLooseBudgetIsNone(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg  Config
+		n    int
+		loss float64
+	}{
+		0: {Config{Players: 32, Kbps: 256}, 32, 0},
+		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05},
+		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0},
+		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1},
+	} {
+		free := c.cfg
+		free.Kbps = 0
+		a, b := newTable(t, c.n, free), newTable(t, c.n, c.cfg)
+		for range c.cfg.Spectators {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		rows, bytes := 0, [2]uint64{}
+		for at := range brief(8, 5) * 60 {
+			if at == 180 {
+				bytes = [2]uint64{a.count(BytesOut), b.count(BytesOut)}
+			}
+			a.lossy(&ka)
+			b.lossy(&kb)
+			if n := a.alike(b); at >= 180 {
+				rows += n
+			}
+		}
+		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
+		if rows < c.n*c.n*60 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
+		}
+		if c.loss == 0 && bytes[0] != bytes[1] {
+			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
+		}
+		for _, slot := range b.lobby.live {
+			g := &b.lobby.guests[slot]
+			if c.loss == 0 && (g.byRow || g.chose != choseAll) {
+				t.Errorf("%d: guest %v is still told row by row", i, g.id)
+			}
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Why != WhyTold {
+				t.Errorf("%d: %v", i, v.Sentence())
+			}
+		}
+	}
+}
+
+// alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
+func (b *table) alike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [ghost.PublicFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		if p.Newest() != q.Newest() || p.ID() != q.ID() {
+			b.t.Fatalf("tick %d, client %d: one has %d, the other %d", b.lobby.match.Tick(), n, p.Newest(), q.Newest())
+		}
+		for slot := range b.lobby.cfg.Players {
+			id, held := p.Row(p.Newest(), slot, want[:])
+			other, too := q.Row(q.Newest(), slot, got[:])
+			switch {
+			case id == 0 && other == 0: // that nobody is there is said once, or each time
+			case id != other || held != too || got != want:
+				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			default:
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
+type patient struct {
+	who        []ecs.NetID
+	last, seen []map[int]uint16 // by guest's slot, by slot
+	longest    int              // intervals that a row in sight has waited
+	blocks     int              // snapshots in blocks
+	rows       int              // and row by row
+}
+
+func newPatient(guests int) *patient {
+	p := &patient{who: make([]ecs.NetID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+	return p
+}
+
+// look takes in the snapshots of a tick, and fails where a thin says otherwise.
+func (p *patient) look(b *table) {
+	b.t.Helper()
+	l := b.lobby
+	now := l.match.Tick()
+	f := l.frames.At(now)
+	for _, slot := range l.live {
+		g := &l.guests[slot]
+		if !g.ready || g.sent != now {
+			continue
+		}
+		if p.who[slot] != g.id {
+			p.who[slot], p.last[slot], p.seen[slot] = g.id, map[int]uint16{}, map[int]uint16{}
+		}
+		last, seen, interval := p.last[slot], p.seen[slot], g.index(now, l)
+		if p.rows++; !g.byRow {
+			p.rows, p.blocks = p.rows-1, p.blocks+1
+		}
+		for other := range l.cfg.Players {
+			_, was := seen[other]
+			delete(seen, other)
+			if f.ID(other) == 0 || g.byRow && g.thin.seen[other>>6]>>(other&63)&1 == 0 {
+				continue
+			}
+			if seen[other] = 1; !was {
+				last[other] = interval
+			}
+			p.longest = max(p.longest, int(interval-last[other]))
+			if said, known := g.tracker.Said(other); said && known {
+				last[other] = interval
+			}
+			if weight := g.eyes.Weight(other); g.byRow && (g.thin.last[other] != last[other] || last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, g.id, other, g.thin.last[other], weight, last[other], interval)
+			}
+		}
+	}
+}
+
+// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no guest is sent a byte more than its
+// bucket gives, nobody in sight waits until its baseline is gone, all is decoded, what is held is what was there, and nothing that
+// waits is forgotten or waits for longer because of the time before.
+func TestBudgetBeginsToBind(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg   Config
+		n     int
+		loss  float64
+		kbps  []int // by turns, two seconds each
+		every uint8
+	}{
+		0: {Config{Players: 32}, 32, 0, []int{300, 24}, 1},
+		1: {Config{Players: 70}, 66, 0, []int{400, 32, 16}, 1},
+		2: {Config{Players: 32}, 30, 0.05, []int{300, 20}, 1},
+		3: {Config{Players: 32, ChecksumEvery: 3}, 32, 0, []int{45, 50}, 1}, // about as much as it takes
+		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
+	} {
+		c.cfg.Kbps = c.kbps[0]
+		b := newTable(t, c.n, c.cfg)
+		b.turning(uint64(i))
+		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newPatient(c.cfg.Players)
+		for range brief(6, 3) {
+			for _, kbps := range c.kbps {
+				b.lobby.cfg.Kbps = kbps
+				began, sent := b.now, map[int32]uint64{}
+				for _, slot := range b.lobby.live {
+					g := &b.lobby.guests[slot]
+					g.pace(c.every, 0, b.lobby)
+					sent[slot] = g.traffic.down
+				}
+				for range 120 {
+					b.lossy(&k)
+					p.look(b)
+				}
+				for slot, was := range sent {
+					g := &b.lobby.guests[slot]
+					rate, share := float64(g.bucket.Rate()), g.share(b.lobby).Seconds()
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
+					if rate != 0 && float64(g.traffic.down-was) > most {
+						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.traffic.down-was, b.now-began, kbps)
+					}
+				}
+			}
+		}
+		t.Logf("%d: %d snapshots in blocks, %d row by row, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.rows, b.count(Squeezed), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks < p.rows/10 || b.count(Squeezed) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d row by row, %d squeezed", i, p.longest, p.blocks, p.rows, b.count(Squeezed))
+		}
+		b.agrees(100)
+		for n, p := range b.players {
+			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
+				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)
+			}
+		}
+	}
+}
+
+// Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that goes row by row.
+func TestSlotsChangeBehindBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
+	b.turning(5)
+	p := newPatient(32)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range brief(10, 4) {
+		for at := range 120 {
+			if at%40 == 20 {
+				b.swap(rng.IntN(len(b.players)))
+			}
+			if at == 60 {
+				b.setKbps(24)
+			}
+			b.turn()
+			p.look(b)
+		}
+		b.setKbps(400)
+	}
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(Squeezed) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(Squeezed), p.longest)
+	}
+}
+
+// setKbps gives all guests another limit.
+func (b *table) setKbps(kbps int) {
+	b.lobby.cfg.Kbps = kbps
+	for _, slot := range b.lobby.live {
+		b.lobby.guests[slot].pace(1, 0, b.lobby)
+	}
+}
+
+// swap makes a client leave, and another come.
+func (b *table) swap(n int) {
+	b.t.Helper()
+	b.players[n].Leave(b.now)
+	out := b.players[n].Outgoing(b.now)
+	for i := range out.Len() {
+		_, d := out.At(i)
+		b.ends[n].send(d)
+	}
+	b.players, b.ends = append(b.players[:n], b.players[n+1:]...), append(b.ends[:n], b.ends[n+1:]...)
+	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+}
+
+// What hits were long ago is no fight any more when weights are asked for again.
+func TestFightsBehindBlocks(t *testing.T) {
+	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})
+	b.think = func(int) client.Intent { return client.Intent{} }
+	b.play(2)
+	l := b.lobby
+	g, other := &l.guests[b.players[0].ID().Index()], b.players[1].ID().Index()
+	if g.byRow || g.eyes == nil {
+		t.Fatal("not in blocks")
+	}
+	g.hits(other)
+	l.crowd.till[other] = l.match.Tick() + 2*fightSeconds*60
+	b.play(5)
+	if g.blocks == 0 || g.foesAre(other) == 0 {
+		t.Fatal("the hit was not noted")
+	}
+	l.look(g, true)
+	if g.foesAre(other) != 0 || g.blocks != 0 {
+		t.Error("who was hit five seconds ago is still a foe")
+	}
+	g.hits(other)
+	g.blocks, l.crowd.till[other] = l.match.Tick(), l.match.Tick()+1
+	l.crowd.hot[other>>6] |= 1 << (other & 63)
+	g.turned = 0
+	if l.look(g, true); g.foesAre(other) == 0 {
+		t.Error("who was hit just now is no foe")
+	}
+}
+
+// foesAre is in how many of a guest's sets a slot is.
+func (g *guest) foesAre(slot int) (n int) {
+	for _, w := range [2]uint64{g.fights[slot>>6], g.fights[len(g.fights)/2+slot>>6]} {
+		n += int(w >> (slot & 63) & 1)
+	}
+	return n
+}
+
+// A tick in which nobody's limit binds allocates nothing, nor does the first in which all do.
+func TestLooseTickAllocatesNothing(t *testing.T) {
+	alone(t)
+	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, Far: 12}} {
+		b := newTable(t, 40, cfg)
+		b.turning(1)
+		b.play(brief(4, 2))
+		before := b.counted()
+		tick := func() {
+			b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
+			if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(Squeezed) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(Squeezed))
+		}
+		b.setKbps(16)
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(Squeezed) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(Squeezed))
+		}
+	}
+}
