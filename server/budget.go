@@ -137,12 +137,9 @@ func rowBits(bytes, head int) int {
 
 // squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
 func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
-	s, rows := &l.crowd, 0
-	for _, w := range see {
-		rows += bits.OnesCount64(w)
-	}
+	s := &l.crowd
 	asBlocks := blockBits * l.frames.Groups()
-	if l.encoder.Most(rows)+asBlocks <= most { // as is found below, without weighing
+	if l.encoder.Most(size(see))+asBlocks <= most { // as is found below, without weighing
 		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
 		return false
 	}
@@ -181,12 +178,14 @@ func (l *Lobby) told(g *guest, t tick.Tick) {
 		g.blocks = t // wake makes of it what follows, if it is ever asked for
 		return
 	}
-	if g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil { // nothing waits
+	g.blocks = 0
+	if g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil || g.thin.even == t { // nothing waits
 		return
 	}
 	said := l.packer.Said(l.crowd.said[:0])
 	g.eyes.Sent(said)
 	if g.thin.last != nil {
+		g.thin.rise(l, g)
 		g.thin.said(said, g.index(t, l))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a
@@ -14,10 +15,11 @@ import (
 // has room for swings with events, things and debts, so it is the mean of many that counts: else the edge of sight would swing, too. It
 // takes 2 bytes a slot of guests with a limit.
 type thin struct {
-	last []uint16 // by slot: the interval in which it was last said, or came in sight
-	seen []uint64 // what was in sight in the last snapshot
-	room int      // mean bits of a snapshot for rows
-	full bool     // the last snapshot that went row by row had no room for all
+	last []uint16  // by slot: the interval in which it was last said, or came in sight
+	seen []uint64  // what was in sight in the last snapshot
+	room int       // mean bits of a snapshot for rows
+	even tick.Tick // of the last snapshot, if it said all that was in sight and last does not say so; else 0
+	full bool      // the last snapshot that went row by row had no room for all
 }
 
 // reserve makes room for so many words of slots, if there is none.
@@ -30,12 +32,12 @@ func (h *thin) reserve(words int) {
 func (h *thin) reset() {
 	clear(h.last)
 	clear(h.seen)
-	h.room, h.full = 0, false
+	h.room, h.even, h.full = 0, 0, false
 }
 
-// ration chooses for a guest with a limit. Where its line has room for all blocks it is told what others are who have none, and
-// nobody waits: nothing of what picks rows is worked out, and wake makes up for it when it is needed. While rows have to wait nobody
-// asks for blocks: they would be made for this guest alone, against baselines of long ago.
+// ration chooses for a guest with a limit. While its line has room for all that it is to be told it is told as who has none, in blocks or row
+// by row, and nobody waits: nothing of what picks rows is kept up, and wake and rise make up for it once it is needed. Where the last
+// snapshot had no room for all, nothing is tried first: blocks would be made for this guest alone, against baselines of long ago.
 func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	room := g.bucket.Room(now, g.share(l))
 	if l.shed >= ShedDetail {
@@ -43,13 +45,41 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	}
 	h, most := &g.thin, rowBits(room, head)
 	h.mean(most)
-	if l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && !h.full && l.shed < ShedDetail && l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most) {
-		g.byRow, g.chose = false, choseAll
-		return
+	if !h.full {
+		if l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most) {
+			g.byRow, g.chose = false, choseAll
+			return
+		}
+		if see := l.look(g, false); l.roomy(g, see, most) {
+			h.reserve(len(see))
+			copy(h.seen, see)
+			h.even = l.match.Tick()
+			return
+		}
+		l.gain(g)
+	} else {
+		l.look(g, true)
 	}
 	g.chose = choseThin
-	see, narrowed := h.fit(l, g, l.look(g, true))
+	see := g.eyes.Seen()
+	if g.eyed < 0 {
+		see = l.crowd.blank
+	}
+	see, narrowed := h.fit(l, g, see)
 	h.full = l.squeeze(g, see, most) || narrowed
+}
+
+// roomy begins a snapshot of all rows of see if these go into so many bits. False: they may not, or there are more than the line carries.
+func (l *Lobby) roomy(g *guest, see []uint64, most int) bool {
+	rows := size(see)
+	if rows > g.thin.carries(l, g) {
+		return false
+	}
+	if l.encoder.Most(rows)+blockBits*l.frames.Groups() <= most { // without a look at any of them
+		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
+		return true
+	}
+	return l.packer.BeginRowsWithin(l.encoder, g.tracker, l.crowd.with(see), most)
 }
 
 // mean takes the bits of a snapshot for rows into the mean.
@@ -60,29 +90,43 @@ func (h *thin) mean(most int) {
 	h.room += (most - h.room) / roomShare
 }
 
-// wake makes what a guest waits for what it would be had its snapshots gone row by row while they went as blocks: of all who were there
-// in the last of those it was told then, and of nobody later.
+// carries is how many rows the line carries by its mean, each at its dearest.
+func (h *thin) carries(l *Lobby, g *guest) int {
+	all, patience := turns(l, g)
+	return max(1, (h.room-entryBits/2)*(all-patience)/entryBits) // of each snapshot half a row's room is left over that the next does not fit in
+}
+
+// size is how many rows are in a set.
+func size(set []uint64) (n int) {
+	for _, w := range set {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// rise notes of what was in sight in the last snapshot that it was told then, if all was.
+func (h *thin) rise(l *Lobby, g *guest) {
+	if h.even != 0 {
+		h.said(h.seen, g.index(h.even, l))
+		h.even = 0
+	}
+}
+
+// wake makes of blocks what a look would have left had the last of them gone row by row: all who were there were in sight, and said.
 func (g *guest) wake(l *Lobby) {
 	if g.blocks == 0 {
 		return
 	}
-	h, f, then := &g.thin, l.frames.At(g.blocks), g.index(g.blocks, l)
+	h, f := &g.thin, l.frames.At(g.blocks)
 	h.reserve(l.crowd.grid.Words())
 	clear(h.seen)
 	for slot := range l.guests {
 		if f == nil || f.ID(slot) != 0 { // of so long ago that nobody knows: all wait since
 			h.seen[slot>>6] |= 1 << (slot & 63)
-			h.last[slot] = then
 		}
 	}
 	g.eyes.Caught(h.seen)
-	if l.match.Tick() >= g.turned { // nobody turned the sets of its fights either: what they have of late is still hot
-		now := g.fights[len(g.fights)/2:]
-		for i := range now {
-			now[i] &= l.crowd.hot[i]
-		}
-	}
-	g.blocks = 0
+	h.even, g.blocks = g.blocks, 0
 }
 
 // roomShare is the part of the mean that the newest snapshot has: a mean over a third of the time that a baseline lasts.
@@ -99,13 +143,9 @@ func turns(l *Lobby, g *guest) (all, patience int) {
 func (h *thin) fit(l *Lobby, g *guest, see []uint64) (_ []uint64, narrowed bool) {
 	s, now := &l.crowd, g.index(l.match.Tick(), l)
 	h.reserve(len(see))
-	count := 0
-	for _, w := range see {
-		count += bits.OnesCount64(w)
-	}
-	all, patience := turns(l, g)
-	carried := max(1, (h.room-entryBits/2)*(all-patience)/entryBits) // of each snapshot half a row's room is left over that the next does not fit in
-	if narrowed = count > carried; narrowed {
+	h.rise(l, g)
+	carried := h.carries(l, g)
+	if narrowed = size(see) > carried; narrowed {
 		s.nearest(see, h.seen, max(0, l.eye(g)), carried)
 		see = s.near
 		l.Stats.Count[Narrowed].Inc()

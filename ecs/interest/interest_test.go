@@ -72,12 +72,20 @@ func TestClientEqualsTwin(t *testing.T) {
 				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
 			}
 			fights := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
+			all, late := rng.IntN(5) == 0, rng.IntN(5) == 0
+			if late { // as of somebody to whom all was sent
+				clear(twin.weight)
+			}
 			twin.look(g, sc, v, fights)
-			all := rng.IntN(5) == 0
-			if all {
+			switch {
+			case late:
+				c.See(g, v)
+				c.Weigh(g, v, fights)
+				all = false
+			case all:
 				c.See(g, v)
 				clear(twin.weight)
-			} else {
+			default:
 				c.Look(g, v, fights)
 			}
 			for slot := range slots {
