@@ -183,8 +183,10 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					sent[slot] = g.traffic.down
 				}
 				for range 120 {
+					rooms := b.rooms()
 					b.lossy(&k)
 					p.look(b)
+					b.inRoom(rooms)
 				}
 				for slot, was := range sent {
 					g := &b.lobby.guests[slot]
@@ -207,6 +209,120 @@ func TestBudgetBeginsToBind(t *testing.T) {
 			}
 		}
 	}
+}
+
+// purse is what a guest may be sent, and has been.
+type purse struct {
+	room int
+	sent uint64
+}
+
+// rooms is what all guests with a limit may be sent in the coming tick.
+func (b *table) rooms() map[int32]purse {
+	m, l := map[int32]purse{}, b.lobby
+	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
+	for _, slot := range l.live {
+		if g := &l.guests[slot]; g.bucket.Rate() != 0 {
+			m[slot] = purse{g.bucket.Room(next, g.share(l)), g.traffic.down}
+		}
+	}
+	return m
+}
+
+// inRoom fails if a guest that was told all was sent more than it had room for.
+func (b *table) inRoom(rooms map[int32]purse) {
+	b.t.Helper()
+	for slot, was := range rooms {
+		g := &b.lobby.guests[slot]
+		if n := g.traffic.down - was.sent; g.sent == b.lobby.match.Tick() && g.chose != choseThin && int(n) > was.room {
+			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", g.sent, g.id, n, was.room)
+		}
+	}
+}
+
+// When a limit begins to bind, all waits and weighs as in the honest twin: a lobby that keeps accounts of each snapshot, as if none
+// before had had room for all.
+func TestWakesAsIfItNeverSlept(t *testing.T) {
+	alone(t)
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, Far: 12}, {Players: 90, Far: 12, Spectators: 2}} {
+		cfg.Kbps = 1000
+		n := cfg.Players - 10
+		a, b := newTable(t, n, cfg), newTable(t, n, cfg)
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		rng, waited := rand.New(rand.NewPCG(6, uint64(i))), 0
+		if cfg.Spectators > 0 {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		turn := func() {
+			for _, slot := range b.lobby.live {
+				b.lobby.guests[slot].thin.full = true
+			}
+			a.turn()
+			b.turn()
+		}
+		for range brief(12, 5) {
+			for at := range 60 + rng.IntN(90) {
+				switch gone := rng.IntN(n); {
+				case at != 30:
+				case len(a.players) < cfg.Players-2 && rng.IntN(2) == 0: // another slot
+					a.sit(client.Config{}, nil)
+					b.sit(client.Config{}, nil)
+				default:
+					a.swap(gone)
+					b.swap(gone)
+				}
+				turn()
+			}
+			a.setKbps(20)
+			b.setKbps(20)
+			a.lobby.crowd.overdue = a.lobby.crowd.overdue[:0]
+			for range 3 { // one snapshot each
+				turn()
+				waited += a.wakesAs(b)
+			}
+			if len(a.lobby.crowd.overdue) != 0 {
+				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.crowd.overdue))
+			}
+			a.setKbps(1000)
+			b.setKbps(1000)
+		}
+		if waited < 1000 {
+			t.Errorf("%d: only %d rows had to wait", i, waited)
+		}
+	}
+}
+
+// wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
+// how many rows that are.
+func (b *table) wakesAs(twin *table) (waited int) {
+	b.t.Helper()
+	for _, slot := range b.lobby.live {
+		g, h := &b.lobby.guests[slot], &twin.lobby.guests[slot]
+		if g.sent != b.lobby.match.Tick() || g.chose != choseThin {
+			continue
+		}
+		if h.sent != g.sent || h.chose != choseThin {
+			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", g.id, g.chose, g.sent, h.chose, h.sent)
+		}
+		for other := range b.lobby.cfg.Players {
+			said, _ := g.tracker.Said(other)
+			too, _ := h.tracker.Said(other)
+			bit := uint64(1) << (other & 63)
+			if sees := g.thin.seen[other>>6] & bit; sees != h.thin.seen[other>>6]&bit {
+				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", g.sent, g.id, other, sees != 0)
+			} else if sees == 0 || said || too {
+				continue
+			}
+			waited++
+			if x, y := g.thin.last[other], h.thin.last[other]; x != y || g.eyes.Weight(other) != h.eyes.Weight(other) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
+					g.sent, g.id, other, x, g.eyes.Weight(other), y, h.eyes.Weight(other))
+			}
+		}
+	}
+	return waited
 }
 
 // Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that goes row by row.
