@@ -46,11 +46,12 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	h, most := &g.thin, rowBits(room, head)
 	h.mean(most)
 	if !h.full {
-		if l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most) {
+		sure := !l.things.more() // else more of those comes in later packages, and nobody knows how much
+		if sure && l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most) {
 			g.byRow, g.chose = false, choseAll
 			return
 		}
-		if see := l.look(g, false); l.roomy(g, see, most) {
+		if see := l.look(g, false); sure && l.roomy(g, see, most) {
 			h.reserve(len(see))
 			copy(h.seen, see)
 			h.even = l.match.Tick()

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -16,16 +17,19 @@ import (
 func TestLooseBudgetIsNone(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
-		cfg  Config
-		n    int
-		loss float64
+		cfg   Config
+		n     int
+		loss  float64
+		fires bool // then much flies
 	}{
-		0: {Config{Players: 32, Kbps: 256}, 32, 0},
-		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05},
-		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0},
-		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1},
-		4: {Config{Players: 32, Kbps: 256, Far: 12}, 32, 0},
-		5: {Config{Players: 90, Kbps: 600, Far: 20, Spectators: 1}, 80, 0.05},
+		0: {Config{Players: 32, Kbps: 256}, 32, 0, false},
+		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05, false},
+		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0, false},
+		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1, false},
+		4: {Config{Players: 32, Kbps: 256, Far: 12}, 32, 0, false},
+		5: {Config{Players: 90, Kbps: 600, Far: 20, Spectators: 1}, 80, 0.05, false},
+		6: {Config{Players: 32, Kbps: 1500, Rules: sim.Rules{Mix: true}}, 32, 0, true},
+		7: {Config{Players: 80, Kbps: 4000, Rules: sim.Rules{Mix: true}}, 80, 0, true},
 	} {
 		free := c.cfg
 		free.Kbps = 0
@@ -37,22 +41,30 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
 		a.turning(uint64(i))
 		b.turning(uint64(i))
-		rows, bytes := 0, [2]uint64{}
+		if c.fires {
+			a.firing(uint64(i))
+			b.firing(uint64(i))
+		}
+		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range brief(8, 5) * 60 {
 			if at == 180 {
-				bytes = [2]uint64{a.count(BytesOut), b.count(BytesOut)}
+				bytes, waits = [2]uint64{a.count(BytesOut), b.count(BytesOut)}, b.count(ThingsWait)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
 			if n := a.alike(b); at >= 180 {
 				rows += n
+				things += a.thingsAlike(b)
 			}
 		}
 		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
 		if rows < c.n*c.n*40 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
 			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
 		}
-		if c.loss == 0 && bytes[0] != bytes[1] {
+		if waits = b.count(ThingsWait) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(Snapshots))
+		}
+		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
 		}
 		for _, slot := range b.lobby.live {
@@ -84,6 +96,45 @@ func (b *table) alike(o *table) (rows int) {
 			case id != other || held != too || got != want:
 				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
 			default:
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// thingsAlike is alike for what flies and stands about.
+func (b *table) thingsAlike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [ghost.ThingFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		for slot := range b.lobby.things.berths {
+			id, _ := p.ThingRow(p.Newest(), slot, want[:])
+			other, _ := q.ThingRow(q.Newest(), slot, got[:])
+			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
+				continue
+			}
+			if id != other || got != want {
+				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			}
+			rows++
+		}
+	}
+	return rows
+}
+
+// thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
+func (b *table) thingsAgree() (rows int) {
+	b.t.Helper()
+	var got, want [ghost.ThingFields]int32
+	for n, p := range b.players {
+		f := b.lobby.things.frames.At(p.Newest())
+		for slot := range b.lobby.things.berths {
+			if id, held := p.ThingRow(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+				if was := f.Row(slot, want[:]); was != id || got != want {
+					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
+				}
 				rows++
 			}
 		}
@@ -168,11 +219,16 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
 		5: {Config{Players: 32, Far: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
 		6: {Config{Players: 70, Far: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
+		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
 	} {
 		c.cfg.Kbps = c.kbps[0]
 		b := newTable(t, c.n, c.cfg)
 		b.turning(uint64(i))
 		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newPatient(c.cfg.Players)
+		things := 0
+		if c.cfg.Rules.Mix {
+			b.firing(uint64(i))
+		}
 		for range brief(6, 3) {
 			for _, kbps := range c.kbps {
 				b.lobby.cfg.Kbps = kbps
@@ -187,6 +243,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					b.lossy(&k)
 					p.look(b)
 					b.inRoom(rooms)
+					things += b.thingsAgree()
 				}
 				for slot, was := range sent {
 					g := &b.lobby.guests[slot]
@@ -202,7 +259,9 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(Squeezed) == 0 {
 			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(Squeezed))
 		}
-		b.agrees(100)
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(ThingsWait) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(ThingsWait))
+		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
 				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)

@@ -46,7 +46,7 @@ func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool 
 			return false
 		}
 	}
-	k.whole = true
+	k.showsAll(e.frame.here)
 	return true
 }
 

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -158,8 +159,17 @@ func TestBeginWithin(t *testing.T) {
 		}
 		most := max(0, bits+rapid.IntRange(-400, 400).Draw(t, "spare"))
 		var p, twin Packer
-		if ok := p.BeginWithin(e, k, first, end, most); ok != (based && bits <= most) || ok != k.whole {
-			t.Fatalf("%d bits of %d, all with baselines: %v; begun: %v, the tracker was told: %v", bits, most, based, ok, k.whole)
+		accounts := rapid.Bool().Draw(t, "accounts")
+		if accounts {
+			k.Reserve()
+		}
+		ok := p.BeginWithin(e, k, first, end, most)
+		told := k.whole
+		if accounts {
+			told = !k.whole && slices.Equal(k.ledger.told, e.frame.here[:len(k.ledger.told)])
+		}
+		if ok != (based && bits <= most) || ok != told {
+			t.Fatalf("%d bits of %d, all with baselines: %v; begun: %v, the tracker was told: %v", bits, most, based, ok, told)
 		} else if !ok {
 			refused++
 			return
