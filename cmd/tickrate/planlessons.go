@@ -202,6 +202,18 @@ func lessons() (all []lesson) {
 	add(fitted, 60, 3, "link=mobile", 64)
 	add(held, 60, 3, "link=mobile", 32)
 	add(held, 60, 3, "link=wifi", 48)
+	// Where snapshots are seldom and players many, or come and go, and laws of CPU time rested on little.
+	add(fitted, 30, 2, "leaves=4", 180)
+	add(fitted, 128, 8, "leaves=4", 150)
+	add(fitted, 60, 5, "leaves=4", 180)
+	add(fitted, 128, 10, "leaves=3", 110)
+	add(fitted, 30, 2, "bursts=0.7", 17, 60)
+	add(fitted, 128, 10, "bursts=0.7", 17)
+	add(fitted, 100, 8, "bursts=0.6", 110)
+	add(fitted, 128, 11, "bursts=0.7", 180)
+	add(fitted, 128, 10, "", 150)
+	add(fitted, 60, 4, "", 14)
+	add(fitted, 60, 5, "leaves=4 codec=stored", 70)
 	draw := func(seed uint64, count int, held bool) {
 		for _, l := range drawnLessons(seed, count, held) {
 			if !slices.ContainsFunc(all, l.is) { // one was drawn that had been chosen
