@@ -127,8 +127,12 @@ func TestPredictRefusesAndWarns(t *testing.T) {
 	}
 	budget := f
 	budget.Cap = 1000
-	if p, _ := m.Predict(budget); !p.Squeezed || p.KbpsDown != 8 {
+	if p, _ := m.Predict(budget); !p.Squeezed || p.KbpsDown != 8 || len(p.Extrapolated) < 2 {
 		t.Errorf("budget: %+v", p)
+	}
+	budget.Cap = 1e9
+	if p, _ := m.Predict(budget); p.Squeezed || !strings.Contains(strings.Join(p.Extrapolated, ""), "a byte budget: ") || strings.Contains(strings.Join(p.Extrapolated, ""), "flights wait") {
+		t.Errorf("a budget that nobody uses up: %+v", p)
 	}
 	many := f
 	many.Lobbies = 10

@@ -25,6 +25,9 @@ var inputs = []feature{
 	{"snapshots that acknowledgements are old", func(f Facts) float64 { return ackAge(f) / interval(f) }},
 }
 
+// thingShare is which part of a budget flights and what stands about have, in package server.
+const thingShare = 1. / 8
+
 // note keeps within which ranges was measured.
 func (m *Model) note(f Facts) {
 	for _, x := range inputs {
@@ -83,6 +86,12 @@ func (m *Model) Predict(f Facts) (Prediction, error) {
 	all, us := m.stages(f) // by what would be sent: choosing what is left out costs no less
 	scale := m.nearBytes.factor(f)
 	f.Bytes, f.Datagrams = f.Bytes*scale, max(f.Datagrams*scale, parcels(f)/interval(f))
+	if f.Cap > 0 {
+		p.Extrapolated = append(p.Extrapolated, "a byte budget: CPU time of keeping to it, a quarter more where one that is never used up meets a link that loses datagrams")
+	}
+	if f.Cap > 0 && f.Parts.Things > thingShare*f.Cap/2 { // on average, so that many snapshots want more
+		p.Extrapolated = append(p.Extrapolated, "the budget makes flights wait, which have an eighth of it: fewer bytes, and CPU time of choosing among them")
+	}
 	if f.Cap > 0 && f.Bytes > f.Cap {
 		p.Squeezed, f.Bytes = true, f.Cap
 		p.Extrapolated = append(p.Extrapolated, "the budget holds bytes down: CPU time of choosing what fits was not measured")
