@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if testing.Short() { // as the race detector's are, under which a match takes ten times as long
-		playedMost = 2_000_000
+		playedMost, playedLong = 2_000_000, 4
 	}
 	os.Exit(m.Run())
 }

@@ -25,7 +25,11 @@ const (
 	playedSeed  = 8 * heldSeed
 )
 
-var playedMost = 14_000_000 // less in short tests
+// Less in short tests.
+var (
+	playedMost = 14_000_000
+	playedLong = 2 * playedBatch // matches that are played to their long run, at least
+)
 
 var playedKnown sync.Map // capacity.Played by scenario
 
@@ -70,7 +74,11 @@ func mostPlayed(s scenario.Scenario) int {
 	if s.Lobby.Map == "town" {
 		each += playedTown * s.Ground(s.Lobby.Players)
 	}
-	return min(max(all/each, 2*playedBatch), playedEnd)
+	least := 2 * playedBatch
+	if windowOf(s) == longRun {
+		least = playedLong
+	}
+	return min(max(all/each, least), playedEnd)
 }
 
 // playAll plays matches, at most so many, with the dice of a seed and the next ones.

@@ -174,6 +174,9 @@ func TestTellSpectators(t *testing.T) {
 
 // A prediction says what it rests on, and its parts belong together.
 func TestPredict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("matches of 20 seconds of CPU time, in a process of its own")
+	}
 	code, out, errs := result(t, "plan", "--predict", "--scenario", "duels", "--json", "--concurrent", "5000")
 	var p prediction
 	if err := json.Unmarshal([]byte(out), &p); err != nil || code != 0 {

@@ -189,7 +189,7 @@ func TestBeginWithin(t *testing.T) {
 			}
 		}
 	})
-	if begun < 10 || refused < 10 {
+	if begun == 0 || refused == 0 { // short tests draw 20
 		t.Errorf("%d begun, %d not", begun, refused)
 	}
 }

@@ -383,7 +383,7 @@ func TestBeginRowsWithin(t *testing.T) {
 			}
 		}
 	})
-	if blocks < 50 || within < 50 {
+	if blocks < 10 || within < 10 {
 		t.Errorf("%d runs of blocks, %d times within", blocks, within)
 	}
 }
