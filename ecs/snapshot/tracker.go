@@ -118,9 +118,7 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		k.ackedRows(row, t, first, end)
 		return
 	}
-	if k.ledger.known>>row&1 == 0 {
-		k.whole = true
-	}
+	k.whole = true
 	setRange(k.bits(row), first, end)
 }
 
