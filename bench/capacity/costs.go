@@ -111,8 +111,8 @@ func (p Prediction) Costs(l Level, prices Prices, concurrent int, headroom float
 	}
 	c.PlayersPerHost = c.LobbiesPerHost * p.Facts.PerLobby
 	c.Hosts = (concurrent + c.PlayersPerHost - 1) / c.PlayersPerHost
-	c.EgressMbps = p.EgressMbps / (lobbies * float64(p.Facts.PerLobby)) * float64(concurrent)
-	c.LongRunMbps = c.EgressMbps * mean / p.EgressMbps
+	times := float64(concurrent) / (lobbies * float64(p.Facts.PerLobby))
+	c.EgressMbps, c.LongRunMbps = p.EgressMbps*times, mean*times
 	c.HostsMonth = float64(c.Hosts) * prices.HostHour * hoursMonth
 	c.EgressMonth = c.LongRunMbps / 8 / 1000 * 3600 * hoursMonth * prices.EgressGB
 	if concurrent > 0 {

@@ -158,7 +158,7 @@ const (
 )
 
 // newHabit learns one from scenarios, of each of which what was measured and what was played are the same twice. Values of 0 and less, and shares of all,
-// say nothing, nor does the long run.
+// say nothing.
 func newHabit(k *kind, all lot) Habit {
 	h := Habit{Name: k.name, Share: k.share, kind: k}
 	var of []Facts
@@ -166,7 +166,7 @@ func newHabit(k *kind, all lot) Habit {
 	for _, s := range all {
 		f := *s.Facts
 		y, ok := k.log(f)
-		if !ok || f.LongRun {
+		if !ok {
 			continue
 		}
 		e := max(k.unsure*f.Unsure, habitLeast)
@@ -247,10 +247,9 @@ func (h *Habit) at(f Facts) float64 {
 		return 0
 	}
 	x := h.sum(f) + h.near.off(f)
-	if y, unsure, ok := h.played(f); ok {
-		if f.LongRun {
-			unsure = 0
-		}
+	if y, unsure, ok := h.played(f); ok && f.LongRun {
+		x = y
+	} else if ok {
 		here := sq(h.near.unsure(f)) + sq(h.kind.off(f))
 		x += here / (here + sq(unsure)) * (y - x)
 	}

@@ -111,7 +111,7 @@ const townTimes = 2
 
 // timedMatches is how many matches of so many players are played for their CPU time: those of few players differ more and take less.
 func timedMatches(s scenario.Scenario, most int) int {
-	return min(max(windowOf(s).share(600/s.Lobby.Players), 2), most)
+	return min(windowOf(s).share(600/s.Lobby.Players), most)
 }
 
 // mostMatches bounds how many are played for their bytes, in players, and by the seeds that a lesson has: matches in towns differ by a fifth.
