@@ -59,8 +59,13 @@ func (l Law) at(f Facts, features []feature) (sum float64) {
 // fitLaw fits y to the features by non-negative least squares. Errors weigh relative to y, or to floor where that is more. Then parts are
 // taken away one by one, as long as what remains explains more for its number of parts (BIC).
 func fitLaw(name, unit string, facts []Facts, y []float64, floor float64, features []feature) Law {
+	return fitWeighed(name, unit, facts, y, nil, floor, features)
+}
+
+// fitWeighed is fitLaw where errors of some points count for less: weights are 1 or less, nil all 1.
+func fitWeighed(name, unit string, facts []Facts, y, weights []float64, floor float64, features []feature) Law {
 	law := Law{Name: name, Unit: unit}
-	s := newSquares(facts, y, floor, features)
+	s := newSquares(facts, y, weights, floor, features)
 	best := s.fit(s.all())
 	for {
 		next := best
@@ -105,15 +110,20 @@ type squares struct {
 	usable [mostFeatures]bool // the feature says something of some point
 }
 
-func newSquares(facts []Facts, y []float64, floor float64, features []feature) *squares {
+func newSquares(facts []Facts, y, weights []float64, floor float64, features []feature) *squares {
 	if len(features) > mostFeatures {
 		panic("capacity: more features than a law may have")
 	}
 	s := &squares{n: len(y), k: len(features)}
 	rows := make([][mostFeatures]float64, len(y))
+	per := make([]float64, len(y)) // what a point's terms count for
 	for row, f := range facts {
+		per[row] = 1 / max(y[row], floor)
+		if weights != nil {
+			per[row] *= weights[row]
+		}
 		for i, x := range features {
-			v := x.of(f) / max(y[row], floor)
+			v := x.of(f) * per[row]
 			rows[row][i] = v
 			s.scale[i] = max(s.scale[i], math.Abs(v))
 		}
@@ -124,7 +134,7 @@ func newSquares(facts []Facts, y []float64, floor float64, features []feature) *
 		}
 	}
 	for row, r := range rows {
-		target := y[row] / max(y[row], floor)
+		target := y[row] * per[row]
 		s.left += target * target
 		for i := range features {
 			s.right[i] += r[i] / s.scale[i] * target

@@ -186,13 +186,24 @@ func (m *Model) learnTimes(fit lot) error {
 		if name == CodingStage {
 			of, us = withCodec(main, facts, us)
 		}
-		m.Stages = append(m.Stages, fitLaw(name, "µs", of, us, 0.5, featuresOf(name)))
+		m.Stages = append(m.Stages, fitWeighed(name, "µs", of, us, timeWeights(of), 0.5, featuresOf(name)))
 	}
 	if len(tails) > 0 {
 		m.Tail = QuantilesOf(tails).P50
 	}
 	return nil
 }
+
+// timeWeights are what timings count for in a law: one that is not known any better for its matches than laws are for all else counts for less.
+func timeWeights(facts []Facts) (all []float64) {
+	for _, f := range facts {
+		all = append(all, 1/math.Hypot(1, f.TimeUnsure/lawNoise))
+	}
+	return all
+}
+
+// lawNoise is by how much laws and timings differ, relative, where matches leave a timing sure.
+const lawNoise = 0.02
 
 // withCodec are the facts of a codec, and what goes with them.
 func withCodec(codec string, facts []Facts, y []float64) (some []Facts, of []float64) {
@@ -233,7 +244,7 @@ func (m *Model) learnCodecs(fit lot) {
 		few := func(all []feature, points int) []feature { return all[:min((points+1)/2, len(all))] } // few lessons tell little apart
 		m.Codecs[codec] = Coder{
 			fitLaw("rows in "+codec, "B", told, rows, 1, few(m.coderRows(), len(told))),
-			fitLaw(CodingStage+" in "+codec, "µs", timed, times, 1, few(m.coderTimes(), len(timed))),
+			fitWeighed(CodingStage+" in "+codec, "µs", timed, times, timeWeights(timed), 1, few(m.coderTimes(), len(timed))),
 		}
 	}
 }
@@ -253,7 +264,7 @@ func (m *Model) correct(fit lot) {
 		bytes = note(bytes, f, s.Facts.Bytes, f.Bytes, math.Hypot(nearbyNoise, bytesNoise*f.Unsure))
 		if f, ok := s.timed(); ok {
 			_, us := m.stages(f)
-			cpu = note(cpu, f, s.stages(), us, 2*nearbyNoise)
+			cpu = note(cpu, f, s.stages(), us, math.Hypot(2*nearbyNoise, f.TimeUnsure))
 		}
 	}
 	m.nearCPU, m.nearBytes = newNearby(coordinates, nearbySpread, cpu), newNearby(coordinates, bytesSpread, bytes)

@@ -184,3 +184,35 @@ func TestCosts(t *testing.T) {
 		t.Errorf("a tick of 13.5 ms: %v", err)
 	}
 }
+
+// Timings that are not sure count for less: one lobby in four that is timed 30 % too long, and says that it is sure to 20 %, leaves laws where they are.
+func TestUnsureTimingsCountForLess(t *testing.T) {
+	off := func(says float64) float64 {
+		ms := plantedSet(0)
+		for i := 1; i < len(ms.Steps); i += 4 {
+			s := &ms.Steps[i]
+			if s.HeldOut {
+				continue
+			}
+			f := *s.Facts
+			f.TimeUnsure = says
+			s.Timed = &f
+			for j := range s.StageCPUMicros {
+				s.StageCPUMicros[j].Mean *= 1.3
+			}
+		}
+		m, err := FitModel(ms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := m.JudgeAll(ms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, _, _, _ := Worst(all, true)
+		return worst
+	}
+	if sure, unsure := off(0), off(0.2); unsure > 0.02 || sure < 5*unsure {
+		t.Errorf("held out by %.4f where a quarter is off and says so, by %.4f where it does not", unsure, sure)
+	}
+}

@@ -43,7 +43,7 @@ func (m *Model) Judge(s Step) (Verdict, error) {
 		CPUUnsure: s.Facts.TimeUnsure}, err
 }
 
-// JudgeAll judges the model on all steps that were measured.
+// JudgeAll judges the model on all steps that were measured. Where few of the matches were timed, CPU is brought to what all of them cost (carry).
 func (m *Model) JudgeAll(ms Measurements) (all []Verdict, err error) {
 	for _, s := range ms.Steps {
 		v, err := m.Judge(s.Step)
@@ -52,11 +52,25 @@ func (m *Model) JudgeAll(ms Measurements) (all []Verdict, err error) {
 		}
 		v.HeldOut = s.HeldOut
 		if s.Timed != nil {
-			v.CPUUnsure = s.Timed.TimeUnsure
+			v.CPU, v.CPUUnsure = v.CPU*m.carry(s), s.Timed.TimeUnsure
 		}
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+// carry is how many times as long a tick takes in the matches whose bytes were measured, many, as in the few that were timed, by the laws and by what was done in both: a control
+// variate. What a match costs goes with what flies and who is alive in it, and that is known of hundreds of matches, so chance in which of them were timed need not stay in their mean.
+func (m *Model) carry(s Measurement) float64 {
+	few, timed := s.timed()
+	if !timed {
+		return 1
+	}
+	_, all := m.stages(s.Facts.sighted())
+	if _, us := m.stages(few); us > 0 && all > 0 {
+		return all / us
+	}
+	return 1
 }
 
 // Worst is the largest error of CPU time and of bytes among verdicts of one kind, and the mean of their sizes. What was not timed says nothing

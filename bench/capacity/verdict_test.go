@@ -22,3 +22,39 @@ func TestVerdictPace(t *testing.T) {
 		}
 	}
 }
+
+// Chance in which matches were timed is not in what a prediction is held against: lobbies whose timed matches had three times the shots of all that were played are predicted as others are.
+func TestVerdictOfTheMeanMatch(t *testing.T) {
+	ms := plantedSet(0)
+	for i := range ms.Steps {
+		s := &ms.Steps[i]
+		if !s.HeldOut {
+			continue
+		}
+		timed := *s.Facts
+		timed.Shots *= 3
+		timed.TimeUnsure = 0.01
+		s.Timed = &timed
+		for j := range s.StageCPUMicros {
+			if st := &s.StageCPUMicros[j]; st.Name == "combat" {
+				st.Mean = 0.5 + 3*timed.Shots
+			}
+		}
+	}
+	m, err := FitModel(ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := m.JudgeAll(ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst, _, _, _ := Worst(all, true); worst > 0.002 {
+		t.Errorf("%.4f off where the laws are known", worst)
+	}
+	for i, s := range ms.Steps {
+		if v, err := m.Judge(s.Step); err != nil || s.HeldOut && (v.CPUError() > -0.005 || all[i].CPU >= v.CPU || all[i].CPUUnsure != 0.01) || !s.HeldOut && all[i].CPU != v.CPU {
+			t.Errorf("%d: %+v of the timed matches, %+v of all, %v", i, v, all[i], err)
+		}
+	}
+}
