@@ -24,7 +24,7 @@ type calibration struct {
 	sure      float64 // percent: the standard error of what is held out; of what is fitted, where many lessons share a law, twice as much
 	held      bool    // measure what is held out alone
 	lesson    string  // measure those alone whose names have that in them
-	again     bool    // time once more what is timed
+	times     int     // timings that each lesson has at least
 
 	drift *capacity.Drift // of the machine since what the file has was timed; nil: not known yet
 }
@@ -39,7 +39,7 @@ func newCalibrate() *cobra.Command {
 a file for plan --predict. Bytes do not depend on the machine nor on what else it does: so many matches are played, on all processors, that
 their mean is known. CPU time is measured behind that, one match at a time, by stage: the least of several plays of each tick, which are
 the same work. That wants a machine with nothing else to do, and may be done by itself with --only cpu. Machines change their pace by several
-percent within the hour: so one lobby that is always the same is timed before and after each other, whose times are written as if it had always
+percent within the hour: so one lobby that is always the same is played in turn with each other, whose times are written as if it had always
 taken what it took first. Where the file has times of another day, plain lobbies of several sizes are timed anew first, and each stage's times are
 taken back by what they have changed.
 
@@ -55,7 +55,7 @@ with the same file, it goes on; called with a smaller --unsure, it adds matches 
 	c.Flags().Float64Var(&f.seconds, "seconds", matchSeconds, "virtual `seconds` to measure of each match, 0.5 to 60")
 	c.Flags().BoolVar(&f.held, "held", false, "measure what is held out alone")
 	c.Flags().StringVar(&f.lesson, "lesson", "", "measure those lessons alone whose names have this `text` in them, such as map=town; default all")
-	c.Flags().BoolVar(&f.again, "again", false, "time once more what is timed, by other matches, and take the mean")
+	c.Flags().IntVar(&f.times, "times", 1, "`timings` that each lesson has at least, 1 to 10, each of other matches: their mean counts")
 	c.Flags().Float64Var(&f.sure, "unsure", 0.8, "`percent` of standard error that bytes may have, 0.1 to 10")
 	return c
 }
@@ -69,6 +69,8 @@ func (f *calibration) check() error {
 		return fmt.Errorf("--matches %d: expected 2 to 100", f.matches)
 	case !(f.sure >= 0.1 && f.sure <= 10):
 		return fmt.Errorf("--unsure %g: expected 0.1 to 10 percent", f.sure)
+	case f.times < 1 || f.times > 10:
+		return fmt.Errorf("--times %d: expected 1 to 10", f.times)
 	case f.only != "" && f.only != "bytes" && f.only != "cpu":
 		return fmt.Errorf("--only %q: expected bytes or cpu", f.only)
 	}
@@ -147,25 +149,26 @@ func calibrate(c *cobra.Command, f calibration) error {
 				known[s.Name] = at
 				m.Steps = append(m.Steps, capacity.Measurement{HeldOut: l.held, Step: capacity.Step{Players: l.players}})
 			}
-			one := &m.Steps[at]
-			fresh, err := false, error(nil)
-			if pass == "cpu" && f.drift == nil && f.left(one, s) > 0 {
-				err = f.look(c.Context(), m, &pace, c.OutOrStdout())
-			}
-			if err == nil {
-				fresh, err = f.measure(c.Context(), one, s, pass, &pace)
-			}
-			m.Pace = pace.usual
-			if err != nil {
-				if one.Facts == nil {
-					m.Steps = m.Steps[:at]
+			for one, left := &m.Steps[at], true; left; left = pass == "cpu" && f.again(one) {
+				fresh, err := false, error(nil)
+				if pass == "cpu" && f.drift == nil && f.left(one, s) > 0 {
+					err = f.look(c.Context(), m, &pace, c.OutOrStdout())
 				}
-				return calibrated(c.Context(), f.out, m, err)
-			}
-			if fresh {
-				fmt.Fprintf(c.OutOrStdout(), "%s %2d of %d: %s\n", pass, i+1, len(lessons()), lessonLine(one, pass))
-				if err := calibrated(c.Context(), f.out, m, nil); err != nil {
-					return err
+				if err == nil {
+					fresh, err = f.measure(c.Context(), one, s, pass, &pace)
+				}
+				m.Pace = pace.usual
+				if err != nil {
+					if one.Facts == nil {
+						m.Steps = m.Steps[:at]
+					}
+					return calibrated(c.Context(), f.out, m, err)
+				}
+				if fresh {
+					fmt.Fprintf(c.OutOrStdout(), "%s %2d of %d: %s\n", pass, i+1, len(lessons()), lessonLine(one, pass))
+					if err := calibrated(c.Context(), f.out, m, nil); err != nil {
+						return err
+					}
 				}
 			}
 		}
@@ -206,7 +209,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 		one.Step = step
 		return true, nil
 	}
-	matches, again := f.left(one, s), f.again && one.Timed != nil
+	matches, again := f.left(one, s), f.again(one)
 	if matches == 0 {
 		return false, nil
 	}
@@ -235,9 +238,14 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	return true, nil
 }
 
+// again is whether a lesson that was timed is to be timed once more.
+func (f *calibration) again(one *capacity.Measurement) bool {
+	return one.Timed != nil && max(one.Times, 1) < f.times
+}
+
 // left is how many matches of a lesson are to be timed.
 func (f *calibration) left(one *capacity.Measurement, s scenario.Scenario) int {
-	if f.again && one.Timed != nil {
+	if f.again(one) {
 		return f.first(s)
 	}
 	return f.timings(one.Timed, s)
@@ -245,7 +253,7 @@ func (f *calibration) left(one *capacity.Measurement, s scenario.Scenario) int {
 
 // time plays so many matches for their CPU time, at the usual pace.
 func (f *calibration) time(ctx context.Context, s scenario.Scenario, matches int, pace *pacer) (capacity.Step, error) {
-	return pace.timed(ctx, func() (capacity.Step, error) { return rehearse(ctx, s, matches, f.plays, slowdown{}) })
+	return pace.timed(ctx, s, matches)
 }
 
 // look finds out how the machine is beside what the file has.

@@ -209,7 +209,7 @@ func predict(c *cobra.Command, f planFlags, level capacity.Level) error {
 }
 
 // verifyModel plays the scenario in virtual time and compares. A model of live measurements wants a live run, which is plan itself. Recorded is the pace that the
-// model's CPU times are of: where it is known, that of the machine is measured before and behind them.
+// model's CPU times are of: where it is known, that of the machine is measured beside them.
 func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, w window, sure, recorded float64) (capacity.Verdict, error) {
 	if !m.Virtual {
 		return capacity.Verdict{}, badUse(errors.New("--verify: these measurements are live ones; run plan on the scenario and give both reports to --predict"))
@@ -221,9 +221,7 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, w 
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
-	timed, pace, err := timedAt(ctx, recorded, func() (capacity.Step, error) {
-		return rehearse(ctx, s, timedMatches(s, timedMost), timedPlays, slowdown{})
-	})
+	timed, pace, err := timedAt(ctx, recorded, s, timedMatches(s, timedMost))
 	if err != nil {
 		return capacity.Verdict{}, err
 	}
@@ -236,13 +234,13 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, w 
 	return v, err
 }
 
-// timedAt times a step, and how many times as long as recorded the machine takes meanwhile; 0 where nothing is recorded to tell that by.
-func timedAt(ctx context.Context, recorded float64, measure func() (capacity.Step, error)) (capacity.Step, float64, error) {
+// timedAt times so many matches, and how many times as long as recorded the machine takes meanwhile; 0 where nothing is recorded to tell that by.
+func timedAt(ctx context.Context, recorded float64, s scenario.Scenario, matches int) (capacity.Step, float64, error) {
 	if recorded > 0 {
 		p := pacer{plays: timedPlays, usual: recorded}
-		return p.between(ctx, measure)
+		return p.beside(ctx, s, matches)
 	}
-	step, err := measure()
+	step, err := rehearse(ctx, s, matches, timedPlays, slowdown{})
 	return step, 0, err
 }
 

@@ -23,9 +23,11 @@ import (
 // played several times and its least CPU time counts: what the machine did to the others is not the lobby's.
 type rehearsal struct {
 	s     scenario.Scenario
+	seeds int // matches, which differ in their seed alone
 	plays int
 	slow  slowdown
 
+	rounds int               // of plays: how many times all matches were played
 	begun  int               // ticks of the matches before this one
 	ticks  [][]time.Duration // by measured tick, by stage: the least of all plays
 	facts  capacity.Facts
@@ -71,19 +73,35 @@ func spin(turns int) {
 
 // rehearse measures so many matches of a scenario, which differ in their seed alone. It returns an error where ctx ends first.
 func rehearse(ctx context.Context, s scenario.Scenario, seeds, plays int, slow slowdown) (capacity.Step, error) {
-	r := &rehearsal{s: s, plays: plays, slow: slow}
+	r := newRehearsal(s, seeds, plays, slow)
 	runtime.LockOSThread() // for its CPU time
 	defer runtime.UnlockOSThread()
-	for i := range plays {
-		r.begun = 0
-		for k := range seeds {
-			r.s.Play.Seed = s.Play.Seed + uint64(k)
-			if err := r.play(ctx, i == 0); err != nil {
-				return capacity.Step{}, err
-			}
+	for range plays {
+		if err := r.round(ctx); err != nil {
+			return capacity.Step{}, err
 		}
 	}
 	return r.step(), nil
+}
+
+// newRehearsal has played nothing.
+func newRehearsal(s scenario.Scenario, seeds, plays int, slow slowdown) *rehearsal {
+	return &rehearsal{s: s, seeds: seeds, plays: plays, slow: slow}
+}
+
+// round plays all matches once. Its thread is locked.
+func (r *rehearsal) round(ctx context.Context) error {
+	seed := r.s.Play.Seed
+	defer func() { r.s.Play.Seed = seed }()
+	r.begun = 0
+	for range r.seeds {
+		if err := r.play(ctx, r.rounds == 0); err != nil {
+			return err
+		}
+		r.s.Play.Seed++
+	}
+	r.rounds++
+	return nil
 }
 
 // lobby is the server's configuration, and notes what it is of.
