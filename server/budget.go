@@ -3,7 +3,6 @@ package server
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +27,7 @@ const (
 //
 //	everybody is told all   blocks that all share; nothing else is looked at
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
-//	its line is thin        as many rows as the line carries, by weight; the others wait
+//	its line is limited     all, in blocks that all share, if it has room for them; else as many rows as it carries, by weight: the others wait
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	g.byRow, g.chose, g.eyed = true, choseSeen, int32(l.eye(g))
 	all, limited := l.seesAll(g), g.bucket.Rate() != 0
@@ -38,15 +37,12 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
 	}
-	see := l.look(g, limited || g.entry != entered)
+	if limited {
+		l.ration(now, g, head)
+		return
+	}
+	see := l.look(g, g.entry != entered)
 	switch {
-	case limited:
-		g.chose = choseThin
-		room := g.bucket.Room(now, g.share(l))
-		if l.shed >= ShedDetail {
-			room /= 2
-		}
-		l.squeeze(g, g.thin.fit(l, g, see, rowBits(room, head)), rowBits(room, head))
 	case g.entry != entered:
 		g.chose = choseEntry
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
@@ -141,12 +137,9 @@ func rowBits(bytes, head int) int {
 
 // squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
 func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
-	s, rows := &l.crowd, 0
-	for _, w := range see {
-		rows += bits.OnesCount64(w)
-	}
+	s := &l.crowd
 	asBlocks := blockBits * l.frames.Groups()
-	if l.encoder.Most(rows)+asBlocks <= most { // as is found below, without weighing
+	if l.encoder.Most(size(see))+asBlocks <= most { // as is found below, without weighing
 		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
 		return false
 	}
@@ -181,120 +174,24 @@ func (l *Lobby) told(g *guest, t tick.Tick) {
 	if !l.unobserved && l.ledger.looks() {
 		l.lookUntold(g, t)
 	}
-	if !g.byRow || g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil { // nothing waits
+	if !g.byRow {
+		g.blocks = t // wake makes of it what follows, if it is ever asked for
+		return
+	}
+	g.blocks = 0
+	if g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil || g.thin.even == t { // nothing waits
 		return
 	}
 	said := l.packer.Said(l.crowd.said[:0])
 	g.eyes.Sent(said)
 	if g.thin.last != nil {
+		g.thin.rise(l, g)
 		g.thin.said(said, g.index(t, l))
 	}
 }
 
 // index is the number of a send interval.
 func (g *guest) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
-
-// thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a
-// little later the client shows it no longer. So of n snapshots in that time the first third goes by weight alone; a row that
-// was not among those goes before all others; and no more rows are in sight than the rest carries, each at its dearest. What one snapshot
-// has room for swings with events, things and debts, so it is the mean of many that counts: else the edge of sight would swing, too. It
-// takes 2 bytes a slot of guests with a limit.
-type thin struct {
-	last []uint16 // by slot: the interval in which it was last said, or came in sight
-	seen []uint64 // what was in sight in the last snapshot
-	room int      // mean bits of a snapshot for rows
-}
-
-// reserve makes room for so many words of slots, if there is none.
-func (h *thin) reserve(words int) {
-	if h.last == nil {
-		h.last, h.seen = make([]uint16, 64*words), make([]uint64, words)
-	}
-}
-
-func (h *thin) reset() {
-	clear(h.last)
-	clear(h.seen)
-	h.room = 0
-}
-
-// roomShare is the part of the mean that the newest snapshot has: a mean over a third of the time that a baseline lasts.
-const roomShare = snapshot.MaxAge / 3
-
-// turns is how many snapshots a guest gets in the time that a baseline lasts, and how many of those a row may wait for its weight.
-func turns(l *Lobby, g *guest) (all, patience int) {
-	all = max(1, snapshot.MaxAge/int(l.every(g)))
-	return all, all / 3
-}
-
-// fit is what of see the line can carry that has so many bits in this snapshot: the nearest rows. Those that were in sight count as a fifth
-// nearer, so that nobody on the edge comes and goes.
-func (h *thin) fit(l *Lobby, g *guest, see []uint64, most int) []uint64 {
-	s, now := &l.crowd, g.index(l.match.Tick(), l)
-	h.reserve(len(see))
-	if h.room == 0 {
-		h.room = max(most, 0)
-	}
-	h.room += (most - h.room) / roomShare
-	count := 0
-	for _, w := range see {
-		count += bits.OnesCount64(w)
-	}
-	all, patience := turns(l, g)
-	carried := max(1, (h.room-entryBits/2)*(all-patience)/entryBits) // of each snapshot half a row's room is left over that the next does not fit in
-	if count > carried {
-		s.nearest(see, h.seen, max(0, l.eye(g)), carried)
-		see = s.near
-		l.Stats.Count[Narrowed].Inc()
-	}
-	for i, w := range see {
-		for fresh := w &^ h.seen[i]; fresh != 0; fresh &= fresh - 1 {
-			h.last[i*64+bits.TrailingZeros64(fresh)] = now
-		}
-		h.seen[i] = w
-	}
-	return see
-}
-
-// said notes what was said in an interval.
-func (h *thin) said(rows []uint64, now uint16) {
-	for i, w := range rows[:min(len(rows), len(h.seen))] {
-		for ; w != 0; w &= w - 1 {
-			h.last[i*64+bits.TrailingZeros64(w)] = now
-		}
-	}
-}
-
-// overdue picks the rows of see whose patience is at its end, those that wait longest first, as far as they fit, and returns the
-// room that is left. Their costs are then 0.
-func (h *thin) overdue(l *Lobby, g *guest, see []uint64, left int) int {
-	if h.last == nil || g.bucket.Rate() == 0 {
-		return left
-	}
-	s, now := &l.crowd, g.index(l.match.Tick(), l)
-	_, patience := turns(l, g)
-	wait := uint16(patience * int(l.every(g)))
-	s.overdue = s.overdue[:0]
-	for i, w := range see {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			if waited := now - h.last[slot]; waited >= wait && s.cost[slot] != 0 {
-				s.overdue = append(s.overdue, uint32(^waited)<<16|uint32(slot))
-			}
-		}
-	}
-	slices.Sort(s.overdue)
-	for _, key := range s.overdue {
-		slot := int(key & 0xffff)
-		if int(s.cost[slot]) > left {
-			break
-		}
-		left -= int(s.cost[slot])
-		s.cost[slot] = 0
-		s.pick[slot>>6] |= 1 << (slot & 63)
-	}
-	return left
-}
 
 // nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
 // 32nd; of the last class the lowest slots have it.

@@ -128,19 +128,46 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	if g.fights == nil {
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
+	if g.bucket.Rate() != 0 {
+		g.wake(l)
+	}
 	slot := l.eye(g)
 	if slot < 0 {
 		return s.blank
 	}
-	pose := l.match.Poses()[slot]
-	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
-	if !weigh {
-		g.eyes.See(s.grid, v)
-		return g.eyes.Seen()
+	if weigh {
+		g.eyes.Look(s.grid, l.viewer(slot, true), g.foes(l.match.Tick(), l.cfg.Rules.Rate))
+	} else {
+		g.eyes.See(s.grid, l.viewer(slot, false))
 	}
-	v.DirX, v.DirZ = pose.Yaw.SinCos()
-	g.eyes.Look(s.grid, v, g.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	return g.eyes.Seen()
+}
+
+// gain adds to the weights of the rows of a look that did not, for a guest with a limit that was told all that it saw before.
+func (l *Lobby) gain(g *guest) {
+	slot := l.eye(g)
+	if slot < 0 {
+		return
+	}
+	l.enter(StageInterest)
+	defer l.enter(StageDelta)
+	if l.match.Tick() >= g.turned { // for as long nobody turned the sets of its fights: what they have of late is still hot
+		now := g.fights[len(g.fights)/2:]
+		for i := range now {
+			now[i] &= l.crowd.hot[i]
+		}
+	}
+	g.eyes.Weigh(l.crowd.grid, l.viewer(slot, true), g.foes(l.match.Tick(), l.cfg.Rules.Rate))
+}
+
+// viewer is somebody who looks from where the player in a slot stands, and ahead if that weighs.
+func (l *Lobby) viewer(slot int, ahead bool) interest.Viewer {
+	s := &l.crowd
+	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
+	if ahead {
+		v.DirX, v.DirZ = l.match.Poses()[slot].Yaw.SinCos()
+	}
+	return v
 }
 
 // with adds to a set the slots in which nobody is, who may be seen by all: so that groups of which all who are there are seen can go

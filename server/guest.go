@@ -37,6 +37,7 @@ type guest struct {
 	things  hold                  // which rows of things
 	heard   tick.Tick             // newest command that it sent
 	sent    tick.Tick             // newest tick it was sent a snapshot of
+	blocks  tick.Tick             // newest tick of which it was told all in blocks, and nothing by rows since; 0: none
 	acked   tick.Tick             // newest tick of which it acknowledged anything
 	holds   tick.Tick             // likewise since it last began without baselines
 	paced   tick.Tick             // ticks from one of its snapshots to the next

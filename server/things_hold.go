@@ -18,6 +18,8 @@ type hold struct {
 	saved   int              // bytes that its line has left for things
 	settled tick.Tick        // of the first snapshot that left out nothing, 0: none
 	blocks  tick.Tick        // since when its snapshots are about all things, 0: they are not
+	even    tick.Tick        // of its newest snapshot in blocks, if none has gone row by row since; else 0
+	full    bool             // the last that went row by row had no room for all
 	whole   tick.Tick        // the newest such that it acknowledged as a whole, 0: none
 }
 

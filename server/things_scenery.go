@@ -139,6 +139,9 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if h.eyes == nil {
 		h.eyes = d.spare.take(d.grid)
 	}
+	if g.bucket.Rate() != 0 && h.even != 0 {
+		h.wake(l.things)
+	}
 	slot := l.eye(g)
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
@@ -158,6 +161,19 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 		d.see[own>>6] |= 1 << (own & 63)
 	}
 	return d.see
+}
+
+// wake makes of blocks what a look would have left had the last of them gone row by row: all that was there was in sight, and said.
+func (h *hold) wake(w *things) {
+	d, f := &w.scenery, w.frames.At(h.even)
+	clear(d.wide)
+	for slot := range d.ids {
+		if f == nil || f.ID(slot) != 0 {
+			d.wide[slot>>6] |= 1 << (slot & 63)
+		}
+	}
+	h.eyes.Caught(d.wide)
+	h.even = 0
 }
 
 // with adds to a set the slots in which nothing is. It is valid until the next call.

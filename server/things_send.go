@@ -50,10 +50,9 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 	}
 	h.tracker.Advance(t)
 	grid, limited := l.cfg.Relevance == RelevanceGrid, g.bucket.Rate() != 0
-	if !grid && (l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room)) {
-		w.packer.Begin(w.encoder, h.tracker, 0, w.frames.Groups())
+	if !grid && w.blocks(l, g, room) {
 		w.on, w.all, h.told = true, true, toldAll
-		if h.blocks == 0 {
+		if h.even = t; h.blocks == 0 {
 			h.blocks = t
 		}
 		return
@@ -63,13 +62,27 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 	if grid && !limited && h.entered {
 		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
 		h.told = toldSeen
-	} else if w.by = true; w.squeeze(g, see, 8*room) {
+	} else if w.by, h.full = true, w.squeeze(g, see, 8*room); h.full {
 		h.settled = 0
 		l.Stats.Count[ThingsWait].Inc()
 	} else if h.settled == 0 && grid && !limited {
 		h.settled = t
 	}
 	w.on = !w.packer.Done()
+}
+
+// blocks begins a part about all things in blocks that all share, if the guest holds enough for those, or its limited line has room for them. A line
+// that had no room for all row by row is not asked.
+func (w *things) blocks(l *Lobby, g *guest, room int) bool {
+	h, n := &g.things, w.frames.Groups()
+	switch limited := g.bucket.Rate() != 0; {
+	case l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room):
+		w.packer.Begin(w.encoder, h.tracker, 0, n)
+		return true
+	case !limited || h.full || l.eye(g) < 0:
+		return false
+	}
+	return w.packer.BeginWithin(w.encoder, h.tracker, 0, n, 8*room)
 }
 
 // joinShare is which part of a newcomer's snapshot things may take, and thingShare of that to a guest whose line is limited.

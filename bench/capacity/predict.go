@@ -87,7 +87,7 @@ func (m *Model) Predict(f Facts) (Prediction, error) {
 	scale := m.nearBytes.factor(f)
 	f.Bytes, f.Datagrams = f.Bytes*scale, max(f.Datagrams*scale, parcels(f)/interval(f))
 	if f.Cap > 0 {
-		p.Extrapolated = append(p.Extrapolated, "a byte budget: CPU time of keeping to it, half as much again even where it is never used up")
+		p.Extrapolated = append(p.Extrapolated, "a byte budget: CPU time of keeping to it, a quarter more where one that is never used up meets a link that loses datagrams")
 	}
 	if f.Cap > 0 && f.Parts.Things > thingShare*f.Cap/2 { // on average, so that many snapshots want more
 		p.Extrapolated = append(p.Extrapolated, "the budget makes flights wait, which have an eighth of it: fewer bytes, and CPU time of choosing among them")

@@ -22,7 +22,7 @@ type Client struct {
 	ahead  []uint64
 	linger [4][]uint64 // bits of a counter: snapshots that a row stays seen
 	lanes  []uint64    // 4 rows a word, 16 bits a row: what it gained since it was sent, at most top
-	ties   []uint64    // of Pick
+	ties   []uint64    // of Pick; from See until then: who came in sight
 	turn   int         // where the rows of equal weight begin
 	looked uint32      // the grid's count of snapshots at the last Look
 	weighs bool        // lanes are not all 0
@@ -95,7 +95,7 @@ func (c *Client) Look(g *Grid, v Viewer, fights []uint64) {
 }
 
 // See is Look for a client that is told all that it sees: it takes a part of the time, and all weights begin anew.
-// There is nothing to Pick until the next Look.
+// There is nothing to Pick until the next Look, or Weigh.
 func (c *Client) See(g *Grid, v Viewer) {
 	if c.weighs {
 		clear(c.lanes)
@@ -103,9 +103,40 @@ func (c *Client) See(g *Grid, v Viewer) {
 	}
 	from, team := g.from(g.Cell(v.X, v.Z)), g.team(v.Team)
 	for i := range g.here {
-		c.seen[i] = c.seenNow(g, i, from, team, v.Slot)
+		seen := c.seenNow(g, i, from, team, v.Slot)
+		c.ties[i] = seen &^ c.seen[i]
+		c.seen[i] = seen
 	}
 	c.looked = g.fills
+}
+
+// Weigh makes of See what Look would have been, for a client that cannot be told all that it sees after all. The viewer is that of See.
+func (c *Client) Weigh(g *Grid, v Viewer, fights []uint64) {
+	cell := g.Cell(v.X, v.Z)
+	from := g.from(cell)
+	g.rings(cell, from)
+	c.cone(g, v)
+	c.weighs = true
+	for i, seen := range c.seen {
+		if seen == 0 {
+			continue
+		}
+		fight := g.hot[i]
+		if i < len(fights) {
+			fight |= fights[i]
+		}
+		g.gains.add((*[16]uint64)(c.lanes[i*16:]), seen, from.mid[i], from.near[i], c.ahead[i], fight, c.ties[i])
+	}
+}
+
+// Caught takes in that the client was told of everybody in snapshots in which it did not look, the last time of those of seen: nobody
+// waits. It is for a client to which nobody is hidden.
+func (c *Client) Caught(seen []uint64) {
+	copy(c.seen, seen)
+	if c.weighs {
+		clear(c.lanes)
+		c.weighs = false
+	}
 }
 
 // seenNow is which rows of word i are seen from a cell, by a team, or were a moment ago.

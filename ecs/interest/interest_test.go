@@ -72,12 +72,20 @@ func TestClientEqualsTwin(t *testing.T) {
 				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
 			}
 			fights := []uint64{rng.Uint64() & rng.Uint64() & rng.Uint64()}
+			all, late := rng.IntN(5) == 0, rng.IntN(5) == 0
+			if late { // as of somebody to whom all was sent
+				clear(twin.weight)
+			}
 			twin.look(g, sc, v, fights)
-			all := rng.IntN(5) == 0
-			if all {
+			switch {
+			case late:
+				c.See(g, v)
+				c.Weigh(g, v, fights)
+				all = false
+			case all:
 				c.See(g, v)
 				clear(twin.weight)
-			} else {
+			default:
 				c.Look(g, v, fights)
 			}
 			for slot := range slots {
@@ -107,6 +115,48 @@ func TestClientEqualsTwin(t *testing.T) {
 				t.Fatalf("used %d, picked %d, budget %d", used, sum, budget)
 			}
 			c.Sent(c.Picked())
+		}
+	})
+}
+
+// TestCaught: who is told of everybody for a while without a look, and then looks, waits for the same as who looked each time and was
+// sent all.
+func TestCaught(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
+		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
+		g := NewGrid(Config{Slots: slots, Cell: 4, Wide: 12, Deep: 9})
+		eager, lazy, sc := NewClient(g), NewClient(g), newScene(slots)
+		look := func(all bool) (v Viewer, fights []uint64) {
+			sc.step(rng, 2, 40)
+			g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.hot)
+			v = Viewer{Slot: rng.IntN(slots), X: rng.Float32() * 48, Z: rng.Float32() * 36, DirX: 1}
+			fights = []uint64{rng.Uint64() & rng.Uint64()}
+			eager.Look(g, v, fights)
+			if all {
+				eager.Sent(eager.Seen())
+			}
+			return v, fights
+		}
+		for range rapid.IntRange(1, 5).Draw(t, "times") {
+			for range rapid.IntRange(0, 3).Draw(t, "thin") {
+				v, fights := look(false)
+				lazy.Look(g, v, fights)
+				some := []uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}
+				eager.Sent(some)
+				lazy.Sent(some)
+			}
+			for range rapid.IntRange(1, 9).Draw(t, "all") {
+				look(true)
+			}
+			lazy.Caught(eager.Seen())
+		}
+		v, fights := look(false)
+		lazy.Look(g, v, fights)
+		for slot := range slots {
+			if has(lazy.Seen(), slot) != has(eager.Seen(), slot) || lazy.Weight(slot) != eager.Weight(slot) {
+				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d", slot, has(lazy.Seen(), slot), lazy.Weight(slot), has(eager.Seen(), slot), eager.Weight(slot))
+			}
 		}
 	})
 }

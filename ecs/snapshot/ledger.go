@@ -22,6 +22,7 @@ type ledger struct {
 	goes  uint64 // gone is
 	holds uint64 // base is, and is not empty
 	fills uint64 // full is
+	known uint64 // it said whole groups, and told has whom it showed
 
 	touched uint64 // of touch
 }
@@ -63,6 +64,20 @@ func (k *Tracker) drop(row int) {
 		l.goes &^= 1 << row
 		l.holds &^= 1 << row
 		l.fills &^= 1 << row
+		l.known &^= 1 << row
+	}
+}
+
+// showsAll notes that the snapshot that is about to be sent says whole groups, in which those in here are there.
+func (k *Tracker) showsAll(here []uint64) {
+	l := &k.ledger
+	if l.words == 0 {
+		k.whole = true
+		return
+	}
+	l.known |= 1 << k.at
+	for i := range l.told[:min(len(l.told), len(here))] {
+		l.told[i] |= here[i]
 	}
 }
 

@@ -26,8 +26,33 @@ type Packer struct {
 // Begin turns to a client that is told everything. Its tracker has been advanced to the encoder's frame. It gets the groups
 // first to end-1 as far as they are in use.
 func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
-	p.start(e, k)
+	p.blocks(e, k, first, end)
 	k.whole = true
+}
+
+// BeginWithin is Begin for a client whose line has so many bits for all that Next gives, not counting RunBytes for each package after the
+// first. It begins nothing and returns false if that is not enough, or if there is a group of which the client holds no snapshot as a
+// whole: what it holds of such a group row by row makes rows cheaper than a block without a baseline. The blocks that it
+// makes to know what they take are those that others get.
+func (p *Packer) BeginWithin(e *Encoder, k *Tracker, first, end, most int) bool {
+	p.blocks(e, k, first, end)
+	for _, run := range p.runs {
+		if run.Base[0] == 0 && !e.stored {
+			return false
+		}
+	}
+	for _, run := range p.runs {
+		if most -= 8 * p.bytes(run); most < 0 {
+			return false
+		}
+	}
+	k.showsAll(e.frame.here)
+	return true
+}
+
+// blocks makes runs of blocks what is to be packed.
+func (p *Packer) blocks(e *Encoder, k *Tracker, first, end int) {
+	p.start(e, k)
 	p.rows.on = false
 	if end = min(end, e.inUse, k.groups); e.stored {
 		if p.runs = p.runs[:0]; first < end {
@@ -37,6 +62,25 @@ func (p *Packer) Begin(e *Encoder, k *Tracker, first, end int) {
 	}
 	p.runs = k.Runs(p.runs[:0], first, end)
 }
+
+// bytes is how many bytes a run takes, made as pack makes it.
+func (p *Packer) bytes(run Run) (n int) {
+	for ; run.Count > 0; run.Count -= MaxRun {
+		count := min(run.Count, MaxRun)
+		if n += RunBytes; p.few(count) {
+			for g := range count {
+				n += len(p.encoder.Group(run.First+g, run.Base))
+			}
+		} else {
+			n += len(p.encoder.Run(run.First, count, run.Base))
+		}
+		run.First += count
+	}
+	return n
+}
+
+// few reports whether so many groups of a run are made one by one: less than half of all.
+func (p *Packer) few(groups int) bool { return 2*groups < p.encoder.inUse }
 
 func (p *Packer) start(e *Encoder, k *Tracker) {
 	if e.Tick() != k.now {
@@ -91,7 +135,7 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 		return dst, 0
 	}
 	run.Count = min(run.Count, MaxRun)
-	if 2*run.Count < p.encoder.inUse {
+	if p.few(run.Count) {
 		return p.packBlocks(dst, room, run)
 	}
 	blocks := p.encoder.whole(run.Base).blocks[run.First : run.First+run.Count]

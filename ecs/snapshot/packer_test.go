@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -120,4 +121,75 @@ func TestPackerFillsDatagrams(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestBeginWithin: what is begun within bits is what Begin gives and takes no more; what is not begun takes more, or has a group without a
+// baseline, and leaves the tracker as it was.
+func TestBeginWithin(t *testing.T) {
+	const slots, ticks = 500, 9
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, slots, ticks, newWorld(playerSchema, slots, 3, 0.9, 0.02, 0))
+	groups := ring.Groups()
+	e := NewEncoder(m, slots)
+	begun, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		e.Begin(ring.At(ticks), ring)
+		k := NewTracker(groups, 1)
+		for at := tick.Tick(1); at < ticks; at++ {
+			k.Advance(at)
+			first, count := 0, groups
+			if rapid.IntRange(0, 3).Draw(t, "part") == 0 {
+				first, count = rapid.IntRange(0, groups-1).Draw(t, "first"), rapid.IntRange(1, groups).Draw(t, "count")
+			}
+			if rapid.IntRange(0, 3).Draw(t, "heard") > 0 {
+				k.Acked(at, first, count)
+			}
+		}
+		k.Advance(ticks)
+		k.whole = false
+		first := rapid.IntRange(0, groups-1).Draw(t, "from")
+		end := rapid.IntRange(first, groups+5).Draw(t, "end")
+		bits, based := 0, true
+		for _, run := range k.Runs(nil, first, min(end, groups)) {
+			based = based && run.Base[0] != 0
+			bits += 8 * RunBytes
+			for g := range run.Count {
+				bits += 8 * len(e.Group(run.First+g, run.Base))
+			}
+		}
+		most := max(0, bits+rapid.IntRange(-400, 400).Draw(t, "spare"))
+		var p, twin Packer
+		accounts := rapid.Bool().Draw(t, "accounts")
+		if accounts {
+			k.Reserve()
+		}
+		ok := p.BeginWithin(e, k, first, end, most)
+		told := k.whole
+		if accounts {
+			told = !k.whole && slices.Equal(k.ledger.told, e.frame.here[:len(k.ledger.told)])
+		}
+		if ok != (based && bits <= most) || ok != told {
+			t.Fatalf("%d bits of %d, all with baselines: %v; begun: %v, the tracker was told: %v", bits, most, based, ok, told)
+		} else if !ok {
+			refused++
+			return
+		}
+		begun++
+		twin.Begin(e, k, first, end)
+		took := 0
+		for packages := 0; !p.Done() || !twin.Done(); packages++ {
+			budget := rapid.IntRange(RunBytes+MaxGroupBytes(m), 1400).Draw(t, "budget")
+			out, from, count := p.Next(nil, budget)
+			want, wantFrom, wantCount := twin.Next(nil, budget)
+			if !bytes.Equal(out, want) || from != wantFrom || count != wantCount {
+				t.Fatalf("%d bytes about groups %d+%d; Begin gives %d about %d+%d", len(out), from, count, len(want), wantFrom, wantCount)
+			}
+			if took += 8 * len(out); took > most+8*RunBytes*packages {
+				t.Fatalf("%d bits in %d packages of %d", took, packages+1, most)
+			}
+		}
+	})
+	if begun == 0 || refused == 0 { // short tests draw 20
+		t.Errorf("%d begun, %d not", begun, refused)
+	}
 }

@@ -16,6 +16,45 @@ func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 	p.resolve()
 }
 
+// BeginRowsWithin is BeginRows, and reports whether all of it takes no more than so many bits, and PackageBits more for each package after the
+// first. If not, Weigh begins anew. It makes the rows that Next needs, and blocks, which others get as well.
+func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
+	p.BeginRows(e, k, see)
+	return p.mostBits() <= most
+}
+
+// mostBits is as many bits as Next gives at most of a plan in one package: what Weigh would find, and what blocks take.
+func (p *Packer) mostBits() int {
+	r := &p.rows
+	hides, all := 0, 0
+	for _, w := range r.places {
+		if w&hidden != 0 {
+			hides++
+			continue
+		}
+		b := &r.bases[w.base()]
+		slot := w.slot()
+		s := b.rows[slot]
+		if s == 0 {
+			s = p.encoder.row(b.column, slot)
+		}
+		all += int(s.size()) + placeBits
+	}
+	for _, run := range p.runs {
+		all += 8*p.bytes(run) + PackageBits // the rows behind it are another run
+	}
+	all += switchBits * (len(r.places) - hides - r.major())
+	return p.encoder.aside(len(r.places), hides, r.end) + all
+}
+
+// major is how many rows have the commonest baseline.
+func (r *rowPlan) major() (n int) {
+	for a := range r.bases {
+		n = max(n, r.bases[a].count)
+	}
+	return n
+}
+
 // Said is the set of rows that the packages so far say anything of, by slot. It belongs to the tracker and is valid until
 // that is advanced. Rows of Weigh that are not in it wait for the next snapshot.
 func (p *Packer) Said(dst []uint64) []uint64 {

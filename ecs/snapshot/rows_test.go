@@ -328,6 +328,66 @@ func TestRowsEqualNaive(t *testing.T) {
 	}
 }
 
+// TestBeginRowsWithin: whatever is seen and acked, and whether it goes row by row or as blocks, it takes no more than was said before; and where
+// no group is seen whole that is what Weigh says.
+func TestBeginRowsWithin(t *testing.T) {
+	m := learned(playerSchema)
+	blocks, within := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		slots := rapid.SampledFrom([]int{5, 70, 200, 600}).Draw(t, "slots")
+		loss := rapid.SampledFrom([]float64{0, 0.2, 0.8}).Draw(t, "loss")
+		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.02, 0.02)
+		ring := NewRing(playerSchema, slots, Window, 1)
+		groups := (slots + GroupRows - 1) / GroupRows
+		e, k, d := NewEncoder(m, slots), NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		sees := newSomeSlots(rng, slots, rapid.SampledFrom([]float64{0.05, 0.5, 0.95}).Draw(t, "share"), rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "flips"))
+		sees.open = rapid.IntRange(0, slots).Draw(t, "open")
+		cost, budget := make([]uint16, (slots+63)/64*64), RunBytes+MaxGroupBytes(m)
+		var p Packer
+		for now := tick.Tick(1); now < 40; now++ {
+			w.step()
+			w.capture(ring.Begin(now))
+			e.Begin(ring.At(now), ring)
+			k.Advance(now)
+			see := sees.next()
+			p.BeginRows(e, k, see)
+			bound, runs := p.mostBits(), len(p.runs)
+			blocks += runs
+			weighed := p.Weigh(e, k, see, cost)
+			for _, n := range cost {
+				weighed += int(n)
+			}
+			if !anyWhole(see) && bound != weighed {
+				t.Fatalf("tick %d: at most %d bits, weighed as %d", now, bound, weighed)
+			}
+			most := bound + rng.IntN(5) - 2
+			if ok := p.BeginRowsWithin(e, k, see, most); ok != (bound <= most) {
+				t.Fatalf("tick %d: %d bits within %d: %v", now, bound, most, ok)
+			} else if ok {
+				within++
+			}
+			size, packages := 0, 0
+			for ; !p.Done(); packages++ {
+				got, first, count := p.Next(nil, budget+rng.IntN(300))
+				size += len(got) * 8
+				if rng.Float64() >= loss {
+					if err := d.Section(now, got); err != nil {
+						t.Fatalf("tick %d: %v", now, err)
+					}
+					k.Acked(now, first, count)
+				}
+			}
+			if most := bound + max(packages-1, 0)*PackageBits; size > most {
+				t.Fatalf("tick %d: %d bits, of at most %d", now, size, most)
+			}
+		}
+	})
+	if blocks < 10 || within < 10 {
+		t.Errorf("%d runs of blocks, %d times within", blocks, within)
+	}
+}
+
 func setSize(set []uint64) (n int) {
 	for _, w := range set {
 		n += bits.OnesCount64(w)

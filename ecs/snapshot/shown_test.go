@@ -145,3 +145,77 @@ func holds(f *Frame, words []word) bool {
 	}
 	return false
 }
+
+// TestNobodyStaysBehindBlocks: a client that is told all in blocks by turns, and by turns sees a part row by row, over a bad link, shows nobody
+// whom it does not see or who has left, once a few packages in a row have arrived.
+func TestNobodyStaysBehindBlocks(t *testing.T) {
+	const slots = 100
+	m := schema.DefaultModel(playerSchema)
+	blocks := 0
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.02, 0.03)
+		ring := NewRing(playerSchema, slots, Window, 1)
+		groups := (slots + GroupRows - 1) / GroupRows
+		e, k, d := NewEncoder(m, slots), NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		if rapid.Bool().Draw(t, "accounts") {
+			k.Reserve()
+		}
+		sees := newSomeSlots(rng, slots, 0.6, 0.1)
+		full := []uint64{^uint64(0), ^uint64(0)}
+		var p Packer
+		var shows [slots]ecs.NetID
+		var late []tick.Tick
+		loss, calm := 0.5, 0
+		for now := tick.Tick(1); now < 150; now++ {
+			if calm--; calm < -10 && rng.IntN(12) == 0 {
+				calm = 6
+			}
+			w.step()
+			w.capture(ring.Begin(now))
+			e.Begin(ring.At(now), ring)
+			k.Advance(now)
+			see := full
+			if now%30 > 12 || calm > 0 {
+				see = sees.next()
+			}
+			if &see[0] == &full[0] && p.BeginWithin(e, k, 0, groups, 1<<30) {
+				blocks++
+			} else {
+				p.BeginRows(e, k, see)
+			}
+			for !p.Done() {
+				got, first, count := p.Next(nil, 1<<16)
+				if calm <= 0 && rng.Float64() < loss || d.Section(now, got) != nil {
+					continue
+				}
+				f := d.At(now)
+				for slot := first * GroupRows; slot < min(slots, (first+count)*GroupRows); slot++ {
+					if f.HasRow(slot) {
+						shows[slot] = f.ID(slot)
+					}
+				}
+				if calm > 0 || rng.IntN(2) == 0 {
+					k.Acked(now, first, count)
+				} else {
+					late = append(late, now)
+				}
+			}
+			if len(late) > 0 && rng.IntN(3) == 0 { // what arrived is acknowledged late
+				k.Acked(late[0], 0, groups)
+				late = late[1:]
+			}
+			if calm != 1 {
+				continue
+			}
+			for slot, id := range shows {
+				if id != 0 && (!has(see, slot) || ring.At(now).ID(slot) != id) {
+					t.Fatalf("tick %d: slot %d shows %v, which is seen: %v; there is %v", now, slot, id, has(see, slot), ring.At(now).ID(slot))
+				}
+			}
+		}
+	})
+	if blocks < 100 {
+		t.Errorf("only %d snapshots in blocks", blocks)
+	}
+}

@@ -118,7 +118,9 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		k.ackedRows(row, t, first, end)
 		return
 	}
-	k.whole = true
+	if k.ledger.known>>row&1 == 0 {
+		k.whole = true
+	}
 	setRange(k.bits(row), first, end)
 }
 

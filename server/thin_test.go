@@ -1,0 +1,494 @@
+package server
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
+// ticks, and once all are in they are sent the same bytes, in the same blocks.
+func TestLooseBudgetIsNone(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg   Config
+		n     int
+		loss  float64
+		fires bool // then much flies
+	}{
+		0: {Config{Players: 32, Kbps: 256}, 32, 0, false},
+		1: {Config{Players: 40, Kbps: 2000}, 40, 0.05, false},
+		2: {Config{Players: 90, Kbps: 1000, Spectators: 2}, 80, 0, false},
+		3: {Config{Players: 32, Kbps: 500, ChecksumEvery: 3}, 20, 0.1, false},
+		4: {Config{Players: 32, Kbps: 256, Far: 12}, 32, 0, false},
+		5: {Config{Players: 90, Kbps: 600, Far: 20, Spectators: 1}, 80, 0.05, false},
+		6: {Config{Players: 32, Kbps: 1500, Rules: sim.Rules{Mix: true}}, 32, 0, true},
+		7: {Config{Players: 80, Kbps: 4000, Rules: sim.Rules{Mix: true}}, 80, 0, true},
+	} {
+		free := c.cfg
+		free.Kbps = 0
+		a, b := newTable(t, c.n, free), newTable(t, c.n, c.cfg)
+		for range c.cfg.Spectators {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		if c.fires {
+			a.firing(uint64(i))
+			b.firing(uint64(i))
+		}
+		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
+		for at := range brief(8, 5) * 60 {
+			if at == 180 {
+				bytes, waits = [2]uint64{a.count(BytesOut), b.count(BytesOut)}, b.count(ThingsWait)
+			}
+			a.lossy(&ka)
+			b.lossy(&kb)
+			if n := a.alike(b); at >= 180 {
+				rows += n
+				things += a.thingsAlike(b)
+			}
+		}
+		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
+		if rows < c.n*c.n*40 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
+		}
+		if waits = b.count(ThingsWait) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(Snapshots))
+		}
+		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
+			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
+		}
+		for _, slot := range b.lobby.live {
+			g := &b.lobby.guests[slot]
+			if c.loss == 0 && g.chose != map[bool]chosen{true: choseAll, false: choseSeen}[c.cfg.Far == 0] {
+				t.Errorf("%d: guest %v is told by %d", i, g.id, g.chose)
+			}
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Why != WhyTold && c.cfg.Far == 0 || v.Why == WhyBudget || v.Why == WhyLine {
+				t.Errorf("%d: %v", i, v.Sentence())
+			}
+		}
+	}
+}
+
+// alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
+func (b *table) alike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [ghost.PublicFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		if p.Newest() != q.Newest() || p.ID() != q.ID() {
+			b.t.Fatalf("tick %d, client %d: one has %d, the other %d", b.lobby.match.Tick(), n, p.Newest(), q.Newest())
+		}
+		for slot := range b.lobby.cfg.Players {
+			id, held := p.Row(p.Newest(), slot, want[:])
+			other, too := q.Row(q.Newest(), slot, got[:])
+			switch {
+			case id == 0 && other == 0: // that nobody is there is said once, or each time
+			case id != other || held != too || got != want:
+				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			default:
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// thingsAlike is alike for what flies and stands about.
+func (b *table) thingsAlike(o *table) (rows int) {
+	b.t.Helper()
+	var got, want [ghost.ThingFields]int32
+	for n, p := range b.players {
+		q := o.players[n]
+		for slot := range b.lobby.things.berths {
+			id, _ := p.ThingRow(p.Newest(), slot, want[:])
+			other, _ := q.ThingRow(q.Newest(), slot, got[:])
+			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
+				continue
+			}
+			if id != other || got != want {
+				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+			}
+			rows++
+		}
+	}
+	return rows
+}
+
+// thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
+func (b *table) thingsAgree() (rows int) {
+	b.t.Helper()
+	var got, want [ghost.ThingFields]int32
+	for n, p := range b.players {
+		f := b.lobby.things.frames.At(p.Newest())
+		for slot := range b.lobby.things.berths {
+			if id, held := p.ThingRow(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+				if was := f.Row(slot, want[:]); was != id || got != want {
+					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
+				}
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
+type patient struct {
+	who        []ecs.NetID
+	last, seen []map[int]uint16 // by guest's slot, by slot
+	longest    int              // intervals that a row in sight has waited
+	blocks     int              // snapshots in blocks,
+	loose      int              // row by row without accounts
+	rows       int              // and with them
+}
+
+func newPatient(guests int) *patient {
+	p := &patient{who: make([]ecs.NetID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+	return p
+}
+
+// look takes in the snapshots of a tick, and fails where a thin says otherwise.
+func (p *patient) look(b *table) {
+	b.t.Helper()
+	l := b.lobby
+	now := l.match.Tick()
+	f := l.frames.At(now)
+	for _, slot := range l.live {
+		g := &l.guests[slot]
+		if !g.ready || g.sent != now {
+			continue
+		}
+		if p.who[slot] != g.id {
+			p.who[slot], p.last[slot], p.seen[slot] = g.id, map[int]uint16{}, map[int]uint16{}
+		}
+		last, seen, interval := p.last[slot], p.seen[slot], g.index(now, l)
+		switch g.chose {
+		case choseAll:
+			p.blocks++
+		case choseSeen:
+			p.loose++
+		default:
+			p.rows++
+		}
+		for other := range l.cfg.Players {
+			_, was := seen[other]
+			delete(seen, other)
+			if f.ID(other) == 0 || g.byRow && g.thin.seen[other>>6]>>(other&63)&1 == 0 {
+				continue
+			}
+			if seen[other] = 1; !was {
+				last[other] = interval
+			}
+			p.longest = max(p.longest, int(interval-last[other]))
+			if said, known := g.tracker.Said(other); said && known {
+				last[other] = interval
+			}
+			if weight := g.eyes.Weight(other); g.chose == choseThin && (g.thin.last[other] != last[other] || last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, g.id, other, g.thin.last[other], weight, last[other], interval)
+			}
+		}
+	}
+}
+
+// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no guest is sent a byte more than its
+// bucket gives, nobody in sight waits until its baseline is gone, all is decoded, what is held is what was there, and nothing that
+// waits is forgotten or waits for longer because of the time before.
+func TestBudgetBeginsToBind(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		cfg   Config
+		n     int
+		loss  float64
+		kbps  []int // by turns, two seconds each
+		every uint8
+	}{
+		0: {Config{Players: 32}, 32, 0, []int{300, 24}, 1},
+		1: {Config{Players: 70}, 66, 0, []int{400, 32, 16}, 1},
+		2: {Config{Players: 32}, 30, 0.05, []int{300, 20}, 1},
+		3: {Config{Players: 32, ChecksumEvery: 3}, 32, 0, []int{45, 50}, 1}, // about as much as it takes
+		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
+		5: {Config{Players: 32, Far: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
+		6: {Config{Players: 70, Far: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
+		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
+	} {
+		c.cfg.Kbps = c.kbps[0]
+		b := newTable(t, c.n, c.cfg)
+		b.turning(uint64(i))
+		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newPatient(c.cfg.Players)
+		things := 0
+		if c.cfg.Rules.Mix {
+			b.firing(uint64(i))
+		}
+		for range brief(6, 3) {
+			for _, kbps := range c.kbps {
+				b.lobby.cfg.Kbps = kbps
+				began, sent := b.now, map[int32]uint64{}
+				for _, slot := range b.lobby.live {
+					g := &b.lobby.guests[slot]
+					g.pace(c.every, 0, b.lobby)
+					sent[slot] = g.traffic.down
+				}
+				for range 120 {
+					rooms := b.rooms()
+					b.lossy(&k)
+					p.look(b)
+					b.inRoom(rooms)
+					things += b.thingsAgree()
+				}
+				for slot, was := range sent {
+					g := &b.lobby.guests[slot]
+					rate, share := float64(g.bucket.Rate()), g.share(b.lobby).Seconds()
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
+					if rate != 0 && float64(g.traffic.down-was) > most {
+						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.traffic.down-was, b.now-began, kbps)
+					}
+				}
+			}
+		}
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(Squeezed), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(Squeezed) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(Squeezed))
+		}
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(ThingsWait) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(ThingsWait))
+		}
+		for n, p := range b.players {
+			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
+				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)
+			}
+		}
+	}
+}
+
+// purse is what a guest may be sent, and has been.
+type purse struct {
+	room int
+	sent uint64
+}
+
+// rooms is what all guests with a limit may be sent in the coming tick.
+func (b *table) rooms() map[int32]purse {
+	m, l := map[int32]purse{}, b.lobby
+	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
+	for _, slot := range l.live {
+		if g := &l.guests[slot]; g.bucket.Rate() != 0 {
+			m[slot] = purse{g.bucket.Room(next, g.share(l)), g.traffic.down}
+		}
+	}
+	return m
+}
+
+// inRoom fails if a guest that was told all was sent more than it had room for.
+func (b *table) inRoom(rooms map[int32]purse) {
+	b.t.Helper()
+	for slot, was := range rooms {
+		g := &b.lobby.guests[slot]
+		if n := g.traffic.down - was.sent; g.sent == b.lobby.match.Tick() && g.chose != choseThin && int(n) > was.room {
+			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", g.sent, g.id, n, was.room)
+		}
+	}
+}
+
+// When a limit begins to bind, all waits and weighs as in the honest twin: a lobby that keeps accounts of each snapshot, as if none
+// before had had room for all.
+func TestWakesAsIfItNeverSlept(t *testing.T) {
+	alone(t)
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, Far: 12}, {Players: 90, Far: 12, Spectators: 2}} {
+		cfg.Kbps = 1000
+		n := cfg.Players - 10
+		a, b := newTable(t, n, cfg), newTable(t, n, cfg)
+		a.turning(uint64(i))
+		b.turning(uint64(i))
+		rng, waited := rand.New(rand.NewPCG(6, uint64(i))), 0
+		if cfg.Spectators > 0 {
+			a.sit(client.Config{}, spectator)
+			b.sit(client.Config{}, spectator)
+		}
+		turn := func() {
+			for _, slot := range b.lobby.live {
+				b.lobby.guests[slot].thin.full = true
+			}
+			a.turn()
+			b.turn()
+		}
+		for range brief(12, 5) {
+			for at := range 60 + rng.IntN(90) {
+				switch gone := rng.IntN(n); {
+				case at != 30:
+				case len(a.players) < cfg.Players-2 && rng.IntN(2) == 0: // another slot
+					a.sit(client.Config{}, nil)
+					b.sit(client.Config{}, nil)
+				default:
+					a.swap(gone)
+					b.swap(gone)
+				}
+				turn()
+			}
+			a.setKbps(20)
+			b.setKbps(20)
+			a.lobby.crowd.overdue = a.lobby.crowd.overdue[:0]
+			for range 3 { // one snapshot each
+				turn()
+				waited += a.wakesAs(b)
+			}
+			if len(a.lobby.crowd.overdue) != 0 {
+				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.crowd.overdue))
+			}
+			a.setKbps(1000)
+			b.setKbps(1000)
+		}
+		if waited < 1000 {
+			t.Errorf("%d: only %d rows had to wait", i, waited)
+		}
+	}
+}
+
+// wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
+// how many rows that are.
+func (b *table) wakesAs(twin *table) (waited int) {
+	b.t.Helper()
+	for _, slot := range b.lobby.live {
+		g, h := &b.lobby.guests[slot], &twin.lobby.guests[slot]
+		if g.sent != b.lobby.match.Tick() || g.chose != choseThin {
+			continue
+		}
+		if h.sent != g.sent || h.chose != choseThin {
+			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", g.id, g.chose, g.sent, h.chose, h.sent)
+		}
+		for other := range b.lobby.cfg.Players {
+			said, _ := g.tracker.Said(other)
+			too, _ := h.tracker.Said(other)
+			bit := uint64(1) << (other & 63)
+			if sees := g.thin.seen[other>>6] & bit; sees != h.thin.seen[other>>6]&bit {
+				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", g.sent, g.id, other, sees != 0)
+			} else if sees == 0 || said || too {
+				continue
+			}
+			waited++
+			if x, y := g.thin.last[other], h.thin.last[other]; x != y || g.eyes.Weight(other) != h.eyes.Weight(other) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
+					g.sent, g.id, other, x, g.eyes.Weight(other), y, h.eyes.Weight(other))
+			}
+		}
+	}
+	return waited
+}
+
+// Who comes into a slot, or leaves it, while all goes in blocks is known by the first snapshot that goes row by row.
+func TestSlotsChangeBehindBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 20, Config{Players: 32, Kbps: 400})
+	b.turning(5)
+	p := newPatient(32)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range brief(10, 4) {
+		for at := range 120 {
+			if at%40 == 20 {
+				b.swap(rng.IntN(len(b.players)))
+			}
+			if at == 60 {
+				b.setKbps(24)
+			}
+			b.turn()
+			p.look(b)
+		}
+		b.setKbps(400)
+	}
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(Squeezed) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(Squeezed), p.longest)
+	}
+}
+
+// setKbps gives all guests another limit.
+func (b *table) setKbps(kbps int) {
+	b.lobby.cfg.Kbps = kbps
+	for _, slot := range b.lobby.live {
+		b.lobby.guests[slot].pace(1, 0, b.lobby)
+	}
+}
+
+// swap makes a client leave, and another come.
+func (b *table) swap(n int) {
+	b.t.Helper()
+	b.players[n].Leave(b.now)
+	out := b.players[n].Outgoing(b.now)
+	for i := range out.Len() {
+		_, d := out.At(i)
+		b.ends[n].send(d)
+	}
+	b.players, b.ends = append(b.players[:n], b.players[n+1:]...), append(b.ends[:n], b.ends[n+1:]...)
+	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
+}
+
+// What hits were long ago is no fight any more when weights are asked for again.
+func TestFightsBehindBlocks(t *testing.T) {
+	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})
+	b.think = func(int) client.Intent { return client.Intent{} }
+	b.play(2)
+	l := b.lobby
+	g, other := &l.guests[b.players[0].ID().Index()], b.players[1].ID().Index()
+	if g.byRow || g.eyes == nil {
+		t.Fatal("not in blocks")
+	}
+	g.hits(other)
+	l.crowd.till[other] = l.match.Tick() + 2*fightSeconds*60
+	b.play(5)
+	if g.blocks == 0 || g.foesAre(other) == 0 {
+		t.Fatal("the hit was not noted")
+	}
+	l.look(g, false)
+	l.gain(g)
+	if g.foesAre(other) != 0 || g.blocks != 0 {
+		t.Error("who was hit five seconds ago is still a foe")
+	}
+	g.hits(other)
+	g.blocks, l.crowd.till[other] = l.match.Tick(), l.match.Tick()+1
+	l.crowd.hot[other>>6] |= 1 << (other & 63)
+	g.turned = 0
+	l.look(g, false)
+	if l.gain(g); g.foesAre(other) == 0 {
+		t.Error("who was hit just now is no foe")
+	}
+}
+
+// foesAre is in how many of a guest's sets a slot is.
+func (g *guest) foesAre(slot int) (n int) {
+	for _, w := range [2]uint64{g.fights[slot>>6], g.fights[len(g.fights)/2+slot>>6]} {
+		n += int(w >> (slot & 63) & 1)
+	}
+	return n
+}
+
+// A tick in which nobody's limit binds allocates nothing, nor does the first in which all do.
+func TestLooseTickAllocatesNothing(t *testing.T) {
+	alone(t)
+	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, Far: 12}} {
+		b := newTable(t, 40, cfg)
+		b.turning(1)
+		b.play(brief(4, 2))
+		before := b.counted()
+		tick := func() {
+			b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
+			if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(Squeezed) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(Squeezed))
+		}
+		b.setKbps(16)
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(Squeezed) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(Squeezed))
+		}
+	}
+}
