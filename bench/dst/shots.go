@@ -71,7 +71,8 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 		return
 	}
 	v = shot.Judged // as the shooter saw the one it hit
-	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(v.To-v.From) && at < int64(know.Newest)<<8 {
+	round := max(v.To-v.From, shot.View.To-shot.View.From) // it may be the shot's own instant, which was rounded by as much as that spans
+	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
 		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, ecs.NetID(hit.ID), v)
 		return
 	}
