@@ -47,7 +47,7 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	h.mean(most)
 	if !h.full {
 		sure := !l.things.more() // else more of those comes in later packages, and nobody knows how much
-		if sure && l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most) {
+		if sure && l.inBlocks(g, most) {
 			g.byRow, g.chose = false, choseAll
 			return
 		}
@@ -68,6 +68,13 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	}
 	see, narrowed := h.fit(l, g, see)
 	h.full = l.squeeze(g, see, most) || narrowed
+}
+
+// inBlocks begins a snapshot of blocks if the guest sees everybody, and these go into so many bits and are no more than the line carries: blocks
+// of players who stand still take next to nothing, and once those move, all that are too many would have to go out of sight at once.
+func (l *Lobby) inBlocks(g *guest, most int) bool {
+	return l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.frames.At(l.match.Tick()).Len() <= g.thin.carries(l, g) &&
+		l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most)
 }
 
 // roomy begins a snapshot of all rows of see if these go into so many bits. False: they may not, or there are more than the line carries.

@@ -353,6 +353,65 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	}
 }
 
+// Who stands still goes in blocks that take next to nothing, but no more are in sight than the line carries once they move; and when they all
+// do, no snapshot is without anybody because of those of whom it must say that they are gone.
+func TestStillBlocksPromiseNoMore(t *testing.T) {
+	alone(t)
+	const n = 160
+	b := newTable(t, n, Config{Players: n, Kbps: 600})
+	silent, blocks := 0, 0
+	for turn, c := range []struct {
+		kbps, ticks int
+		turns       bool
+	}{{600, 90, false}, {16, 330, false}, {16, 60, true}} {
+		b.setKbps(c.kbps)
+		b.think = func(int) client.Intent { return client.Intent{} }
+		if c.turns {
+			b.turning(uint64(turn))
+		}
+		for range c.ticks {
+			b.turn()
+			for _, slot := range b.lobby.live {
+				g := &b.lobby.guests[slot]
+				if g.sent != b.lobby.match.Tick() {
+					continue
+				}
+				if g.chose == choseAll && c.kbps == 16 {
+					blocks++
+				}
+				if b.saidTo(g) == 0 {
+					silent++
+				}
+				if sees, carries := b.inSight(g), g.thin.carries(b.lobby, g); sees > carries {
+					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.sent, g.id, sees, carries)
+				}
+			}
+		}
+	}
+	if silent != 0 || blocks < 1000 || b.count(Narrowed) < 1000 {
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(Narrowed))
+	}
+}
+
+// saidTo is of how many that are there a guest's newest snapshot tells.
+func (b *table) saidTo(g *guest) (n int) {
+	f := b.lobby.frames.At(g.sent)
+	for slot := range b.lobby.cfg.Players {
+		if said, _ := g.tracker.Said(slot); said && f.ID(slot) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// inSight is how many a guest's newest snapshot has in sight.
+func (b *table) inSight(g *guest) int {
+	if !g.byRow {
+		return b.lobby.frames.At(g.sent).Len()
+	}
+	return size(g.thin.seen)
+}
+
 // wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
 // how many rows that are.
 func (b *table) wakesAs(twin *table) (waited int) {

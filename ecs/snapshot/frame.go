@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -141,6 +142,14 @@ func (f *Frame) Value(slot, field int) int32 {
 
 // Used is the number of slots up to the end of the last group of which anything was set or decoded: those behind are empty.
 func (f *Frame) Used() int { return f.groups * GroupRows }
+
+// Len is the number of slots that somebody is in.
+func (f *Frame) Len() (n int) {
+	for _, w := range f.here {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
 
 // GroupEqual reports whether both frames hold the same rows in group g. Values of empty slots do not count.
 func (f *Frame) GroupEqual(o *Frame, g int) bool {

@@ -21,6 +21,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 	generation := make([]uint8, slots)
 	for now := tick.Tick(1); now <= ticks; now++ {
 		f, g := begun.Begin(now), followed.Follow(now)
+		there := 0
 		for slot := range slots {
 			if rng.IntN(40) == 0 {
 				generation[slot] = (generation[slot] + 1) % 4 // 0 is nobody
@@ -34,6 +35,10 @@ func TestFollowCodesTheSame(t *testing.T) {
 			id := ecs.MakeNetID(slot, generation[slot])
 			f.Set(slot, id, row)
 			g.Set(slot, id, row)
+			there++
+		}
+		if f.Len() != there || g.Len() != there {
+			t.Fatalf("tick %d: %d and %d there, want %d", now, f.Len(), g.Len(), there)
 		}
 		a.Begin(f, begun)
 		b.Begin(g, followed)
