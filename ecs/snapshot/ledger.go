@@ -22,7 +22,7 @@ type ledger struct {
 	goes  uint64 // gone is
 	holds uint64 // base is, and is not empty
 	fills uint64 // full is
-	known uint64 // it said whole groups, and told has whom it showed
+	known uint64 // it said whole groups, and shown is all who were there
 
 	touched uint64 // of touch
 }
@@ -70,13 +70,15 @@ func (k *Tracker) drop(row int) {
 
 // showsAll notes that the snapshot that is about to be sent says whole groups, in which those in here are there.
 func (k *Tracker) showsAll(here []uint64) {
-	l := &k.ledger
+	l, row := &k.ledger, k.at
 	if l.words == 0 {
 		k.whole = true
 		return
 	}
-	l.known |= 1 << k.at
+	l.known |= 1 << row
+	shown := mine(&l.shows, row, l.shown(row))
 	for i := range l.told[:min(len(l.told), len(here))] {
+		shown[i] = here[i]
 		l.told[i] |= here[i]
 	}
 }
@@ -191,9 +193,22 @@ func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 		if !goes {
 			continue
 		}
-		if over := gone[i] & in & l.told[i]; over != 0 {
-			l.told[i] &^= over &^ k.shownAfter(i, t)
-		}
+		k.emptied(i, gone[i]&in, t)
+	}
+}
+
+// ackedAll is Acked for a snapshot that said whole groups, and is known to have shown whom: the client holds that nobody else is there.
+func (k *Tracker) ackedAll(row int, t tick.Tick, first, end int) {
+	shown := k.ledger.shown(row)
+	for i := first / wordGroups; i*wordGroups < end; i++ {
+		k.emptied(i, within(i, first, end)&^shown[i], t)
+	}
+}
+
+// emptied notes that the client holds of the snapshot of tick t that nobody is in these slots of word i.
+func (k *Tracker) emptied(i int, slots uint64, t tick.Tick) {
+	if l := &k.ledger; slots&l.told[i] != 0 {
+		l.told[i] &^= slots &^ k.shownAfter(i, t)
 	}
 }
 
@@ -203,7 +218,7 @@ func (k *Tracker) shownAfter(i int, t tick.Tick) (rows uint64) {
 	for row, at := range k.sent {
 		switch {
 		case at <= t:
-		case l.byRow>>row&1 == 0:
+		case (l.byRow|l.known)>>row&1 == 0:
 			return ^uint64(0)
 		case l.shows>>row&1 != 0:
 			rows |= l.shown(row)[i]

@@ -114,11 +114,13 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 		return
 	}
 	end := min(first+count, k.groups)
-	if l := &k.ledger; l.byRow>>row&1 != 0 {
+	switch l := &k.ledger; {
+	case l.byRow>>row&1 != 0:
 		k.ackedRows(row, t, first, end)
 		return
-	}
-	if k.ledger.known>>row&1 == 0 {
+	case l.known>>row&1 != 0:
+		k.ackedAll(row, t, first, end)
+	default:
 		k.whole = true
 	}
 	setRange(k.bits(row), first, end)
