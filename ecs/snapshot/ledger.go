@@ -75,6 +75,7 @@ func (k *Tracker) showsAll(here []uint64) {
 		k.whole = true
 		return
 	}
+	k.account()
 	l.known |= 1 << row
 	shown := mine(&l.shows, row, l.shown(row))
 	for i := range l.told[:min(len(l.told), len(here))] {
@@ -104,13 +105,19 @@ func (k *Tracker) beginRows() *ledger {
 	l.touch(row, int(k.step()))
 	k.drop(row)
 	l.byRow |= 1 << row
-	if k.whole {
-		for i := range l.told {
-			l.told[i] = ^uint64(0) // any row may have been shown
-		}
-		k.whole = false
-	}
+	k.account()
 	return l
+}
+
+// account begins to keep whom the client may take to be there: from now on it is known who is shown.
+func (k *Tracker) account() {
+	if !k.whole {
+		return
+	}
+	for i := range k.ledger.told {
+		k.ledger.told[i] = ^uint64(0) // any row may have been shown
+	}
+	k.whole = false
 }
 
 // said notes that groups first to end-1 of the snapshot went out: rows say as they are, rows hide as nobody, though those
@@ -190,10 +197,9 @@ func (k *Tracker) ackedRows(row int, t tick.Tick, first, end int) {
 		if shows && shown[i]&in != 0 {
 			mine(&l.holds, row, l.base(row))[i] |= shown[i] & in
 		}
-		if !goes {
-			continue
+		if goes {
+			k.emptied(i, gone[i]&in, t)
 		}
-		k.emptied(i, gone[i]&in, t)
 	}
 }
 

@@ -46,7 +46,7 @@ type Tracker struct {
 	words    int
 	at       int               // its interval's index
 	alone    bool              // baselines come one at a time
-	whole    bool              // some snapshot since the last one by rows has said whole groups
+	whole    bool              // some snapshot since the last one that accounts for whom it shows has said whole groups
 	ledger   ledger            // without memory until Reserve, or until a snapshot leaves rows out
 	sent     [Window]tick.Tick // by interval: the tick that was sent then
 	acked    []uint64          // by interval, by group: a bit
