@@ -128,7 +128,7 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	if g.fights == nil {
 		g.fights = make([]uint64, 2*s.grid.Words())
 	}
-	if g.bucket.Rate() != 0 {
+	if g.bucket.Rate() != 0 || g.thin.last != nil { // who had a limit may get one again
 		g.wake(l)
 	}
 	slot := l.eye(g)

@@ -489,6 +489,81 @@ func (b *table) swap(n int) {
 	b.sit(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
+// What a limit's accounts leave open stays right while there is none: rows that some other reason chooses then find all told of as late as the last blocks.
+func TestLimitIsLiftedBehindBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 60, Config{Players: 64, Kbps: 500})
+	b.turning(8)
+	b.play(2)
+	b.setKbps(0)
+	b.play(1)
+	b.lobby.Shed(ShedDetail)
+	looks, kept := 0, 0
+	for range 12 { // one snapshot each
+		b.turn()
+		for _, slot := range b.lobby.live {
+			g := &b.lobby.guests[slot]
+			if g.sent != b.lobby.match.Tick() {
+				continue
+			}
+			if looks++; g.chose != choseDetail {
+				t.Fatalf("chosen as %d", g.chose)
+			}
+			for other := range 60 {
+				if now := g.index(g.sent, b.lobby); now-g.thin.last[other] > 4 { // intervals from the last blocks to this
+					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", g.sent, now, g.id, other, g.thin.last[other])
+				}
+				if said, _ := g.tracker.Said(other); !said {
+					kept++
+				}
+			}
+		}
+	}
+	if b.lobby.Shed(ShedNothing); looks < 60 || kept < 600 {
+		t.Errorf("%d snapshots, %d rows left out", looks, kept)
+	}
+	b.setKbps(16)
+	b.lobby.crowd.overdue = b.lobby.crowd.overdue[:0]
+	for range 3 {
+		b.turn()
+	}
+	if n := len(b.lobby.crowd.overdue); n != 0 {
+		t.Errorf("%d rows go before all others that were told a moment ago", n)
+	}
+}
+
+// Things that go row by row because a guest begins anew leave nothing to wake, be there a limit or not.
+func TestThingsForgetBlocks(t *testing.T) {
+	alone(t)
+	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
+	b.firing(9)
+	b.play(6)
+	blocks, rows := 0, 0
+	for at := range 120 {
+		for _, slot := range b.lobby.live {
+			if g := &b.lobby.guests[slot]; at == 60 {
+				if g.things.even != 0 {
+					blocks++
+				}
+				g.things.forget()
+			}
+		}
+		b.turn()
+		for _, slot := range b.lobby.live {
+			g := &b.lobby.guests[slot]
+			if g.sent != b.lobby.match.Tick() || g.things.told != toldRoom {
+				continue
+			}
+			if rows++; g.things.even != 0 {
+				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", g.sent, g.id, g.things.even)
+			}
+		}
+	}
+	if blocks < 20 || rows < 20 {
+		t.Errorf("%d guests told of all, %d parts row by row", blocks, rows)
+	}
+}
+
 // What hits were long ago is no fight any more when weights are asked for again.
 func TestFightsBehindBlocks(t *testing.T) {
 	b := newTable(t, 4, Config{Players: 16, Kbps: 2000})

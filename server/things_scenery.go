@@ -139,7 +139,7 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if h.eyes == nil {
 		h.eyes = d.spare.take(d.grid)
 	}
-	if g.bucket.Rate() != 0 && h.even != 0 {
+	if h.even != 0 {
 		h.wake(l.things)
 	}
 	slot := l.eye(g)
