@@ -70,7 +70,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	if hit.ID == 0 {
 		return
 	}
-	v = shot.Judged // as the shooter saw the one it hit
+	v = shot.Judged                                        // as the shooter saw the one it hit
 	round := max(v.To-v.From, shot.View.To-shot.View.From) // it may be the shot's own instant, which was rounded by as much as that spans
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
 		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, ecs.NetID(hit.ID), v)
