@@ -23,7 +23,8 @@ type crowd struct {
 	hot   []uint64    // who fights
 	till  []tick.Tick // by slot: until when it does
 	none  []uint64    // slots in which nobody is
-	blank []uint64    // what is seen through nobody's eyes
+	here  []uint64    // and in which somebody is
+	blank []uint64    // none at all
 
 	cost    []uint16 // of the guest at hand, by slot
 	pick    []uint64
@@ -46,7 +47,7 @@ func newCrowd(c *Config) crowd {
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), here: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
 	return s
@@ -89,6 +90,7 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	}
 	s.at = frame.Tick
 	clear(s.hot)
+	clear(s.here)
 	if s.walls != nil {
 		s.walls.Reset()
 	}
@@ -102,6 +104,7 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 			continue
 		}
 		s.none[slot>>6] &^= 1 << (slot & 63)
+		s.here[slot>>6] |= 1 << (slot & 63)
 		if s.walls != nil {
 			s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
 		}
@@ -133,7 +136,8 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	}
 	slot := l.eye(g)
 	if slot < 0 {
-		return s.blank
+		g.eyes.Caught(l.anywhere(g)) // nobody weighs more than others: they take turns
+		return g.eyes.Seen()
 	}
 	if weigh {
 		g.eyes.Look(s.grid, l.viewer(slot, true), g.foes(l.match.Tick(), l.cfg.Rules.Rate))
@@ -141,6 +145,14 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 		g.eyes.See(s.grid, l.viewer(slot, false))
 	}
 	return g.eyes.Seen()
+}
+
+// anywhere is whom a guest sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
+func (l *Lobby) anywhere(g *guest) []uint64 {
+	if l.seesAll(g) && l.shed < ShedDetail {
+		return l.crowd.here
+	}
+	return l.crowd.blank
 }
 
 // gain adds to the weights of the rows of a look that did not, for a guest with a limit that was told all that it saw before.

@@ -154,22 +154,33 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 			}
 		}
 	}
+	b.turning(1)
 	must0(t, s.Watch(0)) // nobody's eyes
 	b.play(1)
 	if target, _ := s.Target(); target != 0 {
 		t.Fatal(target)
 	}
-	nobodys := 0
-	for _, p := range b.players[:n] {
-		if !told(s, p.ID()) {
-			if v := why(s.ID(), p.ID(), WhyTarget); v.Metres != -1 {
-				t.Errorf("%+v", v)
+	nobodys := func(want Why) (untold int) {
+		for range 30 {
+			b.turn()
+			for _, p := range b.players[:n] {
+				if sent(s) == l.match.Tick() && !told(s, p.ID()) {
+					if v := why(s.ID(), p.ID(), want); v.Metres != -1 {
+						t.Errorf("%+v", v)
+					}
+					untold++
+				}
 			}
-			nobodys++
 		}
+		return untold
 	}
-	if !turned || nobodys == 0 {
-		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, nobodys)
+	if n := nobodys(WhyBudget); !turned || n == 0 {
+		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
+	}
+	l.Shed(ShedDetail) // then who looks through nobody's eyes is told of nobody
+	b.play(1)
+	if n := nobodys(WhyTarget); n == 0 {
+		t.Error("told of all while detail is shed: nothing tested")
 	}
 
 	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})

@@ -62,18 +62,15 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 		l.look(g, true)
 	}
 	g.chose = choseThin
-	see := g.eyes.Seen()
-	if g.eyed < 0 {
-		see = l.crowd.blank
-	}
-	see, narrowed := h.fit(l, g, see)
+	see, narrowed := h.fit(l, g, g.eyes.Seen())
 	h.full = l.squeeze(g, see, most) || narrowed
 }
 
 // inBlocks begins a snapshot of blocks if the guest sees everybody, and these go into so many bits and are no more than the line carries: blocks
 // of players who stand still take next to nothing, and once those move, all that are too many would have to go out of sight at once.
 func (l *Lobby) inBlocks(g *guest, most int) bool {
-	return l.cfg.Relevance == RelevanceAll && g.eyed >= 0 && l.shed < ShedDetail && l.frames.At(l.match.Tick()).Len() <= g.thin.carries(l, g) &&
+	everybody := l.cfg.Relevance == RelevanceAll || g.eyed < 0 && l.seesAll(g)
+	return everybody && l.shed < ShedDetail && l.frames.At(l.match.Tick()).Len() <= g.thin.carries(l, g) &&
 		l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most)
 }
 
@@ -147,14 +144,14 @@ func turns(l *Lobby, g *guest) (all, patience int) {
 }
 
 // fit is what of see the line can carry by its mean: the nearest rows, if those are not all. Those that were in sight count as a fifth
-// nearer, so that nobody on the edge comes and goes.
+// nearer, so that nobody on the edge comes and goes. Through nobody's eyes nobody is nearer: then all take turns.
 func (h *thin) fit(l *Lobby, g *guest, see []uint64) (_ []uint64, narrowed bool) {
 	s, now := &l.crowd, g.index(l.match.Tick(), l)
 	h.reserve(len(see))
 	h.rise(l, g)
 	carried := h.carries(l, g)
-	if narrowed = size(see) > carried; narrowed {
-		s.nearest(see, h.seen, max(0, l.eye(g)), carried)
+	if narrowed = g.eyed >= 0 && size(see) > carried; narrowed {
+		s.nearest(see, h.seen, int(g.eyed), carried)
 		see = s.near
 		l.Stats.Count[Narrowed].Inc()
 	}

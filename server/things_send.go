@@ -79,7 +79,7 @@ func (w *things) blocks(l *Lobby, g *guest, room int) bool {
 	case l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room):
 		w.packer.Begin(w.encoder, h.tracker, 0, n)
 		return true
-	case !limited || h.full || l.eye(g) < 0:
+	case !limited || h.full:
 		return false
 	}
 	return w.packer.BeginWithin(w.encoder, h.tracker, 0, n, 8*room)

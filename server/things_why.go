@@ -163,7 +163,7 @@ func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyPace
 	case said:
 		return WhyTold
-	case g.eyed < 0:
+	case g.eyed < 0 && !l.seesThing(g, f, slot):
 		return WhyTarget
 	case int(g.eyed) != l.eye(g):
 		return WhyTurned

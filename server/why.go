@@ -246,7 +246,7 @@ func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyNone
 	case said:
 		return WhyTold
-	case g.eyed < 0:
+	case g.eyed < 0 && (g.chose != choseThin || g.thin.seen[slot>>6]>>(slot&63)&1 == 0):
 		return WhyTarget
 	case int(g.eyed) != l.eye(g): // what it saw through the others is forgotten
 		return WhyTurned
