@@ -1,6 +1,9 @@
 package capacity
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Drift is how many times as long as recorded the stages of a tick take on a machine as it is now. A machine that has other work beside is not slower in all alike: what lies in
 // memory suffers more than what computes, and lobbies differ in that by their size. So each stage's ratio is a line over the logarithm of the players.
@@ -31,23 +34,33 @@ func NewDrift(recorded, now []Step) Drift {
 			}
 		}
 	}
-	for name, all := range points {
-		var x, y, xx, xy float64
-		n := float64(len(all))
-		for _, p := range all {
-			x, y = x+p.x/n, y+p.ratio/n
+	for name, all := range points { // the medians of slopes and of what is left (Theil and Sen): one lobby of six that was disturbed bends no line
+		var slopes, rest []float64
+		for i, p := range all {
+			for _, o := range all[:i] {
+				if apart := p.x - o.x; math.Abs(apart) > 1e-9 {
+					slopes = append(slopes, (p.ratio-o.ratio)/apart)
+				}
+			}
+		}
+		var l driftLine
+		if len(slopes) > 0 {
+			l.slope = median(slopes)
 		}
 		for _, p := range all {
-			xx, xy = xx+sq(p.x-x), xy+(p.x-x)*(p.ratio-y)
+			rest = append(rest, p.ratio-l.slope*p.x)
 		}
-		l := driftLine{at: y}
-		if xx > 1e-9 {
-			l.slope = xy / xx
-			l.at -= l.slope * x
-		}
+		l.at = median(rest)
 		d.stages[name] = l
 	}
 	return d
+}
+
+// median is that of some values, of an even number the mean of the two in the middle. It sorts them.
+func median(all []float64) float64 {
+	slices.Sort(all)
+	n := len(all)
+	return (all[(n-1)/2] + all[n/2]) / 2
 }
 
 func driftAt(s Step) float64 { return math.Log(float64(max(s.Players, 1)) / driftPlayers) }

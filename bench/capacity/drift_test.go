@@ -47,6 +47,9 @@ func TestDrift(t *testing.T) {
 			}
 		}
 	}
+	if hit := NewDrift(recorded, append([]Step{now[0].Paced(1.3)}, now[1:]...)); math.Abs(hit.Of("move", 10)-d.Of("move", 10)) > 1e-9 || math.Abs(hit.Of("receive", 160)-d.Of("receive", 160)) > 1e-9 {
+		t.Error("one lobby that was disturbed bends the lines of all")
+	}
 	for _, n := range []int{8, 48, 200} {
 		want := lobby(n)
 		other := drifted(want)

@@ -6,8 +6,9 @@ import (
 )
 
 // What the recorded model promises: it is judged on lobbies of other sizes, spreads, rates, fire, sight, links and codecs than it was fitted to, by matches of other
-// seeds: bytes of all of them within 2 %, and CPU times of 96 % within 5 %, as those are no surer than the machine was quiet. In the long run matches differ by so much
-// that neither what was measured nor what was played is as sure, and of links whose delay varies few were measured: there bytes are within 4 %.
+// seeds: bytes of all of them within 2 %, CPU times of all that have other sizes, spreads and rates alone within 5 %, and of 97 % of all, as those are no surer than the machine was
+// quiet. In the long run matches differ by so much that neither what was measured nor what was played is as sure, and over links whose delay varies players do other things than by
+// themselves: there bytes are within 4 %.
 const (
 	cpuAim   = 0.05
 	bytesAim = 0.02
@@ -50,7 +51,7 @@ func TestRecordedBytes(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %.2f %% off on average; standard errors of the recording %.2f %%", held, 100*off/held, 100*unsure/held)
-	if held < 111 || off > 0.4*bytesAim*held || unsure > 0.3*bytesAim*held {
+	if held < 115 || off > 0.4*bytesAim*held || unsure > 0.3*bytesAim*held {
 		t.Errorf("%g held out, %.2f %% off on average, of a recording that is sure to %.2f %%", held, 100*off/held, 100*unsure/held)
 	}
 }
@@ -73,21 +74,20 @@ func TestRecordedLaws(t *testing.T) {
 		}
 	}
 	t.Logf("%g held out, %.2f %% off on average", held, 100*off/held)
-	if held < 111 || off/held > bytesAim*0.25 {
+	if held < 115 || off/held > bytesAim*0.25 {
 		t.Errorf("%g held out, %.2f %% off on average", held, 100*off/held)
 	}
 }
 
-// CPU times are as good as the machine was quiet when they were recorded: what matches of one scenario differ by, and the machine with them, is allowed
-// for. On a quiet machine that is a percent or two.
+// CPU times are as good as the machine was quiet when they were recorded.
 func TestRecordedTimes(t *testing.T) {
 	m, ms := recordedModel(t)
 	all, err := m.JudgeAll(ms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var held, within, off, unsure, worst float64
-	for _, v := range all {
+	var held, plain, within, off, unsure, worst float64
+	for i, v := range all {
 		if v.CPU == 0 || !v.HeldOut {
 			continue
 		}
@@ -98,12 +98,24 @@ func TestRecordedTimes(t *testing.T) {
 		if e <= cpuAim {
 			within++
 		}
+		if !isPlain(ms.Steps[i].Facts) {
+			continue
+		}
+		if plain++; e > cpuAim {
+			t.Errorf("%s, of which only size, spread or rates are other than usual: %+.1f %%", v.Scenario, 100*v.CPUError())
+		}
 	}
 	off, unsure = off/held, unsure/held
-	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
-	if quiet := unsure < 0.02; held < 110 || off > cpuAim+unsure || worst > 2*(cpuAim+unsure) || quiet && (within < 0.96*held || worst > 1.2*cpuAim) {
-		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure)
+	t.Logf("%g held out, %g within %g %%, %.2f %% mean, %.2f %% worst; standard errors of the recording %.2f %% mean; %g of sizes, spreads and rates alone", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure, plain)
+	if held < 115 || plain < 27 || off > 0.4*cpuAim || unsure > 0.02 || within < 0.97*held || worst > 1.2*cpuAim {
+		t.Errorf("%g held out, %g within %g %%, error %.2f %% mean, %.2f %% worst, of a recording that is sure to %.2f %%; %g plain ones", held, within, 100*cpuAim, 100*off, 100*worst, 100*unsure, plain)
 	}
+}
+
+// isPlain is whether a lobby's opening is of the usual play, link and codec, and nobody is hidden in it: it has a size, a spread and rates.
+func isPlain(f *Facts) bool {
+	usual := f.Far == 0 && !f.Walls && f.Crowd == 0 && f.Bursts == 0.15 && f.Throws == 0.5 && f.Leaves == 0 && f.Spectators == 0
+	return usual && f.Delay == 0 && f.Jitter == 0 && f.Loss == 0 && f.Codec == "huffman" && !f.LongRun
 }
 
 // No match that was fitted to is in what the model is judged by, and what is held out is like nothing that was fitted.

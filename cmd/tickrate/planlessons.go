@@ -218,7 +218,6 @@ func lessons() (all []lesson) {
 	add(held, 60, 3, "map=town link=delay=20ms,jitter=8ms", 50)
 	// Where CPU times rested on little once all were known: towns in another codec at low rates, many players at 30 Hz, few with seldom snapshots or who looks on.
 	add(fitted, 30, 1, "map=town codec=range", 60, 120)
-	add(fitted, 60, 2, "map=town codec=range", 105)
 	add(fitted, 30, 2, "", 180)
 	add(fitted, 30, 2, "bursts=0.8", 150, 195)
 	add(fitted, 30, 2, "hot=0.2", 160)
