@@ -15,7 +15,7 @@ type Verdict struct {
 	CPUUnsure      float64 `json:"cpu_unsure"`   // likewise of CPU
 
 	// Pace is how many times as long a lobby that is always the same took beside CPU as when what the model was fitted to was recorded: 1.04 is a machine,
-	// with its build, that is 4 % slower. CPU is as it was measured, and CPUPredicted is of the recorded pace; 0: paces are not known, or are the same.
+	// with its build, that is 4 % slower. CPU is of the machine as it was, and CPUPredicted is of the recorded pace; 0: paces are not known, or are the same.
 	Pace float64 `json:"pace,omitempty"`
 }
 
@@ -43,16 +43,22 @@ func (m *Model) Judge(s Step) (Verdict, error) {
 		CPUUnsure: s.Facts.TimeUnsure}, err
 }
 
-// JudgeAll judges the model on all steps that were measured. Where few of the matches were timed, CPU is brought to what all of them cost (carry).
+// JudgeMeasured is Judge where few of the matches were timed: CPU is brought to what all of them cost (carry), and is as sure as those few left it.
+func (m *Model) JudgeMeasured(s Measurement) (Verdict, error) {
+	v, err := m.Judge(s.Step)
+	v.HeldOut = s.HeldOut
+	if s.Timed != nil {
+		v.CPU, v.CPUUnsure = v.CPU*m.carry(s), s.Timed.TimeUnsure
+	}
+	return v, err
+}
+
+// JudgeAll judges the model on all steps that were measured.
 func (m *Model) JudgeAll(ms Measurements) (all []Verdict, err error) {
 	for _, s := range ms.Steps {
-		v, err := m.Judge(s.Step)
+		v, err := m.JudgeMeasured(s)
 		if err != nil {
 			return nil, err
-		}
-		v.HeldOut = s.HeldOut
-		if s.Timed != nil {
-			v.CPU, v.CPUUnsure = v.CPU*m.carry(s), s.Timed.TimeUnsure
 		}
 		all = append(all, v)
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"math"
+	"runtime"
 	"testing"
+	"time"
 
+	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 )
 
@@ -41,5 +44,64 @@ func TestBesideThePaceLobby(t *testing.T) {
 	}
 	if _, _, err := p.beside(t.Context(), scenario.Scenario{}, 1); err == nil {
 		t.Error("nothing was played, and that was no error")
+	}
+}
+
+// Rounds play the same matches again: of each tick the least time is kept, and what came of them is told once.
+func TestRounds(t *testing.T) {
+	s := lesson{players: 3, hz: 60, every: 3}.scenario(0.5)
+	r := newRehearsal(s, 2, 2, slowdown{})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var first []time.Duration
+	for round := range 2 {
+		if err := r.round(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.ticks) != 2*30 || r.s.Play.Seed != s.Play.Seed {
+			t.Fatalf("round %d: %d ticks of two matches of 30, seed %d, expected %d", round, len(r.ticks), r.s.Play.Seed, s.Play.Seed)
+		}
+		for i, spent := range r.ticks {
+			all := time.Duration(0)
+			for _, d := range spent {
+				all += d
+			}
+			if round == 0 {
+				first = append(first, all)
+			} else if all > first[i] || all <= 0 {
+				t.Errorf("tick %d takes %v, and took %v in the first round", i, all, first[i])
+			}
+		}
+	}
+	if step := r.step(); step.Facts.Matches != 2 || step.Facts.Plays != 2 {
+		t.Errorf("%+v", step.Facts)
+	}
+}
+
+// A lesson is timed again until it has as many timings as it is to have.
+func TestTimings(t *testing.T) {
+	timed := &capacity.Facts{Matches: 3}
+	for i, c := range []struct {
+		times int
+		one   capacity.Measurement
+		again bool
+	}{
+		{1, capacity.Measurement{}, false},
+		{3, capacity.Measurement{}, false}, // it has none yet, which is not again
+		{1, capacity.Measurement{Timed: timed}, false},
+		{2, capacity.Measurement{Timed: timed}, true},
+		{2, capacity.Measurement{Timed: timed, Times: 1}, true},
+		{2, capacity.Measurement{Timed: timed, Times: 2}, false},
+		{3, capacity.Measurement{Timed: timed, Times: 2}, true},
+	} {
+		if f := (calibration{times: c.times}); f.again(&c.one) != c.again {
+			t.Errorf("%d: again %v", i, !c.again)
+		}
+	}
+	for _, times := range []int{0, 1, 10, 11} {
+		f := calibration{plays: 5, seconds: 4, matches: 40, sure: 0.8, times: times}
+		if err := f.check(); (err == nil) != (times >= 1 && times <= 10) {
+			t.Errorf("--times %d: %v", times, err)
+		}
 	}
 }

@@ -228,8 +228,8 @@ func verifyModel(ctx context.Context, m *capacity.Model, s scenario.Scenario, w 
 	if step.Facts.Played, err = playedOf(ctx, s, w); err != nil {
 		return capacity.Verdict{}, err
 	}
-	step.StageCPUMicros, step.Facts.TimeUnsure = timed.StageCPUMicros, timed.Facts.TimeUnsure
-	v, err := m.Judge(step)
+	step.StageCPUMicros = timed.StageCPUMicros
+	v, err := m.JudgeMeasured(capacity.Measurement{Step: step, Timed: timed.Facts})
 	v.Pace = pace
 	return v, err
 }

@@ -216,22 +216,27 @@ func whole(s server.Stage) server.Stage {
 	return s
 }
 
-// memoryOf is what one more lobby takes of the heap, in bytes.
-func memoryOf(cfg server.Config) (float64, error) {
+// memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.
+func memoryOf(cfg server.Config) (least float64, err error) {
 	cfg.Gate = netcode.ServerConfig{ProtocolID: wire.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
 		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	l, err := server.NewLobby(cfg)
-	if err != nil {
-		return 0, err
+	for i := range 2 {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		l, err := server.NewLobby(cfg)
+		if err != nil {
+			return 0, err
+		}
+		l.Prepare()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(l)
+		if took := max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)); i == 0 || took < least {
+			least = took
+		}
 	}
-	l.Prepare()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	runtime.KeepAlive(l)
-	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)), nil
+	return least, nil
 }
 
 // step sums up.
