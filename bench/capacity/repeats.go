@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -16,6 +17,14 @@ type Repeats struct {
 	Cores      Interval `json:"server_cores"`
 	KbpsDown   Interval `json:"kbps_down_per_client"`
 	AgeMillis  Interval `json:"age_p99_ms"`
+}
+
+// Doubt says why nobody should rely on the size, "" where it held more often than not.
+func (r *Repeats) Doubt() string {
+	if 2*r.Held > r.Steps {
+		return ""
+	}
+	return fmt.Sprintf("%d players held in %d of %d measurements only: plan for fewer, or measure again on a machine with nothing else to do", r.Players, r.Held, r.Steps)
 }
 
 // Interval is a mean, and how far from it the true one lies at most with a probability of 95 %, if steps differ by chance alone (Student's t).

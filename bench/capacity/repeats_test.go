@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,19 @@ func TestRepeats(t *testing.T) {
 	}
 	if RepeatsAt(200, append(steps, healthy(200))) != nil {
 		t.Error("one step is repeated")
+	}
+}
+
+// A size that held as often as not, or less, is nothing to rely on.
+func TestRepeatsDoubt(t *testing.T) {
+	for _, c := range []struct {
+		held, steps int
+		doubt       string
+	}{{2, 3, ""}, {3, 3, ""}, {1, 1, ""}, {2, 4, "900 players held in 2 of 4 measurements only"}, {1, 4, "900 players held in 1 of 4 measurements only"}, {0, 2, "900 players held in 0 of 2"}} {
+		r := Repeats{Players: 900, Held: c.held, Steps: c.steps}
+		if got := r.Doubt(); (got == "") != (c.doubt == "") || !strings.HasPrefix(got, c.doubt) {
+			t.Errorf("held %d of %d: %q, expected %q", c.held, c.steps, got, c.doubt)
+		}
 	}
 }
 

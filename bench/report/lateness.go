@@ -40,7 +40,11 @@ func lateness(p capacity.Plan) (t latenessTable) {
 
 // repeated says what measuring the knee several times gave.
 func repeated(r *capacity.Repeats) string {
-	return fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
+	text := fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
 		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.Half), number(r.Cores.Mean), number(r.Cores.Half),
 		number(r.KbpsDown.Mean), number(r.KbpsDown.Half), number(r.AgeMillis.Mean), number(r.AgeMillis.Half))
+	if doubt := r.Doubt(); doubt != "" {
+		text += ". " + doubt
+	}
+	return text
 }
