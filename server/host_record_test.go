@@ -13,6 +13,21 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
+// still is a file as it was at one instant: it is read until two readings agree, as one that is written to meanwhile is read in pieces.
+func still(t *testing.T, name string) []byte {
+	t.Helper()
+	for last := []byte(nil); ; {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != nil && bytes.Equal(raw, last) {
+			return raw
+		}
+		last = raw
+	}
+}
+
 // recordings are the files of a folder, oldest first, each with the first ticks of its chunks.
 func recordings(t *testing.T, dir string) (out [][]int) {
 	t.Helper()
@@ -21,10 +36,7 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := still(t, name)
 		if len(raw) == 0 {
 			continue // made, and nothing written yet
 		}
