@@ -23,7 +23,6 @@ type crowd struct {
 	hot   []uint64    // who fights
 	till  []tick.Tick // by slot: until when it does
 	none  []uint64    // slots in which nobody is
-	here  []uint64    // and in which somebody is
 	blank []uint64    // none at all
 
 	cost    []uint16 // of the guest at hand, by slot
@@ -47,7 +46,7 @@ func newCrowd(c *Config) crowd {
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
 	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
-		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), here: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
+		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
 	return s
@@ -90,7 +89,6 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	}
 	s.at = frame.Tick
 	clear(s.hot)
-	clear(s.here)
 	if s.walls != nil {
 		s.walls.Reset()
 	}
@@ -104,7 +102,6 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 			continue
 		}
 		s.none[slot>>6] &^= 1 << (slot & 63)
-		s.here[slot>>6] |= 1 << (slot & 63)
 		if s.walls != nil {
 			s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
 		}
@@ -150,7 +147,7 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 // anywhere is whom a guest sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
 func (l *Lobby) anywhere(g *guest) []uint64 {
 	if l.seesAll(g) && l.shed < ShedDetail {
-		return l.crowd.here
+		return l.crowd.here()
 	}
 	return l.crowd.blank
 }
@@ -187,6 +184,14 @@ func (l *Lobby) viewer(slot int, ahead bool) interest.Viewer {
 func (s *crowd) with(see []uint64) []uint64 {
 	for i, w := range see {
 		s.open[i] = w | s.none[i]
+	}
+	return s.open
+}
+
+// here is the set of slots in which somebody is. It is valid until the next call of it, or of with.
+func (s *crowd) here() []uint64 {
+	for i, w := range s.none {
+		s.open[i] = ^w
 	}
 	return s.open
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"math/bits"
-
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -58,11 +56,7 @@ func (h *hold) in(w *things, most int) bool {
 	if h.entered {
 		return true
 	}
-	n := 0
-	for _, word := range w.used {
-		n += bits.OnesCount64(word)
-	}
-	h.entered = n*thingBits <= 8*most
+	h.entered = size(w.used)*thingBits <= 8*most
 	if !h.entered && h.tracker.Base(0) != 0 {
 		h.entered = true
 		for g := range w.frames.Groups() {

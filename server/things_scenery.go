@@ -22,7 +22,6 @@ type scenery struct {
 	team  []uint8
 	open  []uint64 // what everybody sees: teleporters and zones, which belong to the round
 	none  []uint64 // slots in which nothing is
-	here  []uint64 // and in which something is
 	heads []int16  // by player: the first of its flights, -1 for none
 	next  []int16  // by slot: the one behind it
 	see   []uint64
@@ -43,7 +42,7 @@ func newScenery(c *Config, slots int) scenery {
 	g := interest.NewGrid(cfg)
 	n := g.Words()
 	d := scenery{grid: g, walls: walls, ids: make([]ecs.NetID, slots), pos: make([]geom.Vec3, slots), x: make([]float32, slots), z: make([]float32, slots),
-		team: make([]uint8, slots), open: make([]uint64, n), none: make([]uint64, n), here: make([]uint64, n), heads: make([]int16, c.Players), next: make([]int16, slots),
+		team: make([]uint8, slots), open: make([]uint64, n), none: make([]uint64, n), heads: make([]int16, c.Players), next: make([]int16, slots),
 		see: make([]uint64, n), wide: make([]uint64, n), cost: make([]uint16, n*64), pick: make([]uint64, n), said: make([]uint64, 0, n+1)}
 	d.warm(c.Players)
 	return d
@@ -68,7 +67,6 @@ func (d *scenery) begin(t tick.Tick) {
 	d.now = t
 	clear(d.ids)
 	clear(d.open)
-	clear(d.here)
 	for i := range d.none {
 		d.none[i] = ^uint64(0)
 	}
@@ -85,7 +83,6 @@ func (d *scenery) put(slot int, c *berth, o *ghost.Thing, pos geom.Vec3) {
 	bit := uint64(1) << (slot & 63)
 	d.ids[slot], d.pos[slot] = c.id, pos
 	d.none[slot>>6] &^= bit
-	d.here[slot>>6] |= bit
 	if c.kind == ghost.Teleporter || c.kind == ghost.Zone {
 		d.open[slot>>6] |= bit
 	}
@@ -149,7 +146,9 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
 		if g.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
-			copy(d.see, d.here)
+			for i, w := range d.none {
+				d.see[i] = ^w
+			}
 		}
 		h.eyes.Caught(d.see) // nothing weighs more: all take turns
 		return d.see

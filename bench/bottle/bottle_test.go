@@ -199,7 +199,7 @@ func (v *verdicts) compare() {
 func TestChokedLinkStaysInStep(t *testing.T) {
 	alone(t)
 	if testing.Short() {
-		t.Skip("a crowd")
+		t.Skip("players by the hundred")
 	}
 	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
 	c := newChecker(t, b)

@@ -37,18 +37,25 @@ func plantedSet(noise float64) Measurements {
 	return m
 }
 
+// judged fits a model to measurements and judges it on all of them.
+func judged(t *testing.T, ms Measurements) (Model, []Verdict) {
+	t.Helper()
+	m, err := FitModel(ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := m.JudgeAll(ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, all
+}
+
 // Laws that are there are found: what is held out, other rates among it, is predicted as well as the noise allows.
 func TestModelFindsPlantedLaws(t *testing.T) {
 	for _, c := range []struct{ noise, most float64 }{{0, 0.002}, {0.01, 0.03}} {
 		ms := plantedSet(c.noise)
-		m, err := FitModel(ms)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := m.JudgeAll(ms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, all := judged(t, ms)
 		if cpu, bytes, _, _ := Worst(all, true); cpu > c.most || bytes > c.most {
 			t.Errorf("noise %g: worst error of what is held out: CPU %.4f, bytes %.4f", c.noise, cpu, bytes)
 		}
@@ -201,14 +208,7 @@ func TestUnsureTimingsCountForLess(t *testing.T) {
 				s.StageCPUMicros[j].Mean *= 1.3
 			}
 		}
-		m, err := FitModel(ms)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := m.JudgeAll(ms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, all := judged(t, ms)
 		worst, _, _, _ := Worst(all, true)
 		return worst
 	}

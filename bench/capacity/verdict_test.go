@@ -41,14 +41,7 @@ func TestVerdictOfTheMeanMatch(t *testing.T) {
 			}
 		}
 	}
-	m, err := FitModel(ms)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := m.JudgeAll(ms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, all := judged(t, ms)
 	if worst, _, _, _ := Worst(all, true); worst > 0.002 {
 		t.Errorf("%.4f off where the laws are known", worst)
 	}

@@ -216,7 +216,7 @@ func (f *calibration) measure(ctx context.Context, one *capacity.Measurement, s 
 	if again {
 		s.Play.Seed += uint64(one.Timed.Matches)
 	}
-	step, err := f.time(ctx, s, matches, pace)
+	step, err := pace.timed(ctx, s, matches)
 	if err != nil {
 		return false, err
 	}
@@ -251,16 +251,11 @@ func (f *calibration) left(one *capacity.Measurement, s scenario.Scenario) int {
 	return f.timings(one.Timed, s)
 }
 
-// time plays so many matches for their CPU time, at the usual pace.
-func (f *calibration) time(ctx context.Context, s scenario.Scenario, matches int, pace *pacer) (capacity.Step, error) {
-	return pace.timed(ctx, s, matches)
-}
-
 // look finds out how the machine is beside what the file has.
 func (f *calibration) look(ctx context.Context, m capacity.Measurements, pace *pacer, w io.Writer) error {
 	d, err := driftSince(m, func(l lesson) (capacity.Step, error) {
 		s := l.scenario(f.seconds)
-		return f.time(ctx, s, f.first(s), pace)
+		return pace.timed(ctx, s, f.first(s))
 	}, w)
 	f.drift = &d
 	return err

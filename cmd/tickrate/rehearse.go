@@ -27,7 +27,6 @@ type rehearsal struct {
 	plays int
 	slow  slowdown
 
-	rounds int               // of plays: how many times all matches were played
 	begun  int               // ticks of the matches before this one
 	ticks  [][]time.Duration // by measured tick, by stage: the least of all plays
 	facts  capacity.Facts
@@ -94,13 +93,13 @@ func (r *rehearsal) round(ctx context.Context) error {
 	seed := r.s.Play.Seed
 	defer func() { r.s.Play.Seed = seed }()
 	r.begun = 0
+	first := len(r.ticks) == 0
 	for range r.seeds {
-		if err := r.play(ctx, r.rounds == 0); err != nil {
+		if err := r.play(ctx, first); err != nil {
 			return err
 		}
 		r.s.Play.Seed++
 	}
-	r.rounds++
 	return nil
 }
 
