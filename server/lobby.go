@@ -281,8 +281,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 }
 
 // witness is what the match asks before a shot hits somebody.
-func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
+func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
+	return l.sees(ecs.NetID(s.Except), ecs.NetID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.

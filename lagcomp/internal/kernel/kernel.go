@@ -1,6 +1,6 @@
 // Package kernel tests one ray or one ball against many spheres. Columns of centres go in; the indexes of the spheres that
 // may be touched come out. It knows nothing of players or time, keeps no state and may be called by any goroutine. Its other
-// kernels serve the same history: Capsules.First, Moved, Unzip and Fetch.
+// kernels serve the same history: Capsules.First, Moved and Unzip.
 //
 // Along and Overlaps are a broad phase in float32: they may name a sphere that is missed by a hair, and never leave out one
 // that is hit.

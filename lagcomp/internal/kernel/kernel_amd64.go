@@ -84,11 +84,6 @@ func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32
 	return Undecided, 0
 }
 
-// fetch needs no instruction that a processor may lack.
-func fetch(a, b []Row, list []int32) {
-	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))
-}
-
 func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 	n := len(rows) &^ (k.lanes() - 1)
 	switch {

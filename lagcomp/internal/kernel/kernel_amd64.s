@@ -1711,24 +1711,6 @@ gather:
 	MOVQ DX, ret+32(FP)
 	RET
 
-// func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
-// Requires: MMX+
-TEXT ·fetchRows(SB), NOSPLIT, $0-32
-	MOVQ a+0(FP), AX
-	MOVQ b+8(FP), CX
-	MOVQ list+16(FP), DX
-	MOVQ n+24(FP), BX
-
-loop:
-	MOVLQSX    (DX), SI
-	SHLQ       $0x05, SI
-	PREFETCHT0 (AX)(SI*1)
-	PREFETCHT0 (CX)(SI*1)
-	ADDQ       $0x04, DX
-	DECQ       BX
-	JNZ        loop
-	RET
-
 // func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
 // Requires: AVX, AVX2
 TEXT ·unzipAVX2(SB), NOSPLIT, $0-40

@@ -52,11 +52,6 @@ func manyAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 //go:noescape
 func manyAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
-// fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
-//
-//go:noescape
-func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
-
 // unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
 //
 //go:noescape

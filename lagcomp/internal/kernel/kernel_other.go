@@ -22,5 +22,3 @@ func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, mo
 }
 
 func (isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) { return Undecided, 0 }
-
-func fetch(a, b []Row, list []int32) {}

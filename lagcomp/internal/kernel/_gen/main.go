@@ -47,7 +47,6 @@ func main() {
 		k := kernel{name: "many", lanes: lanes, window: window, rising: rising, avx512: lanes == 16}
 		k.writeMany()
 	}
-	writeFetch()
 	writeUnzipAVX2()
 	writeUnzipAVX512()
 	Generate()
