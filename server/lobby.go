@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
@@ -39,7 +39,7 @@ type Config struct {
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
 
-	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
+	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
@@ -282,7 +282,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 
 // witness is what the match asks before a shot hits somebody.
 func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
+	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -355,12 +355,12 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	poses := l.match.Poses()
 	for slot := range poses {
 		pose := &poses[slot]
-		vital := l.match.Vital(ecs.NetID(pose.ID))
+		vital := l.match.Vital(netid.ID(pose.ID))
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
 		ghost.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, ecs.NetID(pose.ID), row[:])
+		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)
 	l.Stats.Count[Untold].Add(l.things.untold)
