@@ -51,9 +51,9 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 	return out
 }
 
-// TestRow9KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died is sent the last eight to twelve seconds,
+// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died is sent the last eight to twelve seconds,
 // and plays them in a second world, whose state is the recorded one after every tick, while the live match goes on, over a lossy link.
-func TestRow9KillcamWorld(t *testing.T) {
+func TestRow09KillcamWorld(t *testing.T) {
 	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond, Jitter: 8 * time.Millisecond}, true)
 	type shown struct {
 		k  *client.Killcam

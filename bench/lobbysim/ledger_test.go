@@ -141,7 +141,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 }
 
 // Over a line that loses nothing the ledger of the lobby is, cell by cell, the account of its clients, who decode the same bytes.
-func TestLedgerIsTheClientsAccount(t *testing.T) {
+func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range} {
 		ground, err := arena.Open("arena-16")
 		if err != nil {
