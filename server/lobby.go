@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
@@ -39,7 +39,7 @@ type Config struct {
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
 
-	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
+	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
@@ -75,10 +75,10 @@ type Config struct {
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes a package of it, and a divergence is over before it is noticed. What it costs
-// a tick is in the noise, see BenchmarkRelevance of bench/bottle.
+// a tick is in the noise, see BenchmarkRelevance of bench/lobbysim.
 const defaultChecksumEvery = 20
 
-// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/bottle: to
+// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/lobbysim: to
 // account for a datagram to the bit takes a look at each of its rows, of which a larger lobby has more.
 const (
 	defaultSampleEvery = 1024
@@ -283,7 +283,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 
 // witness is what the match asks before a shot hits somebody.
 func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
+	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/sim"
@@ -79,12 +79,12 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	poses := l.match.Poses()
 	for slot := range poses {
 		pose := &poses[slot]
-		vital := l.match.Vital(ecs.NetID(pose.ID))
+		vital := l.match.Vital(netid.ID(pose.ID))
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
 		ghost.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, ecs.NetID(pose.ID), row[:])
+		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)
 	l.Stats.Count[Untold].Add(l.things.untold)

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -32,7 +32,7 @@ var clean = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millis
 
 // world is a run under way.
 type world struct {
-	*bottle.Bottle
+	*lobbysim.Sim
 	c      Case
 	plan   Plan
 	faults []fault
@@ -56,9 +56,9 @@ type world struct {
 	quiet quiet
 	trace []uint64 // of the match, now and then
 
-	players []ecs.NetID // in the match after the last tick
-	played  tick.Tick   // the server's newest
-	still   bool        // the server did not play the last tick
+	players []netid.ID // in the match after the last tick
+	played  tick.Tick  // the server's newest
+	still   bool       // the server did not play the last tick
 	breach  *Breach
 }
 
@@ -113,7 +113,7 @@ func newWorld(c Case, as how) (*world, error) {
 		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
 	}
 	w.entropy(&w.cfg)
-	w.Bottle, err = bottle.New(bottle.Config{Clients: w.plan.Clients, Seed: c.Seed, Lobby: w.cfg, Link: clean,
+	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.plan.Clients, Seed: c.Seed, Lobby: w.cfg, Link: clean,
 		Client: func(n int, cfg *client.Config) {
 			cfg.Thin = w.plan.Clients > 16 && n%4 != 0
 		},
@@ -239,8 +239,8 @@ func (w *world) gather() {
 	m := w.Lobby.Match()
 	w.players = w.players[:0]
 	for _, p := range m.Poses() {
-		if p.ID != 0 && m.Vital(ecs.NetID(p.ID)) != nil {
-			w.players = append(w.players, ecs.NetID(p.ID))
+		if p.ID != 0 && m.Vital(netid.ID(p.ID)) != nil {
+			w.players = append(w.players, netid.ID(p.ID))
 		}
 	}
 }
