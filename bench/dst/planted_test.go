@@ -24,7 +24,7 @@ func TestPlanted(t *testing.T) {
 			continue
 		}
 		defer planted.Set(planted.Set(bug))
-		var found *Breach
+		var found *Violation
 		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
 			b, err := Run(Case{Seed: seed})
 			if err != nil {
