@@ -34,6 +34,8 @@ var layers = []layer{
 	{pkg: "internal/pace", may: "sys", shell: "*"},
 	{pkg: "internal/huge", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
+	{pkg: "internal/ratelimit"}, // the one token bucket
+	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
 
