@@ -99,11 +99,11 @@ var layers = []layer{
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
-	{pkg: "bench/bottle", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
+	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
-	{pkg: "bench/dst", may: "bench/bottle bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +
+	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +
 		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
-	{pkg: "bench/film", may: "bench/bottle bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
+	{pkg: "bench/film", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/eval bench/trace ecs ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},

@@ -16,8 +16,8 @@ var stations = []struct{ name, takes string }{
 	{"Codec size and speed", "ecs/snapshot ecs/schema sim/ghost bench/eval compress/"},
 	{"Receive and send", "netio netio/impair"},
 	{"Session crypto", "netio/netcode netio/session"},
-	{"Whole lobby by size", "bench/bottle:Tick,Relevance,Observed,Things,Receipts sim server"},
-	{"Many lobbies per core", "bench/bottle:Lobbies"},
+	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Things,Receipts sim server"},
+	{"Many lobbies per core", "bench/lobbysim:Lobbies"},
 	{"Everything else", "/"},
 }
 

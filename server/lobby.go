@@ -75,10 +75,10 @@ type Config struct {
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes a package of it, and a divergence is over before it is noticed. What it costs
-// a tick is in the noise, see BenchmarkRelevance of bench/bottle.
+// a tick is in the noise, see BenchmarkRelevance of bench/lobbysim.
 const defaultChecksumEvery = 20
 
-// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/bottle: to
+// The default of SampleEvery makes what the ledger costs a tick less than half a percent, see BenchmarkObserved of bench/lobbysim: to
 // account for a datagram to the bit takes a look at each of its rows, of which a larger lobby has more.
 const (
 	defaultSampleEvery = 1024

@@ -9,7 +9,7 @@
 //
 // The invariants have the numbers of the document on threats. Each is looked at after every tick of the server unless an instant is named:
 //
-//	 0 upright        nothing panics                           world.run, and bottle's errors
+//	 0 upright        nothing panics                           world.run, and lobbysim's errors
 //	 1 authority      the match played again by its inputs     twin.check; the hash each 60th tick
 //	 2 once a tick    commands are applied once, as made       world.checkInputs
 //	 3 movement       speed, walls, numbers                    world.checkMoves; walls each 4th tick

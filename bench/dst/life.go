@@ -80,5 +80,5 @@ func (w *world) settle() {
 const (
 	settled        = Length - 4*time.Second
 	lost           = calm + sessionSeconds*time.Second + 300*time.Millisecond
-	sessionSeconds = 10 // of the tokens of package bottle
+	sessionSeconds = 10 // of the tokens of package lobbysim
 )

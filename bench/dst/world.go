@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -32,7 +32,7 @@ var clean = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millis
 
 // world is a run under way.
 type world struct {
-	*bottle.Bottle
+	*lobbysim.Sim
 	c      Case
 	plan   Plan
 	faults []fault
@@ -113,7 +113,7 @@ func newWorld(c Case, as how) (*world, error) {
 		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, maze(ground, 4)
 	}
 	w.entropy(&w.cfg)
-	w.Bottle, err = bottle.New(bottle.Config{Clients: w.plan.Clients, Seed: c.Seed, Lobby: w.cfg, Link: clean,
+	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.plan.Clients, Seed: c.Seed, Lobby: w.cfg, Link: clean,
 		Client: func(n int, cfg *client.Config) {
 			cfg.Thin = w.plan.Clients > 16 && n%4 != 0
 		},

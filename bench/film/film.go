@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/bottle"
 	"github.com/tickrate/tickrate/bench/itr"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -66,7 +66,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 	if cfg.Players < 1 || cfg.Players > 256 || !(cfg.Seconds > 0 && cfg.Seconds < 1e5) {
 		return nil, fmt.Errorf("film: %d players for %g seconds: expected 1 to 256, and more than 0", cfg.Players, cfg.Seconds)
 	}
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Thin: true, Brain: cfg.Brain,
 		Lobby: server.Config{
 			Arena: arena.Generate(cfg.Players, cfg.Seed), ArenaName: fmt.Sprintf("gen:%d:%d", cfg.Players, cfg.Seed),

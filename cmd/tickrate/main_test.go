@@ -226,7 +226,7 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 // What one command writes another reads.
-func TestFilesFit(t *testing.T) {
+func TestRow73FilesFit(t *testing.T) {
 	dir := t.TempDir()
 	ground, models := filepath.Join(dir, "map.json"), filepath.Join(dir, "models.tkm")
 	code, made, errs := result(t, "map", "generate", "--players", "8", "--seed", "3", "--out", ground)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -100,7 +100,7 @@ func train(c *cobra.Command, f modelFlags) error {
 
 // count plays a lobby and counts what it codes.
 func (f *modelFlags) count(ctx context.Context, n *ghost.Counts, move movement) error {
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -61,7 +61,7 @@ func reelsOn(ctx context.Context, ground string, players int, seed uint64, lengt
 	if err != nil {
 		return err
 	}
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: players, Seed: seed, Brain: move.brain, Thin: true,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{

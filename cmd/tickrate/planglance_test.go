@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -116,7 +116,7 @@ func newWitness(of, players int) *witness {
 }
 
 // look takes in the client's newest snapshot, if there is a new one.
-func (w *witness) look(b *bottle.Bottle) {
+func (w *witness) look(b *lobbysim.Sim) {
 	c := b.Clients[w.of]
 	now := c.Newest()
 	if now == w.at {
@@ -140,7 +140,7 @@ func (w *witness) look(b *bottle.Bottle) {
 }
 
 // flights counts those; what stands about has the first slots.
-func (w *witness) flights(b *bottle.Bottle, first bool) {
+func (w *witness) flights(b *lobbysim.Sim, first bool) {
 	var f flight
 	m, things := b.Lobby.Match(), b.Lobby.ThingFrame(w.at)
 	stand := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrel) + len(m.Scene().Cube)
