@@ -47,7 +47,7 @@ var layers = []layer{
 	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/planted crypto"},
+	{pkg: "netio/netcode", may: "internal/planted internal/ratelimit crypto"},
 	{pkg: "netio/wire", may: "internal/planted compress/bitio"},
 	{pkg: "netio/session", may: "internal/planted netio/wire"},
 
@@ -79,7 +79,7 @@ var layers = []layer{
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
-	{pkg: "server/query"},
+	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "netio/wire"},
 	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
@@ -51,7 +52,7 @@ type cams struct {
 type cam struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
-	bucket session.Bucket
+	bucket ratelimit.Bucket
 }
 
 // camera takes a guest's wish for killcams: once, and if the lobby gives any.
@@ -65,7 +66,7 @@ func (l *Lobby) camera(now time.Duration, g *guest) {
 	if rate := g.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = cam{asked: true, bucket: session.NewBucket(now, bytesPerSecond(kbps))}
+	g.cam = cam{asked: true, bucket: newBucket(kbps)}
 	l.cams.askers++
 }
 
