@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ratelimit"
@@ -19,7 +19,7 @@ import (
 // guest is one player and its connection: who it is, and what it is known to hold. What each package and each tick needs comes first:
 // of hundreds that are looked at in turn, each line of memory is far away.
 type guest struct {
-	id      ecs.NetID
+	id      netid.ID
 	client  int32          // of the gate
 	first   uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
 	world   uint8          // how often the map has changed in its session

@@ -24,8 +24,10 @@ const (
 // Killcam says whether a lobby gives killcams.
 type Killcam uint8
 
-// KillcamAuto is for lobbies of at most 64 players: in larger ones what came in from all in twelve seconds is longer than a blob.
 const (
+	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody. The inputs of more players in
+	// twelve seconds are longer than a transfer. A killcam has everybody's last seconds and the seed of the spread in it, which
+	// RelevanceGrid keeps from clients.
 	KillcamAuto Killcam = iota
 	KillcamOn
 	KillcamOff
@@ -55,10 +57,17 @@ type cam struct {
 	bucket ratelimit.Bucket
 }
 
+// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
+func (c *Config) givesKillcams() bool {
+	if c.Killcam == KillcamAuto {
+		return c.Players <= camPlayers && c.Relevance != RelevanceGrid
+	}
+	return c.Killcam == KillcamOn
+}
+
 // camera takes a guest's wish for killcams: once, and if the lobby gives any.
 func (l *Lobby) camera(now time.Duration, g *guest) {
-	on := l.cfg.Killcam == KillcamOn || l.cfg.Killcam == KillcamAuto && l.cfg.Players <= camPlayers
-	if !on || !g.ready || g.cam.asked {
+	if !l.cfg.givesKillcams() || !g.ready || g.cam.asked {
 		l.Stats.Count[FetchRefused].Inc()
 		return
 	}

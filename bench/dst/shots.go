@@ -1,8 +1,8 @@
 package dst
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -22,12 +22,12 @@ type shots struct {
 }
 
 type looked struct {
-	id ecs.NetID
+	id netid.ID
 	at int64
 }
 
 type stood struct {
-	id    ecs.NetID
+	id    netid.ID
 	life  uint8
 	tick  tick.Tick
 	pos   geom.Vec3
@@ -46,11 +46,11 @@ func (s *shots) check(w *world) {
 }
 
 func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
-	m, v, id := w.Lobby.Match(), shot.View, ecs.NetID(shot.Shooter)
+	m, v, id := w.Lobby.Match(), shot.View, netid.ID(shot.Shooter)
 	now, rules := m.Tick(), m.Rules()
 	if v == (tick.View{}) {
 		if hit.ID != 0 {
-			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, ecs.NetID(hit.ID))
+			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, netid.ID(hit.ID))
 		}
 		return
 	}
@@ -73,7 +73,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	v = shot.Judged                                        // as the shooter saw the one it hit
 	round := max(v.To-v.From, shot.View.To-shot.View.From) // it may be the shot's own instant, which was rounded by as much as that spans
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
-		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, ecs.NetID(hit.ID), v)
+		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)
@@ -84,9 +84,9 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
 	if !ok || there.ID != hit.ID || touch.Bone != hit.Bone || touch.Distance != hit.Distance || !there.Alive() || there.Team() == shot.Team {
-		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, ecs.NetID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
+		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
-	w.shown(id, ecs.NetID(hit.ID), v)
+	w.shown(id, netid.ID(hit.ID), v)
 }
 
 // pose is where somebody was, nil if that is not known.
@@ -99,7 +99,7 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 
 // shown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
 // first one that said anything of it.
-func (w *world) shown(shooter, victim ecs.NetID, v tick.View) {
+func (w *world) shown(shooter, victim netid.ID, v tick.View) {
 	var row [ghost.PublicFields]int32
 	for i := range w.Clients {
 		c := w.client(i)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -35,14 +35,14 @@ type gridOf struct {
 }
 
 type cell struct {
-	id   ecs.NetID
+	id   netid.ID
 	x, z int
 	team uint8
 }
 
 // eyes is what one client may be told.
 type eyes struct {
-	left map[ecs.NetID]int // for how many snapshots somebody stays seen
+	left map[netid.ID]int // for how many snapshots somebody stays seen
 	may  [sightTicks]uint64
 	at   [sightTicks]tick.Tick
 }
@@ -50,7 +50,7 @@ type eyes struct {
 // known is what the server knew of a player after a tick.
 type known struct {
 	at   tick.Tick
-	id   ecs.NetID
+	id   netid.ID
 	self ghost.Self
 }
 
@@ -70,7 +70,7 @@ func (s *sight) begin() {
 }
 
 // forget is for a client that begins anew.
-func (s *sight) forget(i int) { s.eyes[i] = eyes{left: map[ecs.NetID]int{}} }
+func (s *sight) forget(i int) { s.eyes[i] = eyes{left: map[netid.ID]int{}} }
 
 // look takes the tick's frame in, for those clients who were sent a snapshot of it.
 func (s *sight) look(w *world) {
@@ -101,7 +101,7 @@ func (s *sight) fill(f *snapshot.Frame, poses []rig.Pose) {
 	}
 }
 
-func (e *eyes) look(s *sight, w *world, self ecs.NetID, now tick.Tick) {
+func (e *eyes) look(s *sight, w *world, self netid.ID, now tick.Tick) {
 	me, may := s.cells[self.Index()], uint64(0)
 	for slot := range s.cells {
 		c := &s.cells[slot]
@@ -211,7 +211,7 @@ func (w *world) checkPicture(i int, c *client.Client) {
 			may = may || e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 != 0
 		}
 		if !there || !may {
-			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, ecs.NetID(p.ID), there, may)
+			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, netid.ID(p.ID), there, may)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 )
@@ -20,7 +20,7 @@ type soul struct {
 	dark    int // that keep its link so
 	bad     *impair.Profile
 	clogged bool
-	id      ecs.NetID
+	id      netid.ID
 
 	seen     tick.Tick // newest snapshot that was compared
 	newest   tick.Tick

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -15,7 +15,7 @@ import (
 // kill is one that the server tells everybody of.
 type kill struct {
 	at            tick.Tick
-	actor, victim ecs.NetID
+	actor, victim netid.ID
 }
 
 // counted is what of a client's stats is looked at each tick.
@@ -67,7 +67,7 @@ func (w *world) checkTold(i int, c *client.Client) {
 
 // lines are the newest that were heard of a speaker, to all and to its team.
 type lines struct {
-	from ecs.NetID
+	from netid.ID
 	n    [2]int
 }
 

@@ -3,7 +3,7 @@ package dst
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -16,7 +16,7 @@ import (
 type twin struct {
 	match   *sim.Match
 	tick    tick.Tick
-	used    map[ecs.NetID]uint64
+	used    map[netid.ID]uint64
 	born    []change
 	brought []given
 	answers []bool // of the witness, in the order in which it was asked
@@ -27,7 +27,7 @@ type twin struct {
 }
 
 type change struct {
-	id   ecs.NetID
+	id   netid.ID
 	born bool
 }
 
@@ -39,14 +39,14 @@ type beheld struct {
 
 // given is what a player's row was given before a tick.
 type given struct {
-	id    ecs.NetID
+	id    netid.ID
 	know  lagcomp.Knowledge
 	in    *sim.Inbox // of who leaves in this tick, too
 	wants uint8
 }
 
 func (t *twin) begin(w *world) {
-	*t = twin{used: map[ecs.NetID]uint64{}}
+	*t = twin{used: map[netid.ID]uint64{}}
 	m := w.Lobby.Match()
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
 	t.match.Keep(&t.diary)
@@ -90,7 +90,7 @@ func (w *world) entered(s server.Stage) {
 	}
 	t, m := &w.twin, w.Lobby.Match()
 	t.born, t.brought, t.answers, t.asked, t.beheld, t.looked = t.born[:0], t.brought[:0], t.answers[:0], 0, t.beheld[:0], 0
-	m.World.Changes(func(id ecs.NetID, born bool) { t.born = append(t.born, change{id, born}) })
+	m.World.Changes(func(id netid.ID, born bool) { t.born = append(t.born, change{id, born}) })
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)
 		if v := m.Vital(id); v != nil {
@@ -100,7 +100,7 @@ func (w *world) entered(s server.Stage) {
 }
 
 // known is what a player's row was given before the tick; it may have left in it.
-func (t *twin) known(id ecs.NetID) lagcomp.Knowledge {
+func (t *twin) known(id netid.ID) lagcomp.Knowledge {
 	for i := range t.brought {
 		if t.brought[i].id == id {
 			return t.brought[i].know

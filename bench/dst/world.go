@@ -14,7 +14,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -56,9 +56,9 @@ type world struct {
 	quiet quiet
 	trace []uint64 // of the match, now and then
 
-	players []ecs.NetID // in the match after the last tick
-	played  tick.Tick   // the server's newest
-	still   bool        // the server did not play the last tick
+	players []netid.ID // in the match after the last tick
+	played  tick.Tick  // the server's newest
+	still   bool       // the server did not play the last tick
 	breach  *Breach
 }
 
@@ -239,8 +239,8 @@ func (w *world) gather() {
 	m := w.Lobby.Match()
 	w.players = w.players[:0]
 	for _, p := range m.Poses() {
-		if p.ID != 0 && m.Vital(ecs.NetID(p.ID)) != nil {
-			w.players = append(w.players, ecs.NetID(p.ID))
+		if p.ID != 0 && m.Vital(netid.ID(p.ID)) != nil {
+			w.players = append(w.players, netid.ID(p.ID))
 		}
 	}
 }

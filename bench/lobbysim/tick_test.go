@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -135,7 +135,7 @@ func inSight(b *Sim) float64 {
 	}
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
-			o := oracle{cfg: cfg, id: id, far: far, left: map[ecs.NetID]int{}}
+			o := oracle{cfg: cfg, id: id, far: far, left: map[netid.ID]int{}}
 			all += len(o.look(f))
 			viewers++
 		}

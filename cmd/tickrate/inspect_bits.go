@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -186,7 +186,7 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 			}
 			continue
 		}
-		n, err := ecs.ParseNetID(id)
+		n, err := netid.Parse(id)
 		if err != nil {
 			return badUse(fmt.Errorf("%q: %w", id, err))
 		}
