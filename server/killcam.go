@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
