@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -53,7 +54,7 @@ type cams struct {
 type cam struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
-	bucket session.Bucket
+	bucket ratelimit.Bucket
 }
 
 // givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
@@ -74,7 +75,7 @@ func (l *Lobby) camera(now time.Duration, g *guest) {
 	if rate := g.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = cam{asked: true, bucket: session.NewBucket(now, bytesPerSecond(kbps))}
+	g.cam = cam{asked: true, bucket: newBucket(kbps)}
 	l.cams.askers++
 }
 

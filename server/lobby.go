@@ -259,7 +259,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		l.seats[i] = -1
 	}
 	l.beholder = newBeholder(cfg.Players)
-	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
+	l.contents.bucket = newBucket(cfg.ContentKbps)
 	l.arrivals = make([]int32, 0, cfg.Players)
 	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
