@@ -35,6 +35,8 @@ var layers = []layer{
 	{pkg: "internal/pace", may: "sys", shell: "*"},
 	{pkg: "internal/huge", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
+	{pkg: "internal/ratelimit"}, // the one token bucket
+	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
 	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
 
@@ -44,7 +46,7 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/planted crypto"},
+	{pkg: "netio/netcode", may: "internal/planted internal/ratelimit crypto"},
 	{pkg: "netio/wire", may: "internal/planted compress/bitio"},
 	{pkg: "netio/session", may: "internal/planted netio/wire"},
 
@@ -76,7 +78,7 @@ var layers = []layer{
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
-	{pkg: "server/query"},
+	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "netio/wire"},
 	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
 	{pkg: "server/idle", may: "ecs/tick"},

@@ -4,8 +4,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// checkSeats: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
-func (w *world) checkSeats() {
+// checkSessions: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
+func (w *world) checkSessions() {
 	gate := w.Lobby.Gate()
 	used := 0
 	for slot := range gate.Clients() {
