@@ -55,7 +55,7 @@ oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how 
 	TICKRATE_ORACLE=$${TICKRATE_ORACLE:-100000000} $(GO) test -run '^TestOracle$$' -count 1 -timeout 30m -v ./lagcomp/internal/kernel
 
 hours: ## ten virtual hours on a clean link, without a misprediction
-	$(GO) test ./bench/bottle -run '^TestRow41HoursWithoutAMisprediction$$' -count 1 -timeout 60m -v -hours 10
+	$(GO) test ./bench/lobbysim -run '^TestRow41HoursWithoutAMisprediction$$' -count 1 -timeout 60m -v -hours 10
 
 # What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
 DSTFOR ?= 10m
@@ -66,7 +66,7 @@ planted: ## the simulator's own test: bugs that are planted in the code are foun
 	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst
 
 exact: ## 10^6 shots held to their shooters' own views (TICKRATE_EXACT: how many)
-	TICKRATE_EXACT=$${TICKRATE_EXACT:-1000000} $(GO) test -run '^TestRow47WhatYouSawIsWhatYouHit$$' -count 1 -timeout 60m -v ./bench/bottle
+	TICKRATE_EXACT=$${TICKRATE_EXACT:-1000000} $(GO) test -run '^TestRow47WhatYouSawIsWhatYouHit$$' -count 1 -timeout 60m -v ./bench/lobbysim
 
 duels: ## 10,000 duels of honest shooters and of each kind of liar (TICKRATE_DUELS: how many)
 	TICKRATE_DUELS=$${TICKRATE_DUELS:-10000} $(GO) test -run '^TestDuels$$' -count 1 -timeout 60m -v ./server

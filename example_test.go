@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -14,7 +14,7 @@ import (
 // goroutine, from one seed. Half a minute of play takes some milliseconds.
 func Example() {
 	world, _ := arena.Open("arena-16")
-	lobby, err := bottle.New(bottle.Config{
+	lobby, err := lobbysim.New(lobbysim.Config{
 		Clients: 8, Seed: 1,
 		Link:  impair.Profile{Loss: 0.05, Delay: 40 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{Arena: world, ArenaName: "arena-16", Players: 8},

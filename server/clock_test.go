@@ -182,6 +182,13 @@ func TestRow66Batches(t *testing.T) {
 		}
 	}
 	b.agrees(100)
+	aimed := uint64(0)
+	for slot := range b.lobby.guests {
+		aimed += uint64(b.lobby.aim.Of(slot).Shots)
+	}
+	if shots := b.count(Shots); aimed != shots || shots == 0 {
+		t.Errorf("%d shots, %d of them in the features of aim", shots, aimed)
+	}
 }
 
 // TestRow66Ladder is the overload ladder in virtual time, with the costs of a tick's parts made up: each rung makes a tick cheaper by what it

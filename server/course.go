@@ -153,6 +153,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
 	l.contents.parcels[wire.ContentArena] = g.parcel
 	l.voyage.began = old.Tick()
+	l.social.room.Round(now)
 	for _, slot := range l.away {
 		l.carry(now, int(slot))
 	}

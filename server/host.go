@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/wire"
@@ -58,8 +58,8 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
-	pool  *split.Pool // that shares its systems; nil: nobody does
-	query *queryPort  // nil: none
+	pool  *parallel.Pool // that shares its systems; nil: nobody does
+	query *queryPort     // nil: none
 	walls string
 	view  view
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -36,7 +36,7 @@ type view struct {
 
 // seatView is a player's figures when the frame was begun.
 type seatView struct {
-	id            ecs.NetID
+	id            netid.ID
 	since         time.Duration // its session
 	traffic       traffic
 	newest        uint64
@@ -181,7 +181,7 @@ func (v *view) shot(l *Lobby, s *sim.Shot, hit *lagcomp.Hit) {
 	t := l.match.Tick()
 	back := float64(int64(t)<<8-lagcomp.Instant(s.View)) / 256
 	told.Ray = dash.Ray{From: vecOf(from), To: vecOf(hit.Point)}
-	told.Radius, told.Tick, told.Shooter, told.Victim, told.Bone = s.Radius, uint64(t), ecs.NetID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
+	told.Radius, told.Tick, told.Shooter, told.Victim, told.Bone = s.Radius, uint64(t), netid.ID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
 	told.Back = rounded(back*1000/float64(l.cfg.Rules.Rate), 10)
 	told.Then, told.Now = bodyOf(&then, told.Then), bodyOf(&now, told.Now)
 }
@@ -222,7 +222,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 		if here {
 			live = live[1:]
 		}
-		if id := ecs.NetID(poses[slot].ID); here || id != 0 {
+		if id := netid.ID(poses[slot].ID); here || id != 0 {
 			v.player(l, slot, here, &poses[slot])
 		}
 	}

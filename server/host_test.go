@@ -259,7 +259,7 @@ func TestPortInUse(t *testing.T) {
 }
 
 // A host without an HTTP port has none; a guest is told when it closes.
-func TestHostSaysGoodbye(t *testing.T) {
+func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP = ""
 	var log bytes.Buffer

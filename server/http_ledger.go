@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -91,7 +91,7 @@ func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
 
 // question waits for the goroutine that plays the ticks.
 type question struct {
-	client, entity ecs.NetID
+	client, entity netid.ID
 	thing          ThingRef       // if it has a class, in place of entity
 	all            bool           // about everything
 	verdicts       chan []Verdict // has room for one list, which has one verdict unless all
@@ -126,8 +126,8 @@ func (q *question) answer(l *Lobby) []Verdict {
 }
 
 // netID reads a net id from a query.
-func netID(r *http.Request, name string) (ecs.NetID, error) {
-	id, err := ecs.ParseNetID(r.URL.Query().Get(name))
+func netID(r *http.Request, name string) (netid.ID, error) {
+	id, err := netid.Parse(r.URL.Query().Get(name))
 	if err != nil {
 		return 0, fmt.Errorf("%s=%q: %w", name, r.URL.Query().Get(name), err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -430,7 +430,7 @@ func (c *caller) queue(event []byte) {
 	}
 }
 
-func (c *caller) id() ecs.NetID { return ecs.NetID(c.welcome.NetID) }
+func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
 // guest is what the lobby knows of the caller, if its player is still there.
 func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -104,7 +104,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	s := b.sit(client.Config{Name: "looker"}, spectator)
 	b.play(4)
 	l := b.lobby
-	why := func(client, entity ecs.NetID, want Why) Verdict {
+	why := func(client, entity netid.ID, want Why) Verdict {
 		t.Helper()
 		v := l.Explain(client, entity)
 		if v.Why != want || v.Text != want.Text() || v.Sentence() == "" {
@@ -115,7 +115,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	why(s.ID(), s.ID(), WhyWatches)
 	why(b.players[0].ID(), s.ID(), WhyWatches)
 	target, _ := s.Target()
-	told := func(c *client.Client, id ecs.NetID) bool { // what the newest snapshot said of it
+	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
 		said, _ := l.guests[c.ID().Index()].tracker.Said(id.Index())
 		return said
 	}

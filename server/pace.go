@@ -5,10 +5,16 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // bytesPerSecond turns a limit in kilobits a second into bytes; 0 is none in both.
 func bytesPerSecond(kbps int) int { return kbps * 1000 / 8 }
+
+// newBucket returns a full bucket of bytes for a limit in kilobits a second.
+func newBucket(kbps int) ratelimit.Bucket {
+	return ratelimit.New(bytesPerSecond(kbps), 100*time.Millisecond)
+}
 
 // pace takes a guest's wish for fewer snapshots or bytes. It cannot have more than the lobby gives.
 func (g *guest) pace(every uint8, kbps int, l *Lobby) {

@@ -27,14 +27,14 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.live = append(l.live[:0:0], l.live...)
 	}
 	l.tell(now)
-	l.tellRound()
+	l.tellRound(now)
 	l.supply(now)
 	l.showCams(now)
 	t := l.match.Tick()
 	marked := false // as StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
-		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
+		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
 			l.survey(g, t)
 			l.tally(g)
 		}

@@ -3,7 +3,7 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
 )
@@ -94,8 +94,8 @@ func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
 			l.Stats.Count[Unheard].Inc()
 			continue
 		}
-		l.name(now, g, ecs.NetID(c.From))
-		l.name(now, g, ecs.NetID(c.To))
+		l.name(now, g, netid.ID(c.From))
+		l.name(now, g, netid.ID(c.To))
 		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], wire.TagChatRest), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/bottle"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/bench/lobbysim"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -77,7 +77,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 	return printBits(c.OutOrStdout(), &bits)
 }
 
-// play plays a lobby in a bottle and returns its ledger.
+// play plays a lobby in virtual time and returns its ledger.
 func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 	if f.players < 1 || f.players > 1000 || f.seconds < 1 || f.seconds > 600 {
 		return l, badUse(fmt.Errorf("--players %d, --seconds %d: expected 1 to 1000, and 1 to 600", f.players, f.seconds))
@@ -93,7 +93,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 	if cfg.Arena, err = openGround(pack, f.arena); err != nil {
 		return l, err
 	}
-	b, err := bottle.New(bottle.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Thin: true,
+	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: f.players, Seed: f.seed, Thin: true,
 		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}})
 	if err != nil {
 		return l, badUse(err)
@@ -186,7 +186,7 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 			}
 			continue
 		}
-		n, err := ecs.ParseNetID(id)
+		n, err := netid.Parse(id)
 		if err != nil {
 			return badUse(fmt.Errorf("%q: %w", id, err))
 		}

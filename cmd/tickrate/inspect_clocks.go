@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -88,7 +88,7 @@ func playClocks(f clocksFlags) (samples []report.Clocks, resets uint64, err erro
 	path := func(rtt time.Duration) impair.Profile {
 		return impair.Profile{Delay: rtt / 2, Jitter: min(f.jitter, rtt/2)}
 	}
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: 4, Seed: f.seed, Link: path(f.from),
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8, Rules: sim.Rules{Seed: f.seed}},
 	})

@@ -331,7 +331,7 @@ func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 }
 
 // serve ends with 0 within two seconds of either signal, and tells programs where it listens.
-func TestServeAndSwarm(t *testing.T) {
+func TestRow59ServeAndSwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three seconds of real sockets")
 	}

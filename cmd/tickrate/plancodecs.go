@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/bottle"
 	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
@@ -73,7 +73,7 @@ func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec sche
 		return capacity.Codec{}, nil, err
 	}
 	var ticks []time.Duration
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: codecPlayers, Seed: f.seed, Thin: true, Link: impair.Profile{Delay: capacity.VirtualDelay},
 		Lobby: server.Config{
 			Arena: ground, ArenaName: name, Players: codecPlayers,

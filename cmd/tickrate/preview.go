@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/bottle"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -87,7 +87,7 @@ func preview(c *cobra.Command, f previewFlags) error {
 	if err != nil {
 		return err
 	}
-	p := previewing{Bottle: b, c: c, kills: map[ecs.NetID]int{}}
+	p := previewing{Sim: b, c: c, kills: map[netid.ID]int{}}
 	if err := p.run(c.Context(), f); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func preview(c *cobra.Command, f previewFlags) error {
 }
 
 // open makes the lobby and its players.
-func (f *previewFlags) open() (*bottle.Bottle, error) {
+func (f *previewFlags) open() (*lobbysim.Sim, error) {
 	pack, err := openContent(f.content)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (f *previewFlags) open() (*bottle.Bottle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := bottle.New(bottle.Config{
+	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: f.loss, Delay: time.Duration(f.delay * float64(time.Millisecond))},
 		Lobby: server.Config{
@@ -127,10 +127,10 @@ func (f *previewFlags) open() (*bottle.Bottle, error) {
 
 // previewing is a preview under way.
 type previewing struct {
-	*bottle.Bottle
+	*lobbysim.Sim
 	c      *cobra.Command
-	agreed bottle.Agreement
-	kills  map[ecs.NetID]int // as the first client heard of them
+	agreed lobbysim.Agreement
+	kills  map[netid.ID]int // as the first client heard of them
 }
 
 func (p *previewing) run(ctx context.Context, f previewFlags) error {

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/bottle"
 	"github.com/tickrate/tickrate/bench/capacity"
+	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -25,7 +25,7 @@ const lookEvery = 8
 // game is one match of a scenario, in virtual time.
 type game struct {
 	s     scenario.Scenario
-	b     *bottle.Bottle
+	b     *lobbysim.Sim
 	churn *rand.Rand
 	leave float64 // chance of each client in each tick
 	watch int     // clients that decode everything
@@ -50,7 +50,7 @@ func newGame(s scenario.Scenario, cfg server.Config, watch bool) (*game, error) 
 	if watch {
 		g.watch = min(watched, s.Lobby.Players)
 	}
-	g.b, err = bottle.New(bottle.Config{
+	g.b, err = lobbysim.New(lobbysim.Config{
 		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Lookers: s.Lobby.Spectators, Seed: s.Play.Seed, Thin: true, Link: link, Brain: brainOf(s, move),
 		Client: func(n int, c *client.Config) { c.Thin = n >= g.watch },
 	})

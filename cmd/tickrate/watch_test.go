@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSwarmWatch: a line a second says how one player's connection fares, with all that a netgraph has, and the figures at the end have a
+// TestRow72SwarmWatch: a line a second says how one player's connection fares, with all that a netgraph has, and the figures at the end have a
 // netgraph of each player, by the same names.
-func TestSwarmWatch(t *testing.T) {
+func TestRow72SwarmWatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}

@@ -64,7 +64,7 @@ func count(t *testing.T, r *lagcomp.Receipt, name func(uint32) string) (classes 
 	}
 }
 
-func TestAHitIsDrawn(t *testing.T) {
+func TestRow71AHitIsDrawn(t *testing.T) {
 	r := shot()
 	if r.Bone != rig.Head {
 		t.Fatalf("it hit %v", r.Bone)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package bottle
-
-const raceEnabled = false

@@ -1,0 +1,218 @@
+package dst
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"net/netip"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// attacker is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
+type attacker struct {
+	kind        Kind
+	addr        netip.AddrPort
+	rng         *rand.Rand
+	user        uint64
+	serverStart int // of the server
+	token       []byte
+	dial        *netcode.Client
+	peer        *session.Peer
+	out         netcode.Outbox
+	queue       [][]byte
+	newest      tick.Tick
+	steps       int
+	packets     int       // packages, in this session
+	forged      int       // packages with an ack of what was never sent, while the server was there to refuse them one by one
+	actedAt     tick.Tick // by the server, when we last acted
+	gone        bool
+}
+
+func newAttacker(w *world, f *fault) *attacker {
+	n := len(w.attackers)
+	k := &attacker{kind: f.Kind, addr: attackerAddr(n), rng: f.rng, user: 1000 + uint64(n), serverStart: w.starts}
+	w.wire.attackers[k.addr] = k
+	k.begin(w, false)
+	return k
+}
+
+// serverStarted begins a session, with the token of the one before or a fresh one.
+func (k *attacker) begin(w *world, again bool) {
+	if !again {
+		token, err := w.Token(k.user)
+		if err != nil {
+			w.fail(NoPanic, "no token for an attacker: %v", err)
+			return
+		}
+		k.token = token
+	}
+	k.dial, k.peer, k.newest, k.packets, k.queue = netcode.NewClient(k.token, netcode.ClientConfig{}), nil, 0, 0, k.queue[:0]
+}
+
+// deliver takes a datagram that the server has sent; it arrives with the next tick.
+func (k *attacker) deliver(data []byte) {
+	if !k.gone {
+		k.queue = append(k.queue, append([]byte(nil), data...))
+	}
+}
+
+// step plays a tick.
+func (k *attacker) step(w *world) {
+	if k.gone || k.dial == nil {
+		return
+	}
+	k.steps++
+	now := w.Now()
+	for _, data := range k.queue {
+		if pack, err := k.dial.Receive(now, w.Home(), data, &k.out); err == nil && pack != nil {
+			k.receive(w, pack)
+		}
+	}
+	k.queue = k.queue[:0]
+	k.dial.Update(now, &k.out)
+	if k.dial.State() == netcode.Connected {
+		k.attack(w)
+	}
+	k.flush(w)
+	if k.kind == TokenReuse && k.steps%150 == 149 || k.dial.State() < netcode.Disconnected {
+		k.dial.Disconnect(now, &k.out)
+		k.flush(w)
+		k.begin(w, k.kind == TokenReuse && k.rng.IntN(4) != 0)
+	}
+}
+
+func (k *attacker) flush(w *world) {
+	for i := range k.out.Len() {
+		_, data := k.out.At(i)
+		w.Inject(k.addr, data)
+	}
+	k.out.Reset()
+}
+
+// leave ends the attack.
+func (k *attacker) leave(w *world) {
+	if k.gone || k.dial == nil {
+		return
+	}
+	if k.gone = true; k.rng.IntN(2) == 0 { // else without a word
+		k.dial.Disconnect(w.Now(), &k.out)
+		k.flush(w)
+	}
+}
+
+func (k *attacker) receive(w *world, pack []byte) {
+	if k.peer == nil {
+		k.peer = session.NewPeer(w.Now(), session.Config{})
+	}
+	k.packets++
+	rest, err := k.peer.Receive(w.Now(), pack)
+	if err == nil {
+		rest, err = k.peer.Sections(rest)
+	}
+	if err != nil {
+		return
+	}
+	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
+		if _, err := wire.ParseWelcome(e); err == nil {
+			r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), Name: "crook"}
+			_ = k.peer.Queue(r.Append(nil))
+		}
+	}
+	if wire.SectionOf(rest) == wire.SectionSnapshot {
+		if h, _, err := ghost.ParseHead(rest[1:]); err == nil {
+			k.newest = max(k.newest, h.Tick)
+		}
+	}
+}
+
+// attack sends what the kind sends.
+func (k *attacker) attack(w *world) {
+	if k.peer == nil {
+		k.peer = session.NewPeer(w.Now(), session.Config{})
+	}
+	d := k.rng
+	pack, _ := k.peer.Append(w.Now(), nil)
+	pack = k.peer.AppendEvents(pack, 512)
+	switch k.kind {
+	case Flooder:
+		for range 30 {
+			more, _ := k.peer.Append(w.Now(), nil)
+			k.send(w, more)
+		}
+	case AckForger:
+		if k.steps > 60 {
+			kinds := 1
+			if k.packets > 280 { // of what there was since: only the first kind is a lie that can be told from a truth
+				kinds = 4
+			}
+			switch d.IntN(kinds) {
+			case 0: // of what was never sent
+				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
+				if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() { // what a server finds that stood still is too much for a session
+					k.forged++
+				}
+			case 1: // of all that went before, whether it came or not
+				binary.LittleEndian.PutUint64(pack[4:], ^uint64(0))
+			case 2: // of long ago
+				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])-uint16(d.IntN(200)))
+			}
+		}
+		pack = k.commands(pack, 1)
+	case SpeedHacker:
+		pack = k.commands(pack, 1+d.IntN(sim.MaxWindow))
+		more, _ := k.peer.Append(w.Now(), nil)
+		k.send(w, k.commands(more, 1+d.IntN(sim.MaxWindow)))
+	case Backtracker, TokenReuse:
+		pack = k.commands(pack, 4)
+	case Garbage:
+		for range d.IntN(300) {
+			pack = append(pack, byte(d.Uint32()))
+		}
+		if d.IntN(2) == 0 && len(pack) > wire.HeaderSize {
+			pack[wire.HeaderSize] = byte(d.IntN(8))
+		}
+	}
+	k.send(w, pack)
+	k.actedAt = w.Lobby.Match().Tick()
+}
+
+func (k *attacker) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }
+
+// commands adds a window of n commands that no honest client makes: each time others for the same ticks, ever more ahead, looking at
+// whatever is of use.
+func (k *attacker) commands(pack []byte, n int) []byte {
+	if k.newest == 0 {
+		return pack
+	}
+	d := k.rng
+	newest := k.newest + 6
+	if k.kind == SpeedHacker {
+		newest += tick.Tick(d.IntN(120))
+	}
+	n = min(n, int(newest))
+	cmds := make([]sim.Command, n)
+	for i := range cmds {
+		c := &cmds[i]
+		c.Tick = newest - tick.Tick(n-1-i)
+		c.Yaw, c.Pitch = geom.Angle(d.Uint32()), geom.Angle(d.Uint32())
+		c.MoveYaw, c.MoveMag = uint8(d.Uint32()), 255
+		c.Buttons = sim.Sprint | sim.Buttons(d.Uint32()&0xffff)
+		if k.kind == Backtracker || d.IntN(2) == 0 {
+			c.Buttons |= sim.Fire
+			from := k.newest - min(k.newest-1, tick.Tick(d.IntN(90)))
+			c.View = tick.View{From: from, To: from + tick.Tick(d.IntN(4)), Frac: uint8(d.Uint32())}
+		}
+	}
+	pack = append(pack, byte(wire.SectionCommands))
+	pack = sim.AppendCommands(pack, cmds)
+	if k.kind == Backtracker || d.IntN(2) == 0 {
+		pack = append(pack, uint8(d.Uint32()))
+	}
+	return pack
+}

@@ -1,0 +1,181 @@
+package dst
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+)
+
+// Length is how long a run lasts, in virtual time, and calm when nothing goes wrong any more.
+const (
+	Length    = time.Minute
+	faultsEnd = Length * 4 / 5
+)
+
+// Kind is what goes wrong.
+type Kind uint8
+
+// The kinds of faults.
+const (
+	BadLink      Kind = iota // the link of a client has a profile that is drawn
+	Congestion               // what a client sends and gets is held back, and comes all at once: also what a lag switch does
+	Blackhole                // nothing passes to and from a client
+	Rebind                   // a client has another address
+	ClientStall              // a client's machine stands still
+	ClockDrift               // a client's clock runs at another speed from now on
+	Leave                    // a client leaves, and comes back later
+	Crash                    // likewise without a word
+	ServerStall              // the server stands still
+	WallJump                 // the server's wall clock is set
+	Kill                     // the server is killed, and another starts with its journal
+	Spoof                    // a stranger: garbage, forged requests, forgeries from clients' addresses
+	Replay                   // a stranger: what was heard, again, from there and from elsewhere, and what the server said back to it
+	RequestFlood             // a stranger: requests from many addresses
+	Flooder                  // an attacker with a session: packages by the hundred
+	AckForger                // likewise: acks of what never was, and of what did not come
+	SpeedHacker              // likewise: several commands for a tick, and for ticks far ahead
+	Backtracker              // likewise: shots at the past
+	Garbage                  // likewise: sealed nonsense
+	TokenReuse               // likewise: leaves and comes back with the same token
+	DiskFull                 // the disk that the server records to has little space left
+	DiskError                // likewise it fails
+	numKinds
+)
+
+var kindNames = [numKinds]string{"bad link", "clog", "blackhole", "rebind", "sleep", "skew", "leave", "vanish", "hold server", "wall jump", "kill",
+	"spoof", "replay", "flood at the door", "flooder", "ack forger", "speed hacker", "backtracker", "babbler", "token hoard",
+	"disk full", "disk fails"}
+
+// String names the kind.
+func (k Kind) String() string { return kindNames[k%numKinds] }
+
+// runOutsider says whether the kind is an attacker without a session: the lobby must not notice it.
+func (k Kind) outsider() bool { return k >= Spoof && k <= RequestFlood }
+
+// insider says whether the kind is an attacker with one.
+func (k Kind) insider() bool { return k >= Flooder && k <= TokenReuse }
+
+// Fault is one thing that goes wrong.
+type Fault struct {
+	Kind   Kind
+	At     time.Duration
+	For    time.Duration
+	Client int            // of those that befall one
+	Amount float64        // of ClockDrift: parts per second; of WallJump: seconds; of DiskFull: bytes
+	Link   impair.Profile // of BadLink
+	Seed   uint64
+}
+
+// String tells of the fault in a line.
+func (f *Fault) String() string {
+	s := fmt.Sprintf("%v at %v for %v", f.Kind, f.At, f.For)
+	if f.Kind <= Crash {
+		s += fmt.Sprintf(", client %d", f.Client)
+	}
+	if f.Kind == BadLink {
+		s += ": " + f.Link.String()
+	}
+	if f.Amount != 0 {
+		s += fmt.Sprintf(": %g", f.Amount)
+	}
+	return s
+}
+
+// Plan is what a seed draws.
+type Plan struct {
+	Clients   int
+	Kbps      int
+	Relevance server.Relevance
+	Walls     bool // some hide players from each other
+	Faults    []Fault
+}
+
+// Draw draws the plan of a seed. Each kind of fault is on or off, and then strong or weak, so that no two seeds are hell in one way.
+func Draw(seed uint64) Plan {
+	d := rand.New(rand.NewPCG(seed, 0x64726177)) // "draw"
+	p := Plan{Clients: 4 + d.IntN(7)}
+	if seed%25 == 7 {
+		p.Clients = 32
+	}
+	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll, server.RelevanceGrid, server.RelevanceGrid}[d.IntN(4)]
+	p.Walls = p.Relevance == server.RelevanceGrid
+	if p.Relevance != server.RelevanceOff && d.IntN(3) == 0 {
+		p.Kbps = []int{16, 24, 48}[d.IntN(3)]
+	}
+	for k := range numKinds {
+		n := 0
+		if d.IntN(3) != 0 { // on
+			n = 1 + d.IntN(maxFaults[k])
+		}
+		for range n {
+			p.Faults = append(p.Faults, drawFault(d, k, p.Clients))
+		}
+	}
+	return p
+}
+
+// maxFaults is the most faults of a kind.
+var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3, Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1,
+	Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1,
+	DiskFull: 1, DiskError: 1}
+
+func drawFault(d *rand.Rand, k Kind, clients int) Fault {
+	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }
+	f := Fault{Kind: k, Client: d.IntN(clients), Seed: d.Uint64(), At: between(0, faultsEnd-time.Second)}
+	f.For = between(time.Second, 20*time.Second)
+	switch k {
+	case BadLink:
+		f.Link = drawLink(d)
+	case Congestion:
+		f.For = between(100*time.Millisecond, 900*time.Millisecond)
+	case Blackhole:
+		f.For = between(100*time.Millisecond, 4*time.Second)
+		if d.IntN(4) == 0 { // longer than a session lasts
+			f.For = between(11*time.Second, 14*time.Second)
+		}
+	case ClientStall:
+		f.For = between(50*time.Millisecond, 3*time.Second)
+	case ClockDrift:
+		f.Amount = d.Float64()*0.02 - 0.01
+	case Leave, Crash:
+		f.For = between(500*time.Millisecond, 14*time.Second)
+	case ServerStall:
+		f.For = between(50*time.Millisecond, 3*time.Second)
+	case WallJump:
+		f.Amount = float64(d.IntN(7200) - 3600)
+	case Kill:
+		f.At = between(5*time.Second, 30*time.Second)
+	case RequestFlood:
+		f.For = between(time.Second, 4*time.Second)
+	case Flooder:
+		f.For = between(2*time.Second, 8*time.Second)
+	case DiskFull:
+		f.Amount = float64(d.IntN(60_000))
+	}
+	f.At, f.For = f.At.Truncate(time.Millisecond), f.For.Truncate(time.Millisecond)
+	return f
+}
+
+// drawLink draws a link, in the ranges of TigerBeetle's simulator and of the document's worst profile.
+func drawLink(d *rand.Rand) (p impair.Profile) {
+	share := func(most float64) float64 {
+		if d.IntN(2) == 0 {
+			return 0
+		}
+		return float64(int(d.Float64()*most*1000)) / 1000
+	}
+	p.Delay = time.Duration(d.IntN(150)) * time.Millisecond
+	p.Jitter = time.Duration(d.IntN(80)) * time.Millisecond
+	p.Loss, p.Duplicate, p.Reorder, p.Corrupt = share(0.3), share(0.5), share(0.2), share(0.05)
+	p.CorruptBytes, p.Truncate = share(0.02), share(0.02)
+	if p.Reorder > 0 {
+		p.ReorderBy = time.Duration(10+d.IntN(200)) * time.Millisecond
+	}
+	if d.IntN(3) == 0 {
+		p.Burst, p.BurstLength, p.BurstMax = 0.01, 10, 500*time.Millisecond
+	}
+	return p
+}

@@ -1,0 +1,84 @@
+package dst
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
+
+// checkLife: when nothing has gone wrong for the last fifth of a run, everybody plays, and nobody else is there.
+func (w *world) checkLife() {
+	m := w.Lobby.Match()
+	for i, c := range w.Clients {
+		if c == nil {
+			w.fail(Liveness, "client %d is not there", i)
+			continue
+		}
+		s := c.Stats()
+		in := m.Inbox(c.ID())
+		state, why := c.State()
+		switch {
+		case state != client.Joined:
+			w.fail(Liveness, "client %d is %v: %v, %v", i, state, why, c.Err())
+		case in == nil:
+			w.fail(Liveness, "client %d is %v, who is not in the match", i, c.ID())
+		case in.Last().Tick+4 < m.Tick():
+			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
+		case c.Newest()+w.mostLead() < m.Tick():
+			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
+		case !s.Datagrams.Balanced() || !s.Packages.Balanced():
+			w.fail(Accounts, "client %d received %d datagrams and accounts for others", i, s.Datagrams.Received)
+		}
+		was := w.honest[i].settled
+		if began := w.honest[i].startedAt; began > lost || was == nil {
+			w.fail(Liveness, "client %d began anew at %v", i, began)
+			return
+		}
+		if n := s.Starved - was.Starved; n > 2 {
+			w.fail(Liveness, "%d ticks of client %d had no input", n, i)
+		}
+		if n := s.Prediction.Mispredictions - was.Prediction.Mispredictions; n > 0 {
+			w.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d", i, n, s.Prediction.LastMispredict)
+		}
+	}
+	if n := w.Lobby.Gate().Connected(); n != len(w.Clients) {
+		w.fail(Liveness, "%d sessions for %d clients", n, len(w.Clients))
+	}
+}
+
+// mostLead is how old a client's newest snapshot may be: two send intervals and the way, 0.2 s; more where the line is thin.
+func (w *world) mostLead() tick.Tick {
+	if w.draw.Kbps > 0 {
+		return 60
+	}
+	return tick.Tick(w.rate) / 5
+}
+
+// recordSettled notes what clients have counted when all should be well again with each.
+func (w *world) recordSettled() {
+	if w.Now() < faultsEnd {
+		return
+	}
+	for i, c := range w.Clients {
+		s := &w.honest[i]
+		if c == nil {
+			continue
+		}
+		if state, _ := c.State(); state < client.Joined && s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second {
+			w.fail(Liveness, "client %d, who began at %v, is still %v", i, s.startedAt, state)
+		}
+		if s.settled == nil && w.Now() >= s.settleAt {
+			st := c.Stats()
+			s.settled = &st
+		}
+	}
+}
+
+// When that is. The last fault ends with calm; who has lost its session by then, and does not know, does so when it has heard nothing for as
+// long as a session lasts, and the last that it heard may have been on the way.
+const (
+	settled        = Length - 4*time.Second
+	lost           = faultsEnd + sessionSeconds*time.Second + 300*time.Millisecond
+	sessionSeconds = 10 // of the tokens of package lobbysim
+)

@@ -1,0 +1,115 @@
+package dst
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// kill is one that the server tells everybody of.
+type kill struct {
+	at            tick.Tick
+	actor, victim netid.ID
+}
+
+// decodeErrors is what of a client's stats is looked at each tick.
+type decodeErrors struct{ undecoded, diverged uint64 }
+
+func (w *world) stats(c *client.Client) decodeErrors {
+	if w.Lobby.Match().Tick()%8 != 0 { // a breach is not less true a moment later, and Stats copies much
+		return decodeErrors{}
+	}
+	s := c.Stats()
+	return decodeErrors{s.Undecoded, s.Diverged}
+}
+
+// recordKills writes down what the server tells everybody.
+func (w *world) recordKills() {
+	for _, e := range w.Lobby.Match().Outcome().Events {
+		if e.Kind == sim.EventKill {
+			w.kills = append(w.kills, kill{e.Tick, e.Actor, e.Victim})
+		}
+	}
+}
+
+// checkKillMessages: from the first kill on that a client hears of it hears of all, each once and in their order.
+func (w *world) checkKillMessages(i int, c *client.Client) {
+	s := &w.honest[i]
+	for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
+		if e.Kind != sim.EventKill {
+			continue
+		}
+		at := 0
+		for n := len(w.kills); n > 0; n-- {
+			if k := w.kills[n-1]; k == (kill{e.Tick, e.Actor, e.Victim}) {
+				at = n
+				break
+			}
+		}
+		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		switch {
+		case at == 0:
+			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which nobody told it", i, e.Actor, e.Victim, e.Tick)
+		case s.kills != 0 && at <= s.kills:
+			w.fail(Sessions, "client %d heard again that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
+		case s.kills != 0 && at > s.kills+1 && !lossy:
+			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.kills-1, e.Tick)
+		}
+		s.kills = at
+	}
+}
+
+// lastLines are the newest that were heard of a speaker, to all and to its team.
+type lastLines struct {
+	from netid.ID
+	n    [2]int
+}
+
+// speaks says whether client i says something in this tick.
+func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < chatEnds }
+
+// speak lets a client say something.
+func (w *world) speak(i int, c *client.Client) {
+	s := &w.honest[i]
+	s.linesSent++
+	line := fmt.Sprintf("all %d", s.linesSent)
+	if s.linesSent%2 == 0 {
+		line = fmt.Sprintf("/team team %d", s.linesSent)
+	}
+	_ = c.Say(line) // a full queue is no matter
+}
+
+// checkChat looks at what a client hears: each line of a speaker once and in order, and nothing that was for the other team.
+func (w *world) checkChat(i int, c *client.Client) {
+	s, m := &w.honest[i], w.Lobby.Match()
+	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
+			continue
+		}
+		word, number, _ := strings.Cut(l.Text, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil || (word == "team") != (l.Kind == client.LineTeam) {
+			continue // an attacker's
+		}
+		of, kind := &s.lines[l.From.Index()%len(s.lines)], 0
+		if of.from != l.From {
+			*of = lastLines{from: l.From}
+		}
+		if l.Kind == client.LineTeam {
+			kind = 1
+		}
+		if n <= of.n[kind] {
+			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, of.n[kind])
+		}
+		of.n[kind] = n
+		if a, b := m.Vital(l.From), m.Vital(c.ID()); l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
+			w.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
+		}
+	}
+}

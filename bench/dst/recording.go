@@ -1,0 +1,174 @@
+package dst
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// disk is where the server's recording goes.
+type disk struct {
+	space   int  // bytes left; less than 0: no limit
+	failing bool // it fails
+	dice    *rand.Rand
+}
+
+var errDisk = errors.New("input/output error")
+
+// diskFile is a file on the disk.
+type diskFile struct {
+	on   *disk
+	data []byte
+}
+
+// WriteAt writes as much as there is room for, or, of a disk that fails, as much as chance has it.
+func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
+	switch n = len(b); {
+	case r.on.failing:
+		n, err = r.on.dice.IntN(n), errDisk
+	case r.on.space >= 0:
+		if more := int(at) + n - len(r.data); more > r.on.space {
+			n, err = n-(more-r.on.space), replay.ErrFull
+		}
+	}
+	if end := int(at) + n; end > len(r.data) {
+		if r.on.space >= 0 {
+			r.on.space -= end - len(r.data)
+		}
+		r.data = slices.Grow(r.data, end-len(r.data))[:end]
+	}
+	copy(r.data[at:], b[:n])
+	return n, err
+}
+
+// Truncate works on a disk that fails, too: it writes nothing.
+func (r *diskFile) Truncate(size int64) error { r.data = r.data[:size]; return nil }
+
+// Close does nothing.
+func (r *diskFile) Close() error { return nil }
+
+// recordings is the recording of one start of the server, and what it must say.
+type recordings struct {
+	disk   disk
+	tape   replay.Tape
+	file   *diskFile   // the newest
+	first  tick.Tick   // of it
+	last   tick.Tick   // that must be in the file
+	phase  tick.Tick   // its fingerprints are of ticks so far behind the multiples of hashEvery
+	cut    bool        // the file has ended early
+	said   int         // lines about that
+	inputs []sim.Diary // what came into the twin, by tick less 1
+	taken  []sim.Taken // of pages, a block of many
+	hashes []tickHash  // of the match, by tick over hashEvery
+	handed bool        // something was recorded in this tick
+}
+
+// hashEvery is how often the match's hash is written down: it is in a recording as often.
+const hashEvery = replay.SumsEvery
+
+type tickHash struct {
+	at   tick.Tick
+	hash uint64
+}
+
+// serverStarted is for a server that has just started.
+func (f *recordings) begin(w *world) {
+	old := f.disk
+	*f = recordings{disk: old}
+	if f.disk.dice == nil {
+		f.disk = disk{space: -1, dice: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
+	}
+	f.noteHash(w.Lobby.Match())
+	f.inputs = make([]sim.Diary, 0, int(w.rate)*int(Length/time.Second)+1)
+	f.tape = replay.Tape{
+		Create: func(first tick.Tick) (replay.File, string, error) {
+			w.checkRecording(replay.Over)
+			f.file, f.first, f.last, f.phase, f.cut, f.said = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%hashEvery, false, 0
+			return f.file, "F", nil
+		},
+		Say: func(string) { f.said++ },
+		Cut: func() { f.cut = true },
+	}
+}
+
+// onChunk is Config.Record.
+func (w *world) onChunk(c server.Film) {
+	f := &w.recordings
+	f.handed = true
+	was := f.cut
+	if f.tape.Put(c.Head, c.Chunk, c.First); !f.cut {
+		f.last = c.Chunk.Last()
+		return
+	}
+	end := replay.Full
+	if f.disk.failing {
+		end = replay.Endless // what cannot be written cannot say so
+	}
+	if !was {
+		w.checkRecording(end)
+		f.file = nil
+	}
+}
+
+// noteHash notes how the match stands.
+func (f *recordings) noteHash(m *sim.Match) {
+	now := m.Tick()
+	if now%hashEvery != f.phase {
+		return
+	}
+	for tick.Tick(len(f.hashes)) <= now/hashEvery {
+		f.hashes = append(f.hashes, tickHash{})
+	}
+	f.hashes[now/hashEvery] = tickHash{now, m.Hash()}
+}
+
+// traceHash is how the match stood after a tick, as far as that was noted.
+func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
+	if t/hashEvery >= tick.Tick(len(f.hashes)) || f.hashes[t/hashEvery].at != t {
+		return 0, false
+	}
+	return f.hashes[t/hashEvery].hash, true
+}
+
+// noteInputs notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given. A recording does not say how
+// somebody was seen who is judged by another view, as nothing follows from that.
+func (f *recordings) noteInputs(d *sim.Diary) {
+	beheld := slices.Clone(d.Beheld)
+	for i := range beheld {
+		b := &beheld[i]
+		b.Seen, b.Old = b.View, false
+	}
+	if cap(f.taken)-len(f.taken) < len(d.Taken) {
+		f.taken = make([]sim.Taken, 0, 4096)
+	}
+	n := len(f.taken)
+	f.taken = append(f.taken, d.Taken...)
+	f.inputs = append(f.inputs, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: f.taken[n:len(f.taken):len(f.taken)],
+		Known: slices.Clone(d.Known), Unseen: slices.Clone(d.Unseen), Beheld: beheld})
+}
+
+// serverKilled looks at the file that a server leaves that was killed: a second is lost at most.
+func (f *recordings) serverKilled(w *world) {
+	if m := w.Lobby.Match(); f.file != nil && f.last+tick.Tick(w.rate)+1 < m.Tick() {
+		w.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
+	}
+	w.checkRecording(replay.Open)
+}
+
+// finish ends the recording as a server does that stops.
+func (f *recordings) finish(w *world) {
+	if w.Lobby.Reel(); f.file == nil {
+		return
+	}
+	f.tape.Close()
+	if m := w.Lobby.Match(); f.last != m.Tick() {
+		w.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
+	}
+	w.checkRecording(replay.Over)
+}

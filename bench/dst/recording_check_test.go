@@ -1,0 +1,130 @@
+package dst
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// Whatever a file says that was not so is found, wherever it says it and whatever stretch is played.
+func TestFilmSaysWhatWas(t *testing.T) {
+	w, err := newWorld(Case{Seed: 6, Clients: 4}, checks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := w.run(); b != nil {
+		t.Fatal(b)
+	}
+	f := &w.recordings
+	read := func() (*replay.Head, []*replay.Chunk) {
+		r, err := replay.NewReader(bytes.NewReader(f.file.data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		var all []*replay.Chunk
+		for c, err := r.Next(); err == nil; c, err = r.Next() {
+			all = append(all, c)
+		}
+		return &r.Head, all
+	}
+	_, chunks := read()
+	if len(chunks) < 12 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	prints := len(w.Lobby.Match().Prints(nil))
+	d := rand.New(rand.NewPCG(1, 1))
+	for i, c := range []struct {
+		name  string
+		spoil func(all []*replay.Chunk) []*replay.Chunk
+		says  string // "" anything
+		times int    // more than once where it is drawn what is spoiled
+	}{
+		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
+		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
+		{"3 the last is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
+		{"4 what came in another second", func(all []*replay.Chunk) []*replay.Chunk {
+			n := d.IntN(len(all) - 2)
+			all[n].Log, all[n+1].Log = all[n+1].Log, all[n].Log
+			return all
+		}, "another than it was", 4},
+		{"5 the state of another tick", func(all []*replay.Chunk) []*replay.Chunk {
+			all[4].Key = all[8].Key
+			return all
+		}, "the state before tick", 1},
+		{"6 a state in which a number is another", func(all []*replay.Chunk) []*replay.Chunk {
+			key := all[8].Key
+			key[len(key)/8]++
+			return all
+		}, "", 1},
+		{"7 a fingerprint", func(all []*replay.Chunk) []*replay.Chunk {
+			c := all[d.IntN(len(all)-1)]
+			c.Log[len(c.Log)-2*prints-1-d.IntN(8)]++
+			return all
+		}, "the fingerprint of tick", 4},
+		{"8 a log that is longer", func(all []*replay.Chunk) []*replay.Chunk {
+			c := all[d.IntN(len(all)-1)]
+			c.Log = append(c.Log, 0)
+			return all
+		}, "bytes too many", 4},
+		{"9 no state at the beginning", func(all []*replay.Chunk) []*replay.Chunk {
+			all[0].Key = nil
+			return all
+		}, "a state of 0 bytes", 1},
+	} {
+		for range c.times {
+			h, all := read()
+			all = c.spoil(all)
+			file := &diskFile{on: &disk{space: -1}}
+			tape := replay.Tape{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
+			for n, c := range all {
+				tape.Put(h, c, n == 0)
+			}
+			tape.Close()
+			err := w.readRecording(file.data, replay.Over)
+			if right := i == 0; right != (err == nil) || !right && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two of them whole, the others in 18 drawn stretches
+		if err := w.readRecording(f.file.data, replay.Over); err != nil {
+			t.Errorf("seed %d: %v", w.c.Seed, err)
+		}
+	}
+	if err := w.readRecording(f.file.data, replay.Open); err == nil {
+		t.Error("a file that ends otherwise")
+	}
+	f.inputs[700].Taken[0].Command.Pitch++
+	if err := w.readRecording(f.file.data, replay.Over); err == nil {
+		t.Error("a command was another")
+	}
+}
+
+// A stretch begins with a state and leads to the next, and each is drawn now and then.
+func TestStretch(t *testing.T) {
+	chunks := make([]*replay.Chunk, 11)
+	for i := range chunks {
+		chunks[i] = &replay.Chunk{}
+		if i%4 == 0 {
+			chunks[i].Key = []byte{1}
+		}
+	}
+	seen := map[[2]int]int{}
+	for seed := range uint64(300) {
+		from, to := drawChunkRange(chunks, rand.New(rand.NewPCG(seed, 1)))
+		seen[[2]int{from, to}]++
+	}
+	for _, want := range [][2]int{{0, 4}, {4, 8}, {8, 11}} {
+		if seen[want] < 60 {
+			t.Errorf("%v drawn %d times of 300", want, seen[want])
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%v", seen)
+	}
+}

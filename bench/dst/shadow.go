@@ -1,0 +1,165 @@
+package dst
+
+import (
+	"slices"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+)
+
+// shadow is the match a second time. Whatever comes into the server's match from outside is given to the twin after the tick, and then
+// both must be equal: so nothing but inputs moves a match, and a shot leaves no trace of where it looked.
+type shadow struct {
+	match      *sim.Match
+	tick       tick.Tick
+	used       map[netid.ID]uint64
+	changes    []membership
+	given      []givenInput
+	hitFilter  []bool // of the witness, in the order in which it was asked
+	asked      int
+	beheld     []beheld // likewise of Behold
+	viewsAsked int
+	diary      sim.Diary // what the twin writes down of what comes into it
+}
+
+type membership struct {
+	id     netid.ID
+	joined bool
+}
+
+// beheld is how a shooter saw everybody.
+type beheld struct {
+	list  []sim.Beheld
+	plain []uint64
+}
+
+// givenInput is what a player's row was given before a tick.
+type givenInput struct {
+	id    netid.ID
+	know  lagcomp.Knowledge
+	in    *sim.Inbox // of who leaves in this tick, too
+	wants uint8
+}
+
+func (t *shadow) begin(w *world) {
+	*t = shadow{used: map[netid.ID]uint64{}}
+	m := w.Lobby.Match()
+	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
+	t.match.Keep(&t.diary)
+	seen := m.Seen()
+	m.Witness(func(s *lagcomp.Sweep, id uint32) bool {
+		ok := seen(s, id)
+		t.hitFilter = append(t.hitFilter, ok)
+		return ok
+	})
+	how := m.Beholds()
+	m.Behold(func(s *sim.Shot) ([]sim.Beheld, []uint64) {
+		list, plain := how(s)
+		n := len(t.beheld)
+		t.beheld = slices.Grow(t.beheld, 1)[:n+1] // a place of before keeps its memory: invariant 12 counts that of the tick around us
+		b := &t.beheld[n]
+		b.list, b.plain = append(b.list[:0], list...), append(b.plain[:0], plain...)
+		return list, plain
+	})
+	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
+		if t.viewsAsked == len(t.beheld) {
+			w.fail(Authority, "tick %d: played again, a shot asks how somebody saw the others whom it did not ask of", t.tick)
+			return nil, nil
+		}
+		t.viewsAsked++
+		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
+	})
+	t.match.Witness(func(*lagcomp.Sweep, uint32) bool {
+		if t.asked == len(t.hitFilter) {
+			w.fail(Authority, "tick %d: played again, a shot asks of somebody whom it did not ask of", t.tick)
+			return true
+		}
+		t.asked++
+		return t.hitFilter[t.asked-1]
+	})
+}
+
+// onStage hears of the stages of the server's tick. When the systems begin, all that came from outside is there.
+func (w *world) onStage(s server.Stage) {
+	if s != server.StageSystems || w.Sim == nil {
+		return
+	}
+	t, m := &w.shadow, w.Lobby.Match()
+	t.changes, t.given, t.hitFilter, t.asked, t.beheld, t.viewsAsked = t.changes[:0], t.given[:0], t.hitFilter[:0], 0, t.beheld[:0], 0
+	m.World.Changes(func(id netid.ID, born bool) { t.changes = append(t.changes, membership{id, born}) })
+	for slot := range m.World.Slots() {
+		id := m.World.At(slot)
+		if v := m.Vital(id); v != nil {
+			t.given = append(t.given, givenInput{id, m.Known(id), m.Inbox(id), v.Wants})
+		}
+	}
+}
+
+// ownState is what a player's row was given before the tick; it may have left in it.
+func (t *shadow) known(id netid.ID) lagcomp.Knowledge {
+	for i := range t.given {
+		if t.given[i].id == id {
+			return t.given[i].know
+		}
+	}
+	return lagcomp.Knowledge{}
+}
+
+// check plays the tick that the server has played, and compares.
+func (t *shadow) check(w *world) {
+	m := w.Lobby.Match()
+	t.tick = m.Tick()
+	defer planted.Set(planted.Set(planted.None)) // the twin is right
+	for _, c := range t.changes {
+		switch {
+		case !c.joined:
+			t.match.Leave(c.id)
+		default:
+			if id := t.match.Join(); id != c.id {
+				w.fail(Sessions, "tick %d: the match gave away %v, where %v was free", t.tick, c.id, id)
+				return
+			}
+		}
+	}
+	for i := range t.given {
+		g := &t.given[i]
+		t.match.Know(g.id, g.know)
+		if v := t.match.Vital(g.id); v != nil && v.Wants != g.wants {
+			v.Wants = g.wants
+			t.match.AskHero(g.id, g.wants-1) // so that it is in its diary; there is no hero -1
+		}
+		if g.in.Count.Used != t.used[g.id] {
+			if twin := t.match.Inbox(g.id); twin != nil {
+				twin.Offer(g.in.Last())
+			}
+		}
+		t.used[g.id] = g.in.Count.Used
+	}
+	t.match.Begin()
+	for i := range sim.Systems() {
+		t.match.Run(i)
+	}
+	t.match.End()
+	if t.match.Tick() != m.Tick() {
+		w.fail(Authority, "the server's tick is %d after %d ticks", m.Tick(), t.match.Tick())
+		return
+	}
+	if !slices.Equal(t.match.Poses(), m.Poses()) {
+		for slot, p := range m.Poses() {
+			if other := t.match.Poses()[slot]; other != p {
+				w.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again", t.tick, slot, p, other)
+			}
+		}
+	}
+	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
+		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again", t.tick, m.Outcome().Events, t.match.Outcome().Events)
+	}
+	if was, ok := w.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
+		w.fail(Authority, "tick %d: the match is another when its inputs are played again", t.tick)
+	}
+	w.recordings.noteInputs(&t.diary)
+}

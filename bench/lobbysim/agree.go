@@ -1,0 +1,87 @@
+package lobbysim
+
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// Agreement holds what clients decoded to what the server's world was, snapshot by snapshot. Both are hashed row by row, in the same
+// order; the rows of those who were there and of whom a client has nothing are missing, as over a line that loses, or to somebody who
+// is not told of all.
+type Agreement struct {
+	Snapshots uint64 // compared
+	Rows      uint64
+	Missing   uint64 // rows
+	Differing uint64 // snapshots whose hashes are not the server's
+	First     tick.Tick
+	Hash      uint64 // of all that clients hold, in the order in which it was compared
+
+	newest []tick.Tick // by client
+	theirs [ghost.PublicFields]int32
+	ours   [ghost.PublicFields]int32
+}
+
+// FNV-1a, 64 bits, a word at a time.
+const (
+	hashBasis = 14695981039346656037
+	hashPrime = 1099511628211
+)
+
+// Compare takes in every snapshot that a newer one has followed since the last call: call it after each Step. Thin clients, who decode
+// nothing, are left out.
+func (b *Sim) Compare(a *Agreement) {
+	if a.newest == nil {
+		a.newest, a.Hash = make([]tick.Tick, len(b.Clients)), hashBasis
+	}
+	for i, c := range b.Clients {
+		if c == nil || b.cfg.Thin && i > 0 {
+			a.newest[i] = 0
+			continue
+		}
+		if at, was := c.Newest(), a.newest[i]; at != was {
+			a.newest[i] = at
+			if was != 0 && was < at {
+				b.compare(a, i, was)
+			}
+		}
+	}
+}
+
+func (b *Sim) compare(a *Agreement, client int, t tick.Tick) {
+	frame := b.Lobby.Frame(t)
+	if frame == nil {
+		return
+	}
+	theirs, ours := uint64(hashBasis), uint64(hashBasis)
+	for slot := range frame.Slots() {
+		is := frame.Row(slot, a.ours[:])
+		id, ok := b.Clients[client].Row(t, slot, a.theirs[:])
+		switch {
+		case !ok && is != 0:
+			a.Missing++
+		case ok && is|id != 0:
+			theirs, ours = hashRow(theirs, uint32(id), &a.theirs), hashRow(ours, uint32(is), &a.ours)
+			a.Rows++
+		}
+	}
+	a.Snapshots++
+	a.Hash = (a.Hash ^ theirs) * hashPrime
+	if theirs != ours {
+		if a.Differing == 0 {
+			a.First = t
+		}
+		a.Differing++
+	}
+}
+
+// hashRow adds a row, of nobody its absence alone.
+func hashRow(h uint64, id uint32, row *[ghost.PublicFields]int32) uint64 {
+	h = (h ^ uint64(id)) * hashPrime
+	if id == 0 {
+		return h
+	}
+	for _, v := range row {
+		h = (h ^ uint64(uint32(v))) * hashPrime
+	}
+	return h
+}

@@ -1,0 +1,86 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/sim/mode"
+)
+
+// TestRow56AssaultOnGeneratedMaps plays assaults where no pack says what stands: clients and server put the points at the same places,
+// the swarm's own players fight for them, over links that lose, and the round ends with what became of the points, twice with the same
+// bits. Who has three seconds to hold in a crowd may get no point at all: two are equally strong, and nearly always both are there. Half a
+// second suffices.
+func TestRow56AssaultOnGeneratedMaps(t *testing.T) {
+	alone(t)
+	for _, c := range []struct {
+		on      string
+		capture int32 // milliseconds
+		winner  uint8
+	}{{"gen:24:7", 3000, mode.Defenders}, {"town:24:7", 500, mode.Attackers}} {
+		if testing.Short() && c.winner == mode.Defenders {
+			continue // a whole round
+		}
+		first, winner := assaultOn(t, c.on, c.capture)
+		if again, _ := assaultOn(t, c.on, c.capture); again != first {
+			t.Errorf("%s: hash %016x and then %016x", c.on, first, again)
+		}
+		if winner != c.winner {
+			t.Errorf("%s, %d ms for a point: won by team %d", c.on, c.capture, winner)
+		}
+	}
+}
+
+func assaultOn(t *testing.T, on string, capture int32) (hash uint64, winner uint8) {
+	s := newStadiumOn(t, on, 24, "assault", impair.Profile{Loss: 0.02, Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 2000, 1000, 2000, capture, 60000
+	})
+	m := s.Lobby.Match()
+	hash = 14695981039346656037
+	nearest, contested := uint32(0), 0
+	s.play(120*time.Second, func() bool {
+		hash = (hash ^ m.Hash()) * 1099511628211
+		nearest = max(nearest, m.Mode().Progress)
+		if m.Mode().Status != mode.Quiet {
+			contested++
+		}
+		return m.Mode().Phase == mode.Ended && m.Mode().Left < 30
+	})
+	at := m.Standing()
+	want := uint8(mode.Defenders)
+	if at.Point == at.Points {
+		want = mode.Attackers
+	}
+	if at.Points != 3 || at.Winner != want || nearest == 0 || contested < 300 {
+		t.Errorf("%+v; of %d that take a point they got to %d, somebody was at one for %d ticks", at, m.Kit().Mode.Full(), nearest, contested)
+	}
+	for i, c := range s.Clients {
+		told, ok := c.Standing()
+		if told.Winner != at.Winner || told.Point != at.Point || !ok {
+			t.Errorf("client %d knows %+v, the match %+v", i, told, at)
+		}
+		same(t, i, c, s)
+	}
+	return hash, at.Winner
+}
+
+// same holds a client's places of points and homes to the match's.
+func same(t *testing.T, i int, c *client.Client, s *stadium) {
+	t.Helper()
+	ours, theirs := c.Game().Layout, s.Lobby.Match().Rules().Game.Layout
+	if len(ours.Points) != 3 || len(ours.Homes) != 2 {
+		t.Fatalf("client %d: %+v", i, ours)
+	}
+	for k, z := range theirs.Points {
+		if ours.Points[k] != z || s.Lobby.Match().Objects().Zones[k] != z {
+			t.Errorf("client %d has point %d at %v, the match at %v", i, k, ours.Points[k], z)
+		}
+	}
+	for k, h := range theirs.Homes {
+		if ours.Homes[k] != h {
+			t.Errorf("client %d has home %d at %v, the match at %v", i, k, ours.Homes[k], h)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package lobbysim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// known is how many of those who are there a client holds of some snapshot that it can still show, and how many there are.
+func known(b *Sim, cl *client.Client) (holds, there int) {
+	var row [ghost.PublicFields]int32
+	newest := cl.Newest()
+	f := b.Lobby.Frame(newest)
+	if f == nil {
+		return 0, 1
+	}
+	for slot := range f.Slots() {
+		id := f.ID(slot)
+		if id == 0 {
+			continue
+		}
+		there++
+		for back := tick.Tick(0); back < 64*3 && back < newest; back += 3 {
+			if got, ok := cl.Row(newest-back, slot, row[:]); ok && got == id {
+				holds++
+				break
+			}
+		}
+	}
+	return holds, there
+}
+
+// Who comes into a full lobby is sent no snapshot beyond its budget, and holds everybody after as many of them as the world takes
+// at its dearest, and half as many more for what changes meanwhile. In the old way the first snapshot is all of it at once.
+func TestJoinWithoutASpike(t *testing.T) {
+	alone(t)
+	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
+	for _, c := range []struct {
+		relevance server.Relevance
+		kbps      int
+		most      int // bytes of a snapshot; 0: there is no limit
+		loss      float64
+	}{
+		{server.RelevanceOff, 0, 0, 0},
+		{server.RelevanceAll, 0, 4800, 0},
+		{server.RelevanceAll, 0, 4800, 0.05},
+		{server.RelevanceGrid, 0, 4800, 0},
+		{server.RelevanceAll, 256, 256_000 / 8 / 20 * 5 / 4, 0},
+		{server.RelevanceGrid, 256, 256_000 / 8 / 20 * 5 / 4, 0.05},
+	} {
+		t.Run(fmt.Sprintf("%v/%d kbps/%g loss", c.relevance, c.kbps, c.loss), func(t *testing.T) {
+			if testing.Short() && (c.relevance != server.RelevanceGrid || c.kbps == 0) {
+				t.Skip("players by the hundred")
+			}
+			most := 0
+			var b *Sim
+			b, err := New(Config{
+				Clients: players, Seed: 9, Thin: true, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
+				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
+					Relevance: c.relevance, Kbps: c.kbps},
+				Around: func(tick func() error) error {
+					err := tick()
+					bytes := 0
+					for i := range b.line.out.letters {
+						if at, data := b.line.out.get(i); at == b.Address(0) {
+							bytes += len(data)
+						}
+					}
+					most = max(most, bytes)
+					return err
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				if err := b.Step(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Leave(0)
+			for range 10 {
+				_ = b.Step()
+			}
+			if err := b.Connect(0); err != nil {
+				t.Fatal(err)
+			}
+			most = 0
+			complete := 0
+			for n, end := 0, 60*4; n < end; n++ {
+				if err := b.Step(); err != nil {
+					t.Fatal(err)
+				}
+				if complete == 0 {
+					if has, there := known(b, b.Clients[0]); has == there {
+						complete, end = int(b.Clients[0].Stats().Snapshots), min(end, n+30)
+					}
+				}
+			}
+			st := b.Clients[0].Stats()
+			t.Logf("largest snapshot %d B, everybody held after %d snapshots", most, complete)
+			if st.Undecoded != 0 || st.Diverged != 0 {
+				t.Errorf("%d not decoded, %d diverged", st.Undecoded, st.Diverged)
+			}
+			if c.most == 0 {
+				if most < players*18 {
+					t.Errorf("a world of %d players in %d B: this test has no spike to prevent", players, most)
+				}
+				return
+			}
+			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
+			if most > c.most || complete == 0 || complete > bound {
+				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, c.most, complete, bound)
+			}
+		})
+	}
+}
+
+// TestRow65Importance is row 65 of the reference's checklist: under a limit who is near or fights is told of more often, and nobody
+// who is in sight waits as long as a baseline lasts.
+func TestRow65Importance(t *testing.T) {
+	alone(t)
+	const players = 64
+	a, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Config{Clients: players, Seed: 65, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, Cell: 4,
+			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var due, said [3]int // near, far but fighting, far and at peace
+	var last, fights [players]tick.Tick
+	newest, longest := tick.Tick(0), tick.Tick(0)
+	var row [ghost.PublicFields]int32
+	for range 60 * 40 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		m := b.Lobby.Match()
+		for _, e := range m.Outcome().Events {
+			fights[e.Actor.Index()], fights[e.Victim.Index()] = e.Tick, e.Tick
+		}
+		cl := b.Clients[0]
+		at := cl.Newest()
+		if at == newest || at < 60*5 {
+			continue
+		}
+		newest = at
+		f := b.Lobby.Frame(at)
+		me := ghost.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:])
+		for slot := range players {
+			if slot == cl.ID().Index() {
+				continue
+			}
+			if f.ID(slot) == 0 {
+				last[slot] = 0
+				continue
+			}
+			other := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+			distance, class := other.Pos.Sub(me.Pos).Len(), 2
+			switch {
+			case distance < 7:
+				class = 0
+			case distance > 28 && fights[slot]+60 > at && fights[slot] != 0:
+				class = 1
+			case distance <= 28 || fights[slot]+150 > at && fights[slot] != 0:
+				class = -1
+			}
+			_, ok := cl.Row(at, slot, row[:])
+			if class >= 0 {
+				due[class]++
+				if ok {
+					said[class]++
+				}
+			}
+			if ok {
+				last[slot] = at
+			} else if last[slot] != 0 {
+				longest = max(longest, at-last[slot])
+			}
+		}
+	}
+	rate := func(class int) float64 { return float64(said[class]) / float64(max(1, due[class])) }
+	t.Logf("of the near %.2f are told a snapshot, of those who fight %.2f, of the others %.2f (%d, %d, %d rows); the longest wait is %d ticks",
+		rate(0), rate(1), rate(2), due[0], due[1], due[2], longest)
+	if due[0] < 100 || due[1] < 100 || due[2] < 100 {
+		t.Fatalf("%d near, %d fighting, %d others", due[0], due[1], due[2])
+	}
+	if rate(0) < 2*rate(2) || rate(1) < 2*rate(2) || rate(2) == 0 {
+		t.Errorf("told a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
+	}
+	if longest >= 48*3 {
+		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)
+	}
+	if n := b.Lobby.Stats.Count[server.Squeezed].Load(); n == 0 {
+		t.Error("there was room for all: the limit is none")
+	}
+}
+
+// On the thinnest line, in a crowd that it cannot carry, the farthest are out of sight, and who is in sight is told of before its baseline
+// is too old, at every rung of the ladder by which a lobby sheds load.
+func TestNobodyInSightWaitsTooLong(t *testing.T) {
+	alone(t)
+	const players = 120
+	for i, shed := range []server.Shed{server.ShedNothing, server.ShedHalf, server.ShedQuarter} {
+		if i > 0 && testing.Short() {
+			break
+		}
+		b, err := New(Config{Clients: players, Seed: 16, Thin: true, Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Lobby.Shed(shed)
+		var last [players]tick.Tick
+		var row [ghost.PublicFields]int32
+		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
+		for range 60 * 20 {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			cl := b.Clients[0]
+			at := cl.Newest()
+			if at == newest {
+				continue
+			}
+			newest = at
+			snapshots++
+			for slot := range players {
+				switch id, ok := cl.Row(at, slot, row[:]); {
+				case ok && id != 0:
+					last[slot] = at
+				case ok:
+					last[slot] = 0
+				}
+				if last[slot] != 0 {
+					longest = max(longest, at-last[slot])
+					seen++
+				}
+			}
+		}
+		s := &b.Lobby.Stats
+		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
+			s.Count[server.Narrowed].Load(), s.Count[server.Snapshots].Load())
+		if longest >= 48*3 {
+			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
+		}
+		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[server.Narrowed].Load() == 0 {
+			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[server.Narrowed].Load())
+		}
+		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
+			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)
+		}
+	}
+}

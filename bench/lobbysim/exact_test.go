@@ -1,0 +1,286 @@
+package lobbysim
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// rapidFire is the default game with rifles that fire in every tick and hurt little: many shots at many who live.
+func rapidFire() *sim.Game {
+	g := sim.DefaultGame()
+	g.Mode.PrematchMillis, g.Mode.MinPlayers = 0, 1
+	for h := range g.Heroes {
+		for s := range g.Heroes[h].Slots {
+			if gun := &g.Heroes[h].Slots[s]; gun.Kind == ability.Gun {
+				gun.Gun.Projectile, gun.Gun.Damage, gun.Gun.Impulse, gun.Gun.Range, gun.Gun.Radius = ability.Hitscan, 1, 0, 500, 0.2
+				gun.Gun.RoundsPerSec, gun.Gun.MostPerSec, gun.Gun.Clip, gun.Gun.ReloadMillis = 60, 0, 255, 20
+				gun.Gun.ConeDegrees, gun.Gun.ConePerShot, gun.Gun.ConePerSecond = 1, 0.5, 60
+			}
+		}
+	}
+	return g
+}
+
+// trigger is a brain that never lets go of it.
+type trigger struct{ swarm.Brain }
+
+func (t trigger) Wish(s *swarm.Sight) client.Intent {
+	in := t.Brain.Wish(s)
+	in.Buttons = in.Buttons&^(sim.Throw|sim.Melee) | sim.Fire
+	return in
+}
+
+// exactCase is a lobby whose every shot is compared.
+type exactCase struct {
+	name    string
+	link    impair.Profile
+	clients int
+	kbps    int
+	town    bool
+	codec   schema.Codec
+	every   int
+	rewind  int32 // longest rewind in milliseconds
+}
+
+// exactCases is every named link, with and without a budget, on an open map and in a town whose houses hide, and every codec.
+func exactCases() (all []exactCase) {
+	for i, p := range impair.Profiles() {
+		rewind := int32(0)
+		if i > 2 { // much of what they see lies further back than the default allows
+			rewind = 1000
+		}
+		all = append(all,
+			exactCase{name: p.Name, link: p.Profile, rewind: rewind, clients: 32},
+			exactCase{name: p.Name + ", 32 kbit/s", link: p.Profile, rewind: rewind, clients: 32, kbps: 32},
+			exactCase{name: p.Name + ", town", link: p.Profile, rewind: rewind, clients: 48, town: true},
+			exactCase{name: p.Name + ", town, 32 kbit/s", link: p.Profile, rewind: rewind, clients: 48, town: true, kbps: 32},
+			exactCase{name: p.Name + ", crowd", link: p.Profile, rewind: rewind, clients: 100},
+		)
+	}
+	mobile := impair.Profiles()[2]
+	for c := range schema.Codecs {
+		all = append(all, exactCase{name: fmt.Sprintf("%s, %v", mobile.Name, c), link: mobile.Profile, clients: 32, codec: c})
+	}
+	return append(all, exactCase{name: mobile.Name + ", every second", link: mobile.Profile, clients: 32, every: 2, rewind: 1000})
+}
+
+// settled is when the clocks of clients who came at the beginning have settled.
+const settled = 180
+
+// exactCount is what came out.
+type exactCount struct {
+	shots, hits       int     // that both have and were judged by the view that was claimed
+	otherwise         int     // of them, to another verdict than their shooter's own
+	strays            int     // of them, where the two ticks of the view alone would have given another verdict
+	clamped, faded    int     // not compared
+	steady, moved     int     // all shots when the clients' clocks had settled, and those of them that were clamped
+	why               [16]int // of those, by lagcomp.Clamp
+	thrown            int     // likewise: of shooters who were not where they thought
+	nearest, halfTrip int     // verdicts of whole ticks: the one nearest to the view, and the one by RTT/2 and the delay
+}
+
+func (e *exactCount) add(o exactCount) {
+	e.shots, e.hits, e.otherwise, e.strays = e.shots+o.shots, e.hits+o.hits, e.otherwise+o.otherwise, e.strays+o.strays
+	e.clamped, e.faded, e.thrown = e.clamped+o.clamped, e.faded+o.faded, e.thrown+o.thrown
+	e.steady, e.moved = e.steady+o.steady, e.moved+o.moved
+	for i := range o.why {
+		e.why[i] += o.why[i]
+	}
+	e.nearest, e.halfTrip = e.nearest+o.nearest, e.halfTrip+o.halfTrip
+}
+
+// share is the percentage of shots that were clamped when clocks had settled.
+func (e *exactCount) share() float64 { return 100 * float64(e.moved) / float64(max(e.steady, 1)) }
+
+func (e exactCount) String() string {
+	share := func(n int) string { return fmt.Sprintf("%.2f %%", 100*float64(n)/float64(max(e.shots, 1))) }
+	why := ""
+	for i, n := range e.why {
+		if n > 0 {
+			why += fmt.Sprintf(" %v %d", lagcomp.Clamp(i), n)
+		}
+	}
+	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; %d faded, %d of who was elsewhere; wrong by the view's two ticks alone %s, by the nearest whole tick %s, by RTT/2 %s",
+		e.shots, e.hits, e.otherwise, e.clamped, e.steady, e.share(), why, e.faded, e.thrown, share(e.strays), share(e.nearest), share(e.halfTrip))
+}
+
+// exacter plays a case.
+type exacter struct {
+	t      *testing.T
+	c      exactCase
+	b      *Sim
+	rivals *lagcomp.Sweeper
+	own    map[shotKey]client.Shot // what shooters fired, by their own account
+	from   []uint64
+	n      exactCount
+}
+
+// exact plays a case until so many shots are compared.
+func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
+	t.Helper()
+	cfg := server.Config{Players: c.clients + 4, Receipts: 64, Kbps: c.kbps, Codec: c.codec,
+		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
+	if c.town {
+		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
+		cfg.Walls = walls(t, cfg.Arena)
+	} else {
+		a, err := arena.Open("arena-64")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Arena, cfg.ArenaName = a, "arena-64"
+	}
+	b, err := New(Config{Clients: c.clients, Seed: seed, Link: c.link, Judge: true, Lobby: cfg,
+		Brain:  func(n int) swarm.Brain { return trigger{swarm.NewWander(seed, n)} },
+		Client: func(_ int, cfg *client.Config) { cfg.Every = c.every }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := exacter{t: t, c: c, b: b, rivals: lagcomp.NewSweeper(b.Lobby.Match().History()), own: map[shotKey]client.Shot{}, from: make([]uint64, c.clients)}
+	for range 60 * 60 * 4 {
+		if e.n.shots >= shots && b.Lobby.Match().Tick() >= 2*settled {
+			return e.n
+		}
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		e.step()
+	}
+	t.Fatalf("%s: after four minutes %v", c.name, e.n)
+	return e.n
+}
+
+func (e *exacter) step() {
+	var shots [64]client.Shot
+	for i, c := range e.b.Clients {
+		n, next := c.Shots(e.from[i], shots[:])
+		e.from[i] = next
+		for _, s := range shots[:n] {
+			e.own[shotKey{uint32(c.ID()), s.Tick}] = s
+		}
+	}
+	out := e.b.Lobby.Match().Outcome()
+	for i := range out.Shots {
+		e.compare(&out.Shots[i], &out.Hits[i])
+	}
+	if now := e.b.Lobby.Match().Tick(); now%600 == 0 {
+		for k := range e.own {
+			if k.at < now {
+				delete(e.own, k)
+			}
+		}
+	}
+}
+
+// compare holds the server's verdict of a shot to its shooter's own.
+func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
+	now := e.b.Lobby.Match().Tick()
+	own, known := e.own[shotKey{s.Shooter, now}]
+	switch {
+	case !known:
+		return
+	case own.Ray.Origin != s.Ray.Origin || own.Ray.Dir != s.Ray.Dir:
+		e.n.thrown++
+		return
+	}
+	if now > settled {
+		e.n.steady++
+	}
+	switch {
+	case s.View != own.View:
+		if e.n.clamped++; now > settled {
+			e.n.moved++
+			e.n.why[s.Clamp]++
+		}
+		return
+	case s.Faded:
+		e.n.faded++
+		return
+	}
+	e.n.shots++
+	if own.Hit != 0 {
+		e.n.hits++
+	}
+	if !agree(h, &own) {
+		e.n.otherwise++
+		if e.n.otherwise <= 3 {
+			e.t.Errorf("%s: tick %d, %v, view %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", e.c.name, now, netid.ID(s.Shooter), s.View,
+				netid.ID(h.ID), h.Bone, h.Distance, own.Hit, own.Bone, own.Distance)
+		}
+	}
+	whole := tick.Tick((lagcomp.Instant(s.View) + 128) >> 8)
+	trip := int64(e.c.link.Delay+e.c.link.Jitter/2)*60*256/1e9 + 6*256 // one way, and two send intervals
+	half := tick.Tick((int64(now)<<8 - trip + 128) >> 8)
+	for _, r := range [3]struct {
+		view  tick.View
+		wrong *int
+	}{{s.View, &e.n.strays}, {tick.View{From: whole, To: whole}, &e.n.nearest}, {tick.View{From: half, To: half}, &e.n.halfTrip}} {
+		var other [1]lagcomp.Hit
+		w := s.Sweep
+		w.View = r.view
+		e.rivals.Cast([]lagcomp.Sweep{w}, other[:])
+		if netid.ID(other[0].ID) != own.Hit {
+			*r.wrong++
+		}
+	}
+}
+
+// agree reports whether a verdict is the shooter's, to the bit.
+func agree(h *lagcomp.Hit, own *client.Shot) bool {
+	return h.ID == uint32(own.Hit) && h.Bone == own.Bone && h.Part == own.Part && h.Distance == own.Distance && h.Normal == own.Normal &&
+		(h.ID == 0 || h.Point == own.Ray.At(own.Distance))
+}
+
+// TestRow47WhatYouSawIsWhatYouHit holds every shot that the server does not clamp to its shooter's own view: the same target, bone, point and normal, to
+// the bit, whatever the link loses, a budget leaves out, houses hide, and the codec says. By default some 7,000 shots a case; TICKRATE_EXACT says
+// how many, `make exact` a million.
+func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
+	alone(t)
+	shots := 31 * 1000
+	if v := os.Getenv("TICKRATE_EXACT"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			t.Fatalf("TICKRATE_EXACT=%q: expected a number of shots", v)
+		}
+		shots = n
+	}
+	cases, all, links := exactCases(), exactCount{}, map[string]exactCount{}
+	for i, c := range cases {
+		if only := os.Getenv("TICKRATE_CASE"); only != "" && only != c.name {
+			continue
+		}
+		n := exact(t, c, uint64(1+i), (shots+len(cases)-1)/len(cases))
+		t.Logf("%-28s %v", c.name, n)
+		all.add(n)
+		link, _, _ := strings.Cut(c.name, ",")
+		of := links[link]
+		of.add(n)
+		links[link] = of
+	}
+	t.Logf("%-28s %v", "all", all)
+	for _, p := range impair.Profiles() {
+		n := links[p.Name]
+		t.Logf("%-28s %.2f %% of %d shots of settled clients were clamped", p.Name, n.share(), n.steady)
+		if most := map[string]float64{"clean": 0.1, "wifi": 0.5, "mobile": 1, "bad": 8}[p.Name]; most != 0 && n.share() > most {
+			t.Errorf("%s: %.2f %% of honest shots were clamped, expected at most %v", p.Name, n.share(), most)
+		}
+	}
+	if all.otherwise != 0 || all.hits < all.shots/50 || all.nearest == 0 || all.halfTrip == 0 {
+		t.Errorf("%v", all)
+	}
+}

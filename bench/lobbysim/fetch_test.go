@@ -1,0 +1,230 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// otherModels are models that no build has: those of this build with what some traffic made of them.
+func otherModels() ghost.Models {
+	c := ghost.NewCounts()
+	for i := range c.Public.Fields {
+		for k := range c.Public.Fields[i] {
+			c.Public.Fields[i][k] = uint64(1+i) << (20 - min(20, k))
+		}
+	}
+	for k := range c.Owner.Masks[0] {
+		c.Owner.Masks[0][k] = uint64(1 + k%7)
+	}
+	return ghost.Train(c)
+}
+
+// strangers makes clients that lack what the lobby has, and notes what they are sent.
+func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
+	return func(_ int, cfg *client.Config) {
+		cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+		cfg.Fetch, cfg.Kbps = true, kbps
+		cfg.Fetched = func(f client.Fetched) { *sent = append(*sent, f) }
+	}
+}
+
+// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what must be. It returns when the last
+// was in.
+func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
+	t.Helper()
+	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
+	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, Client: strangers(&sent, kbps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := 0; in < clients; {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		in = 0
+		for i, c := range b.Clients {
+			state, why := c.State()
+			if state > client.Joined {
+				t.Fatalf("client %d is %v: %v, %v", i, state, why, c.Err())
+			}
+			if playing(c) {
+				in++
+			}
+		}
+		if slowest = b.Now(); slowest > within {
+			t.Fatalf("%d of %d are in after %v", in, clients, slowest)
+		}
+	}
+	b.step(t, 3*time.Second)
+	for i, c := range b.Clients {
+		w, st := c.Welcome(), c.Stats()
+		if c.Arena().Hash() != w.ArenaHash || st.Undecoded != 0 || st.Snapshots < 20 || st.Diverged != 0 || link.Loss == 0 && st.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v", i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
+		}
+		for _, d := range malformed {
+			if n := st.Packages.Drops[d]; n != 0 {
+				t.Errorf("client %d: %d times %v", i, n, d)
+			}
+		}
+	}
+	s := &b.Lobby.Stats
+	if s.Count[server.Fetches].Load() != uint64(len(sent)) || s.Count[server.FetchRefused].Load() != 0 || s.Count[server.Unbalanced].Load() != 0 {
+		t.Errorf("%d asked for, %d sent, %d refused", s.Count[server.Fetches].Load(), len(sent), s.Count[server.FetchRefused].Load())
+	}
+	return sent, slowest
+}
+
+// badLinks are those that content has to come through.
+var badLinks = []impair.Profile{
+	{Delay: 25 * time.Millisecond},
+	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1},
+	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.3, Duplicate: 0.02, Reorder: 0.05},
+}
+
+// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with models that no client has. Each
+// client is sent them before its Ready, checks them by their hash, and decodes every snapshot with them.
+func TestRow32ModelDeliveredInHandshake(t *testing.T) {
+	alone(t)
+	a, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := otherModels()
+	if m.Hash() == ghost.Trained().Hash() || m.Hash() == ghost.Untrained().Hash() {
+		t.Fatal("a client has these models")
+	}
+	for i, link := range badLinks {
+		sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: "arena-64", Models: m}, 12, 0, uint64(40+i), link, 6*time.Second)
+		if len(sent) != 12 {
+			t.Errorf("%d: %d sent", i, len(sent))
+		}
+		for _, f := range sent {
+			if f.Content != wire.ContentModel || f.Models.Hash() != m.Hash() {
+				t.Errorf("%d: %v, %016x", i, f.Content, f.Models.Hash())
+			}
+			if got, err := ghost.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
+				t.Errorf("%d: the file: %v", i, err)
+			}
+		}
+		t.Logf("loss %.0f %%: all are in after %v", 100*link.Loss, slowest)
+	}
+}
+
+// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no client has, under a name that another
+// map has as well. Each client is sent it, and both ends have the same by its hash.
+func TestRow78MapDelivered(t *testing.T) {
+	alone(t)
+	a := arena.Generate(900, 4711)
+	for i, link := range badLinks {
+		for _, name := range []string{"/etc/passwd", "arena-64"} {
+			sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: name}, 12, 0, uint64(50+i), link, 8*time.Second)
+			if len(sent) != 12 {
+				t.Errorf("%d: %d sent", i, len(sent))
+			}
+			for _, f := range sent {
+				if f.Content != wire.ContentArena || f.Arena.Hash() != a.Hash() || f.Arena.Name != name {
+					t.Errorf("%d: %v, %v", i, f.Content, f.Arena.Name)
+				}
+			}
+			t.Logf("loss %.0f %%: all are in after %v", 100*link.Loss, slowest)
+		}
+	}
+}
+
+// Both at once, to many who come together, each at a line of 64 kbit/s of which a tenth is lost.
+func TestModelAndMapDelivered(t *testing.T) {
+	alone(t)
+	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
+	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}, 15*time.Second)
+	if len(sent) != 64 {
+		t.Errorf("%d sent", len(sent))
+	}
+	t.Logf("all are in after %v", slowest)
+}
+
+// A client that wants nothing sent is refused as ever, and told why.
+func TestFetchRefused(t *testing.T) {
+	alone(t)
+	for i, c := range []struct {
+		lobby server.Config
+		want  wire.Reason
+	}{
+		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, wire.ReasonModel},
+		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, wire.ReasonArena},
+	} {
+		var sent []client.Fetched
+		refuse := func(n int, cfg *client.Config) {
+			strangers(&sent, 0)(n, cfg)
+			cfg.Fetch = n > 0
+		}
+		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, Client: refuse})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.step(t, 3*time.Second)
+		if state, why := b.Clients[0].State(); state != client.Denied || why != c.want || b.Clients[0].Err() == nil {
+			t.Errorf("%d: %v, %v, %v", i, state, why, b.Clients[0].Err())
+		}
+		if len(sent) != 1 || !playing(b.Clients[1]) {
+			t.Errorf("%d: %d sent, the other is in: %v", i, len(sent), playing(b.Clients[1]))
+		}
+	}
+}
+
+// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and little more. Decision 0016
+// has these figures.
+func TestFetchTime(t *testing.T) {
+	alone(t)
+	join := func(name string, models ghost.Models, has bool) time.Duration {
+		a, err := arena.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := New(Config{Clients: 1, Seed: 2, Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
+			Client: func(_ int, cfg *client.Config) {
+				if cfg.Fetch = !has; !has {
+					cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !playing(b.Clients[0]) {
+			if err := b.Step(); err != nil || b.Now() > 30*time.Second {
+				state, why := b.Clients[0].State()
+				t.Fatalf("%s: %v, %v after %v: %v", name, state, why, b.Now(), err)
+			}
+		}
+		return b.Now()
+	}
+	base := join("arena-64", ghost.Trained(), true)
+	t.Logf("has all:               in after %v", base)
+	for _, c := range []struct {
+		name   string
+		models ghost.Models
+		bytes  int // of both, packed, and their packages
+	}{
+		{"arena-16", ghost.Trained(), 400},
+		{"arena-64", ghost.Trained(), 1300},
+		{"arena-256", ghost.Trained(), 4200},
+		{"arena-1024", ghost.Trained(), 16700},
+		{"gen:4096:1", ghost.Trained(), 65500},
+		{"arena-64", otherModels(), 2200},
+	} {
+		took := join(c.name, c.models, false)
+		line := time.Duration(c.bytes) * 8 * time.Second / 64000
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != ghost.Trained().Hash(), took, line.Round(time.Millisecond))
+		if took > base+line*11/10+400*time.Millisecond {
+			t.Errorf("%s: in after %v", c.name, took)
+		}
+	}
+}

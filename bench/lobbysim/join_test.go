@@ -1,0 +1,181 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+)
+
+// malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
+var malformed = []wire.Drop{wire.DropSize, wire.DropFuture, wire.DropAck, wire.DropSection, wire.DropEvents, wire.DropVersion, wire.DropNotes,
+	wire.DropFragment, wire.DropReason, wire.DropCommands, wire.DropSnapshot}
+
+// step plays ticks for the time d.
+func (b *Sim) step(t *testing.T, d time.Duration) {
+	t.Helper()
+	for end := b.Now() + d; b.Now() < end; {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// playing says whether a client is in and the server knows that it is ready: there are snapshots.
+func playing(c *client.Client) bool {
+	state, _ := c.State()
+	return state == client.Joined && c.Newest() > 0
+}
+
+func profile(t *testing.T, name string) impair.Profile {
+	t.Helper()
+	p, err := impair.ParseProfile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Sixty-four clients come at once through hell: a third of all datagrams are lost, some in bursts, many overtake others, and
+// one in twenty is damaged. All are in, with Welcome and Ready, within three seconds, and no damaged package is ever
+// looked at: it opens nowhere.
+func TestJoinThroughHell(t *testing.T) {
+	alone(t)
+	for seed := range uint64(4) {
+		b := open(t, 64, seed, profile(t, "hell"))
+		var slowest time.Duration
+		for in := 0; in < len(b.Clients); {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			in = 0
+			for i, c := range b.Clients {
+				if state, why := c.State(); state > client.Joined {
+					t.Fatalf("seed %d: client %d is %v: %v, %v", seed, i, state, why, c.Err())
+				}
+				if playing(c) {
+					in++
+				}
+			}
+			if slowest = b.Now(); slowest > 3*time.Second {
+				t.Fatalf("seed %d: %d of %d are in after %v", seed, in, len(b.Clients), b.Now())
+			}
+		}
+		b.step(t, 5*time.Second)
+		hurt := uint64(0)
+		for i := range b.up {
+			hurt += b.up[i].Stats().Corrupted
+		}
+		s := &b.Lobby.Stats
+		for _, d := range malformed {
+			if n := s.Drops[d].Load(); n != 0 {
+				t.Errorf("seed %d: %d times at the server: %v", seed, n, d)
+			}
+			for i, c := range b.Clients {
+				if n := c.Stats().Packages.Drops[d]; n != 0 {
+					t.Errorf("seed %d: %d times at client %d: %v", seed, n, i, d)
+				}
+			}
+		}
+		if n := s.Refused[netcode.DropAuth].Load(); n < hurt/2 || hurt < 500 {
+			t.Errorf("seed %d: %d datagrams were damaged, %d did not open", seed, hurt, n)
+		}
+		if joined := s.Count[server.Joined].Load(); joined != 64 {
+			t.Errorf("seed %d: %d players", seed, joined)
+		}
+		for i, c := range b.Clients {
+			if st := c.Stats(); st.Undecoded != 0 || !playing(c) {
+				t.Errorf("seed %d: client %d: %+v", seed, i, st)
+			}
+		}
+		t.Logf("seed %d: the slowest is in after %v; %d datagrams damaged on the way to the server", seed, slowest, hurt)
+	}
+}
+
+// The server has let a client in, but its word does not arrive, for three seconds on end: nothing is decided twice, and the
+// first word that does arrive is enough.
+func TestLossyKeepAlive(t *testing.T) {
+	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
+	gate := b.Lobby.Gate()
+	for gate.Waiting() < len(b.Clients) { // until the challenges are on their way
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range b.Clients {
+		b.down[i].Change(impair.Profile{Loss: 1})
+	}
+	b.step(t, 200*time.Millisecond)
+	if gate.Connected() != len(b.Clients) {
+		t.Fatalf("%d let in", gate.Connected())
+	}
+	spoken := gate.Counters().Sent[netcode.KindKeepAlive]
+	b.step(t, 3*time.Second)
+	for i, c := range b.Clients {
+		if state, _ := c.State(); state != client.Connecting || c.Stats().Packages.Received != 0 {
+			t.Errorf("client %d is %v", i, state)
+		}
+	}
+	if n := gate.Counters().Sent[netcode.KindKeepAlive] - spoken; n < 8*29 {
+		t.Errorf("only %d keep-alives in three seconds", n)
+	}
+	for i := range b.Clients {
+		b.down[i].Change(impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.5})
+	}
+	b.step(t, 3*time.Second)
+	for i, c := range b.Clients {
+		if state, why := c.State(); !playing(c) {
+			t.Errorf("client %d is %v: %v, %v", i, state, why, c.Err())
+		}
+	}
+	s := &b.Lobby.Stats
+	if joined := s.Count[server.Joined].Load(); joined != 8 || s.Count[server.Returned].Load() != 0 || gate.Counters().Takeovers != 0 {
+		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[server.Returned].Load())
+	}
+}
+
+// Who vanishes keeps the player for thirty seconds after the session has timed out, and finds it again with a fresh token;
+// later, another is made.
+func TestGrace(t *testing.T) {
+	const timeout = timeoutSeconds * time.Second
+	for _, c := range []struct {
+		away  time.Duration
+		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
+		same  bool
+	}{
+		{2 * time.Second, 4, true},                      // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},              // it has just timed out
+		{timeout + server.Grace - time.Second, 5, true}, // the last moment
+		{timeout + server.Grace + time.Second, 5, false},
+	} {
+		b := open(t, 4, 8, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02})
+		b.step(t, 3*time.Second)
+		const i = 2
+		id := b.Clients[i].ID()
+		if !playing(b.Clients[i]) {
+			t.Fatalf("client %d is not in", i)
+		}
+		b.Vanish(i)
+		b.step(t, c.away)
+		if there := b.Lobby.Match().Vital(id) != nil; there != c.same {
+			t.Errorf("after %v its player is there: %v", c.away, there)
+		}
+		if err := b.Connect(i); err != nil {
+			t.Fatal(err)
+		}
+		b.step(t, 2*time.Second)
+		back := b.Clients[i]
+		if !playing(back) || (back.ID() == id) != c.same || back.Stats().Prediction.Rows == 0 {
+			state, why := back.State()
+			t.Errorf("after %v: %v, %v (%v, %v), it was %v", c.away, back.ID(), state, why, back.Err(), id)
+		}
+		s := &b.Lobby.Stats
+		if n := s.Count[server.Joined].Load(); n != c.joins || (s.Count[server.Returned].Load() == 1) != c.same || s.Count[server.Unbalanced].Load() != 0 {
+			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[server.Returned].Load())
+		}
+	}
+}

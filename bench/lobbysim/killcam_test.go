@@ -1,0 +1,166 @@
+package lobbysim
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+// fight is a lobby in which people die often.
+func fight(t testing.TB, players int, lobby server.Config, link impair.Profile, cams bool) *Sim {
+	t.Helper()
+	a, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	game := sim.DefaultGame()
+	game.Mode.PrematchMillis = 2000
+	lobby.Arena, lobby.ArenaName, lobby.Players = a, "arena-16", players
+	lobby.Rules = sim.Rules{Seed: 3, Mix: true, RespawnMillis: 2000, Game: game}
+	b, err := New(Config{Clients: players, Seed: 3, Lobby: lobby, Link: link,
+		Client: func(_ int, cfg *client.Config) { cfg.Killcam = cams }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// hashes plays for so many seconds and returns the match's hash after every tick.
+func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64 {
+	t.Helper()
+	out := map[tick.Tick]uint64{}
+	for end := time.Duration(seconds) * time.Second; b.Now() < end; {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		out[b.Lobby.Match().Tick()] = b.Lobby.Match().Hash()
+		if each != nil {
+			each()
+		}
+	}
+	return out
+}
+
+// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: who has died is sent the last eight to twelve seconds,
+// and plays them in a second world, whose state is the recorded one after every tick, while the live match goes on, over a lossy link.
+func TestRow09KillcamWorld(t *testing.T) {
+	b := fight(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond, Jitter: 8 * time.Millisecond}, true)
+	type shown struct {
+		k  *client.Killcam
+		at map[tick.Tick]uint64
+	}
+	var all []shown
+	long := 0
+	live := hashes(t, b, 45, func() {
+		for _, c := range b.Clients {
+			k, err := c.Killcam()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k != nil && (len(all) < 6 || long < 3 && k.To-k.From >= 8*60) {
+				all = append(all, shown{k, map[tick.Tick]uint64{}})
+				if k.To-k.From >= 8*60 {
+					long++
+				}
+			}
+		}
+		for _, s := range all { // both worlds go on side by side
+			if s.k.Step() == nil {
+				s.at[s.k.Match().Tick()] = s.k.Match().Hash()
+			}
+		}
+	})
+	if len(all) < 6 || long < 3 {
+		t.Fatalf("%d killcams, %d of eight seconds and more", len(all), long)
+	}
+	for i, s := range all {
+		err := error(nil)
+		for err == nil {
+			if err = s.k.Step(); err == nil {
+				s.at[s.k.Match().Tick()] = s.k.Match().Hash()
+			}
+		}
+		if n := int(s.k.To - s.k.From + 1); err != io.EOF || len(s.at) != n || n > 12*60 || s.k.Compared() < n/replay.SumsEvery-4 {
+			t.Fatalf("killcam %d, ticks %d to %d: %d played, %d fingerprints: %v", i, s.k.From, s.k.To, len(s.at), s.k.Compared(), err)
+		}
+		for at, hash := range s.at {
+			if live[at] != hash {
+				t.Fatalf("killcam %d: tick %d is another than it was live", i, at)
+			}
+		}
+	}
+	c := &b.Lobby.Stats.Count
+	t.Logf("%d killcams begun, %d bytes of them", c[server.Killcams].Load(), c[server.ContentBytes].Load())
+}
+
+// TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the very same match; and what it recorded is that match.
+func TestRow76KillcamsChangeNothing(t *testing.T) {
+	var file []byte
+	pack := replay.NewPacker()
+	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
+	b := fight(t, 8, server.Config{Record: func(f server.Film) {
+		if f.First {
+			file = f.Head.Append(nil)
+		}
+		file = pack.Append(file, f.Chunk)
+	}}, impair.Profile{}, false)
+	recorded := hashes(t, b, 40, nil)
+	b.Lobby.Reel()
+	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
+	for at, hash := range plain {
+		if recorded[at] != hash || shown[at] != hash {
+			t.Fatalf("tick %d is another match: recorded %v, with killcams %v", at, recorded[at] != hash, shown[at] != hash)
+		}
+	}
+	r, err := replay.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	match := b.Lobby.Match()
+	p, err := replay.NewPlayer(&r.Head, match.Rules().Game, match.Scene().Arena)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ticks []tick.Tick
+	for {
+		c, err := r.Next()
+		if err == io.EOF {
+			break
+		} else if err == nil {
+			err = p.Load(c)
+		}
+		for err == nil && !p.Done() {
+			if err = p.Step(); err == nil && p.Match.Hash() != plain[p.Match.Tick()] {
+				t.Fatalf("tick %d was recorded as another", p.Match.Tick())
+			}
+			ticks = append(ticks, p.Match.Tick())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.IsSorted(ticks) || len(ticks) != int(match.Tick()) {
+		t.Errorf("%d ticks of %d", len(ticks), match.Tick())
+	}
+}
+
+// A server that gives no killcams records nothing for them.
+func TestKillcamOff(t *testing.T) {
+	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, true)
+	hashes(t, b, 20, nil)
+	c := &b.Lobby.Stats.Count
+	if c[server.Killcams].Load() != 0 || c[server.Kills].Load() == 0 || c[server.FetchRefused].Load() != 8 {
+		t.Errorf("%d killcams, %d kills, %d refused", c[server.Killcams].Load(), c[server.Kills].Load(), c[server.FetchRefused].Load())
+	}
+}

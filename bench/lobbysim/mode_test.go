@@ -1,0 +1,343 @@
+package lobbysim
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/content"
+	"github.com/tickrate/tickrate/sim/mode"
+)
+
+// stadium is a lobby that plays a mode of the built-in pack, and what it told.
+type stadium struct {
+	*Sim
+	t     *testing.T
+	rows  map[tick.Tick]sim.Standing
+	news  []sim.News
+	heard [][]sim.News // by client
+	words []string     // what the first client's player reads of the round
+	known []bool
+}
+
+// newStadium makes a lobby on arena-16 whose clients know of the game what the Welcome says and the pack of their build. hurry may
+// shorten rounds.
+func newStadium(t *testing.T, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
+	t.Helper()
+	return newStadiumOn(t, "arena-16", players, name, link, brain, hurry)
+}
+
+func newStadiumOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*stadium, int) swarm.Brain, hurry func(*mode.Params)) *stadium {
+	t.Helper()
+	game, err := sim.GameOn(content.Default(), on, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hurry(&game.Mode)
+	ground, err := arena.Open(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stadium{t: t, rows: map[tick.Tick]sim.Standing{}, heard: make([][]sim.News, players), known: make([]bool, players)}
+	s.Sim, err = New(Config{
+		Clients: players, Seed: 5, Link: link,
+		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Brain: func(n int) swarm.Brain {
+			if brain == nil {
+				return swarm.NewWander(5, n)
+			}
+			return brain(s, n)
+		},
+		Client: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it. One of a round that has changed
+// is never so old.
+const stale, staler = 90, 390
+
+// play plays until a match is as wanted, or fails after a time. What any client knows of the round is what was so in some tick
+// not long ago.
+func (s *stadium) play(most time.Duration, until func() bool) {
+	s.t.Helper()
+	m := s.Lobby.Match()
+	for end := s.Now() + most; !until(); {
+		if s.Now() > end {
+			s.t.Fatalf("after %v: %+v", most, m.Standing())
+		}
+		if err := s.Step(); err != nil {
+			s.t.Fatal(err)
+		}
+		s.rows[m.Tick()] = m.Standing()
+		for i := range m.Outcome().Announcements {
+			if a := &m.Outcome().Announcements[i]; sim.IsNews(a.What) {
+				s.news = append(s.news, sim.NewsOf(m.Tick(), a))
+			}
+		}
+		for i, c := range s.Clients {
+			for n, ok := c.NextNews(); ok; n, ok = c.NextNews() {
+				s.heard[i] = append(s.heard[i], n)
+			}
+			for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
+				if i == 0 && l.Kind == client.LineNews {
+					s.words = append(s.words, string(l.Append(nil, c.ID())))
+				}
+			}
+			got, ok := c.Standing()
+			if !ok {
+				continue
+			}
+			s.known[i] = true
+			if got != s.rows[got.Tick] {
+				s.t.Fatalf("client %d: %+v, the match had %+v", i, got, s.rows[got.Tick])
+			}
+			now := s.rows[m.Tick()]
+			old := m.Tick() - got.Tick
+			if was, ok := s.rows[m.Tick()-stale]; ok && old > stale && (was.Phase != got.Phase || was.Point != got.Point || was.Score != got.Score) {
+				s.t.Fatalf("client %d: %+v, for long it was %+v, now %+v", i, got, was, now)
+			}
+			if old > staler {
+				s.t.Fatalf("client %d is told nothing since tick %d, it is %d", i, got.Tick, m.Tick())
+			}
+		}
+	}
+}
+
+// agree checks that all heard the same of a round, from its beginning on.
+func (s *stadium) agree() {
+	s.t.Helper()
+	from := func(all []sim.News) []sim.News {
+		i := slices.IndexFunc(all, func(n sim.News) bool { return n.What == mode.RoundBegan })
+		return all[max(i, 0):]
+	}
+	want := from(s.news)
+	for i := range s.Clients {
+		if got := from(s.heard[i]); !slices.Equal(got, want) {
+			s.t.Errorf("client %d heard\n%+v, the match said\n%+v", i, got, want)
+		}
+	}
+}
+
+// stormer attacks the point that its client was told of; of the other team, it goes home and lets them.
+type stormer struct {
+	client func() *client.Client
+	dice   uint32
+	from   geom.Vec3
+	check  tick.Tick
+	round  tick.Tick // goes round something until then
+	side   uint8
+}
+
+func (b *stormer) Wish(s *swarm.Sight) client.Intent {
+	at, ok := b.client().Standing()
+	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
+	if !ok || s.Self.RespawnTicks > 0 {
+		return client.Intent{}
+	}
+	if points := stormed(s.Self.Team, &at); points >= 0 {
+		goal = places[points]
+	}
+	way := goal.Sub(pos)
+	if way.Y = 0; way.LenSq() < 1 {
+		return client.Intent{}
+	}
+	in := client.Intent{Yaw: geom.Atan2(way.X, way.Z), MoveMag: 255, Buttons: sim.Sprint}
+	if s.Tick >= b.check {
+		if b.check != 0 && pos.Sub(b.from).LenSq() < 0.5 {
+			b.dice = b.dice*1664525 + 1013904223
+			b.round, b.side = s.Tick+20+tick.Tick(b.dice>>26), uint8(64+b.dice>>16&128)
+		}
+		b.from, b.check = pos, s.Tick+30
+	}
+	if s.Tick < b.round {
+		in.MoveYaw = b.side
+		in.Buttons |= sim.Jump
+	}
+	return in
+}
+
+// places are the capture points of arena-16.
+var places = func() (at []geom.Vec3) {
+	game, err := sim.GameOn(content.Default(), "arena-16", "assault")
+	if err != nil {
+		panic(err)
+	}
+	for _, z := range game.Layout.Points {
+		at = append(at, z.Center)
+	}
+	return at
+}()
+
+// stormed is where a player of a team goes, -1: home.
+func stormed(team uint8, at *sim.Standing) int {
+	if team == mode.Attackers && at.Phase == mode.Active && int(at.Point) < len(places) {
+		return int(at.Point)
+	}
+	return -1
+}
+
+func storm(s *stadium, n int) swarm.Brain {
+	return &stormer{client: func() *client.Client { return s.Clients[n] }, dice: uint32(n)}
+}
+
+// TestRow57AssaultAsClientsSeeIt plays an assault from its countdown to its result, and on to the next round, over a link that loses:
+// every client hears of every point and who has won, in order and in words, and knows at any time how the round stands. Who comes
+// late knows it as soon as it is in.
+func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
+	alone(t)
+	s := newStadium(t, 8, "assault", bad, storm, func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
+	})
+	m := s.Lobby.Match()
+	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
+	if at, _ := s.Clients[0].Standing(); at.Phase != mode.Active || at.Points != 3 {
+		t.Errorf("after a capture client 0 knows %+v", at)
+	}
+	s.Leave(7)
+	if err := s.Connect(7); err != nil {
+		t.Fatal(err)
+	}
+	began, late := s.Now(), s.heard[7]
+	s.known[7] = false
+	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
+	at, _ := s.Clients[7].Standing()
+	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
+		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
+	}
+	s.heard[7] = late
+	s.play(120*time.Second, func() bool { return m.Mode().Phase == mode.Ended })
+	if m.Mode().Winner != mode.Attackers {
+		t.Fatalf("%+v", m.Mode())
+	}
+	s.play(10*time.Second, func() bool { return m.Mode().Round == 1 && m.Mode().Phase == mode.Countdown && m.Mode().Left < 60 })
+	var captured []uint8
+	for _, n := range s.heard[0] {
+		if n.What == mode.PointCaptured {
+			captured = append(captured, n.Point)
+		}
+	}
+	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) || won.What != mode.RoundWon || won.Team != mode.Attackers {
+		t.Errorf("client 0 heard of %v; before the next countdown %+v", captured, won)
+	}
+	for _, want := range []string{
+		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go", "* point B is captured, 1 to go",
+		"* point C is captured, 0 to go", "* team 1 has won the round", "* the round begins in 4 s",
+	} {
+		at := slices.Index(s.words, want)
+		if at < 0 {
+			t.Fatalf("client 0 is not told %q after what went before, only %q", want, s.words)
+		}
+		s.words = s.words[at+1:]
+	}
+	t.Logf("%v of play, %d news, %d states told", s.Now(), len(s.news), len(s.rows))
+	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the one that was away has missed something
+	s.agree()
+}
+
+// Nobody attacks: time is up, and the defenders have won.
+func TestAssaultDefended(t *testing.T) {
+	alone(t)
+	idle := func(*stadium, int) swarm.Brain {
+		return &stormer{client: func() *client.Client { return new(client.Client) }}
+	}
+	s := newStadium(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle, func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
+	})
+	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
+	for i, c := range s.Clients {
+		if at, ok := c.Standing(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+			t.Errorf("client %d: %+v, %v", i, at, ok)
+		}
+	}
+	s.agree()
+	if last := s.words[len(s.words)-1]; last != "* team 2 has won the round" {
+		t.Errorf("client 0 reads %q last", last)
+	}
+}
+
+// A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the same winner.
+func TestDeathmatchAsClientsSeeIt(t *testing.T) {
+	alone(t)
+	s := newStadium(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 3000, 3000, 1000, 120000, 10
+	})
+	m := s.Lobby.Match()
+	s.play(150*time.Second, func() bool { return m.Mode().Phase == mode.Ended && m.Mode().Left < 60 })
+	won := *m.Mode()
+	if max(won.Score[0], won.Score[1]) < 10 || won.Winner >= mode.Teams {
+		t.Fatalf("%+v", won)
+	}
+	for i, c := range s.Clients {
+		if at, ok := c.Standing(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+			t.Errorf("client %d: %+v, %v", i, at, ok)
+		}
+	}
+	s.agree()
+}
+
+// With the pack's own numbers a client on a clean link predicts its player to the bit, whichever hero that is and whatever stands on
+// the map.
+func TestPackIsPredicted(t *testing.T) {
+	alone(t)
+	for _, name := range []string{"deathmatch", "assault"} {
+		s := newStadium(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+		s.step(t, 40*time.Second)
+		for i, c := range s.Clients {
+			if p := c.Stats().Prediction; p.Mispredictions != 0 || p.Rows < 700 {
+				t.Errorf("%s: client %d: %+v", name, i, p)
+			}
+		}
+	}
+}
+
+// Whoever comes in, at whatever moment between two tellings, knows how the round stands when its first snapshot comes.
+func TestLatecomerKnowsTheRound(t *testing.T) {
+	alone(t)
+	s := newStadium(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+	s.step(t, 3*time.Second)
+	for range 12 {
+		s.Leave(2)
+		s.step(t, 290*time.Millisecond)
+		if err := s.Connect(2); err != nil {
+			t.Fatal(err)
+		}
+		for end := s.Now() + 2*time.Second; !playing(s.Clients[2]) && s.Now() < end; {
+			s.step(t, 10*time.Millisecond)
+		}
+		at, ok := s.Clients[2].Standing()
+		if !playing(s.Clients[2]) || !ok || at.Phase != mode.Active || s.Clients[2].SecondsLeft() < 300 {
+			t.Errorf("at %v: %+v, %v", s.Now(), at, ok)
+		}
+	}
+}
+
+// What changes often is told four times a second at most, and what stays as it is once in five seconds at least.
+func TestStandingIsToldSeldom(t *testing.T) {
+	alone(t)
+	s := newStadium(t, 8, "assault", impair.Profile{}, storm, func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
+	})
+	told, was, ticks := 0, sim.Standing{}, 0
+	s.play(60*time.Second, func() bool {
+		ticks++
+		if at, _ := s.Clients[0].Standing(); at != was {
+			told, was = told+1, at
+		}
+		return s.Lobby.Match().Mode().Phase == mode.Ended
+	})
+	if most := ticks/15 + 10; told > most || told < ticks/300 {
+		t.Errorf("%d times in %d ticks, want %d to %d", told, ticks, ticks/300, most)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package lobbysim
+
+const raceEnabled = true

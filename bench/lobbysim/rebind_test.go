@@ -1,0 +1,214 @@
+package lobbysim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
+const probeAfter = 250 * time.Millisecond
+
+// The address of every client changes every ten seconds for half a minute. Nobody's session is lost, everybody stays who they are,
+// and on a link that loses nothing the gap is two round trips and the time until the client asks.
+func TestRebind(t *testing.T) {
+	alone(t)
+	const rtt = 60 * time.Millisecond
+	for _, c := range []struct {
+		name string
+		link impair.Profile
+		gap  time.Duration
+	}{
+		// Four steps, each of which waits for the next tick of the other end.
+		{"clean", impair.Profile{Delay: rtt / 2}, probeAfter + 2*rtt + 4*time.Second/60},
+		{"bad", bad, 2 * time.Second}, // and begins anew when any of the four is lost
+	} {
+		if testing.Short() && c.link != bad {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) { rebind(t, c.link, c.gap) })
+	}
+}
+
+func rebind(t *testing.T, link impair.Profile, most time.Duration) {
+	b := open(t, 32, 9, link)
+	b.step(t, 5*time.Second)
+	n := len(b.Clients)
+	ids := make([]netid.ID, n)
+	for i, c := range b.Clients {
+		ids[i] = c.ID()
+	}
+	heard, since := make([]uint64, n), make([]time.Duration, n)
+	var gap, calm time.Duration // between two datagrams heard, in the two seconds after a move, and else
+	moves := 0
+	for tick := range 30 * int(b.rate) {
+		for i := range b.Clients {
+			if tick%(10*int(b.rate)) == 7*i {
+				b.Rebind(i)
+				moves++
+			}
+		}
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range b.Clients {
+			all := c.Stats().Datagrams.Accepted // a challenge does not count: it is not yet the session that is back
+			if got := all[netcode.KindPayload] + all[netcode.KindKeepAlive]; got != heard[i] {
+				heard[i], since[i] = got, b.Now()
+			}
+			if after := (tick - 7*i) % (10 * int(b.rate)); after >= 0 && after < 2*int(b.rate) {
+				gap = max(gap, b.Now()-since[i])
+			} else {
+				calm = max(calm, b.Now()-since[i])
+			}
+		}
+	}
+	b.step(t, time.Second)
+	for i, c := range b.Clients {
+		if state, why := c.State(); state != client.Joined || c.ID() != ids[i] || b.Lobby.Match().Vital(ids[i]) == nil {
+			t.Errorf("client %d, %v, was %v: %v, %v, %v", i, c.ID(), ids[i], state, why, c.Err())
+		}
+		if st := c.Stats(); st.Undecoded != 0 || !st.Datagrams.Balanced() || st.SnapshotAge > time.Second {
+			t.Errorf("client %d: %+v", i, st)
+		}
+	}
+	s := &b.Lobby.Stats
+	for _, none := range []server.Count{server.Left, server.TimedOut, server.Dismissed, server.Returned, server.Unbalanced} {
+		if n := s.Count[none].Load(); n != 0 {
+			t.Errorf("%v: %d", none, n)
+		}
+	}
+	gate := b.Lobby.Gate().Counters()
+	if s.Count[server.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
+		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[server.Joined].Load(), moves, gate.Migrations)
+	}
+	if gap > most || gap < probeAfter || calm > probeAfter {
+		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
+	}
+	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, calm)
+}
+
+// standard is a client of netcode 1.02 and no more, which cannot keep its session when its address changes. It joins and
+// then only listens.
+type standard struct {
+	b       *Sim
+	place   int
+	dial    *netcode.Client
+	peer    *session.Peer
+	out     netcode.Outbox
+	welcome wire.Welcome
+	heard   time.Duration // the newest snapshot
+}
+
+// enter begins a session with a fresh token of the place's client.
+func (b *Sim) enter(t *testing.T, i int) *standard {
+	t.Helper()
+	token, err := b.mint.token(uint64(i), b.unix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &standard{b: b, place: i, dial: netcode.NewClient(token, netcode.ClientConfig{})}
+}
+
+// step plays for the time d.
+func (s *standard) step(t *testing.T, d time.Duration) {
+	t.Helper()
+	b := s.b
+	for end := b.Now() + d; b.Now() < end; {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		for data, binding, ok := b.down[s.place].Pop(b.now); ok; data, binding, ok = b.down[s.place].Pop(b.now) {
+			if binding == b.bound[s.place] {
+				s.receive(t, data)
+			}
+		}
+		s.dial.Update(b.now, &s.out)
+		if s.dial.State() == netcode.Connected && s.peer != nil {
+			pack, _ := s.peer.Append(b.now, nil)
+			if err := s.dial.Send(b.now, s.peer.AppendEvents(pack, 512), &s.out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := range s.out.Len() {
+			_, data := s.out.At(k)
+			b.up[s.place].Push(b.now, data, b.bound[s.place])
+		}
+		s.out.Reset()
+	}
+}
+
+func (s *standard) receive(t *testing.T, data []byte) {
+	t.Helper()
+	pack, err := s.dial.Receive(s.b.now, home, data, &s.out)
+	if err != nil || pack == nil {
+		return
+	}
+	if s.peer == nil {
+		s.peer = session.NewPeer(s.b.now, session.Config{})
+	}
+	rest, err := s.peer.Receive(s.b.now, pack)
+	if err == nil {
+		rest, err = s.peer.Sections(rest)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, ok := s.peer.NextEvent(); ok; e, ok = s.peer.NextEvent() {
+		w, err := wire.ParseWelcome(e)
+		if err != nil {
+			continue // an event of the game
+		}
+		s.welcome = w
+		r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash()}
+		if err := s.peer.Queue(r.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if wire.SectionOf(rest) == wire.SectionSnapshot {
+		s.heard = s.b.now
+	}
+}
+
+// A client that knows nothing but the standard loses its session with its address. With a fresh token it finds its player
+// again: as soon as the old session has been silent for a second, and also when both ends have given it up.
+func TestRebindOfTheStandard(t *testing.T) {
+	const timeout = timeoutSeconds * time.Second
+	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second, timeout + time.Second} {
+		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
+		const i = 3
+		b.Vanish(i)
+		s := b.enter(t, i)
+		s.step(t, 3*time.Second)
+		id := netid.ID(s.welcome.NetID)
+		if id == 0 || b.Now()-s.heard > 100*time.Millisecond {
+			t.Fatalf("%v, last heard at %v", id, s.heard)
+		}
+		b.Rebind(i)
+		lost := b.Now()
+		s.step(t, away)
+		if s.heard > lost {
+			t.Fatalf("it hears at its new address, %v after it moved", s.heard-lost)
+		}
+		if timedOut := s.dial.State() == netcode.ConnectionTimedOut; timedOut != (away > timeout) {
+			t.Errorf("after %v: %v", away, s.dial.State())
+		}
+		again := b.enter(t, i)
+		again.step(t, time.Second)
+		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
+			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
+		}
+		stats, gate := &b.Lobby.Stats, b.Lobby.Gate().Counters()
+		if n := stats.Count[server.Returned].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
+			t.Errorf("after %v: %d came back, %d moved, %d took over", away, n, gate.Migrations, gate.Takeovers)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package lobbysim
+
+// Rows 5 and 6 of the reference's checklist, over the whole stack.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/sim/mode"
+)
+
+// TestRow05StringsBesideTheColumns: the world's columns are plain memory, and what has no place there (names, what heroes and modes are
+// called) lies in ordinary Go values beside them. What such a value says of an entity is the same on the server and with every client,
+// through renames by the server, departures and reused slots, over links that lose.
+func TestRow05StringsBesideTheColumns(t *testing.T) {
+	alone(t)
+	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
+	s := newStadium(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
+	for i := range wished {
+		i, was := i, s.cfg.Client
+		s.cfg.Client = func(n int, cfg *client.Config) {
+			if was(n, cfg); n == i {
+				cfg.Name = wished[i]
+			}
+		}
+		s.Leave(i)
+		s.step(t, 300*time.Millisecond)
+		if err := s.Connect(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.step(t, 3*time.Second)
+	listed, err := s.Lobby.Execute(s.Now(), nil, "list", console.Caller{Rank: console.Admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := s.Lobby.Match()
+	names := map[string]bool{}
+	for i, c := range s.Clients {
+		for slot := range wished {
+			who, ok := c.Player(slot)
+			first, _ := s.Clients[0].Player(slot)
+			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID || m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
+				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v", i, who, slot, first, m.World.At(slot))
+			}
+			if !slices.ContainsFunc(listed, func(line string) bool { return strings.Contains(line, who.Name) }) {
+				t.Errorf("client %d says %q, the server's console\n%s", i, who.Name, strings.Join(listed, "\n"))
+			}
+			names[who.Name] = true
+		}
+		ours, theirs := c.Game(), m.Rules().Game
+		for id := range theirs.Heroes {
+			if ours.Heroes[id].Name != theirs.Heroes[id].Name {
+				t.Errorf("client %d calls hero %d %q, the server %q", i, id, ours.Heroes[id].Name, theirs.Heroes[id].Name)
+			}
+		}
+		if ours.Mode.Name != "assault" || ours.Mode.Name != theirs.Mode.Name {
+			t.Errorf("client %d plays %q", i, ours.Mode.Name)
+		}
+	}
+	if len(names) != len(wished) {
+		t.Errorf("%d names of %d players: %v", len(names), len(wished), names)
+	}
+}
+
+// TestRow06LobbiesDoNotInterfere plays two lobbies of other modes, maps and sizes in turns, tick by tick, and each goes as it does alone:
+// neither servers nor clients nor the bots' brains keep anything outside.
+func TestRow06LobbiesDoNotInterfere(t *testing.T) {
+	alone(t)
+	make2 := func(n int) *stadium {
+		hurry := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
+		if n == 0 {
+			return newStadiumOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
+		}
+		return newStadium(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *stadium, n int) swarm.Brain {
+			return swarm.NewWander(77, n)
+		}, hurry)
+	}
+	const ticks = 900
+	next := func(s *stadium, a *Agreement) string {
+		if err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
+		s.Compare(a)
+		return fmt.Sprintf("%016x %016x", s.Lobby.Match().Hash(), a.Hash)
+	}
+	var aside [2][]string
+	for n := range aside {
+		s, a := make2(n), &Agreement{}
+		for range ticks {
+			aside[n] = append(aside[n], next(s, a))
+		}
+	}
+	both, agreed := [2]*stadium{make2(0), make2(1)}, [2]Agreement{}
+	for at := range ticks {
+		for n, s := range both {
+			if got := next(s, &agreed[n]); got != aside[n][at] {
+				t.Fatalf("tick %d: lobby %d beside another: %s, alone %s", at+1, n, got, aside[n][at])
+			}
+		}
+	}
+	for n := range agreed {
+		if agreed[n].Differing != 0 || agreed[n].Snapshots < 1000 {
+			t.Errorf("lobby %d: %+v", n, agreed[n])
+		}
+	}
+	if aside[0][ticks-1] == aside[1][ticks-1] {
+		t.Error("the lobbies are the same")
+	}
+}

@@ -1,0 +1,382 @@
+package lobbysim
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// bad is the link of the long runs.
+var bad = impair.Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.02, Delay: 30 * time.Millisecond, Jitter: 20 * time.Millisecond}
+
+func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
+	t.Helper()
+	a, err := arena.Open("arena-64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(Config{
+		Clients: clients, Seed: seed, Link: link, Judge: true,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
+			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000, Mix: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The whole lobby over a bad network for ninety virtual seconds, with players who come and go: every invariant after
+// every tick, and the same seed twice gives the same bits. tickrate dst plays for hours.
+func TestLobbySim(t *testing.T) {
+	seconds := 90
+	if raceEnabled || testing.Short() {
+		seconds = 15
+	}
+	run := func(seed uint64, seconds int) (early, all uint64) {
+		b := open(t, 32, seed, bad)
+		c := newChecker(t, b)
+		ticks := seconds * int(b.rate)
+		hash := uint64(14695981039346656037)
+		for n := range ticks {
+			if n%600 == 599 { // every ten seconds somebody goes and somebody else comes in its place
+				i := 1 + n/600%31
+				c.leaves(i)
+				b.Leave(i)
+				if err := b.Connect(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			c.check()
+			hash = (hash ^ b.Lobby.Match().Hash()) * 1099511628211
+			if n == 11*int(b.rate) {
+				early = hash
+			}
+		}
+		c.done()
+		return early, hash
+	}
+	var first, again, mine, other uint64
+	var all sync.WaitGroup // each simulation is a goroutine's own; that they run side by side must not matter either
+	all.Go(func() { mine, first = run(1, seconds) })
+	all.Go(func() { _, again = run(1, seconds); other, _ = run(2, 12) })
+	all.Wait()
+	if first != again {
+		t.Errorf("seed 1 gave %016x and then %016x", first, again)
+	}
+	if mine == other {
+		t.Error("two seeds gave the same match")
+	}
+}
+
+// A clean link costs nobody anything: no input is lost, nothing is mispredicted, and every shot is judged as its
+// shooter saw it, to the bit.
+func TestCleanLinkIsExact(t *testing.T) {
+	alone(t)
+	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond} {
+		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
+	}
+}
+
+func cleanLink(t *testing.T, link impair.Profile) {
+	b := open(t, 16, 3, link)
+	v := verdicts{t: t, b: b, server: map[shotKey]verdict{}, from: make([]uint64, 16)}
+	early := uint64(0) // clamped of those who look further back than the first snapshot they were sent
+	for n := range 60 * 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		v.collect()
+		if n == 60 {
+			early = b.Lobby.Stats.Count[server.Clamped].Load()
+		}
+	}
+	if n := b.Lobby.Stats.Count[server.Clamped].Load(); n > early || early > 2 {
+		t.Errorf("%d shots were clamped, %d of them at once", n, early)
+	}
+	used, missing := b.Lobby.Stats.Count[server.InputsUsed].Load(), b.Lobby.Stats.Count[server.InputsMissing].Load()
+	if missing != 0 {
+		t.Errorf("%d inputs used, %d missing", used, missing)
+	}
+	rows := uint64(0)
+	for i, c := range b.Clients {
+		s := c.Stats()
+		if s.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d mispredicted %d of %d rows, first in tick %d", i, s.Prediction.Mispredictions, s.Prediction.Rows, s.Prediction.FirstMispredict)
+		}
+		rows += s.Prediction.Rows
+	}
+	if rows < 16*19*50 {
+		t.Errorf("only %d rows compared", rows)
+	}
+	v.compare()
+	t.Logf("%d rows and %d shots compared, %d of them hits, %d of the thrown about; %d inputs used, %d missing", rows, v.compared, v.hits, v.thrown, used, missing)
+}
+
+// verdicts compares what the server decided of each shot with what its shooter's own view said.
+type verdicts struct {
+	t              *testing.T
+	b              *Sim
+	server         map[shotKey]verdict
+	client         []client.Shot
+	by             []netid.ID
+	from           []uint64
+	compared, hits int
+	thrown         int // shots of players who, unlike they knew, were thrown about
+}
+
+// verdict is a round as the server had it leave, and what it hit.
+type verdict struct {
+	ray geom.Ray
+	hit lagcomp.Hit
+}
+
+type shotKey struct {
+	who uint32
+	at  tick.Tick
+}
+
+func (v *verdicts) collect() {
+	m := v.b.Lobby.Match()
+	out := m.Outcome()
+	for i, s := range out.Shots {
+		v.server[shotKey{s.Shooter, m.Tick()}] = verdict{s.Ray, out.Hits[i]}
+	}
+	var shots [16]client.Shot
+	for i, c := range v.b.Clients {
+		n, next := c.Shots(v.from[i], shots[:])
+		v.from[i] = next
+		for _, s := range shots[:n] {
+			v.client, v.by = append(v.client, s), append(v.by, c.ID())
+		}
+	}
+}
+
+func (v *verdicts) compare() {
+	for i, s := range v.client {
+		there, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
+		if !known { // died in that tick, or the server has not come to it
+			continue
+		}
+		h := there.hit
+		if there.ray.Origin != s.Ray.Origin { // a blow that we had not heard of
+			v.thrown++
+			continue
+		}
+		v.compared++
+		if h.ID != 0 {
+			v.hits++
+		}
+		if h.ID != uint32(s.Hit) || h.Bone != s.Bone || h.Distance != s.Distance || h.Normal != s.Normal {
+			v.t.Errorf("tick %d, %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", s.Tick, v.by[i],
+				netid.ID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
+		}
+	}
+	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {
+		v.t.Errorf("only %d shots compared, %d hits; %d of players who were thrown about", v.compared, v.hits, v.thrown)
+	}
+}
+
+// A link so slow and a crowd so large that packages outrun their acks: the server falls silent now and then, and what it
+// sends after is still decoded against the right rows.
+func TestChokedLinkStaysInStep(t *testing.T) {
+	alone(t)
+	if testing.Short() {
+		t.Skip("players by the hundred")
+	}
+	b := open(t, 150, 5, impair.Profile{Delay: 1100 * time.Millisecond, Loss: 0.02})
+	c := newChecker(t, b)
+	for range 15 * 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		c.check()
+	}
+	sent := 0
+	for _, cl := range b.Clients {
+		sent += int(cl.Stats().Snapshots)
+		if n := cl.Stats().Undecoded; n > 0 {
+			t.Errorf("%d sections could not be decoded", n)
+		}
+	}
+	if every := 150 * 20 * 13; sent > every*9/10 {
+		t.Errorf("%d of %d snapshots came: nobody was choked", sent, every)
+	}
+	if c.selves < 1000 {
+		t.Errorf("only %d owner rows were compared", c.selves)
+	}
+}
+
+// checker holds the invariants that must be true after every tick.
+type checker struct {
+	t       *testing.T
+	b       *Sim
+	owner   map[netid.ID]string    // which client a net id was given to
+	ids     map[int]netid.ID       // present id of each client
+	seen    map[int]tick.Tick      // newest decoded tick already compared
+	used    map[netid.ID]uint64    // inputs used of each player
+	self    map[selfKey]ghost.Self // what the server knew of each player after each tick
+	rows    int
+	selves  int
+	life    int
+	row, as [ghost.PublicFields]int32
+}
+
+func newChecker(t *testing.T, b *Sim) *checker {
+	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{}, seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]ghost.Self{}}
+}
+
+type selfKey struct {
+	id netid.ID
+	at tick.Tick
+}
+
+func (c *checker) leaves(i int) {
+	delete(c.ids, i)
+	delete(c.seen, i)
+	c.life++
+}
+
+func (c *checker) check() {
+	c.t.Helper()
+	c.accounts()
+	for i, cl := range c.b.Clients {
+		if st, why := cl.State(); st == client.Denied || st == client.Lost {
+			c.t.Fatalf("at %v client %d was %v: %v", c.b.Now(), i, st, why)
+		} else if st != client.Joined {
+			continue
+		}
+		c.identity(i, cl)
+		c.inputs(cl)
+		c.decoded(i, cl)
+		c.owned(i, cl)
+	}
+}
+
+// owned: what a client holds of itself is what the server knew of it at the tick it names.
+func (c *checker) owned(i int, cl *client.Client) {
+	m, id := c.b.Lobby.Match(), cl.ID()
+	c.self[selfKey{id, m.Tick()}] = ghost.Tell(m, id)
+	got, at := cl.Self()
+	want, known := c.self[selfKey{id, at}]
+	if !known {
+		return
+	}
+	if got != want {
+		c.t.Fatalf("at %v client %d holds of itself in tick %d %+v, the server knew %+v", c.b.Now(), i, at, got, want)
+	}
+	c.selves++
+	delete(c.self, selfKey{id, at - 120})
+}
+
+// accounts: every datagram that reached the server was accepted or dropped for one reason.
+func (c *checker) accounts() {
+	s := &c.b.Lobby.Stats
+	sum := s.Count[server.Accepted].Load()
+	for d := range netcode.NumDrops {
+		sum += s.Refused[d].Load()
+	}
+	for d := range wire.NumDrops {
+		sum += s.Drops[d].Load()
+	}
+	if rx := s.Count[server.Received].Load(); rx != sum {
+		c.t.Fatalf("at %v the server received %d datagrams and accounts for %d", c.b.Now(), rx, sum)
+	}
+	if reached, _ := c.b.Delivered(); reached != s.Count[server.Received].Load() {
+		c.t.Fatalf("at %v %d datagrams reached the server, which counted %d", c.b.Now(), reached, s.Count[server.Received].Load())
+	}
+}
+
+// identity: no net id ever shows two entities.
+func (c *checker) identity(i int, cl *client.Client) {
+	id, who := cl.ID(), fmt.Sprintf("client %d, life %d", i, c.life)
+	if had, ok := c.ids[i]; ok {
+		if had != id {
+			c.t.Fatalf("client %d changed from %v to %v", i, had, id)
+		}
+		return
+	}
+	if other, taken := c.owner[id]; taken {
+		c.t.Fatalf("%v belongs to %s and to %s", id, other, who)
+	}
+	c.ids[i], c.owner[id] = id, who
+}
+
+// inputs: at most one is applied a tick.
+func (c *checker) inputs(cl *client.Client) {
+	inbox := c.b.Lobby.Match().Inbox(cl.ID())
+	if inbox == nil {
+		return
+	}
+	if n := inbox.Count.Used; n > c.used[cl.ID()]+1 {
+		c.t.Fatalf("%v had %d inputs applied in one tick", cl.ID(), n-c.used[cl.ID()])
+	}
+	c.used[cl.ID()] = inbox.Count.Used
+	if n := inbox.Count; n.Used > n.Accepted {
+		c.t.Fatalf("%v had %d inputs applied of %d that came", cl.ID(), n.Used, n.Accepted)
+	}
+}
+
+// decoded: what a client holds of a tick is what the server's frame of that tick says, slot by slot.
+func (c *checker) decoded(i int, cl *client.Client) {
+	settled := cl.Newest() - min(cl.Newest(), 12) // by now even what was held back on the way has arrived
+	for t := c.seen[i] + 1; t <= settled; t++ {
+		frame := c.b.Lobby.Frame(t)
+		if frame == nil {
+			continue
+		}
+		for slot := range frame.Slots() {
+			id, held := cl.Row(t, slot, c.row[:])
+			if !held {
+				continue
+			}
+			if want := frame.Row(slot, c.as[:]); id != want || id != 0 && c.row != c.as {
+				c.t.Fatalf("at %v client %d has %v %v in slot %d of tick %d, the server %v %v", c.b.Now(), i, id, c.row, slot, t, want, c.as)
+			}
+			c.rows++
+		}
+	}
+	c.seen[i] = max(c.seen[i], settled)
+}
+
+// done: the checks did see something, and the clients' own accounts balance.
+func (c *checker) done() {
+	if c.rows < 1000 || c.selves < 1000 {
+		c.t.Errorf("only %d rows and %d owner rows were compared", c.rows, c.selves)
+	}
+	s := &c.b.Lobby.Stats
+	if s.Count[server.Hits].Load() == 0 {
+		c.t.Error("nobody hit anybody")
+	}
+	if n := s.Count[server.Unbalanced].Load(); n != 0 {
+		c.t.Errorf("the lobby's own accounts were wrong after %d ticks", n)
+	}
+	for i, cl := range c.b.Clients {
+		st := cl.Stats()
+		if !st.Datagrams.Balanced() || !st.Packages.Balanced() || st.Packages.Received != st.Datagrams.Accepted[netcode.KindPayload] {
+			c.t.Errorf("client %d received %d datagrams with %d packages and accounts for others", i, st.Datagrams.Received, st.Packages.Received)
+		}
+		if st.Undecoded != 0 || st.Resyncs != 0 {
+			c.t.Errorf("client %d could not decode %d sections", i, st.Undecoded)
+		}
+	}
+	c.t.Logf("%d rows compared, %d kills, %d inputs used, %d missing, %d resyncs", c.rows, s.Count[server.Kills].Load(),
+		s.Count[server.InputsUsed].Load(), s.Count[server.InputsMissing].Load(), s.Count[server.Resyncs].Load())
+}

@@ -1,0 +1,247 @@
+package lobbysim
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/sight"
+)
+
+// crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
+func crowd(t testing.TB, n int, around func(func() error) error) *Sim {
+	t.Helper()
+	return crowdOf(t, n, server.Config{}, around)
+}
+
+// crowdOf is crowd in a lobby of another configuration.
+func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Sim {
+	t.Helper()
+	if _, bench := t.(*testing.B); bench && kept.name == t.Name() {
+		*kept.around = around
+		return kept.Sim
+	}
+	measuring := false
+	if cfg.Arena == nil {
+		cfg.Arena = arena.Generate(n, 11)
+		if cfg.Relevance == server.RelevanceGrid {
+			cfg.Sight = maze(cfg.Arena, 0)
+		}
+	}
+	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
+	b, err := New(Config{
+		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Lobby: cfg,
+		Around: func(tick func() error) error {
+			if measuring {
+				return around(tick)
+			}
+			return tick()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 150 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+		t.Fatalf("%d of %d players are in", in, n)
+	}
+	measuring = true
+	if _, bench := t.(*testing.B); bench {
+		kept.name, kept.Sim, kept.around = t.Name(), b, &around
+	}
+	return b
+}
+
+// kept is the crowd of the benchmark that runs: with more iterations, and once more for -count, it goes on with the same, whose making takes
+// longer than all that is measured.
+var kept struct {
+	*Sim
+	name   string
+	around *func(func() error) error
+}
+
+// A steady tick of 500 players, from the datagrams that come to those that go, allocates nothing.
+func TestSteadyTickAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	all := append(relevances[:len(relevances):len(relevances)], inTown(t, server.Config{}))
+	if testing.Short() {
+		all = []server.Config{{Relevance: server.RelevanceGrid, Kbps: 128}}
+	}
+	for _, cfg := range all {
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, cfg) })
+	}
+}
+
+// relevances are the ways of a lobby to tell who is where.
+var relevances = []server.Config{
+	{Relevance: server.RelevanceOff},
+	{Relevance: server.RelevanceAll, ChecksumEvery: -1},
+	{Relevance: server.RelevanceAll},
+	{Relevance: server.RelevanceAll, Kbps: 128},
+	{Relevance: server.RelevanceGrid},
+	{Relevance: server.RelevanceGrid, Kbps: 128},
+	{Relevance: server.RelevanceGrid, Far: 24},
+}
+
+var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
+var walls500 = sync.OnceValues(func() (*sight.Table, error) {
+	return sight.Build(town500(), sight.Fit(town500(), sight.CellFor(town500())))
+})
+
+// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it says otherwise.
+func inTown(t testing.TB, cfg server.Config) server.Config {
+	t.Helper()
+	cfg.Arena = town500()
+	if cfg.Relevance == server.RelevanceAuto {
+		table, err := walls500()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Relevance, cfg.Walls = server.RelevanceGrid, table
+	}
+	return cfg
+}
+
+// inSight is how many rows one sees on average in the newest frame, by the oracle's rule.
+func inSight(b *Sim) float64 {
+	cfg := b.cfg.Lobby
+	f := b.Lobby.Frame(b.Lobby.Match().Tick())
+	all, viewers, far := 0, 0, 1<<12
+	if cfg.Walls != nil {
+		highest := levels(cfg.Walls, f)
+		cfg.Cell = cfg.Walls.Config().Cell
+		cfg.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+	}
+	if cfg.Sight == nil || cfg.Relevance != server.RelevanceGrid {
+		cfg.Sight = func(from, to int) bool { return true }
+	}
+	if cfg.Far != 0 {
+		far = int(cfg.Far/server.Cells(cfg.Arena, cfg.Cell).Cell) + 1
+	}
+	for slot := range f.Slots() {
+		if id := f.ID(slot); id != 0 {
+			o := oracle{cfg: cfg, id: id, far: far, left: map[netid.ID]int{}}
+			all += len(o.look(f))
+			viewers++
+		}
+	}
+	return float64(all) / float64(max(1, viewers))
+}
+
+func steadyTick(t *testing.T, cfg server.Config) {
+	var before, after runtime.MemStats
+	ticks, allocs := 0, uint64(0)
+	b := crowdOf(t, 500, cfg, func(tick func() error) error {
+		runtime.ReadMemStats(&before)
+		err := tick()
+		runtime.ReadMemStats(&after)
+		allocs += after.Mallocs - before.Mallocs
+		ticks++
+		return err
+	})
+	for range 60 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := &b.Lobby.Stats; s.Count[server.Shots].Load() == 0 || s.Count[server.InputsUsed].Load() == 0 {
+		t.Fatal("nobody played")
+	}
+	if allocs != 0 {
+		t.Errorf("%d ticks made %d allocations", ticks, allocs)
+	}
+}
+
+// BenchmarkTick is a whole tick of a lobby where everybody sees everybody: CPU time from datagrams in to datagrams
+// out, without the system calls. The limit it stands beside is the tick's period. What one sealed datagram costs, to open
+// and to seal, is beside it: all but the handshakes' part of the stages of these names.
+func BenchmarkTick(b *testing.B) {
+	for _, n := range []int{10, 100, 500, 1000} {
+		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
+			var spent time.Duration
+			c := crowd(b, n, func(tick func() error) error {
+				from := pace.ThreadCPU()
+				err := tick()
+				spent += pace.ThreadCPU() - from
+				return err
+			})
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			s := &c.Lobby.Stats
+			s.Stage[server.StageOpen].Reset()
+			s.Stage[server.StageSeal].Reset()
+			opened, sealed := s.Count[server.Received].Load(), s.Count[server.Sent].Load()
+			b.ResetTimer()
+			for range b.N {
+				if err := c.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			perTick := float64(spent) / float64(b.N)
+			b.ReportMetric(perTick, "cpu-ns/tick")
+			b.ReportMetric(perTick/float64(n), "cpu-ns/player")
+			b.ReportMetric(100*perTick*60/1e9, "%core@60Hz")
+			each := func(stage server.Stage, datagrams uint64) float64 {
+				return s.Stage[stage].Mean() * float64(b.N) / float64(max(1, datagrams))
+			}
+			b.ReportMetric(each(server.StageOpen, s.Count[server.Received].Load()-opened), "ns/open")
+			b.ReportMetric(each(server.StageSeal, s.Count[server.Sent].Load()-sealed), "ns/seal")
+		})
+	}
+}
+
+// BenchmarkRelevance is a whole tick of 500 players by who is told of whom: everybody in blocks that all share, row by row by a
+// grid of walls, and within limits of bytes.
+func BenchmarkRelevance(b *testing.B) {
+	const n = 500
+	for _, cfg := range append(relevances, inTown(b, server.Config{Relevance: server.RelevanceAll}), inTown(b, server.Config{}),
+		inTown(b, server.Config{Kbps: 128}), inTown(b, server.Config{Relevance: server.RelevanceAll, Kbps: 128})) {
+		place := "open"
+		if cfg.Arena != nil {
+			place = "town"
+		}
+		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
+			var spent time.Duration
+			c := crowdOf(b, n, cfg, func(tick func() error) error {
+				from := pace.ThreadCPU()
+				err := tick()
+				spent += pace.ThreadCPU() - from
+				return err
+			})
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			s := &c.Lobby.Stats
+			s.Stage[server.StageSnapshot].Reset()
+			bytes, snapshots := s.Count[server.BytesOut].Load(), s.Count[server.Snapshots].Load()
+			b.ResetTimer()
+			for range b.N {
+				if err := c.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			sent := s.Count[server.Snapshots].Load() - snapshots
+			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
+			b.ReportMetric(s.Stage[server.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
+			b.ReportMetric(float64(s.Count[server.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(inSight(c), "rows")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

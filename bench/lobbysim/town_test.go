@@ -1,0 +1,240 @@
+package lobbysim
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/sight"
+)
+
+// walls is the table of an arena as a host makes it.
+func walls(t testing.TB, a *arena.Arena) *sight.Table {
+	t.Helper()
+	table, err := sight.Build(a, sight.Fit(a, sight.CellFor(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// levels is the rule of a crowd worked out naively: the highest level of a table on which anybody is, by cell of a frame.
+func levels(table *sight.Table, f *snapshot.Frame) map[int]int {
+	var row [ghost.PublicFields]int32
+	highest := map[int]int{}
+	for slot := range f.Slots() {
+		if id := f.ID(slot); id != 0 {
+			p := ghost.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+			cell := table.Cell(p.X, p.Z)
+			highest[cell] = max(highest[cell], table.Level(cell, p.Y))
+		}
+	}
+	return highest
+}
+
+// spotted reports by rays whether an eye of a player who stands at one point sees any of ten points of the body of one who stands at
+// another: along its axis, and at its left and right edge.
+func spotted(a *arena.Arena, from, to geom.Vec3) bool {
+	eye := from.Add(geom.Vec3{Y: move.EyeHeight})
+	d := to.Sub(from)
+	side := geom.Vec3{X: -d.Z, Z: d.X}
+	if side.Len() > 1e-3 {
+		side = side.Scale((move.Radius - 0.01) / side.Len())
+	}
+	for i := range 10 {
+		p := to.Add(geom.Vec3{Y: [...]float32{move.Radius, 0.9, move.Height - move.Radius}[i%3]})
+		switch {
+		case i == 9:
+			p = to.Add(geom.Vec3{Y: move.Height - 0.01})
+		case i/3 == 1:
+			p = p.Add(side)
+		case i/3 == 2:
+			p = p.Sub(side)
+		}
+		if free(a, eye, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func free(a *arena.Arena, p, q geom.Vec3) bool {
+	d := q.Sub(p)
+	if d.Len() < 1e-6 {
+		return true
+	}
+	_, hit := a.Raycast(geom.Ray{Origin: p, Dir: d.Normalize(), Max: d.Len()})
+	return !hit
+}
+
+// mightSpot looks for a way in which two could see each other within the table's look-ahead, at random, as the crow flies.
+func mightSpot(r *rand.Rand, a *arena.Arena, c sight.Config, p, q geom.Vec3) bool {
+	wander := func(p geom.Vec3) geom.Vec3 {
+		sin, cos := geom.Angle(r.Uint32()).SinCos()
+		far := c.LookAhead * c.Speed * r.Float32()
+		to := p.Add(geom.Vec3{X: sin * far, Y: c.LookAhead * c.Climb * r.Float32(), Z: cos * far})
+		if chest := (geom.Vec3{Y: 0.9}); !free(a, p.Add(chest), to.Add(chest)) {
+			return p
+		}
+		return to
+	}
+	for range 100 {
+		if from, to := wander(p), wander(q); spotted(a, from, to) || spotted(a, to, from) {
+			return true
+		}
+	}
+	return false
+}
+
+// told is what one snapshot told a client: slots as bits.
+type told struct {
+	at    tick.Tick
+	slots uint64
+}
+
+// witness holds what clients of a town are told to what they could see.
+type witness struct {
+	t     *testing.T
+	b     *Sim
+	cfg   server.Config
+	since [64]tick.Tick // by slot: since when somebody is there who walks, and does not appear
+	was   [64]geom.Vec3
+	ids   [64]netid.ID
+	past  [64][]told // by client: the last quarter of a second
+	shown [64][64]tick.Tick
+
+	seen, late, overshot, sampled int
+	longest                       tick.Tick
+	rng                           *rand.Rand
+}
+
+// step notes who has appeared.
+func (w *witness) step() {
+	now := w.b.Lobby.Match().Tick()
+	f := w.b.Lobby.Frame(now)
+	for slot, p := range w.b.Lobby.Match().Poses() {
+		if id := f.ID(slot); id != w.ids[slot] || p.Pos.Sub(w.was[slot]).Len() > 0.6 {
+			w.ids[slot], w.since[slot] = id, now
+		}
+		w.was[slot] = p.Pos
+	}
+}
+
+// snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
+func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
+	var row [ghost.PublicFields]int32
+	me := w.b.Clients[i].ID().Index()
+	mine := ghost.PoseOf(f.Row(me, row[:]), row[:])
+	past := w.past[i][:0]
+	for _, p := range w.past[i] {
+		if p.at+15 >= at {
+			past = append(past, p)
+		}
+	}
+	w.past[i] = append(past, told{at, slots})
+	for slot := range f.Slots() {
+		id := f.ID(slot)
+		if id == 0 || slot == me {
+			continue
+		}
+		if slots>>slot&1 != 0 {
+			w.shown[i][slot] = at
+		}
+		pose := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+		spotted := spotted(w.cfg.Arena, mine.Pos, pose.Pos)
+		if may[id] && pose.Team() != mine.Team() && w.rng.IntN(300) == 0 {
+			w.sampled++
+			if !spotted && !mightSpot(w.rng, w.cfg.Arena, w.cfg.Walls.Config(), mine.Pos, pose.Pos) {
+				w.overshot++
+			}
+		}
+		if !spotted {
+			continue
+		}
+		w.seen++
+		if w.cfg.Kbps != 0 {
+			if shown := max(w.shown[i][slot], w.since[slot], w.since[me]); at > shown {
+				w.longest = max(w.longest, at-shown)
+			}
+			continue
+		}
+		for _, p := range w.past[i] { // who is seen now was told of in each snapshot from which this client may still be going by
+			if p.at >= w.since[slot] && p.at >= w.since[me] {
+				if w.late++; p.slots>>slot&1 == 0 {
+					w.t.Fatalf("client %d sees %v at %v from %v in tick %d, and was not told of it in tick %d", i, id, pose.Pos, mine.Pos, at, p.at)
+				}
+			}
+		}
+	}
+}
+
+// A match of 64 players in a town, by the table of its houses. Who comes out of a rule of cells by brute force, and nobody else, is in a
+// client's snapshots, team and linger aside (that rule never hides what rays find free is for sim/sight to show; here rays go
+// along with the match); and whoever an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
+// second before, as far as both were there. Within a limit somebody may wait, no longer than a baseline lasts.
+func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
+	alone(t)
+	for _, kbps := range []int{0, 64} {
+		a := arena.Town(64, 26)
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
+			Walls: walls(t, a), Linger: 3}
+		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &witness{t: t, b: b, cfg: cfg, rng: rand.New(rand.NewPCG(26, 26))}
+		rule := cfg // the oracle's
+		var highest map[int]int
+		rule.Cell = cfg.Walls.Config().Cell
+		rule.Sight = func(from, to int) bool { return cfg.Walls.VisibleAt(from, highest[from], to, highest[to]) }
+		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
+		n := tally{whole: kbps == 0}
+		ticks := 60 * 8
+		if testing.Short() {
+			ticks = 60 * 4
+		}
+		for now := range ticks {
+			if i, anew := turnstile(t, b, now); anew {
+				newest[i], oracles[i], w.past[i], w.shown[i] = 0, nil, nil, [64]tick.Tick{}
+			}
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			w.step()
+			for i, cl := range b.Clients {
+				at := cl.Newest()
+				if at == newest[i] {
+					continue
+				}
+				newest[i] = at
+				if oracles[i] == nil {
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3, left: map[netid.ID]int{}}
+				}
+				f := b.Lobby.Frame(at)
+				highest = levels(cfg.Walls, f)
+				may := oracles[i].look(f)
+				slots := n.take(t, cl, f, may)
+				w.snapshot(i, at, f, slots, may)
+			}
+		}
+		t.Logf("%d kbit/s, %d snapshots: %d rows told, %d hidden, %d waited; %d sights by rays, each in the snapshots before (%d); of %d foes whom it may be told of %d are not and cannot come in sight within the look-ahead; the longest wait in sight %d ticks",
+			kbps, n.snapshots, n.told, n.hidden, n.waiting, w.seen, w.late, w.sampled, w.overshot, w.longest)
+		if n.snapshots < ticks*15 || n.told < n.snapshots*20 || n.hidden < n.snapshots*5 || w.seen < n.snapshots*5 || kbps == 0 && w.late < w.seen*3 {
+			t.Errorf("%d snapshots, %d rows, %d hidden, %d seen, %d times before: nothing tested", n.snapshots, n.told, n.hidden, w.seen, w.late)
+		}
+		if w.overshot*5 > w.sampled*3 || w.sampled < 100 {
+			t.Errorf("of %d foes whom clients may be told of, %d could not come in sight", w.sampled, w.overshot)
+		}
+		if kbps != 0 && (n.waiting == 0 || w.longest > 48*3) {
+			t.Errorf("%d waited, the longest for %d ticks, longer than a baseline lasts", n.waiting, w.longest)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Pool is a Runner with goroutines of its own, which stay: the caller of Run works too, and those who are awake help. They
+// look out for work for a while after the last, and then sleep. Run never waits for one that sleeps or that the machine has
+// not let run yet, only for parts that somebody has begun: on a busy machine the caller does all the work itself.
+//
+// One goroutine at a time calls Run; Close ends the pool.
+//
+// Each begins with parts of its own, the same in every run of so many parts, and then takes what others have left: so the rows of one
+// run are found where those of the last were left, in the caches of the same processor.
+type Pool struct {
+	do    func(part int) // these two may be read while open, or busy
+	parts int
+	_     [48]byte
+
+	open atomic.Uint64 // number of the run that may be entered, 0: none
+	_    [56]byte
+	busy atomic.Int64 // helpers that are in
+	_    [56]byte
+	next []share // by worker; the caller is 0
+
+	fault   atomic.Pointer[any] // what a helper's part panicked with
+	runs    uint64
+	helpers []helper
+	done    sync.WaitGroup
+}
+
+// share is the parts of one worker: how many of them were taken.
+type share struct {
+	taken atomic.Int64
+	_     [56]byte
+}
+
+type helper struct {
+	asleep atomic.Bool
+	wake   chan bool // false: go home
+	_      [48]byte
+}
+
+// lookout is how long a helper looks for work before it sleeps: longer than the pauses between the loops of a tick. It is woken in
+// some 50 us, in which the caller would be alone.
+const lookout = 200 * time.Microsecond
+
+// NewPool makes a pool in which so many work, the caller of Run included; 1 or less: the caller alone.
+func NewPool(workers int) *Pool {
+	p := &Pool{helpers: make([]helper, max(workers-1, 0)), next: make([]share, max(workers, 1))}
+	for i := range p.helpers {
+		h := &p.helpers[i]
+		h.wake = make(chan bool, 1)
+		p.done.Add(1)
+		go p.help(h, i+1)
+	}
+	return p
+}
+
+// Workers is how many work; 1 for no pool.
+func (p *Pool) Workers() int {
+	if p == nil {
+		return 1
+	}
+	return len(p.helpers) + 1
+}
+
+// Close ends the helpers and waits for them. Run still works afterwards, on the caller. No pool may be closed too.
+func (p *Pool) Close() {
+	if p == nil {
+		return
+	}
+	for i := range p.helpers {
+		p.helpers[i].asleep.Store(false)
+		p.helpers[i].wake <- false
+	}
+	p.open.Store(closing)
+	p.done.Wait()
+	p.open.Store(0)
+	p.helpers = nil
+}
+
+const closing = ^uint64(0)
+
+// Run is Runner's.
+func (p *Pool) Run(parts int, do func(part int)) {
+	if parts <= 1 || len(p.helpers) == 0 {
+		for i := range parts {
+			do(i)
+		}
+		return
+	}
+	p.do, p.parts = do, parts
+	for i := range p.next {
+		p.next[i].taken.Store(0)
+	}
+	p.runs++
+	p.open.Store(p.runs)
+	defer p.finish() // even if a part panics
+	p.rouse(parts - 1)
+	p.take(0)
+}
+
+// finish lets nobody enter any more, and waits for those who are in: each has a part in hand. Either a helper sees this 0, or this
+// sees the helper. What a helper's part panicked with, the caller panics with: it knows what that means.
+func (p *Pool) finish() {
+	p.open.Store(0)
+	for i := 1; p.busy.Load() != 0; i++ {
+		if i&1023 == 0 {
+			runtime.Gosched() // the helper may wait for this very processor
+		}
+	}
+	p.do = nil
+	if fault := p.fault.Swap(nil); fault != nil {
+		panic(*fault)
+	}
+}
+
+// Wake is Waker's.
+func (p *Pool) Wake() { p.rouse(len(p.helpers)) }
+
+// rouse wakes so many of the helpers, if they sleep.
+func (p *Pool) rouse(n int) {
+	for i := range p.helpers[:min(len(p.helpers), n)] {
+		if h := &p.helpers[i]; h.asleep.Load() && h.asleep.CompareAndSwap(true, false) {
+			h.wake <- true
+		}
+	}
+}
+
+// take runs parts until none is left: first those of a worker, then those of the others.
+func (p *Pool) take(worker int) {
+	n := len(p.next)
+	for k := range n {
+		who := (worker + k) % n
+		from, to := who*p.parts/n, (who+1)*p.parts/n
+		for {
+			i := from + int(p.next[who].taken.Add(1)) - 1
+			if i >= to {
+				break
+			}
+			p.do(i)
+		}
+	}
+}
+
+func (p *Pool) help(h *helper, worker int) {
+	defer p.done.Done()
+	var last uint64
+	for {
+		run := p.await(h, last)
+		if run == closing {
+			return
+		}
+		if run == 0 { // was woken, and too late
+			continue
+		}
+		last = run
+		p.enter(run, worker)
+	}
+}
+
+// enter helps with a run if it is still open.
+func (p *Pool) enter(run uint64, worker int) {
+	p.busy.Add(1)
+	defer func() {
+		if fault := recover(); fault != nil {
+			p.fault.Store(&fault)
+		}
+		p.busy.Add(-1)
+	}()
+	if p.open.Load() == run {
+		p.take(worker)
+	}
+}
+
+// await returns the number of a run that is not last, 0 for none after a sleep, or closing.
+func (p *Pool) await(h *helper, last uint64) uint64 {
+	for start := time.Now(); time.Since(start) < lookout; {
+		for range 64 {
+			if run := p.open.Load(); run != 0 && run != last {
+				return run
+			}
+		}
+	}
+	h.asleep.Store(true)
+	if run := p.open.Load(); run != 0 && run != last && h.asleep.CompareAndSwap(true, false) {
+		return run // it was opened while we lay down, and nobody wakes us for it
+	}
+	if !<-h.wake {
+		return closing
+	}
+	return 0
+}
