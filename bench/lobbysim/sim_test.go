@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -293,7 +293,7 @@ func (c *checker) accounts() {
 	for d := range netcode.NumDrops {
 		sum += s.Refused[d].Load()
 	}
-	for d := range wire.NumDrops {
+	for d := range packet.NumDrops {
 		sum += s.Drops[d].Load()
 	}
 	if rx := s.Count[server.Received].Load(); rx != sum {
