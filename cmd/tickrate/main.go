@@ -78,7 +78,7 @@ measures how many players this machine carries and why.
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newPreview(), newToken(), newQuery(), newModel(), newMap(), newImpair(), newBenchReport(), newGen(), newInspect(), newReplay(), newDST())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newPreview(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBenchReport(), newInspect(), newReplay(), newDST())
 	return root
 }
 
