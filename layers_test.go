@@ -44,8 +44,6 @@ var layers = []layer{
 	{pkg: "compress/huffman", may: "compress/bitio"},
 	{pkg: "compress/rangecoder"},
 	{pkg: "compress/dict", may: "klauspost"},
-	{pkg: "compress/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
-	{pkg: "compress", may: "compress/rows compress/dict"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/planted internal/ratelimit crypto"},
@@ -96,7 +94,8 @@ var layers = []layer{
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
-	{pkg: "bench/eval", may: "bench/itr compress compress/rows compress/dict", shell: "*"},
+	{pkg: "bench/codeceval/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "bench/codeceval", may: "bench/itr bench/codeceval/rows compress/dict", shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
@@ -104,8 +103,8 @@ var layers = []layer{
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +
 		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
-	{pkg: "bench/film", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
-		tests: "compress/huffman bench/eval bench/trace ecs/netid ecs/schema ecs/tick"},
+	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
+		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 

@@ -34,11 +34,11 @@ func openModels(path string) (ghost.Models, error) {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return ghost.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate model train", err))
+		return ghost.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate codec train", err))
 	}
 	m, err := ghost.ParseModels(raw)
 	if err != nil {
-		return m, badUse(fmt.Errorf("model file %s: %w; make one with tickrate model train", path, err))
+		return m, badUse(fmt.Errorf("model file %s: %w; make one with tickrate codec train", path, err))
 	}
 	return m, nil
 }

@@ -79,7 +79,7 @@ measures how many players this machine carries and why.
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newModel(), newMap(), newImpair(), newBenchReport(), newGen(), newInspect(), newReplay())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBenchReport(), newInspect(), newReplay())
 	return root
 }
 

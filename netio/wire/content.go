@@ -5,7 +5,7 @@ type Content uint8
 
 // The contents. Zero is none.
 const (
-	ContentModel   Content = 1 // the compression models, as the file that tickrate model train writes
+	ContentModel   Content = 1 // the compression models, as the file that tickrate codec train writes
 	ContentArena   Content = 2 // the arena, as a map file
 	ContentKillcam Content = 3 // from now on, after each of its deaths, the last seconds of the match as a recording; of a client that is ready
 	lastContent            = ContentKillcam

@@ -42,13 +42,13 @@ func SchemaHash() uint64 { return mixed(Public.Hash(), Owner.Hash(), Things.Hash
 // Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.
 //
 //go:generate go run ../../ecs/schema/gen/structgen
-//go:generate go run ../../cmd/tickrate model train --players 48 --seconds 240 --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
+//go:generate go run ../../cmd/tickrate codec train --players 48 --duration 4m --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
 
 //go:embed trained.tkm
 var trained []byte
 
 // Trained returns the models that come with this build: trained on recorded traffic of a lobby of bots
-// (tickrate model train).
+// (tickrate codec train).
 var Trained = sync.OnceValue(func() Models {
 	m, err := ParseModels(trained)
 	if err != nil {

@@ -1,13 +1,12 @@
-package eval
+package codeceval
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/codeceval/rows"
 	"github.com/tickrate/tickrate/bench/itr"
-	"github.com/tickrate/tickrate/compress"
 	"github.com/tickrate/tickrate/compress/dict"
-	"github.com/tickrate/tickrate/compress/rows"
 )
 
 // Score is what one codec reached.
@@ -40,15 +39,15 @@ func SchemaOf(t *itr.Trace) rows.Schema {
 // Comparable reports why a model trained on a says nothing about b: other fields or another rate.
 func Comparable(a, b *itr.Trace) error {
 	if len(a.Fields) != len(b.Fields) {
-		return fmt.Errorf("eval: %s has %d fields, %s has %d: expected the same", a.Name, len(a.Fields), b.Name, len(b.Fields))
+		return fmt.Errorf("codeceval: %s has %d fields, %s has %d: expected the same", a.Name, len(a.Fields), b.Name, len(b.Fields))
 	}
 	for i := range a.Fields {
 		if a.Fields[i] != b.Fields[i] {
-			return fmt.Errorf("eval: field %d is %+v in %s and %+v in %s: expected the same", i, a.Fields[i], a.Name, b.Fields[i], b.Name)
+			return fmt.Errorf("codeceval: field %d is %+v in %s and %+v in %s: expected the same", i, a.Fields[i], a.Name, b.Fields[i], b.Name)
 		}
 	}
 	if a.TickRate*b.TicksPerSnapshot != b.TickRate*a.TicksPerSnapshot {
-		return fmt.Errorf("eval: %s has %d/%d snapshots a second, %s %d/%d: expected the same",
+		return fmt.Errorf("codeceval: %s has %d/%d snapshots a second, %s %d/%d: expected the same",
 			a.Name, a.TickRate, a.TicksPerSnapshot, b.Name, b.TickRate, b.TicksPerSnapshot)
 	}
 	return nil
@@ -76,7 +75,7 @@ func trainDictionary(train []*itr.Trace, recs []rows.Recording, delay int) []byt
 	var blobs [][]byte
 	var past rows.Past
 	for i, t := range train {
-		c := compress.NewStored(len(t.Fields))
+		c := NewStored(len(t.Fields))
 		from := Warmup(delay)
 		for k := range samples / len(train) {
 			s := from + k*(len(t.Snapshots)-from)*len(train)/samples
@@ -102,11 +101,11 @@ func liveAt(t *itr.Trace, s int) []bool {
 // Run puts one codec through every step-th snapshot, coded, decoded and compared; step 1 is all, and the only one for
 // which the decoder's past is what it decoded itself.
 func Run(name string, m *rows.Model, dictionary []byte, t *itr.Trace, delay, step int) (Score, error) {
-	enc, err := compress.New(name, m, dictionary)
+	enc, err := New(name, m, dictionary)
 	if err != nil {
 		return Score{}, err
 	}
-	dec, err := compress.New(name, m, dictionary)
+	dec, err := New(name, m, dictionary)
 	if err != nil {
 		return Score{}, err
 	}
@@ -143,11 +142,11 @@ func Run(name string, m *rows.Model, dictionary []byte, t *itr.Trace, delay, ste
 		err := dec.Decode(message, frame, &held, live)
 		t2 := time.Now()
 		if err != nil {
-			return score, fmt.Errorf("eval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
+			return score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
 		}
 		n, err := compare(t, s, frame, live)
 		if err != nil {
-			return score, fmt.Errorf("eval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
+			return score, fmt.Errorf("codeceval: %s: %s: snapshot %d: %w", t.Name, name, s, err)
 		}
 		score.Verified++
 		if s < Warmup(delay) {
@@ -160,7 +159,7 @@ func Run(name string, m *rows.Model, dictionary []byte, t *itr.Trace, delay, ste
 		decode += t2.Sub(t1)
 	}
 	if score.Snapshots == 0 || entities == 0 {
-		return score, fmt.Errorf("eval: %s: %d snapshots: expected more than the %d before averages begin", t.Name, len(t.Snapshots), Warmup(delay))
+		return score, fmt.Errorf("codeceval: %s: %d snapshots: expected more than the %d before averages begin", t.Name, len(t.Snapshots), Warmup(delay))
 	}
 	score.BytesPerSnapshot = float64(bytes) / float64(score.Snapshots)
 	score.BitsPerEntity = float64(bytes) * 8 / float64(entities)

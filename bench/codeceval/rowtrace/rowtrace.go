@@ -1,4 +1,4 @@
-package film
+package rowtrace
 
 import (
 	"fmt"
@@ -18,12 +18,12 @@ import (
 
 // Config says what to record.
 type Config struct {
-	Name    string                  // of the trace
-	Players int                     // 1 to 256
-	Seconds float64                 // of play, counted from when everybody has joined
-	Hz      int                     // snapshots a second, a divisor of the lobby's rate; 0 means 20
-	Seed    uint64                  // of the match, its arena and the links
-	Brain   func(n int) swarm.Brain // of player n; nil means Rest
+	Name     string                  // of the trace
+	Players  int                     // 1 to 256
+	Duration time.Duration           // of play, counted from when everybody has joined
+	Hz       int                     // snapshots a second, a divisor of the lobby's rate; 0 means 20
+	Seed     uint64                  // of the match, its arena and the links
+	Brain    func(n int) swarm.Brain // of player n; nil means Rest
 }
 
 // Rest is a brain that never does anything.
@@ -63,8 +63,8 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 	if cfg.Brain == nil {
 		cfg.Brain = func(int) swarm.Brain { return Rest{} }
 	}
-	if cfg.Players < 1 || cfg.Players > 256 || !(cfg.Seconds > 0 && cfg.Seconds < 1e5) {
-		return nil, fmt.Errorf("film: %d players for %g seconds: expected 1 to 256, and more than 0", cfg.Players, cfg.Seconds)
+	if cfg.Players < 1 || cfg.Players > 256 || cfg.Duration <= 0 {
+		return nil, fmt.Errorf("rowtrace: %d players for %v: expected 1 to 256, and more than 0", cfg.Players, cfg.Duration)
 	}
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Thin: true, Brain: cfg.Brain,
@@ -74,14 +74,14 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("film: %w", err)
+		return nil, fmt.Errorf("rowtrace: %w", err)
 	}
 	rate := int(b.Lobby.Match().Rules().Rate)
 	if cfg.Hz < 1 || rate%cfg.Hz != 0 {
-		return nil, fmt.Errorf("film: %d snapshots a second: expected a divisor of %d", cfg.Hz, rate)
+		return nil, fmt.Errorf("rowtrace: %d snapshots a second: expected a divisor of %d", cfg.Hz, rate)
 	}
 	out := &itr.Trace{Name: cfg.Name, TickRate: rate, TicksPerSnapshot: rate / cfg.Hz, Entities: cfg.Players, Fields: Fields()}
-	count := max(1, int(cfg.Seconds*float64(cfg.Hz)+0.5))
+	count := max(1, int(cfg.Duration.Seconds()*float64(cfg.Hz)+0.5))
 	wait := int(joining.Seconds() * float64(rate))
 	for ticks := 0; len(out.Snapshots) < count; ticks++ {
 		if cancelled != nil {
@@ -90,7 +90,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 			}
 		}
 		if err := b.Step(); err != nil {
-			return nil, fmt.Errorf("film: %w", err)
+			return nil, fmt.Errorf("rowtrace: %w", err)
 		}
 		frame := b.Lobby.Frame(b.Lobby.Match().Tick())
 		if ticks%out.TicksPerSnapshot != 0 || frame == nil {
@@ -99,7 +99,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		if rows := take(frame, cfg.Players); rows != nil {
 			out.Snapshots = append(out.Snapshots, rows)
 		} else if ticks > wait {
-			return nil, fmt.Errorf("film: after %v somebody is missing, expected all %d players to stay", b.Now(), cfg.Players)
+			return nil, fmt.Errorf("rowtrace: after %v somebody is missing, expected all %d players to stay", b.Now(), cfg.Players)
 		} else {
 			out.Snapshots = nil // it begins when all are there
 		}

@@ -1,11 +1,11 @@
-package compress
+package codeceval
 
 import (
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/compress/rows"
+	"github.com/tickrate/tickrate/bench/codeceval/rows"
 )
 
 const testFields = 5

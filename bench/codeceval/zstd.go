@@ -1,8 +1,8 @@
-package compress
+package codeceval
 
 import (
+	"github.com/tickrate/tickrate/bench/codeceval/rows"
 	"github.com/tickrate/tickrate/compress/dict"
-	"github.com/tickrate/tickrate/compress/rows"
 )
 
 // zstdFrame is Stored, packed as a blob.

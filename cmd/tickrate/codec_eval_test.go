@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/itr"
+	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // drift writes a trace of a few entities that move.
@@ -30,13 +31,12 @@ func drift(t *testing.T, name string, seed uint32) string {
 	return path
 }
 
-func TestModelEval(t *testing.T) {
+func TestCodecEval(t *testing.T) {
 	a, b := drift(t, "a.itr", 1), drift(t, "b.itr", 2)
-	file := filepath.Join(t.TempDir(), "m.rows")
 	root := newRoot()
 	var out strings.Builder
 	root.SetOut(&out)
-	root.SetArgs([]string{"model", "eval", "--train", a, "--test", b, "--delay", "2", "--out", file, "--json"})
+	root.SetArgs([]string{"codec", "eval", "--train", a, "--test", b, "--delay", "2", "--json"})
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,16 +53,29 @@ func TestModelEval(t *testing.T) {
 			t.Errorf("%s: %v", name, c)
 		}
 	}
-	out.Reset()
-	root = newRoot()
-	root.SetOut(&out)
-	root.SetArgs([]string{"model", "show", file})
-	if err := root.Execute(); err != nil || !strings.Contains(out.String(), "yaw") {
-		t.Errorf("%v: %s", err, out.String())
+}
+
+// show lists the fields of a model file, and of the models of this build.
+func TestCodecShow(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.tkm")
+	if err := os.WriteFile(file, ghost.Untrained().Append(nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"codec", "show"}, {"codec", "show", file}} {
+		root := newRoot()
+		var out strings.Builder
+		root.SetOut(&out)
+		root.SetArgs(args)
+		if err := root.Execute(); err != nil || !strings.Contains(out.String(), ghost.Public.Fields[0].Name) {
+			t.Errorf("%v: %v: %s", args, err, out.String())
+		}
+	}
+	if code := run([]string{"codec", "show", file + ".not"}); code != 1 {
+		t.Errorf("a missing file: exit code %d, want 1", code)
 	}
 }
 
-func TestModelEvalRefuses(t *testing.T) {
+func TestCodecEvalRefuses(t *testing.T) {
 	a := drift(t, "a.itr", 1)
 	bad := filepath.Join(t.TempDir(), "bad.itr")
 	if err := os.WriteFile(bad, []byte("ITR1\x3c"), 0o600); err != nil {
@@ -81,12 +94,12 @@ func TestModelEvalRefuses(t *testing.T) {
 		{"--train " + a + " --test " + a + " --delay -1", "--delay -1", 2},
 	} {
 		root := newRoot()
-		root.SetArgs(append([]string{"model", "eval"}, strings.Fields(c.args)...))
+		root.SetArgs(append([]string{"codec", "eval"}, strings.Fields(c.args)...))
 		err := root.Execute()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
-		if got := run(append([]string{"model", "eval"}, strings.Fields(c.args)...)); got != c.code {
+		if got := run(append([]string{"codec", "eval"}, strings.Fields(c.args)...)); got != c.code {
 			t.Errorf("%s: exit code %d, want %d", c.args, got, c.code)
 		}
 	}

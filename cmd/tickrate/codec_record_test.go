@@ -11,14 +11,14 @@ import (
 )
 
 // A lobby is recorded, and every codec gives it back.
-func TestModelRecord(t *testing.T) {
+func TestCodecRecord(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.itr"), filepath.Join(dir, "b.itr")
 	for path, seed := range map[string]string{a: "1", b: "2"} {
 		root := newRoot()
 		var out strings.Builder
 		root.SetOut(&out)
-		root.SetArgs([]string{"model", "record", "--players", "4", "--seconds", "3", "--seed", seed, "--out", path})
+		root.SetArgs([]string{"codec", "record", "--players", "4", "--duration", "3s", "--seed", seed, "--out", path})
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)
 		}
@@ -33,30 +33,30 @@ func TestModelRecord(t *testing.T) {
 	root := newRoot()
 	var out strings.Builder
 	root.SetOut(&out)
-	root.SetArgs([]string{"model", "eval", "--train", a, "--test", b, "--delay", "2"})
+	root.SetArgs([]string{"codec", "eval", "--train", a, "--test", b, "--delay", "2"})
 	if err := root.Execute(); err != nil || !strings.Contains(out.String(), "4 entities of 12 fields") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
 
-func TestModelRecordRefuses(t *testing.T) {
+func TestCodecRecordRefuses(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		want string
 	}{
 		{"", "give --out"},
-		{"--out x.itr --players 0", "0 players"},
-		{"--out x.itr --seconds 0", "0 seconds"},
+		{"--out x.itr --players 0", "--players 0"},
+		{"--out x.itr --duration 0s", "--duration 0s"},
 		{"--out x.itr --hz 7", "--hz 7"},
 		{"--out x.itr --idle --trace nowhere.csv", "expected one of them"},
 		{"--out x.itr --trace nowhere.csv", "nowhere.csv"},
 	} {
 		root := newRoot()
-		root.SetArgs(append([]string{"model", "record"}, strings.Fields(c.args)...))
+		root.SetArgs(append([]string{"codec", "record"}, strings.Fields(c.args)...))
 		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
-		if got := run(append([]string{"model", "record"}, strings.Fields(c.args)...)); got != 2 {
+		if got := run(append([]string{"codec", "record"}, strings.Fields(c.args)...)); got != 2 {
 			t.Errorf("%s: exit code %d, want 2", c.args, got)
 		}
 	}
@@ -69,9 +69,9 @@ func TestTrainOnPeople(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		var said strings.Builder
-		c := newModel()
+		c := newCodec()
 		c.SetOut(&said)
-		c.SetArgs(append([]string{"train", "--players", "4", "--seconds", "20", "--out", out}, args...))
+		c.SetArgs(append([]string{"train", "--players", "4", "--duration", "20s", "--out", out}, args...))
 		if err := c.Execute(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package eval
+package codeceval
 
 import (
 	"os"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/itr"
-	"github.com/tickrate/tickrate/compress"
-	"github.com/tickrate/tickrate/compress/rows"
 )
 
 // recordings finds the folder of recordings: shared/traces beside the repository, or further up.
@@ -76,7 +74,7 @@ func judge(t *testing.T, train, test *itr.Trace, delay, rows, step int, limits m
 	}
 }
 
-// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; model eval does better.
+// Sizes on recordings that were not trained on. Training sees few rows here, to be quick; codec eval does better.
 func TestLobbySizes(t *testing.T) {
 	judge(t, open(t, "itr/lobby_16_train.itr"), open(t, "itr/lobby_64_train.itr"), 2, 2000, 60,
 		map[string]float64{"huffman": 80, "range": 66})
@@ -126,7 +124,7 @@ func TestRunVerifies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range compress.Names {
+	for _, name := range Names {
 		s, err := Run(name, m, d, test, 2, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -164,50 +162,5 @@ func TestCompareFindsDifference(t *testing.T) {
 	}
 	if _, err := compare(tr, 2, frame, []bool{true, true, true, false, true}); err != nil {
 		t.Error("a row that does not count was compared")
-	}
-}
-
-// Speed a row, beside the plainest codec, on recorded play.
-func BenchmarkLobby64(b *testing.B) {
-	tr, err := itr.Open(filepath.Join(recordings(b), "itr/lobby_64_train.itr"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, d, err := Train([]*itr.Trace{half(tr, false)}, 2, 8000)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rec := rows.Recording{Frames: tr.Snapshots}
-	perRow := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tr.Entities), "ns/entity")
-	}
-	for _, name := range compress.Names {
-		c, err := compress.New(name, m, d)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var past rows.Past
-		rec.PastAt(900, 2, 3, &past)
-		buf := c.Append(nil, tr.Snapshots[900], &past, nil)
-		got := make([]int32, len(tr.Snapshots[0]))
-		b.Run(name+"/encode", func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				rec.PastAt(600+i%600, 2, 3, &past)
-				buf = c.Append(buf[:0], tr.Snapshots[600+i%600], &past, nil)
-			}
-			perRow(b)
-		})
-		rec.PastAt(900, 2, 3, &past)
-		buf = c.Append(buf[:0], tr.Snapshots[900], &past, nil)
-		b.Run(name+"/decode", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.Decode(buf, got, &past, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-			perRow(b)
-		})
 	}
 }

@@ -112,7 +112,7 @@ func takeError(d *rangecoder.Decoder, mix *mixer, at *place, drift *drifts, step
 // scenes are livelier than others. A message begins with none.
 type drifts [nodeCount]int32
 
-// driftRate is how fast that is learned; from 250 to 1000 the cubes of bench/eval gain 1.2 %, lobbies neither gain nor lose.
+// driftRate is how fast that is learned; from 250 to 1000 the cubes of bench/codeceval gain 1.2 %, lobbies neither gain nor lose.
 const (
 	driftRate  = 300
 	driftShift = 4

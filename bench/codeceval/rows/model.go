@@ -27,7 +27,6 @@ type Model struct {
 	pulls      bool    // for Range: some predictor asks a neighbour
 	mates      bool    // for Range: some predictor or feature does
 
-	hash     uint64
 	mods     []int32           // by field
 	asked    []asked           // by field
 	anyCalm  bool              // some leaf of quiet is calm
@@ -38,9 +37,6 @@ type Model struct {
 	rests    [2]*huffman.Table // which blocks of resting rows have some that change, and which rows of a block
 	wake     mixer             // for Range: does a resting row change?
 }
-
-// Hash names the model: both ends compare it before they talk. It is FNV-1a of the model's file, and never 0.
-func (m *Model) Hash() uint64 { return m.hash }
 
 // Schema is what the model codes.
 func (m *Model) Schema() Schema { return m.schema }
@@ -80,8 +76,7 @@ func (m *Model) noteAsked() {
 	}
 }
 
-// number finishes a model: it gives features that last a place in the rows' memo, equal ones the same, and works out
-// the hash.
+// number finishes a model: it gives features that last a place in the rows' memo, equal ones the same.
 func (m *Model) number() {
 	places := map[feature]uint16{}
 	place := func(x *feature) {
@@ -121,9 +116,4 @@ func (m *Model) number() {
 		ofMixer(&m.mixers[f])
 	}
 	m.features = len(places)
-	h := uint64(14695981039346656037)
-	for _, b := range m.Append(nil) {
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	m.hash = max(h, 1)
 }

@@ -1,10 +1,11 @@
-package film
+package rowtrace
 
 import (
 	"bytes"
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -15,7 +16,7 @@ func wander(n int) swarm.Brain { return swarm.NewWander(5, n) }
 
 // What is recorded is in the ranges of the schema, moves, and is the same when recorded again.
 func TestRecord(t *testing.T) {
-	cfg := Config{Name: "five", Players: 5, Seconds: 6, Hz: 20, Seed: 5, Brain: wander}
+	cfg := Config{Name: "five", Players: 5, Duration: 6 * time.Second, Hz: 20, Seed: 5, Brain: wander}
 	a, err := Record(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestRecord(t *testing.T) {
 
 // Where nobody does anything, nothing changes.
 func TestRecordRest(t *testing.T) {
-	a, err := Record(Config{Players: 3, Seconds: 2, Seed: 1}, nil)
+	a, err := Record(Config{Players: 3, Duration: 2 * time.Second, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +63,13 @@ func TestRecordRest(t *testing.T) {
 }
 
 func TestRecordRefuses(t *testing.T) {
-	for _, cfg := range []Config{{}, {Players: 257, Seconds: 1}, {Players: 2}, {Players: 2, Seconds: 1, Hz: 7}, {Players: 2, Seconds: 1, Hz: -1}} {
+	for _, cfg := range []Config{{}, {Players: 257, Duration: 1 * time.Second}, {Players: 2}, {Players: 2, Duration: 1 * time.Second, Hz: 7}, {Players: 2, Duration: 1 * time.Second, Hz: -1}} {
 		if _, err := Record(cfg, nil); err == nil {
 			t.Errorf("%+v: no error", cfg)
 		}
 	}
 	enough := errors.New("enough")
-	if _, err := Record(Config{Players: 2, Seconds: 100, Hz: 20}, func() error { return enough }); !errors.Is(err, enough) {
+	if _, err := Record(Config{Players: 2, Duration: 100 * time.Second, Hz: 20}, func() error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

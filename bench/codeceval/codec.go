@@ -1,10 +1,10 @@
-package compress
+package codeceval
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/tickrate/tickrate/compress/rows"
+	"github.com/tickrate/tickrate/bench/codeceval/rows"
 )
 
 // Codec turns frames into messages and back. Each message decodes alone, given the same Past. A Codec has memory of its own
@@ -33,6 +33,6 @@ func New(name string, m *rows.Model, dictionary []byte) (Codec, error) {
 	case "zstd":
 		return newZstd(len(m.Schema().Fields), dictionary)
 	default:
-		return nil, fmt.Errorf("compress: codec %q: expected one of %s", name, strings.Join(Names, ", "))
+		return nil, fmt.Errorf("codeceval: codec %q: expected one of %s", name, strings.Join(Names, ", "))
 	}
 }

@@ -16,58 +16,57 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// modelFlags are the flags of model train.
-type modelFlags struct {
-	out     string
-	players int
-	seconds float64
-	seed    uint64
-	traces  []string
-	people  []string
-	replays bool
+// trainFlags are the flags of codec train.
+type trainFlags struct {
+	out      string
+	players  int
+	duration time.Duration
+	seed     uint64
+	traces   []string
+	people   []string
 }
 
-func newModel() *cobra.Command {
+func newCodecTrain() *cobra.Command {
+	var f trainFlags
 	c := &cobra.Command{
-		Use:   "model",
-		Short: "Train and judge compression models",
-		Args:  noArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	var f modelFlags
-	train := &cobra.Command{
 		Use:   "train",
-		Short: "Train the compression models on the traffic of a lobby in virtual time",
-		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol its snapshots are made of, and writes the Huffman
+		Short: "Train the models of snapshot rows on a simulated lobby",
+		Long: `train plays a lobby in virtual time over a lossy link, counts every symbol of its snapshots, and writes the Huffman
 tables that code them in the fewest bits. Server and clients must load the same file. The same flags give the same file.
 
-With --people a second lobby of that kind is played after the first, whose players follow these recordings, and the models are for both.
-A recording may be too large to lie beside the source: where one of these files is missing, --out is left as it is.`,
+With --people train plays a second lobby after the first, in which players follow these recordings, and counts both.
+Large recordings may be missing from a checkout: if one of these files is missing, --out is left as it is.`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return train(c, f) },
 	}
-	fl := train.Flags()
+	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "", "`file` to write (required)")
 	fl.IntVar(&f.players, "players", 32, "`players` in the lobby, 2 to 256")
-	fl.Float64Var(&f.seconds, "seconds", 240, "virtual `seconds` to play")
-	playFlags(train, &f.seed, &f.traces)
+	fl.DurationVar(&f.duration, "duration", 4*time.Minute, "virtual `time` to play")
+	playFlags(c, &f.seed, &f.traces)
 	fl.StringArrayVar(&f.people, "people", nil, "recorded play for the second lobby, one .csv or .csv.gz `file` or more; default none")
-	fl.BoolVar(&f.replays, "replays", false, "train the zstd dictionary of recorded matches instead, on recordings of lobbies of up to --players")
-	c.AddCommand(train, newModelRecord(), newModelEval(), newModelShow())
 	return c
 }
 
-func train(c *cobra.Command, f modelFlags) error {
+// checkTraining refuses values that train and dict cannot use.
+func checkTraining(out string, players int, duration time.Duration) error {
 	switch {
-	case f.out == "":
+	case out == "":
 		return badUse(fmt.Errorf("no file to write: give --out"))
-	case f.players < 2 || f.players > 256:
-		return badUse(fmt.Errorf("%d players: expected 2 to 256", f.players))
-	case !(f.seconds > 0 && f.seconds < 1e6):
-		return badUse(fmt.Errorf("%g seconds: expected more than 0, less than a million", f.seconds))
+	case players < 2 || players > 256:
+		return badUse(fmt.Errorf("--players %d: expected 2 to 256", players))
+	case duration <= 0 || duration > maxVirtual:
+		return badUse(fmt.Errorf("--duration %v: expected more than 0, at most %v", duration, maxVirtual))
 	}
-	if f.replays {
-		return trainReplays(c, f)
+	return nil
+}
+
+// maxVirtual bounds the virtual time of one simulated lobby.
+const maxVirtual = 100 * time.Hour
+
+func train(c *cobra.Command, f trainFlags) error {
+	if err := checkTraining(f.out, f.players, f.duration); err != nil {
+		return err
 	}
 	for _, path := range f.people {
 		if _, err := os.Stat(path); os.IsNotExist(err) {
@@ -93,13 +92,13 @@ func train(c *cobra.Command, f modelFlags) error {
 	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
 		return fmt.Errorf("write the models: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %.0f virtual seconds of %d players moving by %s\n",
-		f.out, models.Hash(), f.seconds, f.players, moved)
+	fmt.Fprintf(c.OutOrStdout(), "%s: models %016x, trained on %v of virtual time with %d players moving by %s\n",
+		f.out, models.Hash(), f.duration, f.players, moved)
 	return nil
 }
 
-// count plays a lobby and counts what it codes.
-func (f *modelFlags) count(ctx context.Context, n *ghost.Counts, move movement) error {
+// count plays a lobby and counts the symbols of its snapshots.
+func (f *trainFlags) count(ctx context.Context, n *ghost.Counts, move movement) error {
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
@@ -112,7 +111,7 @@ func (f *modelFlags) count(ctx context.Context, n *ghost.Counts, move movement) 
 		return err
 	}
 	b.Lobby.CountSymbols(n)
-	for end := seconds(f.seconds); b.Now() < end && ctx.Err() == nil; {
+	for b.Now() < f.duration && ctx.Err() == nil {
 		if err := b.Step(); err != nil {
 			return err
 		}

@@ -1,15 +1,15 @@
-package compress
+package codeceval
 
 import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/compress/rows"
+	"github.com/tickrate/tickrate/bench/codeceval/rows"
 )
 
 // ErrStored says that bytes are no stored frame.
-var ErrStored = errors.New("compress: not a stored frame")
+var ErrStored = errors.New("codeceval: not a stored frame")
 
 // Stored writes what differs from the newest frame held:
 //

@@ -3,20 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/eval"
+	"github.com/tickrate/tickrate/bench/codeceval"
 	"github.com/tickrate/tickrate/bench/itr"
-	"github.com/tickrate/tickrate/compress"
-	"github.com/tickrate/tickrate/compress/rows"
 )
 
-// evalFlags are the flags of model eval.
+// evalFlags are the flags of codec eval.
 type evalFlags struct {
 	train  []string
 	test   string
@@ -26,10 +23,9 @@ type evalFlags struct {
 	codecs []string
 	step   int
 	json   bool
-	out    string
 }
 
-func newModelEval() *cobra.Command {
+func newCodecEval() *cobra.Command {
 	var f evalFlags
 	c := &cobra.Command{
 		Use:   "eval",
@@ -37,8 +33,8 @@ func newModelEval() *cobra.Command {
 		Long: `eval trains models on one or more entity-state traces (.itr) and codes another one with every codec: each snapshot
 against those that are at least --delay snapshots old, decoded from the decoder's own memory, and compared. Averages
 begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`,
-		Example: `  tickrate model eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
-  tickrate model eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
+		Example: `  tickrate codec eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
+  tickrate codec eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return evaluate(c, f) },
 	}
@@ -48,21 +44,20 @@ begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as pose
 	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
 	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg; default none: it is not read")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
-	fl.StringSliceVar(&f.codecs, "codec", compress.Names, "`codecs` to judge")
+	fl.StringSliceVar(&f.codecs, "codec", codeceval.Names, "`codecs` to judge")
 	fl.IntVar(&f.step, "step", 1, "code only every `n`th snapshot, for a quick look")
-	fl.StringVar(&f.out, "out", "", "also write the model of huffman and range to this `file`; model show tells what is in it")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
-// evaluation is what model eval prints with --json.
+// evaluation is what codec eval prints with --json.
 type evaluation struct {
-	Train    []string              `json:"train"`
-	Test     string                `json:"test"`
-	Delay    int                   `json:"delay"`
-	Entities int                   `json:"entities"`
-	Fields   int                   `json:"fields"`
-	Codecs   map[string]eval.Score `json:"codecs"`
+	Train    []string                   `json:"train"`
+	Test     string                     `json:"test"`
+	Delay    int                        `json:"delay"`
+	Entities int                        `json:"entities"`
+	Fields   int                        `json:"fields"`
+	Codecs   map[string]codeceval.Score `json:"codecs"`
 }
 
 func evaluate(c *cobra.Command, f evalFlags) error {
@@ -77,8 +72,8 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 		return badUse(fmt.Errorf("--step %d: expected 1 or more", f.step))
 	}
 	for _, name := range f.codecs {
-		if !slices.Contains(compress.Names, name) {
-			return badUse(fmt.Errorf("--codec %q: expected some of %s", name, strings.Join(compress.Names, ", ")))
+		if !slices.Contains(codeceval.Names, name) {
+			return badUse(fmt.Errorf("--codec %q: expected some of %s", name, strings.Join(codeceval.Names, ", ")))
 		}
 	}
 	var train []*itr.Trace
@@ -93,28 +88,23 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := eval.Comparable(train[0], test); err != nil {
+	if err := codeceval.Comparable(train[0], test); err != nil {
 		return err
 	}
 	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities, Fields: len(test.Fields),
-		Codecs: map[string]eval.Score{}}
+		Codecs: map[string]codeceval.Score{}}
 	if out.Delay == 0 {
-		out.Delay = eval.DefaultDelay(test)
+		out.Delay = codeceval.DefaultDelay(test)
 	}
-	model, dictionary, err := eval.Train(train, out.Delay, 0)
+	model, dictionary, err := codeceval.Train(train, out.Delay, 0)
 	if err != nil {
 		return err
-	}
-	if f.out != "" {
-		if err := os.WriteFile(f.out, model.Append(nil), 0o644); err != nil {
-			return fmt.Errorf("write the model: %w", err)
-		}
 	}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
 			return err
 		}
-		if out.Codecs[name], err = eval.Run(name, model, dictionary, test, out.Delay, f.step); err != nil {
+		if out.Codecs[name], err = codeceval.Run(name, model, dictionary, test, out.Delay, f.step); err != nil {
 			return err
 		}
 	}
@@ -155,31 +145,4 @@ func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot, s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
 	}
 	return t.Flush()
-}
-
-func newModelShow() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show FILE",
-		Short: "Tell what a model of rows expects of each field",
-		Long: `show lists the fields of a model that model eval wrote, in the order in which they are told: the group whose mask they
-share, from what each is predicted, and the features in whose light range codes its error.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return badUse(fmt.Errorf("%d files: expected one", len(args)))
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			src, err := os.ReadFile(args[0])
-			if err != nil {
-				return fmt.Errorf("show the model: %w", err)
-			}
-			m, err := rows.ParseModel(src)
-			if err != nil {
-				return fmt.Errorf("show %s: %w", args[0], err)
-			}
-			fmt.Fprintf(c.OutOrStdout(), "model %016x, %d fields, %d bytes\n\n", m.Hash(), len(m.Schema().Fields), len(src))
-			return m.Describe(c.OutOrStdout())
-		},
-	}
 }

@@ -177,3 +177,20 @@ func TestRestingRows(t *testing.T) {
 		}
 	}
 }
+
+// fits reports whether the source can be computed for a target of these fields.
+func (s source) fits(fields []Field, target int) bool {
+	angle := func(f uint8) bool { return fields[f].Kind == Angle }
+	switch s.op {
+	case srcTrend, srcBend:
+		return int(s.b) < nLags && int(s.c) < nLags
+	case srcCourse, srcCourseNear:
+		return angle(uint8(target))
+	case srcAlong, srcAcross, srcWasAlong, srcWasAcross:
+		return angle(s.c)
+	case srcSwing, srcSwung, srcBow:
+		return angle(s.b)
+	default:
+		return true
+	}
+}

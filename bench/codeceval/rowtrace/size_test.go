@@ -1,11 +1,12 @@
-package film
+package rowtrace
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
-	"github.com/tickrate/tickrate/bench/eval"
+	"github.com/tickrate/tickrate/bench/codeceval"
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/bench/trace"
@@ -36,9 +37,9 @@ func recordings(t *testing.T) string {
 }
 
 // lobby records a lobby whose players follow recorded people; no names: nobody moves.
-func lobby(t *testing.T, players int, seconds float64, seed uint64, names ...string) *itr.Trace {
+func lobby(t *testing.T, players int, length time.Duration, seed uint64, names ...string) *itr.Trace {
 	t.Helper()
-	cfg := Config{Name: "lobby", Players: players, Seconds: seconds, Seed: seed}
+	cfg := Config{Name: "lobby", Players: players, Duration: length, Seed: seed}
 	if len(names) > 0 {
 		var all []*trace.Trace
 		for _, name := range names {
@@ -60,13 +61,13 @@ func lobby(t *testing.T, players int, seconds float64, seed uint64, names ...str
 
 // What our own lobby tells of a player, on people, a map and a match that were not trained on; and what an idle one costs.
 func TestOwnLobbySizes(t *testing.T) {
-	train := lobby(t, 16, 60, 1, "qw_duel_aerowalk_2p.csv.gz", "qw_duel_povdmm4_2p.csv.gz")
-	m, _, err := eval.Train([]*itr.Trace{train}, late, 0)
+	train := lobby(t, 16, 60*time.Second, 1, "qw_duel_aerowalk_2p.csv.gz", "qw_duel_povdmm4_2p.csv.gz")
+	m, _, err := codeceval.Train([]*itr.Trace{train}, late, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := lobby(t, 16, 60, 2, "qw_4on4_dm2_8p.csv.gz")
-	idle, crowd := lobby(t, 16, 5, 3), lobby(t, 64, 5, 3)
+	test := lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")
+	idle, crowd := lobby(t, 16, 5*time.Second, 3), lobby(t, 64, 5*time.Second, 3)
 	for _, c := range []struct {
 		name   string
 		what   *itr.Trace
@@ -77,7 +78,7 @@ func TestOwnLobbySizes(t *testing.T) {
 		{"idle 64", crowd, [2]float64{0.1, 0.1}},
 	} {
 		for i, codec := range []string{"huffman", "range"} {
-			s, err := eval.Run(codec, m, nil, c.what, late, 1)
+			s, err := codeceval.Run(codec, m, nil, c.what, late, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 			f.Set(e, netid.Make(e, 1), tr.Row(s, e))
 		}
 		enc.Begin(ring.At(now), ring)
-		if s < eval.Warmup(late) {
+		if s < codeceval.Warmup(late) {
 			continue
 		}
 		bytes += len(enc.Run(0, ring.Groups(), snapshot.Bases{now - late, now - late - 1, now - late - 2}))
@@ -113,10 +114,10 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 
 // The same rows as lobbies send them now, with the models of this build.
 func TestLiveSizes(t *testing.T) {
-	if got := liveBytes(ghost.Trained().Public, lobby(t, 64, 5, 3)); got > 0.1 {
+	if got := liveBytes(ghost.Trained().Public, lobby(t, 64, 5*time.Second, 3)); got > 0.1 {
 		t.Errorf("idle: %.3f bytes a player, want at most 0.1", got)
 	}
-	got := liveBytes(ghost.Trained().Public, lobby(t, 16, 60, 2, "qw_4on4_dm2_8p.csv.gz"))
+	got := liveBytes(ghost.Trained().Public, lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
 	t.Logf("people: %.3f bytes", got)
 	if got > 5.4 { // asked for: 6
 		t.Errorf("people: %.3f bytes a player, want at most 5.4", got)
@@ -127,7 +128,7 @@ func TestLiveSizes(t *testing.T) {
 // reference 214 bytes (section 4.9 of the specification), and 100 was asked for.
 func TestRow34HumansBelowTheReference(t *testing.T) {
 	const players = 8
-	perRow := liveBytes(ghost.Trained().Public, lobby(t, players, 60, 2, "qw_4on4_dm2_8p.csv.gz"))
+	perRow := liveBytes(ghost.Trained().Public, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
 	got := snapshot.RunBytes + players*perRow
 	t.Logf("%.1f bytes a snapshot", got)
 	if got > 48 {
