@@ -41,7 +41,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 }
 
 // The whole lobby over a bad network for ninety virtual seconds, with players who come and go: every invariant after
-// every tick, and the same seed twice gives the same bits. tickrate dst plays for hours.
+// every tick, and the same seed twice gives the same bits. tickrate sim dst plays for hours.
 func TestLobbySim(t *testing.T) {
 	seconds := 90
 	if raceEnabled || testing.Short() {

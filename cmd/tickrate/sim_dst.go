@@ -18,16 +18,18 @@ func newDST() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "dst",
-		Short: "Simulate lobbies with attackers and faults, and check what must be true",
-		Long: `dst plays a minute of a lobby in virtual time, a hundred times faster than life: honest clients, attackers, links that lose and
-damage, clocks that drift, machines that stop, a server that is killed. All of it comes from a seed. After every tick it checks
-what must be true, and for the last fifth of the minute nothing goes wrong and everybody must play.
+		Short: "Simulate lobbies with attackers and faults, and check invariants after every tick",
+		Long: `dst simulates one minute of a lobby in virtual time: honest clients, attackers, links that lose and damage
+datagrams, clocks that drift, machines that stall, a server that is killed. One seed determines all of it.
+The invariants are checked after every tick. No fault acts in the last twelve seconds, and every honest
+client must then play normally.
 
-A seed that breaks anything is made smaller, and printed as the line that plays it again.
+A seed that violates an invariant is reduced to a smaller case and printed as the command that repeats it.
+Otherwise dst prints a hash of the final state: two runs of one seed print the same hash.
 
-  tickrate dst --seeds 1..200        a range of seeds
-  tickrate dst --for 8h              as many as go into the time, from a seed that the clock gives
-  tickrate dst --seed 12 --until 34s one, up to an instant`,
+  tickrate sim dst --seeds 1..200        a range of seeds
+  tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock
+  tickrate sim dst --seed 12 --until 34s one seed, up to an instant`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if without != "" {
@@ -45,7 +47,7 @@ A seed that breaks anything is made smaller, and printed as the line that plays 
 				return playOne(cmd, c, shrink, list)
 			}
 			if c.Until != 0 || c.Clients != 0 || c.Without != nil || list {
-				return badUse(fmt.Errorf("--until, --clients, --without and --list are of one seed: give --seed"))
+				return badUse(fmt.Errorf("--until, --clients, --without and --list need --seed"))
 			}
 			from, to, err := span(seeds)
 			if err != nil {
@@ -58,14 +60,14 @@ A seed that breaks anything is made smaller, and printed as the line that plays 
 		},
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&c.Seed, "seed", 1, "play this `seed`")
-	f.DurationVar(&c.Until, "until", 0, "stop at this virtual `instant`, such as 12.5s; 0: after a minute")
-	f.IntVar(&c.Clients, "clients", 0, "only the first `n` of the clients that the seed draws; 0: all")
-	f.StringVar(&without, "without", "", "leave out faults by their `numbers`, such as 1-3,7: see --list; default none")
-	f.StringVar(&seeds, "seeds", "", "play a range of seeds, `A..B`; default the one of --seed")
-	f.DurationVar(&forTime, "for", 0, "play seed after seed for this `time`, such as 10m; default the one seed")
-	f.IntVar(&shrink, "shrink", 60, "at most so many `runs` to make a case smaller")
-	f.BoolVar(&list, "list", false, "only list the faults that the seed draws")
+	f.Uint64Var(&c.Seed, "seed", 1, "`seed` to run")
+	f.DurationVar(&c.Until, "until", 0, "virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
+	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
+	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list)")
+	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`")
+	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
+	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
+	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
 	return cmd
 }
 
@@ -93,18 +95,18 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 		return nil
 	}
 	began := time.Now()
-	b, err := dst.Run(c)
+	r, err := dst.Run(c)
 	if err != nil {
 		return err
 	}
-	if b != nil {
-		return dst.Shrink(b, shrink)
+	if r.Violation != nil {
+		return dst.Shrink(r.Violation, shrink)
 	}
-	fmt.Fprintf(out, "%v: all is well, %s\n", c, speed(c.Duration(), time.Since(began)))
+	fmt.Fprintf(out, "%v: no violation, final state %016x, %s\n", c, r.Hash, speed(c.Duration(), time.Since(began)))
 	return nil
 }
 
-// speed says how much faster than life a virtual time was played. What a seed is played a second time for is not counted.
+// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
@@ -112,27 +114,27 @@ func speed(virtual, spent time.Duration) string {
 func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
 	began, said, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {
-		b, err := dst.Run(dst.Case{Seed: seed})
+		r, err := dst.Run(dst.Case{Seed: seed})
 		if err != nil {
 			return err
 		}
 		n++
-		if b != nil {
+		if r.Violation != nil {
 			broken++
-			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(b, shrink).Error())
+			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, shrink).Error())
 		}
 		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
 		if over || time.Since(said) > 10*time.Second {
 			said = time.Now()
 			spent := time.Since(began)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d of them broke something\n", n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n", n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
 		}
 		if over {
 			break
 		}
 	}
 	if broken > 0 {
-		return fmt.Errorf("%d of %d seeds broke something", broken, n)
+		return fmt.Errorf("%d of %d seeds violate an invariant", broken, n)
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ import (
 type previewFlags struct {
 	arena, mode, content string
 	players, rate        int
+	duration, delay      time.Duration
 	receipts             int // of shots, that the lobby keeps
-	seconds, delay, loss float64
+	loss                 float64
 	seed                 uint64
 	real                 bool
 	traces               []string
@@ -40,25 +41,25 @@ func newPreview() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preview",
 		Short: "Play a match with its server and all its clients in this process, and compare their worlds",
-		Long: `preview runs a lobby and its players in one process, over links in memory and in virtual time: no socket, no key, and the same
-match for the same flags. It shows what the first player reads, and ends with the scoreboard, and with whether every client's world
-was the server's, by hashes of every snapshot. The exit code is 1 if one was not.
+		Long: `preview runs a lobby and its players in one process, in virtual time, over links in memory: no socket, no key, and
+the same match for the same flags. It prints the messages of the first player, the score board, and a comparison of
+every client's snapshots with the server's state by hash. The exit code is 1 if any differs.
 
-  tickrate preview --players 16 --mode assault --map town:16:7 --seconds 120
-  tickrate preview --real --delay 40 --loss 0.02`,
+  tickrate sim preview --players 16 --mode assault --map town:16:7 --duration 2m
+  tickrate sim preview --real-time --delay 40ms --loss 0.02`,
 		Args: moreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return preview(c, f) },
 	}
 	fl := c.Flags()
 	fl.IntVar(&f.players, "players", 8, fmt.Sprintf("`number` of players, 1 to %d", maxPreview))
-	fl.StringVar(&f.arena, "map", "arena-16", "`map`, as serve --arena")
+	fl.StringVar(&f.arena, "map", "arena-16", "`map`: a name, a file, or gen:PLAYERS:SEED")
 	fl.StringVar(&f.mode, "mode", "deathmatch", modeUsage)
 	fl.StringVar(&f.content, "content", "", contentUsage)
-	fl.Float64Var(&f.seconds, "seconds", 60, "`seconds` of the match, 1 to 36000")
+	fl.DurationVar(&f.duration, "duration", time.Minute, "`length` of the match, 1s to 10h")
 	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
-	fl.Float64Var(&f.delay, "delay", 0, "`milliseconds` on each link, each way, 0 to 1000")
-	fl.Float64Var(&f.loss, "loss", 0, "`share` of datagrams that each link loses, 0 to 0.5")
-	fl.BoolVar(&f.real, "real", false, "as long as it takes, in place of as fast as can be")
+	fl.DurationVar(&f.delay, "delay", 0, "one-way `delay` of each link, 0 to 1s")
+	fl.Float64Var(&f.loss, "loss", 0, "`share` of datagrams lost on each link, 0 to 0.5")
+	fl.BoolVar(&f.real, "real-time", false, "play at the speed of the clock instead of as fast as possible")
 	playFlags(c, &f.seed, &f.traces)
 	return c
 }
@@ -69,10 +70,10 @@ func (f *previewFlags) check() error {
 		return fmt.Errorf("%d players: expected 1 to %d", f.players, maxPreview)
 	case f.rate > 1000 || !tick.Rate(f.rate).Valid():
 		return fmt.Errorf("rate %d Hz: expected %d to %d", f.rate, tick.MinRate, tick.MaxRate)
-	case !(f.seconds >= 1 && f.seconds <= 36000): // NaN is neither
-		return fmt.Errorf("%g seconds: expected 1 to 36000", f.seconds)
-	case !(f.delay >= 0 && f.delay <= 1000):
-		return fmt.Errorf("--delay %g: expected 0 to 1000 ms", f.delay)
+	case f.duration < time.Second || f.duration > 10*time.Hour:
+		return fmt.Errorf("--duration %v: expected 1s to 10h", f.duration)
+	case f.delay < 0 || f.delay > time.Second:
+		return fmt.Errorf("--delay %v: expected 0 to 1s", f.delay)
 	case !(f.loss >= 0 && f.loss <= 0.5):
 		return fmt.Errorf("--loss %g: expected 0 to 0.5", f.loss)
 	}
@@ -115,7 +116,7 @@ func (f *previewFlags) open() (*lobbysim.Sim, error) {
 	}
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
-		Link: impair.Profile{Loss: f.loss, Delay: time.Duration(f.delay * float64(time.Millisecond))},
+		Link: impair.Profile{Loss: f.loss, Delay: f.delay},
 		Lobby: server.Config{
 			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, Receipts: f.receipts,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game},
@@ -136,7 +137,7 @@ type previewing struct {
 func (p *previewing) run(ctx context.Context, f previewFlags) error {
 	clock := pace.New()
 	begin := clock.Now()
-	for end := seconds(f.seconds); p.Now() < end && ctx.Err() == nil; {
+	for end := f.duration; p.Now() < end && ctx.Err() == nil; {
 		if err := p.Step(); err != nil {
 			return err
 		}
