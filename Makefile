@@ -60,7 +60,7 @@ hours: ## ten virtual hours on a clean link, without a misprediction
 # What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
 DSTFOR ?= 10m
 dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
-	bin/tickrate dst --for $(DSTFOR)
+	bin/tickrate sim dst --for $(DSTFOR)
 
 planted: ## the simulator's own test: bugs that are planted in the code are found within 200 seeds each
 	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst

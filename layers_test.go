@@ -47,8 +47,8 @@ var layers = []layer{
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/planted internal/ratelimit crypto"},
-	{pkg: "netio/wire", may: "internal/planted compress/bitio"},
-	{pkg: "netio/session", may: "internal/planted netio/wire"},
+	{pkg: "netio/packet", may: "internal/planted"},
+	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche internal/planted", tests: "vek"},
@@ -79,14 +79,14 @@ var layers = []layer{
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
-	{pkg: "server/console", may: "netio/wire"},
-	{pkg: "server/chat", may: "internal/planted", tests: "netio/wire"},
+	{pkg: "server/console", may: "protocol"},
+	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
-	{pkg: "client", may: "internal/planted netio/netcode netio/session netio/wire ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
+	{pkg: "client", may: "internal/planted netio/netcode netio/packet protocol ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
 		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
@@ -99,10 +99,10 @@ var layers = []layer{
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
-	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/wire bench/swarm sim/arena sim/ghost ecs/tick",
+	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/ghost ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
-	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/session " +
-		"netio/wire server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
+	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
+		"protocol server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},

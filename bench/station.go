@@ -15,7 +15,7 @@ var stations = []struct{ name, takes string }{
 	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
 	{"Codec size and speed", "ecs/snapshot ecs/schema sim/ghost compress/"},
 	{"Receive and send", "netio netio/impair"},
-	{"Session crypto", "netio/netcode netio/session"},
+	{"Session crypto", "netio/netcode netio/packet"},
 	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Things,Receipts sim server"},
 	{"Many lobbies per core", "bench/lobbysim:Lobbies"},
 	{"Everything else", "/"},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -26,8 +26,8 @@ type Account struct {
 	seal      struct{ prefix, sequence, tag uint64 } // all of these in bytes
 	kinds     [16]uint64
 	refused   [netcode.NumDrops]uint64
-	dropped   [wire.NumDrops]uint64
-	pack      wire.Meter
+	dropped   [packet.NumDrops]uint64
+	pack      packet.Meter
 	head      struct{ section, tick, flags, things uint64 }
 	undecoded uint64
 
@@ -74,7 +74,7 @@ func (a *Account) take(c *Client, datagram, pack []byte, err error) {
 	a.seal.prefix++
 	a.seal.sequence += uint64(sequence)
 	a.seal.tag += uint64(len(datagram) - 1 - sequence - len(pack))
-	if why, ok := err.(wire.Drop); ok {
+	if why, ok := err.(packet.Drop); ok {
 		a.dropped[why] += uint64(len(pack))
 		return
 	}
@@ -152,8 +152,8 @@ func (a *Account) Cells(dst []Cell) []Cell {
 		add("session", netcode.Kind(k).String(), "handshake", 8*n)
 	}
 	for p, n := range a.pack {
-		component, field := wire.Part(p).Name()
-		add(component, field, wire.Part(p).Reason(), 8*n)
+		component, field := packet.Part(p).Name()
+		add(component, field, packet.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*a.head.section)
 	add("snapshot", "tick", "head", 8*a.head.tick)
@@ -171,7 +171,7 @@ func (a *Account) Cells(dst []Cell) []Cell {
 		add("refused", "datagram", netcode.Drop(d).String(), 8*n)
 	}
 	for d, n := range a.dropped {
-		add("refused", "package", wire.Drop(d).String(), 8*n)
+		add("refused", "package", packet.Drop(d).String(), 8*n)
 	}
 	add("refused", "rows", "undecoded", 8*a.undecoded)
 	return dst

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -14,18 +15,18 @@ import (
 // more: we get what the new Welcome names, as at the beginning, and say Ready again. Meanwhile we are Connecting. Session, round trip,
 // the server's clock and what was said stay.
 func (c *Client) elsewhere(now time.Duration, raw []byte) error {
-	world, event, err := wire.ParseElsewhere(raw)
+	world, event, err := protocol.ParseElsewhere(raw)
 	if err != nil {
 		return err
 	}
-	w, err := wire.ParseWelcome(event)
-	if err != nil || world != wire.NextWorld(c.world) || w.Tick < c.welcome.Tick {
-		return wire.DropEvents
+	w, err := protocol.ParseWelcome(event)
+	if err != nil || world != protocol.NextWorld(c.world) || w.Tick < c.welcome.Tick {
+		return packet.DropEvents
 	}
 	if c.restless.often(now) {
 		c.end(Lost, 0, errRestless)
 		c.dial.Disconnect(now, &c.out)
-		return wire.DropEvents
+		return packet.DropEvents
 	}
 	c.world, c.owed = world, nil
 	c.stats.Worlds++
@@ -77,8 +78,8 @@ func (c *Client) World() uint8 { return c.world }
 // queueHere queues an event about the world that we are in or load.
 func (c *Client) queueHere(event []byte) {
 	if c.world != 0 {
-		var about [2 + wire.MaxReady]byte
-		event = append(wire.AppendElsewhere(about[:0], c.world), event...)
+		var about [2 + protocol.MaxReady]byte
+		event = append(protocol.AppendElsewhere(about[:0], c.world), event...)
 	}
 	if len(c.owed) > 0 || c.peer.Queue(event) != nil { // what was said before the map changed may fill the queue
 		c.owed = append(c.owed, bytes.Clone(event))

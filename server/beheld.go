@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -31,13 +31,13 @@ func newBeholder(slots int) beholder {
 func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
 	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
 	if err != nil {
-		return wire.DropCommands
+		return packet.DropCommands
 	}
 	if pledges {
 		g.pledges.Take(l.window[0].Tick, delay, l.match.Tick()+1)
 	}
 	if len(list) > 0 {
-		h, _, err := wire.ParseHeader(pack)
+		h, _, err := packet.ParseHeader(pack)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -107,8 +107,8 @@ func (g *guest) lacks(l *Lobby, bits int) bool {
 
 // Sizes that a budget is reckoned with.
 const (
-	sealBytes    = 1 + 4 + 16                                                               // of a datagram, until its sequence takes more than 4 bytes
-	packageBytes = sealBytes + wire.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + levelBytes // a package after the first, without rows
+	sealBytes    = 1 + 4 + 16                                                                 // of a datagram, until its sequence takes more than 4 bytes
+	packageBytes = sealBytes + packet.HeaderSize + 1 + 9 + snapshot.RunBytes + 1 + levelBytes // a package after the first, without rows
 )
 
 var (
@@ -129,8 +129,8 @@ func fieldBits(s schema.Schema) (n int) {
 // bytes. Packages after the first take their part; as groups are not split, each may end short of full.
 func rowBits(bytes, head int) int {
 	bytes -= sealBytes + head
-	if over := bytes - (wire.MaxPackage - head - groupBytes()); over > 0 {
-		bytes -= (over/(wire.MaxPackage-packageBytes-groupBytes()) + 1) * packageBytes
+	if over := bytes - (packet.MaxPackage - head - groupBytes()); over > 0 {
+		bytes -= (over/(packet.MaxPackage-packageBytes-groupBytes()) + 1) * packageBytes
 	}
 	return 8 * bytes
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/internal/ratelimit"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -17,7 +17,7 @@ import (
 // fragment at most, and all together no more than their bucket gives: who comes in costs no spike, however many come.
 type contents struct {
 	packed  bool
-	parcels [3][]byte // by wire.Content; nil if it is too large to be sent
+	parcels [3][]byte // by protocol.Content; nil if it is too large to be sent
 	bucket  ratelimit.Bucket
 	waiting int // guests who have asked and are not ready
 	next    int // in live: whose turn it is
@@ -34,9 +34,9 @@ func (l *Lobby) Prepare() {
 		return
 	}
 	c.packed = true
-	c.parcels[wire.ContentArena] = arenaParcel(l.cfg.Arena)
-	if c.parcels[wire.ContentModel] == nil {
-		c.parcels[wire.ContentModel] = modelParcel(l.cfg.Models)
+	c.parcels[protocol.ContentArena] = arenaParcel(l.cfg.Arena)
+	if c.parcels[protocol.ContentModel] == nil {
+		c.parcels[protocol.ContentModel] = modelParcel(l.cfg.Models)
 	}
 }
 
@@ -45,35 +45,35 @@ func modelParcel(m ghost.Models) []byte {
 	if m == ghost.Trained() {
 		return trainedParcel()
 	}
-	return parcel(wire.ContentModel, m.Append(nil))
+	return parcel(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedParcel = sync.OnceValue(func() []byte { return parcel(wire.ContentModel, ghost.Trained().Append(nil)) })
+var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, ghost.Trained().Append(nil)) })
 
 // arenaParcel packs an arena.
 func arenaParcel(a *arena.Arena) []byte {
 	var file bytes.Buffer
 	_ = a.Save(&file) // a buffer takes all
-	return parcel(wire.ContentArena, file.Bytes())
+	return parcel(protocol.ContentArena, file.Bytes())
 }
 
 // parcel packs a content, nil if it is too large to be sent.
-func parcel(what wire.Content, raw []byte) []byte {
-	if len(raw) > wire.MaxContent {
+func parcel(what protocol.Content, raw []byte) []byte {
+	if len(raw) > protocol.MaxContent {
 		return nil
 	}
 	method, packed := dict.Pack(raw)
-	if wire.ParcelHead+len(packed) > session.MaxBlobSize {
+	if protocol.ParcelHead+len(packed) > packet.MaxBlobSize {
 		return nil
 	}
-	p := wire.Parcel{Content: what, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
+	p := protocol.Parcel{Content: what, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
 	return p.Append(nil)
 }
 
 // fetch takes a guest's request for content: each once in a session. What cannot be sent ends the session as if the guest had
 // not asked.
-func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
-	if what == wire.ContentKillcam {
+func (l *Lobby) fetch(now time.Duration, g *guest, what protocol.Content) {
+	if what == protocol.ContentKillcam {
 		l.camera(now, g)
 		return
 	}
@@ -90,14 +90,14 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
 		}
 		g.fetched |= 1 << what
 		if g.peer.SendBlob(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
-			l.dismiss(now, g, wire.ReasonArena)
+			l.dismiss(now, g, packet.ReasonArena)
 			return
 		}
 		l.Stats.Count[Fetches].Inc()
-	case what == wire.ContentModel:
-		l.explain(now, g, wire.ReasonModel)
+	case what == protocol.ContentModel:
+		l.explain(now, g, packet.ReasonModel)
 	default:
-		l.dismiss(now, g, wire.ReasonArena)
+		l.dismiss(now, g, packet.ReasonArena)
 	}
 }
 
@@ -128,8 +128,8 @@ func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
 		return 0
 	}
 	pack, _ := g.peer.Append(now, l.drafts.next())
-	pack = g.peer.AppendEvents(pack, wire.MaxSections-session.FragmentRoom)
-	pack = g.peer.AppendBlob(pack, session.FragmentRoom)
+	pack = g.peer.AppendEvents(pack, packet.MaxSections-packet.FragmentRoom)
+	pack = g.peer.AppendBlob(pack, packet.FragmentRoom)
 	l.dispatch(now, g, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
 	l.Stats.Count[ContentBytes].Add(uint64(n))

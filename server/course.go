@@ -7,7 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -60,8 +60,8 @@ func (l *Lobby) Travel(c Course) error {
 		return errNoLoad
 	case v.poll != nil:
 		return fmt.Errorf("on the way to %s on %s already: wait for that", v.to.Mode, v.to.Map)
-	case !wire.ValidText([]byte(c.Map), maxCourse) || !wire.ValidText([]byte(c.Mode), wire.MaxModeName):
-		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", c.Map, c.Mode, maxCourse, wire.MaxModeName)
+	case !protocol.ValidText([]byte(c.Map), maxCourse) || !protocol.ValidText([]byte(c.Mode), protocol.MaxModeName):
+		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", c.Map, c.Mode, maxCourse, protocol.MaxModeName)
 	}
 	poll, err := l.cfg.Load(c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	next.match.Follow(old)
 	l.move(next)
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
-	l.contents.parcels[wire.ContentArena] = g.parcel
+	l.contents.parcels[protocol.ContentArena] = g.parcel
 	l.voyage.began = old.Tick()
 	l.social.room.Round(now)
 	for _, slot := range l.away {
@@ -160,9 +160,9 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.carry(now, int(slot))
-		g.world = wire.NextWorld(g.world)
+		g.world = protocol.NextWorld(g.world)
 		w := l.welcome(g)
-		l.hears(now, g, w.Append(wire.AppendElsewhere(l.event[:0], g.world)))
+		l.hears(now, g, w.Append(protocol.AppendElsewhere(l.event[:0], g.world)))
 	}
 	l.resettle()
 	l.Stats.Count[Changes].Inc()
@@ -257,7 +257,7 @@ func (l *Lobby) resettle() {
 			if row.Name != "" {
 				s.strike(slot)
 			}
-			*row = wire.RosterRow{}
+			*row = protocol.RosterRow{}
 			continue
 		}
 		row.NetID = uint32(l.guests[slot].id)

@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -245,7 +246,7 @@ func TestRow14BadMap(t *testing.T) {
 		t.Errorf("status says %s", text)
 	}
 	for i, g := range []Ground{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
-		{Arena: ground(), Name: strings.Repeat("x", wire.MaxArenaName+1)}} {
+		{Arena: ground(), Name: strings.Repeat("x", protocol.MaxArenaName+1)}} {
 		if err := b.lobby.Change(b.now, g); err == nil {
 			t.Errorf("ground %d was taken", i)
 		}
@@ -293,7 +294,7 @@ func TestRow14OldPackages(t *testing.T) {
 	if g.ready || g.acked != 0 || g.holds != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
 		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.ready, g.acked, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
 	}
-	heard := func() (w wire.Welcome) {
+	heard := func() (w protocol.Welcome) {
 		for range 10 {
 			if n := len(c.hear()); n != 0 {
 				t.Fatalf("%d snapshots before the Ready", n)
@@ -301,11 +302,11 @@ func TestRow14OldPackages(t *testing.T) {
 			c.say()
 			l.tick()
 		}
-		world, event, err := wire.ParseElsewhere(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseElsewhere(c.events[len(c.events)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
-		w, err = wire.ParseWelcome(event)
+		w, err = protocol.ParseWelcome(event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,9 +316,9 @@ func TestRow14OldPackages(t *testing.T) {
 	if w.Tick != uint32(from) || w.NetID != uint32(g.id) || w.ArenaName != "arena-64" || w.ArenaHash != next.Hash() {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
-	before := c.seal(c.pack(c.commands(1)...))          // made before the Ready, comes behind it
-	c.queue(ready.Append(wire.AppendElsewhere(nil, 2))) // of a world that never was
-	c.queue(ready.Append(wire.AppendElsewhere(nil, 1)))
+	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
+	c.queue(ready.Append(protocol.AppendElsewhere(nil, 2))) // of a world that never was
+	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
 	c.say()
 	l.tick()
 	if !g.ready {
@@ -343,7 +344,7 @@ func TestRow14OldPackages(t *testing.T) {
 		c.play()
 		l.tick()
 	}
-	if why, closed := late.peer.Closed(); !closed || why != wire.ReasonTimeout || l.count(Dismissed) != 1 || l.lobby.Phase() != PhaseActive {
+	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout || l.count(Dismissed) != 1 || l.lobby.Phase() != PhaseActive {
 		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed, l.count(Dismissed), l.lobby.Phase())
 	}
 }

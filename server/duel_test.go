@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -181,7 +181,7 @@ func (d *duellist) forge(pack []byte) []byte {
 	if d.trick < fakeRTT {
 		return pack
 	}
-	h, rest, err := wire.ParseHeader(pack)
+	h, rest, err := packet.ParseHeader(pack)
 	if err != nil {
 		d.lab.t.Fatal(err)
 	}

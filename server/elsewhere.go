@@ -1,17 +1,20 @@
 package server
 
-import "github.com/tickrate/tickrate/netio/wire"
+import (
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+)
 
 // elsewhere takes an event about a world of which the guest was told, and returns what it says; nil if it is about one that is over,
 // or of a world that has no number while the guest is in one.
 func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
 	world := uint8(0)
-	if event[0] == wire.TagElsewhere {
+	if event[0] == protocol.TagElsewhere {
 		var err error
-		if world, event, err = wire.ParseElsewhere(event); err != nil {
+		if world, event, err = protocol.ParseElsewhere(event); err != nil {
 			return nil
 		}
-	} else if event[0] != wire.TagReady && event[0] != wire.TagFetch {
+	} else if event[0] != protocol.TagReady && event[0] != protocol.TagFetch {
 		return event
 	}
 	if world != g.world {
@@ -27,7 +30,7 @@ func (g *guest) here(data []byte) bool {
 	if g.world == 0 || g.settled {
 		return true
 	}
-	h, _, err := wire.ParseHeader(data)
+	h, _, err := packet.ParseHeader(data)
 	if err != nil || !g.ready || g.first == 0 {
 		return false
 	}

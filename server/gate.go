@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -47,7 +47,7 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 	case netcode.EventKick:
 		l.Stats.Count[Kicked].Inc()
 		if g := l.guestOf(e.Client); g != nil { // else the gate's next Update ends it
-			l.dismiss(now, g, wire.ReasonKicked)
+			l.dismiss(now, g, packet.ReasonKicked)
 		}
 	case netcode.EventDisconnect, netcode.EventExhausted:
 		if g := l.guestOf(e.Client); g != nil {
@@ -84,7 +84,7 @@ func (l *Lobby) admit(now time.Duration) {
 	for len(l.arrivals) > 0 {
 		client := int(l.arrivals[0])
 		s, ok := l.gate.Session(client)
-		watches := ok && wire.Spectates(s.UserData[:])
+		watches := ok && protocol.Spectates(s.UserData[:])
 		if !ok { // gone before it got a player
 			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 			continue
@@ -127,14 +127,14 @@ func (l *Lobby) join(watches bool) netid.ID {
 
 // noPlace says why somebody cannot wait for a place either, who is not g, back from absence: 0 if there is one, or one will be free
 // with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
-func (l *Lobby) noPlace(g *guest, watches bool) wire.Reason {
+func (l *Lobby) noPlace(g *guest, watches bool) packet.Reason {
 	switch {
 	case watches && l.shed >= ShedSpectators:
-		return wire.ReasonOverload
+		return packet.ReasonOverload
 	case g != nil || l.room(watches):
 		return 0
 	case watches || l.cfg.Spectators > 0 && l.leaving == 0 && len(l.away) == 0:
-		return wire.ReasonFull
+		return packet.ReasonFull
 	}
 	return 0
 }
@@ -162,9 +162,9 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 }
 
 // welcome is what a guest is told of what is played.
-func (l *Lobby) welcome(g *guest) wire.Welcome {
-	w := wire.Welcome{
-		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
+func (l *Lobby) welcome(g *guest) protocol.Welcome {
+	w := protocol.Welcome{
+		Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
 		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
 		MaxPlayers: uint16(l.cfg.Players), ArenaHash: l.cfg.Arena.Hash(), ArenaName: l.cfg.ArenaName,
 	}
@@ -176,14 +176,14 @@ func (l *Lobby) welcome(g *guest) wire.Welcome {
 
 // ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
 // can say what differs, and sent away.
-func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
+func (l *Lobby) ready(now time.Duration, g *guest, r protocol.Ready) {
 	switch {
-	case r.Version != wire.Version:
-		l.dismiss(now, g, wire.ReasonVersion)
+	case r.Version != protocol.Version:
+		l.dismiss(now, g, packet.ReasonVersion)
 	case r.Schema != ghost.SchemaHash():
-		l.explain(now, g, wire.ReasonSchema)
+		l.explain(now, g, packet.ReasonSchema)
 	case r.Model != l.cfg.Models.Hash():
-		l.explain(now, g, wire.ReasonModel)
+		l.explain(now, g, packet.ReasonModel)
 	default:
 		l.served(g)
 		g.ready = true
@@ -198,12 +198,12 @@ func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
 const heardWithin = 2 * time.Second
 
 // explain queues the text of our schemas and model. Once it is heard, or time is up, the guest is dismissed.
-func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
+func (l *Lobby) explain(now time.Duration, g *guest, why packet.Reason) {
 	g.unlike, g.since = why, now
 	text := l.cfg.Models.AppendText(nil)
 	for len(text) > 0 {
-		n := min(len(text), session.MaxEventSize-1)
-		if g.peer.Queue(append([]byte{wire.TagSchemas}, text[:n]...)) != nil {
+		n := min(len(text), packet.MaxEventSize-1)
+		if g.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
 			return // more than an honest build has; the reason must do
 		}
 		text = text[n:]
@@ -225,17 +225,17 @@ func (l *Lobby) expire(now time.Duration) {
 			l.dismiss(now, g, g.unlike)
 			i--
 		case g.overdue(now):
-			l.dismiss(now, g, wire.ReasonTimeout)
+			l.dismiss(now, g, packet.ReasonTimeout)
 			i--
 		}
 	}
 }
 
 // dismiss ends a guest's session and tells it why, often enough that the loss of a few datagrams does not matter.
-func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
+func (l *Lobby) dismiss(now time.Duration, g *guest, why packet.Reason) {
 	if l.connected(g) {
-		var pack [wire.HeaderSize + 2]byte
-		for range session.CloseRepeats {
+		var pack [packet.HeaderSize + 2]byte
+		for range packet.CloseRepeats {
 			p, _ := g.peer.Append(now, pack[:0])
 			l.dispatch(now, g, g.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
@@ -319,7 +319,7 @@ func (l *Lobby) unseat(slot int32) {
 }
 
 // Close tells every guest why the lobby ends and admits nobody any more.
-func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error {
+func (l *Lobby) Close(now time.Duration, conn netio.Conn, why packet.Reason) error {
 	for more := true; more; {
 		var err error
 		if more, err = l.closeSome(now, conn, why); err != nil {
@@ -334,7 +334,7 @@ const closeGuests = 50
 
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
 // twenty of one guest lie side by side.
-func (l *Lobby) closeSome(now time.Duration, conn netio.Conn, why wire.Reason) (more bool, err error) {
+func (l *Lobby) closeSome(now time.Duration, conn netio.Conn, why packet.Reason) (more bool, err error) {
 	l.gate.Refuse()
 	for n := 0; len(l.live) > 0; n++ {
 		if n == closeGuests {

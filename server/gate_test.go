@@ -10,8 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -209,7 +208,7 @@ func TestTakeover(t *testing.T) {
 	now := c.conn
 	c.conn = conn
 	c.received()
-	p, err := was.Seal(l.now, make([]byte, wire.HeaderSize), nil)
+	p, err := was.Seal(l.now, make([]byte, packet.HeaderSize), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -535,7 +534,7 @@ func TestCloseTellsArrivals(t *testing.T) {
 	if len(l.lobby.arrivals) != 1 || l.lobby.gate.Connected() != 1 {
 		t.Fatalf("%d wait", len(l.lobby.arrivals))
 	}
-	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
+	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
@@ -552,8 +551,8 @@ func TestCloseInParts(t *testing.T) {
 	}
 	for parts := 1; ; parts++ {
 		sent := l.count(Sent)
-		more, err := l.lobby.closeSome(l.now, l.conn, wire.ReasonClosing)
-		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*session.CloseRepeats {
+		more, err := l.lobby.closeSome(l.now, l.conn, packet.ReasonClosing)
+		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*packet.CloseRepeats {
 			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
 		}
 		told := 0

@@ -11,8 +11,7 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -31,7 +30,7 @@ type guest struct {
 	late    bool           // its bucket was empty when its last snapshot was due
 	asked   bool           // it cannot decode what it gets and wants to begin anew
 	addr    netip.AddrPort // where it is now
-	peer    *session.Peer
+	peer    *packet.Peer
 	tracker *snapshot.Tracker     // which public rows it holds
 	shown   *snapshot.Held        // and held when it made its commands
 	owner   *snapshot.OwnerWriter // its own rows, and which of them it holds
@@ -82,8 +81,8 @@ type guest struct {
 	away     time.Duration // when it timed out, if it is absent
 	loads    time.Duration // since when it loads what is played
 	supplied time.Duration // when something was last due to it of what it fetches
-	fetched  uint8         // bit n: it has asked for wire.Content n
-	unlike   wire.Reason   // its Ready did not match ours in this
+	fetched  uint8         // bit n: it has asked for protocol.Content n
+	unlike   packet.Reason // its Ready did not match ours in this
 }
 
 // open begins a session for the player of a guest, in the memory of the one before.
@@ -94,7 +93,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 		eyes.Reset()
 		clear(g.fights)
 	}
-	peer.Reset(now, session.Config{})
+	peer.Reset(now, packet.Config{})
 	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, shown: shown, owner: owner, inputs: g.inputs,
 		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: newBucket(l.cfg.Kbps),
 		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}

@@ -15,12 +15,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
+	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -84,7 +84,7 @@ type Host struct {
 	registry       *prometheus.Registry
 	marker         *marker
 
-	dropped    [wire.NumDrops]uint64 // as far as they were logged
+	dropped    [packet.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
 
@@ -241,9 +241,9 @@ func (h *Host) farewell(pacer *pace.Pacer, ended error) (err error) {
 			err = fmt.Errorf("not every player was told: %v", fault)
 		}
 	}()
-	why := wire.ReasonClosing
+	why := packet.ReasonClosing
 	if errors.Is(ended, errFault) {
-		why = wire.ReasonFault
+		why = packet.ReasonFault
 	}
 	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
 		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
@@ -257,7 +257,7 @@ func (h *Host) watch(wall time.Time) {
 	s := &h.lobby.Stats
 	h.logDrops(now, h.lobby.gate.Counters())
 	for i := range s.Drops {
-		why, n := wire.Drop(i), s.Drops[i].Load()
+		why, n := packet.Drop(i), s.Drops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
 		h.dropped[i] = n
 	}

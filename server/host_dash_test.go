@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -215,7 +215,7 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 			t.Errorf("%d: %d mispredictions, want %d", i, g.missed, told.want)
 		}
 	}
-	if l.lobby.Stats.Drops[wire.DropSection].Load() != 0 {
+	if l.lobby.Stats.Drops[packet.DropSection].Load() != 0 {
 		t.Error("a package was dropped")
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ratelimit"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -127,12 +127,12 @@ func (l *Lobby) develop() []byte {
 		return nil
 	}
 	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, session.MaxBlobSize-wire.ParcelHead)
+	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxBlobSize-protocol.ParcelHead)
 	if len(reel) == 0 {
 		l.Stats.Count[KillcamsTooLong].Inc()
 		return nil
 	}
-	p := wire.Parcel{Content: wire.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
+	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
 	return p.Append(nil)
 }
 
@@ -151,7 +151,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 			continue
 		}
 		pack, _ := g.peer.Append(now, l.drafts.next())
-		pack = g.peer.AppendBlob(pack, session.FragmentRoom)
+		pack = g.peer.AppendBlob(pack, packet.FragmentRoom)
 		l.dispatch(now, g, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
 		l.Stats.Count[ContentBytes].Add(uint64(n))

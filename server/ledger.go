@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -36,9 +36,9 @@ var sectionNames = [NumSections]string{"seal", "session", "package", "events", "
 func (s Section) String() string { return sectionNames[s] }
 
 // sectionOf is by part of a package.
-var sectionOf = func() (of [wire.NumParts]Section) {
+var sectionOf = func() (of [packet.NumParts]Section) {
 	for p := range of {
-		component, _ := wire.Part(p).Name()
+		component, _ := packet.Part(p).Name()
 		of[p] = Section(slices.Index(sectionNames[:], component))
 	}
 	return of
@@ -92,7 +92,7 @@ type ledger struct {
 	now   Ledger // but for its cells
 	seal  struct{ prefix, sequence, tag uint64 }
 	kinds [16]uint64 // all of these in bytes
-	parts wire.Meter
+	parts packet.Meter
 	head  struct{ section, tick, flags, things uint64 }
 	odd   uint64 // bytes that could not be read: anything but 0 is a bug
 
@@ -105,7 +105,7 @@ type ledger struct {
 }
 
 // mostCells is more than there can be.
-const mostCells = 16 + int(wire.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
+const mostCells = 16 + int(packet.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
 
 func (k *ledger) init(every int) {
 	k.now.Every, k.random, k.left, k.unseen = max(every, 0), seedStride, 1, 1
@@ -167,12 +167,12 @@ type cuts struct {
 // into adds a package's bytes, and its datagram's, to their sections.
 func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
 	n[SectionSeal] += uint64(datagram - pack)
-	n[SectionPackage] += wire.HeaderSize
+	n[SectionPackage] += packet.HeaderSize
 	if c.rows == 0 {
-		n[SectionEvents] += uint64(pack - wire.HeaderSize)
+		n[SectionEvents] += uint64(pack - packet.HeaderSize)
 		return
 	}
-	n[SectionEvents] += uint64(c.events - wire.HeaderSize)
+	n[SectionEvents] += uint64(c.events - packet.HeaderSize)
 	n[SectionSnapshot] += uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(pack-int(c.rows))
 	n[SectionOwner] += uint64(c.owner - c.head)
 	n[SectionThing] += uint64(c.things - c.owner - c.thingsHead)
@@ -259,10 +259,10 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 
 // pack accounts for a package without a snapshot that has just been sealed.
 func (k *ledger) pack(pack, datagram []byte) {
-	var parts wire.Meter
+	var parts packet.Meter
 	var n [NumSections]uint64
 	if rest, err := parts.Package(pack); err != nil || len(rest) > 0 {
-		parts = wire.Meter{wire.PartSequence: uint64(len(pack))} // it is none of ours
+		parts = packet.Meter{packet.PartSequence: uint64(len(pack))} // it is none of ours
 	}
 	for p, bytes := range parts {
 		n[sectionOf[p]] += bytes
@@ -298,8 +298,8 @@ func (k *ledger) cells(dst []Cell) []Cell {
 		}
 	}
 	for p, n := range k.parts {
-		component, field := wire.Part(p).Name()
-		add(component, field, wire.Part(p).Reason(), 8*n)
+		component, field := packet.Part(p).Name()
+		add(component, field, packet.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*k.head.section)
 	add("snapshot", "tick", "head", 8*k.head.tick)

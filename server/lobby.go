@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
@@ -89,7 +89,7 @@ const (
 const MaxReceipts = 1 << 16
 
 // MaxPlayers is the most players that one lobby takes.
-const MaxPlayers = wire.MaxPlayers
+const MaxPlayers = protocol.MaxPlayers
 
 // MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
 const MaxInterval = 20
@@ -110,7 +110,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Players += c.Spectators // from here on: slots of the match
 	c.Gate.Clients = c.Players
 	if c.Gate.ProtocolID == 0 {
-		c.Gate.ProtocolID = wire.ProtocolID
+		c.Gate.ProtocolID = protocol.ProtocolID
 	}
 	if c.Gate.PacketsPerSecond == 0 {
 		c.Gate.PacketsPerSecond = 2 * int(c.Rules.Rate) // a client sends a datagram a tick
@@ -157,14 +157,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%d receipts of shots: expected 0 to %d", c.Receipts, MaxReceipts)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
-	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
-		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, wire.MaxArenaName)
-	case !wire.ValidText([]byte(c.Name), query.MaxText):
+	case c.ArenaName == "" || !protocol.ValidText([]byte(c.ArenaName), protocol.MaxArenaName):
+		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, protocol.MaxArenaName)
+	case !protocol.ValidText([]byte(c.Name), query.MaxText):
 		return c, fmt.Errorf("name %q: expected at most %d bytes of printable text", c.Name, query.MaxText)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return c, fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v", c.IdleWarn, c.IdleKick, maxIdle)
-	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !wire.ValidText([]byte(c.Rules.Game.Mode.Name), wire.MaxModeName)):
-		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, wire.MaxModeName)
+	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !protocol.ValidText([]byte(c.Rules.Game.Mode.Name), protocol.MaxModeName)):
+		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, protocol.MaxModeName)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
@@ -212,7 +212,7 @@ type Lobby struct {
 	cams     cams
 	round    round
 	voyage   voyage
-	usher    *session.Peer // of those who are turned away
+	usher    *packet.Peer // of those who are turned away
 
 	in, out  netio.Batch
 	opened   []netcode.Event // of the batch in hand
@@ -220,7 +220,7 @@ type Lobby struct {
 	post     netcode.Outbox // what the gate has to say
 	window   [sim.MaxWindow]sim.Command
 	beholder beholder
-	event    [wire.MaxWelcome]byte
+	event    [protocol.MaxWelcome]byte
 	ledger   ledger
 	load     load // of the snapshot that is being sent
 	posted   int  // bytes in out

@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
 		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != wire.ProtocolID ||
+		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != protocol.ProtocolID ||
 			cfg.Gate.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
@@ -101,7 +101,7 @@ func TestCountNames(t *testing.T) {
 	for d := netcode.DropNone + 1; d < netcode.NumDrops; d++ {
 		name(d.String())
 	}
-	for d := wire.DropNone + 1; d < wire.NumDrops; d++ {
+	for d := packet.DropNone + 1; d < packet.NumDrops; d++ {
 		name(d.String())
 	}
 	for i, c := range map[string]Count{"rx_datagrams": Received, "assert_amplification": Amplified, "unbalanced_ticks": Unbalanced,
@@ -136,7 +136,7 @@ func TestFull(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.guest()
-	want := wire.Welcome{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), NetID: 0x001, TickRate: 60,
+	want := protocol.Welcome{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), NetID: 0x001, TickRate: 60,
 		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)
@@ -165,7 +165,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && wire.SectionOf(pack[wire.HeaderSize:]) != wire.SectionEvents {
+			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionEvents {
 				t.Fatalf("before the Ready came %x", pack)
 			}
 			if pack != nil {
@@ -226,7 +226,7 @@ func TestReadyWithin(t *testing.T) {
 	l.tick()
 	late.hear()
 	why, closed := late.peer.Closed()
-	if !closed || why != wire.ReasonTimeout || late.closes != session.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(Dismissed) != 1 {
+	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(Dismissed) != 1 {
 		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(Dismissed))
 	}
 	l.ticks(2)
@@ -383,12 +383,12 @@ func TestClose(t *testing.T) {
 	c.ask(nil)
 	c.update()
 	l.tick()
-	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
+	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	for i, who := range []*caller{a, b} {
 		who.hear()
-		if why, closed := who.peer.Closed(); who.closes != session.CloseRepeats || !closed || why != wire.ReasonClosing || who.dial.State() != netcode.Disconnected {
+		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats || !closed || why != packet.ReasonClosing || who.dial.State() != netcode.Disconnected {
 			t.Errorf("%d heard %d goodbyes, %v; %v", i, who.closes, why, who.dial.State())
 		}
 	}
@@ -460,7 +460,7 @@ func (b *table) exchange() {
 	b.t.Helper()
 	for n, p := range b.players {
 		for _, d := range b.ends[n].received() {
-			if err := p.Receive(b.now, d); err != nil && err != wire.DropClosed && err != netcode.DropState { // what follows the end
+			if err := p.Receive(b.now, d); err != nil && err != packet.DropClosed && err != netcode.DropState { // what follows the end
 				b.t.Fatalf("client %d: %v", n, err)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // Reserve makes the memory of every place now: 94 KB each in a lobby of 64, 230 KB in one of 2000. Without it a place's is made in the
@@ -28,7 +28,7 @@ func (g *guest) furnish(c *Config) {
 	if g.peer != nil {
 		return
 	}
-	g.peer = new(session.Peer)
+	g.peer = new(packet.Peer)
 	g.tracker = snapshot.NewTracker((c.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(c.Interval))
 	g.shown = snapshot.NewHeld(c.Players)
 	g.tracker.Keep(g.shown)

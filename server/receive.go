@@ -6,7 +6,8 @@ import (
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -96,14 +97,14 @@ func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 		l.happened(now, e)
 		return false
 	}
-	err := error(wire.DropState)
+	err := error(packet.DropState)
 	if g := l.guestOf(e.Client); g != nil {
 		err = l.pack(now, g, e.Payload)
 	}
 	if err == nil {
 		return true
 	}
-	drop, ok := err.(wire.Drop)
+	drop, ok := err.(packet.Drop)
 	if !ok {
 		panic("server: a package was refused without a reason: " + err.Error())
 	}
@@ -144,7 +145,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	}
 	if _, closed := g.peer.Closed(); closed {
 		l.quit(now, g)
-	} else if wire.SectionOf(rest) == wire.SectionCommands {
+	} else if packet.SectionOf(rest) == packet.SectionCommands {
 		if !g.here(data) { // made on a map that is not played any more
 			l.Stats.Count[Elsewhere].Inc()
 			return nil
@@ -152,7 +153,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		return l.commands(g, data, rest[1:])
 	}
 	if len(rest) > 0 {
-		return wire.DropSection
+		return packet.DropSection
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 func (l *Lobby) commands(g *guest, pack, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
-		return wire.DropCommands
+		return packet.DropCommands
 	}
 	if err := l.arrived(g, pack, rest, n); err != nil {
 		return err
@@ -188,11 +189,11 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
-	} else if f, err := wire.ParseFetch(event); err == nil {
+	} else if f, err := protocol.ParseFetch(event); err == nil {
 		l.fetch(now, g, f.Content)
 	} else if l.talk(now, g, event) || l.watchAs(g, event) {
 		return
-	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
+	} else if r, err := protocol.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {
 		l.ready(now, g, r)

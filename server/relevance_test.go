@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -118,12 +118,12 @@ func (c *caller) aim(at *caller) sim.Command {
 
 // peerAcks returns what makes packages with sections whose header acknowledges nothing newer than it would now.
 func (c *caller) peerAcks() func(sections []byte) []byte {
-	was, _, err := wire.ParseHeader(c.pack())
+	was, _, err := packet.ParseHeader(c.pack())
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
 	return func(sections []byte) []byte {
-		h, rest, err := wire.ParseHeader(c.pack(sections...))
+		h, rest, err := packet.ParseHeader(c.pack(sections...))
 		if err != nil {
 			c.lab.t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -24,13 +24,13 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	c.play()
 	l.tick()
 	for id := range 256 {
-		switch wire.Section(id) {
-		case wire.SectionEvents, wire.SectionNotes, wire.SectionFragment, wire.SectionCommands, wire.SectionClose:
+		switch packet.Section(id) {
+		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
 			want, acked := l.account(), c.guest().acked
-			want.add([]error{wire.DropSection, wire.DropSection, wire.DropCommands}[i], 1) // what follows commands is theirs
+			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1) // what follows commands is theirs
 			c.hear()
 			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
@@ -43,7 +43,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		t.Errorf("nothing was acked since tick %d", c.guest().acked)
 	}
 	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
-		why := [...]wire.Drop{wire.DropSection, wire.DropSection, wire.DropCommands}[i]
+		why := [...]packet.Drop{packet.DropSection, packet.DropSection, packet.DropCommands}[i]
 		before := l.dropped(why)
 		c.hear()
 		c.say(order...)
@@ -55,7 +55,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	c.hear()
 	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
-	if l.dropped(wire.DropFragment) != 1 {
+	if l.dropped(packet.DropFragment) != 1 {
 		t.Errorf("a fragment: %v", l.account())
 	}
 	c.queue([]byte{sim.AskResync})
@@ -78,13 +78,13 @@ func TestRow22SchemaByHash(t *testing.T) {
 	l := newLab(t, Config{})
 	control := l.guest()
 	for i, c := range []struct {
-		change func(*wire.Ready)
-		want   wire.Reason
+		change func(*protocol.Ready)
+		want   packet.Reason
 	}{
-		{func(r *wire.Ready) { r.Schema++ }, wire.ReasonSchema},
-		{func(r *wire.Ready) { r.Model++ }, wire.ReasonModel},
-		{func(r *wire.Ready) { r.Version++ }, wire.ReasonVersion},
-		{func(r *wire.Ready) { r.Schema++; r.Model++ }, wire.ReasonSchema},
+		{func(r *protocol.Ready) { r.Schema++ }, packet.ReasonSchema},
+		{func(r *protocol.Ready) { r.Model++ }, packet.ReasonModel},
+		{func(r *protocol.Ready) { r.Version++ }, packet.ReasonVersion},
+		{func(r *protocol.Ready) { r.Schema++; r.Model++ }, packet.ReasonSchema},
 	} {
 		who := l.caller("")
 		who.enter(nil)
@@ -108,16 +108,16 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != wire.TagSchemas {
+			if e[0] != protocol.TagSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
 		}
-		if told := c.want != wire.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
+		if told := c.want != packet.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
 			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
-		if why != c.want || who.closes != session.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
+		if why != c.want || who.closes != packet.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
 			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(Dismissed), who.dial.State())
 		}
 		control.plays(2)
@@ -142,7 +142,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != wire.TagRoster && e[0] != ghost.TagPaces {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != ghost.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -222,7 +222,7 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 			break
 		}
 	}
-	if why, _ := odd.peer.Closed(); why != wire.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
+	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
 		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(Joined), b.count(Dismissed))
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = session.MaxEventSize + 5
+const eventBudget = packet.MaxEventSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
@@ -92,7 +91,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	g.opens(seq)
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	cut := cuts{events: uint16(len(buf)), first: first}
-	buf = append(buf, byte(wire.SectionSnapshot))
+	buf = append(buf, byte(packet.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
 	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
@@ -104,7 +103,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		cut.owner = uint16(len(buf))
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))
 	}
-	room := wire.MaxPackage - len(buf)
+	room := packet.MaxPackage - len(buf)
 	if first {
 		room -= reserve()
 	}
@@ -118,7 +117,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	if first {
 		l.choose(now, g, len(buf))
 	}
-	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
 	cut.rows = uint16(len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
@@ -150,7 +149,7 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	l.dispatch(now, g, g.peer.AppendEvents(buf, wire.MaxSections)) // the event is due again if this fails
+	l.dispatch(now, g, g.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
 }
 
 // dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // Shed says how a lobby that cannot keep up gets by with less, rung by rung; each rung keeps what those before it do. Inputs
@@ -29,15 +29,15 @@ var shedNames = [NumSheds]string{"nothing", "half of the snapshots", "three of f
 // String names the rung.
 func (s Shed) String() string { return shedNames[s] }
 
-// slowTempo is how fast a match runs on ShedTime, in wire.FullTempo.
-const slowTempo = wire.FullTempo * 4 / 5
+// slowTempo is how fast a match runs on ShedTime, in protocol.FullTempo.
+const slowTempo = protocol.FullTempo * 4 / 5
 
-// Tempo is how fast the match runs on a rung: seconds of the match in wire.FullTempo seconds of life.
+// Tempo is how fast the match runs on a rung: seconds of the match in protocol.FullTempo seconds of life.
 func (s Shed) Tempo() uint16 {
 	if s >= ShedTime {
 		return slowTempo
 	}
-	return wire.FullTempo
+	return protocol.FullTempo
 }
 
 // Shed puts the lobby on a rung from its next tick on.
@@ -46,7 +46,7 @@ func (l *Lobby) Shed(s Shed) {
 	l.shed = s
 	l.gate.Freeze(s >= ShedDoor)
 	if s.Tempo() != was.Tempo() {
-		l.queueAll(wire.AppendTempo(l.event[:0], s.Tempo()))
+		l.queueAll(protocol.AppendTempo(l.event[:0], s.Tempo()))
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/sim"
@@ -20,12 +21,12 @@ import (
 // Names travel as the state that they are: of each guest it is known whose rows it has not been told, and an event takes as many of
 // them as it has room for. So a row that changes twice may be told once, and nothing is lost where a queue is full.
 type social struct {
-	rows  []wire.RosterRow // by slot: who is called what; also of those who are away. NetID 0: nobody so far; without a name: it left
-	born  []uint64         // by slot: the count of comings at which the row's player came
-	comes uint64           // comings and readies so far
-	names map[string]int32 // folded: slot
-	seats []seat           // by slot
-	owed  []uint64         // by slot, words each: the rows that a guest has not been told
+	rows  []protocol.RosterRow // by slot: who is called what; also of those who are away. NetID 0: nobody so far; without a name: it left
+	born  []uint64             // by slot: the count of comings at which the row's player came
+	comes uint64               // comings and readies so far
+	names map[string]int32     // folded: slot
+	seats []seat               // by slot
+	owed  []uint64             // by slot, words each: the rows that a guest has not been told
 	words int
 
 	room   *chat.Room
@@ -33,8 +34,8 @@ type social struct {
 	teams  tick.Tick     // when all their teams were looked up
 	public limiter       // of lines to everybody
 	to     []int32
-	event  [wire.MaxEvent]byte
-	row    [wire.MaxEvent]byte
+	event  [packet.MaxEventSize]byte
+	row    [packet.MaxEventSize]byte
 
 	limits idle.Limits
 	desk   desk
@@ -60,7 +61,7 @@ func newSocial(c *Config) social {
 	n := c.Players
 	words := (n + 63) / 64
 	return social{
-		rows: make([]wire.RosterRow, n), born: make([]uint64, n), names: make(map[string]int32), seats: make([]seat, n),
+		rows: make([]protocol.RosterRow, n), born: make([]uint64, n), names: make(map[string]int32), seats: make([]seat, n),
 		owed: make([]uint64, n*words), words: words, room: chat.NewRoom(n, chat.Limits{}), table: make([]chat.Player, n), to: make([]int32, 0, n),
 		limits: idleLimits(c.IdleWarn, c.IdleKick, c.Rules.Rate),
 	}
@@ -92,7 +93,7 @@ func (s *social) owes(slot int) []uint64 { return s.owed[slot*s.words : (slot+1)
 func (l *Lobby) enrol(g *guest, name string) {
 	s, slot := &l.social, g.id.Index()
 	name = s.unique(int32(slot), name)
-	row := wire.RosterRow{NetID: uint32(g.id), Name: name, Team: l.teamOf(g, s.rows[slot].Team)}
+	row := protocol.RosterRow{NetID: uint32(g.id), Name: name, Team: l.teamOf(g, s.rows[slot].Team)}
 	s.comes++
 	if row != s.rows[slot] {
 		if row.NetID != s.rows[slot].NetID {
@@ -187,12 +188,12 @@ func (l *Lobby) introduce(now time.Duration, g *guest) {
 	if seat.owes == 0 || g.peer.Queued() >= rosterQueue || now < seat.clear {
 		return
 	}
-	most := wire.MaxEvent
+	most := packet.MaxEventSize
 	if rate := g.bucket.Rate(); rate != 0 {
 		share := int(int64(rate) * int64(g.share(l)) / int64(time.Second) / lineShare)
-		most = max(1+wire.MaxRosterRow, min(share, most))
+		most = max(1+protocol.MaxRosterRow, min(share, most))
 	}
-	event := append(s.row[:0], wire.TagRoster)
+	event := append(s.row[:0], protocol.TagRoster)
 	mine := s.owes(slot)
 	for i, w := range mine {
 		for ; w != 0; w &= w - 1 {
@@ -239,7 +240,7 @@ func (l *Lobby) name(now time.Duration, g *guest, id netid.ID) {
 		return
 	}
 	mine[slot>>6] &^= 1 << (slot & 63)
-	l.introduced(now, g, s.appendRow(append(s.row[:0], wire.TagRoster), slot, seat))
+	l.introduced(now, g, s.appendRow(append(s.row[:0], protocol.TagRoster), slot, seat))
 }
 
 // present tells a guest who two players are before it hears what happened to them, unless its queue is full of other things.

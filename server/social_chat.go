@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 )
 
@@ -20,15 +20,15 @@ const (
 func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
 	tag := event[0]
 	seat := &l.social.seats[g.id.Index()]
-	if tag != wire.TagSay && tag != wire.TagConsole || !seat.on {
+	if tag != protocol.TagSay && tag != protocol.TagConsole || !seat.on {
 		return false
 	}
 	line := event[1:]
-	if more := len(line) == wire.MaxSaid; more || seat.of == tag {
+	if more := len(line) == protocol.MaxSaid; more || seat.of == tag {
 		if seat.of != tag { // what the other tag had begun is left
 			seat.line = seat.line[:0]
 		}
-		room := wire.MaxLine + 1 - len(seat.line) // one more than a line has shows that it is too long
+		room := protocol.MaxLine + 1 - len(seat.line) // one more than a line has shows that it is too long
 		seat.line = append(seat.line, line[:min(len(line), room)]...)
 		if seat.of = tag; more {
 			return true
@@ -36,7 +36,7 @@ func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
 		line = seat.line
 	}
 	seat.of, seat.line = 0, seat.line[:0]
-	if tag == wire.TagSay {
+	if tag == protocol.TagSay {
 		l.say(now, g, line)
 	} else {
 		l.ask(now, g, line)
@@ -78,15 +78,15 @@ func (l *Lobby) Announce(now time.Duration, text string) {
 }
 
 // chatOf is a message as it travels. Names do not: the roster has them.
-func chatOf(m *chat.Message) wire.Chat {
-	return wire.Chat{Kind: wire.ChatKind(m.Kind), Seconds: m.Seconds, From: m.From, To: m.To, Text: m.Text}
+func chatOf(m *chat.Message) protocol.Chat {
+	return protocol.Chat{Kind: protocol.ChatKind(m.Kind), Seconds: m.Seconds, From: m.From, To: m.To, Text: m.Text}
 }
 
 // longestWait is for how long lines may fill a thin line in advance.
 const longestWait = 4 * time.Second
 
 // convey queues a line for the guests in some slots. Who hears so little that its queue is half full does not hear it.
-func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
+func (l *Lobby) convey(now time.Duration, c protocol.Chat, to []int32) {
 	event, rest, more := c.Append(l.social.event[:0])
 	for _, slot := range to {
 		g, seat := &l.guests[slot], &l.social.seats[slot]
@@ -96,7 +96,7 @@ func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
 		}
 		l.name(now, g, netid.ID(c.From))
 		l.name(now, g, netid.ID(c.To))
-		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], wire.TagChatRest), rest...)) != nil {
+		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], protocol.TagChatRest), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
 		seat.pay(now, g, len(event)+len(rest))

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
@@ -80,9 +81,9 @@ func (l *Lobby) ask(now time.Duration, g *guest, line []byte) {
 		return
 	}
 	seat.told = false
-	if len(line) > wire.MaxLine {
+	if len(line) > protocol.MaxLine {
 		l.Stats.Count[AskedVain].Inc()
-		l.reply(now, g, fmt.Sprintf("line too long: expected at most %d bytes", wire.MaxLine))
+		l.reply(now, g, fmt.Sprintf("line too long: expected at most %d bytes", protocol.MaxLine))
 		return
 	}
 	d.asked = append(d.asked, asked{g.id, string(line)})
@@ -118,12 +119,12 @@ func (l *Lobby) answer(now time.Duration) {
 
 // reply tells a guest a line of the console, as far as it fits into a line.
 func (l *Lobby) reply(now time.Duration, g *guest, text string) {
-	if len(text) > wire.MaxLine {
-		text = strings.ToValidUTF8(text[:wire.MaxLine], "")
+	if len(text) > protocol.MaxLine {
+		text = strings.ToValidUTF8(text[:protocol.MaxLine], "")
 	}
 	clean, _ := chat.Clean(nil, []byte(text))
 	l.social.to = append(l.social.to[:0], int32(g.id.Index()))
-	l.convey(now, wire.Chat{Kind: wire.ChatAnswer, To: uint32(g.id), Text: clean}, l.social.to)
+	l.convey(now, protocol.Chat{Kind: protocol.ChatAnswer, To: uint32(g.id), Text: clean}, l.social.to)
 }
 
 // furnish makes the console.
@@ -262,7 +263,7 @@ func (l *Lobby) kick(call *console.Call) error {
 	if !l.connected(g) || l.seats[g.client] != int32(g.id.Index()) {
 		return fmt.Errorf("kick %s: is leaving", console.Quote(call.Args[0]))
 	}
-	l.dismiss(l.social.desk.now, g, wire.ReasonKicked)
+	l.dismiss(l.social.desk.now, g, packet.ReasonKicked)
 	call.Say("kicked %s", name)
 	return nil
 }

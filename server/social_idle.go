@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -48,10 +49,10 @@ func (l *Lobby) idles(now time.Duration, slot int) {
 		l.Stats.Count[IdleWarned].Inc()
 		left := l.cfg.Rules.Rate.At(seat.watch.Left(t, limits))
 		l.social.to = append(l.social.to[:0], int32(slot))
-		l.convey(now, wire.Chat{Kind: wire.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(g.id)}, l.social.to)
+		l.convey(now, protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(g.id)}, l.social.to)
 	case idle.Kick:
 		l.Stats.Count[IdleKicked].Inc()
-		l.dismiss(now, g, wire.ReasonIdle)
+		l.dismiss(now, g, packet.ReasonIdle)
 	}
 }
 

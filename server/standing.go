@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -66,8 +66,8 @@ func (l *Lobby) queueAll(event []byte) {
 
 // situate tells a guest that is just in how the round stands.
 func (l *Lobby) situate(g *guest) {
-	if l.shed.Tempo() != wire.FullTempo {
-		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+	if l.shed.Tempo() != protocol.FullTempo {
+		_ = g.peer.Queue(protocol.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
 	}
 	s := l.match.Standing()
 	if g.peer.Queue(s.Append(l.event[:0])) != nil {

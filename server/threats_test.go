@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -387,7 +388,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		t.Errorf("still there")
 	}
 	c.hear()
-	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != wire.ReasonKicked {
+	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != packet.ReasonKicked {
 		t.Errorf("%v, was told %v", c.dial.State(), why)
 	}
 	control.unharmed()
@@ -509,7 +510,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(wire.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
@@ -533,13 +534,13 @@ func TestThreat22AssertedState(t *testing.T) {
 		}
 		c.queue(kill.Append(nil))
 		c.say(c.commands(1)...)
-		c.say(append([]byte{byte(wire.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
+		c.say(append([]byte{byte(packet.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
 		l.tick()
 		if clean.lobby.match.Hash() != l.lobby.match.Hash() {
 			t.Fatal("the worlds differ")
 		}
 	}
-	w := wire.Welcome{Version: wire.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
+	w := protocol.Welcome{Version: protocol.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
 	r := l.good()
 	c.hear()
 	c.queue(w.Append(nil))
@@ -547,7 +548,7 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.say(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(wire.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
+	if l.dropped(packet.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
 		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(EventsUnknown), l.count(Hits))
 	}
 	control.unharmed()
@@ -692,7 +693,7 @@ func TestThreat25Unseen(t *testing.T) {
 		pack := func(sections []byte) []byte { // of a header that acks nothing
 			p := c.pack(sections...)
 			if !acks {
-				h, rest, err := wire.ParseHeader(p)
+				h, rest, err := packet.ParseHeader(p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -731,15 +732,15 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		l.tick()
 	}
 	acked, drops := c.guest().acked, 0
-	for i, change := range []func(h *wire.Header){
-		func(h *wire.Header) { h.Ack += 200 },
-		func(h *wire.Header) { h.Ack += 30000 },
-		func(h *wire.Header) { h.Ack += 0x8000 },
-		func(h *wire.Header) { h.Ack, h.AckBits = 3, ^uint64(0) },
-		func(h *wire.Header) { h.Ack, h.AckBits = 0, 1 },
+	for i, change := range []func(h *packet.Header){
+		func(h *packet.Header) { h.Ack += 200 },
+		func(h *packet.Header) { h.Ack += 30000 },
+		func(h *packet.Header) { h.Ack += 0x8000 },
+		func(h *packet.Header) { h.Ack, h.AckBits = 3, ^uint64(0) },
+		func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 },
 	} {
 		p := c.pack(c.commands(1)...)
-		h, rest, err := wire.ParseHeader(p)
+		h, rest, err := packet.ParseHeader(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -749,7 +750,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(wire.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
+		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
 			t.Errorf("%d: %v", i, l.account())
 		}
 		c.received()
@@ -771,7 +772,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 			snapshots += len(c.hear())
 			control.play()
 			p := c.pack(c.commands(1)...)
-			h, rest, err := wire.ParseHeader(p)
+			h, rest, err := packet.ParseHeader(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -825,15 +826,15 @@ func TestThreat30Fragments(t *testing.T) {
 	n := 0
 	for size := uint32(1); size != 0; size <<= 1 {
 		c.hear()
-		c.say(append([]byte{byte(wire.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
+		c.say(append([]byte{byte(packet.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
 		control.play()
 		l.tick()
-		if n++; l.dropped(wire.DropFragment) != uint64(n) {
+		if n++; l.dropped(packet.DropFragment) != uint64(n) {
 			t.Errorf("size %d: %v", size, l.account())
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {
-		if rest, err := c.guest().peer.Sections([]byte{byte(wire.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
+		if rest, err := c.guest().peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")
 		}
 	}); a != 0 {
@@ -871,8 +872,8 @@ func TestThreat31OverRead(t *testing.T) {
 	l.tick()
 	after := c.inputs()
 	after.Missing, after.Used = before.Missing, before.Used
-	if want := uint64(len(whole)-1) + 35; l.dropped(wire.DropCommands) != want || after != before {
-		t.Errorf("%d dropped of %d; %+v, was %+v", l.dropped(wire.DropCommands), want, after, before)
+	if want := uint64(len(whole)-1) + 35; l.dropped(packet.DropCommands) != want || after != before {
+		t.Errorf("%d dropped of %d; %+v, was %+v", l.dropped(packet.DropCommands), want, after, before)
 	}
 	control.unharmed()
 }

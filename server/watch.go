@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // watch is through whose eyes a spectator looks.
@@ -37,13 +37,13 @@ func (l *Lobby) room(watches bool) bool {
 }
 
 // turnAway ends a session for which there is no place, and says why.
-func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
+func (l *Lobby) turnAway(now time.Duration, client int, why packet.Reason) {
 	if l.usher == nil {
-		l.usher = new(session.Peer)
+		l.usher = new(packet.Peer)
 	}
-	l.usher.Reset(now, session.Config{})
-	var pack [wire.HeaderSize + 2]byte
-	for range session.CloseRepeats {
+	l.usher.Reset(now, packet.Config{})
+	var pack [packet.HeaderSize + 2]byte
+	for range packet.CloseRepeats {
 		p, _ := l.usher.Append(now, pack[:0])
 		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
@@ -55,7 +55,7 @@ func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
 func (l *Lobby) sendHome(now time.Duration) {
 	for i := 0; i < len(l.live); i++ {
 		if g := &l.guests[l.live[i]]; g.watches {
-			l.dismiss(now, g, wire.ReasonOverload)
+			l.dismiss(now, g, packet.ReasonOverload)
 			l.Stats.Count[SpectatorsShed].Inc()
 			i--
 		}
@@ -77,11 +77,11 @@ func (l *Lobby) looksAfter() {
 			l.follow(g, l.following(w.target.Index(), 1))
 		}
 		if g.watch.owed {
-			w := wire.Watch{Player: uint32(g.watch.target)}
+			w := protocol.Watch{Player: uint32(g.watch.target)}
 			if w.Player != 0 {
-				w.Kind = wire.WatchPlayer
+				w.Kind = protocol.WatchPlayer
 			}
-			g.watch.owed = g.peer.Queue(w.Append(l.event[:0], wire.TagTarget)) != nil
+			g.watch.owed = g.peer.Queue(w.Append(l.event[:0], protocol.TagTarget)) != nil
 		}
 	}
 }
@@ -117,26 +117,26 @@ func (l *Lobby) follow(g *guest, id netid.ID) {
 
 // watchAs takes what a spectator asks for. False if the event is no such thing, or its sender plays.
 func (l *Lobby) watchAs(g *guest, event []byte) bool {
-	w, err := wire.ParseWatch(event, wire.TagWatch)
+	w, err := protocol.ParseWatch(event, protocol.TagWatch)
 	if err != nil || !g.watches || !g.ready {
 		return false
 	}
 	from := g.watch.target.Index()
 	switch w.Kind {
-	case wire.WatchNext:
+	case protocol.WatchNext:
 		g.watch.free = false
 		l.follow(g, l.following(from, 1))
-	case wire.WatchPrevious:
+	case protocol.WatchPrevious:
 		g.watch.free = false
 		l.follow(g, l.following(from, -1))
-	case wire.WatchPlayer:
+	case protocol.WatchPlayer:
 		if !l.watchable(netid.ID(w.Player)) {
 			l.Stats.Count[WatchRefused].Inc()
 			break
 		}
 		g.watch.free = false
 		l.follow(g, netid.ID(w.Player))
-	case wire.WatchFree:
+	case protocol.WatchFree:
 		if !l.cfg.SpectateAll {
 			l.Stats.Count[WatchRefused].Inc()
 			break

@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -19,7 +20,7 @@ import (
 // spectator makes a token one of somebody who looks on.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
-	wire.MarkSpectator(m.UserData[:])
+	protocol.MarkSpectator(m.UserData[:])
 }
 
 // TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on has no body and takes no place of those
@@ -141,7 +142,7 @@ func TestRow70Places(t *testing.T) {
 	none := newTable(t, 0, Config{Players: 2})
 	p := none.sit(client.Config{}, spectator)
 	none.play(1)
-	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != wire.ReasonFull {
+	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -107,7 +108,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 			t.Errorf("%d: %d sent", i, len(sent))
 		}
 		for _, f := range sent {
-			if f.Content != wire.ContentModel || f.Models.Hash() != m.Hash() {
+			if f.Content != protocol.ContentModel || f.Models.Hash() != m.Hash() {
 				t.Errorf("%d: %v, %016x", i, f.Content, f.Models.Hash())
 			}
 			if got, err := ghost.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
@@ -130,7 +131,7 @@ func TestRow78MapDelivered(t *testing.T) {
 				t.Errorf("%d: %d sent", i, len(sent))
 			}
 			for _, f := range sent {
-				if f.Content != wire.ContentArena || f.Arena.Hash() != a.Hash() || f.Arena.Name != name {
+				if f.Content != protocol.ContentArena || f.Arena.Hash() != a.Hash() || f.Arena.Name != name {
 					t.Errorf("%d: %v, %v", i, f.Content, f.Arena.Name)
 				}
 			}
@@ -155,10 +156,10 @@ func TestFetchRefused(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		lobby server.Config
-		want  wire.Reason
+		want  packet.Reason
 	}{
-		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, wire.ReasonModel},
-		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, wire.ReasonArena},
+		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, packet.ReasonModel},
+		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, packet.ReasonArena},
 	} {
 		var sent []client.Fetched
 		refuse := func(n int, cfg *client.Config) {

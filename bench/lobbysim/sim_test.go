@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -41,7 +41,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 }
 
 // The whole lobby over a bad network for ninety virtual seconds, with players who come and go: every invariant after
-// every tick, and the same seed twice gives the same bits. tickrate dst plays for hours.
+// every tick, and the same seed twice gives the same bits. tickrate sim dst plays for hours.
 func TestLobbySim(t *testing.T) {
 	seconds := 90
 	if raceEnabled || testing.Short() {
@@ -293,7 +293,7 @@ func (c *checker) accounts() {
 	for d := range netcode.NumDrops {
 		sum += s.Refused[d].Load()
 	}
-	for d := range wire.NumDrops {
+	for d := range packet.NumDrops {
 		sum += s.Drops[d].Load()
 	}
 	if rx := s.Count[server.Received].Load(); rx != sum {

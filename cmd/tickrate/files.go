@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
@@ -22,7 +22,7 @@ func openArena(name string) (*arena.Arena, error) {
 // arenaName is what players are told of an arena: of a file, its name without its folder, as that is nobody's business.
 func arenaName(name string) string {
 	if base := filepath.Base(name); base != name {
-		return strings.ToValidUTF8(base[:min(len(base), wire.MaxArenaName)], "")
+		return strings.ToValidUTF8(base[:min(len(base), protocol.MaxArenaName)], "")
 	}
 	return name
 }

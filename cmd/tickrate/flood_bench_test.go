@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -215,7 +215,7 @@ func junkOf(r *rand.Rand, n int) []byte {
 	switch n % 10 {
 	case 0:
 		d := append([]byte{0}, "NETCODE 1.02\x00"...)
-		d = binary.LittleEndian.AppendUint64(d, wire.ProtocolID)
+		d = binary.LittleEndian.AppendUint64(d, protocol.ProtocolID)
 		d = binary.LittleEndian.AppendUint64(d, uint64(time.Now().Unix()+30))
 		return append(d, random(make([]byte, 24+1024))...)
 	case 1, 2, 3:

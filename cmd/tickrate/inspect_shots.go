@@ -79,8 +79,8 @@ where the target was judged to be and where it was by then.
 	fl.StringVar(&f.play.content, "content", "", contentUsage)
 	fl.StringVar(&f.play.arena, "map", "arena-16", "of preview: `map`, as serve --arena")
 	fl.IntVar(&f.play.players, "players", 8, fmt.Sprintf("of preview: `number` of players, 1 to %d", maxPreview))
-	fl.Float64Var(&f.play.seconds, "seconds", 30, "of preview: `seconds` of the match, 1 to 36000")
-	fl.Float64Var(&f.play.delay, "delay", 40, "of preview: `milliseconds` on each link, each way, 0 to 1000")
+	fl.DurationVar(&f.play.duration, "duration", 30*time.Second, "with preview: `length` of the match, 1s to 10h")
+	fl.DurationVar(&f.play.delay, "delay", 40*time.Millisecond, "with preview: one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&f.play.loss, "loss", 0, "of preview: `share` of datagrams that each link loses, 0 to 0.5")
 	fl.Uint64Var(&f.play.seed, "seed", 1, "of preview: `seed` of the match, the players and the links")
 	return c
@@ -203,7 +203,7 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.Receipt, rate 
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
 	var news []lagcomp.Receipt
-	for end := seconds(f.play.seconds); b.Now() < end && ctx.Err() == nil; f.count = ring.Count() {
+	for end := f.play.duration; b.Now() < end && ctx.Err() == nil; f.count = ring.Count() {
 		if err := b.Step(); err != nil {
 			return kept, f.play.rate, err
 		}

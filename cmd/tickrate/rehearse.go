@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -217,7 +217,7 @@ func whole(s server.Stage) server.Stage {
 
 // memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.
 func memoryOf(cfg server.Config) (least float64, err error) {
-	cfg.Gate = netcode.ServerConfig{ProtocolID: wire.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
+	cfg.Gate = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
 		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
 	for i := range 2 {
 		var before, after runtime.MemStats
