@@ -129,8 +129,8 @@ func fieldBits(s schema.Schema) (n int) {
 // bytes. Packages after the first take their part; as groups are not split, each may end short of full.
 func rowBits(bytes, head int) int {
 	bytes -= sealBytes + head
-	if over := bytes - (packet.MaxPackage - head - groupBytes()); over > 0 {
-		bytes -= (over/(packet.MaxPackage-packageBytes-groupBytes()) + 1) * packageBytes
+	if over := bytes - (packet.MaxPacketSize - head - groupBytes()); over > 0 {
+		bytes -= (over/(packet.MaxPacketSize-packageBytes-groupBytes()) + 1) * packageBytes
 	}
 	return 8 * bytes
 }

@@ -63,10 +63,10 @@ func parcel(what protocol.Content, raw []byte) []byte {
 		return nil
 	}
 	method, packed := dict.Pack(raw)
-	if protocol.ParcelHead+len(packed) > packet.MaxBlobSize {
+	if protocol.ContentTransferHead+len(packed) > packet.MaxTransferSize {
 		return nil
 	}
-	p := protocol.Parcel{Content: what, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
+	p := protocol.ContentTransfer{Content: what, Compression: uint8(method), Size: uint32(len(raw)), Compressed: packed}
 	return p.Append(nil)
 }
 
@@ -89,7 +89,7 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what protocol.Content) {
 			l.contents.waiting++
 		}
 		g.fetched |= 1 << what
-		if g.peer.SendBlob(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
+		if g.peer.SendTransfer(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
 			l.dismiss(now, g, packet.ReasonArena)
 			return
 		}
@@ -124,12 +124,12 @@ func (l *Lobby) supply(now time.Duration) {
 
 // supplyTo sends a guest the next fragment that is due, with the events that are, and returns the bytes of the datagram.
 func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
-	if g.ready || g.fetched == 0 || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+	if g.ready || g.fetched == 0 || !g.peer.FragmentDue(now) || !g.peer.CanSend(now) || !g.bucket.Ready(now) {
 		return 0
 	}
 	pack, _ := g.peer.Append(now, l.drafts.next())
-	pack = g.peer.AppendEvents(pack, packet.MaxSections-packet.FragmentRoom)
-	pack = g.peer.AppendBlob(pack, packet.FragmentRoom)
+	pack = g.peer.AppendReliable(pack, packet.MaxSectionBytes-packet.FragmentSectionSize)
+	pack = g.peer.AppendFragment(pack, packet.FragmentSectionSize)
 	l.dispatch(now, g, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
 	l.Stats.Count[ContentBytes].Add(uint64(n))
@@ -139,7 +139,7 @@ func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
 // overdue reports whether a guest who is not ready has had its time. What it has asked for it must have first, unless it takes
 // nothing of it for long.
 func (g *guest) overdue(now time.Duration) bool {
-	b := g.peer.Blobs()
+	b := g.peer.Transfers()
 	if b.Pending > 0 && b.GivenUp == 0 && now-g.loads < fetchWithin {
 		g.supplied = now
 	}

@@ -160,9 +160,9 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		l.carry(now, int(slot))
-		g.world = protocol.NextWorld(g.world)
+		g.world = protocol.NextMapEpoch(g.world)
 		w := l.welcome(g)
-		l.hears(now, g, w.Append(protocol.AppendElsewhere(l.event[:0], g.world)))
+		l.hears(now, g, w.Append(protocol.AppendMapChange(l.event[:0], g.world)))
 	}
 	l.resettle()
 	l.Stats.Count[Changes].Inc()
@@ -242,7 +242,7 @@ func (l *Lobby) carry(now time.Duration, slot int) {
 
 // hears queues an event that a guest must not miss. One who cannot take it has not acknowledged dozens of others.
 func (l *Lobby) hears(now time.Duration, g *guest, event []byte) {
-	if g.peer.Queue(event) != nil {
+	if g.peer.QueueReliable(event) != nil {
 		g.loads = now - readyWithin // the next tick sends it away
 	}
 }

@@ -302,7 +302,7 @@ func TestRow14OldPackages(t *testing.T) {
 			c.say()
 			l.tick()
 		}
-		world, event, err := protocol.ParseElsewhere(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseMapChange(c.events[len(c.events)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
@@ -317,8 +317,8 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
 	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 2))) // of a world that never was
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 2))) // of a world that never was
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 1)))
 	c.say()
 	l.tick()
 	if !g.ready {

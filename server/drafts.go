@@ -20,7 +20,7 @@ func (d *drafts) full() bool { return d.batch.Full() }
 func (d *drafts) reset()     { d.batch.Reset() }
 
 // next is the memory for one more package, to append to.
-func (d *drafts) next() []byte { return d.batch.Next()[:0:packet.MaxPackage] }
+func (d *drafts) next() []byte { return d.batch.Next()[:0:packet.MaxPacketSize] }
 
 // commit makes the first n bytes of that memory a package for the guest in a slot.
 func (d *drafts) commit(n, slot int, c cuts) {

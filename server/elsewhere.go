@@ -9,12 +9,12 @@ import (
 // or of a world that has no number while the guest is in one.
 func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
 	world := uint8(0)
-	if event[0] == protocol.TagElsewhere {
+	if event[0] == protocol.MessageMapChange {
 		var err error
-		if world, event, err = protocol.ParseElsewhere(event); err != nil {
+		if world, event, err = protocol.ParseMapChange(event); err != nil {
 			return nil
 		}
-	} else if event[0] != protocol.TagReady && event[0] != protocol.TagFetch {
+	} else if event[0] != protocol.MessageReady && event[0] != protocol.MessageFetch {
 		return event
 	}
 	if world != g.world {

@@ -31,7 +31,7 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 			l.Stats.Count[Returned].Inc()
 			l.Stats.Count[Takeovers].Inc()
 		}
-	case netcode.EventMoved:
+	case netcode.EventMigrated:
 		if g := l.guestOf(e.Client); g != nil {
 			s, _ := l.gate.Session(e.Client)
 			g.addr = s.Address
@@ -55,7 +55,7 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 			l.Stats.Count[Left].Inc()
 		}
 	}
-	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
+	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMigrated {
 		l.forgetArrival(e.Client)
 	}
 }
@@ -84,7 +84,7 @@ func (l *Lobby) admit(now time.Duration) {
 	for len(l.arrivals) > 0 {
 		client := int(l.arrivals[0])
 		s, ok := l.gate.Session(client)
-		watches := ok && protocol.Spectates(s.UserData[:])
+		watches := ok && protocol.IsSpectator(s.UserData[:])
 		if !ok { // gone before it got a player
 			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 			continue
@@ -158,7 +158,7 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 	l.seats[client] = int32(g.id.Index())
 	l.social.rise(g.id.Index())
 	w := l.welcome(g)
-	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
+	_ = g.peer.QueueReliable(w.Append(l.event[:0])) // the queue is empty
 }
 
 // welcome is what a guest is told of what is played.
@@ -202,8 +202,8 @@ func (l *Lobby) explain(now time.Duration, g *guest, why packet.Reason) {
 	g.unlike, g.since = why, now
 	text := l.cfg.Models.AppendText(nil)
 	for len(text) > 0 {
-		n := min(len(text), packet.MaxEventSize-1)
-		if g.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
+		n := min(len(text), packet.MaxMessageSize-1)
+		if g.peer.QueueReliable(append([]byte{protocol.MessageSchemas}, text[:n]...)) != nil {
 			return // more than an honest build has; the reason must do
 		}
 		text = text[n:]
@@ -221,7 +221,7 @@ func (l *Lobby) expire(now time.Duration) {
 	for i := 0; i < len(l.live); i++ {
 		switch g := &l.guests[l.live[i]]; {
 		case g.ready:
-		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= heardWithin):
+		case g.unlike != 0 && (g.peer.ReliablePending() == 0 || now-g.since >= heardWithin):
 			l.dismiss(now, g, g.unlike)
 			i--
 		case g.overdue(now):
@@ -335,7 +335,7 @@ const closeGuests = 50
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
 // twenty of one guest lie side by side.
 func (l *Lobby) closeSome(now time.Duration, conn netio.Conn, why packet.Reason) (more bool, err error) {
-	l.gate.Refuse()
+	l.gate.StopAccepting()
 	for n := 0; len(l.live) > 0; n++ {
 		if n == closeGuests {
 			return true, nil

@@ -76,7 +76,7 @@ type guest struct {
 	resyncs uint64           // how often it began anew in this session
 
 	user     uint64        // its client id, which tokens name
-	tag      netcode.Tag   // of the token that its session began with
+	tag      netcode.TokenTag   // of the token that its session began with
 	since    time.Duration // when that was
 	away     time.Duration // when it timed out, if it is absent
 	loads    time.Duration // since when it loads what is played
@@ -188,7 +188,7 @@ const (
 func (g *guest) suspect(now time.Duration) bool {
 	was := g.mute
 	switch {
-	case g.ready && g.peer.Silent(now) > muteAfter:
+	case g.ready && g.peer.SinceReceive(now) > muteAfter:
 		g.mute, g.proofs = true, 0
 	case g.proofs >= enoughProofs:
 		g.mute = false

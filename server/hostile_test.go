@@ -30,7 +30,7 @@ const (
 // scene is a lab with a control client and one that attacks, at the moment of the attack.
 func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
-	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
+	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
 	l = newLab(t, Config{Players: 3, Gate: gate})
 	control, who = l.guest(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
@@ -100,7 +100,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	var clean [modes]*[4]uint64
 	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
 		mode %= modes
-		src = src[:min(len(src), packet.MaxSections-protocol.ReadySize-10)]
+		src = src[:min(len(src), packet.MaxSectionBytes-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
 			h := aftermath(l, control)
@@ -272,7 +272,7 @@ func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
 	}
-	return p[:min(len(p), packet.MaxPackage)]
+	return p[:min(len(p), packet.MaxPacketSize)]
 }
 
 // volley sends n datagrams and plays a tick in which the control client's command must be used.
@@ -303,7 +303,7 @@ func (h *hostile) careless(c *caller) {
 		if pack, err := c.dial.Receive(h.now, labAddr, d, &c.post); err == nil && pack != nil && c.peer != nil {
 			if rest, err := c.peer.Receive(h.now, pack); err == nil {
 				_, _ = c.peer.Sections(rest)
-				for _, ok := c.peer.NextEvent(); ok; _, ok = c.peer.NextEvent() {
+				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
 				}
 			}
 		}
@@ -326,8 +326,8 @@ func (h *hostile) bounded() {
 		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if g.peer.Queued() > packet.MaxEvents || l.match.Inbox(g.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", g.peer.Queued(), l.match.Inbox(g.id))
+		if g.peer.ReliablePending() > packet.MaxReliable || l.match.Inbox(g.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", g.peer.ReliablePending(), l.match.Inbox(g.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
@@ -345,7 +345,7 @@ func TestHostilePackages(t *testing.T) {
 		h.volley(16)
 	}
 	a := h.account()
-	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropNotes,
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
 		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
 		var one account

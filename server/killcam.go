@@ -103,7 +103,7 @@ func (l *Lobby) showCams(now time.Duration) {
 	var blob []byte
 	for _, slot := range l.live {
 		g := &l.guests[slot]
-		if !g.cam.died || g.peer.Blobs().Pending > 0 {
+		if !g.cam.died || g.peer.Transfers().Pending > 0 {
 			continue
 		}
 		if blob == nil {
@@ -112,7 +112,7 @@ func (l *Lobby) showCams(now time.Duration) {
 			}
 		}
 		g.cam.died = false
-		if g.peer.SendBlob(blob) == nil {
+		if g.peer.SendTransfer(blob) == nil {
 			l.Stats.Count[Killcams].Inc()
 		}
 	}
@@ -127,12 +127,12 @@ func (l *Lobby) develop() []byte {
 		return nil
 	}
 	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxBlobSize-protocol.ParcelHead)
+	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxTransferSize-protocol.ContentTransferHead)
 	if len(reel) == 0 {
 		l.Stats.Count[KillcamsTooLong].Inc()
 		return nil
 	}
-	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
+	p := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Compressed: reel}
 	return p.Append(nil)
 }
 
@@ -147,11 +147,11 @@ func (l *Lobby) supplyCams(now time.Duration) {
 			l.cams.next = 0
 		}
 		g := &l.guests[l.live[l.cams.next]]
-		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !g.peer.FragmentDue(now) || !g.peer.CanSend(now) || !g.bucket.Ready(now) {
 			continue
 		}
 		pack, _ := g.peer.Append(now, l.drafts.next())
-		pack = g.peer.AppendBlob(pack, packet.FragmentRoom)
+		pack = g.peer.AppendFragment(pack, packet.FragmentSectionSize)
 		l.dispatch(now, g, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
 		l.Stats.Count[ContentBytes].Add(uint64(n))

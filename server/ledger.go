@@ -220,7 +220,7 @@ func (k *ledger) open(pack, datagram []byte) (rest []byte) {
 	k.seal.prefix++
 	k.seal.sequence += sequence
 	k.seal.tag += uint64(len(datagram)-len(pack)) - 1 - sequence
-	rest, err := k.parts.Package(pack)
+	rest, err := k.parts.Packet(pack)
 	if err != nil {
 		k.odd += uint64(len(pack))
 		return nil
@@ -261,7 +261,7 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 func (k *ledger) pack(pack, datagram []byte) {
 	var parts packet.Meter
 	var n [NumSections]uint64
-	if rest, err := parts.Package(pack); err != nil || len(rest) > 0 {
+	if rest, err := parts.Packet(pack); err != nil || len(rest) > 0 {
 		parts = packet.Meter{packet.PartSequence: uint64(len(pack))} // it is none of ours
 	}
 	for p, bytes := range parts {

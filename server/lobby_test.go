@@ -165,7 +165,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionEvents {
+			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionReliable {
 				t.Fatalf("before the Ready came %x", pack)
 			}
 			if pack != nil {
@@ -176,8 +176,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.peer.Queued() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.peer.Queued())
+	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.peer.ReliablePending() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.peer.ReliablePending())
 	}
 	c.words = 0
 	c.say() // acks and no more: it is not ready
@@ -188,8 +188,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.peer.Queued(), c.words)
+	if g.peer.ReliablePending() != 0 || len(c.events) != 4 || c.words != 0 {
+		t.Errorf("%d still queued, %d packages more", g.peer.ReliablePending(), c.words)
 	}
 	c.ready()
 	c.say()
@@ -292,7 +292,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.Waiting() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.account())
 	}
 	l.ticks(6)

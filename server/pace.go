@@ -37,7 +37,7 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	} else if (uint32(t)+uint32(g.id.Index()))%(interval*uint32(l.every(g))) != 0 {
 		return false
 	}
-	if !g.peer.Ready(now) {
+	if !g.peer.CanSend(now) {
 		l.Stats.Count[Choked].Inc()
 		g.held = HeldChoked
 		return false
@@ -106,7 +106,7 @@ const wordsPerSecond = 4
 func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
 	buf, _ := g.peer.Append(now, l.drafts.next())
 	g.spoke = t
-	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index(), cuts{})
+	l.drafts.commit(len(g.peer.AppendReliable(buf, eventBudget)), g.id.Index(), cuts{})
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much

@@ -61,7 +61,7 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 	for i := range l.in.Len() {
 		data := l.in.Data(i)
 		bytes += len(data)
-		if netcode.Handshake(data) {
+		if netcode.IsHandshake(data) {
 			strangers = true
 			continue
 		}
@@ -69,7 +69,7 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 	}
 	l.Stats.Count[BytesIn].Add(uint64(bytes))
 	for i := 0; strangers && i < l.in.Len(); i++ {
-		if data := l.in.Data(i); netcode.Handshake(data) {
+		if data := l.in.Data(i); netcode.IsHandshake(data) {
 			l.unseal(now, unix, l.in.From(i), data)
 		}
 	}
@@ -128,13 +128,13 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 	g.traffic.delivered += uint64(len(g.peer.Delivered()))
 	g.traffic.lost += uint64(len(g.peer.Lost()))
 	rest, err = g.peer.Sections(rest) // blobs of clients are not taken
-	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+	for note, ok := g.peer.NextUnreliable(); ok; note, ok = g.peer.NextUnreliable() {
 		if n, ok := sim.ParseMissed(note); ok {
 			g.missed = n
 		}
 	}
 	client := g.client
-	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
+	for e, ok := g.peer.NextReliable(); ok; e, ok = g.peer.NextReliable() {
 		l.request(now, g, e)
 		if l.seats[client] != int32(g.id.Index()) { // the event has ended the session: others of it say nothing any more
 			return err

@@ -25,7 +25,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l.tick()
 	for id := range 256 {
 		switch packet.Section(id) {
-		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
+		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
@@ -60,8 +60,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	}
 	c.queue([]byte{sim.AskResync})
 	c.unharmed()
-	if l.count(Resyncs) != 1 || c.peer.Queued() != 0 {
-		t.Errorf("%d resyncs, %d events not acked", l.count(Resyncs), c.peer.Queued())
+	if l.count(Resyncs) != 1 || c.peer.ReliablePending() != 0 {
+		t.Errorf("%d resyncs, %d events not acked", l.count(Resyncs), c.peer.ReliablePending())
 	}
 }
 
@@ -108,7 +108,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != protocol.TagSchemas {
+			if e[0] != protocol.MessageSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
@@ -142,7 +142,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != ghost.TagPaces {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.MessageRoster && e[0] != ghost.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = packet.MaxEventSize + 5
+const eventBudget = packet.MaxMessageSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
@@ -89,7 +89,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	g.opens(seq)
-	buf = g.peer.AppendEvents(buf, eventBudget)
+	buf = g.peer.AppendReliable(buf, eventBudget)
 	cut := cuts{events: uint16(len(buf)), first: first}
 	buf = append(buf, byte(packet.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
@@ -103,7 +103,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		cut.owner = uint16(len(buf))
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))
 	}
-	room := packet.MaxPackage - len(buf)
+	room := packet.MaxPacketSize - len(buf)
 	if first {
 		room -= reserve()
 	}
@@ -117,7 +117,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	if first {
 		l.choose(now, g, len(buf))
 	}
-	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
+	buf, group, count := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
 	cut.rows = uint16(len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
@@ -128,7 +128,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 		whole = l.frames.At(t)
 	}
 	g.shown.Sent(seq, group, count, whole)
-	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
+	g.peer.SetAckTag(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
 	l.drafts.commit(len(buf), g.id.Index(), cut)
 }
 
@@ -145,11 +145,11 @@ func (g *guest) sum(l *Lobby) {
 // greet sends a guest that is not ready yet the events that are due: its Welcome. While the guest has not been heard, the
 // gate's own word that it is in goes before.
 func (l *Lobby) greet(now time.Duration, g *guest) {
-	if !g.peer.Due(now) || !g.peer.Ready(now) {
+	if !g.peer.ReliableDue(now) || !g.peer.CanSend(now) {
 		return
 	}
 	buf, _ := g.peer.Append(now, l.drafts.next())
-	l.dispatch(now, g, g.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
+	l.dispatch(now, g, g.peer.AppendReliable(buf, packet.MaxSectionBytes)) // the event is due again if this fails
 }
 
 // dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
@@ -202,7 +202,7 @@ func (l *Lobby) tell(now time.Duration) {
 }
 
 func (l *Lobby) queue(g *guest, e sim.Event) {
-	if g.peer.Queue(e.Append(l.event[:0])) != nil {
+	if g.peer.QueueReliable(e.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

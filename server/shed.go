@@ -29,24 +29,28 @@ var shedNames = [NumSheds]string{"nothing", "half of the snapshots", "three of f
 // String names the rung.
 func (s Shed) String() string { return shedNames[s] }
 
-// slowTempo is how fast a match runs on ShedTime, in protocol.FullTempo.
-const slowTempo = protocol.FullTempo * 4 / 5
+// slowTempo is how fast a match runs on ShedTime, in protocol.FullTimescale.
+const slowTempo = protocol.FullTimescale * 4 / 5
 
-// Tempo is how fast the match runs on a rung: seconds of the match in protocol.FullTempo seconds of life.
+// Tempo is how fast the match runs on a rung: seconds of the match in protocol.FullTimescale seconds of life.
 func (s Shed) Tempo() uint16 {
 	if s >= ShedTime {
 		return slowTempo
 	}
-	return protocol.FullTempo
+	return protocol.FullTimescale
 }
 
 // Shed puts the lobby on a rung from its next tick on.
 func (l *Lobby) Shed(s Shed) {
 	was := l.shed
 	l.shed = s
-	l.gate.Freeze(s >= ShedDoor)
+	if s >= ShedDoor {
+		l.gate.PauseAccepting()
+	} else {
+		l.gate.ResumeAccepting()
+	}
 	if s.Tempo() != was.Tempo() {
-		l.queueAll(protocol.AppendTempo(l.event[:0], s.Tempo()))
+		l.queueAll(protocol.AppendTimescale(l.event[:0], s.Tempo()))
 	}
 }
 

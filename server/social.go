@@ -34,8 +34,8 @@ type social struct {
 	teams  tick.Tick     // when all their teams were looked up
 	public limiter       // of lines to everybody
 	to     []int32
-	event  [packet.MaxEventSize]byte
-	row    [packet.MaxEventSize]byte
+	event  [packet.MaxMessageSize]byte
+	row    [packet.MaxMessageSize]byte
 
 	limits idle.Limits
 	desk   desk
@@ -185,15 +185,15 @@ const (
 func (l *Lobby) introduce(now time.Duration, g *guest) {
 	s, slot := &l.social, g.id.Index()
 	seat := &s.seats[slot]
-	if seat.owes == 0 || g.peer.Queued() >= rosterQueue || now < seat.clear {
+	if seat.owes == 0 || g.peer.ReliablePending() >= rosterQueue || now < seat.clear {
 		return
 	}
-	most := packet.MaxEventSize
+	most := packet.MaxMessageSize
 	if rate := g.bucket.Rate(); rate != 0 {
 		share := int(int64(rate) * int64(g.share(l)) / int64(time.Second) / lineShare)
 		most = max(1+protocol.MaxRosterRow, min(share, most))
 	}
-	event := append(s.row[:0], protocol.TagRoster)
+	event := append(s.row[:0], protocol.MessageRoster)
 	mine := s.owes(slot)
 	for i, w := range mine {
 		for ; w != 0; w &= w - 1 {
@@ -218,7 +218,7 @@ func (s *social) appendRow(event []byte, slot int, to *seat) []byte {
 }
 
 func (l *Lobby) introduced(now time.Duration, g *guest, event []byte) {
-	if g.peer.Queue(event) != nil {
+	if g.peer.QueueReliable(event) != nil {
 		panic("server: no room for names that were taken")
 	}
 	l.Stats.Count[Introduced].Inc()
@@ -240,12 +240,12 @@ func (l *Lobby) name(now time.Duration, g *guest, id netid.ID) {
 		return
 	}
 	mine[slot>>6] &^= 1 << (slot & 63)
-	l.introduced(now, g, s.appendRow(append(s.row[:0], protocol.TagRoster), slot, seat))
+	l.introduced(now, g, s.appendRow(append(s.row[:0], protocol.MessageRoster), slot, seat))
 }
 
 // present tells a guest who two players are before it hears what happened to them, unless its queue is full of other things.
 func (l *Lobby) present(now time.Duration, g *guest, a, b netid.ID) {
-	if l.social.seats[g.id.Index()].owes > 0 && g.peer.Queued() < chatQueue {
+	if l.social.seats[g.id.Index()].owes > 0 && g.peer.ReliablePending() < chatQueue {
 		l.name(now, g, a)
 		l.name(now, g, b)
 	}

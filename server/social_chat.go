@@ -20,11 +20,11 @@ const (
 func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
 	tag := event[0]
 	seat := &l.social.seats[g.id.Index()]
-	if tag != protocol.TagSay && tag != protocol.TagConsole || !seat.on {
+	if tag != protocol.MessageSay && tag != protocol.MessageConsole || !seat.on {
 		return false
 	}
 	line := event[1:]
-	if more := len(line) == protocol.MaxSaid; more || seat.of == tag {
+	if more := len(line) == protocol.MaxLinePart; more || seat.of == tag {
 		if seat.of != tag { // what the other tag had begun is left
 			seat.line = seat.line[:0]
 		}
@@ -36,7 +36,7 @@ func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
 		line = seat.line
 	}
 	seat.of, seat.line = 0, seat.line[:0]
-	if tag == protocol.TagSay {
+	if tag == protocol.MessageSay {
 		l.say(now, g, line)
 	} else {
 		l.ask(now, g, line)
@@ -90,13 +90,13 @@ func (l *Lobby) convey(now time.Duration, c protocol.Chat, to []int32) {
 	event, rest, more := c.Append(l.social.event[:0])
 	for _, slot := range to {
 		g, seat := &l.guests[slot], &l.social.seats[slot]
-		if g.peer.Queued() >= chatQueue || seat.clear-now > longestWait {
+		if g.peer.ReliablePending() >= chatQueue || seat.clear-now > longestWait {
 			l.Stats.Count[Unheard].Inc()
 			continue
 		}
 		l.name(now, g, netid.ID(c.From))
 		l.name(now, g, netid.ID(c.To))
-		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], protocol.TagChatRest), rest...)) != nil {
+		if g.peer.QueueReliable(event) != nil || more && g.peer.QueueReliable(append(append(l.social.row[:0], protocol.MessageChatContinued), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
 		seat.pay(now, g, len(event)+len(rest))

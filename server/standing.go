@@ -58,7 +58,7 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 // queueAll queues an event with all who are in. A guest whose queue is full misses it; the next tells it all.
 func (l *Lobby) queueAll(event []byte) {
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; g.ready && g.peer.Queue(event) != nil {
+		if g := &l.guests[slot]; g.ready && g.peer.QueueReliable(event) != nil {
 			l.Stats.Count[EventsRefused].Inc()
 		}
 	}
@@ -66,11 +66,11 @@ func (l *Lobby) queueAll(event []byte) {
 
 // situate tells a guest that is just in how the round stands.
 func (l *Lobby) situate(g *guest) {
-	if l.shed.Tempo() != protocol.FullTempo {
-		_ = g.peer.Queue(protocol.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+	if l.shed.Tempo() != protocol.FullTimescale {
+		_ = g.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
 	}
 	s := l.match.Standing()
-	if g.peer.Queue(s.Append(l.event[:0])) != nil {
+	if g.peer.QueueReliable(s.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

@@ -18,7 +18,7 @@ func (l *Lobby) thingRoom(now time.Duration, g *guest, head int) int {
 		g.things.saved = min(g.things.saved+all/thingShare, max(all/2, 2*thingBits/8))
 		room = g.things.saved
 	}
-	return max(0, min(room, packet.MaxPackage-head-reserve())-thingHead)
+	return max(0, min(room, packet.MaxPacketSize-head-reserve())-thingHead)
 }
 
 // thingHead is what a part about things takes before its runs, at most.

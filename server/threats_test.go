@@ -57,7 +57,7 @@ func forged(d []byte) []byte {
 // Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
+	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Players: 3, Gate: gate})
 	control, c := l.guest(), l.guest()
 	control.unharmed()
@@ -110,7 +110,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
+	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Gate: gate})
 	control, known, stranger := l.guest(), l.guest(), l.caller("172.30.0.1:5")
 	known.leave()

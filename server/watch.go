@@ -77,11 +77,11 @@ func (l *Lobby) looksAfter() {
 			l.follow(g, l.following(w.target.Index(), 1))
 		}
 		if g.watch.owed {
-			w := protocol.Watch{Player: uint32(g.watch.target)}
+			w := protocol.Spectate{Player: uint32(g.watch.target)}
 			if w.Player != 0 {
-				w.Kind = protocol.WatchPlayer
+				w.Mode = protocol.SpectatePlayer
 			}
-			g.watch.owed = g.peer.Queue(w.Append(l.event[:0], protocol.TagTarget)) != nil
+			g.watch.owed = g.peer.QueueReliable(w.Append(l.event[:0], protocol.MessageViewpoint)) != nil
 		}
 	}
 }
@@ -117,26 +117,26 @@ func (l *Lobby) follow(g *guest, id netid.ID) {
 
 // watchAs takes what a spectator asks for. False if the event is no such thing, or its sender plays.
 func (l *Lobby) watchAs(g *guest, event []byte) bool {
-	w, err := protocol.ParseWatch(event, protocol.TagWatch)
+	w, err := protocol.ParseSpectate(event, protocol.MessageSpectate)
 	if err != nil || !g.watches || !g.ready {
 		return false
 	}
 	from := g.watch.target.Index()
-	switch w.Kind {
-	case protocol.WatchNext:
+	switch w.Mode {
+	case protocol.SpectateNext:
 		g.watch.free = false
 		l.follow(g, l.following(from, 1))
-	case protocol.WatchPrevious:
+	case protocol.SpectatePrevious:
 		g.watch.free = false
 		l.follow(g, l.following(from, -1))
-	case protocol.WatchPlayer:
+	case protocol.SpectatePlayer:
 		if !l.watchable(netid.ID(w.Player)) {
 			l.Stats.Count[WatchRefused].Inc()
 			break
 		}
 		g.watch.free = false
 		l.follow(g, netid.ID(w.Player))
-	case protocol.WatchFree:
+	case protocol.SpectateFree:
 		if !l.cfg.SpectateAll {
 			l.Stats.Count[WatchRefused].Inc()
 			break

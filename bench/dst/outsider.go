@@ -61,11 +61,11 @@ func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
 
 // serverKilled forgets the requests whose tokens had no session when the server was killed: nobody has used those, and who is the first to do so
 // at the next server may be anybody.
-func (c *captures) serverKilled(had func(netcode.Tag) bool) {
+func (c *captures) serverKilled(had func(netcode.TokenTag) bool) {
 	kept := 0
 	for i := range min(c.nReq, len(c.requests)) {
 		r := &c.requests[i]
-		if had(netcode.Tag(r.data[len(r.data)-len(netcode.Tag{}):])) {
+		if had(netcode.TokenTag(r.data[len(r.data)-len(netcode.TokenTag{}):])) {
 			c.requests[kept], c.requests[i] = c.requests[i], c.requests[kept]
 			kept++
 		}

@@ -14,8 +14,8 @@ import (
 type traffic struct {
 	validated map[netip.AddrPort]bool    // addresses that had a session
 	traffic   map[netip.AddrPort]*[2]int // bytes in and out of the others
-	tags      map[netip.AddrPort]netcode.Tag
-	windows   map[netcode.Tag]*netcode.Window // of what the server sealed for a session
+	tags      map[netip.AddrPort]netcode.TokenTag
+	windows   map[netcode.TokenTag]*netcode.ReplayWindow // of what the server sealed for a session
 	global    map[uint64]bool                 // sequences of handshakes, of all starts
 	attackers map[netip.AddrPort]*attacker
 	sessions  []sessionOf        // of the sessions that there are, by slot
@@ -30,8 +30,8 @@ type traffic struct {
 // sessionOf is what is known of a session, so that it need not be looked up for each datagram.
 type sessionOf struct {
 	at     netip.AddrPort
-	token  netcode.Tag
-	window *netcode.Window
+	token  netcode.TokenTag
+	window *netcode.ReplayWindow
 	bucket *rateExcess
 }
 
@@ -42,8 +42,8 @@ type rateExcess struct {
 }
 
 func (p *traffic) init() {
-	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.Tag{}
-	p.windows, p.global, p.attackers = map[netcode.Tag]*netcode.Window{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
+	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.TokenTag{}
+	p.windows, p.global, p.attackers = map[netcode.TokenTag]*netcode.ReplayWindow{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
 
@@ -85,7 +85,7 @@ func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
 }
 
 // sessionOf is that of the session in a slot, which is at an address now.
-func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessionOf {
+func (p *traffic) session(slot int, at netip.AddrPort, token netcode.TokenTag) *sessionOf {
 	for len(p.sessions) <= slot {
 		p.sessions = append(p.sessions, sessionOf{})
 	}
@@ -103,10 +103,10 @@ func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessi
 }
 
 // window is what was sealed for a token.
-func (p *traffic) window(t netcode.Tag) *netcode.Window {
+func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 	win := p.windows[t]
 	if win == nil {
-		win = new(netcode.Window)
+		win = new(netcode.ReplayWindow)
 		p.windows[t] = win
 	}
 	return win
@@ -162,7 +162,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		p.global[seq] = true
 		return
 	}
-	var win *netcode.Window
+	var win *netcode.ReplayWindow
 	if s != nil {
 		win = s.window
 	} else if tag, ok := p.tags[to]; ok {
@@ -231,7 +231,7 @@ func (p *traffic) check(w *world) {
 			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.Drops[packet.DropAck].Load())
 		}
 	}
-	if gate.Waiting() > 4*w.cfg.Players {
-		w.fail(Bounds, "%d handshakes wait", gate.Waiting())
+	if gate.PendingHandshakes() > 4*w.cfg.Players {
+		w.fail(Bounds, "%d handshakes wait", gate.PendingHandshakes())
 	}
 }

@@ -104,7 +104,7 @@ func newWorld(c Case, as checks) (*world, error) {
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
 	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + crooks + 1, Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
-		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
+		Gate:  netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch, HandshakesPerSecond: 5000},
 		Enter: w.onStage, Record: w.onChunk}
 	if as.none {
 		w.cfg.Enter, w.cfg.Record = nil, nil
