@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// Whatever a file says that was not so is found, wherever it says it and whatever stretch is played.
+// Every wrong byte of a recording is found, wherever it is and whatever range is played.
 func TestFilmSaysWhatWas(t *testing.T) {
 	w, err := newWorld(Case{Seed: 6, Clients: 4}, checks{})
 	if err != nil {
@@ -41,8 +41,8 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	for i, c := range []struct {
 		name  string
 		spoil func(all []*replay.Chunk) []*replay.Chunk
-		says  string // "" anything
-		times int    // more than once where it is drawn what is spoiled
+		says  string // "" accepts any error
+		times int    // repeats, where the damaged byte is drawn
 	}{
 		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
 		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
@@ -91,7 +91,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 			}
 		}
 	}
-	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two of them whole, the others in 18 drawn stretches
+	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two seeds play the whole file, the others a drawn range
 		if err := w.readRecording(f.file.data, replay.Over); err != nil {
 			t.Errorf("seed %d: %v", w.c.Seed, err)
 		}
@@ -105,7 +105,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	}
 }
 
-// A stretch begins with a state and leads to the next, and each is drawn now and then.
+// A drawn range begins with a saved state and ends before the next; every range is drawn.
 func TestStretch(t *testing.T) {
 	chunks := make([]*replay.Chunk, 11)
 	for i := range chunks {

@@ -77,7 +77,7 @@ func (w *world) isDeterministic(other *world, at int) (*world, int, error) {
 	return other, at, nil
 }
 
-// hasOutsiders says whether any are in the case.
+// hasOutsiders reports whether the case has attackers without a session.
 func (w *world) hasOutsiders() bool {
 	return slices.ContainsFunc(w.faults, func(f fault) bool { return f.Kind.outsider() })
 }
@@ -95,7 +95,7 @@ func firstDifference(a, b []uint64) int {
 	return -1
 }
 
-// Faults describes what happens in a case, each with its number.
+// Faults describes the faults of a case, one line each, by number.
 func Faults(c Case) []string {
 	var lines []string
 	for i, f := range Draw(c.Seed).Faults {
