@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // entry is how far a guest without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
@@ -114,8 +114,8 @@ const (
 var (
 	// groupBytes is what a package may end short of full; worked out when it is first asked for, so that a tool that trains models
 	// for new schemas runs while there are none.
-	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(ghost.Trained().Public) })
-	entryBits  = fieldBits(ghost.Public) + 24 // a row without a baseline, its generation, gap and change of baseline
+	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(netstate.Trained().Public) })
+	entryBits  = fieldBits(netstate.Public) + 24 // a row without a baseline, its generation, gap and change of baseline
 )
 
 func fieldBits(s schema.Schema) (n int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // contents is what clients may lack of what a Welcome names, packed once and sent to all who ask. In a tick each of them gets one
@@ -41,14 +41,14 @@ func (l *Lobby) Prepare() {
 }
 
 // modelParcel packs models. Those that most lobbies have are packed once for all lobbies of a process: nobody writes into a parcel.
-func modelParcel(m ghost.Models) []byte {
-	if m == ghost.Trained() {
+func modelParcel(m netstate.Models) []byte {
+	if m == netstate.Trained() {
 		return trainedParcel()
 	}
 	return parcel(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, ghost.Trained().Append(nil)) })
+var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, netstate.Trained().Append(nil)) })
 
 // arenaParcel packs an arena.
 func arenaParcel(a *arena.Arena) []byte {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // fetcher is a caller that takes blobs and has asked for content.
@@ -78,7 +78,7 @@ func TestContentIsSent(t *testing.T) {
 		if len(blobs) != 2 {
 			t.Fatalf("%d: %d blobs", i, len(blobs))
 		}
-		m, err := ghost.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
@@ -299,6 +299,6 @@ func TestContentSizes(t *testing.T) {
 		}
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
-	model := ghost.Trained().Append(nil)
+	model := netstate.Trained().Append(nil)
 	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(parcel(protocol.ContentModel, model)))
 }

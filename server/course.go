@@ -10,9 +10,9 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/mode"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // Course is what is to be played: a map and a mode, as people name them. "" is what is played now.
@@ -21,11 +21,11 @@ type Course struct{ Map, Mode string }
 // Ground is what a Course needs, found and read. What it points to must not change while it is played.
 type Ground struct {
 	Arena  *arena.Arena
-	Name   string       // what clients are told to load
-	Game   *sim.Game    // with what stands on the map; nil for that of sim.Rules
-	Walls  *sight.Table // as of Config
-	parcel []byte       // the arena as it is sent, nil until somebody asks
-	made   *world       // nil until Make
+	Name   string     // what clients are told to load
+	Game   *sim.Game  // with what stands on the map; nil for that of sim.Rules
+	Walls  *pvs.Table // as of Config
+	parcel []byte     // the arena as it is sent, nil until somebody asks
+	made   *world     // nil until Make
 }
 
 // Load begins to find what a course needs, and returns a function that is asked between ticks what has become of it: nil and nil for
@@ -181,7 +181,7 @@ type world struct {
 // newWorld makes a world in which nobody is, of a configuration that is filled. It takes milliseconds, and memory for all.
 func newWorld(c Config) *world {
 	w := &world{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	w.frames = snapshot.NewRing(ghost.Public, c.Players, snapshot.Window*c.Interval+1, 1)
+	w.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.Interval+1, 1)
 	if c.Relevance != RelevanceOff {
 		w.crowd = newCrowd(&w.cfg)
 	}

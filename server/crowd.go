@@ -7,16 +7,16 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // crowd is where everybody is in the frame at hand, for all who look. It is filled when the first one does: where all is
 // sent to all, nobody ever looks.
 type crowd struct {
 	grid  *interest.Grid
-	walls *sight.Crowd // nil where none hide anybody
-	spare spare        // for those who have not looked yet
-	at    tick.Tick    // the grid's
+	walls *pvs.Crowd // nil where none hide anybody
+	spare spare      // for those who have not looked yet
+	at    tick.Tick  // the grid's
 	ids   []netid.ID
 	x, z  []float32
 	team  []uint8
@@ -38,9 +38,9 @@ const fightSeconds = 2
 
 func newCrowd(c *Config) crowd {
 	cfg := c.grid()
-	var walls *sight.Crowd
+	var walls *pvs.Crowd
 	if c.Walls != nil && c.Relevance == RelevanceGrid {
-		walls = sight.NewCrowd(c.Walls)
+		walls = pvs.NewCrowd(c.Walls)
 		cfg.Sights = walls.Seen
 	}
 	g := interest.NewGrid(cfg)

@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // trick is how a duellist lies about time. All have the same hands, and look at the same picture.
@@ -141,7 +141,7 @@ func (d *duellist) step(n tick.Tick) {
 			continue
 		}
 		if s := d.take(pack); s != nil {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				d.told = append(d.told, h.Tick)
 			}
 		}

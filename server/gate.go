@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Grace is how long a player stays in the match after its session timed out: whoever comes back with a fresh token of the
@@ -164,7 +164,7 @@ func (l *Lobby) begin(now time.Duration, g *guest, client int) {
 // welcome is what a guest is told of what is played.
 func (l *Lobby) welcome(g *guest) protocol.Welcome {
 	w := protocol.Welcome{
-		Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.cfg.Models.Hash(),
 		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
 		MaxPlayers: uint16(l.cfg.Players), ArenaHash: l.cfg.Arena.Hash(), ArenaName: l.cfg.ArenaName,
 	}
@@ -180,7 +180,7 @@ func (l *Lobby) ready(now time.Duration, g *guest, r protocol.Ready) {
 	switch {
 	case r.Version != protocol.Version:
 		l.dismiss(now, g, packet.ReasonVersion)
-	case r.Schema != ghost.SchemaHash():
+	case r.Schema != netstate.SchemaHash():
 		l.explain(now, g, packet.ReasonSchema)
 	case r.Model != l.cfg.Models.Hash():
 		l.explain(now, g, packet.ReasonModel)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/dash"
@@ -267,17 +267,17 @@ func BenchmarkLivePage(b *testing.B) {
 			var page, lobby time.Duration
 			v.begin(t.now, t.lobby)
 			for n := range b.N {
-				at := pace.ThreadCPU()
+				at := clock.ThreadCPU()
 				t.tick()
-				lobby += pace.ThreadCPU() - at
-				at = pace.ThreadCPU()
+				lobby += clock.ThreadCPU() - at
+				at = clock.ThreadCPU()
 				v.tick(t.lobby, 0, 0)
 				if n%(rate/showsPerSecond) == 0 {
 					v.fill(t.now, t.lobby)
 					v.page.Hang()
 					v.begin(t.now, t.lobby)
 				}
-				page += pace.ThreadCPU() - at
+				page += clock.ThreadCPU() - at
 				t.exchange()
 			}
 			b.ReportMetric(float64(page)/float64(b.N), "page-ns/tick")

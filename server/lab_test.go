@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ground is the map of all these tests.
@@ -414,7 +414,7 @@ func (c *caller) join() {
 
 // good is the Ready that this lobby wants to hear.
 func (l *lab) good() protocol.Ready {
-	return protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *caller) ready() {

@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Section is a part of what a lobby sends. Together the sections are all of it: of every datagram each byte is in one.
@@ -64,10 +64,10 @@ type Ledger struct {
 	SampledSection [NumSections]uint64 // bytes of the sampled ones
 	Cells          []Cell              // those that are not empty, from the outside of a datagram inwards
 
-	Looked uint64                       // snapshots of which it was looked at who is not in them, one in Every
-	Why    [NumWhys]uint64              // of these: pairs of client and player, by what became of the player
-	Things [ghost.Kinds][NumWhys]uint64 // likewise of client and thing, by class
-	Census Census                       // who is here
+	Looked uint64                          // snapshots of which it was looked at who is not in them, one in Every
+	Why    [NumWhys]uint64                 // of these: pairs of client and player, by what became of the player
+	Things [netstate.Kinds][NumWhys]uint64 // likewise of client and thing, by class
+	Census Census                          // who is here
 }
 
 // Census is how a lobby is filled.
@@ -105,11 +105,11 @@ type ledger struct {
 }
 
 // mostCells is more than there can be.
-const mostCells = 16 + int(packet.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
+const mostCells = 16 + int(packet.NumParts) + 16 + int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ThingFields)
 
 func (k *ledger) init(every int) {
 	k.now.Every, k.random, k.left, k.unseen = max(every, 0), seedStride, 1, 1
-	k.public, k.owner, k.things = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), snapshot.NewMeter(ghost.Things)
+	k.public, k.owner, k.things = snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), snapshot.NewMeter(netstate.Things)
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
 
@@ -230,7 +230,7 @@ func (k *ledger) open(pack, datagram []byte) (rest []byte) {
 
 // rowsOf accounts for a snapshot's section. With an error it returns from where on it does not.
 func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error) {
-	h, rows, err := ghost.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
@@ -120,7 +120,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		return said
 	}
 	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	looked := false
 	for _, p := range b.players[:n] {
 		if !told(s, p.ID()) {
@@ -129,7 +129,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		v := why(s.ID(), p.ID(), WhyTold)
 		looked = true
 		f := l.Frame(sent(s))
-		me, it := ghost.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, ghost.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
+		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
 		me.Y, it.Y = 0, 0
 		if d := int(me.Sub(it).Len()); v.Metres != d {
 			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)

@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // What cannot be is refused by a line that names the thing and says what was expected.
@@ -136,7 +136,7 @@ func TestFull(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.guest()
-	want := protocol.Welcome{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), NetID: 0x001, TickRate: 60,
+	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
 		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)

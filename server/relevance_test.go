@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // A grid is made where it can hide somebody, and nowhere else.
@@ -146,7 +146,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		b := newTable(t, 20, cfg)
 		b.play(3)
 		slot := b.players[7].ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
 		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
 			f := b.lobby.frames.At(at)
@@ -180,7 +180,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 // agrees fails unless what all clients hold of the newest snapshots is what the server's frames say, and there are so many rows.
 func (b *table) agrees(least int) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		if p == nil {
 			continue
@@ -243,7 +243,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 				}
 			}
 			b.agrees(100)
-			var row [ghost.PublicFields]int32
+			var row [netstate.PublicFields]int32
 			for _, p := range b.players {
 				if state, _ := p.State(); state != client.Joined || b.lobby.match.Vital(p.ID()) == nil {
 					t.Fatalf("%v, %v", p.ID(), state)
@@ -338,7 +338,7 @@ func TestRow67ReusedSlot(t *testing.T) {
 		n := rng.IntN(len(b.players))
 		p := b.players[n]
 		slot := p.ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		for _, v := range b.players {
 			if id, ok := v.Row(v.Newest(), slot, row[:]); v != p && (!ok || id == 0) {
 				hiddenSwaps++

@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
@@ -125,7 +125,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
 		}
 	}
-	hash := ghost.SchemaHash()
+	hash := netstate.SchemaHash()
 	c := l.guest()
 	if w := c.events[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
 		t.Errorf("no hash in the welcome %x", w)
@@ -142,7 +142,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != ghost.TagPaces {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != netstate.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}

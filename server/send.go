@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
@@ -92,13 +92,13 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf = g.peer.AppendEvents(buf, eventBudget)
 	cut := cuts{events: uint16(len(buf)), first: first}
 	buf = append(buf, byte(packet.SectionSnapshot))
-	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
+	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
 	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
-		var self ghost.Self
+		var self netstate.Self
 		self.Tell(l.match, g.id)
-		ghost.OwnerRow(l.ownerRow[:], &self)
+		netstate.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
 		cut.owner = uint16(len(buf))
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
@@ -82,7 +82,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 // alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
 func (b *table) alike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		if p.Newest() != q.Newest() || p.ID() != q.ID() {
@@ -106,7 +106,7 @@ func (b *table) alike(o *table) (rows int) {
 // thingsAlike is alike for what flies and stands about.
 func (b *table) thingsAlike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		for slot := range b.lobby.things.berths {
@@ -127,7 +127,7 @@ func (b *table) thingsAlike(o *table) (rows int) {
 // thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	for n, p := range b.players {
 		f := b.lobby.things.frames.At(p.Newest())
 		for slot := range b.lobby.things.berths {

@@ -4,7 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // hold is what one guest holds of things.
@@ -22,7 +22,7 @@ type hold struct {
 }
 
 func newHold(c *Config) hold {
-	k := snapshot.NewTracker(ghost.ThingSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
+	k := snapshot.NewTracker(netstate.ThingSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
 	k.Alone() // a flight is not expected to go on: it is told once
 	return hold{tracker: k}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // thingRoom is how many bytes of a snapshot things may take that does not tell all of them at once. Its first package has head bytes. A
@@ -92,7 +92,7 @@ const (
 )
 
 // thingBits is what a row takes at most that has no baseline.
-var thingBits = fieldBits(ghost.Things) + 24
+var thingBits = fieldBits(netstate.Things) + 24
 
 // ownBytes is what a guest's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
 // it is not told to be refused.
@@ -142,7 +142,7 @@ func (w *things) more() bool { return w.on && !w.packer.Done() }
 func reserve() int { return snapshot.RunBytes + groupBytes() }
 
 // write appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
-func (w *things) write(dst []byte, head *ghost.Head, room int) (_ []byte, groups span) {
+func (w *things) write(dst []byte, head *netstate.Head, room int) (_ []byte, groups span) {
 	head.Things = false
 	if !w.more() {
 		return dst, span{}

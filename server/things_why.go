@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // told is how the things of a snapshot were chosen.
@@ -27,7 +27,7 @@ const (
 
 // ThingRef names a thing: a flight by its net id in the match, what stands about by its class and place in the map's list.
 type ThingRef struct {
-	Kind ghost.Kind
+	Kind netstate.Kind
 	N    uint32 // of a flight its net id, of what stands about its number, from 0
 }
 
@@ -38,7 +38,7 @@ func (r ThingRef) String() string { return fmt.Sprintf("%v:%d", r.Kind, r.N) }
 func ParseThingRef(s string) (r ThingRef, err error) {
 	name, number, ok := strings.Cut(s, ":")
 	n, err := strconv.ParseUint(number, 10, 32)
-	for k := ghost.Kind(1); ok && err == nil && k < ghost.Kinds; k++ {
+	for k := netstate.Kind(1); ok && err == nil && k < netstate.Kinds; k++ {
 		if k.String() == name {
 			return ThingRef{k, uint32(n)}, nil
 		}
@@ -91,7 +91,7 @@ func (l *Lobby) ExplainAll(dst []Verdict, client netid.ID) []Verdict {
 		}
 	}
 	w := l.things
-	var number [ghost.Kinds]uint32
+	var number [netstate.Kinds]uint32
 	for slot := range w.berths {
 		if w.used[slot>>6]>>(slot&63)&1 == 0 {
 			continue
@@ -127,12 +127,12 @@ func (l *Lobby) flies(r ThingRef) bool {
 	o := l.match.Objects()
 	for i := range o.Projectiles {
 		if uint32(o.Projectiles[i].ID) == r.N {
-			return r.Kind == ghost.Projectile
+			return r.Kind == netstate.Projectile
 		}
 	}
 	for i := range o.Grenades {
 		if uint32(o.Grenades[i].ID) == r.N {
-			return r.Kind == ghost.Grenade
+			return r.Kind == netstate.Grenade
 		}
 	}
 	return false
@@ -142,9 +142,9 @@ func (l *Lobby) flies(r ThingRef) bool {
 func refOf(id netid.ID) (r ThingRef, ok bool) {
 	switch n := id.Index(); {
 	case n >= sim.FirstGrenade:
-		return ThingRef{ghost.Grenade, uint32(id)}, true
+		return ThingRef{netstate.Grenade, uint32(id)}, true
 	case n >= sim.FirstProjectile:
-		return ThingRef{ghost.Projectile, uint32(id)}, true
+		return ThingRef{netstate.Projectile, uint32(id)}, true
 	}
 	return r, false
 }
@@ -194,11 +194,11 @@ func (w *things) stale(f *snapshot.Frame, slot int) tick.Tick {
 // seesThing reports whether a guest might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
 func (l *Lobby) seesThing(g *guest, f *snapshot.Frame, slot int) bool {
 	w, h := l.things, &g.things
-	var o ghost.Thing
+	var o netstate.Thing
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	if !w.berths[slot].kind.Flies() {
-		if k := w.berths[slot].kind; k == ghost.Teleporter || k == ghost.Zone {
+		if k := w.berths[slot].kind; k == netstate.Teleporter || k == netstate.Zone {
 			return true
 		}
 	} else if netid.ID(o.Owner) == g.id {
@@ -216,7 +216,7 @@ func (l *Lobby) between(g *guest, f *snapshot.Frame, slot int) (from, to geom.Ve
 	if w.scenery.grid != nil {
 		return from, w.scenery.pos[slot]
 	}
-	var o ghost.Thing
+	var o netstate.Thing
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	return from, o.Pos

@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
@@ -564,7 +564,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}

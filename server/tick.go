@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
@@ -74,7 +74,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
 func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	poses := l.match.Poses()
 	for slot := range poses {
@@ -83,7 +83,7 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, vital, &acts[slot])
+		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
@@ -169,7 +169,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
 	must0(t, err)
-	walls, err := sight.Build(town, sight.Fit(town, sight.CellFor(town)))
+	walls, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
 	must0(t, err)
 	cfg := client.Config{Arena: func(string, [32]byte) (*arena.Arena, error) { return town, nil }}
 	for i, c := range []struct {
@@ -212,7 +212,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		b.lobby.Shed(c.shed)
 		b.play(2)
 		var rows, things, part, hidden [3]int // rows are of full snapshots
-		var row [ghost.ThingFields]int32
+		var row [netstate.ThingFields]int32
 		var last [3]tick.Tick
 		for range 240 {
 			b.turn()
@@ -235,7 +235,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}
-					if k := b.lobby.things.berths[slot].kind; k != ghost.Teleporter && k != ghost.Zone {
+					if k := b.lobby.things.berths[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
 						hidden[n]++
 					}
 					things[n]++

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Why says what became of an entity in the newest snapshot to a client: told, or why not. That nothing about it has changed is no
@@ -285,8 +285,8 @@ func (l *Lobby) apart(a, b geom.Vec3) bool {
 
 // at is where the row of a slot stands.
 func at(f *snapshot.Frame, slot int) (x, z float32) {
-	var row [ghost.PublicFields]int32
-	p := ghost.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+	var row [netstate.PublicFields]int32
+	p := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 	return p.X, p.Z
 }
 

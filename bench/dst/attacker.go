@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // attacker is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
@@ -120,12 +120,12 @@ func (k *attacker) receive(w *world, pack []byte) {
 	}
 	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
-			r := protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), Name: "crook"}
+			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "crook"}
 			_ = k.peer.Queue(r.Append(nil))
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {
-		if h, _, err := ghost.ParseHead(rest[1:]); err == nil {
+		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}
