@@ -37,7 +37,7 @@ var layers = []layer{
 	{pkg: "internal/plot"},
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
-	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
+	{pkg: "lagcomp/internal/kernel", may: "sys"},
 	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
 
 	// Bytes: sockets and packets never see the world.
@@ -61,18 +61,18 @@ var layers = []layer{
 	{pkg: "ecs/interest", may: "internal/planted ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
-	{pkg: "sim/arena", may: "ecs/geom vek"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs/netid arche vek"},
+	{pkg: "sim/arena", may: "ecs/geom"},
+	{pkg: "sim/move", may: "ecs/geom sim/arena"},
 	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek internal/planted"},
+	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
 	{pkg: "lagcomp/picture", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek internal/planted"},
+	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
 	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},

@@ -282,8 +282,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 }
 
 // witness is what the match asks before a shot hits somebody.
-func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
+func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
+	return l.sees(netid.ID(s.Except), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.

@@ -55,7 +55,9 @@ func TestPublicRowIsExact(t *testing.T) {
 		}
 		id := netid.Make(rapid.IntRange(0, 4095).Draw(t, "slot"), rapid.Uint8Range(1, 255).Draw(t, "generation"))
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
-		pose := sim.Seen(uint32(id), geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, look, &v, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw))
+		var pose rig.Pose
+		pos, state := geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw)
+		sim.PublicPose(&pose, uint32(id), &pos, look, &v, state)
 		var row [PublicFields]int32
 		PublicRow(row[:], &pose, &v, &a)
 		inRange(t, row[:], true)
@@ -67,7 +69,8 @@ func TestPublicRowIsExact(t *testing.T) {
 			Throws: a.Fired[1] % 64, Punches: a.Punches % 16, Gestures: a.Gestures % 16, Hero: v.Hero, Gesture: a.Gesture,
 			Sprinting: a.Sprinting, Reloading: a.Reloading, Stance: pose.Form.Stance(), Figure: pose.Form.Hero(),
 		}
-		told := anim.Tell(&pose)
+		var told anim.Told
+		told.Of(&pose)
 		want.Phase, want.Heading, want.Lean, want.Gait, want.Squat = told.Phase, told.Heading, told.Lean, told.Gait, told.Squat
 		var got Player
 		if got.Restore(row[:]); got != want {
@@ -143,7 +146,9 @@ func TestOwnerRowHoldsTheExtremes(t *testing.T) {
 func TestRowsAllocateNothing(t *testing.T) {
 	var public [PublicFields]int32
 	var owner [OwnerFields]int32
-	pose, s := sim.Seen(1, geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{}), Self{}
+	var pose rig.Pose
+	var s Self
+	sim.PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &sim.Vital{}, &anim.State{})
 	var v sim.Vital
 	if n := testing.AllocsPerRun(100, func() {
 		PublicRow(public[:], &pose, &v, &ability.Public{})

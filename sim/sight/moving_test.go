@@ -18,6 +18,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 		b := &builder{c: &table.c, t: table, walls: newWalls(a), ground: newGround(a, &table.c)}
 		b.settle()
 		r := rand.New(rand.NewPCG(uint64(i), 3))
+		hero := move.DefaultParams().MustCompile()
 		for body := range 32 {
 			var trail []geom.Vec3
 			m := move.Motion{Pos: a.Spawns[r.IntN(len(a.Spawns))].Pos}
@@ -30,7 +31,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 				if body%2 == 0 {
 					in.Buttons = in.Buttons&^move.Jump | uint16(r.IntN(2))*move.Jump
 				}
-				m = move.Step(m, in, a, rate)
+				m = hero.Step(m, in, move.NoTeam, a, rate)
 				trail = append(trail, m.Pos)
 				if tick >= ticks {
 					then := trail[tick-ticks]
