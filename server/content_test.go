@@ -58,7 +58,7 @@ func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
 	l.lobby.Prepare()
 	packed := l.lobby.contents.parcels
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range 8 {
@@ -107,7 +107,7 @@ func TestContentIsSent(t *testing.T) {
 }
 
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a guest like any other.
+// are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Gate: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
@@ -221,7 +221,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	a := arena.Generate(500, 12)
 	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
 	l.lobby.Prepare()
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range clients {

@@ -144,8 +144,8 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	}
 	next.cfg.Kbps = l.cfg.Kbps
 	for _, slot := range l.live {
-		l.tally(&l.guests[slot])
-		l.served(&l.guests[slot])
+		l.tally(&l.conns[slot])
+		l.served(&l.conns[slot])
 	}
 	old := l.match
 	next.match.Follow(old)
@@ -158,11 +158,11 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 		l.carry(now, int(slot))
 	}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		l.carry(now, int(slot))
-		g.world = protocol.NextWorld(g.world)
-		w := l.welcome(g)
-		l.hears(now, g, w.Append(protocol.AppendElsewhere(l.event[:0], g.world)))
+		c.session.mapEpoch = protocol.NextWorld(c.session.mapEpoch)
+		w := l.welcome(c)
+		l.hears(now, c, w.Append(protocol.AppendElsewhere(l.event[:0], c.session.mapEpoch)))
 	}
 	l.resettle()
 	l.Stats.Count[Changes].Inc()
@@ -221,46 +221,38 @@ func (l *Lobby) move(w *world) {
 	l.round, l.leaving = round{}, 0
 }
 
-// carry brings the guest of a slot over into a new match, in the memory that it had in the old one, but for its views, which are made for a map.
+// carry brings the connection of a slot over into a new match, in the memory that it had in the old one, but for its views, which are made for a map.
 func (l *Lobby) carry(now time.Duration, slot int) {
-	g := &l.guests[slot]
-	g.id = l.match.JoinAt(slot, g.watches)
-	if g.id == 0 {
+	c := &l.conns[slot]
+	id := l.match.JoinAt(slot, c.roster.spectates)
+	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}
-	l.uncamera(g) // it asks again with its Ready
-	g.tracker.Reset()
-	g.shown.Reset()
-	g.owner.Reset()
-	g.things.reset()
-	g.thin.reset()
-	clear(g.fights)
-	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
-		from: l.voyage.began, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
-		fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
+	l.uncamera(c) // it asks again with its Ready
+	c.changeMap(now, id, l.voyage.began, &l.cfg)
 }
 
-// hears queues an event that a guest must not miss. One who cannot take it has not acknowledged dozens of others.
-func (l *Lobby) hears(now time.Duration, g *guest, event []byte) {
-	if g.peer.Queue(event) != nil {
-		g.loads = now - readyWithin // the next tick sends it away
+// hears queues an event that a connection must not miss. One who cannot take it has not acknowledged dozens of others.
+func (l *Lobby) hears(now time.Duration, c *conn, event []byte) {
+	if c.session.peer.Queue(event) != nil {
+		c.session.loadingSince = now - readyWithin // the next tick sends it away
 	}
 }
 
-// resettle gives the rows of names the ids of a new match; who is gone has none. Nobody is told: each guest is told all with its Ready.
+// resettle gives the rows of names the ids of a new match; who is gone has none. Nobody is told: each connection is told all with its Ready.
 func (l *Lobby) resettle() {
 	s := &l.social
 	for slot := range s.rows {
 		row, muted := &s.rows[slot], s.table[slot].Muted
 		s.rise(slot)
-		if row.Name == "" || l.guests[slot].id == 0 || l.match.Inbox(l.guests[slot].id) == nil {
+		if row.Name == "" || l.conns[slot].id == 0 || l.match.Inbox(l.conns[slot].id) == nil {
 			if row.Name != "" {
 				s.strike(slot)
 			}
 			*row = protocol.RosterRow{}
 			continue
 		}
-		row.NetID = uint32(l.guests[slot].id)
+		row.NetID = uint32(l.conns[slot].id)
 		s.table[slot].Muted = muted
 	}
 }

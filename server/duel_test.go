@@ -95,7 +95,7 @@ func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 	l = newLab(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
 	var all []*duellist
 	for i := range duelPairs {
-		d := &duellist{caller: l.guest(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d := &duellist{caller: l.joined(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
 		d.victim = l.lobby.match.Join()
 		all = append(all, d)
 	}

@@ -181,7 +181,7 @@ func TestHostShowsLivePage(t *testing.T) {
 // A client of whose packages every fourth is lost is shown with that.
 func TestLivePageShowsLoss(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	h := &Host{front: &front{start: time.Now()}, lobby: l.lobby, view: newView(l.lobby)}
 	defer h.view.close()
 	c.plays(30)
@@ -201,7 +201,7 @@ func TestLivePageShowsLoss(t *testing.T) {
 // What a client says of its mispredictions is shown, and nonsense in its place changes nothing.
 func TestLivePageShowsMispredictions(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	for i, told := range []struct {
 		note []byte
 		want uint32
@@ -211,8 +211,8 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 		}
 		c.say(c.peer.AppendNotes(nil, 100)...)
 		l.tick()
-		if g := c.guest(); g.missed != told.want {
-			t.Errorf("%d: %d mispredictions, want %d", i, g.missed, told.want)
+		if g := c.state(); g.session.stats.mispredicted != told.want {
+			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)
 		}
 	}
 	if l.lobby.Stats.Drops[packet.DropSection].Load() != 0 {

@@ -180,18 +180,18 @@ func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
 }
 
 // draft accounts for the package of a draft, and for its datagram.
-func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
+func (k *ledger) draft(l *Lobby, c *conn, pack, datagram []byte, cut *cuts) {
 	k.now.Datagrams++
 	k.now.Bytes += uint64(len(datagram))
-	c.into(&k.now.Sections, len(pack), len(datagram))
+	cut.into(&k.now.Sections, len(pack), len(datagram))
 	if !k.due() {
 		return
 	}
 	k.now.Sampled++
 	k.now.SampledBytes += uint64(len(datagram))
-	c.into(&k.now.SampledSection, len(pack), len(datagram))
+	cut.into(&k.now.SampledSection, len(pack), len(datagram))
 	if rest := k.open(pack, datagram); len(rest) > 0 {
-		if left, err := k.rowsOf(l, g, rest); err != nil {
+		if left, err := k.rowsOf(l, c, rest); err != nil {
 			k.odd += uint64(len(left))
 		}
 	}
@@ -229,7 +229,7 @@ func (k *ledger) open(pack, datagram []byte) (rest []byte) {
 }
 
 // rowsOf accounts for a snapshot's section. With an error it returns from where on it does not.
-func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error) {
+func (k *ledger) rowsOf(l *Lobby, c *conn, src []byte) (left []byte, err error) {
 	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
@@ -238,7 +238,7 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 	k.head.tick += 4
 	k.head.flags += uint64(len(src) - len(rows) - 1 - 4)
 	if h.Owner {
-		if rows, err = g.owner.Explain(k.owner, rows); err != nil {
+		if rows, err = c.repl.acks.owner.Explain(k.owner, rows); err != nil {
 			return rows, err
 		}
 	}
@@ -351,21 +351,21 @@ func (l *Lobby) Ledger() Ledger {
 
 // census counts who is here.
 func (l *Lobby) census() Census {
-	c := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
+	n := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if g.watches {
-			c.Spectators++
+		c := &l.conns[slot]
+		if c.roster.spectates {
+			n.Spectators++
 		} else {
-			c.Players++
+			n.Players++
 		}
-		if g.ready {
-			c.Ready++
-			if g.byRow && g.entry != entered {
-				c.Entering++
+		if c.session.ready {
+			n.Ready++
+			if c.repl.view.byRow && c.repl.join.phase != entered {
+				n.Entering++
 			}
 		}
 	}
-	c.Open = l.shed < ShedDoor && l.room(false)
-	return c
+	n.Open = l.shed < ShedDoor && l.room(false)
+	return n
 }

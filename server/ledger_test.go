@@ -116,10 +116,10 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	why(b.players[0].ID(), s.ID(), WhyWatches)
 	target, _ := s.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.guests[c.ID().Index()].tracker.Said(id.Index())
+		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
 		return said
 	}
-	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
+	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
 	var row [netstate.PublicFields]int32
 	looked := false
 	for _, p := range b.players[:n] {
@@ -144,7 +144,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.WatchNext(false))
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.guests[s.ID().Index()]; g.watch.target.Index() != int(g.eyed) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.watch.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), WhyTurned)

@@ -181,10 +181,10 @@ type Lobby struct {
 	cfg    Config // filled; its Players are all slots, those of spectators included
 	match  *sim.Match
 	gate   *netcode.Server
-	guests []guest // by slot of the match
+	conns  []conn  // by slot of the match
 	live   []int32 // slots whose players have a session, ascending
 	away   []int32 // slots whose players have none and may still come back, longest away first
-	seats  []int32 // by client of the gate: slot, or -1
+	slotOf []int32 // by client of the gate: slot, or -1
 
 	aim      *aim.Watch
 	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
@@ -246,17 +246,17 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		given:   given,
 		cfg:     cfg,
 		gate:    gate,
-		guests:  make([]guest, cfg.Players),
+		conns:   make([]conn, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
 		away:    make([]int32, 0, cfg.Players),
-		seats:   make([]int32, cfg.Players),
+		slotOf:  make([]int32, cfg.Players),
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 		batch:   1,
 	}
 	l.encoder.Foresee()
-	for i := range l.seats {
-		l.seats[i] = -1
+	for i := range l.slotOf {
+		l.slotOf[i] = -1
 	}
 	l.beholder = newBeholder(cfg.Players)
 	l.contents.bucket = newBucket(cfg.ContentKbps)
@@ -304,6 +304,6 @@ func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
-		l.guests[slot].owner.Count(n.Owner)
+		l.conns[slot].repl.acks.owner.Count(n.Owner)
 	}
 }

@@ -76,13 +76,13 @@ func field(t testing.TB) *arena.Arena {
 func TestThreat25NeverShown(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
-		c := l.guest()
+		c := l.joined()
 		c.plays(60)
-		if c.guest().acked == 0 {
+		if c.state().repl.acks.newest == 0 {
 			t.Fatal("nothing was acknowledged")
 		}
 		stale := c.peerAcks()
-		victim := l.guest()
+		victim := l.joined()
 		for range 20 {
 			c.hear()
 			victim.play()
@@ -100,7 +100,7 @@ func TestThreat25NeverShown(t *testing.T) {
 			c.say(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.guest().acked-6 {
+		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
 			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(Hits), l.count(Unseen)-unseen)
 		}
 	}
@@ -112,7 +112,7 @@ func (c *caller) aim(at *caller) sim.Command {
 	me, _, _ := m.Self(c.id())
 	other, _, _ := m.Self(at.id())
 	d := other.Pos.Sub(me.Pos)
-	next, newest := m.Tick()+1, max(c.guest().sent, 1)
+	next, newest := m.Tick()+1, max(c.state().repl.pacing.sent, 1)
 	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
 }
 
@@ -265,7 +265,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 // no effect, and reliable events take effect once and in order.
 func TestRow64JoinFlow(t *testing.T) {
 	l := newLab(t, Config{})
-	other := l.guest()
+	other := l.joined()
 	other.plays(30)
 	c := l.caller("")
 
@@ -300,8 +300,8 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if g := c.guest(); !g.ready || g.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
-		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.ready, g.every, snapshots, l.count(EventsUnknown))
+	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(EventsUnknown))
 	}
 	c.ready() // 5: twice is no more than once
 	x := c.inputs()

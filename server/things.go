@@ -93,9 +93,9 @@ func (c *Config) checkThings() error {
 	return nil
 }
 
-// tellPaces tells a guest that is just in how often things are told.
-func (l *Lobby) tellPaces(g *guest) {
-	if g.peer.Queue(l.things.paces.Append(l.event[:0])) != nil {
+// tellPaces tells a connection that is just in how often things are told.
+func (l *Lobby) tellPaces(c *conn) {
+	if c.session.peer.Queue(l.things.paces.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

@@ -130,10 +130,10 @@ func (d *scenery) fill(l *Lobby) {
 	d.grid.Fill(d.ids, d.x, d.z, d.team, nil)
 }
 
-// look finds what of things a guest may see: by the rules for players, and what is its own, and what belongs to the round. It is
+// look finds what of things a connection may see: by the rules for players, and what is its own, and what belongs to the round. It is
 // valid until the next call.
-func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
-	h, s := &g.things, &l.crowd
+func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
+	h, s := &c.repl.acks.objects, &l.crowd
 	s.fill(l, l.frames.At(l.match.Tick()))
 	d.fill(l)
 	if h.eyes == nil {
@@ -142,10 +142,10 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if h.even != 0 {
 		h.wake(l.things)
 	}
-	slot := l.eye(g)
+	slot := l.eye(c)
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
-		if g.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
+		if c.repl.pacing.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
 			for i, w := range d.none {
 				d.see[i] = ^w
 			}
@@ -163,7 +163,7 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	for i, word := range h.eyes.Seen() {
 		d.see[i] = word | d.open[i]
 	}
-	for own := d.heads[g.id.Index()]; own >= 0; own = d.next[own] {
+	for own := d.heads[c.id.Index()]; own >= 0; own = d.next[own] {
 		d.see[own>>6] |= 1 << (own & 63)
 	}
 	return d.see

@@ -57,22 +57,22 @@ func (l *Lobby) explainThing(client netid.ID, r ThingRef, slot int) Verdict {
 	if r.Kind.Flies() {
 		v.Entity = r.N
 	}
-	g, why := l.whose(client)
+	c, why := l.whose(client)
 	if v.Why = why; why == WhyTold {
-		l.snapshotOf(&v, g)
-		f := l.things.frames.At(g.sent)
+		l.snapshotOf(&v, c)
+		f := l.things.frames.At(c.repl.pacing.sent)
 		switch {
 		case slot < 0 && r.Kind.Flies() && l.flies(r):
 			v.Why = WhySlot
 		case slot < 0:
 			v.Why = WhyNobody
-		case g.sent == 0 || f == nil:
+		case c.repl.pacing.sent == 0 || f == nil:
 			v.Why = WhyNone
 		case f.ID(slot) != l.things.berths[slot].id:
 			v.Why = WhyNew
 		default:
-			v.Slot, v.Why = slot, l.whyThing(g, f, slot)
-			l.thingDetail(&v, g, f, slot)
+			v.Slot, v.Why = slot, l.whyThing(c, f, slot)
+			l.thingDetail(&v, c, f, slot)
 		}
 	}
 	v.Text = v.Why.Text()
@@ -85,7 +85,7 @@ func (l *Lobby) ExplainAll(dst []Verdict, client netid.ID) []Verdict {
 	if _, why := l.whose(client); why != WhyTold {
 		return append(dst, Verdict{Client: uint32(client), Slot: -1, Why: why, Text: why.Text()})
 	}
-	for slot := range l.guests {
+	for slot := range l.conns {
 		if id := l.match.World.At(slot); id != 0 && l.match.Vital(id) != nil {
 			dst = append(dst, l.Explain(client, id))
 		}
@@ -149,9 +149,9 @@ func refOf(id netid.ID) (r ThingRef, ok bool) {
 	return r, false
 }
 
-// whyThing is what became of the thing in a slot in a guest's newest snapshot, of frame f, where there is one in it.
-func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
-	w, h := l.things, &g.things
+// whyThing is what became of the thing in a slot in a connection's newest snapshot, of frame f, where there is one in it.
+func (l *Lobby) whyThing(c *conn, f *snapshot.Frame, slot int) Why {
+	w, h := l.things, &c.repl.acks.objects
 	if h.told == toldKept {
 		return WhyKept
 	}
@@ -163,17 +163,17 @@ func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyPace
 	case said:
 		return WhyTold
-	case g.eyed < 0 && !l.seesThing(g, f, slot):
+	case c.repl.view.viewpoint < 0 && !l.seesThing(c, f, slot):
 		return WhyTarget
-	case int(g.eyed) != l.eye(g):
+	case int(c.repl.view.viewpoint) != l.eye(c):
 		return WhyTurned
-	case !l.seesThing(g, f, slot):
-		from, to := l.between(g, f, slot)
+	case !l.seesThing(c, f, slot):
+		from, to := l.between(c, f, slot)
 		if l.apart(from, to) {
 			return WhyRange
 		}
 		return WhySight
-	case g.bucket.Rate() != 0:
+	case c.repl.pacing.bucket.Rate() != 0:
 		return WhyBudget
 	}
 	return WhyJoining
@@ -191,9 +191,9 @@ func (w *things) stale(f *snapshot.Frame, slot int) tick.Tick {
 	return back
 }
 
-// seesThing reports whether a guest might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
-func (l *Lobby) seesThing(g *guest, f *snapshot.Frame, slot int) bool {
-	w, h := l.things, &g.things
+// seesThing reports whether a connection might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
+func (l *Lobby) seesThing(c *conn, f *snapshot.Frame, slot int) bool {
+	w, h := l.things, &c.repl.acks.objects
 	var o netstate.Thing
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
@@ -201,17 +201,17 @@ func (l *Lobby) seesThing(g *guest, f *snapshot.Frame, slot int) bool {
 		if k := w.berths[slot].kind; k == netstate.Teleporter || k == netstate.Zone {
 			return true
 		}
-	} else if netid.ID(o.Owner) == g.id {
+	} else if netid.ID(o.Owner) == c.id {
 		return true
 	}
 	return h.eyes != nil && h.eyes.Seen()[slot>>6]>>(slot&63)&1 != 0
 }
 
-// between is from where to where a guest looks at a thing: its eyes as they were in its newest snapshot, the thing as it is now.
-func (l *Lobby) between(g *guest, f *snapshot.Frame, slot int) (from, to geom.Vec3) {
+// between is from where to where a connection looks at a thing: its eyes as they were in its newest snapshot, the thing as it is now.
+func (l *Lobby) between(c *conn, f *snapshot.Frame, slot int) (from, to geom.Vec3) {
 	w := l.things
-	if p := l.frames.At(f.Tick); p != nil && g.eyed >= 0 {
-		from.X, from.Z = at(p, int(g.eyed))
+	if p := l.frames.At(f.Tick); p != nil && c.repl.view.viewpoint >= 0 {
+		from.X, from.Z = at(p, int(c.repl.view.viewpoint))
 	}
 	if w.scenery.grid != nil {
 		return from, w.scenery.pos[slot]
@@ -223,14 +223,14 @@ func (l *Lobby) between(g *guest, f *snapshot.Frame, slot int) (from, to geom.Ve
 }
 
 // thingDetail adds the numbers behind a verdict about a thing.
-func (l *Lobby) thingDetail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
-	w, h := l.things, &g.things
+func (l *Lobby) thingDetail(v *Verdict, c *conn, f *snapshot.Frame, slot int) {
+	w, h := l.things, &c.repl.acks.objects
 	v.Acked = uint32(h.tracker.Shown(w.frames, f.ID(slot)))
 	if v.Why == WhyPace {
 		v.Stale = uint32(w.stale(f, slot))
 	}
-	if v.Metres = -1; g.eyed >= 0 {
-		from, to := l.between(g, f, slot)
+	if v.Metres = -1; c.repl.view.viewpoint >= 0 {
+		from, to := l.between(c, f, slot)
 		v.Metres = int(math.Hypot(float64(to.X-from.X), float64(to.Z-from.Z)))
 	}
 	if h.told == toldRoom && h.eyes != nil && (v.Why == WhyBudget || v.Why == WhyJoining) {
@@ -238,12 +238,12 @@ func (l *Lobby) thingDetail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
 	}
 }
 
-// lookUntoldThings counts what became of every thing in the snapshot of tick t that a guest was just sent.
-func (l *Lobby) lookUntoldThings(g *guest, t tick.Tick) {
+// lookUntoldThings counts what became of every thing in the snapshot of tick t that a connection was just sent.
+func (l *Lobby) lookUntoldThings(c *conn, t tick.Tick) {
 	f := l.things.frames.At(t)
 	for slot := range l.things.berths {
 		if f.ID(slot) != 0 {
-			l.ledger.now.Things[l.things.berths[slot].kind][l.whyThing(g, f, slot)]++
+			l.ledger.now.Things[l.things.berths[slot].kind][l.whyThing(c, f, slot)]++
 		}
 	}
 }

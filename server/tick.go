@@ -13,8 +13,8 @@ import (
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
-func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
-	return l.Ticks(now, unix, conn, 1)
+func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
+	return l.Ticks(now, unix, sock, 1)
 }
 
 // Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
@@ -22,12 +22,12 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 // leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
 // and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
 // connect tokens are compared with it. Errors are conn's.
-func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) error {
+func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
 	lap := l.lap()
-	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
+	errIn := l.receive(now, unix, sock, &lap) // socket -> packet -> command
 	if l.asleep() {
 		return l.slept(errIn, &lap)
 	}
@@ -45,7 +45,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
 	l.things.begin()
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
+	errOut := l.send(now, sock, &lap) // delta -> compress -> packet -> socket
 	l.done(&lap)
 	l.batch = 1
 	return errors.Join(errIn, errOut)
@@ -56,7 +56,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.guests[slot].brief(now, l, oldest)
+		l.conns[slot].brief(now, l, oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {

@@ -184,14 +184,14 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			if n%60 == 0 {
 				must0(t, s.WatchNext(false))
 			}
-			g := &b.lobby.guests[s.ID().Index()]
+			g := &b.lobby.conns[s.ID().Index()]
 			b.turn()
-			if g.sent != b.lobby.match.Tick() { // no snapshot left in this tick
+			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
 			c := &b.lobby.crowd
 			c.fill(b.lobby, b.lobby.frames.At(b.lobby.match.Tick()))
-			target := g.watch.target.Index()
+			target := g.roster.watch.target.Index()
 			honest.Reset()
 			honest.See(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {
