@@ -112,8 +112,8 @@ gate-selftest: build ## prove the gate here: an equal pair passes, a planted slo
 gen: ## generated files; leaves git clean if they were up to date
 	$(GO) generate ./...
 
-kernels: ## only the assembly, of lagcomp's kernels and sim/move's; gen does so too, and CI checks that it changes nothing
-	$(GO) generate ./lagcomp/internal/kernel ./sim/move
+kernels: ## only the assembly of lagcomp's kernels; gen does so too, and CI checks that it changes nothing
+	$(GO) generate ./lagcomp/internal/kernel
 
 lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \

@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // attacker is an attacker with a session: it has a valid token and breaks the rules of the
@@ -24,7 +24,7 @@ type attacker struct {
 	serverStart int // number of the server that the session belongs to
 	token       []byte
 	dial        *netcode.Client
-	peer        *session.Peer
+	peer        *packet.Peer
 	out         netcode.Outbox
 	queue       [][]byte
 	newest      tick.Tick
@@ -109,7 +109,7 @@ func (k *attacker) leave(w *world) {
 
 func (k *attacker) receive(w *world, pack []byte) {
 	if k.peer == nil {
-		k.peer = session.NewPeer(w.Now(), session.Config{})
+		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	k.packets++
 	rest, err := k.peer.Receive(w.Now(), pack)
@@ -120,13 +120,13 @@ func (k *attacker) receive(w *world, pack []byte) {
 		return
 	}
 	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
-		if _, err := wire.ParseWelcome(e); err == nil {
-			r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), Name: "crook"}
+		if _, err := protocol.ParseWelcome(e); err == nil {
+			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "crook"}
 			_ = k.peer.Queue(r.Append(nil))
 		}
 	}
-	if wire.SectionOf(rest) == wire.SectionSnapshot {
-		if h, _, err := ghost.ParseHead(rest[1:]); err == nil {
+	if packet.SectionOf(rest) == packet.SectionSnapshot {
+		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}
@@ -135,7 +135,7 @@ func (k *attacker) receive(w *world, pack []byte) {
 // attack sends the packets of the attacker's kind.
 func (k *attacker) attack(w *world) {
 	if k.peer == nil {
-		k.peer = session.NewPeer(w.Now(), session.Config{})
+		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	d := k.rng
 	pack, _ := k.peer.Append(w.Now(), nil)
@@ -175,8 +175,8 @@ func (k *attacker) attack(w *world) {
 		for range d.IntN(300) {
 			pack = append(pack, byte(d.Uint32()))
 		}
-		if d.IntN(2) == 0 && len(pack) > wire.HeaderSize {
-			pack[wire.HeaderSize] = byte(d.IntN(8))
+		if d.IntN(2) == 0 && len(pack) > packet.HeaderSize {
+			pack[packet.HeaderSize] = byte(d.IntN(8))
 		}
 	}
 	k.send(w, pack)
@@ -210,7 +210,7 @@ func (k *attacker) commands(pack []byte, n int) []byte {
 			c.View = tick.View{From: from, To: from + tick.Tick(d.IntN(4)), Frac: uint8(d.Uint32())}
 		}
 	}
-	pack = append(pack, byte(wire.SectionCommands))
+	pack = append(pack, byte(packet.SectionCommands))
 	pack = sim.AppendCommands(pack, cmds)
 	if k.kind == Backtracker || d.IntN(2) == 0 {
 		pack = append(pack, uint8(d.Uint32()))

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 )
 
 // BenchmarkMinute plays a virtual minute of a lobby with encryption and faults, on one core, and reports how many times
@@ -28,16 +28,16 @@ func BenchmarkMinute(b *testing.B) {
 			defer runtime.UnlockOSThread()
 			var setup, spent time.Duration
 			for range b.N {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				w, err := newWorld(Case{Seed: c.seed}, c.as)
 				if err != nil {
 					b.Fatal(err)
 				}
-				setup += pace.ThreadCPU() - from
+				setup += clock.ThreadCPU() - from
 				if v := w.run(); v != nil {
 					b.Fatal(v)
 				}
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 			}
 			b.ReportMetric(float64(b.N)*Length.Seconds()/spent.Seconds(), "x-real-time")
 			b.ReportMetric(setup.Seconds()*1000/float64(b.N), "setup-ms")

@@ -44,29 +44,29 @@ func TestFilmSaysWhatWas(t *testing.T) {
 		says  string // "" accepts any error
 		times int    // repeats, where the damaged byte is drawn
 	}{
-		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
+		{"1 unchanged", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
 		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
-		{"3 the last is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
-		{"4 what came in another second", func(all []*replay.Chunk) []*replay.Chunk {
+		{"3 the last chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
+		{"4 inputs of two seconds swapped", func(all []*replay.Chunk) []*replay.Chunk {
 			n := d.IntN(len(all) - 2)
 			all[n].Log, all[n+1].Log = all[n+1].Log, all[n].Log
 			return all
-		}, "another than it was", 4},
+		}, "differs from the inputs", 4},
 		{"5 the state of another tick", func(all []*replay.Chunk) []*replay.Chunk {
 			all[4].Key = all[8].Key
 			return all
 		}, "the state before tick", 1},
-		{"6 a state in which a number is another", func(all []*replay.Chunk) []*replay.Chunk {
+		{"6 a state with one byte changed", func(all []*replay.Chunk) []*replay.Chunk {
 			key := all[8].Key
 			key[len(key)/8]++
 			return all
 		}, "", 1},
-		{"7 a fingerprint", func(all []*replay.Chunk) []*replay.Chunk {
+		{"7 a checksum", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log[len(c.Log)-2*prints-1-d.IntN(8)]++
 			return all
-		}, "the fingerprint of tick", 4},
-		{"8 a log that is longer", func(all []*replay.Chunk) []*replay.Chunk {
+		}, "the checksum of tick", 4},
+		{"8 a log with a byte too many", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log = append(c.Log, 0)
 			return all

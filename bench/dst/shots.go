@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // historyTicks is the number of ticks of poses kept here: more than any rewind.
@@ -102,7 +102,7 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 // checkShown checks that an honest shooter's client held the victim's row in the newest snapshot
 // that mentions it, up to the first tick of the view.
 func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for i := range w.Clients {
 		c := w.client(i)
 		if c == nil || c.ID() != shooter {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -225,12 +225,12 @@ func (p *traffic) check(w *world) {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.Drops[wire.DropDuplicate].Load(); n != 0 {
+	if n := s.Drops[packet.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packets were opened twice", n)
 	}
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.Drops[wire.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.Drops[wire.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && s.Drops[packet.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.Drops[packet.DropAck].Load())
 		}
 	}
 	if gate.Waiting() > 4*w.cfg.Players {
