@@ -184,7 +184,7 @@ func TestRow66Batches(t *testing.T) {
 	}
 	b.agrees(100)
 	aimed := uint64(0)
-	for slot := range b.lobby.guests {
+	for slot := range b.lobby.conns {
 		aimed += uint64(b.lobby.aim.Of(slot).Shots)
 	}
 	if shots := b.count(Shots); aimed != shots || shots == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // contents is what clients may lack of what a Welcome names, packed once and sent to all who ask. In a tick each of them gets one
@@ -19,7 +19,7 @@ type contents struct {
 	packed  bool
 	parcels [3][]byte // by protocol.Content; nil if it is too large to be sent
 	bucket  ratelimit.Bucket
-	waiting int // guests who have asked and are not ready
+	waiting int // connections who have asked and are not ready
 	next    int // in live: whose turn it is
 }
 
@@ -41,14 +41,14 @@ func (l *Lobby) Prepare() {
 }
 
 // modelParcel packs models. Those that most lobbies have are packed once for all lobbies of a process: nobody writes into a parcel.
-func modelParcel(m ghost.Models) []byte {
-	if m == ghost.Trained() {
+func modelParcel(m netstate.Models) []byte {
+	if m == netstate.Trained() {
 		return trainedParcel()
 	}
 	return parcel(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, ghost.Trained().Append(nil)) })
+var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, netstate.Trained().Append(nil)) })
 
 // arenaParcel packs an arena.
 func arenaParcel(a *arena.Arena) []byte {
@@ -70,14 +70,14 @@ func parcel(what protocol.Content, raw []byte) []byte {
 	return p.Append(nil)
 }
 
-// fetch takes a guest's request for content: each once in a session. What cannot be sent ends the session as if the guest had
+// fetch takes a connection's request for content: each once in a session. What cannot be sent ends the session as if the connection had
 // not asked.
-func (l *Lobby) fetch(now time.Duration, g *guest, what protocol.Content) {
+func (l *Lobby) fetch(now time.Duration, c *conn, what protocol.Content) {
 	if what == protocol.ContentKillcam {
-		l.camera(now, g)
+		l.camera(now, c)
 		return
 	}
-	if g.ready || g.unlike != 0 || g.fetched>>what&1 != 0 {
+	if c.session.ready || c.session.mismatch != 0 || c.transfer.requested>>what&1 != 0 {
 		l.Stats.Count[FetchRefused].Inc()
 		return
 	}
@@ -85,19 +85,19 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what protocol.Content) {
 	parcel := l.contents.parcels[what]
 	switch {
 	case parcel != nil:
-		if g.fetched == 0 {
+		if c.transfer.requested == 0 {
 			l.contents.waiting++
 		}
-		g.fetched |= 1 << what
-		if g.peer.SendTransfer(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
-			l.dismiss(now, g, packet.ReasonArena)
+		c.transfer.requested |= 1 << what
+		if c.session.peer.SendTransfer(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
+			l.dismiss(now, c, packet.ReasonArena)
 			return
 		}
 		l.Stats.Count[Fetches].Inc()
 	case what == protocol.ContentModel:
-		l.explain(now, g, packet.ReasonModel)
+		l.explain(now, c, packet.ReasonModel)
 	default:
-		l.dismiss(now, g, packet.ReasonArena)
+		l.dismiss(now, c, packet.ReasonArena)
 	}
 }
 
@@ -116,40 +116,40 @@ func (l *Lobby) supply(now time.Duration) {
 		if c.next++; c.next >= len(l.live) {
 			c.next = 0
 		}
-		n := l.supplyTo(now, &l.guests[l.live[c.next]])
+		n := l.supplyTo(now, &l.conns[l.live[c.next]])
 		c.bucket.Take(now, n)
 		room -= n
 	}
 }
 
-// supplyTo sends a guest the next fragment that is due, with the events that are, and returns the bytes of the datagram.
-func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
-	if g.ready || g.fetched == 0 || !g.peer.FragmentDue(now) || !g.peer.CanSend(now) || !g.bucket.Ready(now) {
+// supplyTo sends a connection the next fragment that is due, with the events that are, and returns the bytes of the datagram.
+func (l *Lobby) supplyTo(now time.Duration, c *conn) int {
+	if c.session.ready || c.transfer.requested == 0 || !c.session.peer.FragmentDue(now) || !c.session.peer.CanSend(now) || !c.repl.pacing.bucket.Ready(now) {
 		return 0
 	}
-	pack, _ := g.peer.Append(now, l.drafts.next())
-	pack = g.peer.AppendReliable(pack, packet.MaxSectionBytes-packet.FragmentSectionSize)
-	pack = g.peer.AppendFragment(pack, packet.FragmentSectionSize)
-	l.dispatch(now, g, pack) // the fragment is due again if this fails
+	pack, _ := c.session.peer.Append(now, l.drafts.next())
+	pack = c.session.peer.AppendReliable(pack, packet.MaxSectionBytes-packet.FragmentSectionSize)
+	pack = c.session.peer.AppendFragment(pack, packet.FragmentSectionSize)
+	l.dispatch(now, c, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
 	l.Stats.Count[ContentBytes].Add(uint64(n))
 	return n
 }
 
-// overdue reports whether a guest who is not ready has had its time. What it has asked for it must have first, unless it takes
+// overdue reports whether a connection who is not ready has had its time. What it has asked for it must have first, unless it takes
 // nothing of it for long.
-func (g *guest) overdue(now time.Duration) bool {
-	b := g.peer.Transfers()
-	if b.Pending > 0 && b.GivenUp == 0 && now-g.loads < fetchWithin {
-		g.supplied = now
+func (c *conn) overdue(now time.Duration) bool {
+	b := c.session.peer.Transfers()
+	if b.Pending > 0 && b.GivenUp == 0 && now-c.session.loadingSince < fetchWithin {
+		c.transfer.suppliedAt = now
 	}
-	return now-max(g.loads, g.supplied) >= readyWithin || b.GivenUp > 0
+	return now-max(c.session.loadingSince, c.transfer.suppliedAt) >= readyWithin || b.GivenUp > 0
 }
 
-// served notes that a guest waits for content no longer: it gets ready, or its session is over.
-func (l *Lobby) served(g *guest) {
-	if g.fetched != 0 {
+// served notes that a connection waits for content no longer: it gets ready, or its session is over.
+func (l *Lobby) served(c *conn) {
+	if c.transfer.requested != 0 {
 		l.contents.waiting--
-		g.fetched = 0
+		c.transfer.requested = 0
 	}
 }

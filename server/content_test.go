@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // fetcher is a caller that takes blobs and has asked for content.
@@ -58,7 +58,7 @@ func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
 	l.lobby.Prepare()
 	packed := l.lobby.contents.parcels
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range 8 {
@@ -78,7 +78,7 @@ func TestContentIsSent(t *testing.T) {
 		if len(blobs) != 2 {
 			t.Fatalf("%d: %d blobs", i, len(blobs))
 		}
-		m, err := ghost.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
@@ -107,7 +107,7 @@ func TestContentIsSent(t *testing.T) {
 }
 
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a guest like any other.
+// are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Gate: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
@@ -221,7 +221,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	a := arena.Generate(500, 12)
 	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
 	l.lobby.Prepare()
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range clients {
@@ -299,6 +299,6 @@ func TestContentSizes(t *testing.T) {
 		}
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
-	model := ghost.Trained().Append(nil)
+	model := netstate.Trained().Append(nil)
 	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(parcel(protocol.ContentModel, model)))
 }

@@ -181,10 +181,10 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	was := make([]kept, n)
 	noted := 0
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		g.hits(69)
-		was[i] = kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}
-		if slices.Max(g.thin.last) != 0 && slices.Max(g.thin.seen) != 0 && g.thin.room != 0 && slices.Max(g.fights) != 0 {
+		c := &b.lobby.conns[p.ID().Index()]
+		c.hits(69)
+		was[i] = kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}
+		if slices.Max(c.repl.thin.last) != 0 && slices.Max(c.repl.thin.seen) != 0 && c.repl.thin.room != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
@@ -195,16 +195,16 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		g := &b.lobby.guests[i]
-		if len(g.fights) != 4 || len(g.thin.last) != 128 || slices.Max(g.fights) != 0 || slices.Max(g.thin.last) != 0 || slices.Max(g.thin.seen) != 0 || g.thin.room != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, g.fights, g.thin)
+		c := &b.lobby.conns[i]
+		if len(c.repl.view.combat) != 4 || len(c.repl.thin.last) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.thin.last) != 0 || slices.Max(c.repl.thin.seen) != 0 || c.repl.thin.room != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.thin)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		if now := (kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}); now != was[i] || !g.ready || g.thin.room == 0 {
-			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, g.ready, now, was[i])
+		c := &b.lobby.conns[p.ID().Index()]
+		if now := (kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}); now != was[i] || !c.session.ready || c.repl.thin.room == 0 {
+			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestRow14BadMap(t *testing.T) {
 // they come; and who never gets ready is sent away with a reason.
 func TestRow14OldPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c, late := l.guest(), l.guest()
+	c, late := l.joined(), l.joined()
 	c.plays(60)
 	for range 3 {
 		late.hear()
@@ -282,8 +282,8 @@ func TestRow14OldPackages(t *testing.T) {
 	if err := l.lobby.Change(l.now, Ground{Arena: next, Name: "arena-64"}); err != nil {
 		t.Fatal(err)
 	}
-	g := c.guest()
-	if g.id == c.id() || g.ready || g.acked != 0 || g.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
+	g := c.state()
+	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)
@@ -291,8 +291,8 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(nil)) // of world 0, whose turn is over
 	c.say(c.commands(1)...)
 	l.ticks(3)
-	if g.ready || g.acked != 0 || g.holds != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.ready, g.acked, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
@@ -321,7 +321,7 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(protocol.AppendMapChange(nil, 1)))
 	c.say()
 	l.tick()
-	if !g.ready {
+	if !g.session.ready {
 		t.Fatal("its Ready did not count")
 	}
 	c.send(before)

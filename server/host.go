@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
@@ -91,7 +91,7 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ const defaultPlayers = 64
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
-	pacer := pace.New()
+	pacer := clock.New()
 	if h.archive != nil {
 		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
 		go h.archive.write()
@@ -235,7 +235,7 @@ func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 
 // farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
 // little at a time.
-func (h *Host) farewell(pacer *pace.Pacer, ended error) (err error) {
+func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("not every player was told: %v", fault)

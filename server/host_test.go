@@ -137,8 +137,8 @@ func TestHostTouches(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := 0
-		for i := range h.lobby.guests {
-			if h.lobby.guests[i].peer != nil {
+		for i := range h.lobby.conns {
+			if h.lobby.conns[i].session.peer != nil {
 				made++
 			}
 		}
@@ -258,7 +258,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A host without an HTTP port has none; a guest is told when it closes.
+// A host without an HTTP port has none; a connection is told when it closes.
 func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP = ""

@@ -19,11 +19,11 @@ import (
 // How a fuzzer's bytes come to a lobby.
 const (
 	fromStranger = iota // as they are, from an address without session
-	fromGuest           // as they are, from a guest's address
-	asPackage           // sealed with a guest's key
+	fromGuest           // as they are, from a connection's address
+	asPackage           // sealed with a connection's key
 	asSections          // likewise, behind a good header
 	asToken             // as the private part of a request
-	asEcho              // as a guest's path datagram
+	asEcho              // as a connection's path datagram
 	modes
 )
 
@@ -32,7 +32,7 @@ func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
 	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
 	l = newLab(t, Config{Players: 3, Gate: gate})
-	control, who = l.guest(), l.caller("")
+	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
 		who.say()
@@ -161,17 +161,17 @@ type hostile struct {
 
 func newHostile(t *testing.T, seed uint64) *hostile {
 	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
-	h.control, h.stranger = h.guest(), h.caller("")
+	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
-		h.attackers = append(h.attackers, h.guest())
+		h.attackers = append(h.attackers, h.joined())
 	}
 	return h
 }
 
 // alive lets an attacker that has lost its session, or has worn it out, begin another.
 func (h *hostile) alive(c *caller) {
-	g := c.guest()
-	if g.id == c.id() && h.lobby.seats[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	g := c.state()
+	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()
@@ -311,23 +311,23 @@ func (h *hostile) careless(c *caller) {
 	c.post.Reset()
 }
 
-// bounded checks that sessions, guests, players and lists agree and stay within their bounds.
+// bounded checks that sessions, connections, players and lists agree and stay within their bounds.
 func (h *hostile) bounded() {
 	h.t.Helper()
 	l := h.lobby
 	seated := 0
-	for client, slot := range l.seats {
+	for client, slot := range l.slotOf {
 		if slot < 0 {
 			continue
 		}
 		seated++
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		s, ok := l.gate.Session(client)
-		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
+		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if g.peer.ReliablePending() > packet.MaxReliable || l.match.Inbox(g.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", g.peer.ReliablePending(), l.match.Inbox(g.id))
+		if c.session.peer.Queued() > packet.MaxReliable || l.match.Inbox(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {

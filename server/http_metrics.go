@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // lobbyName is what labels call the lobby of a host.
@@ -196,7 +196,7 @@ var metrics = []metric{
 		}
 	}},
 	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
-		for kind := ghost.Kind(1); kind < ghost.Kinds; kind++ {
+		for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
 			for w, n := range out.ledger.Things[kind] {
 				if n > 0 || Why(w) == WhyTold {
 					out.counter(float64(n), kind.String(), Why(w).String())

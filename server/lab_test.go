@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ground is the map of all these tests.
@@ -236,17 +236,17 @@ func (l *lab) caller(addr string) *caller {
 // move gives the caller another address, as a router does that has forgotten it.
 func (c *caller) move(addr string) {
 	c.lab.t.Helper()
-	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
+	sock, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
-	c.conn = conn
+	c.conn = sock
 }
 
 func (c *caller) addr() netip.AddrPort { return c.conn.LocalAddr() }
 
-// guest opens a new address and joins.
-func (l *lab) guest() *caller {
+// conn opens a new address and joins.
+func (l *lab) joined() *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.join()
@@ -414,7 +414,7 @@ func (c *caller) join() {
 
 // good is the Ready that this lobby wants to hear.
 func (l *lab) good() protocol.Ready {
-	return protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *caller) ready() {
@@ -432,8 +432,8 @@ func (c *caller) queue(event []byte) {
 
 func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
-// guest is what the lobby knows of the caller, if its player is still there.
-func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }
+// state is what the lobby knows of the caller, if its player is still there.
+func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {

@@ -15,7 +15,7 @@ import (
 // nobody.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	control.unharmed()
 	raw := func(b ...byte) func(*caller) []byte { return func(*caller) []byte { return b } }
 	request := func(f func(d []byte) []byte) func(*caller) []byte { // the first datagram of an attempt, changed
@@ -57,7 +57,7 @@ func TestMalformedDatagrams(t *testing.T) {
 	const stranger, guest = false, true
 	for i, c := range []struct {
 		name string
-		from bool // stranger or guest
+		from bool // stranger or connection
 		make func(c *caller) []byte
 		why  error
 	}{
@@ -133,7 +133,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			who.join()
 			who.say()
 			l.tick()
-			if !who.guest().ready {
+			if !who.state().session.ready {
 				t.Fatalf("%d %s: not ready", i, c.name)
 			}
 		}
@@ -154,7 +154,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			continue
 		}
-		if l.lobby.match.Vital(who.id()) == nil || l.lobby.seats[who.guest().client] < 0 {
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.state().session.client] < 0 {
 			t.Errorf("%d %s: cost its sender the session", i, c.name)
 		}
 		who.leave()
@@ -171,7 +171,7 @@ func TestMalformedDatagrams(t *testing.T) {
 // Longer datagrams than any of ours never come as far as the gate.
 func TestDatagramTooLong(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.caller("")
+	control, c := l.joined(), l.caller("")
 	data := make([]byte, netio.MaxDatagram)
 	for _, kind := range []byte{0x00, 0x13, 0x15, 0x17} {
 		data[0] = kind
@@ -190,7 +190,7 @@ func TestDatagramTooLong(t *testing.T) {
 // window, count as duplicate and stale. None of them makes a command be used twice.
 func TestReplayedPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
 	pack := c.pack(c.commands(1)...)
@@ -224,7 +224,7 @@ func TestReplayedPackages(t *testing.T) {
 // A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
 func TestResync(t *testing.T) {
 	l := newLab(t, Config{})
-	c, other := l.guest(), l.guest()
+	c, other := l.joined(), l.joined()
 	age := func() (owner byte, seen bool) {
 		for _, s := range c.hear() {
 			if s[5] == 1 {
@@ -278,7 +278,7 @@ func TestResync(t *testing.T) {
 // Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	for range 120 { // two seconds
 		c.hear()
 		c.queue([]byte{sim.AskResync})
@@ -293,7 +293,7 @@ func TestResyncsAreFew(t *testing.T) {
 // A client asks to be another hero and is it when it spawns next; what no game has is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
 	before := l.count(EventsUnknown)

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -105,7 +105,7 @@ type mark struct {
 
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
-	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
+	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
 	m.socket, m.overrun = h.conn.Stats(), h.overruns.Load()
 	m.caught = h.caught.Load()
 	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment

@@ -54,9 +54,9 @@ func (l *Lobby) Shed(s Shed) {
 	}
 }
 
-// every is how many intervals lie between two snapshots to a guest: as it asked for, or more while the lobby sheds.
-func (l *Lobby) every(g *guest) tick.Tick {
-	return tick.Tick(g.every) << min(l.shed, ShedQuarter)
+// every is how many intervals lie between two snapshots to a connection: as it asked for, or more while the lobby sheds.
+func (l *Lobby) every(c *conn) tick.Tick {
+	return tick.Tick(c.repl.pacing.every) << min(l.shed, ShedQuarter)
 }
 
 // detailNear is how many players a snapshot tells of on ShedDetail, the nearest ones, beside a part of the others: one group in
@@ -66,13 +66,13 @@ const (
 	detailTurns = 4
 )
 
-// sketch picks what a guest who could be told of all that it sees is told on ShedDetail.
-func (l *Lobby) sketch(g *guest, see []uint64) {
+// sketch picks what a connection who could be told of all that it sees is told on ShedDetail.
+func (l *Lobby) sketch(c *conn, see []uint64) {
 	s := &l.crowd
-	l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(g)), detailNear)
-	turn := uint64(0xffff) << (16 * g.sketched)
-	g.sketched = (g.sketched + 1) % detailTurns
+	l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
+	s.nearest(see, s.blank, max(0, l.eye(c)), detailNear)
+	turn := uint64(0xffff) << (16 * c.repl.view.detailTurn)
+	c.repl.view.detailTurn = (c.repl.view.detailTurn + 1) % detailTurns
 	for i, w := range see {
 		s.pick[i] = s.near[i] | w&turn
 	}

@@ -17,9 +17,9 @@ const (
 
 // talk takes an event with a line, or a part of one, for the chat or the console. False if the event is none, or its sender is not
 // ready.
-func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
+func (l *Lobby) talk(now time.Duration, c *conn, event []byte) bool {
 	tag := event[0]
-	seat := &l.social.seats[g.id.Index()]
+	seat := &l.social.seats[c.id.Index()]
 	if tag != protocol.MessageSay && tag != protocol.MessageConsole || !seat.on {
 		return false
 	}
@@ -37,15 +37,15 @@ func (l *Lobby) talk(now time.Duration, g *guest, event []byte) bool {
 	}
 	seat.of, seat.line = 0, seat.line[:0]
 	if tag == protocol.MessageSay {
-		l.say(now, g, line)
+		l.say(now, c, line)
 	} else {
-		l.ask(now, g, line)
+		l.ask(now, c, line)
 	}
 	return true
 }
 
-// say carries what a guest says to those it is for.
-func (l *Lobby) say(now time.Duration, g *guest, line []byte) {
+// say carries what a connection says to those it is for.
+func (l *Lobby) say(now time.Duration, c *conn, line []byte) {
 	s := &l.social
 	if t := l.match.Tick(); s.teams != t {
 		s.teams = t
@@ -57,7 +57,7 @@ func (l *Lobby) say(now time.Duration, g *guest, line []byte) {
 	}
 	l.Stats.Count[Said].Inc()
 	before := s.room.Refused()
-	m, to := s.room.Post(now, s.table, g.id.Index(), line, s.to[:0])
+	m, to := s.room.Post(now, s.table, c.id.Index(), line, s.to[:0])
 	s.to = to[:0]
 	for i, n := range s.room.Refused() {
 		l.Stats.Chat[i].Add(n - before[i])
@@ -65,7 +65,7 @@ func (l *Lobby) say(now time.Duration, g *guest, line []byte) {
 	if m.Kind == chat.All && len(to) > 0 && !s.public.admit(now, publicBurst, publicEvery) {
 		l.Stats.Count[Crowded].Inc()
 		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
-		to = append(to[:0], int32(g.id.Index()))
+		to = append(to[:0], int32(c.id.Index()))
 	}
 	l.convey(now, chatOf(&m), to)
 }
@@ -85,21 +85,21 @@ func chatOf(m *chat.Message) protocol.Chat {
 // longestWait is for how long lines may fill a thin line in advance.
 const longestWait = 4 * time.Second
 
-// convey queues a line for the guests in some slots. Who hears so little that its queue is half full does not hear it.
-func (l *Lobby) convey(now time.Duration, c protocol.Chat, to []int32) {
-	event, rest, more := c.Append(l.social.event[:0])
+// convey queues a line for the connections in some slots. Who hears so little that its queue is half full does not hear it.
+func (l *Lobby) convey(now time.Duration, line protocol.Chat, to []int32) {
+	event, rest, more := line.Append(l.social.event[:0])
 	for _, slot := range to {
-		g, seat := &l.guests[slot], &l.social.seats[slot]
-		if g.peer.ReliablePending() >= chatQueue || seat.clear-now > longestWait {
+		c, seat := &l.conns[slot], &l.social.seats[slot]
+		if c.session.peer.ReliablePending() >= chatQueue || seat.clear-now > longestWait {
 			l.Stats.Count[Unheard].Inc()
 			continue
 		}
-		l.name(now, g, netid.ID(c.From))
-		l.name(now, g, netid.ID(c.To))
-		if g.peer.QueueReliable(event) != nil || more && g.peer.QueueReliable(append(append(l.social.row[:0], protocol.MessageChatContinued), rest...)) != nil {
+		l.name(now, c, netid.ID(line.From))
+		l.name(now, c, netid.ID(line.To))
+		if c.session.peer.QueueReliable(event) != nil || more && c.session.peer.QueueReliable(append(append(l.social.row[:0], protocol.MessageChatContinued), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
-		seat.pay(now, g, len(event)+len(rest))
+		seat.pay(now, c, len(event)+len(rest))
 		l.Stats.Count[Heard].Inc()
 	}
 }

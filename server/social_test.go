@@ -360,7 +360,7 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a guest is ready it is told nothing and says nothing; nor is one that is away spoken to.
+// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken to.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newLab(t, Config{})
 	ann := l.called("Ann")
@@ -445,9 +445,9 @@ func TestConsoleOfALobby(t *testing.T) {
 			t.Errorf("%d %s: %q, want %q", i, c.line, got, c.want)
 		}
 	}
-	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.guest().bucket.Rate() != 100_000 || bob.guest().bucket.Rate() != 62_500 ||
+	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.state().repl.pacing.bucket.Rate() != 100_000 || bob.state().repl.pacing.bucket.Rate() != 62_500 ||
 		l.lobby.social.limits.Kick != 300 {
-		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.guest().bucket.Rate(), bob.guest().bucket.Rate(), l.lobby.social.limits)
+		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.social.limits)
 	}
 	run("game.idlekick 0s", console.Admin)
 	if got := run("list", console.Guest); !strings.Contains(got, `1 Ann team 0 0/0 `) || strings.Contains(got, "10.1.1") || strings.Count(got, "\n") != 1 {
@@ -483,7 +483,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	ann.unharmed()
 }
 
-// What guests ask runs between ticks, with the rank of guests; too much of it is refused, told once.
+// What connections ask runs between ticks, with the rank of connections; too much of it is refused, told once.
 func TestGuestsAskTheConsole(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -584,13 +584,13 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 		l.called(fmt.Sprint("n", i))
 	}
 	l.settle(60)
-	g := &l.lobby.guests[0]
+	c := &l.lobby.conns[0]
 	l.lobby.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
 		l.lobby.attend(l.now)
-		l.lobby.introduce(l.now, g)
+		l.lobby.introduce(l.now, c)
 		l.lobby.window[0].Yaw++
-		l.lobby.acts(g, 1)
+		l.lobby.acts(c, 1)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -55,22 +55,22 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 	return since >= atRest*second
 }
 
-// queueAll queues an event with all who are in. A guest whose queue is full misses it; the next tells it all.
+// queueAll queues an event with all who are in. A connection whose queue is full misses it; the next tells it all.
 func (l *Lobby) queueAll(event []byte) {
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; g.ready && g.peer.QueueReliable(event) != nil {
+		if c := &l.conns[slot]; c.session.ready && c.session.peer.QueueReliable(event) != nil {
 			l.Stats.Count[EventsRefused].Inc()
 		}
 	}
 }
 
-// situate tells a guest that is just in how the round stands.
-func (l *Lobby) situate(g *guest) {
+// situate tells a connection that is just in how the round stands.
+func (l *Lobby) situate(c *conn) {
 	if l.shed.Tempo() != protocol.FullTimescale {
-		_ = g.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.shed.Tempo())) // a connection that is just in has said little
 	}
 	s := l.match.Standing()
-	if g.peer.QueueReliable(s.Append(l.event[:0])) != nil {
+	if c.session.peer.QueueReliable(s.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

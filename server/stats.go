@@ -116,7 +116,7 @@ const (
 	Crowded    // lines to everybody refused because too many speak; other refusals are in Chat
 	Heard      // lines queued for somebody, of players and of the server
 	Unheard    // lines that somebody did not get, because its queue or its line is full
-	Asked      // lines of guests for the console
+	Asked      // lines of connections for the console
 	AskedVain  // those that it did not carry out
 	IdleWarned // players
 	IdleKicked // players, who are in Dismissed too
@@ -169,7 +169,7 @@ type Stats struct {
 	Drops   [packet.NumDrops]meter.Counter  // packages in that were dropped, by reason
 }
 
-// fresh counts plainly what a tick does once for each guest: to add to a counter is atomic, and 500 times that of a tick would be seen in it.
+// fresh counts plainly what a tick does once for each connection: to add to a counter is atomic, and 500 times that of a tick would be seen in it.
 type fresh struct {
 	snapshots uint64
 	inputs    sim.InboxCount

@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
@@ -59,7 +59,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Players: 3, Gate: gate})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
 	attackers := l.spoofers(40)
@@ -94,8 +94,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 	d := l.caller("")
 	response := d.respond()
-	last := l.guest() // now it is full
-	d.send(response)  // before the goodbye that makes room, in one batch
+	last := l.joined() // now it is full
+	d.send(response)   // before the goodbye that makes room, in one batch
 	c.leave()
 	l.tick()
 	d.hear()
@@ -112,7 +112,7 @@ func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Gate: gate})
-	control, known, stranger := l.guest(), l.guest(), l.caller("172.30.0.1:5")
+	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
 	request := forged(l.requests(900, 1, nil)[0])
@@ -152,7 +152,7 @@ func TestThreat08Deferred(t *testing.T) {
 // No address that has not proved itself is sent more than 0.31 of what came from it, whatever it sends.
 func TestThreat09Amplification(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	control, roamer := l.guest(), l.caller("")
+	control, roamer := l.joined(), l.caller("")
 	spoofed, denied, garbage, away := l.caller(""), l.caller(""), l.caller(""), l.caller("")
 	check := func(c *caller, sent int, most bool) {
 		t.Helper()
@@ -198,7 +198,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.gate.Session(int(roamer.guest().client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.gate.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -237,7 +237,7 @@ func TestThreat09Amplification(t *testing.T) {
 // A full lobby denies, with 25 bytes, whoever has a good token, and nobody else.
 func TestThreat11Full(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
-	control, good, bad := l.guest(), l.caller(""), l.caller("")
+	control, good, bad := l.joined(), l.caller(""), l.caller("")
 	r := l.requests(50, 1, nil)[0]
 	control.play()
 	good.send(r)
@@ -256,7 +256,7 @@ func TestThreat11Full(t *testing.T) {
 // A second session of a client id that is connected and heard is refused in silence; a token from another address too.
 func TestThreat12SameClientTwice(t *testing.T) {
 	l := newLab(t, Config{})
-	control, thief, thief2 := l.guest(), l.caller(""), l.caller("")
+	control, thief, thief2 := l.joined(), l.caller(""), l.caller("")
 	token := l.requests(int(control.user), 2, nil)
 	for i, who := range []*caller{thief, thief2} {
 		control.play()
@@ -288,7 +288,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 // Sealed datagrams from where nobody is, good ones of others included, are refused in silence.
 func TestThreat16UnknownSource(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c, thief := l.guest(), l.guest(), l.caller("")
+	control, c, thief := l.joined(), l.joined(), l.caller("")
 	c.say()
 	l.tick()
 	d := c.seal(c.pack(c.commands(1)...))
@@ -315,7 +315,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 // that somebody else has recorded move nobody.
 func TestThreat17Rebinding(t *testing.T) {
 	l := newLab(t, Config{})
-	control, plain, roamer, thief := l.guest(), l.guest(), l.caller(""), l.caller("")
+	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
 	roamer.start(l.mint(roamer.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: time.Millisecond})
 	roamer.knock()
 	roamer.hear()
@@ -349,8 +349,8 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if g := roamer.guest(); g.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
-		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
+	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.account())
 	}
 	l.silence(1, control)
 	plain.move("10.9.3.1:7")
@@ -366,7 +366,7 @@ func TestThreat17Rebinding(t *testing.T) {
 // A client that sends more than twice what it should has the surplus refused, and at ten times for seconds is out.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
@@ -397,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
 	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
-	control, c = l.guest(), l.guest()
+	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()
 	l.tick()
@@ -564,7 +564,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
@@ -588,7 +588,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			i := lagcomp.Instant(s.View)
-			if !s.View.Valid() && c.guest().acked > 6 {
+			if !s.View.Valid() && c.state().repl.acks.newest > 6 {
 				t.Fatalf("back %d: view %+v", back, s.View)
 			}
 			if i < last-256 {
@@ -665,14 +665,14 @@ func TestThreat24LagSwitch(t *testing.T) {
 		next := l.lobby.match.Tick() + 1
 		c.say(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
 		control.play()
-		mute, newest := c.guest().mute, c.guest().sent
+		mute, newest := c.state().rewind.lagSwitch.suspected, c.state().repl.pacing.sent
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			if s.Shooter != uint32(id) {
 				continue
 			}
 			shot++
-			if (mute || c.guest().mute) && s.View.From < newest {
+			if (mute || c.state().rewind.lagSwitch.suspected) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
 			if back := next - s.View.From; !mute && l.lobby.Stats.Count[LagSwitch].Load() != 1 {
@@ -680,8 +680,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.guest().mute || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.guest().mute, l.count(LagSwitch))
+	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(LagSwitch) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(LagSwitch))
 	}
 	control.unharmed()
 }
@@ -702,7 +702,7 @@ func TestThreat25Unseen(t *testing.T) {
 			}
 			return p
 		}
-		c.guest().acked = 0
+		c.state().repl.acks.newest = 0
 		shots, blind := 0, 0
 		for range 60 {
 			next := l.lobby.match.Tick() + 1
@@ -731,7 +731,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	acked, drops := c.guest().acked, 0
+	acked, drops := c.state().repl.acks.newest, 0
 	for i, change := range []func(h *packet.Header){
 		func(h *packet.Header) { h.Ack += 200 },
 		func(h *packet.Header) { h.Ack += 30000 },
@@ -750,7 +750,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
+		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.inputs().Accepted != before {
 			t.Errorf("%d: %v", i, l.account())
 		}
 		c.received()
@@ -808,8 +808,8 @@ func TestThreat29AckWithholding(t *testing.T) {
 	snapshots := 0
 	for range 6 * 60 {
 		snapshots += len(c.hear())
-		c.guest().forget()
-		c.guest().blind = max(c.guest().blind, snapshots) // as if no ack named a snapshot
+		c.state().forget()
+		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
 		c.say(c.commands(1)...)
 		control.play()
 		l.tick()
@@ -834,7 +834,7 @@ func TestThreat30Fragments(t *testing.T) {
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {
-		if rest, err := c.guest().peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
+		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")
 		}
 	}); a != 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
@@ -168,8 +168,8 @@ func (s *standard) receive(t *testing.T, data []byte) {
 			continue // an event of the game
 		}
 		s.welcome = w
-		r := protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash()}
-		if err := s.peer.QueueReliable(r.Append(nil)); err != nil {
+		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
+		if err := s.peer.Queue(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
@@ -111,7 +111,7 @@ func serveNaive() error {
 		mu.Lock()
 		defer mu.Unlock()
 		r := server.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
-			CPUSeconds: pace.ProcessCPU().Seconds()}
+			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
 		for i := range server.NumCounts {
 			r.Counts[i.String()] = lobby.Stats.Count[i].Load()
