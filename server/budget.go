@@ -32,7 +32,7 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	g.byRow, g.chose, g.eyed = true, choseSeen, int32(l.eye(g))
 	all, limited := l.seesAll(g), g.bucket.Rate() != 0
 	whole := all && !limited && (g.watches || g.in(l))
-	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
+	if l.cfg.Relevance == RelevanceOff || whole && l.loadLevel < overload.LowDetail {
 		g.byRow, g.chose = false, choseAll
 		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
 		return
@@ -46,7 +46,7 @@ func (l *Lobby) choose(now time.Duration, g *guest, head int) {
 	case g.entry != entered:
 		g.chose = choseEntry
 		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
-	case l.shed >= ShedDetail:
+	case l.loadLevel >= overload.LowDetail:
 		g.chose = choseDetail
 		l.sketch(g, see)
 	default:
@@ -162,7 +162,7 @@ func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
 		s.pick[i] |= w
 	}
 	l.packer.Pick(s.pick)
-	l.Stats.Count[Squeezed].Inc()
+	l.Stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 

@@ -35,7 +35,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	defer runtime.UnlockOSThread()
 	rate := c.lobby.cfg.Rules.Rate
 	spent, ticks := time.Duration(0), 0
-	bytes, snapshots := c.count(BytesOut), c.count(Snapshots)
+	bytes, snapshots := c.count(metrics.BytesOut), c.count(metrics.Snapshots)
 	for b.Loop() {
 		c.now = rate.At(c.lobby.match.Tick() + 1)
 		from := pace.ThreadCPU()
@@ -47,7 +47,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 		c.exchange()
 	}
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(ticks), "cpu-ns/tick")
-	b.ReportMetric(float64(c.count(BytesOut)-bytes)/float64(max(1, c.count(Snapshots)-snapshots)), "B/snapshot")
+	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
 	b.ReportMetric(0, "ns/op")
 }
 

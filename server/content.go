@@ -77,7 +77,7 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
 		return
 	}
 	if g.ready || g.unlike != 0 || g.fetched>>what&1 != 0 {
-		l.Stats.Count[FetchRefused].Inc()
+		l.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
 	l.Prepare()
@@ -92,7 +92,7 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
 			l.dismiss(now, g, wire.ReasonArena)
 			return
 		}
-		l.Stats.Count[Fetches].Inc()
+		l.Stats.Count[metrics.ContentRequests].Inc()
 	case what == wire.ContentModel:
 		l.explain(now, g, wire.ReasonModel)
 	default:
@@ -131,7 +131,7 @@ func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
 	pack = g.peer.AppendBlob(pack, session.FragmentRoom)
 	l.dispatch(now, g, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
-	l.Stats.Count[ContentBytes].Add(uint64(n))
+	l.Stats.Count[metrics.ContentBytes].Add(uint64(n))
 	return n
 }
 

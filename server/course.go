@@ -90,7 +90,7 @@ func (l *Lobby) travel(now time.Duration) {
 		err = l.Change(now, *g)
 	}
 	if err != nil {
-		l.Stats.Count[ChangesRefused].Inc()
+		l.Stats.Count[metrics.MapChangesFailed].Inc()
 		v.refuse = fmt.Sprintf("%s on %s: %v", v.to.Mode, v.to.Map, err)
 		v.told = append(v.told, "map stays: "+v.refuse)
 		return
@@ -111,7 +111,7 @@ func (l *Lobby) rotate() {
 	next := l.cfg.Rotation[v.turn%len(l.cfg.Rotation)]
 	v.turn++
 	if err := l.Travel(next); err != nil {
-		l.Stats.Count[ChangesRefused].Inc()
+		l.Stats.Count[metrics.MapChangesFailed].Inc()
 		v.refuse = err.Error()
 		v.told = append(v.told, "map stays: "+v.refuse)
 		return
@@ -164,7 +164,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 		l.hears(now, g, w.Append(wire.AppendElsewhere(l.event[:0], g.world)))
 	}
 	l.resettle()
-	l.Stats.Count[Changes].Inc()
+	l.Stats.Count[metrics.MapChanges].Inc()
 	return nil
 }
 

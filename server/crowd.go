@@ -119,8 +119,6 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 // look finds what a guest may see, and adds to the weights of those rows if some may have to wait. The set belongs to the guest.
 func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	s := &l.crowd
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if g.eyes == nil {
 		g.eyes = s.spare.take(s.grid)
@@ -146,7 +144,7 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 
 // anywhere is whom a guest sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
 func (l *Lobby) anywhere(g *guest) []uint64 {
-	if l.seesAll(g) && l.shed < ShedDetail {
+	if l.seesAll(g) && l.loadLevel < overload.LowDetail {
 		return l.crowd.here()
 	}
 	return l.crowd.blank
@@ -158,8 +156,6 @@ func (l *Lobby) gain(g *guest) {
 	if slot < 0 {
 		return
 	}
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
 	if l.match.Tick() >= g.turned { // for as long nobody turned the sets of its fights: what they have of late is still hot
 		now := g.fights[len(g.fights)/2:]
 		for i := range now {
@@ -226,7 +222,7 @@ func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
 	if g.id != shooter || g.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
 	}
-	l.Stats.Count[Unseen].Inc()
+	l.Stats.Count[metrics.HitsFiltered].Inc()
 	return false
 }
 

@@ -15,7 +15,7 @@ func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
 		return event
 	}
 	if world != g.world {
-		l.Stats.Count[Elsewhere].Inc()
+		l.Stats.Count[metrics.StaleMapEpoch].Inc()
 		return nil
 	}
 	return event

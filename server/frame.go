@@ -21,7 +21,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 	for l.batch = 1; l.batch < n; l.batch++ {
 		l.play(now, &lap)
 		l.capture(&lap)
-		lap.enter(StageSnapshot)
+		lap.enter(metrics.StageSnapshot)
 		l.tell(now)
 		l.tellRound()
 	}
@@ -38,7 +38,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 
 // done ends a tick's account.
 func (l *Lobby) done(lap *lap) {
-	l.Stats.Rung[l.shed].Inc()
+	l.Stats.LoadLevel[l.loadLevel].Inc()
 	l.count()
 	lap.done(&l.Stats)
 	l.lapped = *lap
@@ -50,7 +50,7 @@ func (l *Lobby) done(lap *lap) {
 
 // slept ends a tick that was not played.
 func (l *Lobby) slept(err error, lap *lap) error {
-	l.Stats.Count[Slept].Inc()
+	l.Stats.Count[metrics.TicksSlept].Inc()
 	l.done(lap)
 	return err
 }

@@ -28,31 +28,31 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if g := l.guestOf(e.Client); g != nil {
 			l.served(g)
 			l.begin(now, g, e.Client)
-			l.Stats.Count[Returned].Inc()
-			l.Stats.Count[Takeovers].Inc()
+			l.Stats.Count[metrics.Reconnected].Inc()
+			l.Stats.Count[metrics.Takeovers].Inc()
 		}
 	case netcode.EventMoved:
 		if g := l.guestOf(e.Client); g != nil {
 			s, _ := l.gate.Session(e.Client)
 			g.addr = s.Address
-			l.Stats.Count[Moved].Inc()
+			l.Stats.Count[metrics.Migrated].Inc()
 		}
 	case netcode.EventTimeout:
 		if g := l.guestOf(e.Client); g != nil {
 			l.part(g)
 			g.away = now
 			l.away = append(l.away, int32(g.id.Index()))
-			l.Stats.Count[TimedOut].Inc()
+			l.Stats.Count[metrics.TimedOut].Inc()
 		}
 	case netcode.EventKick:
-		l.Stats.Count[Kicked].Inc()
+		l.Stats.Count[metrics.FloodKicked].Inc()
 		if g := l.guestOf(e.Client); g != nil { // else the gate's next Update ends it
 			l.dismiss(now, g, wire.ReasonKicked)
 		}
 	case netcode.EventDisconnect, netcode.EventExhausted:
 		if g := l.guestOf(e.Client); g != nil {
 			l.remove(g)
-			l.Stats.Count[Left].Inc()
+			l.Stats.Count[metrics.Left].Inc()
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMoved {
@@ -97,7 +97,7 @@ func (l *Lobby) admit(now time.Duration) {
 		}
 		if g != nil {
 			g.inputs = l.match.Inbox(g.id).Count // what went on without it is no loss
-			l.Stats.Count[Returned].Inc()
+			l.Stats.Count[metrics.Reconnected].Inc()
 		} else if id := l.join(watches); id != 0 {
 			g = &l.guests[id.Index()]
 			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
@@ -110,7 +110,7 @@ func (l *Lobby) admit(now time.Duration) {
 		l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 		l.begin(now, g, client)
 		l.seat(int32(g.id.Index()))
-		l.Stats.Count[Joined].Inc()
+		l.Stats.Count[metrics.Joined].Inc()
 	}
 }
 
@@ -129,7 +129,7 @@ func (l *Lobby) join(watches bool) ecs.NetID {
 // with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
 func (l *Lobby) noPlace(g *guest, watches bool) wire.Reason {
 	switch {
-	case watches && l.shed >= ShedSpectators:
+	case watches && l.loadLevel >= overload.NoSpectators:
 		return wire.ReasonOverload
 	case g != nil || l.room(watches):
 		return 0
@@ -215,7 +215,7 @@ func (l *Lobby) expire(now time.Duration) {
 	for len(l.away) > 0 && now-l.guests[l.away[0]].away >= Grace {
 		l.forsake(0)
 	}
-	if l.shed >= ShedSpectators {
+	if l.loadLevel >= overload.NoSpectators {
 		l.sendHome(now)
 	}
 	for i := 0; i < len(l.live); i++ {
@@ -242,7 +242,7 @@ func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
 		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
 	}
 	l.remove(g)
-	l.Stats.Count[Dismissed].Inc()
+	l.Stats.Count[metrics.Disconnected].Inc()
 }
 
 // quit takes the goodbye that came in a guest's package.
@@ -251,7 +251,7 @@ func (l *Lobby) quit(now time.Duration, g *guest) {
 		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
 	}
 	l.remove(g)
-	l.Stats.Count[Left].Inc()
+	l.Stats.Count[metrics.Left].Inc()
 }
 
 // connected reports whether the gate's session of a guest is still the guest's: in the batch in hand it may have left already,

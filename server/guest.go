@@ -56,7 +56,7 @@ type guest struct {
 
 	byRow    bool      // the snapshot at hand says rows one by one
 	checked  bool      // the snapshot at hand has a checksum
-	sketched uint8     // whose turn it is in its next snapshot on ShedDetail
+	sketched uint8     // whose turn it is in its next snapshot on overload.LowDetail
 	entry    entry     // how far it is with coming in
 	chose    chosen    // how the rows of its newest snapshot were chosen
 	held     Held      // why none came since that was due
@@ -142,7 +142,7 @@ func (g *guest) resync(l *Lobby, t tick.Tick) {
 	g.asked, g.resynced = false, t
 	g.resyncs++
 	g.forget()
-	l.Stats.Count[Resyncs].Inc()
+	l.Stats.Count[metrics.Resyncs].Inc()
 }
 
 // resyncEvery is the least time between two fresh starts of one guest.
@@ -153,7 +153,7 @@ const resyncEvery = 250 * time.Millisecond
 // Who has acknowledged no snapshot has seen nobody, and hits nobody. oldest is the match's History.Oldest.
 func (g *guest) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
 	if g.suspect(now) {
-		l.Stats.Count[LagSwitch].Inc()
+		l.Stats.Count[metrics.LagSwitchSuspected].Inc()
 	}
 	rate := l.cfg.Rules.Rate
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }

@@ -49,7 +49,7 @@ type HostConfig struct {
 
 	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
 	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
-	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
+	Hiccup  func() metrics.Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
 }
@@ -71,7 +71,7 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	raw            *meter.Histogram // ns; lateness of the ticks that were played alone
-	hiccup         func() Spread
+	hiccup         func() metrics.Spread
 	stalls         meter.Counter // ticks given up after a stall
 	caught         meter.Counter // ticks played late, in a frame with others
 	rates          ClockConfig   // filled
@@ -131,7 +131,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
-		f.refused = h.lobby.Stats.Count[DashRefused].Inc
+		f.refused = h.lobby.Stats.Count[metrics.DashRefused].Inc
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -160,13 +160,13 @@ const defaultPlayers = 64
 func (h *Host) Run(ctx context.Context) error {
 	pacer := pace.New()
 	if h.archive != nil {
-		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
+		h.archive.tape.Cut = h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)
 	h.marker.rest()
 	clock := NewClock(h.rates, pacer.Now())
-	var overload Overload
+	var overload overload.Controller
 	var err error
 	for second := clock.Due(); ctx.Err() == nil && err == nil && !h.terminal.quit; {
 		now := pacer.Until(clock.Due())
@@ -210,8 +210,8 @@ func (h *Host) Run(ctx context.Context) error {
 var errFault = errors.New("lobby 0 closed: internal fault")
 
 // shift puts the lobby on another rung of overload.
-func (h *Host) shift(clock *Clock, rung Shed) {
-	h.lobby.Shed(rung)
+func (h *Host) shift(clock *Clock, rung overload.Level) {
+	h.lobby.SetLoadLevel(rung)
 	h.shed.Store(int32(rung))
 	clock.Dilate(rung.Tempo())
 	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
@@ -256,12 +256,12 @@ func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
 	h.logDrops(now, h.lobby.gate.Counters())
-	for i := range s.Drops {
-		why, n := wire.Drop(i), s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		why, n := wire.Drop(i), s.PacketDrops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
 		h.dropped[i] = n
 	}
-	if n := s.Count[Unbalanced].Load(); n != h.unbalanced {
+	if n := s.Count[metrics.UnbalancedTicks].Load(); n != h.unbalanced {
 		h.log.say(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		h.unbalanced = n
 	}

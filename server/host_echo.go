@@ -111,7 +111,7 @@ func (h *EchoHost) watch(now, drift time.Duration) {
 	h.log.flush(now, false)
 }
 
-// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). Received is Accepted plus
+// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). metrics.Received is metrics.Accepted plus
 // the sum of Drops, always.
 type EchoReport struct {
 	Seconds    float64           `json:"seconds"`

@@ -138,7 +138,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(Left)+l.count(Dismissed) > 0 // an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
 		if refused && !left && h != *clean[mode] {
 			t.Fatalf("a refused datagram changed the world: %v", l.account())
 		}
@@ -333,7 +333,7 @@ func (h *hostile) bounded() {
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
 		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
 	}
-	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }

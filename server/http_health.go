@@ -41,7 +41,7 @@ func (h *Host) state() lobbyState {
 		return stateStarting
 	case h.clock()-begun > stuckAfter:
 		return stateStuck
-	case Shed(h.shed.Load()) >= ShedDoor:
+	case overload.Level(h.shed.Load()) >= overload.NoNewPlayers:
 		return stateShedding
 	case !census.Open:
 		return stateFull

@@ -18,7 +18,7 @@ type Bits struct {
 	Sampled      uint64        `json:"sampled_datagrams"`
 	SampledBytes uint64        `json:"sampled_bytes"`
 	Sections     []SectionBits `json:"sections"` // together Bytes, and SampledBytes
-	Cells        []Cell        `json:"cells"`    // together 8 times SampledBytes
+	Cells        []metrics.Cell        `json:"cells"`    // together 8 times SampledBytes
 	Snapshots    uint64        `json:"sampled_snapshots"`
 	Entities     []WhyCount    `json:"entities"` // players in those, by whether they were told and why not
 	Things       []ThingCount  `json:"things"`   // likewise things, by class
@@ -48,7 +48,7 @@ func (n *Ledger) Bits() Bits {
 	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: n.Looked}
 	for s, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBits{Section(s).String(), bytes, n.SampledSection[s]})
+			b.Sections = append(b.Sections, SectionBits{metrics.Section(s).String(), bytes, n.SampledSection[s]})
 		}
 	}
 	for w, count := range n.Why {

@@ -58,7 +58,7 @@ type cam struct {
 func (l *Lobby) camera(now time.Duration, g *guest) {
 	on := l.cfg.Killcam == KillcamOn || l.cfg.Killcam == KillcamAuto && l.cfg.Players <= camPlayers
 	if !on || !g.ready || g.cam.asked {
-		l.Stats.Count[FetchRefused].Inc()
+		l.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
 	kbps := camKbps
@@ -103,7 +103,7 @@ func (l *Lobby) showCams(now time.Duration) {
 		}
 		g.cam.died = false
 		if g.peer.SendBlob(blob) == nil {
-			l.Stats.Count[Killcams].Inc()
+			l.Stats.Count[metrics.Killcams].Inc()
 		}
 	}
 	l.supplyCams(now)
@@ -119,7 +119,7 @@ func (l *Lobby) develop() []byte {
 	c.made = t
 	reel := l.film.cam.Append(nil, l.film.rec, session.MaxBlobSize-wire.ParcelHead)
 	if len(reel) == 0 {
-		l.Stats.Count[KillcamsTooLong].Inc()
+		l.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
 	p := wire.Parcel{Content: wire.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
@@ -144,7 +144,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		pack = g.peer.AppendBlob(pack, session.FragmentRoom)
 		l.dispatch(now, g, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
-		l.Stats.Count[ContentBytes].Add(uint64(n))
+		l.Stats.Count[metrics.ContentBytes].Add(uint64(n))
 		g.cam.bucket.Take(now, n)
 		l.contents.bucket.Take(now, n)
 		room -= n

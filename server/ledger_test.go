@@ -50,7 +50,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	play(1)
 	late := looker() // there is one place
 	play(1)
-	if state, _ := late.State(); state != client.Lost || b.count(TurnedAway) == 0 {
+	if state, _ := late.State(); state != client.Lost || b.count(metrics.RejectedFull) == 0 {
 		t.Errorf("a second spectator is %v", state)
 	}
 	b.players, b.ends = b.players[:7], b.ends[:7]
@@ -64,8 +64,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	if n := testing.AllocsPerRun(20, l.Publish); n != 0 && !raceEnabled {
 		t.Errorf("%v allocations to publish", n)
 	}
-	if b.count(Changes) != 1 || l.Ledger().Census.Ready != 7 {
-		t.Fatalf("%d changes of the map, %+v", b.count(Changes), l.Ledger().Census)
+	if b.count(metrics.MapChanges) != 1 || l.Ledger().Census.Ready != 7 {
+		t.Fatalf("%d changes of the map, %+v", b.count(metrics.MapChanges), l.Ledger().Census)
 	}
 	surveys := l.Stats.InputBuffer.Read().Count
 	for frame := range 60 { // of three ticks
@@ -83,7 +83,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
 		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
 	}
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	play(2)
 	for _, p := range b.players {
 		p.Leave(b.now)
@@ -91,8 +91,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	b.turn()
 	b.players, b.ends = nil, nil
 	play(1)
-	if n := l.Ledger(); b.count(Slept) < 30 || n.Bytes != b.count(BytesOut) || n.Datagrams != b.count(Sent) || n.Census.Players != 0 {
-		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(Slept), n.Bytes, n.Datagrams, b.count(BytesOut), b.count(Sent), n.Census)
+	if n := l.Ledger(); b.count(metrics.TicksSlept) < 30 || n.Bytes != b.count(metrics.BytesOut) || n.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
+		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept), n.Bytes, n.Datagrams, b.count(metrics.BytesOut), b.count(metrics.Sent), n.Census)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	if n := nobodys(WhyBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
-	l.Shed(ShedDetail) // then who looks through nobody's eyes is told of nobody
+	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
 	b.play(1)
 	if n := nobodys(WhyTarget); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")
@@ -186,7 +186,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})
 	d.play(6)
 	l = d.lobby
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	d.play(2)
 	untold := 0
 	for range 60 {

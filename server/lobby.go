@@ -37,7 +37,7 @@ type Config struct {
 	Models    ghost.Models         // compression; default ghost.Trained
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
-	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
+	Enter     func(metrics.Stage)          // told when a stage begins, for profilers' labels; default nothing
 
 	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
@@ -134,7 +134,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.SampleEvery = max(defaultSampleEvery, samplePlayers*c.Players)
 	}
 	if c.Enter == nil {
-		c.Enter = func(Stage) {}
+		c.Enter = func(metrics.Stage) {}
 	}
 	switch {
 	case !c.Rules.Rate.Valid():
@@ -202,7 +202,7 @@ type Lobby struct {
 	social  social
 	leaving int  // players who leave with the end of this tick
 	batch   int  // ticks since the last that snapshots were sent of
-	shed    Shed // what overload makes us leave out
+	loadLevel    overload.Level // what overload makes us leave out
 
 	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
@@ -228,7 +228,7 @@ type Lobby struct {
 
 	reserved   bool // see Reserve
 	unobserved bool // see Observe
-	Stats      Stats
+	Stats      metrics.Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -337,10 +337,10 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
-		lap.enter(StageSystems + Stage(i))
+		lap.enter(metrics.StageSystems + metrics.Stage(i))
 		l.match.Run(i)
 	}
-	lap.enter(StageCapture)
+	lap.enter(metrics.StageCapture)
 	l.match.End()
 	l.record()
 	l.leaving = 0
@@ -363,6 +363,6 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		frame.Set(slot, ecs.NetID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)
-	l.Stats.Count[Untold].Add(l.things.untold)
+	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.things.untold)
 	return frame
 }

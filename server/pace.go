@@ -32,12 +32,12 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 		return false
 	}
 	if !g.peer.Ready(now) {
-		l.Stats.Count[Choked].Inc()
+		l.Stats.Count[metrics.SnapshotsAckStalled].Inc()
 		g.held = HeldChoked
 		return false
 	}
 	if g.starved(l, t) {
-		l.Stats.Count[Starved].Inc()
+		l.Stats.Count[metrics.SnapshotsUnacked].Inc()
 		g.held = HeldStarved
 		return false
 	}
@@ -47,7 +47,7 @@ func (l *Lobby) due(now time.Duration, g *guest, t tick.Tick) bool {
 	if g.affords(now, l) && (!g.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge) {
 		return true
 	}
-	l.Stats.Count[Throttled].Inc()
+	l.Stats.Count[metrics.SnapshotsThrottled].Inc()
 	g.late, g.held = true, HeldThrottled
 	if t-g.spoke >= tick.Tick(l.cfg.Rules.Rate)/wordsPerSecond {
 		l.wordTo(now, g, t)

@@ -31,16 +31,16 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 		if n == 0 || err != nil {
 			return err
 		}
-		lap.enter(StageOpen)
+		lap.enter(metrics.StageOpen)
 		l.open(now, unix)
-		lap.enter(StageReceive)
+		lap.enter(metrics.StageReceive)
 		accepted := 0
 		for i := range l.opened {
 			if l.take(now, l.opened[i]) {
 				accepted++
 			}
 		}
-		l.Stats.Count[Accepted].Add(uint64(accepted))
+		l.Stats.Count[metrics.Accepted].Add(uint64(accepted))
 		l.admit(now)
 		if err := l.mail(now, conn); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 func (l *Lobby) open(now time.Duration, unix int64) {
 	l.opened = l.opened[:0]
 	strangers := false
-	l.Stats.Count[Received].Add(uint64(l.in.Len()))
+	l.Stats.Count[metrics.Received].Add(uint64(l.in.Len()))
 	bytes := 0
 	for i := range l.in.Len() {
 		data := l.in.Data(i)
@@ -66,7 +66,7 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 		}
 		l.unseal(now, unix, l.in.From(i), data)
 	}
-	l.Stats.Count[BytesIn].Add(uint64(bytes))
+	l.Stats.Count[metrics.BytesIn].Add(uint64(bytes))
 	for i := 0; strangers && i < l.in.Len(); i++ {
 		if data := l.in.Data(i); netcode.Handshake(data) {
 			l.unseal(now, unix, l.in.From(i), data)
@@ -77,11 +77,11 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
 	e, err := l.gate.Receive(now, unix, from, data, &l.post)
 	if err != nil {
-		l.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
+		l.Stats.AuthDrops[err.(netcode.Drop)].Inc() // it has no other errors
 		return
 	}
 	if e.Kind != netcode.EventPayload {
-		l.Stats.Count[Accepted].Inc()
+		l.Stats.Count[metrics.Accepted].Inc()
 	} else if g := l.guestOf(e.Client); g != nil {
 		g.traffic.up += uint64(len(data))
 	}
@@ -107,7 +107,7 @@ func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 	if !ok {
 		panic("server: a package was refused without a reason: " + err.Error())
 	}
-	l.Stats.Drops[drop].Inc()
+	l.Stats.PacketDrops[drop].Inc()
 	return false
 }
 
@@ -146,7 +146,7 @@ func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
 		l.quit(now, g)
 	} else if wire.SectionOf(rest) == wire.SectionCommands {
 		if !g.here(data) { // made on a map that is not played any more
-			l.Stats.Count[Elsewhere].Inc()
+			l.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
 		return l.commands(g, data, rest[1:])
@@ -184,7 +184,7 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 		g.asked = true
 	} else if _, ok := sim.ParseDiverged(event); ok {
 		g.asked = true
-		l.Stats.Count[Diverged].Inc()
+		l.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		g.pace(every, int(kbps), l)
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
@@ -193,7 +193,7 @@ func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
 	} else if l.talk(now, g, event) || l.watchAs(g, event) {
 		return
 	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
-		l.Stats.Count[EventsUnknown].Inc()
+		l.Stats.Count[metrics.MessagesUnknown].Inc()
 	} else {
 		l.ready(now, g, r)
 	}

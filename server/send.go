@@ -22,7 +22,7 @@ const eventBudget = session.MaxEventSize + 5
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
 func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(StageSnapshot)
+	lap.enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
 	}
@@ -31,7 +31,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	l.supply(now)
 	l.showCams(now)
 	t := l.match.Tick()
-	marked := false // as StageDelta
+	marked := false // as metrics.StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
@@ -60,7 +60,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		g.sum(l)
 		from := l.drafts.len()
 		if !marked {
-			l.enter(StageDelta)
+			l.enter(metrics.StageDelta)
 			marked = true
 		}
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
@@ -172,28 +172,28 @@ func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
 // the truth: everything in an event can be seen in snapshots as well.
 func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
-	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
-	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
-	l.Stats.Count[Faded].Add(uint64(out.Faded))
+	l.Stats.Count[metrics.Shots].Add(uint64(len(out.Shots)))
+	l.Stats.Count[metrics.ShotsClamped].Add(uint64(out.Clamped))
+	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.Faded))
 	for i := range out.Hits {
 		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
-			l.Stats.Moved.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
+			l.Stats.ViewClamp.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 		if out.Hits[i].ID != 0 {
 			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 	}
-	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
+	l.Stats.Count[metrics.HitsFiltered].Add(uint64(out.Unshown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
-			l.Stats.Count[Hits].Inc()
+			l.Stats.Count[metrics.Hits].Inc()
 			l.fought(e)
 			if g := &l.guests[e.Actor.Index()]; g.id == e.Actor {
 				l.queue(g, e)
 			}
 			continue
 		}
-		l.Stats.Count[Kills].Inc()
+		l.Stats.Count[metrics.Kills].Inc()
 		l.mourn(&e)
 		for _, slot := range l.live {
 			l.present(now, &l.guests[slot], e.Actor, e.Victim)
@@ -204,7 +204,7 @@ func (l *Lobby) tell(now time.Duration) {
 
 func (l *Lobby) queue(g *guest, e sim.Event) {
 	if g.peer.Queue(e.Append(l.event[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
 
@@ -237,7 +237,7 @@ func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
 
 // deliver seals the drafts and sends them.
 func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(StageSeal)
+	lap.enter(metrics.StageSeal)
 	for i := range l.drafts.len() {
 		slot, pack := l.drafts.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
@@ -246,7 +246,7 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 		g := &l.guests[slot]
 		sealed, err := l.gate.Seal(now, int(g.client), pack, l.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
-			l.Stats.Count[Unsent].Inc()
+			l.Stats.Count[metrics.SealFailed].Inc()
 			continue
 		}
 		g.bucket.Take(now, len(sealed))
@@ -258,9 +258,9 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
-	lap.enter(StageSend)
+	lap.enter(metrics.StageSend)
 	err := l.flush(conn)
-	lap.enter(StageSnapshot)
+	lap.enter(metrics.StageSnapshot)
 	return err
 }
 
@@ -298,8 +298,8 @@ func (l *Lobby) flush(conn netio.Conn) error {
 	if l.out.Len() == 0 {
 		return nil
 	}
-	l.Stats.Count[Sent].Add(uint64(l.out.Len()))
-	l.Stats.Count[BytesOut].Add(uint64(l.posted))
+	l.Stats.Count[metrics.Sent].Add(uint64(l.out.Len()))
+	l.Stats.Count[metrics.BytesOut].Add(uint64(l.posted))
 	l.posted = 0
 	err := conn.Send(&l.out)
 	l.out.Reset()

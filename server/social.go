@@ -220,7 +220,7 @@ func (l *Lobby) introduced(now time.Duration, g *guest, event []byte) {
 	if g.peer.Queue(event) != nil {
 		panic("server: no room for names that were taken")
 	}
-	l.Stats.Count[Introduced].Inc()
+	l.Stats.Count[metrics.RosterMessages].Inc()
 	l.social.seats[g.id.Index()].pay(now, g, len(event))
 }
 

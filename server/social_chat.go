@@ -55,15 +55,15 @@ func (l *Lobby) say(now time.Duration, g *guest, line []byte) {
 			}
 		}
 	}
-	l.Stats.Count[Said].Inc()
+	l.Stats.Count[metrics.ChatLines].Inc()
 	before := s.room.Refused()
 	m, to := s.room.Post(now, s.table, g.id.Index(), line, s.to[:0])
 	s.to = to[:0]
 	for i, n := range s.room.Refused() {
-		l.Stats.Chat[i].Add(n - before[i])
+		l.Stats.ChatRefused[i].Add(n - before[i])
 	}
 	if m.Kind == chat.All && len(to) > 0 && !s.public.admit(now, publicBurst, publicEvery) {
-		l.Stats.Count[Crowded].Inc()
+		l.Stats.Count[metrics.ChatRateLimited].Inc()
 		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
 		to = append(to[:0], int32(g.id.Index()))
 	}
@@ -91,7 +91,7 @@ func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
 	for _, slot := range to {
 		g, seat := &l.guests[slot], &l.social.seats[slot]
 		if g.peer.Queued() >= chatQueue || seat.clear-now > longestWait {
-			l.Stats.Count[Unheard].Inc()
+			l.Stats.Count[metrics.ChatUndelivered].Inc()
 			continue
 		}
 		l.name(now, g, ecs.NetID(c.From))
@@ -100,6 +100,6 @@ func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
 			panic("server: no room for a line in a queue that had some")
 		}
 		seat.pay(now, g, len(event)+len(rest))
-		l.Stats.Count[Heard].Inc()
+		l.Stats.Count[metrics.ChatDelivered].Inc()
 	}
 }

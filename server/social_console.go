@@ -70,9 +70,9 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 // ask notes a guest's line for the console; those of a guest who asks too much are refused, which it is told once.
 func (l *Lobby) ask(now time.Duration, g *guest, line []byte) {
 	d, seat := &l.social.desk, &l.social.seats[g.id.Index()]
-	l.Stats.Count[Asked].Inc()
+	l.Stats.Count[metrics.ConsoleLines].Inc()
 	if !seat.questions.admit(now, questionBurst, questionEvery) || len(d.asked) == mostAsked {
-		l.Stats.Count[AskedVain].Inc()
+		l.Stats.Count[metrics.ConsoleFailed].Inc()
 		if !seat.told {
 			seat.told = true
 			l.reply(now, g, "you ask too much: wait a few seconds")
@@ -81,7 +81,7 @@ func (l *Lobby) ask(now time.Duration, g *guest, line []byte) {
 	}
 	seat.told = false
 	if len(line) > wire.MaxLine {
-		l.Stats.Count[AskedVain].Inc()
+		l.Stats.Count[metrics.ConsoleFailed].Inc()
 		l.reply(now, g, fmt.Sprintf("line too long: expected at most %d bytes", wire.MaxLine))
 		return
 	}
@@ -106,7 +106,7 @@ func (l *Lobby) answer(now time.Duration) {
 			out = append(out[:mostAnswers-1], "...")
 		}
 		if err != nil {
-			l.Stats.Count[AskedVain].Inc()
+			l.Stats.Count[metrics.ConsoleFailed].Inc()
 			out = append(out, err.Error())
 		}
 		for _, text := range out {

@@ -45,12 +45,12 @@ func (l *Lobby) idles(now time.Duration, slot int) {
 	g, seat, t := &l.guests[slot], &l.social.seats[slot], l.match.Tick()
 	switch seat.watch.Step(t, seat.wish, g.watches, limits) {
 	case idle.Warn:
-		l.Stats.Count[IdleWarned].Inc()
+		l.Stats.Count[metrics.IdleWarned].Inc()
 		left := l.cfg.Rules.Rate.At(seat.watch.Left(t, limits))
 		l.social.to = append(l.social.to[:0], int32(slot))
 		l.convey(now, wire.Chat{Kind: wire.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(g.id)}, l.social.to)
 	case idle.Kick:
-		l.Stats.Count[IdleKicked].Inc()
+		l.Stats.Count[metrics.IdleKicked].Inc()
 		l.dismiss(now, g, wire.ReasonIdle)
 	}
 }

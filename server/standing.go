@@ -52,18 +52,18 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 func (l *Lobby) queueAll(event []byte) {
 	for _, slot := range l.live {
 		if g := &l.guests[slot]; g.ready && g.peer.Queue(event) != nil {
-			l.Stats.Count[EventsRefused].Inc()
+			l.Stats.Count[metrics.ReliableDropped].Inc()
 		}
 	}
 }
 
 // situate tells a guest that is just in how the round stands.
 func (l *Lobby) situate(g *guest) {
-	if l.shed.Tempo() != wire.FullTempo {
-		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+	if l.loadLevel.Tempo() != wire.FullTempo {
+		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.loadLevel.Tempo())) // a guest that is just in has said little
 	}
 	s := l.match.Standing()
 	if g.peer.Queue(s.Append(l.event[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

@@ -40,7 +40,7 @@ func (h *thin) reset() {
 // snapshot had no room for all, nothing is tried first: blocks would be made for this guest alone, against baselines of long ago.
 func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 	room := g.bucket.Room(now, g.share(l))
-	if l.shed >= ShedDetail {
+	if l.loadLevel >= overload.LowDetail {
 		room /= 2
 	}
 	h, most := &g.thin, rowBits(room, head)
@@ -70,7 +70,7 @@ func (l *Lobby) ration(now time.Duration, g *guest, head int) {
 // of players who stand still take next to nothing, and once those move, all that are too many would have to go out of sight at once.
 func (l *Lobby) inBlocks(g *guest, most int) bool {
 	everybody := l.cfg.Relevance == RelevanceAll || g.eyed < 0 && l.seesAll(g)
-	return everybody && l.shed < ShedDetail && l.frames.At(l.match.Tick()).Len() <= g.thin.carries(l, g) &&
+	return everybody && l.loadLevel < overload.LowDetail && l.frames.At(l.match.Tick()).Len() <= g.thin.carries(l, g) &&
 		l.packer.BeginWithin(l.encoder, g.tracker, 0, l.frames.Groups(), most)
 }
 
@@ -153,7 +153,7 @@ func (h *thin) fit(l *Lobby, g *guest, see []uint64) (_ []uint64, narrowed bool)
 	if narrowed = g.eyed >= 0 && size(see) > carried; narrowed {
 		s.nearest(see, h.seen, int(g.eyed), carried)
 		see = s.near
-		l.Stats.Count[Narrowed].Inc()
+		l.Stats.Count[metrics.SnapshotsClipped].Inc()
 	}
 	for i, w := range see {
 		for fresh := w &^ h.seen[i]; fresh != 0; fresh &= fresh - 1 {

@@ -64,7 +64,7 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 		h.told = toldSeen
 	} else if w.by, h.full = true, w.squeeze(g, see, 8*room); h.full {
 		h.settled = 0
-		l.Stats.Count[ThingsWait].Inc()
+		l.Stats.Count[metrics.ObjectsOverBudget].Inc()
 	} else if h.settled == 0 && grid && !limited {
 		h.settled = t
 	}

@@ -279,7 +279,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 		t.Errorf("%v", l.account())
 	}
 	control.unharmed()
-	if l.count(Takeovers) != 0 {
+	if l.count(metrics.Takeovers) != 0 {
 		t.Error("taken over while it played")
 	}
 }
@@ -348,7 +348,7 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if g := roamer.guest(); g.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+	if g := roamer.guest(); g.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
 		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
 	}
 	l.silence(1, control)
@@ -369,14 +369,14 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
-	for ; l.count(Kicked) == 0 && ticks < 60; ticks++ {
+	for ; l.count(metrics.FloodKicked) == 0 && ticks < 60; ticks++ {
 		for range 300 {
 			c.say(c.commands(1)...)
 		}
 		snapshots += control.play()
 		l.tick()
 	}
-	a, k := l.account(), l.count(Kicked)
+	a, k := l.account(), l.count(metrics.FloodKicked)
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
@@ -430,8 +430,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
-	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(InputsFuture) != got.Future ||
-		hack.count(InputsDuplicate) < got.Duplicate || honest.count(InputsFuture) != 0 {
+	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(metrics.InputsFuture) != got.Future ||
+		hack.count(metrics.InputsDuplicate) < got.Duplicate || honest.count(metrics.InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
 	kc.hear()
@@ -471,7 +471,7 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 		}
 	}
 	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
-		noisy.count(InputsConflict) != 120 || noisy.count(InputsStale) != n.Stale || clean.count(InputsConflict) != 0 {
+		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale || clean.count(metrics.InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
 	bc.unharmed()
@@ -509,7 +509,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(wire.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(wire.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
@@ -547,8 +547,8 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.say(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(wire.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
-		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(EventsUnknown), l.count(Hits))
+	if l.dropped(wire.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
+		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
 	}
 	control.unharmed()
 }
@@ -599,7 +599,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	}
 	control.hear()
 	control.unharmed()
-	return at, l.count(Clamped)
+	return at, l.count(metrics.ShotsClamped)
 }
 
 // A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
@@ -652,8 +652,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 	if d := geom.Vec3.Sub(from[1], from[0]); d.Len() > .01 {
 		t.Errorf("it moves by %v m a tick after 18 ticks of silence", d.Len())
 	}
-	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(LagSwitch))
+	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(metrics.LagSwitchSuspected))
 	}
 	for _, p := range held {
 		c.send(c.seal(p))
@@ -674,13 +674,13 @@ func TestThreat24LagSwitch(t *testing.T) {
 			if (mute || c.guest().mute) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
-			if back := next - s.View.From; !mute && l.lobby.Stats.Count[LagSwitch].Load() != 1 {
+			if back := next - s.View.From; !mute && l.lobby.Stats.Count[metrics.LagSwitchSuspected].Load() != 1 {
 				t.Errorf("looks back by %d", back)
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.guest().mute || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.guest().mute, l.count(LagSwitch))
+	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.guest().mute || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.guest().mute, l.count(metrics.LagSwitchSuspected))
 	}
 	control.unharmed()
 }
@@ -715,8 +715,8 @@ func TestThreat25Unseen(t *testing.T) {
 				}
 			}
 		}
-		if shots < 5 || !acks && (blind != shots || l.count(Clamped) != uint64(shots)) || acks && blind > 1 {
-			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(Clamped))
+		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) || acks && blind > 1 {
+			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(metrics.ShotsClamped))
 		}
 		control.unharmed()
 	}
@@ -792,13 +792,13 @@ func TestThreat29AckWithholding(t *testing.T) {
 		return c.bytes, snapshots, l
 	}
 	honest, all, l := sent(2)
-	if l.count(Starved) != 0 || all < 119 {
-		t.Errorf("an honest client: %d starved, %d snapshots", l.count(Starved), all)
+	if l.count(metrics.SnapshotsUnacked) != 0 || all < 119 {
+		t.Errorf("an honest client: %d starved, %d snapshots", l.count(metrics.SnapshotsUnacked), all)
 	}
 	for acks := range 2 {
 		got, n, l := sent(acks)
-		if n > starveAfter+8+5*4+2 || l.count(Choked)+l.count(Starved) == 0 {
-			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(Choked), l.count(Starved))
+		if n > starveAfter+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
+			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
 
@@ -813,8 +813,8 @@ func TestThreat29AckWithholding(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	if snapshots > starveAfter+6*4+2 || l.count(Starved) < 60 || l.count(Choked) != 0 {
-		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(Starved), l.count(Choked))
+	if snapshots > starveAfter+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
+		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.unharmed()
 }

@@ -31,7 +31,7 @@ func (l *Lobby) spectators() (n int) {
 func (l *Lobby) room(watches bool) bool {
 	n := l.spectators()
 	if watches {
-		return n < l.cfg.Spectators && l.shed < ShedSpectators
+		return n < l.cfg.Spectators && l.loadLevel < overload.NoSpectators
 	}
 	return len(l.live)+len(l.away)-n < l.cfg.Players-l.cfg.Spectators
 }
@@ -48,7 +48,7 @@ func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
 		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
 	_ = l.gate.Disconnect(now, client, &l.post)
-	l.Stats.Count[TurnedAway].Inc()
+	l.Stats.Count[metrics.RejectedFull].Inc()
 }
 
 // sendHome dismisses all who look on: they are the first people whom an overloaded lobby does without.
@@ -56,7 +56,7 @@ func (l *Lobby) sendHome(now time.Duration) {
 	for i := 0; i < len(l.live); i++ {
 		if g := &l.guests[l.live[i]]; g.watches {
 			l.dismiss(now, g, wire.ReasonOverload)
-			l.Stats.Count[SpectatorsShed].Inc()
+			l.Stats.Count[metrics.SpectatorsShed].Inc()
 			i--
 		}
 	}
@@ -131,14 +131,14 @@ func (l *Lobby) watchAs(g *guest, event []byte) bool {
 		l.follow(g, l.following(from, -1))
 	case wire.WatchPlayer:
 		if !l.watchable(ecs.NetID(w.Player)) {
-			l.Stats.Count[WatchRefused].Inc()
+			l.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		g.watch.free = false
 		l.follow(g, ecs.NetID(w.Player))
 	case wire.WatchFree:
 		if !l.cfg.SpectateAll {
-			l.Stats.Count[WatchRefused].Inc()
+			l.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		g.watch.free = true

@@ -32,7 +32,7 @@ func TestBare(t *testing.T) {
 		if n := differ(whole.trace, bare.trace); n >= 0 {
 			t.Errorf("seed %d: another match from mark %d on when nobody looks", seed, n)
 		}
-		for c := range server.NumCounts {
+		for c := range metrics.NumCounts {
 			if a, b := whole.Lobby.Stats.Count[c].Load(), bare.Lobby.Stats.Count[c].Load(); a != b {
 				t.Errorf("seed %d: %v is %d, and %d when nobody looks", seed, c, a, b)
 			}

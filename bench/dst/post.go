@@ -22,7 +22,7 @@ type post struct {
 	roads   [64]netip.AddrPort // some that are proven, by port: where nearly all comes from
 	heard   uint64             // datagrams, of this start
 	said    uint64
-	last    [server.NumCounts]uint64
+	last    [metrics.NumCounts]uint64
 	buckets map[netip.AddrPort]*bucket
 	scratch [256]byte
 }
@@ -49,7 +49,7 @@ func (p *post) init() {
 
 // begin forgets what a server that was killed knew. Nobody is proven any more to the next.
 func (p *post) begin() {
-	p.heard, p.said, p.last = 0, 0, [server.NumCounts]uint64{}
+	p.heard, p.said, p.last = 0, 0, [metrics.NumCounts]uint64{}
 	clear(p.proven)
 	clear(p.traffic)
 	clear(p.seats)
@@ -190,15 +190,15 @@ func (w *world) rated(to netip.AddrPort, b *bucket, n int) {
 // check compares the accounts after a tick.
 func (p *post) check(w *world) {
 	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
-	count := func(c server.Count) uint64 { return s.Count[c].Load() }
-	sum := count(server.Accepted)
-	for i := range s.Refused {
-		sum += s.Refused[i].Load()
+	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
+	sum := count(metrics.Accepted)
+	for i := range s.AuthDrops {
+		sum += s.AuthDrops[i].Load()
 	}
-	for i := range s.Drops {
-		sum += s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		sum += s.PacketDrops[i].Load()
 	}
-	if rx := count(server.Received); rx != sum || rx != p.heard {
+	if rx := count(metrics.Received); rx != sum || rx != p.heard {
 		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.heard, rx, sum)
 	}
 	if n := gate.Counters().Received; n != p.heard {
@@ -208,27 +208,27 @@ func (p *post) check(w *world) {
 	for _, n := range gate.Counters().Sent {
 		tx += n
 	}
-	if out := count(server.Sent); out != p.said || out != tx {
+	if out := count(metrics.Sent); out != p.said || out != tx {
 		w.fail(Accounts, "%d datagrams left the server, which counted %d, and the gate %d", p.said, out, tx)
 	}
 	for i := range p.last {
 		n := s.Count[i].Load()
 		if n < p.last[i] {
-			w.fail(Accounts, "%v went from %d to %d", server.Count(i), p.last[i], n)
+			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
 		}
 		p.last[i] = n
 	}
-	for _, never := range []server.Count{server.Unbalanced, server.Amplified, server.Unsent} {
+	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
 		if n := count(never); n != 0 {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.Drops[wire.DropDuplicate].Load(); n != 0 {
+	if n := s.PacketDrops[wire.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packages were opened twice", n)
 	}
 	for _, k := range w.crooks {
-		if k.start == w.starts && k.forged > 64 && s.Drops[wire.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.Drops[wire.DropAck].Load())
+		if k.start == w.starts && k.forged > 64 && s.PacketDrops[wire.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.PacketDrops[wire.DropAck].Load())
 		}
 	}
 	if gate.Waiting() > 4*w.cfg.Players {

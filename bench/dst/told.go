@@ -52,7 +52,7 @@ func (w *world) checkTold(i int, c *client.Client) {
 				break
 			}
 		}
-		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
 			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which nobody told it", i, e.Actor, e.Victim, e.Tick)

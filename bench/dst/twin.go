@@ -84,8 +84,8 @@ func (t *twin) begin(w *world) {
 }
 
 // entered hears of the stages of the server's tick. When the systems begin, all that came from outside is there.
-func (w *world) entered(s server.Stage) {
-	if s != server.StageSystems || w.Sim == nil {
+func (w *world) entered(s metrics.Stage) {
+	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
 	t, m := &w.twin, w.Lobby.Match()

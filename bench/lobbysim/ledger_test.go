@@ -26,15 +26,15 @@ func balanced(t *testing.T, b *Sim) server.Ledger {
 	for _, c := range l.Cells {
 		bits[c.Component] += c.Bits
 	}
-	if s := &b.Lobby.Stats; sum != l.Bytes || l.Bytes != s.Count[server.BytesOut].Load() || l.Datagrams != s.Count[server.Sent].Load() {
+	if s := &b.Lobby.Stats; sum != l.Bytes || l.Bytes != s.Count[metrics.BytesOut].Load() || l.Datagrams != s.Count[metrics.Sent].Load() {
 		t.Fatalf("tick %d: sections of %d bytes, %d datagrams of %d; %d of %d left", b.Lobby.Match().Tick(), sum, l.Datagrams, l.Bytes,
-			s.Count[server.Sent].Load(), s.Count[server.BytesOut].Load())
+			s.Count[metrics.Sent].Load(), s.Count[metrics.BytesOut].Load())
 	}
 	if sampled != l.SampledBytes {
 		t.Fatalf("tick %d: sampled sections of %d bytes of %d", b.Lobby.Match().Tick(), sampled, l.SampledBytes)
 	}
 	for i, n := range l.SampledSection {
-		if name := server.Section(i).String(); bits[name] != 8*n {
+		if name := metrics.Section(i).String(); bits[name] != 8*n {
 			t.Fatalf("tick %d: cells of %s have %d bits, want %d", b.Lobby.Match().Tick(), name, bits[name], 8*n)
 		} else {
 			delete(bits, name)
@@ -133,7 +133,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			t.Logf("%d datagrams, %d bytes: %v", l.Datagrams, l.Bytes, l.Sections)
 		})
 	}
-	for i := range server.NumSections {
+	for i := range metrics.NumSections {
 		if name := i.String(); !seen[name] && name != "notes" { // a lobby sends none yet
 			t.Errorf("nothing of %s was sent: nothing tested", name)
 		}
@@ -168,13 +168,13 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 			}
 		}
 		l := balanced(t, b)
-		got, want := map[server.Cell]bool{}, 0
+		got, want := map[metrics.Cell]bool{}, 0
 		for _, c := range l.Cells {
 			got[c] = true
 		}
 		for _, c := range account.Cells(nil) {
 			want++
-			if cell := (server.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}); !got[cell] {
+			if cell := (metrics.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason, Bits: c.Bits}); !got[cell] {
 				t.Errorf("%v: clients account for %+v, the lobby does not", codec, cell)
 			}
 		}

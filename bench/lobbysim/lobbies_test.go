@@ -42,7 +42,7 @@ func BenchmarkLobbies(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if in := int(l.Lobby.Stats.Count[server.Joined].Load()); in != players {
+				if in := int(l.Lobby.Stats.Count[metrics.Joined].Load()); in != players {
 					b.Fatalf("%d of %d players are in", in, players)
 				}
 				lobbies = append(lobbies, l)

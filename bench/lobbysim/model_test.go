@@ -32,7 +32,7 @@ func bytesDown(t *testing.T, models ghost.Models, codec schema.Codec, seed uint6
 			t.Errorf("client %d: %d snapshots, %d undecoded", i, s.Snapshots, s.Undecoded)
 		}
 	}
-	return b.Lobby.Stats.Count[server.BytesOut].Load()
+	return b.Lobby.Stats.Count[metrics.BytesOut].Load()
 }
 
 // TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build are worth their bytes on a match,

@@ -118,10 +118,10 @@ func BenchmarkReceipts(b *testing.B) {
 		tick += pace.ThreadCPU() - from
 		return err
 	})
-	combat := server.StageSystems
+	combat := metrics.StageSystems
 	for i, s := range sim.Systems() {
 		if s.Name == "combat" {
-			combat += server.Stage(i)
+			combat += metrics.Stage(i)
 		}
 	}
 	var spent [2]float64

@@ -74,8 +74,8 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats
-	s.Stage[server.StageSnapshot].Reset()
-	s.Stage[server.StageCapture].Reset()
+	s.Stage[metrics.StageSnapshot].Reset()
+	s.Stage[metrics.StageCapture].Reset()
 	spent = 0
 	from, flying := y.Now(), 0
 	b.ResetTimer()
@@ -94,8 +94,8 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	}
 	seconds := (y.Now() - from).Seconds()
 	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-	b.ReportMetric(s.Stage[server.StageSnapshot].Mean(), "snapshot-ns/tick")
-	b.ReportMetric(s.Stage[server.StageCapture].Mean(), "capture-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
 	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")

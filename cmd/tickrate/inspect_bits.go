@@ -120,7 +120,7 @@ func printBits(out io.Writer, b *server.Bits) error {
 	}
 	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes), float64(b.Bytes)/float64(max(1, b.Datagrams)))
 	cells, sum := slices.Clone(b.Cells), uint64(0)
-	slices.SortStableFunc(cells, func(x, y server.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
+	slices.SortStableFunc(cells, func(x, y metrics.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
 	fmt.Fprintln(w, "component\tfield\treason\tbits\tshare %\tbits/datagram\t")
 	for _, c := range cells {
 		sum += c.Bits

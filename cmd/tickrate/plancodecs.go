@@ -103,7 +103,7 @@ func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec sche
 	if err := play(codecWarm); err != nil {
 		return capacity.Codec{}, nil, err
 	}
-	out := &b.Lobby.Stats.Count[server.BytesOut]
+	out := &b.Lobby.Stats.Count[metrics.BytesOut]
 	before := out.Load()
 	ticks = ticks[:0]
 	if err := play(codecSeconds); err != nil {

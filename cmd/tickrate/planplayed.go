@@ -151,6 +151,6 @@ func (p *solo) play(ctx context.Context, s scenario.Scenario) (match, error) {
 		p.step()
 		p.count(i)
 	}
-	p.told.counts[server.BytesOut] = 1 // nothing is sent: matches weigh alike
+	p.told.counts[metrics.BytesOut] = 1 // nothing is sent: matches weigh alike
 	return p.told, nil
 }

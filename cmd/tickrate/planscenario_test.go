@@ -230,9 +230,9 @@ func TestRehearsalRepeats(t *testing.T) {
 
 // Whatever part of a tick is entered, its time is some stage's that is measured: none is lost to a part that only profilers know.
 func TestStagesAreWhole(t *testing.T) {
-	for s := server.StageReceive; s <= server.StageDelta; s++ {
-		if of := whole(s); of != server.StageIdle && int(of) >= server.Stages || whole(of) != of {
-			t.Errorf("what is spent in %v is counted as %v, which is none of the %d stages", s, of, server.Stages)
+	for s := metrics.StageReceive; s <= metrics.StageDelta; s++ {
+		if of := whole(s); of != metrics.StageIdle && int(of) >= metrics.NumStages || whole(of) != of {
+			t.Errorf("what is spent in %v is counted as %v, which is none of the %d stages", s, of, metrics.NumStages)
 		}
 	}
 	s := gated()[1]

@@ -161,8 +161,8 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		}
 	}
 	var spent []time.Duration // of the tick that is played, by stage
-	stage, since := server.StageIdle, time.Duration(0)
-	cfg.Enter = func(next server.Stage) {
+	stage, since := metrics.StageIdle, time.Duration(0)
+	cfg.Enter = func(next metrics.Stage) {
 		if next = whole(next); next == stage {
 			return
 		}
@@ -186,8 +186,8 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	runtime.GC() // what making it all left is not the ticks'
 	g.begin()
 	for i := range g.ticks() {
-		spent = make([]time.Duration, server.Stages)
-		stage, since = server.StageIdle, pace.ThreadCPU()
+		spent = make([]time.Duration, metrics.NumStages)
+		stage, since = metrics.StageIdle, pace.ThreadCPU()
 		if err := g.step(ctx); err != nil {
 			return err
 		}
@@ -208,9 +208,9 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 }
 
 // whole is the stage that a part of one, which only profilers tell apart, belongs to.
-func whole(s server.Stage) server.Stage {
-	if s == server.StageInterest || s == server.StageDelta {
-		return server.StageSnapshot
+func whole(s metrics.Stage) metrics.Stage {
+	if s == metrics.StageInterest || s == metrics.StageDelta {
+		return metrics.StageSnapshot
 	}
 	return s
 }
@@ -253,13 +253,13 @@ func (r *rehearsal) step() capacity.Step {
 	}
 	s.Facts.TimeUnsure = unsureOf(means(whole, f.Matches)) // before whole is sorted
 	s.TickCPUMillis = capacity.QuantilesOf(whole)
-	for k := range server.Stages {
+	for k := range metrics.NumStages {
 		each := make([]float64, len(r.ticks))
 		for i, t := range r.ticks {
 			each[i] = float64(t[k]) / 1e3
 		}
 		q := capacity.QuantilesOf(each)
-		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
+		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99})
 	}
 	return s
 }
