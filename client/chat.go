@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/sim"
@@ -36,16 +36,16 @@ func anonymous(name string) string { return cmp.Or(name, "somebody") }
 // Line is something to be shown between the players' own lines, or one of those.
 type Line struct {
 	Kind     LineKind
-	Seconds  uint32    // since the round began, as the server counts; of LineIdle: until we are removed
-	From, To ecs.NetID // 0 for the server, and for all
-	FromName string    // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
+	Seconds  uint32   // since the round began, as the server counts; of LineIdle: until we are removed
+	From, To netid.ID // 0 for the server, and for all
+	FromName string   // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
 	ToName   string
 	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
 	News     sim.News
 }
 
 // Append writes a line as its player sees it, at the end of dst. self is our own id.
-func (l *Line) Append(dst []byte, self ecs.NetID) []byte {
+func (l *Line) Append(dst []byte, self netid.ID) []byte {
 	if l.Kind <= LineAnnouncement {
 		dst = fmt.Appendf(dst, "[%d:%02d] ", l.Seconds/60, l.Seconds%60)
 	}
@@ -82,7 +82,7 @@ func (l *Line) Append(dst []byte, self ecs.NetID) []byte {
 
 // Player is what we are told of who is in a slot. Its team is also in what it looks like; here it is of those out of sight, too.
 type Player struct {
-	ID   ecs.NetID
+	ID   netid.ID
 	Team int8   // negative for who looks on
 	Name string // nobody else has it
 }
@@ -187,7 +187,7 @@ func (c *Client) roster(rows []byte) error {
 		if err != nil {
 			return err
 		}
-		slot := ecs.NetID(row.NetID).Index()
+		slot := netid.ID(row.NetID).Index()
 		if slot >= int(c.welcome.MaxPlayers) {
 			return wire.DropEvents
 		}
@@ -199,7 +199,7 @@ func (c *Client) roster(rows []byte) error {
 
 // enter takes a row, and says what it means.
 func (t *talk) enter(slot int, row wire.RosterRow) {
-	id, known := ecs.NetID(row.NetID), Player{}
+	id, known := netid.ID(row.NetID), Player{}
 	if slot < len(t.players) {
 		known = t.players[slot]
 	}
@@ -233,7 +233,7 @@ func (c *Client) happened(e sim.Event) {
 }
 
 // named is what the player with an id is called.
-func (t *talk) named(id ecs.NetID) string {
+func (t *talk) named(id netid.ID) string {
 	if slot := id.Index(); id != 0 && slot < len(t.players) && t.players[slot].ID == id {
 		return t.players[slot].Name
 	}
@@ -246,7 +246,7 @@ func (c *Client) chat(event []byte) error {
 	if err != nil || t.open {
 		return wire.DropEvents
 	}
-	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: ecs.NetID(said.From), To: ecs.NetID(said.To), Text: string(said.Text)}
+	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: netid.ID(said.From), To: netid.ID(said.To), Text: string(said.Text)}
 	l.FromName, l.ToName = t.named(l.From), t.named(l.To)
 	if more {
 		t.half, t.open = l, true

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -112,7 +112,7 @@ func (c *Client) State() (State, wire.Reason) { return c.state, c.reason }
 func (c *Client) Err() error { return c.err }
 
 // ID is our entity, once joined. Its index is our slot.
-func (c *Client) ID() ecs.NetID { return ecs.NetID(c.welcome.NetID) }
+func (c *Client) ID() netid.ID { return netid.ID(c.welcome.NetID) }
 
 // Welcome is what the server said when it let us in: rates, places, the arena.
 func (c *Client) Welcome() wire.Welcome { return c.welcome }
@@ -237,7 +237,7 @@ func (c *Client) ground() error {
 func (c *Client) fits() (wire.Reason, error) {
 	w := &c.welcome
 	c.rate = tick.Rate(w.TickRate)
-	slot := ecs.NetID(w.NetID).Index()
+	slot := netid.ID(w.NetID).Index()
 	switch {
 	case !c.rate.Valid():
 		return 0, fmt.Errorf("client: server runs at %d Hz: expected %d to %d", w.TickRate, tick.MinRate, tick.MaxRate)

@@ -1,8 +1,8 @@
 package client
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -31,7 +31,7 @@ type flights struct {
 
 // known is what the newest snapshot told of a slot.
 type known struct {
-	id    ecs.NetID
+	id    netid.ID
 	phase uint8
 	own   bool // one of ours
 }
@@ -58,8 +58,8 @@ type own struct {
 	kind   ghost.Kind
 	index  uint8 // of those of its class and tick
 	misses uint8
-	slot   int32     // the server's, if id is not 0
-	id     ecs.NetID // of it
+	slot   int32    // the server's, if id is not 0
+	id     netid.ID // of it
 	path   object.Flight
 	swept  tick.Tick // up to here nothing stood in its way
 	landed tick.Tick // when it strikes the arena, 0: not yet
@@ -192,7 +192,7 @@ func (f *flights) compare(c *Client, t tick.Tick) {
 		what := Changed
 		if k.id != id {
 			*k, what = known{id: id}, Appeared
-			if o.Kind.Flies() && ecs.NetID(o.Owner) == c.ID() {
+			if o.Kind.Flies() && netid.ID(o.Owner) == c.ID() {
 				k.own = f.match(c, t, slot, &o)
 			}
 		}

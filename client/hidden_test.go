@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -69,7 +69,7 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 func tell(c *Client, at tick.Tick, x int32) rig.Pose {
 	models := ghost.Trained()
 	ring, e, k := snapshot.NewRing(ghost.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
-	frame, id := ring.Begin(at), ecs.MakeNetID(3, 1)
+	frame, id := ring.Begin(at), netid.Make(3, 1)
 	row := []int32{x, 0, 0, 0, 0, 1, 100, 0, 0, 0, 0, 0}
 	frame.Set(3, id, row)
 	e.Begin(frame, ring)

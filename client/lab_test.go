@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -37,7 +37,7 @@ type lab struct {
 	interval tick.Tick
 	players  int
 	guests   []*guest
-	extras   []ecs.NetID // players without a client
+	extras   []netid.ID // players without a client
 	seats    []*seat
 	minted   uint64 // tokens
 	now      time.Duration
@@ -60,7 +60,7 @@ type lab struct {
 type guest struct {
 	addr    netip.AddrPort
 	client  int // of the gate
-	id      ecs.NetID
+	id      netid.ID
 	peer    *session.Peer
 	tracker *snapshot.Tracker
 	owner   *snapshot.OwnerWriter
@@ -573,9 +573,9 @@ func (l *lab) tick() {
 	var row [ghost.PublicFields]int32
 	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
-		if v := l.match.Vital(ecs.NetID(pose.ID)); v != nil {
+		if v := l.match.Vital(netid.ID(pose.ID)); v != nil {
 			ghost.PublicRow(row[:], &pose, v, &acts[slot])
-			frame.Set(slot, ecs.NetID(pose.ID), row[:])
+			frame.Set(slot, netid.ID(pose.ID), row[:])
 		}
 	}
 	l.encoder.Begin(frame, l.frames)

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -26,7 +26,7 @@ func TestPosesEqualTheirFrames(t *testing.T) {
 				row[f] = lo + int32(rng.Int64N(int64(hi)-int64(lo)+1))
 			}
 			if rng.IntN(4) > 0 {
-				frames[i].Set(slot, ecs.MakeNetID(slot, uint8(1+i%2)), row)
+				frames[i].Set(slot, netid.Make(slot, uint8(1+i%2)), row)
 			}
 		}
 	}

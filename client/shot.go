@@ -1,8 +1,8 @@
 package client
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -18,7 +18,7 @@ type Shot struct {
 	View   tick.View // what we were looking at
 
 	// With Config.Judge, who in our own view is hit by it. Hit is 0 for nobody.
-	Hit      ecs.NetID
+	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part
 	Distance float32
@@ -73,7 +73,7 @@ func (c *Client) judge(s *Shot, team uint8) {
 			continue
 		}
 		if h, ok := lagcomp.Test(s.Ray, s.Radius, &p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
-			s.Hit, s.Bone, s.Part, s.Distance, s.Normal = ecs.NetID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
+			s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
 		}
 	}
 }

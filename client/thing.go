@@ -3,8 +3,8 @@ package client
 import (
 	"math"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/object"
@@ -13,7 +13,7 @@ import (
 // Thing is what is no player, at the instant that is looked at.
 type Thing struct {
 	ghost.Thing                 // as the server told it, but for Pos, which is where it is now
-	ID          ecs.NetID       // among things; 0: of our own, and not told yet
+	ID          netid.ID        // among things; 0: of our own, and not told yet
 	Since       tick.Tick       // what Born stands for
 	Rot         object.Rotation // of a cube
 	Own         bool            // our own flight, which is shown at the predicted instant, not at that of the view
@@ -21,7 +21,7 @@ type Thing struct {
 
 // ThingRow copies what was decoded of a slot of things at snapshot tick t into dst, ghost.ThingFields long, and tells what is there:
 // 0 for nothing. False if that is not known.
-func (c *Client) ThingRow(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool) {
+func (c *Client) ThingRow(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	if c.flights.decoder == nil {
 		return 0, false
 	}
@@ -172,12 +172,12 @@ func (f *flights) fly(c *Client, slot int, o *Thing, at tick.Tick, now instant) 
 
 // bowl is a grenade as far as it was worked out: at the end of a tick, and of the next.
 type bowl struct {
-	id   ecs.NetID
+	id   netid.ID
 	at   tick.Tick
 	a, b object.Grenade
 }
 
-func (b *bowl) begin(id ecs.NetID, g object.Grenade, k *object.Timer, c *Client) {
+func (b *bowl) begin(id netid.ID, g object.Grenade, k *object.Timer, c *Client) {
 	*b = bowl{id: id, at: g.Thrown, a: g, b: g.Move(k, c.predict.arena, g.Thrown+1)}
 }
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -32,7 +32,7 @@ func looker(t testing.TB) *Client {
 	}
 	c := &Client{state: Joined, rate: 60}
 	c.cfg.Models, c.cfg.Every = ghost.Trained(), 1
-	c.welcome.MaxPlayers, c.welcome.SendInterval, c.welcome.NetID = 16, 3, uint32(ecs.MakeNetID(1, 1))
+	c.welcome.MaxPlayers, c.welcome.SendInterval, c.welcome.NetID = 16, 3, uint32(netid.Make(1, 1))
 	c.predict.arena, c.predict.kit = ground, kit
 	c.predicted.rate, c.server.rate = 60, 60
 	c.flights.paces = ghost.DefaultPaces
@@ -93,7 +93,7 @@ func TestThingsOfAHostileServer(t *testing.T) {
 			for slot := range f.Slots() {
 				if rng.IntN(3) > 0 {
 					wild(rng, row[:])
-					f.Set(slot, ecs.MakeNetID(slot, uint8(1+rng.IntN(2))), row[:])
+					f.Set(slot, netid.Make(slot, uint8(1+rng.IntN(2))), row[:])
 				}
 			}
 		})
@@ -126,13 +126,13 @@ func FuzzThings(f *testing.F) {
 		f.Add(uint8(n), w.part(tick.Tick(300+3*n), func(fr *snapshot.Frame) {
 			for slot := range 20 {
 				wild(rng, row[:])
-				fr.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+				fr.Set(slot, netid.Make(slot, 1), row[:])
 			}
 		}))
 	}
 	f.Add(uint8(9), []byte{5, 0, 0, 0, 0, 1, 0})
 	f.Add(uint8(9), []byte{6, 0, 255, 255, 255, 255, 255, 255})
-	held := newTeller().part(297, func(fr *snapshot.Frame) { fr.Set(3, ecs.MakeNetID(3, 1), row[:]) })
+	held := newTeller().part(297, func(fr *snapshot.Frame) { fr.Set(3, netid.Make(3, 1), row[:]) })
 	f.Fuzz(func(t *testing.T, n uint8, src []byte) {
 		c := looker(t)
 		at := tick.Tick(300 + 3*int(n))
@@ -171,7 +171,7 @@ func TestThingsAllocateNothing(t *testing.T) {
 				wild(rng, row[:])
 				row[ghost.ThingWhat] = int32(1 + slot%6)
 				row[ghost.ThingBorn] = 290
-				f.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+				f.Set(slot, netid.Make(slot, 1), row[:])
 			}
 		})
 		if _, err := c.flights.section(c, ghost.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {
@@ -192,10 +192,10 @@ func BenchmarkThings(b *testing.B) {
 	for n := range 3 {
 		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
 			for slot := range 200 {
-				o := ghost.Thing{Kind: ghost.Projectile, Born: 290, Owner: uint32(ecs.MakeNetID(2, 1)), Type: uint8(slot % 3)}
+				o := ghost.Thing{Kind: ghost.Projectile, Born: 290, Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
 				var row [ghost.ThingFields]int32
 				o.Row(row[:])
-				f.Set(slot, ecs.MakeNetID(slot, 1), row[:])
+				f.Set(slot, netid.Make(slot, 1), row[:])
 			}
 		})
 		if _, err := c.flights.section(c, ghost.Head{Tick: tick.Tick(300 + 3*n), Things: true}, part); err != nil {

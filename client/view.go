@@ -1,7 +1,7 @@
 package client
 
 import (
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -109,7 +109,7 @@ func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {
 
 // Row copies what was decoded of a slot at snapshot tick t into dst, ghost.PublicFields long, and tells who is there:
 // 0 for nobody. False if that is not known.
-func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id ecs.NetID, ok bool) {
+func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	f := c.Frame(t)
 	if f == nil || !f.HasRow(slot) {
 		return 0, false

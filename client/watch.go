@@ -3,14 +3,14 @@ package client
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/wire"
 )
 
 // looking is what the server told us of looking on, and of its time.
 type looking struct {
 	on     bool
-	target ecs.NetID
+	target netid.ID
 
 	tempo uint16        // 0: as fast as ours
 	since time.Duration // by our clock, when that began
@@ -19,7 +19,7 @@ type looking struct {
 
 // Target is through whose eyes we look, if we only look on, as our token says: 0 for nobody's. on is false for who plays. What the
 // server tells us of others is what that player may see; of what only the player itself is told we get nothing.
-func (c *Client) Target() (id ecs.NetID, on bool) { return c.looks.target, c.looks.on }
+func (c *Client) Target() (id netid.ID, on bool) { return c.looks.target, c.looks.on }
 
 // WatchNext asks to look through the next player's eyes, or those of the one before if back. The server's answer is in Target.
 func (c *Client) WatchNext(back bool) error {
@@ -30,7 +30,7 @@ func (c *Client) WatchNext(back bool) error {
 }
 
 // Watch asks to look through a player's eyes; through nobody's if id is 0, which few servers allow.
-func (c *Client) Watch(id ecs.NetID) error {
+func (c *Client) Watch(id netid.ID) error {
 	if id == 0 {
 		return c.watch(wire.Watch{})
 	}
@@ -56,7 +56,7 @@ func (c *Client) Tempo() uint16 {
 // take takes an event about looking on or the server's time; false if it is none.
 func (l *looking) take(now time.Duration, raw []byte) bool {
 	if w, err := wire.ParseWatch(raw, wire.TagTarget); err == nil {
-		l.on, l.target = true, ecs.NetID(w.Player)
+		l.on, l.target = true, netid.ID(w.Player)
 		return true
 	}
 	tempo, err := wire.ParseTempo(raw)

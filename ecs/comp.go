@@ -4,6 +4,8 @@ import (
 	"reflect"
 
 	arche "github.com/mlange-42/arche/ecs"
+
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // Comp names component type T within one world. Only Register makes a useful one, which is why a column's element type
@@ -26,8 +28,8 @@ func (c Comp[T]) component() (*World, arche.ID) { return c.world, c.id }
 func Register[T any](w *World) Comp[T] {
 	t := reflect.TypeFor[T]()
 	w.mustBeClosed("Register " + t.String())
-	if t == reflect.TypeFor[NetID]() {
-		panic("ecs: Register NetID: it is the world's own component, read it with View.IDs")
+	if t == reflect.TypeFor[netid.ID]() {
+		panic("ecs: Register netid.ID: it is the world's own component, read it with View.IDs")
 	}
 	if isRelation(t) {
 		panic("ecs: Register " + t.String() + ": a relation has no single column")
@@ -42,7 +44,7 @@ func Register[T any](w *World) Comp[T] {
 
 // Get returns the component of a live entity, or nil if the id is stale, not yet flushed or of a kind without T.
 // The pointer may be used until the next Flush.
-func (c Comp[T]) Get(id NetID) *T {
+func (c Comp[T]) Get(id netid.ID) *T {
 	if c.world == nil {
 		panic("ecs: Get of " + reflect.TypeFor[T]().String() + ": not a registered component")
 	}
@@ -55,7 +57,7 @@ func (c Comp[T]) Get(id NetID) *T {
 
 // Get is Comp.Get for callers without the Comp: it looks T up by type, which costs a map access. nil also when nobody
 // registered T.
-func Get[T any](w *World, id NetID) *T {
+func Get[T any](w *World, id netid.ID) *T {
 	comp, ok := w.types[reflect.TypeFor[T]()]
 	if !ok {
 		return nil

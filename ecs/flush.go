@@ -1,16 +1,20 @@
 package ecs
 
-import "github.com/tickrate/tickrate/internal/planted"
+import (
+	"github.com/tickrate/tickrate/internal/planted"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+)
 
 // change is a queued structural change.
 type change struct {
-	id    NetID
+	id    netid.ID
 	spawn bool
 }
 
 // Spawn reserves the lowest free slot for an entity of kind k and queues its birth; the id is good at once (for owners,
 // events, messages), the row comes with the next Flush, zeroed. It returns 0 when every slot is taken.
-func (w *World) Spawn(k Kind) NetID {
+func (w *World) Spawn(k Kind) netid.ID {
 	w.kind(k)
 	index, ok := w.free.take()
 	if !ok {
@@ -20,13 +24,13 @@ func (w *World) Spawn(k Kind) NetID {
 }
 
 // reserve queues the birth in a slot that is not free any more.
-func (w *World) reserve(index int, k Kind) NetID {
+func (w *World) reserve(index int, k Kind) netid.ID {
 	s := &w.slots[index]
 	if s.gen == 0 || !planted.On(planted.IDReused) {
 		s.gen = s.gen%255 + 1
 	}
 	s.kind = k
-	id := MakeNetID(index, s.gen)
+	id := netid.Make(index, s.gen)
 	w.changes = append(w.changes, change{id, true})
 	return id
 }
@@ -34,7 +38,7 @@ func (w *World) reserve(index int, k Kind) NetID {
 // Despawn queues the end of id and reports whether there was something to end: false for a stale id or one already
 // queued. The row stays until the next Flush; the slot is free after it. An entity despawned before the Flush of its
 // Spawn never gets a row.
-func (w *World) Despawn(id NetID) bool {
+func (w *World) Despawn(id netid.ID) bool {
 	s := w.find(id)
 	if s == nil || s.doomed {
 		return false
@@ -65,24 +69,24 @@ func (w *World) Flush() {
 }
 
 // Spawned lists the ids that got their row in the last Flush, in queue order; valid until the next Flush.
-func (w *World) Spawned() []NetID { return w.spawned }
+func (w *World) Spawned() []netid.ID { return w.spawned }
 
 // Despawned lists the ids that lost their row in the last Flush, in queue order; valid until the next Flush.
-func (w *World) Despawned() []NetID { return w.despawned }
+func (w *World) Despawned() []netid.ID { return w.despawned }
 
-func (w *World) birth(s *slot, id NetID) {
+func (w *World) birth(s *slot, id netid.ID) {
 	if s.doomed {
 		return
 	}
 	k := &w.kinds[s.kind]
 	s.entity = w.store.NewEntity(k.ids...)
-	*(*NetID)(w.store.GetUnchecked(s.entity, w.netID)) = id
+	*(*netid.ID)(w.store.GetUnchecked(s.entity, w.netID)) = id
 	s.row = 0 // some row; refresh knows which
 	k.moved = true
 	w.spawned = append(w.spawned, id)
 }
 
-func (w *World) death(s *slot, id NetID) {
+func (w *World) death(s *slot, id netid.ID) {
 	if s.row >= 0 {
 		w.store.RemoveEntity(s.entity)
 		w.kinds[s.kind].moved = true

@@ -1,5 +1,7 @@
 package ecs
 
+import "github.com/tickrate/tickrate/ecs/netid"
+
 // Follow makes the ids of a world in which nobody ever was go on where those of another end: no id of the one names anybody in the
 // other, for 254 lives of a slot.
 func (w *World) Follow(old *World) {
@@ -9,7 +11,7 @@ func (w *World) Follow(old *World) {
 }
 
 // SpawnAt is Spawn in the slot with an index; 0 if it is taken, or there is none.
-func (w *World) SpawnAt(index int, k Kind) NetID {
+func (w *World) SpawnAt(index int, k Kind) netid.ID {
 	w.kind(k)
 	if index < 0 || index >= len(w.slots) || !w.free.takeAt(index) {
 		return 0

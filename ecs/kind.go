@@ -8,7 +8,7 @@ type Kind uint8
 // kind is what the world keeps of a Kind.
 type kind struct {
 	name  string
-	ids   []arche.ID // of the components, the world's NetID first
+	ids   []arche.ID // of the components, the world's netid.ID first
 	view  *View
 	moved bool // rows came, went or moved since the last refresh
 }

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
+
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // ErrRestore says that rows do not describe a world.
@@ -27,7 +29,7 @@ func (w *World) Generations(dst []uint8) []uint8 {
 // Restore gives a world that nothing was ever spawned in the entities ids, all of kind k, row by row in this order, and to every slot
 // the generation of its current or last life. Their components are zero. The error wraps ErrRestore, and then nothing has changed. Row
 // order and generations are all of a world, between two Flushes, that its components are not.
-func (w *World) Restore(k Kind, ids []NetID, generations []uint8) error {
+func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
 	w.kind(k)
 	w.mustBeClosed("Restore")
 	if w.Len() != 0 || len(w.changes) != 0 {

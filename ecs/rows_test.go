@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"pgregory.net/rapid"
 )
 
@@ -20,7 +21,7 @@ func TestRow01HundredThousandEntities(t *testing.T) {
 	w := ecs.New(many)
 	health, flag := ecs.Register[life](w), ecs.Register[tag](w)
 	kinds := [2]ecs.Kind{w.Kind("player", health), w.Kind("ghost", flag, health)}
-	ids := make([]ecs.NetID, many)
+	ids := make([]netid.ID, many)
 	for i := range ids {
 		if ids[i] = w.Spawn(kinds[i%2]); ids[i] == 0 || w.Alive(ids[i]) {
 			t.Fatalf("entity %d: %v", i, ids[i])
@@ -33,13 +34,13 @@ func TestRow01HundredThousandEntities(t *testing.T) {
 	for i, id := range ids {
 		health.Get(id).Health = int32(i)
 	}
-	holds := func(i int, id ecs.NetID) {
+	holds := func(i int, id netid.ID) {
 		t.Helper()
 		if row, ok := w.Row(id); !ok || w.KindOf(id) != kinds[i%2] || w.At(id.Index()) != id || health.Get(id).Health != int32(i) || row < 0 {
 			t.Fatalf("entity %d, %v: row %d %v, %+v", i, id, row, ok, health.Get(id))
 		}
 	}
-	gone := map[ecs.NetID]bool{}
+	gone := map[netid.ID]bool{}
 	for i := 0; i < many; i += 3 {
 		if !w.Despawn(ids[i]) || w.Despawn(ids[i]) {
 			t.Fatalf("entity %d ends not once", i)
@@ -155,7 +156,7 @@ func TestRow02FiltersAgainstAModel(t *testing.T) {
 		for _, set := range sets {
 			kinds = append(kinds, w.Kind(string(rune('a'+set)), choose(set)...))
 		}
-		model := map[ecs.NetID]int{}
+		model := map[netid.ID]int{}
 		for range rapid.IntRange(0, 60).Draw(t, "changes") {
 			if id := w.At(rapid.IntRange(0, 63).Draw(t, "slot")); id != 0 && rapid.Bool().Draw(t, "ends") {
 				w.Despawn(id)
@@ -169,7 +170,7 @@ func TestRow02FiltersAgainstAModel(t *testing.T) {
 			w.Flush()
 		}
 		with, without := rapid.IntRange(0, 15).Draw(t, "with"), rapid.IntRange(0, 15).Draw(t, "without")
-		var got, want []ecs.NetID
+		var got, want []netid.ID
 		for _, k := range w.Kinds(nil, ecs.Filter{With: choose(with), Without: choose(without)}) {
 			if v := w.View(k); v.Open() {
 				got = append(got, v.IDs()...)
@@ -209,8 +210,8 @@ func TestRow03ChangesWaitAndKeepTheirOrder(t *testing.T) {
 				break
 			}
 			before, column := slices.Clone(v.IDs()), ecs.Column(v, health)
-			var born, ended []ecs.NetID
-			unborn := map[ecs.NetID]bool{}
+			var born, ended []netid.ID
+			unborn := map[netid.ID]bool{}
 			for row, id := range before {
 				column[row].Health = int32(id)
 				switch rapid.IntRange(0, 3).Draw(t, "change") {

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
+
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // View hands out the columns of the entities that have exactly one set of components. Open it, take columns, Close it.
@@ -12,7 +14,7 @@ import (
 type View struct {
 	world  *World
 	name   string
-	ids    []arche.ID // of the components, the world's NetID first
+	ids    []arche.ID // of the components, the world's netid.ID first
 	mask   arche.Mask
 	exact  arche.MaskFilter // exclusive, so at most one archetype matches and Count belongs to the column
 	filter arche.CachedFilter
@@ -71,9 +73,9 @@ func (v *View) Close() {
 }
 
 // IDs is the column of ids; read only, and valid as any column is.
-func (v *View) IDs() []NetID {
+func (v *View) IDs() []netid.ID {
 	v.mustBeOpen("IDs")
-	return unsafe.Slice((*NetID)(v.query.Get(v.world.netID)), v.rows)
+	return unsafe.Slice((*netid.ID)(v.query.Get(v.world.netID)), v.rows)
 }
 
 // Column is component c of every row, in row order: arche's own memory, aligned as Go aligns a []T (no more: kernels

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"pgregory.net/rapid"
 )
 
@@ -18,7 +19,7 @@ type (
 )
 
 func TestNetIDPacksIndexAndGeneration(t *testing.T) {
-	id := ecs.MakeNetID(0xABCDEF, 0x12)
+	id := netid.Make(0xABCDEF, 0x12)
 	if id != 0xABCDEF12 || id.Index() != 0xABCDEF || id.Generation() != 0x12 || id.String() != "11259375.18" {
 		t.Fatal(id, uint32(id), id.Index(), id.Generation())
 	}
@@ -28,16 +29,16 @@ func TestNetIDPacksIndexAndGeneration(t *testing.T) {
 type twin struct {
 	slots  int
 	gens   map[int]uint8
-	kinds  map[ecs.NetID]ecs.Kind // reserved, live or doomed
-	doomed map[ecs.NetID]bool
-	rows   map[ecs.Kind][]ecs.NetID // what arche's swap removal should give
-	health map[ecs.NetID]int32
+	kinds  map[netid.ID]ecs.Kind // reserved, live or doomed
+	doomed map[netid.ID]bool
+	rows   map[ecs.Kind][]netid.ID // what arche's swap removal should give
+	health map[netid.ID]int32
 	queue  []func()
-	born   []ecs.NetID
-	gone   []ecs.NetID
+	born   []netid.ID
+	gone   []netid.ID
 }
 
-func (m *twin) live(id ecs.NetID) (int, bool) {
+func (m *twin) live(id netid.ID) (int, bool) {
 	for row, other := range m.rows[m.kinds[id]] {
 		if other == id {
 			return row, true
@@ -46,7 +47,7 @@ func (m *twin) live(id ecs.NetID) (int, bool) {
 	return 0, false
 }
 
-func (m *twin) spawn(k ecs.Kind) ecs.NetID {
+func (m *twin) spawn(k ecs.Kind) netid.ID {
 	taken := map[int]bool{}
 	for id := range m.kinds {
 		taken[id.Index()] = true
@@ -58,7 +59,7 @@ func (m *twin) spawn(k ecs.Kind) ecs.NetID {
 		if m.gens[i]++; m.gens[i] == 0 {
 			m.gens[i] = 1
 		}
-		id := ecs.MakeNetID(i, m.gens[i])
+		id := netid.Make(i, m.gens[i])
 		m.kinds[id] = k
 		m.queue = append(m.queue, func() {
 			if !m.doomed[id] {
@@ -71,7 +72,7 @@ func (m *twin) spawn(k ecs.Kind) ecs.NetID {
 	return 0
 }
 
-func (m *twin) despawn(id ecs.NetID) bool {
+func (m *twin) despawn(id netid.ID) bool {
 	k, ok := m.kinds[id]
 	if !ok || m.doomed[id] {
 		return false
@@ -108,9 +109,9 @@ func worldAgrees(t *rapid.T) {
 	w := ecs.New(slots)
 	health, flag := ecs.Register[life](w), ecs.Register[tag](w)
 	kinds := []ecs.Kind{w.Kind("player", health), w.Kind("ghost", flag, health)}
-	m := &twin{slots: slots, gens: map[int]uint8{}, kinds: map[ecs.NetID]ecs.Kind{}, doomed: map[ecs.NetID]bool{},
-		rows: map[ecs.Kind][]ecs.NetID{}, health: map[ecs.NetID]int32{}}
-	known := []ecs.NetID{0, ecs.MakeNetID(slots, 1)}
+	m := &twin{slots: slots, gens: map[int]uint8{}, kinds: map[netid.ID]ecs.Kind{}, doomed: map[netid.ID]bool{},
+		rows: map[ecs.Kind][]netid.ID{}, health: map[netid.ID]int32{}}
+	known := []netid.ID{0, netid.Make(slots, 1)}
 	check := func(t *rapid.T) {
 		if w.Len() != len(m.kinds) {
 			t.Fatalf("Len %d, want %d", w.Len(), len(m.kinds))
@@ -178,7 +179,7 @@ func worldAgrees(t *rapid.T) {
 	})
 }
 
-func equal(a, b []ecs.NetID) bool {
+func equal(a, b []netid.ID) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -191,7 +192,7 @@ func equal(a, b []ecs.NetID) bool {
 }
 
 func TestSameCallsGiveSameIDsAndRows(t *testing.T) {
-	run := func() (log []ecs.NetID) {
+	run := func() (log []netid.ID) {
 		w := ecs.New(64)
 		k := w.Kind("player", ecs.Register[life](w))
 		seed := uint32(1)
@@ -221,7 +222,7 @@ func TestSameCallsGiveSameIDsAndRows(t *testing.T) {
 func TestGenerationsSkipZeroAndRejectStaleHandles(t *testing.T) {
 	w := ecs.New(1)
 	k := w.Kind("player", ecs.Register[life](w))
-	seen := map[ecs.NetID]bool{}
+	seen := map[netid.ID]bool{}
 	for life := range 255 {
 		id := w.Spawn(k)
 		w.Flush()
@@ -315,7 +316,7 @@ func TestDeclarationMistakesPanicClearly(t *testing.T) {
 		{func() { w.Kind("bot", ecs.Register[life](other)) }, []string{"not registered in this world"}},
 		{func() { ecs.Register[string](w) }, []string{"string", "no pointers"}},
 		{func() { ecs.Register[struct{ P [2]*int }](w) }, []string{"no pointers"}},
-		{func() { ecs.Register[ecs.NetID](w) }, []string{"NetID"}},
+		{func() { ecs.Register[netid.ID](w) }, []string{"netid.ID"}},
 		{func() { w.Spawn(0) }, []string{"not a declared kind"}},
 		{func() { w.Spawn(9) }, []string{"not a declared kind"}},
 		{func() { ecs.NewView(w, b) }, []string{"no kind has exactly"}},

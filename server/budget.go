@@ -10,6 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -171,7 +173,7 @@ const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
 func (l *Lobby) told(g *guest, t tick.Tick) {
-	if !l.unobserved && l.ledger.looks() {
+	if !l.timer.Off && l.account.snapshots.Due() {
 		l.lookUntold(g, t)
 	}
 	if !g.byRow {

@@ -10,6 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // What cannot be is refused by a line that says what was expected; what is left out has the defaults that are documented.
@@ -139,7 +141,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if n != 3600*int(rate) {
 			t.Errorf("%d Hz: %d ticks in an hour", rate, n)
 		}
-		c.Dilate(slowTempo)
+		c.Dilate(overload.SlowMotion.Timescale())
 		at := c.Due()
 		for range 4 * int(rate) {
 			c.Frame(c.Due())
@@ -182,6 +184,13 @@ func TestRow66Batches(t *testing.T) {
 		}
 	}
 	b.agrees(100)
+	aimed := uint64(0)
+	for slot := range b.lobby.guests {
+		aimed += uint64(b.lobby.aim.Of(slot).Shots)
+	}
+	if shots := b.count(metrics.Shots); aimed != shots || shots == 0 {
+		t.Errorf("%d shots, %d of them in the features of aim", shots, aimed)
+	}
 }
 
 // TestRow66Ladder is the overload ladder in virtual time, with the costs of a tick's parts made up: each rung makes a tick cheaper by what it
@@ -197,18 +206,18 @@ func TestRow66Ladder(t *testing.T) {
 		var o overload.Controller
 		load, path := c.load, []overload.Level{}
 		m.cost = func(_ time.Duration, n int) time.Duration {
-			took := time.Duration(float64(time.Second/60) * load * shedCost(o.rung))
+			took := time.Duration(float64(time.Second/60) * load * shedCost(o.Level()))
 			for range n {
 				if rung, changed := o.Tick(took, m.clock.Period()); changed {
 					path = append(path, rung)
-					m.clock.Dilate(rung.Tempo())
+					m.clock.Dilate(rung.Timescale())
 				}
 			}
 			return time.Duration(n) * took
 		}
 		m.until(60 * time.Second)
-		if o.rung != c.want {
-			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.rung, c.want, path)
+		if o.Level() != c.want {
+			t.Errorf("load %v: on %v, want %v, by %v", c.load, o.Level(), c.want, path)
 		}
 		for i, rung := range path {
 			if rung != overload.Level(i+1) {
@@ -223,8 +232,8 @@ func TestRow66Ladder(t *testing.T) {
 		}
 		load = 0.3
 		m.until(120*time.Second + time.Duration(n)*16*time.Second)
-		if o.rung != overload.Normal || m.clock.Period() != tick.Rate(60).Period() {
-			t.Errorf("load %v: afterwards on %v, %v", c.load, o.rung, path)
+		if o.Level() != overload.Normal || m.clock.Period() != tick.Rate(60).Period() {
+			t.Errorf("load %v: afterwards on %v, %v", c.load, o.Level(), path)
 		}
 		for i, rung := range path[n:] {
 			if rung != overload.Level(n-1-i) {
@@ -284,7 +293,7 @@ func TestRow66RungsAct(t *testing.T) {
 		missing := uint64(0)
 		for rung := overload.Normal; rung < overload.NumLevels; rung++ {
 			b.lobby.SetLoadLevel(rung)
-			clock.Dilate(rung.Tempo())
+			clock.Dilate(rung.Timescale())
 			run(brief(3, 2))
 			if rung == overload.Normal {
 				missing = b.count(metrics.InputsMissing)
@@ -317,7 +326,7 @@ func TestRow66RungsAct(t *testing.T) {
 			}
 		}
 		for n, p := range b.players[:n] {
-			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != slowTempo {
+			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Tempo() != overload.SlowMotion.Timescale() {
 				t.Errorf("client %d at tempo %d: %+v", n, p.Tempo(), s)
 			}
 		}

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -17,7 +19,7 @@ import (
 type contents struct {
 	packed  bool
 	parcels [3][]byte // by wire.Content; nil if it is too large to be sent
-	bucket  session.Bucket
+	bucket  ratelimit.Bucket
 	waiting int // guests who have asked and are not ready
 	next    int // in live: whose turn it is
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -153,6 +154,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
 	l.contents.parcels[wire.ContentArena] = g.parcel
 	l.voyage.began = old.Tick()
+	l.social.room.Round(now)
 	for _, slot := range l.away {
 		l.carry(now, int(slot))
 	}

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -125,7 +126,7 @@ func TestRow14MapChange(t *testing.T) {
 		b.turn()
 		b.players, b.ends = append(b.players[:3], b.players[4:]...), append(b.ends[:3], b.ends[4:]...)
 		b.play(1)
-		ids, seen := map[ecs.NetID]bool{}, map[int]bool{}
+		ids, seen := map[netid.ID]bool{}, map[int]bool{}
 		for _, p := range b.players {
 			ids[p.ID()], seen[p.ID().Index()] = true, true
 		}

@@ -1,11 +1,13 @@
 package server
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/sight"
 )
@@ -17,7 +19,7 @@ type crowd struct {
 	walls *sight.Crowd // nil where none hide anybody
 	spare spare        // for those who have not looked yet
 	at    tick.Tick    // the grid's
-	ids   []ecs.NetID
+	ids   []netid.ID
 	x, z  []float32
 	team  []uint8
 	hot   []uint64    // who fights
@@ -45,7 +47,7 @@ func newCrowd(c *Config) crowd {
 	}
 	g := interest.NewGrid(cfg)
 	n, words := c.Players, g.Words()
-	s := crowd{grid: g, walls: walls, ids: make([]ecs.NetID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
+	s := crowd{grid: g, walls: walls, ids: make([]netid.ID, n), x: make([]float32, n), z: make([]float32, n), team: make([]uint8, n),
 		hot: make([]uint64, words), till: make([]tick.Tick, n), none: make([]uint64, words), blank: make([]uint64, words), cost: make([]uint16, words*64),
 		pick: make([]uint64, words), said: make([]uint64, 0, words+1), near: make([]uint64, words), open: make([]uint64, words), overdue: make([]uint32, 0, n)}
 	s.warm()
@@ -56,7 +58,7 @@ func newCrowd(c *Config) crowd {
 func (s *crowd) warm() {
 	cfg := s.grid.Config()
 	for slot := range s.ids {
-		s.ids[slot] = ecs.MakeNetID(slot, 1)
+		s.ids[slot] = netid.Make(slot, 1)
 		s.x[slot], s.z[slot] = cfg.MinX+(float32(slot%cfg.Wide)+0.5)*cfg.Cell, cfg.MinZ+(float32(slot/cfg.Wide%cfg.Deep)+0.5)*cfg.Cell
 		s.team[slot] = uint8(1 + slot&1)
 	}
@@ -217,7 +219,7 @@ func (g *guest) hits(slot int) {
 
 // sees is what the match asks before a shot hits somebody: whether the shooter's client, as far as its acks tell, had the other
 // before it in the view that the shot is judged by.
-func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
+func (l *Lobby) sees(shooter, other netid.ID, v tick.View) bool {
 	g := &l.guests[shooter.Index()]
 	if g.id != shooter || g.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
@@ -228,7 +230,7 @@ func (l *Lobby) sees(shooter, other ecs.NetID, v tick.View) bool {
 
 // Shown is the tick of the newest snapshot that showed a player to another's client and that is known to have arrived there, of
 // the last snapshot.Window: 0 for none, also when the viewer has no client.
-func (l *Lobby) Shown(viewer, player ecs.NetID) tick.Tick {
+func (l *Lobby) Shown(viewer, player netid.ID) tick.Tick {
 	if g := &l.guests[viewer.Index()]; g.id == viewer && g.tracker != nil {
 		return g.tracker.Shown(l.frames, player)
 	}
@@ -236,7 +238,7 @@ func (l *Lobby) Shown(viewer, player ecs.NetID) tick.Tick {
 }
 
 // Sent is the tick of the newest snapshot that was sent to a player's client, 0 before the first or without a client.
-func (l *Lobby) Sent(id ecs.NetID) tick.Tick {
+func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	if g := &l.guests[id.Index()]; g.id == id {
 		return g.sent
 	}

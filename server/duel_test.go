@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -71,7 +72,7 @@ type duellist struct {
 	trick    trick
 	rng      *rand.Rand
 	feet     *rand.Rand
-	victim   ecs.NetID
+	victim   netid.ID
 	up, down []letter
 	told     []tick.Tick // snapshots that came
 	pledges  lagcomp.Pledges
@@ -125,7 +126,7 @@ func (d *duellist) step(n tick.Tick) {
 	l := d.lab
 	m := l.lobby.match
 	next := m.Tick() + 1
-	for _, id := range [2]ecs.NetID{d.id(), d.victim} {
+	for _, id := range [2]netid.ID{d.id(), d.victim} {
 		if v := m.Vital(id); v != nil {
 			v.Health = 100
 		}

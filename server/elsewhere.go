@@ -1,6 +1,9 @@
 package server
 
-import "github.com/tickrate/tickrate/netio/wire"
+import (
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+)
 
 // elsewhere takes an event about a world of which the guest was told, and returns what it says; nil if it is about one that is over,
 // or of a world that has no number while the guest is in one.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A panic in one lobby ends that lobby: its players hear why, its log says where, and another lobby of the same process
@@ -23,7 +24,7 @@ func TestThreat32Panic(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now atomic.Bool
-	sick.lobby.cfg.Enter = func(s metrics.Stage) {
+	sick.lobby.timer.OnStage = func(s metrics.Stage) {
 		if s == metrics.StageSnapshot && now.Load() {
 			panic("planted")
 		}

@@ -3,12 +3,14 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -115,7 +117,7 @@ func (l *Lobby) admit(now time.Duration) {
 }
 
 // join gives somebody who comes in a player, or a place to look on; 0 if none is free.
-func (l *Lobby) join(watches bool) ecs.NetID {
+func (l *Lobby) join(watches bool) netid.ID {
 	switch {
 	case !l.room(watches):
 		return 0

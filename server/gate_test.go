@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -61,7 +62,7 @@ func TestGrace(t *testing.T) {
 	for _, slot := range l.lobby.live { // now, and not with its next commands
 		l.lobby.tally(&l.lobby.guests[slot])
 	}
-	l.lobby.count()
+	l.lobby.account.pending.Flush(&l.lobby.Stats)
 	if used := control.inputs().Used + c.inputs().Used; l.count(metrics.InputsUsed) != used {
 		t.Errorf("%d commands used, by the inboxes %d", l.count(metrics.InputsUsed), used)
 	}
@@ -221,7 +222,7 @@ func TestTakeover(t *testing.T) {
 	c.unharmed()
 	c.conn = conn
 	if d := c.received(); d != nil || l.refused(netcode.DropUnknown) != before+1 {
-		t.Errorf("%d datagrams to where the session was; %v", len(d), l.account())
+		t.Errorf("%d datagrams to where the session was; %v", len(d), l.tally())
 	}
 	control.hear()
 	control.unharmed()
@@ -372,7 +373,7 @@ func TestMoved(t *testing.T) {
 		c.move("10.9.1." + string(rune('1'+move)) + ":6000")
 		for ticks := 0; c.guest().addr != c.addr(); ticks++ {
 			if turn(); ticks > 12 {
-				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.guest().addr, ticks, l.account())
+				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.guest().addr, ticks, l.tally())
 			}
 		}
 		now := c.conn
@@ -501,7 +502,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 		t.Errorf("%d allocations in 100 ticks", least)
 	}
 	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
-		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.account())
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.tally())
 	}
 }
 

@@ -4,21 +4,23 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // guest is one player and its connection: who it is, and what it is known to hold. What each package and each tick needs comes first:
 // of hundreds that are looked at in turn, each line of memory is far away.
 type guest struct {
-	id      ecs.NetID
+	id      netid.ID
 	client  int32          // of the gate
 	first   uint32         // 1<<16 and the first package with a snapshot of its world; 0: none so far
 	world   uint8          // how often the map has changed in its session
@@ -49,7 +51,7 @@ type guest struct {
 	gap     gap                   // between its snapshots, as it acknowledges them
 	traffic traffic               // of this session
 	inputs  sim.InboxCount        // of its inbox, as far as it is in the lobby's counts
-	bucket  session.Bucket        // what it may be sent
+	bucket  ratelimit.Bucket      // what it may be sent
 	know    lagcomp.Knowledge     // of brief
 	pledges lagcomp.Pledges       // how far behind its commands it looks
 	came    [64]snapshot.Command  // its newest commands, and when they came
@@ -95,7 +97,7 @@ func (g *guest) open(now time.Duration, l *Lobby) {
 	}
 	peer.Reset(now, session.Config{})
 	*g = guest{id: g.id, user: g.user, since: now, loads: now, watches: g.watches, peer: peer, tracker: tracker, shown: shown, owner: owner, inputs: g.inputs,
-		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: session.NewBucket(now, bytesPerSecond(l.cfg.Kbps)),
+		every: 1, paced: tick.Tick(l.cfg.Interval), bucket: newBucket(l.cfg.Kbps),
 		eyes: eyes, things: things, fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery}
 	g.thin.reset()
 	g.owner.Count(l.ownerCounts)

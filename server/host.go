@@ -12,10 +12,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
@@ -47,8 +49,8 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
-	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
-	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
+	Workers int                   // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Touch   func()                // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
 	Hiccup  func() metrics.Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
@@ -58,8 +60,8 @@ type HostConfig struct {
 type Host struct {
 	*front
 	lobby *Lobby
-	pool  *split.Pool // that shares its systems; nil: nobody does
-	query *queryPort  // nil: none
+	pool  *parallel.Pool // that shares its systems; nil: nobody does
+	query *queryPort     // nil: none
 	walls string
 	view  view
 
@@ -112,7 +114,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
@@ -213,7 +215,7 @@ var errFault = errors.New("lobby 0 closed: internal fault")
 func (h *Host) shift(clock *Clock, rung overload.Level) {
 	h.lobby.SetLoadLevel(rung)
 	h.shed.Store(int32(rung))
-	clock.Dilate(rung.Tempo())
+	clock.Dilate(rung.Timescale())
 	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
 }
 

@@ -4,12 +4,14 @@ import (
 	"math"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server/dash"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -24,19 +26,19 @@ type view struct {
 	frame  *dash.Frame // that is being filled; nil while nobody watches
 	since  time.Duration
 	parts  [metrics.NumSections]uint64 // bytes sent, by section
-	bytes  uint64              // metrics.BytesIn
-	stages [len(lap{}.stage)]time.Duration
+	bytes  uint64                      // metrics.BytesIn
+	stages [len(metrics.TickTimes{}.Stages)]time.Duration
 	played tick.Tick    // the newest tick that was looked at
 	ground *arena.Arena // that the page has the map of
 	ticks  int
-	timed  int                       // of them, those with stages
-	means  [len(lap{}.stage)]float64 // of those, us a tick by stage
-	seats  []seatView                // by slot
+	timed  int                                      // of them, those with stages
+	means  [len(metrics.TickTimes{}.Stages)]float64 // of those, us a tick by stage
+	seats  []seatView                               // by slot
 }
 
 // seatView is a player's figures when the frame was begun.
 type seatView struct {
-	id            ecs.NetID
+	id            netid.ID
 	since         time.Duration // its session
 	traffic       traffic
 	newest        uint64
@@ -88,11 +90,11 @@ func (h *Host) display(now, late, took time.Duration) {
 	v, l := &h.view, h.lobby
 	if v.page == nil || !v.page.Watched() {
 		v.frame = nil
-		l.timer.set(timeEvery)
+		l.timer.Watched(false)
 		return
 	}
 	if v.frame == nil {
-		l.timer.set(watchedEvery)
+		l.timer.Watched(true)
 		v.begin(now, l)
 		return
 	}
@@ -125,7 +127,7 @@ func (v *view) close() {
 
 // begin notes where everything stands that the next frame tells the growth of.
 func (v *view) begin(now time.Duration, l *Lobby) {
-	v.frame, v.since, v.parts, v.bytes, v.ticks, v.timed = v.page.Next(), now, l.ledger.now.Sections, l.Stats.Count[metrics.BytesIn].Load(), 0, 0
+	v.frame, v.since, v.parts, v.bytes, v.ticks, v.timed = v.page.Next(), now, l.Bandwidth().Sections, l.Stats.Count[metrics.BytesIn].Load(), 0, 0
 	clear(v.stages[:])
 	for slot := range v.seats {
 		v.seats[slot].id = 0
@@ -140,14 +142,15 @@ func (v *view) begin(now time.Duration, l *Lobby) {
 func (v *view) tick(l *Lobby, late, took time.Duration) {
 	f := v.frame
 	v.ticks++
-	if l.lapped.timed {
+	times := l.Timer().Last()
+	if times.Timed {
 		v.timed++
 		for i := range v.stages {
-			v.stages[i] += l.lapped.stage[i]
+			v.stages[i] += times.Stages[i]
 		}
 	}
 	if len(f.Ticks) < dash.MaxTicks {
-		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(l.lapped.last - l.lapped.begin), Wall: micros(took), Late: micros(max(0, late))})
+		f.Ticks = append(f.Ticks, dash.Tick{CPU: micros(times.CPU), Wall: micros(took), Late: micros(max(0, late))})
 	}
 	if l.match.Tick() == v.played { // the lobby sleeps
 		return
@@ -181,7 +184,7 @@ func (v *view) shot(l *Lobby, s *sim.Shot, hit *lagcomp.Hit) {
 	t := l.match.Tick()
 	back := float64(int64(t)<<8-lagcomp.Instant(s.View)) / 256
 	told.Ray = dash.Ray{From: vecOf(from), To: vecOf(hit.Point)}
-	told.Radius, told.Tick, told.Shooter, told.Victim, told.Bone = s.Radius, uint64(t), ecs.NetID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
+	told.Radius, told.Tick, told.Shooter, told.Victim, told.Bone = s.Radius, uint64(t), netid.ID(s.Shooter).Index(), hit.Slot, hit.Bone.String()
 	told.Back = rounded(back*1000/float64(l.cfg.Rules.Rate), 10)
 	told.Then, told.Now = bodyOf(&then, told.Then), bodyOf(&now, told.Now)
 }
@@ -208,7 +211,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 		}
 	}
 	f.Stages = append(f.Stages, v.means[:metrics.NumStages]...)
-	total := l.ledger.now.Sections
+	total := l.Bandwidth().Sections
 	for i := range total {
 		rate := math.Round(float64(total[i]-v.parts[i]) / span)
 		f.Parts = append(f.Parts, rate)
@@ -222,7 +225,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 		if here {
 			live = live[1:]
 		}
-		if id := ecs.NetID(poses[slot].ID); here || id != 0 {
+		if id := netid.ID(poses[slot].ID); here || id != 0 {
 			v.player(l, slot, here, &poses[slot])
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	labels "runtime/pprof"
 	"runtime/trace"
 	"sync/atomic"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // marker marks the goroutine that plays a lobby's ticks with the stage it is in: while a CPU profile is taken, for
@@ -25,7 +27,7 @@ type marker struct {
 // newMarker returns what marks the stages of a lobby.
 func newMarker(lobby string) *marker {
 	m := &marker{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
-	for s := range metrics.StageDelta + 1 {
+	for s := range metrics.StageIdle + 1 {
 		m.sets = append(m.sets, labels.WithLabels(context.Background(), labels.Labels("lobby", lobby, "stage", s.String())))
 		m.names = append(m.names, "lobby "+lobby+" "+s.String())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.

@@ -3,18 +3,18 @@ package server
 import (
 	"fmt"
 
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
 // MaxWorkers is the most processors that the systems of a lobby are shared by.
-const MaxWorkers = split.MaxParts
+const MaxWorkers = parallel.MaxParts
 
 // workers makes the pool that a configuration asks for: nil for one worker, which is the tick itself.
-func (c *HostConfig) workers() (*split.Pool, error) {
+func (c *HostConfig) workers() (*parallel.Pool, error) {
 	if err := c.checkWorkers(); err != nil || c.Workers <= 1 {
 		return nil, err
 	}
-	pool := split.NewPool(c.Workers)
+	pool := parallel.NewPool(c.Workers)
 	c.Lobby.Runner = pool
 	return pool, nil
 }

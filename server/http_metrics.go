@@ -17,6 +17,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -34,7 +36,7 @@ const (
 // never a client, so the number of series does not grow with the players.
 type collector struct{ h *Host }
 
-// metric is one of the table below: a name of the conventions, what it is, and what it reads.
+// metric is one of the metricTable below: a name of the conventions, what it is, and what it reads.
 type metric struct {
 	name, help string
 	labels     []string // behind lobby
@@ -45,8 +47,8 @@ type metric struct {
 
 // sink takes the values of a metric.
 type sink struct {
-	ch     chan<- prometheus.Metric
-	ledger *Ledger
+	ch      chan<- prometheus.Metric
+	summary *Summary
 	*metric
 }
 
@@ -102,7 +104,7 @@ func reasons[R interface {
 }
 
 func census(of func(Census) int) func(*Host, *metric, *sink) {
-	return func(_ *Host, _ *metric, out *sink) { out.gauge(float64(of(out.ledger.Census))) }
+	return func(_ *Host, _ *metric, out *sink) { out.gauge(float64(of(out.summary.Census))) }
 }
 
 func socket(of func(h *Host) uint64) func(*Host, *metric, *sink) {
@@ -112,16 +114,16 @@ func socket(of func(h *Host) uint64) func(*Host, *metric, *sink) {
 // inputReasons are the counters of what became of commands and of ticks without.
 var inputReasons = []metrics.Count{metrics.InputsUsed, metrics.InputsMissing, metrics.InputsDuplicate, metrics.InputsStale, metrics.InputsFuture, metrics.InputsConflict, metrics.InputsClamped}
 
-// metrics is the table, in the order of docs/metrics.md, which is written from it.
-var metrics = []metric{
+// metrics is the metricTable, in the order of docs/metrics.md, which is written from it.
+var metricTable = []metric{
 	{name: "tickrate_lobby_players", unit: "players", help: "Players with a session, without spectators.", read: census(func(c Census) int { return c.Players })},
 	{name: "tickrate_lobby_players_ready", unit: "players", help: "Players and spectators who get snapshots.", read: census(func(c Census) int { return c.Ready })},
-	{name: "tickrate_lobby_players_entering", unit: "players", help: "Of those, the ones who do not hold all that they see yet.", read: census(func(c Census) int { return c.Entering })},
-	{name: "tickrate_lobby_players_away", unit: "players", help: "Players and spectators whose session timed out and who may come back.", read: census(func(c Census) int { return c.Away })},
+	{name: "tickrate_lobby_players_entering", unit: "players", help: "Of those, the ones who do not hold all that they see yet.", read: census(func(c Census) int { return c.Joining })},
+	{name: "tickrate_lobby_players_away", unit: "players", help: "Players and spectators whose session timed out and who may come back.", read: census(func(c Census) int { return c.Reconnectable })},
 	{name: "tickrate_lobby_sessions_waiting", unit: "sessions", help: "Sessions that wait for a player.", read: census(func(c Census) int { return c.Arriving })},
-	{name: "tickrate_lobby_players_max", unit: "players", help: "Most players at a time.", read: census(func(c Census) int { return c.Room })},
+	{name: "tickrate_lobby_players_max", unit: "players", help: "Most players at a time.", read: census(func(c Census) int { return c.PlayerSlots })},
 	{name: "tickrate_lobby_spectators", unit: "spectators", help: "Spectators with a session.", read: census(func(c Census) int { return c.Spectators })},
-	{name: "tickrate_lobby_spectators_max", unit: "spectators", help: "Most spectators at a time.", read: census(func(c Census) int { return c.SpectatorsRoom })},
+	{name: "tickrate_lobby_spectators_max", unit: "spectators", help: "Most spectators at a time.", read: census(func(c Census) int { return c.SpectatorSlots })},
 	{name: "tickrate_lobby_shed_level", unit: "rungs", help: "What is left out because ticks take too long: 0 nothing, 1 half of the snapshots, 2 three of four, 3 detail too, 4 spectators, 5 newcomers, 6 time: the match runs slower.",
 		read: func(h *Host, _ *metric, out *sink) { out.gauge(float64(h.shed.Load())) }},
 	{name: "tickrate_lobby_state", unit: "0 or 1", labels: []string{"state"}, help: "1 for the state that the lobby is in: starting, open, full, shedding, stuck or ended.", read: func(h *Host, _ *metric, out *sink) {
@@ -161,18 +163,18 @@ var metrics = []metric{
 	{name: "tickrate_sent_datagrams_total", unit: "datagrams", help: "Datagrams out.", read: counts(metrics.Sent)},
 	{name: "tickrate_sent_bytes_total", unit: "bytes", help: "UDP payload out.", read: counts(metrics.BytesOut)},
 	{name: "tickrate_sent_section_bytes_total", unit: "bytes", labels: []string{"section"}, help: "UDP payload out by section, exact: the sections add up to all that was sent until the last full second.", read: func(_ *Host, _ *metric, out *sink) {
-		for s, n := range out.ledger.Sections {
+		for s, n := range out.summary.Bandwidth.Sections {
 			out.counter(float64(n), metrics.Section(s).String())
 		}
 	}},
-	{name: "tickrate_ledger_sampled_datagrams_total", unit: "datagrams", help: "Datagrams out that were accounted for to the bit.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.ledger.Sampled)) }},
+	{name: "tickrate_ledger_sampled_datagrams_total", unit: "datagrams", help: "Datagrams out that were accounted for to the bit.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.summary.Bandwidth.Sampled)) }},
 	{name: "tickrate_ledger_sampled_section_bytes_total", unit: "bytes", labels: []string{"section"}, help: "Bytes of the sampled datagrams by section.", read: func(_ *Host, _ *metric, out *sink) {
-		for s, n := range out.ledger.SampledSection {
+		for s, n := range out.summary.Bandwidth.SampledSections {
 			out.counter(float64(n), metrics.Section(s).String())
 		}
 	}},
 	{name: "tickrate_ledger_sampled_bytes_total", unit: "bytes, in eighths", labels: []string{"component", "field", "reason"}, help: "Bits of the sampled datagrams, each in one series: by component, its field, and the reason they were sent. They add up to the sampled section exactly.", read: func(_ *Host, _ *metric, out *sink) {
-		for _, c := range out.ledger.Cells {
+		for _, c := range out.summary.Bandwidth.Cells {
 			out.counter(float64(c.Bits)/8, c.Component, c.Field, c.Reason)
 		}
 	}},
@@ -189,15 +191,15 @@ var metrics = []metric{
 	{name: "tickrate_snapshots_things_squeezed_total", unit: "snapshots", help: "Snapshots that had no room for all there was to say of things.", read: counts(metrics.ObjectsOverBudget)},
 	{name: "tickrate_flights_untold_total", unit: "flights", help: "Flights of all ticks for which the lobby had no slot: nobody is told of them.", read: counts(metrics.ProjectilesNoSlot)},
 	{name: "tickrate_snapshots_diverged_total", unit: "snapshots", help: "Snapshots that a client decoded to other rows than were sent.", read: counts(metrics.ChecksumMismatches)},
-	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.ledger.Looked)) }},
+	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.summary.Replication.Snapshots)) }},
 	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Players in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
-		for w, n := range out.ledger.Why {
+		for w, n := range out.summary.Replication.Players {
 			out.counter(float64(n), Why(w).String())
 		}
 	}},
 	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
 		for kind := ghost.Kind(1); kind < ghost.Kinds; kind++ {
-			for w, n := range out.ledger.Things[kind] {
+			for w, n := range out.summary.Replication.Objects[kind] {
 				if n > 0 || Why(w) == WhyTold {
 					out.counter(float64(n), kind.String(), Why(w).String())
 				}
@@ -247,25 +249,25 @@ var metrics = []metric{
 }
 
 func init() {
-	for i := range metrics {
-		m := &metrics[i]
+	for i := range metricTable {
+		m := &metricTable[i]
 		m.desc = prometheus.NewDesc(m.name, m.help, append([]string{"lobby"}, m.labels...), nil)
 	}
 }
 
 // Describe is of prometheus.Collector.
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for i := range metrics {
-		ch <- metrics[i].desc
+	for i := range metricTable {
+		ch <- metricTable[i].desc
 	}
 }
 
 // Collect is of prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	ledger := c.h.lobby.Ledger()
-	for i := range metrics {
-		m := &metrics[i]
-		m.read(c.h, m, &sink{ch, &ledger, m})
+	summary := c.h.lobby.Summary()
+	for i := range metricTable {
+		m := &metricTable[i]
+		m.read(c.h, m, &sink{ch, &summary, m})
 	}
 }
 

@@ -16,11 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
@@ -29,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 func (l *lab) shell() *Host {
 	l.t.Helper()
 	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(), marker: newMarker(lobbyName),
-		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	var err error
 	if h.registry, err = newRegistry(h); err != nil {
 		l.t.Fatal(err)
@@ -71,8 +74,8 @@ the process (` + "`go_`, `process_`" + `).
 | metric | type | unit | labels | what |
 |---|---|---|---|---|
 `)
-	for i := range metrics {
-		m := &metrics[i]
+	for i := range metricTable {
+		m := &metricTable[i]
 		labels := strings.Join(append([]string{"lobby"}, m.labels...), ", ")
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, m.kind(), m.unit, labels, m.help)
 	}
@@ -121,11 +124,11 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	for _, f := range families {
 		seen[f.GetName()] = strings.ToLower(f.GetType().String())
 	}
-	for i := range metrics {
-		if m := &metrics[i]; seen[m.name] != m.kind() {
+	for i := range metricTable {
+		if m := &metricTable[i]; seen[m.name] != m.kind() {
 			t.Errorf("%s is a %q of the registry, and a %s in the docs", m.name, seen[m.name], m.kind())
 		}
-		delete(seen, metrics[i].name)
+		delete(seen, metricTable[i].name)
 	}
 	for name := range seen {
 		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
@@ -353,17 +356,17 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 func TestPublishWaitsForNobody(t *testing.T) {
 	l := busy(t, Config{Players: 4, SampleEvery: 1}, 2, 60)
 	l.lobby.Publish()
-	was := l.lobby.Ledger()
-	l.lobby.ledger.mu.Lock()
+	was := l.lobby.Summary()
+	l.lobby.account.mu.Lock()
 	l.ticks(120)
 	l.lobby.Publish()
-	l.lobby.ledger.mu.Unlock()
-	if now := l.lobby.Ledger(); now.Bytes != was.Bytes {
-		t.Errorf("published %d bytes over somebody who reads %d", now.Bytes, was.Bytes)
+	l.lobby.account.mu.Unlock()
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes != was.Bandwidth.Bytes {
+		t.Errorf("published %d bytes over somebody who reads %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes)
 	}
 	l.lobby.Publish()
-	if now := l.lobby.Ledger(); now.Bytes <= was.Bytes || now.Bytes != l.count(metrics.BytesOut) {
-		t.Errorf("%d bytes in the ledger, was %d, sent %d", now.Bytes, was.Bytes, l.count(metrics.BytesOut))
+	if now := l.lobby.Summary(); now.Bandwidth.Bytes <= was.Bandwidth.Bytes || now.Bandwidth.Bytes != l.count(metrics.BytesOut) {
+		t.Errorf("%d bytes in the ledger, was %d, sent %d", now.Bandwidth.Bytes, was.Bandwidth.Bytes, l.count(metrics.BytesOut))
 	}
 }
 
@@ -405,23 +408,23 @@ func TestStagesAreMarked(t *testing.T) {
 	m.profiles.Add(1) // as one that is being taken
 	seen := map[metrics.Stage]bool{}
 	l := busy(t, Config{Players: 4, Kbps: 64, Enter: func(s metrics.Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
-	for s := range metrics.StageDelta + 1 {
+	for s := range metrics.StageIdle + 1 {
 		if !seen[s] {
 			t.Errorf("stage %v was never entered", s)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { m.enter(metrics.StageDelta) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { m.enter(metrics.StageSnapshot) }); n != 0 {
 		t.Errorf("%g allocations to mark a stage", n)
 	}
 	var goroutines, traced bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"lobby":"7", "stage":"delta"}`; !strings.Contains(goroutines.String(), want) {
+	if want := `{"lobby":"7", "stage":"snapshot"}`; !strings.Contains(goroutines.String(), want) {
 		t.Errorf("no goroutine with labels %s", want)
 	}
 	m.profiles.Add(-1)
-	m.enter(metrics.StageDelta)
+	m.enter(metrics.StageSnapshot)
 	goroutines.Reset()
 	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 1); err != nil {
 		t.Fatal(err)
@@ -436,7 +439,7 @@ func TestStagesAreMarked(t *testing.T) {
 	trace.Stop()
 	l.ticks(2)
 	pprof.SetGoroutineLabels(context.Background())
-	for _, s := range []string{"lobby 7 delta", "lobby 7 receive", "lobby 7 move"} {
+	for _, s := range []string{"lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
 		if !strings.Contains(traced.String(), s) {
 			t.Errorf("no region %q in the trace", s)
 		}

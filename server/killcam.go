@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -23,8 +25,10 @@ const (
 // Killcam says whether a lobby gives killcams.
 type Killcam uint8
 
-// KillcamAuto is for lobbies of at most 64 players: in larger ones what came in from all in twelve seconds is longer than a blob.
 const (
+	// KillcamAuto gives killcams in lobbies of at most 64 players in which relevance hides nobody. The inputs of more players in
+	// twelve seconds are longer than a transfer. A killcam has everybody's last seconds and the seed of the spread in it, which
+	// RelevanceGrid keeps from clients.
 	KillcamAuto Killcam = iota
 	KillcamOn
 	KillcamOff
@@ -51,13 +55,20 @@ type cams struct {
 type cam struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
-	bucket session.Bucket
+	bucket ratelimit.Bucket
+}
+
+// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
+func (c *Config) givesKillcams() bool {
+	if c.Killcam == KillcamAuto {
+		return c.Players <= camPlayers && c.Relevance != RelevanceGrid
+	}
+	return c.Killcam == KillcamOn
 }
 
 // camera takes a guest's wish for killcams: once, and if the lobby gives any.
 func (l *Lobby) camera(now time.Duration, g *guest) {
-	on := l.cfg.Killcam == KillcamOn || l.cfg.Killcam == KillcamAuto && l.cfg.Players <= camPlayers
-	if !on || !g.ready || g.cam.asked {
+	if !l.cfg.givesKillcams() || !g.ready || g.cam.asked {
 		l.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
@@ -65,7 +76,7 @@ func (l *Lobby) camera(now time.Duration, g *guest) {
 	if rate := g.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = cam{asked: true, bucket: session.NewBucket(now, bytesPerSecond(kbps))}
+	g.cam = cam{asked: true, bucket: newBucket(kbps)}
 	l.cams.askers++
 }
 

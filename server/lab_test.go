@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/server/metrics"
+
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -105,14 +107,14 @@ func (l *lab) tick() {
 
 func (l *lab) balanced() {
 	l.t.Helper()
-	sections, n := uint64(0), &l.lobby.ledger.now
+	sections, n := uint64(0), l.lobby.account.bandwidth.Total()
 	for _, bytes := range n.Sections {
 		sections += bytes
 	}
 	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(metrics.Sent) {
-		l.t.Fatalf("tick %d: the ledger has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
+		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
 	}
-	rx, a := l.count(metrics.Received), l.account()
+	rx, a := l.count(metrics.Received), l.tally()
 	sum := a.accepted
 	for _, n := range a.refused {
 		sum += n
@@ -138,14 +140,14 @@ func (l *lab) ticks(n int) {
 
 func (l *lab) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-// account is what has become of all datagrams so far.
-type account struct {
+// tally is what has become of all datagrams so far.
+type tally struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
 	drops    [wire.NumDrops]uint64
 }
 
-func (l *lab) account() (a account) {
+func (l *lab) tally() (a tally) {
 	a.accepted = l.count(metrics.Accepted)
 	for i := range a.refused {
 		a.refused[i] = l.lobby.Stats.AuthDrops[i].Load()
@@ -157,7 +159,7 @@ func (l *lab) account() (a account) {
 }
 
 // add counts n more for a reason: a netcode.Drop, a wire.Drop, or nil for accepted.
-func (a *account) add(why error, n int) {
+func (a *tally) add(why error, n int) {
 	switch d := why.(type) {
 	case nil:
 		a.accepted += uint64(n)
@@ -169,7 +171,7 @@ func (a *account) add(why error, n int) {
 }
 
 // String lists what is not zero.
-func (a account) String() string {
+func (a tally) String() string {
 	s := fmt.Sprintf("accepted %d", a.accepted)
 	for i, n := range a.refused {
 		if n > 0 {
@@ -393,7 +395,7 @@ func (c *caller) enter(change func(*netcode.Mint)) {
 	c.lab.t.Helper()
 	c.ask(change)
 	if !c.knock() {
-		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.account())
+		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.tally())
 	}
 	for range 5 {
 		if c.welcome.Version != 0 {
@@ -430,7 +432,7 @@ func (c *caller) queue(event []byte) {
 	}
 }
 
-func (c *caller) id() ecs.NetID { return ecs.NetID(c.welcome.NetID) }
+func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
 // guest is what the lobby knows of the caller, if its player is still there.
 func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }

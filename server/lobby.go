@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/split"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
@@ -17,6 +17,8 @@ import (
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/aim"
@@ -37,9 +39,9 @@ type Config struct {
 	Models    ghost.Models         // compression; default ghost.Trained
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
-	Enter     func(metrics.Stage)          // told when a stage begins, for profilers' labels; default nothing
+	Enter     func(metrics.Stage)  // told when a stage begins, for profilers' labels; default nothing
 
-	Runner split.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
+	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
@@ -199,15 +201,14 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [ghost.OwnerFields]int32
 
-	social  social
-	leaving int  // players who leave with the end of this tick
-	batch   int  // ticks since the last that snapshots were sent of
-	loadLevel    overload.Level // what overload makes us leave out
+	social    social
+	leaving   int            // players who leave with the end of this tick
+	batch     int            // ticks since the last that snapshots were sent of
+	loadLevel overload.Level // what overload makes us leave out
 
 	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
-	lapped   lap // of the last tick
-	timer    timer
+	timer    metrics.TickTimer
 	film     film
 	cams     cams
 	round    round
@@ -221,14 +222,12 @@ type Lobby struct {
 	window   [sim.MaxWindow]sim.Command
 	beholder beholder
 	event    [wire.MaxWelcome]byte
-	ledger   ledger
+	account  account
 	load     load // of the snapshot that is being sent
 	posted   int  // bytes in out
-	fresh    fresh
 
-	reserved   bool // see Reserve
-	unobserved bool // see Observe
-	Stats      metrics.Stats
+	reserved bool // see Reserve
+	Stats    metrics.Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -252,13 +251,14 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		seats:   make([]int32, cfg.Players),
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
+		batch:   1,
 	}
 	l.encoder.Foresee()
 	for i := range l.seats {
 		l.seats[i] = -1
 	}
 	l.beholder = newBeholder(cfg.Players)
-	l.contents.bucket = session.NewBucket(0, bytesPerSecond(cfg.ContentKbps))
+	l.contents.bucket = newBucket(cfg.ContentKbps)
 	l.arrivals = make([]int32, 0, cfg.Players)
 	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
@@ -268,9 +268,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.move(newWorld(cfg))
-	l.Stats.init(given.CPU != nil)
-	l.ledger.init(cfg.SampleEvery)
-	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
+	l.Stats.Init(given.CPU != nil)
+	l.account.init(cfg.SampleEvery)
+	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.Enter)
 	l.social = newSocial(&l.cfg)
 	l.furnish()
 	if cfg.Record != nil {
@@ -282,7 +282,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 
 // witness is what the match asks before a shot hits somebody.
 func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(ecs.NetID(s.Shooter), ecs.NetID(id), s.View)
+	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -305,64 +305,4 @@ func (l *Lobby) CountSymbols(n *ghost.Counts) {
 	for _, slot := range l.live {
 		l.guests[slot].owner.Count(n.Owner)
 	}
-}
-
-// Tick is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands
-// move the match by one tick, the match becomes history and a frame, the frame is coded against what each client is
-// known to hold, and leaves in datagrams. unix is the wall clock in seconds, which only tokens are compared with. Errors are
-// conn's.
-func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
-	lap := l.lap()
-	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
-	if l.asleep() {
-		return l.slept(errIn, &lap)
-	}
-	l.play(now, &lap) // command -> sim -> history
-	l.aim.Tick(l.match)
-	frame := l.capture(&lap)         // history -> snapshot
-	l.encoder.Begin(frame, l.frames) // snapshot -> delta
-	l.sums.Begin(frame)
-	l.things.begin()
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
-	l.done(&lap)
-	return errors.Join(errIn, errOut)
-}
-
-// play runs the match's systems and notes what each costs.
-func (l *Lobby) play(now time.Duration, lap *lap) {
-	l.match.Wake()
-	oldest := l.match.History().Oldest()
-	for _, slot := range l.live {
-		l.guests[slot].brief(now, l, oldest)
-	}
-	l.match.Begin()
-	for i := range sim.Systems() {
-		lap.enter(metrics.StageSystems + metrics.Stage(i))
-		l.match.Run(i)
-	}
-	lap.enter(metrics.StageCapture)
-	l.match.End()
-	l.record()
-	l.leaving = 0
-	l.looksAfter()
-}
-
-// capture writes the frame of the tick that was just played: the very poses that history keeps.
-func (l *Lobby) capture(lap *lap) *snapshot.Frame {
-	frame := l.frames.Begin(l.match.Tick())
-	var row [ghost.PublicFields]int32
-	acts := l.match.Acts()
-	poses := l.match.Poses()
-	for slot := range poses {
-		pose := &poses[slot]
-		vital := l.match.Vital(ecs.NetID(pose.ID))
-		if vital == nil { // nobody, or left in this tick
-			continue
-		}
-		ghost.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, ecs.NetID(pose.ID), row[:])
-	}
-	l.things.capture(l.match)
-	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.things.untold)
-	return frame
 }

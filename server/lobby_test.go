@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -104,8 +105,8 @@ func TestCountNames(t *testing.T) {
 	for d := wire.DropNone + 1; d < wire.NumDrops; d++ {
 		name(d.String())
 	}
-	for i, c := range map[string]metrics.Count{"rx_datagrams": metrics.Received, "assert_amplification": metrics.AmplificationBlocked, "unbalanced_ticks": metrics.UnbalancedTicks,
-		"session_starved": metrics.SnapshotsUnacked, "lagswitch_suspected": metrics.LagSwitchSuspected, "shots_clamped": metrics.ShotsClamped, "kick_flood": metrics.FloodKicked} {
+	for i, c := range map[string]metrics.Count{"rx_datagrams": metrics.Received, "amplification_blocked": metrics.AmplificationBlocked, "unbalanced_ticks": metrics.UnbalancedTicks,
+		"snapshots_unacked": metrics.SnapshotsUnacked, "lag_switch_suspected": metrics.LagSwitchSuspected, "shots_clamped": metrics.ShotsClamped, "flood_kicked": metrics.FloodKicked} {
 		if c.String() != i {
 			t.Errorf("%s is called %s", i, c)
 		}
@@ -119,7 +120,7 @@ func TestFull(t *testing.T) {
 	c := l.caller("")
 	c.ask(nil)
 	if c.knock() || c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
-		t.Fatalf("%v; %v, %d joined", c.dial.State(), l.account(), l.count(metrics.Joined))
+		t.Fatalf("%v; %v, %d joined", c.dial.State(), l.tally(), l.count(metrics.Joined))
 	}
 	b.leave()
 	l.tick()
@@ -265,7 +266,7 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.post.Reset()
 	l.tick()
 	if l.count(metrics.Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 || l.refused(netcode.DropReqConnected) != 1 {
-		t.Errorf("%d joined; %v", l.count(metrics.Joined), l.account())
+		t.Errorf("%d joined; %v", l.count(metrics.Joined), l.tally())
 	}
 	c.hear()
 	c.ready()
@@ -293,7 +294,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	}
 	l.ticks(55) // less than a second since it was heard
 	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.Waiting() != 0 {
-		t.Fatalf("let in beside itself: %v", l.account())
+		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.ask(nil)
@@ -310,7 +311,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	c.send(d) // of the old session
 	l.tick()
 	if l.refused(netcode.DropAuth) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.ready()
 	c.unharmed()
@@ -367,7 +368,7 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 		silent.say()
 		l.tick()
 		if l.refused(netcode.DropUnknown) != 1 {
-			t.Errorf("its late package: %v", l.account())
+			t.Errorf("its late package: %v", l.tally())
 		}
 		quiet.hear()
 		quiet.unharmed()
@@ -396,7 +397,7 @@ func TestClose(t *testing.T) {
 	l.tick()
 	c.hear()
 	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
-		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.account())
+		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
 	}
 	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.gate.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
 		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.gate.Connected())

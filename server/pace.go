@@ -5,10 +5,17 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // bytesPerSecond turns a limit in kilobits a second into bytes; 0 is none in both.
 func bytesPerSecond(kbps int) int { return kbps * 1000 / 8 }
+
+// newBucket returns a full bucket of bytes for a limit in kilobits a second.
+func newBucket(kbps int) ratelimit.Bucket {
+	return ratelimit.New(bytesPerSecond(kbps), 100*time.Millisecond)
+}
 
 // pace takes a guest's wish for fewer snapshots or bytes. It cannot have more than the lobby gives.
 func (g *guest) pace(every uint8, kbps int, l *Lobby) {
@@ -100,7 +107,7 @@ const wordsPerSecond = 4
 func (l *Lobby) wordTo(now time.Duration, g *guest, t tick.Tick) {
 	buf, _ := g.peer.Append(now, l.drafts.next())
 	g.spoke = t
-	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index(), cuts{})
+	l.drafts.commit(len(g.peer.AppendEvents(buf, eventBudget)), g.id.Index(), metrics.SectionEnds{})
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the guest had to do without: it looks at the world by so much

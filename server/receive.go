@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 const receiveBatches = 256
 
 // receive takes in everything that has arrived, and lets go of the guests who are gone.
-func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap) error {
+func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn) error {
 	for _, e := range l.gate.Update(now, unix, &l.post) {
 		l.happened(now, e)
 	}
@@ -31,9 +32,9 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 		if n == 0 || err != nil {
 			return err
 		}
-		lap.enter(metrics.StageOpen)
+		l.timer.Enter(metrics.StageOpen)
 		l.open(now, unix)
-		lap.enter(metrics.StageReceive)
+		l.timer.Enter(metrics.StageReceive)
 		accepted := 0
 		for i := range l.opened {
 			if l.take(now, l.opened[i]) {

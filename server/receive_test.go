@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -140,13 +141,13 @@ func TestMalformedDatagrams(t *testing.T) {
 		}
 		datagram := c.make(who)
 		who.received()
-		want, joined := l.account(), l.count(metrics.Joined)
+		want, joined := l.tally(), l.count(metrics.Joined)
 		want.add(nil, 1)
 		want.add(c.why, 1)
 		control.play()
 		who.send(datagram)
 		l.tick()
-		if got := l.account(); got != want || l.count(metrics.Joined) != joined {
+		if got := l.tally(); got != want || l.count(metrics.Joined) != joined {
 			t.Errorf("%d %s: %v\nwant %v", i, c.name, got, want)
 		}
 		if c.from == stranger {
@@ -180,7 +181,7 @@ func TestDatagramTooLong(t *testing.T) {
 	}
 	control.play()
 	l.tick()
-	a := l.account()
+	a := l.tally()
 	if a.refused[netcode.DropReqSize] != 1 || a.refused[netcode.DropUnknown] != 3 || c.received() != nil {
 		t.Errorf("%v", a)
 	}
@@ -202,20 +203,20 @@ func TestReplayedPackages(t *testing.T) {
 	c.send(c.seal(pack))
 	l.tick()
 	if l.refused(netcode.DropReplay) != 2 || l.dropped(wire.DropDuplicate) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(70)
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
 	if l.dropped(wire.DropStale) != 1 || l.dropped(wire.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(1100)
 	c.send(old)
 	l.tick()
 	if l.refused(netcode.DropTooOld) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	if n := c.inputs(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
 		t.Errorf("commands: %+v", n)
@@ -265,12 +266,12 @@ func TestResync(t *testing.T) {
 	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
 		c.queue(junk)
 	}
-	drops := l.account()
+	drops := l.tally()
 	drops.add(nil, 1)
 	c.say()
 	l.tick()
-	if l.count(metrics.Resyncs) != 1 || l.account() != drops {
-		t.Errorf("%d resyncs, %v", l.count(metrics.Resyncs), l.account())
+	if l.count(metrics.Resyncs) != 1 || l.tally() != drops {
+		t.Errorf("%d resyncs, %v", l.count(metrics.Resyncs), l.tally())
 	}
 	other.hear()
 	other.unharmed()

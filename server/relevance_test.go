@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -212,7 +213,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		b := newTable(t, 12, Config{Players: 16, Relevance: r})
 		rng := rand.New(rand.NewPCG(36, uint64(r)))
-		gone := map[ecs.NetID]bool{}
+		gone := map[netid.ID]bool{}
 		b.play(1)
 		again := 0
 		for range 25 {

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // TestThreat35LivePage: who may not see the live page, or asks from another site, is refused and counted; the page may load from its own

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -29,12 +30,12 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
-			want, acked := l.account(), c.guest().acked
+			want, acked := l.tally(), c.guest().acked
 			want.add([]error{wire.DropSection, wire.DropSection, wire.DropCommands}[i], 1) // what follows commands is theirs
 			c.hear()
 			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
-			if got := l.account(); got != want || c.guest().acked < acked {
+			if got := l.tally(); got != want || c.guest().acked < acked {
 				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
 			}
 		}
@@ -49,14 +50,14 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		c.say(order...)
 		l.tick()
 		if l.dropped(why) != before+1 {
-			t.Errorf("%d: sections out of order: %v", i, l.account())
+			t.Errorf("%d: sections out of order: %v", i, l.tally())
 		}
 	}
 	c.hear()
 	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
 	if l.dropped(wire.DropFragment) != 1 {
-		t.Errorf("a fragment: %v", l.account())
+		t.Errorf("a fragment: %v", l.tally())
 	}
 	c.queue([]byte{sim.AskResync})
 	c.unharmed()

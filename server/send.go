@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -21,28 +22,26 @@ const eventBudget = session.MaxEventSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
-func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(metrics.StageSnapshot)
+func (l *Lobby) send(now time.Duration, conn netio.Conn) error {
+	l.timer.Enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
 	}
 	l.tell(now)
-	l.tellRound()
+	l.tellRound(now)
 	l.supply(now)
 	l.showCams(now)
 	t := l.match.Tick()
-	marked := false // as metrics.StageDelta
 	for _, slot := range l.live {
 		g := &l.guests[slot]
-		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(max(l.batch, 1)) { // once a second, whatever ticks a batch skips
+		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
 			l.survey(g, t)
 			l.tally(g)
 		}
 		if l.drafts.full() {
-			if err := l.deliver(now, conn, lap); err != nil {
+			if err := l.deliver(now, conn); err != nil {
 				return err
 			}
-			marked = false
 		}
 		if !g.ready {
 			l.greet(now, g)
@@ -54,22 +53,18 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.introduce(now, g)
 		g.resync(l, t)
 		g.turn(t, l)
-		l.fresh.snapshots++
+		l.account.pending.Snapshots++
 		g.tracker.Advance(t)
 		g.shown.Begin(t)
 		g.sum(l)
 		from := l.drafts.len()
-		if !marked {
-			l.enter(metrics.StageDelta)
-			marked = true
-		}
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
-				if err := l.deliver(now, conn, lap); err != nil {
+				if err := l.deliver(now, conn); err != nil {
 					return err
 				}
-				from, marked = 0, false
+				from = 0
 			}
 			l.draft(now, g, t, first)
 		}
@@ -80,7 +75,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	if err := l.mail(now, conn); err != nil {
 		return err
 	}
-	err := l.deliver(now, conn, lap)
+	err := l.deliver(now, conn)
 	l.weighed()
 	return err
 }
@@ -91,17 +86,17 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	buf, seq := g.peer.Append(now, l.drafts.next())
 	g.opens(seq)
 	buf = g.peer.AppendEvents(buf, eventBudget)
-	cut := cuts{events: uint16(len(buf)), first: first}
+	ends := metrics.SectionEnds{Reliable: uint16(len(buf)), First: first}
 	buf = append(buf, byte(wire.SectionSnapshot))
 	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
 	buf = head.Append(buf)
-	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
+	ends.Head, ends.Owner = uint16(len(buf)), uint16(len(buf))
 	if first {
 		var self ghost.Self
 		self.Tell(l.match, g.id)
 		ghost.OwnerRow(l.ownerRow[:], &self)
 		buf = g.owner.Append(buf, t, l.ownerRow[:])
-		cut.owner = uint16(len(buf))
+		ends.Owner = uint16(len(buf))
 		l.plan(g, t, l.thingRoom(now, g, len(buf)))
 	}
 	room := wire.MaxPackage - len(buf)
@@ -111,15 +106,15 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
 	g.things.saved = max(0, g.things.saved-(len(buf)-before))
-	cut.things = uint16(len(buf))
+	ends.Objects = uint16(len(buf))
 	if head.Things {
-		cut.thingsHead = uint16(head.ThingsHead())
+		ends.ObjectHead = uint16(head.ThingsHead())
 	}
 	if first {
 		l.choose(now, g, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
-	cut.rows = uint16(len(buf))
+	ends.Rows = uint16(len(buf))
 	if g.checked {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
@@ -130,7 +125,7 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	}
 	g.shown.Sent(seq, group, count, whole)
 	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), g.id.Index(), cut)
+	l.drafts.commit(len(buf), g.id.Index(), ends)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
@@ -162,8 +157,8 @@ func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
 func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
 	if l.gate.Send(now, client, pack, &l.post) == nil {
 		_, sealed := l.post.At(l.post.Len() - 1)
-		if !l.unobserved {
-			l.ledger.pack(pack, sealed)
+		if !l.timer.Off {
+			l.account.bandwidth.AddPacket(pack, sealed)
 		}
 	}
 }
@@ -211,7 +206,7 @@ func (l *Lobby) queue(g *guest, e sim.Event) {
 // tally adds a guest's new input counts to the tick's. It is called once a second, as no commands may come, and before a guest or its
 // match goes: a look into 500 inboxes in every tick would be a percent of it.
 func (l *Lobby) tally(g *guest) {
-	if l.unobserved {
+	if l.timer.Off {
 		return
 	}
 	if inbox := l.match.Inbox(g.id); inbox != nil {
@@ -221,23 +216,15 @@ func (l *Lobby) tally(g *guest) {
 
 // tallyOf is tally where the inbox is at hand anyway: when commands come.
 func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
-	if l.unobserved {
+	if l.timer.Off {
 		return
 	}
-	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs
-	n.Used += c.Used - was.Used
-	n.Missing += c.Missing - was.Missing
-	n.Duplicate += c.Duplicate - was.Duplicate
-	n.Stale += c.Stale - was.Stale
-	n.Future += c.Future - was.Future
-	n.Conflict += c.Conflict - was.Conflict
-	n.Clamped += c.Clamped - was.Clamped
-	*was = *c
+	l.account.pending.AddInputs(&inbox.Count, &g.inputs)
 }
 
 // deliver seals the drafts and sends them.
-func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(metrics.StageSeal)
+func (l *Lobby) deliver(now time.Duration, conn netio.Conn) error {
+	l.timer.Enter(metrics.StageSeal)
 	for i := range l.drafts.len() {
 		slot, pack := l.drafts.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
@@ -251,16 +238,16 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 		}
 		g.bucket.Take(now, len(sealed))
 		g.traffic.down += uint64(len(sealed))
-		if !l.unobserved {
-			l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
-			l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
+		if !l.timer.Off {
+			l.account.bandwidth.AddSnapshot(pack, sealed, &l.drafts.ends[i], l.encoders(g))
+			l.weigh(slot, len(sealed), l.drafts.ends[i].First)
 		}
 		l.commit(len(sealed), g.addr)
 	}
 	l.drafts.reset()
-	lap.enter(metrics.StageSend)
+	l.timer.Enter(metrics.StageSend)
 	err := l.flush(conn)
-	lap.enter(metrics.StageSnapshot)
+	l.timer.Enter(metrics.StageSnapshot)
 	return err
 }
 
@@ -268,8 +255,8 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
 	for i := range l.post.Len() {
 		to, data := l.post.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !l.unobserved { // that is accounted for by send
-			l.ledger.session(data)
+		if netcode.KindOf(data) != netcode.KindPayload && !l.timer.Off { // that is accounted for by send
+			l.account.bandwidth.AddSession(data)
 		}
 		if client, ok := l.gate.At(to); ok {
 			if g := l.guestOf(client); g != nil {

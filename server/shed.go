@@ -4,15 +4,17 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
-// SetLoadLevel puts the lobby on a rung from its next tick on.
+// SetLoadLevel sets what the lobby leaves out from its next tick on.
 func (l *Lobby) SetLoadLevel(level overload.Level) {
 	was := l.loadLevel
-	l.loadLevel = s
-	l.gate.Freeze(s >= overload.NoNewPlayers)
-	if s.Tempo() != was.Tempo() {
-		l.queueAll(wire.AppendTempo(l.event[:0], s.Tempo()))
+	l.loadLevel = level
+	l.gate.Freeze(level >= overload.NoNewPlayers)
+	if level.Timescale() != was.Timescale() {
+		l.queueAll(wire.AppendTempo(l.event[:0], level.Timescale()))
 	}
 }
 
@@ -43,4 +45,3 @@ func (l *Lobby) sketch(g *guest, see []uint64) {
 }
 
 var _ [snapshot.GroupRows - 64/detailTurns]struct{} // sketch is about such groups
-

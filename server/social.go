@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/idle"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -232,7 +233,7 @@ func (s *seat) pay(now time.Duration, g *guest, bytes int) {
 }
 
 // name tells a guest who is in a slot, if it does not know yet: before what that player says.
-func (l *Lobby) name(now time.Duration, g *guest, id ecs.NetID) {
+func (l *Lobby) name(now time.Duration, g *guest, id netid.ID) {
 	s, slot := &l.social, id.Index()
 	seat, mine := &s.seats[g.id.Index()], s.owes(g.id.Index())
 	if id == 0 || mine[slot>>6]>>(slot&63)&1 == 0 {
@@ -243,7 +244,7 @@ func (l *Lobby) name(now time.Duration, g *guest, id ecs.NetID) {
 }
 
 // present tells a guest who two players are before it hears what happened to them, unless its queue is full of other things.
-func (l *Lobby) present(now time.Duration, g *guest, a, b ecs.NetID) {
+func (l *Lobby) present(now time.Duration, g *guest, a, b netid.ID) {
 	if l.social.seats[g.id.Index()].owes > 0 && g.peer.Queued() < chatQueue {
 		l.name(now, g, a)
 		l.name(now, g, b)

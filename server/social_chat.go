@@ -3,9 +3,10 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Lines to everybody: so many at once, and then so many a second, from all players together. What one line costs grows with the lobby,
@@ -94,8 +95,8 @@ func (l *Lobby) convey(now time.Duration, c wire.Chat, to []int32) {
 			l.Stats.Count[metrics.ChatUndelivered].Inc()
 			continue
 		}
-		l.name(now, g, ecs.NetID(c.From))
-		l.name(now, g, ecs.NetID(c.To))
+		l.name(now, g, netid.ID(c.From))
+		l.name(now, g, netid.ID(c.To))
 		if g.peer.Queue(event) != nil || more && g.peer.Queue(append(append(l.social.row[:0], wire.TagChatRest), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -30,7 +31,7 @@ type desk struct {
 
 // asked is a guest's line.
 type asked struct {
-	id   ecs.NetID
+	id   netid.ID
 	line string
 }
 
@@ -236,7 +237,7 @@ var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody w
 // whom finds the player with a name, whatever the case of its letters, or an id; also one who is away.
 func (l *Lobby) whom(word string) (*guest, error) {
 	slot, ok := l.social.names[fold(word)]
-	if id, err := ecs.ParseNetID(word); !ok && err == nil {
+	if id, err := netid.Parse(word); !ok && err == nil {
 		slot = int32(id.Index())
 		ok = int(slot) < len(l.guests) && l.guests[slot].id == id && l.match.Vital(id) != nil
 	}
@@ -269,7 +270,7 @@ func (l *Lobby) kick(call *console.Call) error {
 
 // sayWhy is why: both by name or id.
 func (l *Lobby) sayWhy(call *console.Call) error {
-	var ids [2]ecs.NetID
+	var ids [2]netid.ID
 	for i, word := range call.Args {
 		if r, err := ParseThingRef(word); i == 1 && err == nil {
 			v := l.ExplainThing(ids[0], r)

@@ -12,7 +12,9 @@ import (
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/mode"
 )
 
 // called lets a new caller join under a name.
@@ -250,6 +252,46 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		}
 	}
 	ann.unharmed()
+}
+
+// The time of a line counts from the start of the round, and from the change of the map.
+func TestChatTimeCountsFromTheRound(t *testing.T) {
+	game := sim.DefaultGame()
+	game.Mode.MinPlayers, game.Mode.PrematchMillis, game.Mode.RoundMillis = 1, 3000, 60_000
+	l := newLab(t, Config{Rules: sim.Rules{Game: game}})
+	ann := l.called("Ann")
+	seconds := func() uint32 {
+		t.Helper()
+		ann.events = ann.events[:1]
+		l.lobby.Announce(l.now, "now")
+		l.settle(5)
+		for _, e := range ann.events[1:] {
+			if e[0] == wire.TagChat {
+				m, _, err := wire.ParseChat(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m.Seconds
+			}
+		}
+		t.Fatal("no line came")
+		return 0
+	}
+	for l.lobby.match.Mode().Phase != mode.Active {
+		l.settle(1)
+	}
+	began := l.now
+	l.settle(5 * 60)
+	if n, want := seconds(), uint32((l.now-began)/time.Second); n != want {
+		t.Errorf("a line %v after the start of the round, which was at %v, says %d s", l.now-began, began, n)
+	}
+	if err := l.lobby.Change(l.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := l.lobby.social.room.Announce(l.now+2*time.Second, nil, "now", nil)
+	if m.Seconds != 2 {
+		t.Errorf("a line 2 s after a change of the map says %d s", m.Seconds)
+	}
 }
 
 // A flood of lines, and of halves of them, harms nobody: the sender is told once, others hear what the limit lets pass, and what it

@@ -1,9 +1,13 @@
 package server
 
 import (
+	"time"
+
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/mode"
 )
 
 // round is what was last told of how the round stands. It is told at once when a phase or a point is over. Scores and who stands in a
@@ -18,10 +22,14 @@ const (
 )
 
 // tellRound queues the tick's announcements with all who are in, and how the round stands if that is due.
-func (l *Lobby) tellRound() {
+func (l *Lobby) tellRound(now time.Duration) {
 	t := l.match.Tick()
 	for i := range l.match.Outcome().Announcements {
-		if a := &l.match.Outcome().Announcements[i]; sim.IsNews(a.What) {
+		a := &l.match.Outcome().Announcements[i]
+		if a.What == mode.RoundBegan {
+			l.social.room.Round(now)
+		}
+		if sim.IsNews(a.What) {
 			n := sim.NewsOf(t, a)
 			l.queueAll(n.Append(l.event[:0]))
 		}
@@ -59,8 +67,8 @@ func (l *Lobby) queueAll(event []byte) {
 
 // situate tells a guest that is just in how the round stands.
 func (l *Lobby) situate(g *guest) {
-	if l.loadLevel.Tempo() != wire.FullTempo {
-		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.loadLevel.Tempo())) // a guest that is just in has said little
+	if l.loadLevel.Timescale() != wire.FullTempo {
+		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.loadLevel.Timescale())) // a guest that is just in has said little
 	}
 	s := l.match.Standing()
 	if g.peer.Queue(s.Append(l.event[:0])) != nil {

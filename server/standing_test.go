@@ -47,7 +47,7 @@ func TestRoundAllocatesNothing(t *testing.T) {
 	if s := l.lobby.match.Standing(); !new(round).due(&s, 60) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() { l.lobby.round = round{}; l.lobby.tellRound() }); n != 0 {
+	if n := testing.AllocsPerRun(40, func() { l.lobby.round = round{}; l.lobby.tellRound(0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

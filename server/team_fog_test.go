@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // One's own team is always told, or like everybody else: who is out of range of one is not.
@@ -17,7 +17,7 @@ func TestTeamFog(t *testing.T) {
 		for _, p := range b.players {
 			me := b.lobby.match.Vital(p.ID())
 			for slot, pose := range b.lobby.match.Poses() {
-				v := b.lobby.match.Vital(ecs.NetID(pose.ID))
+				v := b.lobby.match.Vital(netid.ID(pose.ID))
 				if v == nil || v.Team != me.Team || slot == p.ID().Index() {
 					continue
 				}
@@ -31,7 +31,7 @@ func TestTeamFog(t *testing.T) {
 					told++
 				}
 				if want := in || !fog; ok != want {
-					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), ecs.NetID(pose.ID), ok)
+					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), netid.ID(pose.ID), ok)
 				}
 				g := &b.lobby.guests[p.ID().Index()]
 				if why := b.lobby.why(g, b.lobby.frames.At(g.sent), slot); (why == WhyTold) != ok || !ok && why != WhyRange {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a

@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -144,7 +146,7 @@ func (b *table) thingsAgree() (rows int) {
 
 // patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
 type patient struct {
-	who        []ecs.NetID
+	who        []netid.ID
 	last, seen []map[int]uint16 // by guest's slot, by slot
 	longest    int              // intervals that a row in sight has waited
 	blocks     int              // snapshots in blocks,
@@ -153,7 +155,7 @@ type patient struct {
 }
 
 func newPatient(guests int) *patient {
-	p := &patient{who: make([]ecs.NetID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+	p := &patient{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
 	return p
 }
 

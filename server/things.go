@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/object"
@@ -43,8 +44,8 @@ type things struct {
 
 // berth is a slot of the plane and what is in it.
 type berth struct {
-	of     ecs.NetID // the match's id
-	id     ecs.NetID // the plane's: the slot and a generation
+	of     netid.ID // the match's id
+	id     netid.ID // the plane's: the slot and a generation
 	kind   ghost.Kind
 	index  uint8 // of a flight among its owner's of that tick
 	told   tick.Tick
@@ -182,11 +183,11 @@ func (w *things) furnish(ports, zones, barrels, cubes int) {
 }
 
 // sit gives a slot away.
-func (w *things) sit(slot int, k ghost.Kind, of ecs.NetID) *berth {
+func (w *things) sit(slot int, k ghost.Kind, of netid.ID) *berth {
 	c := &w.berths[slot]
 	w.used[slot>>6] |= 1 << (slot & 63)
 	gen := c.id.Generation() + 1
-	*c = berth{of: of, id: ecs.MakeNetID(slot, max(gen, 1)), kind: k}
+	*c = berth{of: of, id: netid.Make(slot, max(gen, 1)), kind: k}
 	return c
 }
 
@@ -248,7 +249,7 @@ func (w *things) grenades(f *snapshot.Frame, all []object.Grenade) {
 }
 
 // find is the slot of a flight with an id and its index in the match's list, a fresh one if it has none; nil if all are taken.
-func (w *things) find(list int, of ecs.NetID, index int, k ghost.Kind) (slot int, c *berth) {
+func (w *things) find(list int, of netid.ID, index int, k ghost.Kind) (slot int, c *berth) {
 	at := w.flies[list]
 	for len(at) <= index {
 		at = append(at, -1)

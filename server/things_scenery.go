@@ -1,9 +1,9 @@
 package server
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/sight"
@@ -16,7 +16,7 @@ type scenery struct {
 	spare spare        // for those who have not looked yet
 	at    tick.Tick    // of the grid
 	now   tick.Tick    // of the columns
-	ids   []ecs.NetID
+	ids   []netid.ID
 	pos   []geom.Vec3
 	x, z  []float32
 	team  []uint8
@@ -41,7 +41,7 @@ func newScenery(c *Config, slots int) scenery {
 	}
 	g := interest.NewGrid(cfg)
 	n := g.Words()
-	d := scenery{grid: g, walls: walls, ids: make([]ecs.NetID, slots), pos: make([]geom.Vec3, slots), x: make([]float32, slots), z: make([]float32, slots),
+	d := scenery{grid: g, walls: walls, ids: make([]netid.ID, slots), pos: make([]geom.Vec3, slots), x: make([]float32, slots), z: make([]float32, slots),
 		team: make([]uint8, slots), open: make([]uint64, n), none: make([]uint64, n), heads: make([]int16, c.Players), next: make([]int16, slots),
 		see: make([]uint64, n), wide: make([]uint64, n), cost: make([]uint16, n*64), pick: make([]uint64, n), said: make([]uint64, 0, n+1)}
 	d.warm(c.Players)
@@ -86,7 +86,7 @@ func (d *scenery) put(slot int, c *berth, o *ghost.Thing, pos geom.Vec3) {
 	if c.kind == ghost.Teleporter || c.kind == ghost.Zone {
 		d.open[slot>>6] |= bit
 	}
-	if owner := ecs.NetID(o.Owner).Index(); c.kind.Flies() && owner < len(d.heads) {
+	if owner := netid.ID(o.Owner).Index(); c.kind.Flies() && owner < len(d.heads) {
 		d.next[slot] = d.heads[owner]
 		d.heads[owner] = int16(slot)
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -66,14 +66,14 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	slots, fixed := ghost.ThingSlots(1), w.fixed
 	o := m.Objects()
 	for i := range 400 {
-		o.Projectiles = append(o.Projectiles, object.Launch(ecs.MakeNetID(sim.FirstProjectile+i, 1), object.Flight{
-			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: ecs.MakeNetID(0, 1), Type: 2}, tick.View{}))
+		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Flight{
+			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
 	}
 	next()
 	if want := uint64(fixed + 400 - slots); w.untold != want || w.frame.ID(slots-1) == 0 {
 		t.Fatalf("%d flights have no slot, want %d", w.untold, want)
 	}
-	before := map[ecs.NetID]ecs.NetID{} // of the plane: the match's
+	before := map[netid.ID]netid.ID{} // of the plane: the match's
 	for i := range w.berths {
 		before[w.berths[i].id] = w.berths[i].of
 	}
@@ -83,7 +83,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	if w.untold != uint64(max(0, fixed+300-slots)) {
 		t.Errorf("%d flights have no slot", w.untold)
 	}
-	told := map[ecs.NetID]bool{}
+	told := map[netid.ID]bool{}
 	for i := range w.berths {
 		c := &w.berths[i]
 		if told[c.of] && c.of != 0 {

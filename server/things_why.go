@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -47,12 +47,12 @@ func ParseThingRef(s string) (r ThingRef, err error) {
 }
 
 // ExplainThing is Explain for what is no player. Call it between ticks.
-func (l *Lobby) ExplainThing(client ecs.NetID, r ThingRef) Verdict {
+func (l *Lobby) ExplainThing(client netid.ID, r ThingRef) Verdict {
 	return l.explainThing(client, r, l.things.slotOf(r))
 }
 
 // explainThing is ExplainThing where it is known which slot the thing is told in, -1 for none.
-func (l *Lobby) explainThing(client ecs.NetID, r ThingRef, slot int) Verdict {
+func (l *Lobby) explainThing(client netid.ID, r ThingRef, slot int) Verdict {
 	v := Verdict{Client: uint32(client), Thing: r.String(), Slot: -1}
 	if r.Kind.Flies() {
 		v.Entity = r.N
@@ -81,7 +81,7 @@ func (l *Lobby) explainThing(client ecs.NetID, r ThingRef, slot int) Verdict {
 
 // ExplainAll appends the verdicts about all players and things that there are, for one client, to dst; one alone if the client gets no
 // snapshots. Call it between ticks.
-func (l *Lobby) ExplainAll(dst []Verdict, client ecs.NetID) []Verdict {
+func (l *Lobby) ExplainAll(dst []Verdict, client netid.ID) []Verdict {
 	if _, why := l.whose(client); why != WhyTold {
 		return append(dst, Verdict{Client: uint32(client), Slot: -1, Why: why, Text: why.Text()})
 	}
@@ -139,7 +139,7 @@ func (l *Lobby) flies(r ThingRef) bool {
 }
 
 // refOf is the thing that a net id of a flight stands for; false for those of others.
-func refOf(id ecs.NetID) (r ThingRef, ok bool) {
+func refOf(id netid.ID) (r ThingRef, ok bool) {
 	switch n := id.Index(); {
 	case n >= sim.FirstGrenade:
 		return ThingRef{ghost.Grenade, uint32(id)}, true
@@ -201,7 +201,7 @@ func (l *Lobby) seesThing(g *guest, f *snapshot.Frame, slot int) bool {
 		if k := w.berths[slot].kind; k == ghost.Teleporter || k == ghost.Zone {
 			return true
 		}
-	} else if ecs.NetID(o.Owner) == g.id {
+	} else if netid.ID(o.Owner) == g.id {
 		return true
 	}
 	return h.eyes != nil && h.eyes.Seen()[slot>>6]>>(slot&63)&1 != 0
@@ -243,7 +243,7 @@ func (l *Lobby) lookUntoldThings(g *guest, t tick.Tick) {
 	f := l.things.frames.At(t)
 	for slot := range l.things.berths {
 		if f.ID(slot) != 0 {
-			l.ledger.now.Things[l.things.berths[slot].kind][l.whyThing(g, f, slot)]++
+			l.account.replication.Objects[l.things.berths[slot].kind][l.whyThing(g, f, slot)]++
 		}
 	}
 }

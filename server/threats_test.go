@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -73,7 +74,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 		snapshots += control.play() // behind the flood
 		l.tick()
 	}
-	a := l.account()
+	a := l.tally()
 	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.gate.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
@@ -99,7 +100,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	l.tick()
 	d.hear()
 	if d.dial.State() != netcode.Connected {
-		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.account())
+		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.tally())
 	}
 	last.unharmed()
 	control.hear()
@@ -137,7 +138,7 @@ func TestThreat08Deferred(t *testing.T) {
 		stranger.hear()
 	}
 	if known.dial.State() != netcode.Connected || l.refused(netcode.DropReqDeferred) == 0 {
-		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.account())
+		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.tally())
 	}
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used", ticks, n)
@@ -209,7 +210,7 @@ func TestThreat09Amplification(t *testing.T) {
 	l.tick()
 	check(denied, sent, false)
 	if l.refused(netcode.DropFull) != 20 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -247,7 +248,7 @@ func TestThreat11Full(t *testing.T) {
 	}
 	bad.silent()
 	if l.refused(netcode.DropFull) != 1 || l.refused(netcode.DropReqToken) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
 }
@@ -262,7 +263,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 		who.send(token[0])
 		l.tick()
 		if who.silent(); l.refused(netcode.DropReqClient) != uint64(i+1) {
-			t.Errorf("%v", l.account())
+			t.Errorf("%v", l.tally())
 		}
 	}
 	other := l.requests(77, 1, nil)[0] // recorded on its way and sent again from elsewhere
@@ -276,7 +277,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 	thief2.send(other)
 	l.tick()
 	if thief2.silent(); l.refused(netcode.DropReqTokenUsed) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
 	if l.count(metrics.Takeovers) != 0 {
@@ -299,7 +300,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.play()
 	l.tick()
 	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.inputs().Accepted != before.Accepted {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.send(d) // what an attacker has sent elsewhere is still good from here
 	control.play()
@@ -349,7 +350,7 @@ func TestThreat17Rebinding(t *testing.T) {
 		}
 	}
 	if g := roamer.guest(); g.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
-		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
+		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.tally())
 	}
 	l.silence(1, control)
 	plain.move("10.9.3.1:7")
@@ -376,7 +377,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		snapshots += control.play()
 		l.tick()
 	}
-	a, k := l.account(), l.count(metrics.FloodKicked)
+	a, k := l.tally(), l.count(metrics.FloodKicked)
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
@@ -548,7 +549,7 @@ func TestThreat22AssertedState(t *testing.T) {
 	control.play()
 	l.tick()
 	if l.dropped(wire.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
-		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
+		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
 	}
 	control.unharmed()
 }
@@ -750,7 +751,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		l.tick()
 		drops++
 		if n := l.dropped(wire.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
-			t.Errorf("%d: %v", i, l.account())
+			t.Errorf("%d: %v", i, l.tally())
 		}
 		c.received()
 	}
@@ -829,7 +830,7 @@ func TestThreat30Fragments(t *testing.T) {
 		control.play()
 		l.tick()
 		if n++; l.dropped(wire.DropFragment) != uint64(n) {
-			t.Errorf("size %d: %v", size, l.account())
+			t.Errorf("size %d: %v", size, l.tally())
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {

@@ -3,16 +3,18 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // watch is through whose eyes a spectator looks.
 type watch struct {
-	target ecs.NetID // 0: nobody's
-	free   bool      // it wants nobody's
-	owed   bool      // it has not been told
+	target netid.ID // 0: nobody's
+	free   bool     // it wants nobody's
+	owed   bool     // it has not been told
 }
 
 // spectators counts the guests who look on, those who are away included.
@@ -87,13 +89,13 @@ func (l *Lobby) looksAfter() {
 }
 
 // watchable reports whether somebody plays who can be looked through.
-func (l *Lobby) watchable(id ecs.NetID) bool {
+func (l *Lobby) watchable(id netid.ID) bool {
 	v := l.match.Vital(id)
 	return v != nil && !v.Watches
 }
 
 // following is the next player from a slot on, by steps of 1 or -1, or 0 if there is none.
-func (l *Lobby) following(slot, step int) ecs.NetID {
+func (l *Lobby) following(slot, step int) netid.ID {
 	n := len(l.guests)
 	for range n {
 		slot = (slot + step + n) % n
@@ -105,7 +107,7 @@ func (l *Lobby) following(slot, step int) ecs.NetID {
 }
 
 // follow changes whom a spectator looks through. What it saw through other eyes it sees no longer.
-func (l *Lobby) follow(g *guest, id ecs.NetID) {
+func (l *Lobby) follow(g *guest, id netid.ID) {
 	if g.watch.target == id {
 		return
 	}
@@ -130,12 +132,12 @@ func (l *Lobby) watchAs(g *guest, event []byte) bool {
 		g.watch.free = false
 		l.follow(g, l.following(from, -1))
 	case wire.WatchPlayer:
-		if !l.watchable(ecs.NetID(w.Player)) {
+		if !l.watchable(netid.ID(w.Player)) {
 			l.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		g.watch.free = false
-		l.follow(g, ecs.NetID(w.Player))
+		l.follow(g, netid.ID(w.Player))
 	case wire.WatchFree:
 		if !l.cfg.SpectateAll {
 			l.Stats.Count[metrics.SpectateRefused].Inc()

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -41,7 +42,7 @@ func TestRow70Spectator(t *testing.T) {
 	if p, ok := b.players[0].Player(s.ID().Index()); !ok || p.Name != "looker" || p.Team >= 0 {
 		t.Errorf("others know it as %+v", p)
 	}
-	seen := map[ecs.NetID]bool{}
+	seen := map[netid.ID]bool{}
 	for range 4 {
 		before, _ := s.Target()
 		seen[before] = true
@@ -63,9 +64,9 @@ func TestRow70Spectator(t *testing.T) {
 		t.Errorf("one back and one on is %v, not %v", back, at)
 	}
 	for i, c := range []struct {
-		ask  ecs.NetID
-		want ecs.NetID
-	}{{b.players[2].ID(), b.players[2].ID()}, {s.ID(), b.players[2].ID()}, {ecs.MakeNetID(0, 77), b.players[2].ID()}, {0, b.players[2].ID()}} {
+		ask  netid.ID
+		want netid.ID
+	}{{b.players[2].ID(), b.players[2].ID()}, {s.ID(), b.players[2].ID()}, {netid.Make(0, 77), b.players[2].ID()}, {0, b.players[2].ID()}} {
 		must0(t, s.Watch(c.ask))
 		b.play(1)
 		if got, _ := s.Target(); got != c.want {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -144,7 +144,7 @@ type Verdict struct {
 
 // Explain says what became of an entity in the newest snapshot to a client, both by net id. ExplainThing says so of what stands about,
 // which has none. Call it between ticks.
-func (l *Lobby) Explain(client, entity ecs.NetID) Verdict {
+func (l *Lobby) Explain(client, entity netid.ID) Verdict {
 	if r, ok := refOf(entity); ok {
 		return l.ExplainThing(client, r)
 	}
@@ -221,7 +221,7 @@ func (v *Verdict) Sentence() string {
 }
 
 // whose finds the guest of a client that gets snapshots; of others it says why there are none.
-func (l *Lobby) whose(client ecs.NetID) (*guest, Why) {
+func (l *Lobby) whose(client netid.ID) (*guest, Why) {
 	slot := client.Index()
 	if client == 0 || slot >= len(l.guests) || l.guests[slot].id != client || l.match.Vital(client) == nil {
 		return nil, WhyNoClient
@@ -292,7 +292,7 @@ func at(f *snapshot.Frame, slot int) (x, z float32) {
 
 // detail adds the numbers behind a verdict.
 func (l *Lobby) detail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
-	v.Acked = uint32(g.tracker.Shown(l.frames, ecs.NetID(v.Entity)))
+	v.Acked = uint32(g.tracker.Shown(l.frames, netid.ID(v.Entity)))
 	if v.Metres = -1; g.eyed >= 0 {
 		ax, az := at(f, int(g.eyed))
 		bx, bz := at(f, slot)
@@ -313,11 +313,11 @@ func (l *Lobby) detail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
 
 // lookUntold counts what became of everybody in the snapshot of tick t that a guest was just sent.
 func (l *Lobby) lookUntold(g *guest, t tick.Tick) {
-	k, f := &l.ledger, l.frames.At(t)
-	k.now.Looked++
+	r, f := &l.account.replication, l.frames.At(t)
+	r.Snapshots++
 	for slot := range f.Slots() {
 		if f.ID(slot) != 0 {
-			k.now.Why[l.why(g, f, slot)]++
+			r.Players[l.why(g, f, slot)]++
 		}
 	}
 	l.lookUntoldThings(g, t)

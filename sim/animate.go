@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -13,7 +13,7 @@ import (
 // from the view is measured from theirs.
 func animate(c *columns) { c.split(len(c.id), animateOf) }
 
-func animateOf(c *columns, p split.Part) {
+func animateOf(c *columns, p parallel.Part) {
 	in := c.scratch.motions[:len(c.id)]
 	for i := p.From; i < p.To; i++ {
 		v := c.vel[i]

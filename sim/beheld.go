@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 )
@@ -75,7 +75,7 @@ func (c *columns) asSeen(i int, shooter, id uint32, list []Beheld, plain []uint6
 	if plain == nil {
 		return c.match.seen == nil || c.witness(i, id)
 	}
-	slot := ecs.NetID(id).Index()
+	slot := netid.ID(id).Index()
 	if plain[slot>>6]>>(slot&63)&1 != 0 {
 		return true
 	}

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -19,7 +19,7 @@ import (
 // fly for longer, and the work for each player should not depend on that.
 type war struct {
 	m    *Match
-	ids  []ecs.NetID
+	ids  []netid.ID
 	cmds []Command
 
 	robot []bool
@@ -29,7 +29,7 @@ type war struct {
 func newWar(t testing.TB, players int, mix bool) *war { return newSharedWar(t, players, mix, nil) }
 
 // newSharedWar is newWar with a runner of systems.
-func newSharedWar(t testing.TB, players int, mix bool, r split.Runner) *war {
+func newSharedWar(t testing.TB, players int, mix bool, r parallel.Runner) *war {
 	g := DefaultGame()
 	for i := range g.Heroes {
 		g.Heroes[i].Health = 10000

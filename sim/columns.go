@@ -5,7 +5,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -34,10 +35,10 @@ type scratch struct {
 	kills   []mode.Kill
 	mode    mode.Output
 	now     columns
-	loop    split.Loop[columns]
-	grain   int                    // least rows of a part
-	deeds   [split.MaxParts][]deed // acts, by part of a loop
-	memory  []ecs.Memory           // of components
+	loop    parallel.Loop[columns]
+	grain   int                       // least rows of a part
+	deeds   [parallel.MaxParts][]deed // acts, by part of a loop
+	memory  []ecs.Memory              // of components
 }
 
 // deed is an action of a tick and the row of who does it.
@@ -60,7 +61,7 @@ func newScratch(slots int) *scratch {
 		motions: make([]anim.Input, slots),
 		rounds:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
 		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
-		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]ecs.NetID, 0, slots)},
+		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots)},
 	}
 	s.deeds[0] = make([]deed, 0, slots)
 	return s
@@ -75,7 +76,7 @@ type columns struct {
 
 // rows are the components of all players. With nobody in the match, or between ticks, every column is empty.
 type rows struct {
-	id      []ecs.NetID
+	id      []netid.ID
 	pos     []geom.Vec3
 	vel     []geom.Vec3
 	state   []move.State

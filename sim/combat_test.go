@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -187,7 +187,7 @@ func TestDeathAndRespawn(t *testing.T) {
 // A new player goes to the smaller team; who leaves is not counted any more.
 func TestTeamsAreBalanced(t *testing.T) {
 	m := New(16, Rules{Seed: 4}, plain(t))
-	var ids []ecs.NetID
+	var ids []netid.ID
 	for i := range 16 {
 		ids = append(ids, m.Join())
 		if i%3 == 2 {
@@ -207,7 +207,7 @@ func TestTeamsAreBalanced(t *testing.T) {
 	if m.Join() != 0 {
 		t.Error("a seventeenth came in")
 	}
-	var stay []ecs.NetID
+	var stay []netid.ID
 	for _, id := range ids { // all but one of team 0 leave
 		if m.Vital(id).Team == 1 || len(stay) == 0 {
 			stay = append(stay, id)
@@ -238,7 +238,7 @@ func TestTeamsAreBalanced(t *testing.T) {
 // An id that left names nobody again, and the next in its slot has another generation.
 func TestIdentities(t *testing.T) {
 	m := New(2, Rules{}, plain(t))
-	seen, other := map[ecs.NetID]bool{}, m.Join()
+	seen, other := map[netid.ID]bool{}, m.Join()
 	for i := range 200 {
 		id := m.Join()
 		if id == 0 || seen[id] || id == other {

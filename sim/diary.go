@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 )
@@ -43,19 +43,19 @@ func (k ActKind) String() string {
 // Act is one of them.
 type Act struct {
 	Kind  ActKind
-	ID    ecs.NetID
+	ID    netid.ID
 	Value int32
 }
 
 // Taken is a player's own command for a tick.
 type Taken struct {
-	ID      ecs.NetID
+	ID      netid.ID
 	Command Command
 }
 
 // Known is what the server knew of a player's connection. Last is 0: the match knows it.
 type Known struct {
-	ID ecs.NetID
+	ID netid.ID
 	lagcomp.Knowledge
 }
 
@@ -89,7 +89,7 @@ func (d *Diary) open() {
 }
 
 // did notes an act.
-func (m *Match) did(k ActKind, id ecs.NetID, value int32) {
+func (m *Match) did(k ActKind, id netid.ID, value int32) {
 	if d := m.diary; d != nil {
 		d.open()
 		d.Acts = append(d.Acts, Act{k, id, value})
@@ -168,7 +168,7 @@ func (m *Match) Replay(d *Diary) error {
 }
 
 // comes brings somebody in again, in the slot that it had: JoinAt may have chosen that.
-func (m *Match) comes(id ecs.NetID, as entry) ecs.NetID {
+func (m *Match) comes(id netid.ID, as entry) netid.ID {
 	if id == 0 {
 		return m.reserve(as) // nobody, if the match is full as it was
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
@@ -99,9 +99,9 @@ type Event struct {
 	Part   rig.Part // of a round: what it hit; NoPart of all else
 	Cause  object.Cause
 	Tick   tick.Tick
-	Actor  ecs.NetID // who did it; 0: the world
-	Victim ecs.NetID // to whom
-	Amount uint16    // EventHit: damage; EventKill: the actor's team's score after it
+	Actor  netid.ID // who did it; 0: the world
+	Victim netid.ID // to whom
+	Amount uint16   // EventHit: damage; EventKill: the actor's team's score after it
 }
 
 // eventBytes is the size of an event on the wire:
@@ -132,7 +132,7 @@ func ParseEvent(src []byte) (Event, error) {
 		Cause:  object.Cause(src[1] >> 4),
 		Amount: binary.LittleEndian.Uint16(src[2:]),
 		Tick:   tick.Tick(binary.LittleEndian.Uint32(src[4:])),
-		Actor:  ecs.NetID(binary.LittleEndian.Uint32(src[8:])),
-		Victim: ecs.NetID(binary.LittleEndian.Uint32(src[12:])),
+		Actor:  netid.ID(binary.LittleEndian.Uint32(src[8:])),
+		Victim: netid.ID(binary.LittleEndian.Uint32(src[12:])),
 	}, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
@@ -17,8 +17,8 @@ func TestEventRoundTrip(t *testing.T) {
 		e := Event{
 			Kind: rapid.SampledFrom([]EventKind{EventHit, EventKill}).Draw(t, "kind"), Part: rig.Part(rapid.Uint8Range(0, 15).Draw(t, "part")),
 			Cause: object.Cause(rapid.Uint8Range(0, 15).Draw(t, "cause")),
-			Tick:  tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: ecs.NetID(rapid.Uint32().Draw(t, "actor")),
-			Victim: ecs.NetID(rapid.Uint32().Draw(t, "victim")), Amount: rapid.Uint16().Draw(t, "amount"),
+			Tick:  tick.Tick(rapid.Uint32().Draw(t, "tick")), Actor: netid.ID(rapid.Uint32().Draw(t, "actor")),
+			Victim: netid.ID(rapid.Uint32().Draw(t, "victim")), Amount: rapid.Uint16().Draw(t, "amount"),
 		}
 		src := e.Append([]byte("x"))
 		if got, err := ParseEvent(src[1:]); err != nil || got != e || src[0] != 'x' {

@@ -3,9 +3,9 @@ package sim
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -93,7 +93,7 @@ func combat(c *columns) {
 	}
 	o.Hits = append(o.Hits, s.hits[:shots]...)
 	for i := range o.Shots {
-		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = rig.NoPart
+		s.parts[netid.ID(o.Shots[i].Shooter).Index()] = rig.NoPart
 	}
 	for i := range o.Shots {
 		c.strike(&o.Shots[i], &s.hits[i], object.CauseShot)
@@ -104,7 +104,7 @@ func combat(c *columns) {
 }
 
 // obstructOf cuts rounds, of shots and then punches, where something stands.
-func obstructOf(c *columns, p split.Part) {
+func obstructOf(c *columns, p parallel.Part) {
 	o := c.outcome
 	for i := p.From; i < p.To; i++ {
 		if i < len(o.Shots) {
@@ -144,7 +144,7 @@ func (c *columns) obstructed(s *Shot) lagcomp.Sweep {
 // strike notes what a round does to what it hit.
 func (c *columns) strike(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 	d := object.Damage{
-		Victim: ecs.NetID(h.ID), Instigator: ecs.NetID(s.Shooter), Cause: cause, Points: int32(s.Damage),
+		Victim: netid.ID(h.ID), Instigator: netid.ID(s.Shooter), Cause: cause, Points: int32(s.Damage),
 		Impulse: s.Ray.Dir.Scale(s.Impulse),
 	}
 	if h.ID == 0 {

@@ -1,6 +1,8 @@
 package sim
 
-import "github.com/tickrate/tickrate/ecs"
+import (
+	"github.com/tickrate/tickrate/ecs/netid"
+)
 
 // Follow makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
 // that no tick is of both, and none of its ids is one of the other's.
@@ -11,7 +13,7 @@ func (m *Match) Follow(old *Match) {
 
 // JoinAt is Join in the slot with an index, or Watch if watches: for those who come over from another match. It returns 0 if the slot
 // is taken.
-func (m *Match) JoinAt(slot int, watches bool) ecs.NetID {
+func (m *Match) JoinAt(slot int, watches bool) netid.ID {
 	as := entry(0)
 	if watches {
 		as = spectator

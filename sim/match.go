@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -98,9 +99,9 @@ type Shot struct {
 	lagcomp.Sweep
 	Shooter uint32
 	Damage  int16
-	Impulse float32   // m/s
-	Struck  ecs.NetID // the barrel or cube that stopped it, 0: the ground or nothing
-	Wall    bool      // the ground or a wall stopped it, if Struck did not
+	Impulse float32  // m/s
+	Struck  netid.ID // the barrel or cube that stopped it, 0: the ground or nothing
+	Wall    bool     // the ground or a wall stopped it, if Struck did not
 
 	Claimed tick.View     // what its command named
 	Clamp   lagcomp.Clamp // why View is another, if receipts are written
@@ -214,7 +215,7 @@ func (m *Match) Poses() []rig.Pose { return m.poses.of }
 func (m *Match) Acts() []ability.Public { return m.poses.acts }
 
 // Inbox returns the commands that wait for a player, nil for a stale id.
-func (m *Match) Inbox(id ecs.NetID) *Inbox {
+func (m *Match) Inbox(id netid.ID) *Inbox {
 	if m.World.KindOf(id) != m.player {
 		return nil
 	}
@@ -222,10 +223,10 @@ func (m *Match) Inbox(id ecs.NetID) *Inbox {
 }
 
 // Vital returns a player's fortune, nil for an id without a row. It may be used until the next Step.
-func (m *Match) Vital(id ecs.NetID) *Vital { return m.vital.Get(id) }
+func (m *Match) Vital(id netid.ID) *Vital { return m.vital.Get(id) }
 
 // Self returns what a player's owner predicts from, zero for an id without a row.
-func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State, vital Vital) {
+func (m *Match) Self(id netid.ID) (motion move.Motion, abilities ability.State, vital Vital) {
 	if v := m.SelfInto(id, &motion, &abilities); v != nil {
 		vital = *v
 	}
@@ -233,7 +234,7 @@ func (m *Match) Self(id ecs.NetID) (motion move.Motion, abilities ability.State,
 }
 
 // SelfInto is Self into the caller's memory, which it leaves alone for an id without a row; then it returns nil.
-func (m *Match) SelfInto(id ecs.NetID, motion *move.Motion, abilities *ability.State) *Vital {
+func (m *Match) SelfInto(id netid.ID, motion *move.Motion, abilities *ability.State) *Vital {
 	p := m.pos.Get(id)
 	if p == nil {
 		return nil
@@ -245,7 +246,7 @@ func (m *Match) SelfInto(id ecs.NetID, motion *move.Motion, abilities *ability.S
 
 // Know notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
-func (m *Match) Know(id ecs.NetID, k lagcomp.Knowledge) {
+func (m *Match) Know(id netid.ID, k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
 		last := at.Last
 		at.Knowledge = k // and then what is another: what is changed first is copied slowly
@@ -260,25 +261,25 @@ func (m *Match) Witness(seen func(s *lagcomp.Shot, id uint32) bool) { m.seen = s
 
 // Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
 // returns 0 if the match is full.
-func (m *Match) Join() ecs.NetID { return m.reserve(0) }
+func (m *Match) Join() netid.ID { return m.reserve(0) }
 
 // JoinAs is Join as a hero; one that there is not is the first.
-func (m *Match) JoinAs(hero uint8) ecs.NetID { return m.reserve(entry(1 + int(m.Kit().known(hero)))) }
+func (m *Match) JoinAs(hero uint8) netid.ID { return m.reserve(entry(1 + int(m.Kit().known(hero)))) }
 
 // Watch brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
-func (m *Match) Watch() ecs.NetID { return m.reserve(spectator) }
+func (m *Match) Watch() netid.ID { return m.reserve(spectator) }
 
 // entry is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
 type entry uint8
 
 const spectator entry = 255
 
-func (m *Match) reserve(as entry) ecs.NetID {
+func (m *Match) reserve(as entry) netid.ID {
 	return m.seat(m.World.Spawn(m.player), as)
 }
 
 // seat notes how the player who was given an id comes in.
-func (m *Match) seat(id ecs.NetID, as entry) ecs.NetID {
+func (m *Match) seat(id netid.ID, as entry) netid.ID {
 	if id != 0 {
 		m.inboxes.of[id.Index()].reset(m.Tick() + 1)
 		m.places.entries[id.Index()] = as
@@ -289,7 +290,7 @@ func (m *Match) seat(id ecs.NetID, as entry) ecs.NetID {
 
 // AskHero notes that a player wants to be another hero. It becomes one where the mode allows it: at home, in a base of its
 // team, or when it spawns next. False for an unknown player or hero.
-func (m *Match) AskHero(id ecs.NetID, hero uint8) bool {
+func (m *Match) AskHero(id netid.ID, hero uint8) bool {
 	v := m.vital.Get(id)
 	if v == nil || int(hero) >= len(m.Kit().Heroes) {
 		return false
@@ -300,7 +301,7 @@ func (m *Match) AskHero(id ecs.NetID, hero uint8) bool {
 }
 
 // Leave takes a player out at the end of the coming tick; a stale id is ignored.
-func (m *Match) Leave(id ecs.NetID) {
+func (m *Match) Leave(id netid.ID) {
 	v := m.vital.Get(id)
 	if !m.World.Despawn(id) {
 		return
@@ -312,7 +313,7 @@ func (m *Match) Leave(id ecs.NetID) {
 }
 
 // Known is what is known of a player's connection, as Know noted it, and of its last shot.
-func (m *Match) Known(id ecs.NetID) (k lagcomp.Knowledge) {
+func (m *Match) Known(id netid.ID) (k lagcomp.Knowledge) {
 	if at := m.know.Get(id); at != nil {
 		k = at.Knowledge
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -29,7 +30,7 @@ import (
 type script struct {
 	m    *Match
 	seed uint64
-	ids  []ecs.NetID
+	ids  []netid.ID
 }
 
 func newScript(t testing.TB, players int, rules Rules, arenaName string) *script {
@@ -316,51 +317,51 @@ func TestRow06MatchesDoNotInterfere(t *testing.T) {
 func TestHashSeesEverything(t *testing.T) {
 	for i, c := range []struct {
 		name   string
-		change func(m *Match, id ecs.NetID)
+		change func(m *Match, id netid.ID)
 	}{
-		{"nothing", func(*Match, ecs.NetID) {}},
-		{"the tick", func(m *Match, _ ecs.NetID) { ecs.Resource[Clock](m.World).Tick++ }},
-		{"points", func(m *Match, _ ecs.NetID) { m.Mode().Score[1]++ }},
-		{"the phase's time", func(m *Match, _ ecs.NetID) { m.Mode().Left++ }},
-		{"whose turn it is to spawn", func(m *Match, _ ecs.NetID) { m.Mode().Turn[0]++ }},
-		{"a projectile", func(m *Match, _ ecs.NetID) {
+		{"nothing", func(*Match, netid.ID) {}},
+		{"the tick", func(m *Match, _ netid.ID) { ecs.Resource[Clock](m.World).Tick++ }},
+		{"points", func(m *Match, _ netid.ID) { m.Mode().Score[1]++ }},
+		{"the phase's time", func(m *Match, _ netid.ID) { m.Mode().Left++ }},
+		{"whose turn it is to spawn", func(m *Match, _ netid.ID) { m.Mode().Turn[0]++ }},
+		{"a projectile", func(m *Match, _ netid.ID) {
 			m.Objects().Projectiles = append(m.Objects().Projectiles, object.Projectile{})
 		}},
-		{"a grenade", func(m *Match, _ ecs.NetID) { m.Objects().Grenades = append(m.Objects().Grenades, object.Grenade{}) }},
-		{"a teleport that is due", func(m *Match, _ ecs.NetID) { m.Objects().jumps = append(m.Objects().jumps, object.Jump{}) }},
-		{"a blast that waits", func(m *Match, _ ecs.NetID) { m.Scene().Blasts.Add(object.Blast{}) }},
-		{"a barrel", func(m *Match, _ ecs.NetID) { m.Scene().Barrel[0].Health-- }},
-		{"a cube", func(m *Match, _ ecs.NetID) { m.Scene().Cube[0].Rot[0]++ }},
-		{"an area", func(m *Match, _ ecs.NetID) { m.Objects().Areas[0].Next()[0]++ }},
-		{"a teleporter", func(m *Match, _ ecs.NetID) { m.Objects().Ports[0].Effect++ }},
-		{"a zone", func(m *Match, _ ecs.NetID) { m.Objects().Occupied[0][1]++ }},
-		{"the view of the last shot", func(m *Match, id ecs.NetID) { m.know.Get(id).Last++ }},
-		{"hero", func(m *Match, id ecs.NetID) { m.vital.Get(id).Hero++ }},
-		{"hero asked for", func(m *Match, id ecs.NetID) { m.vital.Get(id).Wants++ }},
-		{"life", func(m *Match, id ecs.NetID) { m.vital.Get(id).Life++ }},
-		{"pushes", func(m *Match, id ecs.NetID) { m.vital.Get(id).Pushes++ }},
-		{"watches", func(m *Match, id ecs.NetID) { m.vital.Get(id).Watches = true }},
-		{"died", func(m *Match, id ecs.NetID) { m.vital.Get(id).Died = 9 }},
-		{"members", func(m *Match, _ ecs.NetID) { m.Score().Members[0]++ }},
-		{"position", func(m *Match, id ecs.NetID) { m.pos.Get(id).Z += 1. / 4096 }},
-		{"velocity", func(m *Match, id ecs.NetID) { m.vel.Get(id).Y += 1. / 1024 }},
-		{"loco", func(m *Match, id ecs.NetID) { m.state.Get(id).Loco++ }},
-		{"jumps", func(m *Match, id ecs.NetID) { m.state.Get(id).Jumps++ }},
-		{"since", func(m *Match, id ecs.NetID) { m.state.Get(id).Since++ }},
-		{"held", func(m *Match, id ecs.NetID) { m.state.Get(id).Held++ }},
-		{"yaw", func(m *Match, id ecs.NetID) { m.look.Get(id).Yaw++ }},
-		{"pitch", func(m *Match, id ecs.NetID) { m.look.Get(id).Pitch++ }},
-		{"health", func(m *Match, id ecs.NetID) { m.vital.Get(id).Health-- }},
-		{"team", func(m *Match, id ecs.NetID) { m.vital.Get(id).Team ^= 1 }},
-		{"kills of one", func(m *Match, id ecs.NetID) { m.vital.Get(id).Kills++ }},
-		{"deaths", func(m *Match, id ecs.NetID) { m.vital.Get(id).Deaths++ }},
-		{"respawn", func(m *Match, id ecs.NetID) { m.vital.Get(id).Respawn = 9 }},
-		{"ammo", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[0].Load-- }},
-		{"active", func(m *Match, id ecs.NetID) { m.ability.Get(id).Active ^= 1 }},
-		{"asked", func(m *Match, id ecs.NetID) { m.ability.Get(id).Asked ^= 1 }},
-		{"cool", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[7].Cool-- }},
-		{"cone", func(m *Match, id ecs.NetID) { m.ability.Get(id).Slots[0].Heat++ }},
-		{"who is there", func(m *Match, id ecs.NetID) { m.Leave(id); m.Score().Members[m.vital.Get(id).Team]++; m.World.Flush() }},
+		{"a grenade", func(m *Match, _ netid.ID) { m.Objects().Grenades = append(m.Objects().Grenades, object.Grenade{}) }},
+		{"a teleport that is due", func(m *Match, _ netid.ID) { m.Objects().jumps = append(m.Objects().jumps, object.Jump{}) }},
+		{"a blast that waits", func(m *Match, _ netid.ID) { m.Scene().Blasts.Add(object.Blast{}) }},
+		{"a barrel", func(m *Match, _ netid.ID) { m.Scene().Barrel[0].Health-- }},
+		{"a cube", func(m *Match, _ netid.ID) { m.Scene().Cube[0].Rot[0]++ }},
+		{"an area", func(m *Match, _ netid.ID) { m.Objects().Areas[0].Next()[0]++ }},
+		{"a teleporter", func(m *Match, _ netid.ID) { m.Objects().Ports[0].Effect++ }},
+		{"a zone", func(m *Match, _ netid.ID) { m.Objects().Occupied[0][1]++ }},
+		{"the view of the last shot", func(m *Match, id netid.ID) { m.know.Get(id).Last++ }},
+		{"hero", func(m *Match, id netid.ID) { m.vital.Get(id).Hero++ }},
+		{"hero asked for", func(m *Match, id netid.ID) { m.vital.Get(id).Wants++ }},
+		{"life", func(m *Match, id netid.ID) { m.vital.Get(id).Life++ }},
+		{"pushes", func(m *Match, id netid.ID) { m.vital.Get(id).Pushes++ }},
+		{"watches", func(m *Match, id netid.ID) { m.vital.Get(id).Watches = true }},
+		{"died", func(m *Match, id netid.ID) { m.vital.Get(id).Died = 9 }},
+		{"members", func(m *Match, _ netid.ID) { m.Score().Members[0]++ }},
+		{"position", func(m *Match, id netid.ID) { m.pos.Get(id).Z += 1. / 4096 }},
+		{"velocity", func(m *Match, id netid.ID) { m.vel.Get(id).Y += 1. / 1024 }},
+		{"loco", func(m *Match, id netid.ID) { m.state.Get(id).Loco++ }},
+		{"jumps", func(m *Match, id netid.ID) { m.state.Get(id).Jumps++ }},
+		{"since", func(m *Match, id netid.ID) { m.state.Get(id).Since++ }},
+		{"held", func(m *Match, id netid.ID) { m.state.Get(id).Held++ }},
+		{"yaw", func(m *Match, id netid.ID) { m.look.Get(id).Yaw++ }},
+		{"pitch", func(m *Match, id netid.ID) { m.look.Get(id).Pitch++ }},
+		{"health", func(m *Match, id netid.ID) { m.vital.Get(id).Health-- }},
+		{"team", func(m *Match, id netid.ID) { m.vital.Get(id).Team ^= 1 }},
+		{"kills of one", func(m *Match, id netid.ID) { m.vital.Get(id).Kills++ }},
+		{"deaths", func(m *Match, id netid.ID) { m.vital.Get(id).Deaths++ }},
+		{"respawn", func(m *Match, id netid.ID) { m.vital.Get(id).Respawn = 9 }},
+		{"ammo", func(m *Match, id netid.ID) { m.ability.Get(id).Slots[0].Load-- }},
+		{"active", func(m *Match, id netid.ID) { m.ability.Get(id).Active ^= 1 }},
+		{"asked", func(m *Match, id netid.ID) { m.ability.Get(id).Asked ^= 1 }},
+		{"cool", func(m *Match, id netid.ID) { m.ability.Get(id).Slots[7].Cool-- }},
+		{"cone", func(m *Match, id netid.ID) { m.ability.Get(id).Slots[0].Heat++ }},
+		{"who is there", func(m *Match, id netid.ID) { m.Leave(id); m.Score().Members[m.vital.Get(id).Team]++; m.World.Flush() }},
 	} {
 		m := New(3, Rules{Game: furnished()}, plain(t))
 		id := m.Join()

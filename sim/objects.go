@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/object"
 )
@@ -46,7 +46,7 @@ type pool struct {
 // newPool makes a pool with room for so many before it allocates.
 func newPool(n int) pool { return pool{gen: make([]uint8, 0, n), used: make([]bool, 0, n)} }
 
-func (p *pool) take(first int) ecs.NetID {
+func (p *pool) take(first int) netid.ID {
 	for p.from < len(p.used) && p.used[p.from] {
 		p.from++
 	}
@@ -58,10 +58,10 @@ func (p *pool) take(first int) ecs.NetID {
 	if p.gen[i]++; p.gen[i] == 0 {
 		p.gen[i] = 1
 	}
-	return ecs.MakeNetID(first+i, p.gen[i])
+	return netid.Make(first+i, p.gen[i])
 }
 
-func (p *pool) give(first int, id ecs.NetID) {
+func (p *pool) give(first int, id netid.ID) {
 	i := id.Index() - first
 	p.used[i] = false
 	p.from = min(p.from, i)
@@ -85,11 +85,11 @@ func newObjects(l *Layout, slots int) *Objects {
 func furnish(s *object.Scene, l *Layout) {
 	s.Barrel, s.Cube = s.Barrel[:0], s.Cube[:0]
 	for i, pos := range l.Barrels {
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(ecs.MakeNetID(FirstBarrel+i, 1), pos))
+		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), pos))
 	}
 	s.PlaceBarrels()
 	for i, pos := range l.Cubes {
-		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) ecs.NetID { return ecs.MakeNetID(FirstCube+i, 1) }, nil)[0]
+		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
 		c.Pos = pos
 		s.Cube = append(s.Cube, c)
 	}

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 )
@@ -45,7 +45,7 @@ func (c *columns) receipt(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.
 		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitSomeone, h.ID, h.Bone, 0, h.Distance
 		r.Point, r.Normal = h.Point, h.Normal
 	case first != 0:
-		slot, r.Verdict, r.Subject = int32(ecs.NetID(first).Index()), lagcomp.Unseen, first
+		slot, r.Verdict, r.Subject = int32(netid.ID(first).Index()), lagcomp.Unseen, first
 	case !held(history, w.View):
 		r.Verdict = lagcomp.NoHistory
 	case s.Struck != 0:

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -56,7 +56,7 @@ func TestRow04OrderOfRun(t *testing.T) {
 // before any system sees it, and is out of its team before its row goes.
 func TestRow04BeginningsAndEnds(t *testing.T) {
 	m := newScript(t, 24, Rules{Seed: 44}, "arena-16").m
-	begun, live := map[ecs.NetID]int{}, map[ecs.NetID]bool{}
+	begun, live := map[netid.ID]int{}, map[netid.ID]bool{}
 	draws := uint64(0)
 	roll := func(n uint64) uint64 { draws++; return draw(44, draws, 0) % n }
 	for range 2000 {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -202,7 +202,7 @@ func loadPlayers(m *Match, src []byte) ([]byte, error) {
 		return nil, wrong("bytes of generations", len(src))
 	}
 	generations, src := src[:slots], src[slots:]
-	ids, src, err := parseList[ecs.NetID](src, nil, slots)
+	ids, src, err := parseList[netid.ID](src, nil, slots)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func loadInboxes(m *Match, src []byte) ([]byte, error) {
 }
 
 // ids lists the players by row.
-func (m *Match) ids() (ids []ecs.NetID) {
+func (m *Match) ids() (ids []netid.ID) {
 	c := m.open()
 	ids = append(ids, c.id...)
 	c.close()

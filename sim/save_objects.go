@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/object"
 )
@@ -30,7 +30,7 @@ func (p *pool) parse(src []byte) (rest []byte, err error) {
 }
 
 // owns reports whether a pool is in use by the ids of n rows and by nobody else.
-func (p *pool) owns(first, n int, id func(int) ecs.NetID) bool {
+func (p *pool) owns(first, n int, id func(int) netid.ID) bool {
 	seen := make([]bool, len(p.used))
 	for i := range n {
 		at := id(i).Index() - first
@@ -101,8 +101,8 @@ func (m *Match) soundObjects() error {
 			return wrong("grenade", *g)
 		}
 	}
-	if !o.shells.owns(FirstProjectile, len(o.Projectiles), func(i int) ecs.NetID { return o.Projectiles[i].ID }) ||
-		!o.grenades.owns(FirstGrenade, len(o.Grenades), func(i int) ecs.NetID { return o.Grenades[i].ID }) {
+	if !o.shells.owns(FirstProjectile, len(o.Projectiles), func(i int) netid.ID { return o.Projectiles[i].ID }) ||
+		!o.grenades.owns(FirstGrenade, len(o.Grenades), func(i int) netid.ID { return o.Grenades[i].ID }) {
 		return wrong("ids of what flies", len(o.Projectiles)+len(o.Grenades))
 	}
 	for _, j := range o.jumps {
@@ -168,13 +168,13 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrel), len(s.Cube), len(l.Barrels), len(l.Cubes))
 	}
 	for i := range s.Barrel {
-		whole := s.Cask.NewBarrel(ecs.MakeNetID(FirstBarrel+i, 1), l.Barrels[i])
+		whole := s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
 		if b := &s.Barrel[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
 			return nil, wrong("barrel", *b)
 		}
 	}
 	for i := range s.Cube {
-		if c := &s.Cube[i]; c.ID != ecs.MakeNetID(FirstCube+i, 1) || !c.Sound() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+		if c := &s.Cube[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Sound() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
 			return nil, wrong("cube", *c)
 		}
 	}

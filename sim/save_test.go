@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
@@ -188,7 +188,7 @@ func TestReplayRefuses(t *testing.T) {
 	}{
 		{Diary{Tick: 9}, "a diary of tick 9 after tick 0"},
 		{Diary{Tick: 1, Acts: []Act{{ActJoin, 77, 0}}}, "join of 0.77, 0, cannot be"},
-		{Diary{Tick: 1, Acts: []Act{{ActJoin, ecs.MakeNetID(0, 1), 99}}}, "cannot be"},
+		{Diary{Tick: 1, Acts: []Act{{ActJoin, netid.Make(0, 1), 99}}}, "cannot be"},
 		{Diary{Tick: 1, Acts: []Act{{ActLeave, 257, 0}}}, "leave of 1.1"},
 		{Diary{Tick: 1, Acts: []Act{{Acts, 0, 0}}}, "? of 0.0"},
 		{Diary{Tick: 1, Acts: []Act{{ActRespawn, 0, -5}}}, "respawn"},

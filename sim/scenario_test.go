@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -204,7 +204,7 @@ func TestRow54HeroInBaseOnly(t *testing.T) {
 		s.put(0, c.team, c.at)
 		s.put(1, 1-c.team, c.at.Add(geom.Vec3{Z: 5}))
 		s.step()
-		if s.AskHero(s.ids[0], 2) || s.AskHero(ecs.MakeNetID(9, 1), 0) || !s.AskHero(s.ids[0], Robot) {
+		if s.AskHero(s.ids[0], 2) || s.AskHero(netid.Make(9, 1), 0) || !s.AskHero(s.ids[0], Robot) {
 			t.Fatalf("%d: asking", i)
 		}
 		s.Vital(s.ids[0]).Health = 7

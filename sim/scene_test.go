@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -53,7 +53,7 @@ func deadly(points int16) *Game { return quick(func(g *Game) { rifle(g).Damage =
 // scene is a match whose players stand where a test puts them.
 type scene struct {
 	*Match
-	ids []ecs.NetID
+	ids []netid.ID
 }
 
 func newScene(t testing.TB, players int, rules Rules, a *arena.Arena) *scene {

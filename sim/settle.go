@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -16,7 +16,7 @@ func settle(c *columns) {
 		return
 	}
 	s := c.scratch
-	s.wounds = c.scene.Settle(func(id ecs.NetID) *int16 {
+	s.wounds = c.scene.Settle(func(id netid.ID) *int16 {
 		if row, ok := c.match.World.Row(id); ok {
 			return &c.vital[row].Health
 		}

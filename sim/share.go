@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
 // rowsGrain is the least number of rows of a part of a system's loop. A row takes a system some 30 to 160 ns; to hand a loop
@@ -18,13 +18,13 @@ const roundsGrain = 4
 // Shared are: commands, abilities, move, animate, record (its rows), combat (where each round ends and what it hits), projectiles and
 // grenades (their ways and what they meet). What they bring about is put together in the order of rows, and everything with
 // effects on others is done by the caller alone.
-func (m *Match) Share(r split.Runner) {
+func (m *Match) Share(r parallel.Runner) {
 	s := m.scratch
 	s.loop.Share(r)
 	m.Scene().Share(r)
 	for i := range s.deeds {
 		if r != nil && s.deeds[i] == nil {
-			s.deeds[i] = make([]deed, 0, split.Size(len(s.input), s.grain))
+			s.deeds[i] = make([]deed, 0, parallel.Size(len(s.input), s.grain))
 		}
 	}
 }
@@ -33,6 +33,6 @@ func (m *Match) Share(r split.Runner) {
 func (m *Match) Wake() { m.scratch.loop.Wake() }
 
 // split runs a loop over n rows, whole or in parts, and returns how many those were.
-func (c *columns) split(n int, do func(*columns, split.Part)) (parts int) {
+func (c *columns) split(n int, do func(*columns, parallel.Part)) (parts int) {
 	return c.scratch.loop.Run(c, n, c.scratch.grain, do)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 )
 
 // clock times the systems of a war, tick by tick, so that a busy machine can be left out of the middle of them.
@@ -74,12 +74,12 @@ var shared = []string{"commands", "abilities", "move", "animate", "record", "com
 // what the pool gains at the same time on parts that touch no memory: where that is near 1, there is no second processor to be
 // had, and speed-x says nothing.
 func BenchmarkWorkers(b *testing.B) {
-	pool := split.NewPool(2)
+	pool := parallel.NewPool(2)
 	defer pool.Close()
 	f := &foreman{}
 	alone, two, told := newClock(newWar(b, 4000, true)), newClock(newSharedWar(b, 4000, true, pool)), newClock(newSharedWar(b, 4000, true, f))
 	var account, one, both []int64
-	var out [16 * split.MaxParts]uint64
+	var out [16 * parallel.MaxParts]uint64
 	sums := func(part int) {
 		x := uint64(part)
 		for range 60_000 { // some 80 us, as a part of the systems together
@@ -87,9 +87,9 @@ func BenchmarkWorkers(b *testing.B) {
 		}
 		out[16*part] = x
 	}
-	spend := func(r split.Runner) int64 {
+	spend := func(r parallel.Runner) int64 {
 		start := time.Now()
-		r.Run(split.MaxParts, sums)
+		r.Run(parallel.MaxParts, sums)
 		return int64(time.Since(start))
 	}
 	for b.Loop() {

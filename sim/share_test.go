@@ -10,7 +10,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
@@ -47,12 +48,12 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 	for name, game := range pinned {
 		t.Run(name, func(t *testing.T) {
 			from := &backwards{}
-			var pools [2]*split.Pool
+			var pools [2]*parallel.Pool
 			for i, n := range []int{2, 4} {
-				pools[i] = split.NewPool(n)
+				pools[i] = parallel.NewPool(n)
 				defer pools[i].Close()
 			}
-			runners := []split.Runner{nil, pools[0], pools[1], from}
+			runners := []parallel.Runner{nil, pools[0], pools[1], from}
 			var all []*script
 			var asked [4]int
 			for i, r := range runners {
@@ -88,11 +89,11 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 
 // Row 75: where so many fire that rounds are cast in parts too.
 func TestRow75RoundsInParts(t *testing.T) {
-	pool := split.NewPool(3)
+	pool := parallel.NewPool(3)
 	defer pool.Close()
 	from := &backwards{}
 	var all []*war
-	for _, r := range []split.Runner{nil, pool, from} {
+	for _, r := range []parallel.Runner{nil, pool, from} {
 		w := newSharedWar(t, 300, false, r)
 		w.all = true
 		all = append(all, w)
@@ -124,7 +125,7 @@ func TestRow42PinnedMatches(t *testing.T) {
 	}
 	share := func(workers int) func(*testing.T) func(*Match) {
 		return func(t *testing.T) func(*Match) {
-			pool := split.NewPool(workers)
+			pool := parallel.NewPool(workers)
 			t.Cleanup(pool.Close)
 			return func(m *Match) {
 				if s := ecs.Resource[scratch](m.World); !s.loop.Shared() {
@@ -173,7 +174,7 @@ func stepOneByOne(m *Match) {
 func combatOneByOne(c *columns) {
 	o, s := c.outcome, c.scratch
 	for i := range o.Shots {
-		s.parts[ecs.NetID(o.Shots[i].Shooter).Index()] = rig.NoPart
+		s.parts[netid.ID(o.Shots[i].Shooter).Index()] = rig.NoPart
 	}
 	judge := func(shot *Shot, keep bool) (hit [1]lagcomp.Hit) {
 		c.scene.Players.Cast([]lagcomp.Sweep{c.obstructed(shot)}, hit[:])
@@ -194,7 +195,7 @@ func combatOneByOne(c *columns) {
 
 // A tick in parts allocates nothing either.
 func TestSharedStepAllocatesNothing(t *testing.T) {
-	pool := split.NewPool(2)
+	pool := parallel.NewPool(2)
 	defer pool.Close()
 	s := newScene(t, 256, Rules{Mix: true, Game: furnished()}, plain(t))
 	for i := range s.ids {

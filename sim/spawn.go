@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/anim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -38,7 +38,7 @@ func newPlaces(a *arena.Arena, l *Layout, slots int) *places {
 }
 
 // enter sets up the row of a player who has just joined.
-func (m *Match) enter(id ecs.NetID) {
+func (m *Match) enter(id netid.ID) {
 	as := m.places.entries[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}

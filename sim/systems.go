@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -53,7 +53,7 @@ func (m *Match) End() {
 
 func takeCommands(c *columns) { c.split(len(c.id), takeCommandsOf) }
 
-func takeCommandsOf(c *columns, p split.Part) {
+func takeCommandsOf(c *columns, p parallel.Part) {
 	in := c.inboxes.of
 	t := c.clock.Tick
 	for i := p.From; i < p.To; i++ {
@@ -145,7 +145,7 @@ func runAbilities(c *columns) {
 	}
 }
 
-func runAbilitiesOf(c *columns, p split.Part) {
+func runAbilitiesOf(c *columns, p parallel.Part) {
 	s := c.scratch
 	deeds := s.deeds[p.Index]
 	var out ability.Actions
@@ -166,7 +166,7 @@ func runAbilitiesOf(c *columns, p split.Part) {
 
 func movePlayers(c *columns) { c.split(len(c.id), movePlayersOf) }
 
-func movePlayersOf(c *columns, p split.Part) {
+func movePlayersOf(c *columns, p parallel.Part) {
 	from, to := p.From, p.To
 	rows := move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]}
 	move.StepBodies(rows, c.scratch.input[from:to], c.scratch.who[from:to], c.kit.Bodies, c.arena, uint16(c.kit.Rate))
@@ -183,7 +183,7 @@ func record(c *columns) {
 	c.history.Record(c.clock.Tick, c.poses.of)
 }
 
-func recordOf(c *columns, part split.Part) {
+func recordOf(c *columns, part parallel.Part) {
 	p, s := c.poses, c.scratch
 	for i := part.From; i < part.To; i++ {
 		id, v := c.id[i], &c.vital[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -190,8 +191,8 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 	for seed := range uint64(3) {
 		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true, Game: rocketeers()}, "arena-16")
 		k := s.m.Kit()
-		before := map[ecs.NetID]Self{}
-		vitals := map[ecs.NetID]Vital{}
+		before := map[netid.ID]Self{}
+		vitals := map[netid.ID]Vital{}
 		ground := s.m.Scene().Arena
 		var out ability.Actions
 		for range 1500 {

@@ -3,7 +3,7 @@ package dst
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Whoever looks changes nothing: the same case with nothing looked at, played twice or recorded is the same match to the bit, of which the
@@ -15,7 +15,7 @@ func TestBare(t *testing.T) {
 	}
 	for _, seed := range seeds {
 		var made [2]*world
-		for i, as := range []how{{}, {bare: true}} {
+		for i, as := range []checks{{}, {none: true}} {
 			w, err := newWorld(Case{Seed: seed}, as)
 			if err != nil {
 				t.Fatal(err)
@@ -29,7 +29,7 @@ func TestBare(t *testing.T) {
 		if len(bare.trace) < 400 {
 			t.Errorf("seed %d: %d marks", seed, len(bare.trace))
 		}
-		if n := differ(whole.trace, bare.trace); n >= 0 {
+		if n := firstDifference(whole.trace, bare.trace); n >= 0 {
 			t.Errorf("seed %d: another match from mark %d on when nobody looks", seed, n)
 		}
 		for c := range metrics.NumCounts {
@@ -43,7 +43,7 @@ func TestBare(t *testing.T) {
 				t.Errorf("seed %d: client %d has %+v, and %+v when nobody looks", seed, i, a, b)
 			}
 		}
-		if bare.twin.match != nil || bare.films.file != nil || bare.shots.past[1] != nil {
+		if bare.shadow.match != nil || bare.recordings.file != nil || bare.shots.poses[1] != nil {
 			t.Errorf("seed %d: somebody looked", seed)
 		}
 	}

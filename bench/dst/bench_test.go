@@ -15,12 +15,12 @@ func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		seed uint64
-		as   how
+		as   checks
 	}{
-		{"players=32/lobby", 7, how{bare: true}},
-		{"players=32/whole", 7, how{}},
-		{"players=10/lobby", 2, how{bare: true}},
-		{"players=10/whole", 2, how{}},
+		{"players=32/lobby", 7, checks{none: true}},
+		{"players=32/whole", 7, checks{}},
+		{"players=10/lobby", 2, checks{none: true}},
+		{"players=10/whole", 2, checks{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			runtime.LockOSThread() // whose time is taken

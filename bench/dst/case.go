@@ -17,8 +17,8 @@ type Case struct {
 	Without []int         // numbers of faults that are left out, ascending
 }
 
-// Lasts is how long a case is played for: until Until, or Length.
-func (c Case) Lasts() time.Duration { return cmp.Or(c.Until, Length) }
+// Duration is how long a case is played for: until Until, or Length.
+func (c Case) Duration() time.Duration { return cmp.Or(c.Until, Length) }
 
 // String is the case as flags.
 func (c Case) String() string {

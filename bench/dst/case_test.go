@@ -40,7 +40,7 @@ func TestDraw(t *testing.T) {
 		for i := range a.Faults {
 			f := &a.Faults[i]
 			kinds[f.Kind]++
-			if f.At >= calm || f.Client >= a.Clients || f.Link.Check() != nil {
+			if f.At >= faultsEnd || f.Client >= a.Clients || f.Link.Check() != nil {
 				t.Errorf("seed %d: %v", seed, f)
 			}
 		}
@@ -55,13 +55,13 @@ func TestDraw(t *testing.T) {
 // Nothing goes wrong in the last fifth: every fault of every kind is over with its first tick, those of disks and clocks too.
 func TestCalm(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
-		w, err := newWorld(Case{Seed: seed}, how{})
+		w, err := newWorld(Case{Seed: seed}, checks{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for w.Now() <= calm+w.rate.Period() {
-			w.happen()
-			for _, k := range w.crooks {
+		for w.Now() <= faultsEnd+w.rate.Period() {
+			w.updateFaults()
+			for _, k := range w.attackers {
 				k.step(w)
 			}
 			if err := w.Step(); err != nil {
@@ -69,23 +69,23 @@ func TestCalm(t *testing.T) {
 			}
 		}
 		for i := range w.faults {
-			if f := &w.faults[i]; !f.over {
+			if f := &w.faults[i]; !f.ended {
 				t.Errorf("seed %d: %v is not over", seed, &f.Fault)
 			}
 		}
-		for i := range w.souls {
-			s := &w.souls[i]
-			if s.sleeps != 0 || s.dark != 0 || s.bad != nil || s.clogged {
-				t.Errorf("seed %d: client %d sleeps %d, is dark %d, has the link %v, is clogged %v", seed, i, s.sleeps, s.dark, s.bad, s.clogged)
+		for i := range w.honest {
+			s := &w.honest[i]
+			if s.stalls != 0 || s.blackholes != 0 || s.badLink != nil || s.congested {
+				t.Errorf("seed %d: client %d sleeps %d, is dark %d, has the link %v, is clogged %v", seed, i, s.stalls, s.blackholes, s.badLink, s.congested)
 			}
 		}
-		for _, k := range w.crooks {
+		for _, k := range w.attackers {
 			if !k.gone {
 				t.Errorf("seed %d: the %v is there", seed, k.kind)
 			}
 		}
-		if d := &w.films.disk; d.sick || d.space >= 0 || w.still {
-			t.Errorf("seed %d: the disk fails %v or has %d bytes left, or the server stands still %v", seed, d.sick, d.space, w.still)
+		if d := &w.recordings.disk; d.failing || d.space >= 0 || w.noTick {
+			t.Errorf("seed %d: the disk fails %v or has %d bytes left, or the server stands still %v", seed, d.failing, d.space, w.noTick)
 		}
 	}
 }

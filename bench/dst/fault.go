@@ -12,44 +12,44 @@ import (
 // fault is one of the plan, and how far it is.
 type fault struct {
 	Fault
-	begun, over bool
-	dice        *rand.Rand
-	crook       *crook
+	started, ended bool
+	rng            *rand.Rand
+	attacker       *attacker
 }
 
-// happen begins and ends faults, and lets clients come back.
-func (w *world) happen() {
+// updateFaults begins and ends faults, and lets clients come back.
+func (w *world) updateFaults() {
 	now := w.Now()
 	for i := range w.faults {
 		f := &w.faults[i]
 		switch {
-		case f.over || now < f.At:
-		case !f.begun && now < calm:
-			f.begun = true
-			w.befall(f)
-		case now >= f.At+f.For || now >= calm:
-			f.over = true
-			w.relieve(f)
+		case f.ended || now < f.At:
+		case !f.started && now < faultsEnd:
+			f.started = true
+			w.startFault(f)
+		case now >= f.At+f.For || now >= faultsEnd:
+			f.ended = true
+			w.endFault(f)
 		default:
-			w.goOn(f)
+			w.runFault(f)
 		}
 	}
-	for i := range w.souls {
-		w.soul(i)
+	for i := range w.honest {
+		w.reconnect(i)
 	}
 }
 
-// link gives a client's links the profile that is due.
-func (w *world) link(i int) {
-	s, p := &w.souls[i], clean
-	if s.bad != nil {
-		p = *s.bad
+// setLinkProfile gives a client's links the profile that is due.
+func (w *world) setLinkProfile(i int) {
+	s, p := &w.honest[i], cleanLink
+	if s.badLink != nil {
+		p = *s.badLink
 	}
-	if s.clogged {
+	if s.congested {
 		p.Delay, p.Reorder = 500*time.Millisecond, 0
 		p.ReorderBy = 0
 	}
-	if s.dark > 0 {
+	if s.blackholes > 0 {
 		p = impair.Profile{Loss: 1}
 	}
 	up, down := w.Links(i)
@@ -57,118 +57,118 @@ func (w *world) link(i int) {
 	down.Change(p)
 }
 
-// befall begins a fault.
-func (w *world) befall(f *fault) {
+// startFault begins a fault.
+func (w *world) startFault(f *fault) {
 	i, now := f.Client, w.Now()
-	s := &w.souls[i]
+	s := &w.honest[i]
 	switch f.Kind {
 	case BadLink:
-		s.bad = &f.Link
-	case Clog:
-		s.clogged = true
+		s.badLink = &f.Link
+	case Congestion:
+		s.congested = true
 	case Blackhole:
-		s.dark++
+		s.blackholes++
 	case Rebind:
 		w.Rebind(i)
-	case Sleep:
-		s.sleeps++
+	case ClientStall:
+		s.stalls++
 		w.Asleep(i, true)
-	case Skew:
-		s.nows[1], s.nows[0], s.drift = w.clock(i, now), now, f.Amount
+	case ClockDrift:
+		s.clockOffset[1], s.clockOffset[0], s.drift = w.clock(i, now), now, f.Amount
 	case Leave:
-		if c := w.Clients[i]; c != nil && s.sleeps == 0 {
+		if c := w.Clients[i]; c != nil && s.stalls == 0 {
 			w.Leave(i)
-			s.back = now + f.For
+			s.reconnectAt = now + f.For
 		}
-	case Vanish:
+	case Crash:
 		if w.Clients[i] != nil {
 			w.Vanish(i)
-			s.back = now + f.For
+			s.reconnectAt = now + f.For
 		}
-	case HoldServer:
+	case ServerStall:
 		w.Hold(int(f.For / w.rate.Period()))
 	case WallJump:
-		w.wall += int64(f.Amount)
+		w.wallJump += int64(f.Amount)
 	case Kill:
 		w.kill(f)
 	case DiskFull:
-		w.films.disk.space = int(f.Amount)
-	case DiskFails:
-		w.films.disk.sick = true
+		w.recordings.disk.space = int(f.Amount)
+	case DiskError:
+		w.recordings.disk.failing = true
 	default:
-		if f.Kind.crooked() {
-			f.crook = newCrook(w, f)
-			w.crooks = append(w.crooks, f.crook)
+		if f.Kind.insider() {
+			f.attacker = newAttacker(w, f)
+			w.attackers = append(w.attackers, f.attacker)
 		}
 	}
 	if f.Kind <= Blackhole {
-		w.link(i)
+		w.setLinkProfile(i)
 	}
 }
 
-// relieve ends a fault.
-func (w *world) relieve(f *fault) {
-	s := &w.souls[f.Client]
+// endFault ends a fault.
+func (w *world) endFault(f *fault) {
+	s := &w.honest[f.Client]
 	switch f.Kind {
 	case BadLink:
-		if s.bad == &f.Link {
-			s.bad = nil
+		if s.badLink == &f.Link {
+			s.badLink = nil
 		}
-	case Clog:
-		s.clogged = false
+	case Congestion:
+		s.congested = false
 	case Blackhole:
-		s.dark--
-	case Sleep:
-		if s.sleeps--; s.sleeps == 0 {
+		s.blackholes--
+	case ClientStall:
+		if s.stalls--; s.stalls == 0 {
 			w.Asleep(f.Client, false)
 		}
-	case HoldServer:
+	case ServerStall:
 		w.Hold(0)
 	case DiskFull:
-		w.films.disk.space = -1
-	case DiskFails:
-		w.films.disk.sick = false
+		w.recordings.disk.space = -1
+	case DiskError:
+		w.recordings.disk.failing = false
 	}
 	if f.Kind <= Blackhole {
-		w.link(f.Client)
+		w.setLinkProfile(f.Client)
 	}
-	if f.crook != nil {
-		f.crook.leave(w)
+	if f.attacker != nil {
+		f.attacker.leave(w)
 	}
 }
 
-// goOn is a tick of a fault that does something all the time.
-func (w *world) goOn(f *fault) {
-	if f.Kind.stranger() && !w.how.deaf {
-		w.stranger(f)
+// runFault is a tick of a fault that does something all the time.
+func (w *world) runFault(f *fault) {
+	if f.Kind.outsider() && !w.checks.noOutsiders {
+		w.runOutsider(f)
 	}
 }
 
 // kill ends the server, in the midst of whatever it was doing, and starts another. Half of the time the machine loses its power, and
 // a record of the journal is torn that no token was let in by.
 func (w *world) kill(f *fault) {
-	if f.dice.IntN(2) == 0 {
-		n := f.dice.IntN(len(w.journal) / netcode.JournalRecord)
+	if f.rng.IntN(2) == 0 {
+		n := f.rng.IntN(len(w.journal) / netcode.JournalRecord)
 		r := w.journal[n*netcode.JournalRecord:][:netcode.JournalRecord]
 		if allZero(r) {
 			for i := range netcode.JournalRecord / 2 {
-				r[i] = byte(f.dice.Uint32())
+				r[i] = byte(f.rng.Uint32())
 			}
 		}
 	}
-	if !w.how.bare {
-		w.films.killed(w)
+	if !w.checks.none {
+		w.recordings.serverKilled(w)
 	}
-	w.captured.killed(func(t netcode.Tag) bool { return w.post.windows[t] != nil })
+	w.captured.serverKilled(func(t netcode.Tag) bool { return w.wire.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
-		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wall
+		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wallJump
 	})
 	if err != nil {
-		w.fail(Upright, "the server does not start again: %v", err)
+		w.fail(NoPanic, "the server does not start again: %v", err)
 		return
 	}
-	w.begin()
+	w.serverStarted()
 }
 
 func allZero(b []byte) bool {

@@ -14,7 +14,7 @@ func (w *world) checkInputs() {
 		if in == nil {
 			continue
 		}
-		was := w.twin.used[id]
+		was := w.shadow.used[id]
 		if in.Count.Used > was+1 {
 			w.fail(OnceATick, "%v: %d commands in one tick", id, in.Count.Used-was)
 		}
@@ -34,7 +34,7 @@ func (w *world) checkInputs() {
 			continue
 		}
 		in := m.Inbox(c.ID())
-		if in == nil || in.Count.Used == w.twin.used[c.ID()] {
+		if in == nil || in.Count.Used == w.shadow.used[c.ID()] {
 			continue
 		}
 		if made, ok := c.Given(m.Tick()); ok && made != in.Last() {
@@ -50,7 +50,7 @@ func (w *world) checkMoves() {
 	for _, id := range w.players {
 		motion, _, vital := m.Self(id)
 		p, v := motion.Pos, motion.Vel
-		if nan(p.X, p.Y, p.Z, v.X, v.Y, v.Z) {
+		if notFinite(p.X, p.Y, p.Z, v.X, v.Y, v.Z) {
 			w.fail(Movement, "%v is at %v with %v", id, p, v)
 			continue
 		}
@@ -60,27 +60,27 @@ func (w *world) checkMoves() {
 		at := &s.stood[id.Index()%len(s.stood)]
 		if at.id == id && at.life == vital.Life && at.tick+1 == m.Tick() {
 			d := p.Sub(at.pos)
-			far := max(at.speed, flat(v))*float32(w.rate.Period().Seconds()) + 0.1
-			if flat(d) > far {
-				w.fail(Movement, "%v moved by %g m in a tick: expected at most %g", id, flat(d), far)
+			far := max(at.speed, horizontalSpeed(v))*float32(w.rate.Period().Seconds()) + 0.1
+			if horizontalSpeed(d) > far {
+				w.fail(Movement, "%v moved by %g m in a tick: expected at most %g", id, horizontalSpeed(d), far)
 			}
 			if up := float32(move.TopSpeed)/float32(w.rate) + move.StepHeight + 0.05; d.Y > up || d.Y < -up {
 				w.fail(Movement, "%v rose by %g m in a tick", id, d.Y)
 			}
 		}
-		*at = stood{id, vital.Life, m.Tick(), p, flat(v)}
+		*at = lastStance{id, vital.Life, m.Tick(), p, horizontalSpeed(v)}
 		const half = 0.2
 		box := geom.AABB{Min: geom.Vec3{X: p.X - half, Y: p.Y + 0.6, Z: p.Z - half}, Max: geom.Vec3{X: p.X + half, Y: p.Y + 1.2, Z: p.Z + half}}
-		if m.Tick()%4 == 0 && vital.Alive() && w.walled(box) {
+		if m.Tick()%4 == 0 && vital.Alive() && w.insideSolid(box) {
 			w.fail(Movement, "%v stands in a wall at %v", id, p)
 		}
 	}
 }
 
-func flat(v geom.Vec3) float32 { return geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z)) }
+func horizontalSpeed(v geom.Vec3) float32 { return geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z)) }
 
-// walled reports whether a box of the arena reaches into b. Ramps have their own shape, which boxes know nothing of.
-func (w *world) walled(b geom.AABB) bool {
+// insideSolid reports whether a box of the arena reaches into b. Ramps have their own shape, which boxes know nothing of.
+func (w *world) insideSolid(b geom.AABB) bool {
 	mid := b.Min.Lerp(b.Max, 0.5)
 	for _, s := range w.cfg.Arena.Near(mid.X, mid.Z) {
 		if s.Shape == arena.Box && b.Min.X < s.Max.X && s.Min.X < b.Max.X && b.Min.Y < s.Max.Y && s.Min.Y < b.Max.Y && b.Min.Z < s.Max.Z && s.Min.Z < b.Max.Z {

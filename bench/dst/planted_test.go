@@ -24,7 +24,7 @@ func TestPlanted(t *testing.T) {
 			continue
 		}
 		defer planted.Set(planted.Set(bug))
-		var found *Breach
+		var found *Violation
 		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
 			b, err := Run(Case{Seed: seed})
 			if err != nil {
@@ -41,7 +41,7 @@ func TestPlanted(t *testing.T) {
 		t.Logf("%-20v seed %3d at %9v, invariant %v: %.110s", bug, found.Case.Seed, found.At, found.Invariant, what)
 	}
 	for i, n := range finds {
-		if n == 0 && *only == 0 && Invariant(i) != Upright {
+		if n == 0 && *only == 0 && Invariant(i) != NoPanic {
 			t.Errorf("invariant %v finds no bug first", Invariant(i))
 		}
 	}

@@ -1,8 +1,8 @@
 package dst
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -10,24 +10,24 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// pastTicks is how far back shots can be judged here: more than any may look.
-const pastTicks = 128
+// historyTicks is how far back shots can be judged here: more than any may look.
+const historyTicks = 128
 
 // shots is where everybody was, written down plainly, and what the last shot of each looked at.
 type shots struct {
-	past  [pastTicks][]rig.Pose
-	at    [pastTicks]tick.Tick
-	last  [64]looked
-	stood [64]stood
+	poses [historyTicks][]rig.Pose
+	at    [historyTicks]tick.Tick
+	last  [64]lastView
+	stood [64]lastStance
 }
 
-type looked struct {
-	id ecs.NetID
+type lastView struct {
+	id netid.ID
 	at int64
 }
 
-type stood struct {
-	id    ecs.NetID
+type lastStance struct {
+	id    netid.ID
 	life  uint8
 	tick  tick.Tick
 	pos   geom.Vec3
@@ -38,23 +38,23 @@ type stood struct {
 func (s *shots) check(w *world) {
 	m := w.Lobby.Match()
 	now := m.Tick()
-	s.past[now%pastTicks], s.at[now%pastTicks] = append(s.past[now%pastTicks][:0], m.Poses()...), now
+	s.poses[now%historyTicks], s.at[now%historyTicks] = append(s.poses[now%historyTicks][:0], m.Poses()...), now
 	out := m.Outcome()
 	for i := range out.Shots {
-		s.shot(w, &out.Shots[i], &out.Hits[i])
+		s.checkShot(w, &out.Shots[i], &out.Hits[i])
 	}
 }
 
-func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
-	m, v, id := w.Lobby.Match(), shot.View, ecs.NetID(shot.Shooter)
+func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
+	m, v, id := w.Lobby.Match(), shot.View, netid.ID(shot.Shooter)
 	now, rules := m.Tick(), m.Rules()
 	if v == (tick.View{}) {
 		if hit.ID != 0 {
-			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, ecs.NetID(hit.ID))
+			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, netid.ID(hit.ID))
 		}
 		return
 	}
-	know := w.twin.known(id)
+	know := w.shadow.known(id)
 	oldest := int64(now)<<8 - int64(rules.RewindMillis)*int64(rules.Rate)*256/1000
 	at := lagcomp.Instant(v)
 	switch last := &s.last[id.Index()%len(s.last)]; {
@@ -65,7 +65,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(know.Newest)<<8:
 		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks", id, v, last.at-at)
 	default:
-		*last = looked{id, at}
+		*last = lastView{id, at}
 	}
 	if hit.ID == 0 {
 		return
@@ -73,7 +73,7 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	v = shot.Judged                                        // as the shooter saw the one it hit
 	round := max(v.To-v.From, shot.View.To-shot.View.From) // it may be the shot's own instant, which was rounded by as much as that spans
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
-		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, ecs.NetID(hit.ID), v)
+		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)
@@ -84,22 +84,22 @@ func (s *shots) shot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
 	if !ok || there.ID != hit.ID || touch.Bone != hit.Bone || touch.Distance != hit.Distance || !there.Alive() || there.Team() == shot.Team {
-		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, ecs.NetID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
+		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
-	w.shown(id, ecs.NetID(hit.ID), v)
+	w.checkShown(id, netid.ID(hit.ID), v)
 }
 
 // pose is where somebody was, nil if that is not known.
 func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
-	if s.at[t%pastTicks] != t || t == 0 {
+	if s.at[t%historyTicks] != t || t == 0 {
 		return nil
 	}
-	return &s.past[t%pastTicks][slot]
+	return &s.poses[t%historyTicks][slot]
 }
 
-// shown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
+// checkShown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
 // first one that said anything of it.
-func (w *world) shown(shooter, victim ecs.NetID, v tick.View) {
+func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
 	var row [ghost.PublicFields]int32
 	for i := range w.Clients {
 		c := w.client(i)

@@ -4,7 +4,7 @@ import "slices"
 
 // Shrink looks for a smaller case that breaches the same invariant as b: with fewer faults, then with fewer clients, and no longer than
 // until it breaks. It plays at most budget runs and returns the smallest breach that it has found, b at worst.
-func Shrink(b *Breach, budget int) *Breach {
+func Shrink(b *Violation, budget int) *Violation {
 	best := b
 	try := func(c Case) bool {
 		if budget <= 0 {
@@ -33,7 +33,7 @@ func Shrink(b *Breach, budget int) *Breach {
 }
 
 // dropFaults leaves out faults, first many at once and then one by one (Zeller's ddmin, without its complements).
-func dropFaults(b *Breach, try func(Case) bool, best **Breach) *Breach {
+func dropFaults(b *Violation, try func(Case) bool, best **Violation) *Violation {
 	left := func() []int {
 		var all []int
 		for i := range Draw(b.Case.Seed).Faults {

@@ -10,7 +10,7 @@ func TestDropFaults(t *testing.T) {
 	const seed = 3
 	n := len(Draw(seed).Faults)
 	need := []int{2, n / 2, n - 1}
-	start := &Breach{Case: Case{Seed: seed}}
+	start := &Violation{Case: Case{Seed: seed}}
 	best, runs := start, 0
 	dropFaults(start, func(c Case) bool {
 		runs++
@@ -19,7 +19,7 @@ func TestDropFaults(t *testing.T) {
 				return false
 			}
 		}
-		best = &Breach{Case: c}
+		best = &Violation{Case: c}
 		return true
 	}, &best)
 	if left := n - len(best.Case.Without); left != len(need) || runs > 3*n {

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/bench/trace"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -99,7 +99,7 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 		now := tick.Tick(s + 1)
 		f := ring.Begin(now)
 		for e := range tr.Entities {
-			f.Set(e, ecs.MakeNetID(e, 1), tr.Row(s, e))
+			f.Set(e, netid.Make(e, 1), tr.Row(s, e))
 		}
 		enc.Begin(ring.At(now), ring)
 		if s < eval.Warmup(late) {

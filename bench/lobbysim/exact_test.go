@@ -9,7 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -219,8 +219,8 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 	if !agree(h, &own) {
 		e.n.otherwise++
 		if e.n.otherwise <= 3 {
-			e.t.Errorf("%s: tick %d, %v, view %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", e.c.name, now, ecs.NetID(s.Shooter), s.View,
-				ecs.NetID(h.ID), h.Bone, h.Distance, own.Hit, own.Bone, own.Distance)
+			e.t.Errorf("%s: tick %d, %v, view %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", e.c.name, now, netid.ID(s.Shooter), s.View,
+				netid.ID(h.ID), h.Bone, h.Distance, own.Hit, own.Bone, own.Distance)
 		}
 	}
 	whole := tick.Tick((lagcomp.Instant(s.View) + 128) >> 8)
@@ -234,7 +234,7 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 		w := s.Sweep
 		w.View = r.view
 		e.rivals.Cast([]lagcomp.Sweep{w}, other[:])
-		if ecs.NetID(other[0].ID) != own.Hit {
+		if netid.ID(other[0].ID) != own.Hit {
 			*r.wrong++
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 var hours = flag.Float64("hours", 0.03, "virtual `hours` of TestRow41HoursWithoutAMisprediction; make hours plays 10")

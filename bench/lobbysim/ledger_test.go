@@ -8,20 +8,21 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // balanced holds a ledger to its promises and to the bytes that left, and returns it.
-func balanced(t *testing.T, b *Sim) server.Ledger {
+func balanced(t *testing.T, b *Sim) metrics.Bandwidth {
 	t.Helper()
 	b.Lobby.Publish()
-	l := b.Lobby.Ledger()
+	l := b.Lobby.Summary().Bandwidth
 	sum, sampled := uint64(0), uint64(0)
 	bits := map[string]uint64{}
 	for i, n := range l.Sections {
 		sum += n
-		sampled += l.SampledSection[i]
+		sampled += l.SampledSections[i]
 	}
 	for _, c := range l.Cells {
 		bits[c.Component] += c.Bits
@@ -33,7 +34,7 @@ func balanced(t *testing.T, b *Sim) server.Ledger {
 	if sampled != l.SampledBytes {
 		t.Fatalf("tick %d: sampled sections of %d bytes of %d", b.Lobby.Match().Tick(), sampled, l.SampledBytes)
 	}
-	for i, n := range l.SampledSection {
+	for i, n := range l.SampledSections {
 		if name := metrics.Section(i).String(); bits[name] != 8*n {
 			t.Fatalf("tick %d: cells of %s have %d bits, want %d", b.Lobby.Match().Tick(), name, bits[name], 8*n)
 		} else {
@@ -134,7 +135,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 		})
 	}
 	for i := range metrics.NumSections {
-		if name := i.String(); !seen[name] && name != "notes" { // a lobby sends none yet
+		if name := i.String(); !seen[name] && name != "unreliable" { // a lobby sends none yet
 			t.Errorf("nothing of %s was sent: nothing tested", name)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -35,7 +35,7 @@ func TestRow45MixedAges(t *testing.T) {
 	}
 	truth := map[moment]geom.Vec3{}
 	var guesses []guess
-	blows := map[ecs.NetID][]tick.Tick{}
+	blows := map[netid.ID][]tick.Tick{}
 	var buf []client.Thing
 	oldest, several := tick.Tick(0), 0
 	rate := y.Lobby.Match().Rules().Rate

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/session"
 	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
@@ -42,7 +42,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 	b := open(t, 32, 9, link)
 	b.step(t, 5*time.Second)
 	n := len(b.Clients)
-	ids := make([]ecs.NetID, n)
+	ids := make([]netid.ID, n)
 	for i, c := range b.Clients {
 		ids[i] = c.ID()
 	}
@@ -188,7 +188,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 		b.Vanish(i)
 		s := b.enter(t, i)
 		s.step(t, 3*time.Second)
-		id := ecs.NetID(s.welcome.NetID)
+		id := netid.ID(s.welcome.NetID)
 		if id == 0 || b.Now()-s.heard > 100*time.Millisecond {
 			t.Fatalf("%v, last heard at %v", id, s.heard)
 		}
@@ -203,7 +203,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 		}
 		again := b.enter(t, i)
 		again.step(t, time.Second)
-		if got := ecs.NetID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
+		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
 		stats, gate := &b.Lobby.Stats, b.Lobby.Gate().Counters()

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -75,7 +76,7 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 			if r.Subject == 0 {
 				continue
 			}
-			at, ok := m.History().At(r.Used, ecs.NetID(r.Subject).Index())
+			at, ok := m.History().At(r.Used, netid.ID(r.Subject).Index())
 			if !ok || r.Held&lagcomp.HeldRewound == 0 || at != r.Rewound {
 				t.Fatalf("%+v: the subject stood %+v", *r, at)
 			}

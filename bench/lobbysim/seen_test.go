@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -26,14 +27,14 @@ func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 // oracle finds by brute force what one client may be told: frame by frame, row by row, from positions alone.
 type oracle struct {
 	cfg    server.Config
-	id     ecs.NetID
-	far    int               // cells
-	linger int               // snapshots
-	left   map[ecs.NetID]int // for how many snapshots somebody stays seen
+	id     netid.ID
+	far    int              // cells
+	linger int              // snapshots
+	left   map[netid.ID]int // for how many snapshots somebody stays seen
 }
 
 // look takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
-func (o *oracle) look(f *snapshot.Frame) map[ecs.NetID]bool {
+func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
 	var row [ghost.PublicFields]int32
 	grid := server.Cells(o.cfg.Arena, o.cfg.Cell)
 	cell := func(slot int) (x, z int, team uint8) {
@@ -42,7 +43,7 @@ func (o *oracle) look(f *snapshot.Frame) map[ecs.NetID]bool {
 		z = min(max(int((p.Pos.Z-grid.MinZ)/grid.Cell), 0), grid.Deep-1)
 		return x, z, p.Team()
 	}
-	may := map[ecs.NetID]bool{}
+	may := map[netid.ID]bool{}
 	mx, mz, team := cell(o.id.Index())
 	for slot := range f.Slots() {
 		id := f.ID(slot)
@@ -114,7 +115,7 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 			}
 			newest[i] = at
 			if oracles[i] == nil {
-				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[ecs.NetID]int{}}
+				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[netid.ID]int{}}
 			}
 			f := b.Lobby.Frame(at)
 			n.take(t, cl, f, oracles[i].look(f))
@@ -148,7 +149,7 @@ type tally struct {
 
 // take fails the test if a client was told of somebody else than whom it may see in the snapshot of f. It returns the slots that it was
 // told of.
-func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[ecs.NetID]bool) (slots uint64) {
+func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
 	var row [ghost.PublicFields]int32
@@ -237,7 +238,7 @@ func TestVerdictsAmongWalls(t *testing.T) {
 			if s.Hit != 0 {
 				hits++
 			}
-			if ecs.NetID(h.hit.ID) != s.Hit {
+			if netid.ID(h.hit.ID) != s.Hit {
 				others++
 			}
 		}

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/wire"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -136,7 +137,7 @@ type verdicts struct {
 	b              *Sim
 	server         map[shotKey]verdict
 	client         []client.Shot
-	by             []ecs.NetID
+	by             []netid.ID
 	from           []uint64
 	compared, hits int
 	thrown         int // shots of players who, unlike they knew, were thrown about
@@ -186,7 +187,7 @@ func (v *verdicts) compare() {
 		}
 		if h.ID != uint32(s.Hit) || h.Bone != s.Bone || h.Distance != s.Distance || h.Normal != s.Normal {
 			v.t.Errorf("tick %d, %v: the server says %v %v at %v m, the shooter's view %v %v at %v m", s.Tick, v.by[i],
-				ecs.NetID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
+				netid.ID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
 		}
 	}
 	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/10 {
@@ -228,10 +229,10 @@ func TestChokedLinkStaysInStep(t *testing.T) {
 type checker struct {
 	t       *testing.T
 	b       *Sim
-	owner   map[ecs.NetID]string   // which client a net id was given to
-	ids     map[int]ecs.NetID      // present id of each client
+	owner   map[netid.ID]string    // which client a net id was given to
+	ids     map[int]netid.ID       // present id of each client
 	seen    map[int]tick.Tick      // newest decoded tick already compared
-	used    map[ecs.NetID]uint64   // inputs used of each player
+	used    map[netid.ID]uint64    // inputs used of each player
 	self    map[selfKey]ghost.Self // what the server knew of each player after each tick
 	rows    int
 	selves  int
@@ -240,11 +241,11 @@ type checker struct {
 }
 
 func newChecker(t *testing.T, b *Sim) *checker {
-	return &checker{t: t, b: b, owner: map[ecs.NetID]string{}, ids: map[int]ecs.NetID{}, seen: map[int]tick.Tick{}, used: map[ecs.NetID]uint64{}, self: map[selfKey]ghost.Self{}}
+	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{}, seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]ghost.Self{}}
 }
 
 type selfKey struct {
-	id ecs.NetID
+	id netid.ID
 	at tick.Tick
 }
 

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -225,7 +226,7 @@ func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
 		step(t, b, 20)
 	}
 	step(t, b, 5*60)
-	there := map[ecs.NetID]string{}
+	there := map[netid.ID]string{}
 	for i, c := range b.Clients {
 		if st, why := c.State(); st != client.Joined {
 			t.Fatalf("client %d: %v, %v", i, st, why)

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -88,7 +89,7 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	b.StopTimer()
 	things, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
-		if c.Component == "thing" || c.Field == "things" {
+		if c.Component == "object" || c.Field == "objects" {
 			things += c.Bits
 		}
 	}

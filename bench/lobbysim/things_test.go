@@ -7,8 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -98,7 +98,7 @@ func (y *yard) run(d time.Duration, each func()) {
 // truth is what the match has of flights, by what names them.
 type flightName struct {
 	kind  ghost.Kind
-	owner ecs.NetID
+	owner netid.ID
 	born  tick.Tick
 	index uint8
 }
@@ -177,7 +177,7 @@ func predictedFlights(t *testing.T, kbps int) {
 }
 
 func nameOf(o *client.Thing) flightName {
-	return flightName{o.Kind, ecs.NetID(o.Owner), o.Since, o.Index}
+	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
 // TestRow46RefusedFlightsGo is the other half of row 46: the server, which knew before that the thrower is dead, lets nothing go, and so
@@ -296,7 +296,7 @@ func (y *yard) whereabouts() whereabouts {
 	m := y.Lobby.Match()
 	p := whereabouts{flights: map[flightName]geom.Vec3{}}
 	count := map[flightName]uint8{}
-	name := func(k ghost.Kind, owner ecs.NetID, born tick.Tick) flightName {
+	name := func(k ghost.Kind, owner netid.ID, born tick.Tick) flightName {
 		n := flightName{kind: k, owner: owner, born: born}
 		n.index = count[n]
 		count[flightName{k, owner, born, 0}]++
@@ -493,7 +493,7 @@ func TestRatesOfThings(t *testing.T) {
 		var row, last [ghost.ThingFields]int32
 		at, changed := tick.Tick(0), tick.Tick(0)
 		var gaps [64]int
-		flown, ended := map[ecs.NetID][ghost.ThingFields]int32{}, 0
+		flown, ended := map[netid.ID][ghost.ThingFields]int32{}, 0
 		y.run(12*time.Second, func() {
 			c := y.Clients[0]
 			for i := range m.Scene().Cube { // never at rest
@@ -548,9 +548,9 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 		c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Cell, c.Lobby.Linger = server.RelevanceGrid, far, cell, linger
 	})
 	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
-	var near [8]map[ecs.NetID]tick.Tick
+	var near [8]map[netid.ID]tick.Tick
 	for i := range near {
-		near[i] = map[ecs.NetID]tick.Tick{}
+		near[i] = map[netid.ID]tick.Tick{}
 	}
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
@@ -569,7 +569,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 			if o.Kind == ghost.Grenade && !o.Over() {
 				for i := range m.Objects().Grenades {
 					g := &m.Objects().Grenades[i]
-					if g.Owner == ecs.NetID(o.Owner) && g.Thrown == o.Tick(t0) {
+					if g.Owner == netid.ID(o.Owner) && g.Thrown == o.Tick(t0) {
 						pos = g.Pos
 					}
 				}
@@ -603,7 +603,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 					continue
 				}
 				pos, o := where(slot)
-				if told++; ecs.NetID(o.Owner) == c.ID() || o.Kind == ghost.Zone || o.Kind == ghost.Teleporter {
+				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == ghost.Zone || o.Kind == ghost.Teleporter {
 					kept++
 					continue
 				}

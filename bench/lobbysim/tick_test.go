@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/sight"
@@ -135,7 +136,7 @@ func inSight(b *Sim) float64 {
 	}
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
-			o := oracle{cfg: cfg, id: id, far: far, left: map[ecs.NetID]int{}}
+			o := oracle{cfg: cfg, id: id, far: far, left: map[netid.ID]int{}}
 			all += len(o.look(f))
 			viewers++
 		}

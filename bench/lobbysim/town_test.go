@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
@@ -107,7 +107,7 @@ type witness struct {
 	cfg   server.Config
 	since [64]tick.Tick // by slot: since when somebody is there who walks, and does not appear
 	was   [64]geom.Vec3
-	ids   [64]ecs.NetID
+	ids   [64]netid.ID
 	past  [64][]told // by client: the last quarter of a second
 	shown [64][64]tick.Tick
 
@@ -129,7 +129,7 @@ func (w *witness) step() {
 }
 
 // snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
-func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[ecs.NetID]bool) {
+func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
 	var row [ghost.PublicFields]int32
 	me := w.b.Clients[i].ID().Index()
 	mine := ghost.PoseOf(f.Row(me, row[:]), row[:])
@@ -216,7 +216,7 @@ func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {
 				}
 				newest[i] = at
 				if oracles[i] == nil {
-					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3, left: map[ecs.NetID]int{}}
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: 1 << 12, linger: 3, left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(cfg.Walls, f)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -60,7 +60,7 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 				}
 				newest[i] = at
 				if oracles[i] == nil {
-					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3, left: map[ecs.NetID]int{}}
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3, left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(table, f)
@@ -124,8 +124,8 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		look()
 		b.Lobby.Publish()
-		l := b.Lobby.Ledger()
-		for w, n := range l.Why {
+		l := b.Lobby.Summary().Replication
+		for w, n := range l.Players {
 			if counts[server.Why(w)] != int(n) {
 				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Why(w), counts[server.Why(w)])
 			}
@@ -153,7 +153,7 @@ func TestWhyOfWhoIsNotThere(t *testing.T) {
 	}
 	step(120)
 	me, other := b.Clients[0].ID(), b.Clients[1].ID()
-	why := func(client, entity ecs.NetID, want server.Why) {
+	why := func(client, entity netid.ID, want server.Why) {
 		t.Helper()
 		if v := b.Lobby.Explain(client, entity); v.Why != want || v.Text != want.Text() {
 			t.Errorf("of %d and %d it says %+v, want %v", client, entity, v, want)
@@ -162,10 +162,10 @@ func TestWhyOfWhoIsNotThere(t *testing.T) {
 	why(me, other, server.WhyTold)
 	why(me, me, server.WhyTold)
 	why(me, 0, server.WhyNobody)
-	why(me, ecs.MakeNetID(3000, 1), server.WhyNobody)
-	why(me, ecs.MakeNetID(other.Index(), 77), server.WhyNobody)
+	why(me, netid.Make(3000, 1), server.WhyNobody)
+	why(me, netid.Make(other.Index(), 77), server.WhyNobody)
 	why(0, other, server.WhyNoClient)
-	why(ecs.MakeNetID(3000, 1), other, server.WhyNoClient)
+	why(netid.Make(3000, 1), other, server.WhyNoClient)
 	if v := b.Lobby.Explain(me, other); v.Acked == 0 || v.Acked > v.Tick || v.Age > 3 || v.Interval != 3 {
 		t.Errorf("a verdict of %+v", v)
 	}

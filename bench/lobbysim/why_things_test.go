@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -55,9 +55,9 @@ func TestWhyIsRightForThings(t *testing.T) {
 				w.look()
 			}
 			y.Lobby.Publish()
-			l := y.Lobby.Ledger()
-			for kind := range l.Things {
-				for why, n := range l.Things[kind] {
+			l := y.Lobby.Summary().Replication
+			for kind := range l.Objects {
+				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
 						t.Errorf("%v %v: the lobby has counted %d, the clients %d", ghost.Kind(kind), server.Why(why), n, got)
 					}
@@ -114,7 +114,7 @@ func (w *whyOfThings) look() {
 				w.t.Fatalf("one by one %+v, in the list %+v", again, v)
 			}
 			if ref.Kind.Flies() {
-				if again := w.Lobby.Explain(c.ID(), ecs.NetID(v.Entity)); again != *v {
+				if again := w.Lobby.Explain(c.ID(), netid.ID(v.Entity)); again != *v {
 					w.t.Fatalf("by its net id %+v, in the list %+v", again, v)
 				}
 			}
@@ -204,7 +204,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 		}
 	case o.Kind == ghost.Projectile:
 		for k := range m.Objects().Projectiles {
-			if p := &m.Objects().Projectiles[k]; p.Owner == ecs.NetID(o.Owner) && uint16(p.Tick) == o.Born {
+			if p := &m.Objects().Projectiles[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Tick) == o.Born {
 				if pos = p.Point; p.Struck == object.Flying {
 					pos = p.At(&m.Kit().Ammo[p.Type], now)
 				}
@@ -212,7 +212,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 		}
 	case o.Kind == ghost.Grenade:
 		for k := range m.Objects().Grenades {
-			if p := &m.Objects().Grenades[k]; p.Owner == ecs.NetID(o.Owner) && uint16(p.Thrown) == o.Born {
+			if p := &m.Objects().Grenades[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Thrown) == o.Born {
 				pos = p.Pos
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes along, fetching what it lacks. A map that
@@ -53,7 +53,7 @@ func TestServeChangesItsMap(t *testing.T) {
 		if got := console(t, r.HTTP, c.line); !strings.Contains(got, c.want) {
 			t.Errorf("%d: %s", i, got)
 		}
-		until("refused", func(s metrics.Report) bool { return s.Counts["map_changes_refused"] == uint64(i+1) })
+		until("refused", func(s metrics.Report) bool { return s.Counts["map_changes_failed"] == uint64(i+1) })
 	}
 	if got := console(t, r.HTTP, "status"); !strings.Contains(got, "the last change of the map failed: football on arena-16: pack") {
 		t.Errorf("status: %s", got)
@@ -69,7 +69,7 @@ func TestServeChangesItsMap(t *testing.T) {
 		t.Errorf("the swarm: %s", out)
 	}
 	f := figures(t, r.HTTP)
-	if f.Counts["joined"] != 5 || f.Counts["dismissed"] != 0 || f.Counts["timed_out"] != 0 || f.Rungs["nothing"] == 0 {
+	if f.Counts["joined"] != 5 || f.Counts["disconnected"] != 0 || f.Counts["timed_out"] != 0 || f.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", f)
 	}
 	until("nobody", func(s metrics.Report) bool { return s.Phase == "idle" && s.Counts["ticks_slept"] > 0 })

@@ -100,7 +100,7 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if b != nil {
 		return dst.Shrink(b, shrink)
 	}
-	fmt.Fprintf(out, "%v: all is well, %s\n", c, speed(c.Lasts(), time.Since(began)))
+	fmt.Fprintf(out, "%v: all is well, %s\n", c, speed(c.Duration(), time.Since(began)))
 	return nil
 }
 

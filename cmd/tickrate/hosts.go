@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // hosts are the server processes of a step, one for each lobby, and the bad network before them.
@@ -146,7 +147,7 @@ func merged(all []metrics.Report) metrics.Report {
 		m.Hiccup = new(*m.Hiccup)
 	}
 	for _, r := range all[1:] {
-		m.CPUSeconds, m.GivenUp, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.GivenUp+r.GivenUp, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
+		m.CPUSeconds, m.TicksSkipped, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
 		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
 		m.Seconds = max(m.Seconds, r.Seconds)
 		for name, n := range r.Counts {
@@ -155,16 +156,16 @@ func merged(all []metrics.Report) metrics.Report {
 		worse(&m.TickCPU, r.TickCPU)
 		worse(&m.TickWall, r.TickWall)
 		worse(&m.Lateness, r.Lateness)
-		worse(&m.Raw, r.Raw)
+		worse(&m.LatenessRaw, r.LatenessRaw)
 		if m.Hiccup != nil && r.Hiccup != nil {
 			worse(m.Hiccup, *r.Hiccup)
 		}
 		for i := range m.Stages {
-			worse(&m.Stages[i].metrics.Spread, r.Stages[i].metrics.Spread)
+			worse(&m.Stages[i].Spread, r.Stages[i].Spread)
 		}
 	}
 	each := 1 / float64(len(all))
-	for _, s := range []*metrics.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.Raw} {
+	for _, s := range []*metrics.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.LatenessRaw} {
 		s.Mean *= each
 	}
 	for i := range m.Stages {

@@ -19,10 +19,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -78,7 +79,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 }
 
 // play plays a lobby in virtual time and returns its ledger.
-func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
+func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	if f.players < 1 || f.players > 1000 || f.seconds < 1 || f.seconds > 600 {
 		return l, badUse(fmt.Errorf("--players %d, --seconds %d: expected 1 to 1000, and 1 to 600", f.players, f.seconds))
 	}
@@ -107,7 +108,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 		}
 	}
 	b.Lobby.Publish()
-	return b.Lobby.Ledger(), nil
+	return b.Lobby.Summary(), nil
 }
 
 // printBits prints a ledger as tables: sections, then cells, the largest first, then who was told.
@@ -186,7 +187,7 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 			}
 			continue
 		}
-		n, err := ecs.ParseNetID(id)
+		n, err := netid.Parse(id)
 		if err != nil {
 			return badUse(fmt.Errorf("%q: %w", id, err))
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/picture"
@@ -141,7 +141,7 @@ func parseID(flag, text string) (uint32, error) {
 	if text == "" {
 		return 0, nil
 	}
-	id, err := ecs.ParseNetID(text)
+	id, err := netid.Parse(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s %q: %w", flag, text, err)
 	}
@@ -259,7 +259,7 @@ func (f *shotsFlags) replay(ctx context.Context, path string) (kept []lagcomp.Re
 	return kept, rate, ctx.Err()
 }
 
-func shotName(id uint32) string { return ecs.NetID(id).String() }
+func shotName(id uint32) string { return netid.ID(id).String() }
 
 // show prints the shots, and draws the last.
 func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error {

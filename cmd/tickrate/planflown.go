@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/object"
@@ -20,9 +20,9 @@ type flown struct {
 // page is what flies in some slots: pageShells of projectiles, and then pageGrenades of grenades.
 type page struct {
 	grid  *interest.Grid
-	ids   []ecs.NetID // by slot
+	ids   []netid.ID // by slot
 	born  []tick.Tick
-	of    []ecs.NetID // whose it is
+	of    []netid.ID // whose it is
 	x, z  []float32
 	team  []uint8 // none: teams are told of no flights for being theirs
 	slots []int   // those of all that flies
@@ -51,7 +51,7 @@ func newFlown(c interest.Config) *flown {
 func (f *flown) page(k int) *page {
 	for len(f.pages) <= k {
 		n := f.grid.Slots
-		f.pages = append(f.pages, page{grid: interest.NewGrid(f.grid), ids: make([]ecs.NetID, n), born: make([]tick.Tick, n), of: make([]ecs.NetID, n), x: make([]float32, n),
+		f.pages = append(f.pages, page{grid: interest.NewGrid(f.grid), ids: make([]netid.ID, n), born: make([]tick.Tick, n), of: make([]netid.ID, n), x: make([]float32, n),
 			z: make([]float32, n), team: make([]uint8, n)})
 	}
 	return &f.pages[k]
@@ -67,7 +67,7 @@ func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
 		p.slots = p.slots[:0]
 	}
 	o, ammo, now := m.Objects(), m.Kit().Ammo, m.Tick()
-	put := func(p *page, slot int, id, of ecs.NetID, born tick.Tick, at geom.Vec3) {
+	put := func(p *page, slot int, id, of netid.ID, born tick.Tick, at geom.Vec3) {
 		p.ids[slot], p.of[slot], p.born[slot], p.x[slot], p.z[slot] = id, of, born, at.X, at.Z
 		if p.slots = append(p.slots, slot); walls != nil {
 			walls.Raise(at.X, at.Y, at.Z)
@@ -96,7 +96,7 @@ func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
 }
 
 // look is what a player is told of, who stands somewhere and was told last in a tick.
-func (f *flown) look(l *looker, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
+func (f *flown) look(l *looker, id netid.ID, x, z float32, last tick.Tick) (n flight) {
 	for k := range f.pages {
 		p := &f.pages[k]
 		if k == len(l.skies) {
@@ -107,7 +107,7 @@ func (f *flown) look(l *looker, id ecs.NetID, x, z float32, last tick.Tick) (n f
 	return n
 }
 
-func (p *page) look(s *sky, id ecs.NetID, x, z float32, last tick.Tick) (n flight) {
+func (p *page) look(s *sky, id netid.ID, x, z float32, last tick.Tick) (n flight) {
 	s.eyes.See(p.grid, interest.Viewer{Slot: -1, X: x, Z: z})
 	seen := s.eyes.Seen()
 	n.all = len(p.slots)

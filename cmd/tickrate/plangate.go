@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/scenario"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // errRegressed ends a program with exit code 3.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/bench/capacity"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 )
 
@@ -34,7 +34,7 @@ func (g *glances) add(o glances) {
 }
 
 // note counts one snapshot to one client, from who is in which slot, and whom it was told of before and now. open is memory for as many.
-func (g *glances) note(ids []ecs.NetID, was, now, open []uint64) {
+func (g *glances) note(ids []netid.ID, was, now, open []uint64) {
 	for i, w := range now {
 		g.appeared += bits.OnesCount64(w &^ was[i])
 		g.told += bits.OnesCount64(w)

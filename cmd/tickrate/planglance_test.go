@@ -6,7 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/scenario"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -100,18 +100,18 @@ func playWatched(t *testing.T, s scenario.Scenario) (place, match) {
 type witness struct {
 	of     int       // the client's place
 	at     tick.Tick // the snapshot that was looked at last
-	ids    []ecs.NetID
+	ids    []netid.ID
 	open   []uint64
 	was    []uint64
 	next   []uint64
-	flew   []ecs.NetID // by slot, in the snapshot before
-	flying []bool      // those of them that the client knew
+	flew   []netid.ID // by slot, in the snapshot before
+	flying []bool     // those of them that the client knew
 	told   glances
 }
 
 func newWitness(of, players int) *witness {
 	words, slots := (players+63)/64, ghost.ThingSlots(players)
-	return &witness{of: of, ids: make([]ecs.NetID, players), open: make([]uint64, words), was: make([]uint64, words), next: make([]uint64, words), flew: make([]ecs.NetID, slots),
+	return &witness{of: of, ids: make([]netid.ID, players), open: make([]uint64, words), was: make([]uint64, words), next: make([]uint64, words), flew: make([]netid.ID, slots),
 		flying: make([]bool, slots)}
 }
 

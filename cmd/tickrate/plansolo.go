@@ -7,12 +7,13 @@ import (
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	body "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/sight"
@@ -36,7 +37,7 @@ type solo struct {
 	dice    *rand.Rand
 	grid    *interest.Grid // nil: everybody sees everybody
 	walls   *sight.Lazy    // nil: none hide anybody
-	ids     []ecs.NetID
+	ids     []netid.ID
 	x, z    []float32
 	team    []uint8
 	looks   []looker
@@ -68,7 +69,7 @@ const (
 
 // seat is a player's.
 type seat struct {
-	id    ecs.NetID
+	id    netid.ID
 	brain swarm.Brain // nil of who looks on
 	phase float64     // of a tick, at which its machine acts
 	joins tick.Tick   // in which it comes in, if there is no id
@@ -143,7 +144,7 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 		g.Sights = p.walls.Seen
 	}
 	p.grid = interest.NewGrid(g)
-	p.ids, p.x, p.z, p.team = make([]ecs.NetID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
+	p.ids, p.x, p.z, p.team = make([]netid.ID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
 	eyes := soloEyes
 	if p.walls != nil {
 		eyes = soloTown
@@ -293,7 +294,7 @@ func (p *solo) note() {
 	}
 	for slot := range at.poses {
 		pose := &at.poses[slot]
-		if p.ids[slot] = ecs.NetID(pose.ID); pose.ID == 0 {
+		if p.ids[slot] = netid.ID(pose.ID); pose.ID == 0 {
 			continue
 		}
 		if p.walls != nil {

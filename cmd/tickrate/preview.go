@@ -13,7 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -87,7 +87,7 @@ func preview(c *cobra.Command, f previewFlags) error {
 	if err != nil {
 		return err
 	}
-	p := previewing{Sim: b, c: c, kills: map[ecs.NetID]int{}}
+	p := previewing{Sim: b, c: c, kills: map[netid.ID]int{}}
 	if err := p.run(c.Context(), f); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type previewing struct {
 	*lobbysim.Sim
 	c      *cobra.Command
 	agreed lobbysim.Agreement
-	kills  map[ecs.NetID]int // as the first client heard of them
+	kills  map[netid.ID]int // as the first client heard of them
 }
 
 func (p *previewing) run(ctx context.Context, f previewFlags) error {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -163,7 +165,7 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	var spent []time.Duration // of the tick that is played, by stage
 	stage, since := metrics.StageIdle, time.Duration(0)
 	cfg.Enter = func(next metrics.Stage) {
-		if next = whole(next); next == stage {
+		if next == stage {
 			return
 		}
 		now := pace.ThreadCPU()
@@ -205,14 +207,6 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		r.tale.add(g.end())
 	}
 	return nil
-}
-
-// whole is the stage that a part of one, which only profilers tell apart, belongs to.
-func whole(s metrics.Stage) metrics.Stage {
-	if s == metrics.StageInterest || s == metrics.StageDelta {
-		return metrics.StageSnapshot
-	}
-	return s
 }
 
 // memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.

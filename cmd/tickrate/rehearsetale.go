@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -31,7 +32,7 @@ type game struct {
 	watch int     // clients that decode everything
 
 	counts [metrics.NumCounts]uint64
-	sent   server.Ledger
+	sent   metrics.Bandwidth
 	told   match
 }
 
@@ -86,12 +87,12 @@ func (g *game) warm(ctx context.Context) error {
 func (g *game) ticks() int { return int(g.s.Measure.Seconds * float64(g.s.Rates.TickHz)) }
 
 // account is what the lobby has counted up to now.
-func (g *game) account() (counts [metrics.NumCounts]uint64, sent server.Ledger) {
+func (g *game) account() (counts [metrics.NumCounts]uint64, sent metrics.Bandwidth) {
 	for i := range counts {
 		counts[i] = g.b.Lobby.Stats.Count[i].Load()
 	}
 	g.b.Lobby.Publish()
-	return counts, g.b.Lobby.Ledger()
+	return counts, g.b.Lobby.Summary().Bandwidth
 }
 
 // begin starts to count.

@@ -23,7 +23,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/ghost"
 )
@@ -151,14 +151,14 @@ func (r *rig) measured(players, clients int, rep metrics.Report, f *swarm.Figure
 	s := capacity.Step{
 		Players: players, Duration: f.Elapsed,
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.Raw, 1), SwarmLateness: micros(f.Late), SwarmRaw: micros(f.Raw),
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: micros(f.Late), SwarmRaw: micros(f.Raw),
 		ServerCores:       rep.CPUSeconds / rep.Seconds,
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
 		DatagramsInPerTick: float64(rep.Counts[metrics.Received.String()]) / ticks, DatagramsOutPerTick: float64(rep.Counts[metrics.Sent.String()]) / ticks,
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
-		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.TicksSkipped, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.Taken; k.Known {

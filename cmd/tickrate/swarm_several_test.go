@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // One swarm plays on several lobbies at once, full and thin players on each: by their HTTP ports, and by their addresses with the key; and full

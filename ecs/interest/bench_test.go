@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 const (
@@ -28,7 +28,7 @@ func newCrowd(far int) *crowd {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for slot := range c.scene.ids {
 		sc := c.scene
-		sc.ids[slot] = ecs.MakeNetID(slot, 1)
+		sc.ids[slot] = netid.Make(slot, 1)
 		sc.x[slot], sc.z[slot] = rng.Float32()*256, rng.Float32()*256
 		sc.team[slot] = uint8(1 + slot%32)
 		c.views = append(c.views, Viewer{slot, sc.x[slot], sc.z[slot], sc.team[slot], rng.Float32() - 0.5, rng.Float32() - 0.5})

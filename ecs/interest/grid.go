@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // Config says how far one sees and what counts. Zero fields mean the defaults named.
@@ -82,9 +82,9 @@ func (c Config) withDefaults() Config {
 type Grid struct {
 	cfg            Config
 	words          int
-	ids            []ecs.NetID // by slot
-	since          []uint32    // by slot: the snapshot since which it holds that one
-	fills          uint32      // snapshots so far
+	ids            []netid.ID // by slot
+	since          []uint32   // by slot: the snapshot since which it holds that one
+	fills          uint32     // snapshots so far
 	here           []uint64
 	hot            []uint64
 	cells          []uint16 // by slot
@@ -110,7 +110,7 @@ func NewGrid(c Config) *Grid {
 	c = c.withDefaults()
 	g := &Grid{cfg: c, words: (c.Slots + 63) / 64}
 	g.here, g.hot = make([]uint64, g.words), make([]uint64, g.words)
-	g.ids, g.since = make([]ecs.NetID, c.Slots), make([]uint32, c.Slots)
+	g.ids, g.since = make([]netid.ID, c.Slots), make([]uint32, c.Slots)
 	g.cells = make([]uint16, c.Slots)
 	g.start = make([]int32, c.Wide*c.Deep+1)
 	g.order = make([]uint16, c.Slots)
@@ -143,7 +143,7 @@ func (g *Grid) Cell(x, z float32) int {
 
 // Fill takes the rows of a snapshot, by slot: who is there, 0 for nobody; position, metres; team, 0 being none; and hot, the
 // set of rows that fight with anybody, nil for none. Columns are as long as there are slots, and only read.
-func (g *Grid) Fill(ids []ecs.NetID, x, z []float32, team []uint8, hot []uint64) {
+func (g *Grid) Fill(ids []netid.ID, x, z []float32, team []uint8, hot []uint64) {
 	g.recycle()
 	g.fills++
 	clear(g.here)

@@ -4,12 +4,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"pgregory.net/rapid"
 )
 
 func newScene(slots int) *scene {
-	return &scene{ids: make([]ecs.NetID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots), lives: make([]int, slots),
+	return &scene{ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots), lives: make([]int, slots),
 		hot: make([]uint64, (slots+63)/64)}
 }
 
@@ -21,7 +21,7 @@ func (sc *scene) step(rng *rand.Rand, teams int, edge float32) {
 			sc.ids[slot] = 0
 		case 1:
 			sc.lives[slot]++ // counted for each slot, as the world does: no id returns while anybody remembers it
-			sc.ids[slot] = ecs.MakeNetID(slot, uint8(1+sc.lives[slot]%255))
+			sc.ids[slot] = netid.Make(slot, uint8(1+sc.lives[slot]%255))
 			sc.x[slot], sc.z[slot] = rng.Float32()*edge*1.2-edge*0.1, rng.Float32()*edge*1.2-edge*0.1
 			sc.team[slot] = uint8(rng.IntN(teams + 1))
 		default:
@@ -176,7 +176,7 @@ func TestNobodyStarves(t *testing.T) {
 		g := NewGrid(Config{Slots: c.rows, Weights: c.weights, Near: 1, Mid: 2})
 		cl, sc := NewClient(g), newScene(c.rows)
 		for slot := range sc.ids {
-			sc.ids[slot] = ecs.MakeNetID(slot, 1)
+			sc.ids[slot] = netid.Make(slot, 1)
 			if slot%8 == 0 {
 				sc.x[slot], sc.z[slot] = 200, 200 // far, and nothing else speaks for it
 			}
@@ -210,18 +210,18 @@ func TestNobodyStarves(t *testing.T) {
 func TestAnotherInTheSlotDoesNotLinger(t *testing.T) {
 	g := NewGrid(Config{Slots: 2, Far: 3, Linger: 8})
 	c, sc := NewClient(g), newScene(2)
-	at := func(id ecs.NetID, x float32) bool {
+	at := func(id netid.ID, x float32) bool {
 		sc.ids[1], sc.x[1] = id, x
 		g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
 		c.Look(g, Viewer{}, nil)
 		return has(c.Seen(), 1)
 	}
-	if !at(ecs.MakeNetID(1, 1), 0) || !at(ecs.MakeNetID(1, 1), 100) {
+	if !at(netid.Make(1, 1), 0) || !at(netid.Make(1, 1), 100) {
 		t.Error("who was near is not seen when it has gone far")
 	}
-	sc.ids[1] = ecs.MakeNetID(1, 9) // within a snapshot that this client does not get
+	sc.ids[1] = netid.Make(1, 9) // within a snapshot that this client does not get
 	g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
-	if at(ecs.MakeNetID(1, 2), 100) || at(ecs.MakeNetID(1, 1), 100) {
+	if at(netid.Make(1, 2), 100) || at(netid.Make(1, 1), 100) {
 		t.Error("another one is seen in its place")
 	}
 	c.Reset()

@@ -4,12 +4,12 @@ import (
 	"math"
 	"sort"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // scene is the columns of a snapshot.
 type scene struct {
-	ids   []ecs.NetID
+	ids   []netid.ID
 	x, z  []float32
 	team  []uint8
 	hot   []uint64
@@ -20,14 +20,14 @@ type scene struct {
 type slow struct {
 	cfg    Config
 	left   map[int]int // snapshots that a slot stays seen
-	id     map[int]ecs.NetID
+	id     map[int]netid.ID
 	weight map[int]int
 	seen   map[int]bool
 	turn   int
 }
 
 func newSlow(c Config) *slow {
-	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]ecs.NetID{}, weight: map[int]int{}, seen: map[int]bool{}}
+	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]netid.ID{}, weight: map[int]int{}, seen: map[int]bool{}}
 }
 
 func (s *slow) look(g *Grid, sc *scene, v Viewer, fights []uint64) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -261,7 +261,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 				g, r := slot/GroupRows, slot%GroupRows
 				if id := c.now.ids[g][r]; id != 0 {
 					w.Bits(uint64(r), 6)
-					was, depth, ctx := ecs.NetID(0), h.depth(g, r), uint32(0)
+					was, depth, ctx := netid.ID(0), h.depth(g, r), uint32(0)
 					if depth > 0 {
 						was, ctx = h.frames[0].ids[g][r], c.encoder.codec.expectRow(&h, depth, g, r, room[:], &levels)
 					}

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -28,7 +28,7 @@ func (c *codec) count(n *schema.Counts, h *held, g int, ids *idLane, lanes []lan
 }
 
 // countRow adds the symbols of a row.
-func (c *codec) countRow(n *schema.Counts, h *held, id, was ecs.NetID, g, r int, lanes []lane) {
+func (c *codec) countRow(n *schema.Counts, h *held, id, was netid.ID, g, r int, lanes []lane) {
 	if was == 0 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -78,7 +78,7 @@ func (c *codec) decodeSpawn(src []byte, off int, bad bool, g, r int, ids *idLane
 	window, left := bitio.Peek(src, off), uint(bitio.MaxBits-schema.GenerationBits)
 	generation := uint8(window)
 	window, off = window>>schema.GenerationBits, off+schema.GenerationBits
-	ids[r] = ecs.MakeNetID(g*GroupRows+r, generation)
+	ids[r] = netid.Make(g*GroupRows+r, generation)
 	bad = bad || generation == 0
 	coders := c.coders[:len(lanes)]
 	for f := range lanes {

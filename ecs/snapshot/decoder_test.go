@@ -3,7 +3,7 @@ package snapshot
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
@@ -71,7 +71,7 @@ func TestWhoIsGoneStaysGone(t *testing.T) {
 	m := schema.DefaultModel(one)
 	const slot, shown, gone = 3, 10, 11
 	ring, e, d := NewRing(one, 2*GroupRows, Window, 1), NewEncoder(m, 2*GroupRows), NewDecoder(m, 2*GroupRows, 1)
-	say := func(at tick.Tick, id ecs.NetID) {
+	say := func(at tick.Tick, id netid.ID) {
 		f := ring.Begin(at)
 		if id != 0 {
 			f.Set(slot, id, []int32{0})
@@ -86,7 +86,7 @@ func TestWhoIsGoneStaysGone(t *testing.T) {
 			t.Fatalf("tick %d: %v", at, err)
 		}
 	}
-	say(shown, ecs.MakeNetID(slot, 1))
+	say(shown, netid.Make(slot, 1))
 	say(gone, 0)
 	if f := d.Before(slot, gone+5); f == nil || f.Tick != gone {
 		t.Fatalf("while it is held: %v", f)

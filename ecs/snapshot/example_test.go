@@ -3,7 +3,7 @@ package snapshot_test
 import (
 	"fmt"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 )
@@ -21,7 +21,7 @@ func Example() {
 	row := make([]int32, 2)
 	for t := range 4 {
 		now := decoder.Newest(5) + 1
-		ring.Begin(now).Set(5, ecs.MakeNetID(5, 1), []int32{int32(100 + 3*t), 4095})
+		ring.Begin(now).Set(5, netid.Make(5, 1), []int32{int32(100 + 3*t), 4095})
 		encoder.Begin(ring.At(now), ring)
 		tracker.Advance(now)
 		packer.Begin(encoder, tracker, 0, ring.Groups())

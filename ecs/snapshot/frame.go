@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -16,7 +16,7 @@ const GroupRows = 16
 type lane [GroupRows]int32
 
 // idLane is the identities of a group; 0 is an empty slot.
-type idLane [GroupRows]ecs.NetID
+type idLane [GroupRows]netid.ID
 
 // Frame is the state of all rows at one tick. Values are kept group by group, and in a group field by field, 16 rows
 // side by side, because groups are what is coded and compared:
@@ -98,7 +98,7 @@ func (f *Frame) HasRow(slot int) bool {
 
 // Set fills a slot. row has one value per field; values out of range are clamped, and those that wrap are wrapped, so
 // that whatever is captured can be sent. id must name that slot.
-func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
+func (f *Frame) Set(slot int, id netid.ID, row []int32) {
 	if id.Index() != slot || id == 0 {
 		panic(fmt.Sprintf("snapshot: %v set in slot %d", id, slot))
 	}
@@ -115,7 +115,7 @@ func (f *Frame) Set(slot int, id ecs.NetID, row []int32) {
 }
 
 // ID tells who is in a slot: 0 for nobody, also when the slot does not exist.
-func (f *Frame) ID(slot int) ecs.NetID {
+func (f *Frame) ID(slot int) netid.ID {
 	if uint(slot) >= uint(f.Slots()) {
 		return 0
 	}
@@ -123,7 +123,7 @@ func (f *Frame) ID(slot int) ecs.NetID {
 }
 
 // Row copies a slot's values to dst, which has room for one per field, and tells who is there. For 0 dst is zeroed.
-func (f *Frame) Row(slot int, dst []int32) ecs.NetID {
+func (f *Frame) Row(slot int, dst []int32) netid.ID {
 	id := f.ID(slot)
 	if id == 0 {
 		clear(dst)

@@ -3,7 +3,7 @@ package snapshot
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -39,7 +39,7 @@ func TestRow35Lifetimes(t *testing.T) {
 			f := ring.Begin(now)
 			for gen, l := range c.lives {
 				if l.spawn <= now && now < l.gone {
-					f.Set(slot, ecs.MakeNetID(slot, uint8(gen+1)), []int32{int32(now)})
+					f.Set(slot, netid.Make(slot, uint8(gen+1)), []int32{int32(now)})
 				}
 			}
 			send := func(base tick.Tick) {
@@ -74,7 +74,7 @@ func TestRow35Lifetimes(t *testing.T) {
 }
 
 // rowKind reads from the counted symbols how a lone row was coded; rows without a baseline have no symbol.
-func rowKind(n *schema.Counts, was, id ecs.NetID) string {
+func rowKind(n *schema.Counts, was, id netid.ID) string {
 	switch {
 	case n.Masks[0][schema.Gone] == 1:
 		return "despawn"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -104,7 +104,7 @@ func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 }
 
 // maySee is what a client may know of a slot at tick t: who was there then, or nobody.
-func (l *lifeModel) maySee(c *lifeClient, t tick.Tick, slot int, dst []int32) ecs.NetID {
+func (l *lifeModel) maySee(c *lifeClient, t tick.Tick, slot int, dst []int32) netid.ID {
 	if c.sight != nil {
 		if see := c.sight.seen[t]; see != nil && !has(see, slot) {
 			clear(dst)
@@ -368,7 +368,7 @@ func TestRowsModelChecker(t *testing.T) {
 func (l *lifeModel) shows(c *lifeClient, t tick.Tick) error {
 	got, want := make([]int32, len(l.schema.Fields)), make([]int32, len(l.schema.Fields))
 	for slot := range l.ring.Groups() * GroupRows {
-		id := ecs.NetID(0)
+		id := netid.ID(0)
 		if f := c.decoder.Before(slot, t); f != nil {
 			id = f.Row(slot, got)
 		}
@@ -422,7 +422,7 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 						hidden++
 					}
 					if from.alive[slot] {
-						f.Set(slot, ecs.MakeNetID(slot, from.gens[slot]), from.rows[slot])
+						f.Set(slot, netid.Make(slot, from.gens[slot]), from.rows[slot])
 					}
 				}
 				s.e.Begin(f, s.ring)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -57,7 +57,7 @@ func (n *naiveMeter) align() {
 	n.w.Align()
 }
 
-func (n *naiveMeter) row(id ecs.NetID, row []int32, h hope) {
+func (n *naiveMeter) row(id netid.ID, row []int32, h hope) {
 	s, table := n.model.Schema(), n.model.Masks()[h.context].Table
 	why := ReasonSpawn
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
@@ -47,7 +47,7 @@ func framesAt(ring *Ring, b Bases) (frames []*Frame) {
 
 // hope is what is expected of a row.
 type hope struct {
-	id      ecs.NetID // in the newest baseline
+	id      netid.ID // in the newest baseline
 	row     []int32
 	levels  []uint8
 	context int
@@ -115,7 +115,7 @@ func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope
 }
 
 // naiveRow writes one row.
-func naiveRow(w *bitio.Writer, m *schema.Model, id ecs.NetID, row []int32, h hope) {
+func naiveRow(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope) {
 	s, spawn, was, old := m.Schema(), false, h.id, h.row
 	table := m.Masks()[h.context].Table
 	switch {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -64,7 +64,7 @@ func (c *codec) rangeGroup(e *rangecoder.Encoder, dst []byte, ids *idLane, lanes
 	return c.group(append(out[:len(dst)], escape), ids, lanes, baseIDs, base, ctx)
 }
 
-func (c *codec) rangeSpawn(e *rangecoder.Encoder, id ecs.NetID, r int, lanes []lane) {
+func (c *codec) rangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, lanes []lane) {
 	e.Bits(uint32(id.Generation()), schema.GenerationBits)
 	for f := range lanes {
 		code, n := c.coders[f].Raw(lanes[f][r])
@@ -144,7 +144,7 @@ func (c *codec) rangeDecode(d *rangecoder.Tracker, src []byte, g int, ids *idLan
 
 func (c *codec) rangeSpawned(d *rangecoder.Tracker, g, r int, ids *idLane, lanes []lane) (good bool) {
 	generation := uint8(d.Bits(schema.GenerationBits))
-	ids[r] = ecs.MakeNetID(g*GroupRows+r, generation)
+	ids[r] = netid.Make(g*GroupRows+r, generation)
 	good = generation != 0
 	for f := range lanes {
 		v, ok := c.coders[f].RawValue(uint64(evenlyBits(d, c.coders[f].Width())))

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -32,7 +32,7 @@ func TestFollowCodesTheSame(t *testing.T) {
 			for i := range row {
 				row[i] = int32(slot*i) + rng.Int32N(2)
 			}
-			id := ecs.MakeNetID(slot, generation[slot])
+			id := netid.Make(slot, generation[slot])
 			f.Set(slot, id, row)
 			g.Set(slot, id, row)
 			there++

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -114,7 +114,7 @@ func (c *codec) rows(dst *[GroupRows]rowBits, ids *idLane, lanes []lane, baseIDs
 
 // row writes one row behind a zero bit and returns the number of bits: the twin of decodeRow. was is 0 where there is no
 // baseline or nobody in it. The bits behind the last one in its byte are zero.
-func (c *codec) row(buf []byte, id, was ecs.NetID, r int, lanes, base []lane, ctx uint32) uint {
+func (c *codec) row(buf []byte, id, was netid.ID, r int, lanes, base []lane, ctx uint32) uint {
 	coders := c.coders[:len(lanes)]
 	acc, n, pos := uint64(0), uint(1), 0
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
@@ -177,7 +177,7 @@ func naiveRowsOf(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, inter
 			}
 			prev = s.base
 		}
-		id := ecs.NetID(0)
+		id := netid.ID(0)
 		if s.show {
 			id = cur.Row(s.slot, row)
 		}

@@ -1,13 +1,13 @@
 package snapshot
 
 import (
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // Shown is the tick of the newest snapshot that showed id and that the client is known to hold, of the last Window; 0 if none
 // did. ring holds the frames that were sent.
-func (k *Tracker) Shown(ring *Ring, id ecs.NetID) (newest tick.Tick) {
+func (k *Tracker) Shown(ring *Ring, id netid.ID) (newest tick.Tick) {
 	for row, t := range k.sent {
 		if t > newest {
 			if _, shown := k.told(ring, row, id); shown {
@@ -37,7 +37,7 @@ func (k *Tracker) Said(slot int) (said, known bool) {
 //	none up to there said anything of the slot, and a later one, which then stands in, showed id.
 //
 // Of a client that has been taken to have lost everything nothing is known until it acknowledges again.
-func (k *Tracker) Saw(ring *Ring, id ecs.NetID, v tick.View) bool {
+func (k *Tracker) Saw(ring *Ring, id netid.ID, v tick.View) bool {
 	last, before, later := tick.Tick(0), false, false
 	for row, t := range k.sent {
 		said, shown := k.told(ring, row, id)
@@ -56,7 +56,7 @@ func (k *Tracker) Saw(ring *Ring, id ecs.NetID, v tick.View) bool {
 
 // told is what a snapshot of the window said of id's slot: anything, and that id is there. What showed somebody counts once
 // it is acked; what said that nobody is there counts from when it was sent, as it is said again until it arrives.
-func (k *Tracker) told(ring *Ring, row int, id ecs.NetID) (said, shown bool) {
+func (k *Tracker) told(ring *Ring, row int, id netid.ID) (said, shown bool) {
 	t, slot := k.sent[row], id.Index()
 	g := slot / GroupRows
 	if t == 0 || g >= k.groups {

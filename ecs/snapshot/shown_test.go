@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
@@ -14,7 +14,7 @@ import (
 type word struct {
 	at    tick.Tick
 	slot  int
-	id    ecs.NetID
+	id    netid.ID
 	gone  bool // it said so expressly, row by row
 	acked bool
 }
@@ -26,7 +26,7 @@ func (s slowWords) counts(w word, now, interval tick.Tick) bool {
 	return (w.acked || w.gone) && now/interval-w.at/interval < Window
 }
 
-func (s slowWords) shown(id ecs.NetID, now, interval tick.Tick) (newest tick.Tick) {
+func (s slowWords) shown(id netid.ID, now, interval tick.Tick) (newest tick.Tick) {
 	for _, w := range s {
 		if w.slot == id.Index() && w.id == id && s.counts(w, now, interval) {
 			newest = max(newest, w.at)
@@ -35,7 +35,7 @@ func (s slowWords) shown(id ecs.NetID, now, interval tick.Tick) (newest tick.Tic
 	return newest
 }
 
-func (s slowWords) saw(id ecs.NetID, v tick.View, now, interval tick.Tick) bool {
+func (s slowWords) saw(id netid.ID, v tick.View, now, interval tick.Tick) bool {
 	var before, after *word
 	for i, w := range s {
 		if w.slot != id.Index() || !s.counts(w, now, interval) {
@@ -164,7 +164,7 @@ func TestNobodyStaysBehindBlocks(t *testing.T) {
 		sees := newSomeSlots(rng, slots, 0.6, 0.1)
 		full := []uint64{^uint64(0), ^uint64(0)}
 		var p Packer
-		var shows [slots]ecs.NetID
+		var shows [slots]netid.ID
 		var late []tick.Tick
 		loss, calm := 0.5, 0
 		for now := tick.Tick(1); now < 150; now++ {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/bits"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -17,7 +17,7 @@ var ErrSum = errors.New("snapshot: rows differ from the sender's")
 //	h = net id; for each field: h = (h xor value) * 0x9e3779b97f4a7c15 mod 2^64, h = h xor h>>32
 //
 // of which the low 32 bits count. It finds faults, not forgers: who may send snapshots may say anything.
-func sumRow(id ecs.NetID, r int, lanes []lane) uint32 {
+func sumRow(id netid.ID, r int, lanes []lane) uint32 {
 	h := uint64(id)
 	for i := range lanes {
 		h = (h ^ uint64(uint32(lanes[i][r&15]))) * 0x9e3779b97f4a7c15

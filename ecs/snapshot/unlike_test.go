@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // Rows and Unlike against what Row says of each slot.
@@ -34,7 +34,7 @@ func TestUnlike(t *testing.T) {
 					f[i].have[slot>>6] |= 1 << (slot & 63)
 				}
 				if d.IntN(8) != 0 {
-					f[i].Set(slot, ecs.MakeNetID(slot, uint8(1+d.IntN(12)/11)), row)
+					f[i].Set(slot, netid.Make(slot, uint8(1+d.IntN(12)/11)), row)
 				}
 			}
 		}

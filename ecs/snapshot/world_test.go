@@ -3,7 +3,7 @@ package snapshot
 import (
 	"math/rand/v2"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -127,7 +127,7 @@ func (w *world) move(slot int) {
 func (w *world) capture(f *Frame) {
 	for slot, alive := range w.alive {
 		if alive {
-			f.Set(slot, ecs.MakeNetID(slot, w.gens[slot]), w.rows[slot])
+			f.Set(slot, netid.Make(slot, w.gens[slot]), w.rows[slot])
 		}
 	}
 }

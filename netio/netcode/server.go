@@ -47,7 +47,7 @@ type Server struct {
 	stale    sweep
 	clock    clock
 	tokens   usedTokens
-	budget   budget
+	budget   *budget
 
 	challenges uint64 // sequence of the next challenge
 	global     uint64 // sequence of the next datagram without a slot
@@ -94,7 +94,7 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if s.tokens, err = newUsedTokens(c.Tokens, seed, c.Journal, uint64(max(0, c.Started))); err != nil {
 		return nil, err
 	}
-	s.budget = budget{rate: c.OpensPerSecond, burst: c.OpensPerSecond / 2, prefixRate: c.NetworkPerSecond, prefixBurst: c.NetworkPerSecond, seed: seed}
+	s.budget = newBudget(c.OpensPerSecond, c.NetworkPerSecond, seed)
 	s.events = make([]Event, 0, c.Clients)
 	return s, nil
 }
@@ -196,7 +196,7 @@ func (s *Server) charge(now time.Duration, i int) (kick bool, why Drop) {
 		c.kicked, s.wake[i] = true, now
 		return true, DropNone
 	}
-	if c.rate.settle(now, s.cfg.PacketsPerSecond); !c.rate.take(packetBurst) {
+	if !c.rate.Allow(now, 1) {
 		return false, DropRate
 	}
 	return false, DropNone

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // response takes the answer to a challenge and fills a slot.
@@ -76,7 +78,7 @@ func (s *Server) connect(now time.Duration, w, i int, taken bool, out *Outbox) E
 	}
 	e.Client = i
 	s.slots[i] = slot{used: true, open: p.open, seal: p.seal, heard: now, timeout: p.timeout, address: p.address,
-		clientID: p.clientID, tag: p.tag, expire: p.expire}
+		clientID: p.clientID, tag: p.tag, expire: p.expire, rate: ratelimit.NewBurst(s.cfg.PacketsPerSecond, packetBurst)}
 	s.users[i] = s.asked.userData
 	s.address.put(byAddress(p.address), i)
 	s.tokens.spend(p.tag) // from now on, so that no recorded handshake can open a second session under the same keys

@@ -4,6 +4,8 @@ import (
 	"crypto/cipher"
 	"net/netip"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // slot is the place of one session. Its number is the client's index on the wire.
@@ -18,7 +20,7 @@ type slot struct {
 	sent      time.Duration
 	timeout   time.Duration // of silence; 0 never
 	next      uint64        // sequence
-	rate      bucket
+	rate      ratelimit.Bucket
 	flooded   int           // datagrams since
 	since     time.Duration // the beginning of a measure of five seconds
 	forged    forgeries

@@ -263,7 +263,7 @@ func TestThreat10Challenge(t *testing.T) {
 
 func TestThreat08Budget(t *testing.T) {
 	dice := rand.NewChaCha8([32]byte{1})
-	b := &budget{rate: 1000, burst: 500, prefixRate: 250, prefixBurst: 250, seed: [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9}}
+	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
 	anywhere := func() name {
 		return byAddress(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
 	}

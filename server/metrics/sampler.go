@@ -12,7 +12,9 @@ type Sampler struct {
 const samplerSeed = 0x9e3779b97f4a7c15
 
 // NewSampler returns a sampler that selects the first event. every of 0 or less selects none.
-func NewSampler(every int, seed uint64) Sampler { return Sampler{Every: max(every, 0), left: 1, rng: seed} }
+func NewSampler(every int, seed uint64) Sampler {
+	return Sampler{Every: max(every, 0), left: 1, rng: seed}
+}
 
 // Reset changes the rate and selects the next event.
 func (s *Sampler) Reset(every int) { s.Every, s.left = max(every, 0), 1 }

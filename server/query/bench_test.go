@@ -12,12 +12,14 @@ func BenchmarkAnswer(b *testing.B) {
 	send := func([]byte) {}
 	run := func(name string, want Drop, datagram func(r *Responder) []byte) {
 		b.Run(name, func(b *testing.B) {
-			r := NewResponder([4]uint64{1, 2, 3, 4}, Limits{Challenges: 1 << 19, Packets: 1 << 19, NetworkPackets: 1 << 19})
+			limits := Limits{Challenges: 1 << 19, Packets: 1 << 19, NetworkPackets: 1 << 19}
+			r := NewResponder([4]uint64{1, 2, 3, 4}, limits)
 			d, now := datagram(r), time.Duration(0)
 			b.ReportAllocs()
 			for b.Loop() {
 				if now += 10 * time.Microsecond; now >= TokenLife {
-					now, r.all, r.challenges, r.answers = 0, bucket{}, budget{}, budget{}
+					now = 0
+					r.fill(limits)
 				}
 				if why := r.Answer(now, here, d, s, send); why != want {
 					b.Fatal(why)

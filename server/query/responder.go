@@ -3,6 +3,8 @@ package query
 import (
 	"net/netip"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/ratelimit"
 )
 
 // Drop says why a datagram was not answered.
@@ -43,12 +45,11 @@ type Counters struct {
 
 // Responder answers. Its memory is constant, whoever asks. One goroutine at a time may use it.
 type Responder struct {
-	limits     Limits
 	minter     minter
 	network    [2]uint64 // key
 	challenges budget
 	answers    budget
-	all        bucket
+	all        ratelimit.Bucket
 	counters   Counters
 	packet     [MaxPacket]byte
 }
@@ -58,7 +59,16 @@ func NewResponder(key [4]uint64, limits Limits) *Responder {
 	limits.Challenges = or(limits.Challenges, 64)
 	limits.Packets = or(limits.Packets, 1024)
 	limits.NetworkPackets = or(limits.NetworkPackets, 128)
-	return &Responder{limits: limits, minter: minter{[2]uint64(key[:2])}, network: [2]uint64(key[2:])}
+	r := &Responder{minter: minter{[2]uint64(key[:2])}, network: [2]uint64(key[2:])}
+	r.fill(limits)
+	return r
+}
+
+// fill fills every bucket. A burst has room for the longest response, or a large lobby would answer nobody.
+func (r *Responder) fill(l Limits) {
+	r.challenges.fill(ratelimit.NewBurst(l.Challenges, l.Challenges))
+	r.answers.fill(ratelimit.NewBurst(l.NetworkPackets, max(l.NetworkPackets, MaxPackets)))
+	r.all = ratelimit.NewBurst(l.Packets, max(l.Packets, MaxPackets))
 }
 
 func or(n, otherwise int) int {
@@ -94,7 +104,7 @@ func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []by
 }
 
 func (r *Responder) challenge(now time.Duration, from netip.AddrPort, send func([]byte)) Drop {
-	if !r.challenges.of(r.network, from).take(now, 1, r.limits.Challenges, r.limits.Challenges) {
+	if !r.challenges.of(r.network, from).Allow(now, 1) {
 		return DropNetwork
 	}
 	r.counters.Challenges++
@@ -114,11 +124,10 @@ func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byt
 	if n == 0 {
 		return DropChunks
 	}
-	// The longest response must fit into a burst, or a large lobby would answer nobody.
-	if !r.answers.of(r.network, from).take(now, n, r.limits.NetworkPackets, max(r.limits.NetworkPackets, MaxPackets)) {
+	if !r.answers.of(r.network, from).Allow(now, n) {
 		return DropNetwork
 	}
-	if !r.all.take(now, n, r.limits.Packets, max(r.limits.Packets, MaxPackets)) {
+	if !r.all.Allow(now, n) {
 		return DropBudget
 	}
 	r.counters.Answers++

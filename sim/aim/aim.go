@@ -6,8 +6,8 @@
 package aim
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -53,7 +53,7 @@ type Watch struct {
 
 // player is what is known of a slot's.
 type player struct {
-	id         ecs.NetID
+	id         netid.ID
 	seen       bool // yaw and pitch are of a command
 	yaw, pitch geom.Angle
 	turn       [turns]float32 // by tick, degrees
@@ -80,7 +80,7 @@ func (w *Watch) Tick(m *sim.Match) {
 	now := m.Tick()
 	poses := m.Poses()
 	for slot := range poses {
-		p, id := &w.players[slot], ecs.NetID(poses[slot].ID)
+		p, id := &w.players[slot], netid.ID(poses[slot].ID)
 		if id != p.id {
 			*p = player{id: id}
 		}
@@ -120,9 +120,9 @@ func degrees(by geom.Angle) float32 {
 
 // shot notes a round.
 func (w *Watch) shot(m *sim.Match, s *sim.Shot, victim int, hit bool) {
-	slot := ecs.NetID(s.Shooter).Index()
+	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
-	if p.id != ecs.NetID(s.Shooter) {
+	if p.id != netid.ID(s.Shooter) {
 		return
 	}
 	p.f.Shots++

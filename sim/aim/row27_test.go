@@ -3,8 +3,8 @@ package aim
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -17,7 +17,7 @@ import (
 // which it fires; who has an odd one turns as a hand does, takes its time, and is off by some degrees.
 type gallery struct {
 	m   *sim.Match
-	ids [8]ecs.NetID
+	ids [8]netid.ID
 	aim [8]struct {
 		yaw   geom.Angle
 		since tick.Tick // somebody is in sight

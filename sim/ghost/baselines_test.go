@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -41,7 +41,7 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			for i := range players {
 				players[i].Pos = players[i].Pos.Add(step[i])
 				players[i].Row(row)
-				f.Set(i, ecs.MakeNetID(i, 1), row)
+				f.Set(i, netid.Make(i, 1), row)
 			}
 			enc.Begin(f, ring)
 			var base snapshot.Bases

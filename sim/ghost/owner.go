@@ -1,8 +1,8 @@
 package ghost
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -54,13 +54,13 @@ type Self struct {
 }
 
 // Tell gathers what a player is told of itself after the last tick; zero for an id without a row.
-func Tell(m *sim.Match, id ecs.NetID) (s Self) {
+func Tell(m *sim.Match, id netid.ID) (s Self) {
 	s.Tell(m, id)
 	return s
 }
 
 // Tell is Tell into s, which is zero.
-func (s *Self) Tell(m *sim.Match, id ecs.NetID) {
+func (s *Self) Tell(m *sim.Match, id netid.ID) {
 	vital := m.SelfInto(id, &s.Motion, &s.Abilities)
 	if vital == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -50,7 +50,7 @@ var (
 	}
 )
 
-const exampleID = ecs.NetID(2<<8 | 1)
+const exampleID = netid.ID(2<<8 | 1)
 
 // TestSnapshotExample writes the sections of PROTOCOL.md and reads them: both must agree with the page, byte by byte.
 func TestSnapshotExample(t *testing.T) {

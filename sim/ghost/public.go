@@ -1,8 +1,8 @@
 package ghost
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -59,7 +59,7 @@ func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 }
 
 // Pose returns the pose that p describes, of the player called id.
-func (p *Player) Pose(id ecs.NetID) rig.Pose {
+func (p *Player) Pose(id netid.ID) rig.Pose {
 	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
 	t := anim.Told{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean, Gait: p.Gait, Squat: p.Squat}
 	t.Show(&pose)
@@ -74,7 +74,7 @@ func PublicRow(dst []int32, p *rig.Pose, v *sim.Vital, a *ability.Public) {
 }
 
 // PoseOf returns the pose that a public row describes: the very pose that the server's history keeps for that tick.
-func PoseOf(id ecs.NetID, row []int32) rig.Pose {
+func PoseOf(id netid.ID, row []int32) rig.Pose {
 	var player Player
 	player.Restore(row)
 	return player.Pose(id)

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -53,7 +53,7 @@ func TestPublicRowIsExact(t *testing.T) {
 			Gesture: rapid.Uint8Range(0, 15).Draw(t, "gesture"), Gestures: rapid.Uint8().Draw(t, "gestures"),
 			Sprinting: rapid.Bool().Draw(t, "sprinting"), Reloading: rapid.Bool().Draw(t, "reloading"),
 		}
-		id := ecs.MakeNetID(rapid.IntRange(0, 4095).Draw(t, "slot"), rapid.Uint8Range(1, 255).Draw(t, "generation"))
+		id := netid.Make(rapid.IntRange(0, 4095).Draw(t, "slot"), rapid.Uint8Range(1, 255).Draw(t, "generation"))
 		look := sim.Look{Yaw: geom.Angle(rapid.Uint16().Draw(t, "yaw")), Pitch: geom.Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))}
 		pose := sim.Seen(uint32(id), geom.Vec3{X: axis("x"), Y: axis("y"), Z: axis("z")}, look, &v, figure(rapid.Uint64().Draw(t, "figure"), look.Yaw))
 		var row [PublicFields]int32

@@ -1,8 +1,8 @@
 package ghost
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -220,4 +220,4 @@ func half(v int16) int32 {
 	return one / 2
 }
 
-func netID(owner uint32) ecs.NetID { return ecs.NetID(owner) }
+func netID(owner uint32) netid.ID { return netid.ID(owner) }

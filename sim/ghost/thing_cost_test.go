@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -33,7 +33,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 			for i := range now {
 				if g := &now[i]; at%240 == tick.Tick(15*i) {
 					*g = object.Throw(object.Grenade{Pos: geom.Vec3{X: rng.Float32()*8 - 4, Y: 1.6, Z: rng.Float32()*8 - 4},
-						Vel: geom.Forward(geom.Angle(rng.Uint32()), 0x400).Scale(20), Thrown: at, Owner: ecs.MakeNetID(i, 1), Team: 1})
+						Vel: geom.Forward(geom.Angle(rng.Uint32()), 0x400).Scale(20), Thrown: at, Owner: netid.Make(i, 1), Team: 1})
 					launch[i] = *g
 					gen[i] = gen[i]%255 + 1
 				} else if g.Thrown != 0 {
@@ -56,7 +56,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 					o.OfGrenade(&now[i], &was, 0)
 				}
 				o.Row(row[:])
-				f.Set(i, ecs.MakeNetID(i, gen[i]), row[:])
+				f.Set(i, netid.Make(i, gen[i]), row[:])
 			}
 			enc.Begin(f, ring)
 			k.Advance(at)

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/object"
@@ -30,7 +30,7 @@ func TestFlightsSurviveTheWire(t *testing.T) {
 		now := born + tick.Tick(rng.Uint32N(1<<15))
 		at := geom.Vec3{X: float32(rng.IntN(1<<20)-1<<19) / 4096, Y: float32(rng.IntN(1<<16)) / 4096, Z: float32(rng.IntN(1<<20)-1<<19) / 4096}
 		p := object.Projectile{Flight: object.Flight{Start: at, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.Uint32()), Tick: born,
-			Owner: ecs.MakeNetID(rng.IntN(4096), uint8(1+rng.IntN(255))), Type: uint8(rng.IntN(16)), Team: uint8(rng.IntN(3))}}
+			Owner: netid.Make(rng.IntN(4096), uint8(1+rng.IntN(255))), Type: uint8(rng.IntN(16)), Team: uint8(rng.IntN(3))}}
 		var o Thing
 		o.OfProjectile(&p, i%9)
 		if got := wire(o); *got != o || got.Flight(now) != p.Flight || got.Ended(now) != 0 || got.Over() || got.Kind != Projectile {
@@ -137,7 +137,7 @@ func TestThingsExample(t *testing.T) {
 		o.OfProjectile(&shell, 0)
 		o.Row(row[:])
 		f := ring.Begin(at)
-		f.Set(4, ecs.MakeNetID(4, 1), row[:])
+		f.Set(4, netid.Make(4, 1), row[:])
 		e.Begin(f, ring)
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
@@ -160,7 +160,7 @@ func TestThingsExample(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if id := d.At(at).Row(4, got[:]); id != ecs.MakeNetID(4, 1) || got != row {
+		if id := d.At(at).Row(4, got[:]); id != netid.Make(4, 1) || got != row {
 			t.Errorf("%s: %v %v", name, id, got)
 		}
 		k.Acked(at, first, count)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
@@ -85,7 +85,7 @@ func TestRowsEqualTheTwins(t *testing.T) {
 // figure they say nothing, since it is packed: there rig.Lerp is all there is.
 func TestRow40InterpolationIsTheServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		id := ecs.MakeNetID(3, 1)
+		id := netid.Make(3, 1)
 		a, b := drawRow(t, Public, "a "), drawRow(t, Public, "b ")
 		b[PlayerState] = a[PlayerState] // one unbroken life
 		if b[PlayerPitch]-a[PlayerPitch] == 2048 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
 )
@@ -129,7 +129,7 @@ func TestSameInputsSameStates(t *testing.T) {
 		for range rapid.IntRange(1, 300).Draw(t, "ticks") {
 			in := Input{Players: [Teams]uint16{uint16(rapid.IntRange(0, 3).Draw(t, "p0")), 1}}
 			for range rapid.IntRange(0, 2).Draw(t, "kills") {
-				in.Kills = append(in.Kills, kill(ecs.NetID(ids.Draw(t, "killer")), ecs.NetID(ids.Draw(t, "victim"))))
+				in.Kills = append(in.Kills, kill(netid.ID(ids.Draw(t, "killer")), netid.ID(ids.Draw(t, "victim"))))
 			}
 			for range rapid.IntRange(0, 4).Draw(t, "zones") {
 				in.Zones = append(in.Zones, Occupancy{uint16(ids.Draw(t, "a")), uint16(ids.Draw(t, "d") / 4)})
@@ -137,7 +137,7 @@ func TestSameInputsSameStates(t *testing.T) {
 			was := a
 			a = r.Step(a, &in, &one)
 			check(t, r, was, a, &in, &one)
-			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]ecs.NetID, 3), KillAll: true, Restart: true}
+			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]netid.ID, 3), KillAll: true, Restart: true}
 			b = r.Step(b, &Input{in.Players, slices.Clone(in.Kills), slices.Clone(in.Zones)}, &two)
 			if a != b || !slices.Equal(one.Announcements, two.Announcements) || !slices.Equal(one.Awards, two.Awards) {
 				t.Fatalf("%+v and %+v", a, b)
@@ -163,7 +163,7 @@ func FuzzStep(f *testing.F) {
 		for ; len(script) >= 16; script = script[16:] {
 			u16 := func(i int) uint16 { return binary.LittleEndian.Uint16(script[i:]) }
 			in := Input{Players: [Teams]uint16{u16(0), u16(2)}, Zones: []Occupancy{{u16(8), u16(10)}, {u16(12), u16(14)}}}
-			in.Kills = []Kill{{Killer: ecs.NetID(script[4]), Victim: ecs.NetID(script[5]), KillerTeam: script[6], VictimTeam: script[7]}}
+			in.Kills = []Kill{{Killer: netid.ID(script[4]), Victim: netid.ID(script[5]), KillerTeam: script[6], VictimTeam: script[7]}}
 			in.Zones = in.Zones[:script[4]%3]
 			was := s
 			s = r.Step(s, &in, &out)
@@ -180,7 +180,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	r := DefaultAssault().MustCompile(60)
 	s := State{Phase: Active, Winner: NoWinner, Left: r.round}
 	in := Input{Players: [Teams]uint16{4, 4}, Kills: []Kill{kill(2, 3), kill(3, 2)}, Zones: []Occupancy{{4, 0}, {1, 1}, {0, 2}}}
-	out := Output{Announcements: make([]Announcement, 0, 8), Awards: make([]ecs.NetID, 0, 8)}
+	out := Output{Announcements: make([]Announcement, 0, 8), Awards: make([]netid.ID, 0, 8)}
 	if n := testing.AllocsPerRun(100, func() { s = r.Step(s, &in, &out) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

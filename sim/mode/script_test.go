@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // game is a match that a test plays by hand, and all that it has told.
@@ -16,12 +16,12 @@ type game struct {
 	out    Output
 	now    int
 	told   []Announcement
-	awards map[ecs.NetID]int
+	awards map[netid.ID]int
 }
 
 func newGame(t *testing.T, p Params) *game {
 	r := p.MustCompile(60)
-	return &game{t: t, rules: r, State: r.Start(), awards: map[ecs.NetID]int{}}
+	return &game{t: t, rules: r, State: r.Start(), awards: map[netid.ID]int{}}
 }
 
 // tick plays one with some kills.
@@ -71,7 +71,7 @@ func (g *game) want(what string, got, want int) {
 	}
 }
 
-func kill(killer, victim ecs.NetID) Kill {
+func kill(killer, victim netid.ID) Kill {
 	return Kill{Killer: killer, Victim: victim, KillerTeam: uint8(killer % 2), VictimTeam: uint8(victim % 2)}
 }
 
@@ -226,7 +226,7 @@ func TestRow56LateJoiner(t *testing.T) {
 	g.ticks(450)
 	late := *g
 	late.in.Players[Assign(late.in.Players)]++
-	late.told, late.awards = nil, map[ecs.NetID]int{}
+	late.told, late.awards = nil, map[netid.ID]int{}
 	g.in.Players = late.in.Players
 	g.want("team of the smallest", int(g.in.Players[1]), 3)
 	if !g.rules.MayRespawn(&g.State, 0, 450) {

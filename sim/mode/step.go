@@ -1,10 +1,12 @@
 package mode
 
-import "github.com/tickrate/tickrate/ecs"
+import (
+	"github.com/tickrate/tickrate/ecs/netid"
+)
 
 // Kill is somebody's death. Those of a KillAll are none: nobody is told of them.
 type Kill struct {
-	Killer, Victim         ecs.NetID // the same: suicide; Killer 0: nobody's doing
+	Killer, Victim         netid.ID // the same: suicide; Killer 0: nobody's doing
 	KillerTeam, VictimTeam uint8
 }
 
@@ -41,16 +43,16 @@ type Announcement struct {
 	What           What
 	Team, Point    uint8
 	N              int32
-	Killer, Victim ecs.NetID
+	Killer, Victim netid.ID
 }
 
 // Output is what a tick brings about besides the State. Step empties it first and appends, so that its slices may be
 // used again: at most an announcement and an award for each kill, and three announcements more.
 type Output struct {
 	Announcements []Announcement
-	Awards        []ecs.NetID // players who get a point each; one may be named often
-	KillAll       bool        // the round is over: everybody dies, without a killer
-	Restart       bool        // a new round: players' points are 0, everybody spawns now, objects are whole
+	Awards        []netid.ID // players who get a point each; one may be named often
+	KillAll       bool       // the round is over: everybody dies, without a killer
+	Restart       bool       // a new round: players' points are 0, everybody spawns now, objects are whole
 }
 
 func (o *Output) tell(a Announcement) { o.Announcements = append(o.Announcements, a) }

@@ -1,8 +1,8 @@
 package object
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 )
@@ -25,13 +25,13 @@ func DefaultBarrel() BarrelKind {
 // Barrel is a barrel: it stands where it stands until it breaks.
 type Barrel struct {
 	Pos    geom.Vec3 // its foot
-	ID     ecs.NetID
+	ID     netid.ID
 	Health int16     // 0: broken
 	Broken tick.Tick // when, 0 while whole
 }
 
 // NewBarrel is a whole barrel.
-func (k *BarrelKind) NewBarrel(id ecs.NetID, pos geom.Vec3) Barrel {
+func (k *BarrelKind) NewBarrel(id netid.ID, pos geom.Vec3) Barrel {
 	return Barrel{Pos: onGrid(pos), ID: id, Health: k.Health}
 }
 
@@ -97,7 +97,7 @@ func (s *Scene) sweepYard(r geom.Ray, radius float32, strip *geom.Strip) (row in
 }
 
 // barrel is the row of an id, -1 if none.
-func (s *Scene) barrel(id ecs.NetID) int {
+func (s *Scene) barrel(id netid.ID) int {
 	for i := range s.Barrel {
 		if s.Barrel[i].ID == id {
 			return i
@@ -106,7 +106,7 @@ func (s *Scene) barrel(id ecs.NetID) int {
 	return -1
 }
 
-func (s *Scene) breakBarrel(b *Barrel, by ecs.NetID) {
+func (s *Scene) breakBarrel(b *Barrel, by netid.ID) {
 	b.Health, b.Broken = 0, s.Now
 	s.Blasts.Add(Blast{
 		Center: b.middle(&s.Cask), Splash: s.Cask.Splash, Instigator: by, Team: lagcomp.NoTeam, Source: b.ID, Queued: s.Now,

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -200,7 +200,7 @@ func BenchmarkLedger(b *testing.B) {
 		for i := range 4000 {
 			l.Add(Damage{Victim: player(i % 500), Instigator: player(i % 2000), Points: 0, Impulse: v3(1, 0, 0)})
 		}
-		out = l.Settle(func(ecs.NetID) *int16 { return &health }, out[:0])
+		out = l.Settle(func(netid.ID) *int16 { return &health }, out[:0])
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4000, "ns/damage")
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -26,9 +26,9 @@ type Blast struct {
 	Center     geom.Vec3
 	Splash     Splash
 	View       tick.View // at which players are judged; the zero View: now
-	Instigator ecs.NetID // who gets the credit
+	Instigator netid.ID  // who gets the credit
 	Team       uint8     // spared but for the instigator; lagcomp.NoTeam: nobody is
-	Source     ecs.NetID // what explodes: it does so once
+	Source     netid.ID  // what explodes: it does so once
 	Queued     tick.Tick
 }
 
@@ -140,11 +140,11 @@ func (s *Scene) blow(b *Blast, p *rig.Pose) {
 	mass := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + MassHeight, Z: p.Pos.Z}
 	eyes := geom.Vec3{X: p.Pos.X, Y: p.Pos.Y + eyeHeight, Z: p.Pos.Z}
 	if s.clear(b.Center, mass) || s.clear(b.Center, eyes) {
-		s.hurt(b, ecs.NetID(p.ID), mass, fraction)
+		s.hurt(b, netid.ID(p.ID), mass, fraction)
 	}
 }
 
-func (s *Scene) hurt(b *Blast, victim ecs.NetID, mass geom.Vec3, fraction float32) {
+func (s *Scene) hurt(b *Blast, victim netid.ID, mass geom.Vec3, fraction float32) {
 	to := mass.Sub(b.Center)
 	distance := to.Len()
 	points, impulse := b.Splash.At(distance)

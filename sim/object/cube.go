@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -36,7 +36,7 @@ func (k *CubeKind) half() float32 { return float32(k.Edge * 0.5) }
 type Cube struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	Rot      Rotation
-	ID       ecs.NetID
+	ID       netid.ID
 	Resting  bool // lies still and flat until it is pushed
 }
 
@@ -56,7 +56,7 @@ func (c *Cube) Push(impulse geom.Vec3) {
 
 // SpawnCubes appends n cubes, 1 to MaxCubes (what is outside is taken as the nearer), in layers of four by four above a
 // place, a quarter of an edge apart. id numbers them.
-func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) ecs.NetID, out []Cube) []Cube {
+func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []Cube) []Cube {
 	for i := range min(max(n, 1), MaxCubes) {
 		step := float32(k.Edge * 1.25)
 		x, z, y := float32(i%4)-1.5, float32(i/4%4)-1.5, float32(i/16)+0.5
@@ -332,7 +332,7 @@ func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok b
 }
 
 // cube is the row of an id, -1 if none.
-func (s *Scene) cube(id ecs.NetID) int {
+func (s *Scene) cube(id netid.ID) int {
 	for i := range s.Cube {
 		if s.Cube[i].ID == id {
 			return i

@@ -3,9 +3,9 @@ package object
 import (
 	"unsafe"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -58,8 +58,8 @@ const floorNormal = 0.6427876
 // Grenade is a grenade: 48 bytes, all of it what the wire carries.
 type Grenade struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
-	ID       ecs.NetID
-	Owner    ecs.NetID
+	ID       netid.ID
+	Owner    netid.ID
 	Thrown   tick.Tick // it first moves in the next
 	Bounced  tick.Tick // last, 0 never
 	Exploded tick.Tick // 0 not yet
@@ -169,7 +169,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 }
 
 // throwPart moves the grenades of some sweeps, and finds whom they came near.
-func throwPart(s *Scene, part split.Part) {
+func throwPart(s *Scene, part parallel.Part) {
 	for j := part.From; j < part.To; j++ {
 		g := &s.task.grenades[s.rows[j]]
 		from := g.Pos

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -38,8 +38,8 @@ const maxSum = 1 << 30
 
 // Damage is one thing that happened to somebody's health.
 type Damage struct {
-	Victim     ecs.NetID
-	Instigator ecs.NetID // who gets the credit; 0: the world
+	Victim     netid.ID
+	Instigator netid.ID // who gets the credit; 0: the world
 	Cause      Cause
 	Points     int32     // 0 to MaxPoints; below 0 counts as 0
 	Impulse    geom.Vec3 // m/s; counted in move.VelUnit
@@ -55,7 +55,7 @@ type Ledger struct {
 }
 
 type entry struct {
-	victim, instigator ecs.NetID
+	victim, instigator netid.ID
 	cause              Cause
 	points             int32
 	impulse            [3]int64 // move.VelUnit
@@ -96,7 +96,7 @@ func units(v float32) int64 {
 }
 
 // find returns the entry of a triple, a new one if there is none.
-func (l *Ledger) find(victim, instigator ecs.NetID, cause Cause) *entry {
+func (l *Ledger) find(victim, instigator netid.ID, cause Cause) *entry {
 	if 2*(len(l.entries)+1) > len(l.table) {
 		l.grow()
 	}
@@ -114,7 +114,7 @@ func (l *Ledger) find(victim, instigator ecs.NetID, cause Cause) *entry {
 	}
 }
 
-func (l *Ledger) home(victim, instigator ecs.NetID, cause Cause) uint32 {
+func (l *Ledger) home(victim, instigator netid.ID, cause Cause) uint32 {
 	h := (uint64(victim)<<32 | uint64(instigator)) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>29 ^ uint64(cause)) * 0xbf58476d1ce4e5b9
 	return uint32(h>>32) & uint32(len(l.table)-1)
@@ -135,7 +135,7 @@ func (l *Ledger) grow() {
 
 // Wound is what came of damage.
 type Wound struct {
-	Victim, Instigator ecs.NetID
+	Victim, Instigator netid.ID
 	Cause              Cause
 	Killed             bool      // this one took the last point: true once in a life
 	Points             int32     // dealt
@@ -149,7 +149,7 @@ type Wound struct {
 //
 // Victims come in ascending order; on each, the greatest damage is taken first, of equal ones that of the lower
 // instigator, then of the lower cause. So who is credited with a kill does not depend on who was noted first.
-func (l *Ledger) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
+func (l *Ledger) Settle(health func(netid.ID) *int16, out []Wound) []Wound {
 	l.clear()
 	l.sort()
 	var points *int16

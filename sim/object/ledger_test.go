@@ -8,15 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"pgregory.net/rapid"
 )
 
 // slowSettle is the honest twin of a ledger: sums in a map, sorted, taken one by one.
-func slowSettle(all []Damage, health map[ecs.NetID]int32) (out []Wound) {
+func slowSettle(all []Damage, health map[netid.ID]int32) (out []Wound) {
 	type key struct {
-		victim, instigator ecs.NetID
+		victim, instigator netid.ID
 		cause              Cause
 	}
 	sums := map[key]Wound{}
@@ -64,8 +64,8 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 			})
 		}
 		for range 3 { // ticks: the ledgers are used again
-			health, mine, yours := map[ecs.NetID]int32{}, map[ecs.NetID]*int16{}, map[ecs.NetID]*int16{}
-			total := map[ecs.NetID]int32{}
+			health, mine, yours := map[netid.ID]int32{}, map[netid.ID]*int16{}, map[netid.ID]*int16{}
+			total := map[netid.ID]int32{}
 			for i := range people {
 				if i == 3 {
 					continue // has left
@@ -83,13 +83,13 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 			if len(all) > l.Len() {
 				merged++
 			}
-			got := l.Settle(func(id ecs.NetID) *int16 { return mine[id] }, nil)
-			other := m.Settle(func(id ecs.NetID) *int16 { return yours[id] }, nil)
+			got := l.Settle(func(id netid.ID) *int16 { return mine[id] }, nil)
+			other := m.Settle(func(id netid.ID) *int16 { return yours[id] }, nil)
 			want := slowSettle(all, health)
 			if !slices.Equal(got, want) || !slices.Equal(got, other) {
 				t.Fatalf("got   %+v\nwant  %+v\nother %+v", got, want, other)
 			}
-			died := map[ecs.NetID]int{}
+			died := map[netid.ID]int{}
 			for _, w := range got {
 				total[w.Victim] -= w.Took
 				if w.Killed {
@@ -113,7 +113,7 @@ func TestRow50LedgerAgainstTwin(t *testing.T) {
 	}
 }
 
-func wasAlive(wounds []Wound, id ecs.NetID) bool {
+func wasAlive(wounds []Wound, id netid.ID) bool {
 	return slices.ContainsFunc(wounds, func(w Wound) bool { return w.Victim == id })
 }
 
@@ -126,10 +126,10 @@ func TestRow50NothingOverflows(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, uint64(round)))
 		order := rng.Perm(40000)
 		for _, i := range order {
-			l.Add(Damage{Victim: 1, Instigator: ecs.NetID(i % 3), Points: math.MaxInt32 - int32(i%5), Impulse: v3(wild[i%8], wild[i%7], wild[i%5])})
+			l.Add(Damage{Victim: 1, Instigator: netid.ID(i % 3), Points: math.MaxInt32 - int32(i%5), Impulse: v3(wild[i%8], wild[i%7], wild[i%5])})
 		}
 		health := int16(math.MaxInt16)
-		got := l.Settle(func(ecs.NetID) *int16 { return &health }, nil)
+		got := l.Settle(func(netid.ID) *int16 { return &health }, nil)
 		if health != 0 || len(got) != 1 || !got[0].Killed || got[0].Points != maxSum || !got[0].Impulse.Finite() {
 			t.Fatalf("health %d, %+v", health, got)
 		}
@@ -151,7 +151,7 @@ func TestRow50KillGoesToTheGreatestDamage(t *testing.T) {
 		for _, i := range order {
 			l.Add(all[i])
 		}
-		got := l.Settle(func(ecs.NetID) *int16 { return &h }, nil)
+		got := l.Settle(func(netid.ID) *int16 { return &h }, nil)
 		if len(got) != 2 || got[0].Instigator != 2 || got[0].Took != 45 || got[1].Instigator != 3 || got[1].Took != 5 || !got[1].Killed {
 			t.Errorf("order %v: %+v", order, got)
 		}
@@ -162,9 +162,9 @@ func TestLedgerAllocatesNothing(t *testing.T) {
 	l, health, out := NewLedger(16), int16(100), make([]Wound, 0, 4096)
 	tick := func() {
 		for i := range 4000 {
-			l.Add(Damage{Victim: ecs.NetID(i % 500), Instigator: ecs.NetID(i % 7), Points: 1, Impulse: geom.Vec3{X: 1}})
+			l.Add(Damage{Victim: netid.ID(i % 500), Instigator: netid.ID(i % 7), Points: 1, Impulse: geom.Vec3{X: 1}})
 		}
-		out = l.Settle(func(ecs.NetID) *int16 { return &health }, out[:0])
+		out = l.Settle(func(netid.ID) *int16 { return &health }, out[:0])
 	}
 	tick()
 	if n := testing.AllocsPerRun(10, tick); n != 0 {

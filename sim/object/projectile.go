@@ -5,9 +5,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -66,7 +66,7 @@ type Flight struct {
 	Start      geom.Vec3  // multiples of move.PosUnit
 	Yaw, Pitch geom.Angle // where it flies
 	Tick       tick.Tick  // in which it was fired; it first moves in the next
-	Owner      ecs.NetID
+	Owner      netid.ID
 	Type       uint8 // of Scene.Ammo
 	Team       uint8 // the owner's, spared; lagcomp.NoTeam spares nobody but the owner
 }
@@ -98,16 +98,16 @@ type Projectile struct {
 	Flight
 	Delay  uint16    // 1/256 tick behind now that its shooter looked; the server's affair
 	Struck Struck    // Flying until it ends
-	ID     ecs.NetID // its own
+	ID     netid.ID  // its own
 	Ended  tick.Tick // when it struck, 0 while flying
-	Victim ecs.NetID // whom it struck
+	Victim netid.ID  // whom it struck
 	Point  geom.Vec3 // its centre then, in multiples of move.PosUnit
 	Normal geom.Vec3 // of what it struck
 	dir    geom.Vec3
 }
 
 // Launch is a projectile fired in a tick by somebody who looked at a view (already clamped).
-func Launch(id ecs.NetID, f Flight, view tick.View) Projectile {
+func Launch(id netid.ID, f Flight, view tick.View) Projectile {
 	f.Start = onGrid(f.Start)
 	return Projectile{Flight: f, ID: id, Delay: lagcomp.Delay(f.Tick, view), dir: geom.Forward(f.Yaw, f.Pitch)}
 }
@@ -157,7 +157,7 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 }
 
 // flyPart finds what the projectiles of some sweeps meet on their ways.
-func flyPart(s *Scene, part split.Part) {
+func flyPart(s *Scene, part parallel.Part) {
 	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
 		p := &s.task.projectiles[s.rows[j]]
@@ -193,7 +193,7 @@ func (s *Scene) strike(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 	r := &s.Ammo[p.Type]
 	t := w.Ray.Max
 	if hit.ID != 0 {
-		t, p.Struck, p.Normal, p.Victim = hit.Distance, StruckBody, p.dir.Scale(-1), ecs.NetID(hit.ID)
+		t, p.Struck, p.Normal, p.Victim = hit.Distance, StruckBody, p.dir.Scale(-1), netid.ID(hit.ID)
 	}
 	if p.Struck == Flying {
 		if s.Now-p.Tick >= r.Life {

@@ -3,9 +3,9 @@ package object
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -32,7 +32,7 @@ type Scene struct {
 	sweeps []lagcomp.Sweep
 	rows   []int32 // of sweeps
 	hits   []lagcomp.Hit
-	loop   split.Loop[Scene]
+	loop   parallel.Loop[Scene]
 	lanes  []*lagcomp.Sweeper // by part of a loop
 	task   task
 	near   []lagcomp.Near
@@ -52,9 +52,9 @@ func (s *Scene) current() tick.View { return s.Players.History().Delayed(s.Now, 
 // Settle takes the tick's damage, as Ledger.Settle, from players and from barrels; health knows the players, and is nil for
 // whoever is none. A barrel that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a
 // chain of barrels takes a tick for each link, and does the same whatever their order.
-func (s *Scene) Settle(health func(ecs.NetID) *int16, out []Wound) []Wound {
+func (s *Scene) Settle(health func(netid.ID) *int16, out []Wound) []Wound {
 	first := len(out)
-	out = s.Ledger.Settle(func(id ecs.NetID) *int16 {
+	out = s.Ledger.Settle(func(id netid.ID) *int16 {
 		if points := health(id); points != nil {
 			return points
 		}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -39,7 +39,7 @@ type stage struct {
 	poses   []rig.Pose
 	health  []int16
 	wounds  []Wound
-	find    func(ecs.NetID) *int16
+	find    func(netid.ID) *int16
 }
 
 func newStage(a *arena.Arena, players int) *stage {
@@ -49,7 +49,7 @@ func newStage(a *arena.Arena, players int) *stage {
 		s.Ammo = append(s.Ammo, ammo.Compile(rate))
 	}
 	s.Fuses = []Timer{DefaultFuse().Compile(rate)}
-	s.find = func(id ecs.NetID) *int16 {
+	s.find = func(id netid.ID) *int16 {
 		if id.Index() < len(s.health) {
 			return &s.health[id.Index()]
 		}
@@ -61,8 +61,8 @@ func newStage(a *arena.Arena, players int) *stage {
 	return s
 }
 
-func player(slot int) ecs.NetID { return ecs.MakeNetID(slot, 1) }
-func thing(n int) ecs.NetID     { return ecs.MakeNetID(100000+n, 1) }
+func player(slot int) netid.ID { return netid.Make(slot, 1) }
+func thing(n int) netid.ID     { return netid.Make(100000+n, 1) }
 
 // put places a player.
 func (s *stage) put(slot int, team uint8, feet geom.Vec3) {
@@ -82,7 +82,7 @@ func (s *stage) run() []Wound {
 	return s.settle()
 }
 
-func find(wounds []Wound, victim ecs.NetID) (w Wound) {
+func find(wounds []Wound, victim netid.ID) (w Wound) {
 	for _, x := range wounds {
 		if x.Victim == victim {
 			w = x

@@ -1,7 +1,7 @@
 package object
 
 import (
-	"github.com/tickrate/tickrate/ecs/split"
+	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
@@ -18,15 +18,15 @@ type task struct {
 }
 
 // Share lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
-func (s *Scene) Share(r split.Runner) {
+func (s *Scene) Share(r parallel.Runner) {
 	s.loop.Share(r)
-	for r != nil && len(s.lanes) < split.MaxParts {
+	for r != nil && len(s.lanes) < parallel.MaxParts {
 		s.lanes = append(s.lanes, s.Players.Fork())
 	}
 }
 
 // lane is who casts for a part.
-func (s *Scene) lane(p split.Part) *lagcomp.Sweeper {
+func (s *Scene) lane(p parallel.Part) *lagcomp.Sweeper {
 	if p.Of == 1 {
 		return s.Players
 	}
@@ -46,7 +46,7 @@ func (s *Scene) prepare(sweeps []lagcomp.Sweep) {
 func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 	s.prepare(sweeps)
 	s.task.sweeps, s.task.hits = sweeps, hits
-	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p split.Part) {
+	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
 		s.lane(p).Cast(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To])
 	})
 	s.task = task{}
@@ -56,7 +56,7 @@ func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 func (s *Scene) CastNoted(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.Note) {
 	s.prepare(sweeps)
 	s.task.sweeps, s.task.hits, s.task.notes = sweeps, hits, notes
-	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p split.Part) {
+	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
 		s.lane(p).CastNoted(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To], s.task.notes[p.From:p.To])
 	})
 	s.task = task{}

@@ -1,15 +1,15 @@
 package object
 
 import (
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
 // Side is whom somebody or something fights for.
 type Side struct {
-	ID    ecs.NetID // itself
-	Owner ecs.NetID // the root of its owners (see Root): a pet's master, a projectile's shooter; 0 or ID: itself
-	Team  uint8     // its owner's; lagcomp.NoTeam: every other owner is an enemy
+	ID    netid.ID // itself
+	Owner netid.ID // the root of its owners (see Root): a pet's master, a projectile's shooter; 0 or ID: itself
+	Team  uint8    // its owner's; lagcomp.NoTeam: every other owner is an enemy
 	Marks Marks
 }
 
@@ -24,7 +24,7 @@ const (
 )
 
 // owner is who answers for s.
-func (s Side) owner() ecs.NetID {
+func (s Side) owner() netid.ID {
 	if s.Owner != 0 {
 		return s.Owner
 	}
@@ -81,7 +81,7 @@ func (h Harm) Spare(team uint8) uint8 {
 const MaxOwners = 4
 
 // Root follows owners from id to the one that has none. A longer chain than MaxOwners, or a ring, ends where it is cut.
-func Root(id ecs.NetID, owner func(ecs.NetID) ecs.NetID) ecs.NetID {
+func Root(id netid.ID, owner func(netid.ID) netid.ID) netid.ID {
 	for range MaxOwners {
 		next := owner(id)
 		if next == 0 || next == id {

@@ -3,15 +3,15 @@ package object
 import (
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
 func TestRow07Hostility(t *testing.T) {
-	const a, b, pet, rocket ecs.NetID = 1 << 8, 2 << 8, 3 << 8, 4 << 8
-	red := func(id, owner ecs.NetID) Side { return Side{ID: id, Owner: owner, Team: 0} }
-	blue := func(id, owner ecs.NetID) Side { return Side{ID: id, Owner: owner, Team: 1} }
-	free := func(id, owner ecs.NetID) Side { return Side{ID: id, Owner: owner, Team: lagcomp.NoTeam} }
+	const a, b, pet, rocket netid.ID = 1 << 8, 2 << 8, 3 << 8, 4 << 8
+	red := func(id, owner netid.ID) Side { return Side{ID: id, Owner: owner, Team: 0} }
+	blue := func(id, owner netid.ID) Side { return Side{ID: id, Owner: owner, Team: 1} }
+	free := func(id, owner netid.ID) Side { return Side{ID: id, Owner: owner, Team: lagcomp.NoTeam} }
 	marked := func(s Side, m Marks) Side { s.Marks = m; return s }
 	for i, c := range []struct {
 		what               string
@@ -58,9 +58,9 @@ func TestRow07Hostility(t *testing.T) {
 }
 
 func TestRow07Root(t *testing.T) {
-	owners := map[ecs.NetID]ecs.NetID{2: 1, 3: 2, 4: 3, 5: 4, 6: 5, 7: 7, 8: 9, 9: 8}
-	for id, want := range map[ecs.NetID]ecs.NetID{1: 1, 2: 1, 3: 1, 5: 1, 6: 2, 7: 7, 8: 8, 9: 9, 10: 10} {
-		if got := Root(id, func(id ecs.NetID) ecs.NetID { return owners[id] }); got != want {
+	owners := map[netid.ID]netid.ID{2: 1, 3: 2, 4: 3, 5: 4, 6: 5, 7: 7, 8: 9, 9: 8}
+	for id, want := range map[netid.ID]netid.ID{1: 1, 2: 1, 3: 1, 5: 1, 6: 2, 7: 7, 8: 8, 9: 9, 10: 10} {
+		if got := Root(id, func(id netid.ID) netid.ID { return owners[id] }); got != want {
 			t.Errorf("root of %d: %d, want %d", id, got, want)
 		}
 	}

@@ -1,8 +1,8 @@
 package object
 
 import (
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -17,7 +17,7 @@ type Teleporter struct {
 
 // Jump is a teleport that is due.
 type Jump struct {
-	ID  ecs.NetID
+	ID  netid.ID
 	At  tick.Tick // before this tick's movement
 	Pos geom.Vec3
 	Yaw geom.Angle

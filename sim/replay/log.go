@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim"
@@ -41,7 +41,7 @@ const (
 // said is what a log knows of a slot.
 type said struct {
 	here    bool
-	id      ecs.NetID
+	id      netid.ID
 	command sim.Command
 	known   lagcomp.Knowledge
 }
@@ -335,7 +335,7 @@ func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
 	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
 	for range r.count(sActs) {
 		k := sim.ActKind(r.byte(sActs))
-		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: ecs.NetID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
+		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: netid.ID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
 	}
 	r.presence()
 	for i := range r.slots {
@@ -371,7 +371,7 @@ func (r *reader) presence() {
 			s.here = false
 			continue
 		}
-		if id := ecs.MakeNetID(int(at), gen); s.id != id {
+		if id := netid.Make(int(at), gen); s.id != id {
 			*s = said{id: id}
 		}
 		s.here = true
@@ -408,7 +408,7 @@ func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
 }
 
 func (r *reader) known(d *sim.Diary, now tick.Tick) {
-	id := ecs.NetID(r.uvarint(sKnown, anything))
+	id := netid.ID(r.uvarint(sKnown, anything))
 	if id.Index() >= len(r.slots) {
 		r.fail(sKnown)
 		return

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -20,7 +20,7 @@ import (
 // play is a match that plays itself: people come and go, run about and shoot.
 type play struct {
 	m   *sim.Match
-	ids []ecs.NetID
+	ids []netid.ID
 	rng uint64
 }
 
@@ -33,7 +33,7 @@ func newPlay(t testing.TB, players int, seed uint64) *play {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
 	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game}, ground), rng: seed}
-	p.ids = make([]ecs.NetID, players-1)
+	p.ids = make([]netid.ID, players-1)
 	p.m.Witness(func(s *lagcomp.Shot, id uint32) bool { return (s.Shooter^id)>>8%5 != 0 })
 	return p
 }
@@ -77,7 +77,7 @@ func (p *play) step() {
 	p.m.Step()
 }
 
-func (p *play) nearest(id ecs.NetID) (best rig.Pose) {
+func (p *play) nearest(id netid.ID) (best rig.Pose) {
 	all := p.m.Poses()
 	me := all[id.Index()]
 	for _, o := range all {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 func TestTableIsSymmetricAndNested(t *testing.T) {
@@ -136,7 +136,7 @@ func TestCrowd(t *testing.T) {
 		t.Fatal("cell 0 sees all: nothing tested")
 	}
 	near, far := c.cellArea(0), c.cellArea(hidden)
-	grid.Fill([]ecs.NetID{1 << 8, 2 << 8}, []float32{near.x0, far.x0 + 1}, []float32{near.z0, far.z0 + 1}, []uint8{0, 0}, nil)
+	grid.Fill([]netid.ID{1 << 8, 2 << 8}, []float32{near.x0, far.x0 + 1}, []float32{near.z0, far.z0 + 1}, []uint8{0, 0}, nil)
 	client := interest.NewClient(grid)
 	client.Look(grid, interest.Viewer{Slot: 0, X: near.x0, Z: near.z0}, nil)
 	if client.Seen()[0] != 1 {

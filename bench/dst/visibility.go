@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
@@ -14,66 +14,66 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// sightTicks is for how many ticks is remembered who might be told of whom: as long as clients hold frames.
-const sightTicks = 256
+// visibilityTicks is for how many ticks is remembered who might be told of whom: as long as clients hold frames.
+const visibilityTicks = 256
 
 // selfTicks is for how many ticks is remembered what the server knew of a player.
 const selfTicks = 256
 
-// sight is who may be told of whom, found by brute force from positions alone.
-type sight struct {
-	on    bool
-	grid  gridOf
-	far   int // cells
-	cells []cell
-	eyes  []eyes // by client
+// visibility is who may be told of whom, found by brute force from positions alone.
+type visibility struct {
+	on         bool
+	grid       grid
+	rangeCells int // cells
+	cells      []cell
+	clients    []clientView // by client
 }
 
-type gridOf struct {
+type grid struct {
 	minX, minZ, edge float32
 	wide, deep       int
 }
 
 type cell struct {
-	id   ecs.NetID
+	id   netid.ID
 	x, z int
 	team uint8
 }
 
-// eyes is what one client may be told.
-type eyes struct {
-	left map[ecs.NetID]int // for how many snapshots somebody stays seen
-	may  [sightTicks]uint64
-	at   [sightTicks]tick.Tick
+// clientView is what one client may be told.
+type clientView struct {
+	hysteresis map[netid.ID]int // for how many snapshots somebody stays seen
+	visible    [visibilityTicks]uint64
+	at         [visibilityTicks]tick.Tick
 }
 
-// known is what the server knew of a player after a tick.
-type known struct {
-	at   tick.Tick
-	id   ecs.NetID
-	self ghost.Self
+// ownState is what the server knew of a player after a tick.
+type ownState struct {
+	at    tick.Tick
+	id    netid.ID
+	state ghost.Self
 }
 
-func (s *sight) init(w *world) {
+func (s *visibility) init(w *world) {
 	g := server.Cells(w.cfg.Arena, w.cfg.Cell)
-	s.on = w.plan.Walls
-	s.grid = gridOf{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
-	s.far = int((w.cfg.Far+g.Cell-1)/g.Cell) + 1
+	s.on = w.draw.Walls
+	s.grid = grid{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
+	s.rangeCells = int((w.cfg.Far+g.Cell-1)/g.Cell) + 1
 	s.cells = make([]cell, w.cfg.Players)
-	s.eyes = make([]eyes, len(w.souls))
+	s.clients = make([]clientView, len(w.honest))
 }
 
-func (s *sight) begin() {
-	for i := range s.eyes {
+func (s *visibility) begin() {
+	for i := range s.clients {
 		s.forget(i)
 	}
 }
 
 // forget is for a client that begins anew.
-func (s *sight) forget(i int) { s.eyes[i] = eyes{left: map[ecs.NetID]int{}} }
+func (s *visibility) forget(i int) { s.clients[i] = clientView{hysteresis: map[netid.ID]int{}} }
 
-// look takes the tick's frame in, for those clients who were sent a snapshot of it.
-func (s *sight) look(w *world) {
+// update takes the tick's frame in, for those clients who were sent a snapshot of it.
+func (s *visibility) update(w *world) {
 	if !s.on {
 		return
 	}
@@ -88,11 +88,11 @@ func (s *sight) look(w *world) {
 			s.fill(w.Lobby.Frame(now), m.Poses())
 			filled = true
 		}
-		s.eyes[i].look(s, w, c.ID(), now)
+		s.clients[i].update(s, w, c.ID(), now)
 	}
 }
 
-func (s *sight) fill(f *snapshot.Frame, poses []rig.Pose) {
+func (s *visibility) fill(f *snapshot.Frame, poses []rig.Pose) {
 	for slot := range s.cells {
 		p := poses[slot]
 		s.cells[slot] = cell{id: f.ID(slot), team: p.Team(),
@@ -101,7 +101,7 @@ func (s *sight) fill(f *snapshot.Frame, poses []rig.Pose) {
 	}
 }
 
-func (e *eyes) look(s *sight, w *world, self ecs.NetID, now tick.Tick) {
+func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tick) {
 	me, may := s.cells[self.Index()], uint64(0)
 	for slot := range s.cells {
 		c := &s.cells[slot]
@@ -109,26 +109,26 @@ func (e *eyes) look(s *sight, w *world, self ecs.NetID, now tick.Tick) {
 			continue
 		}
 		dx, dz := c.x-me.x, c.z-me.z
-		near := dx*dx+dz*dz <= s.far*s.far
+		near := dx*dx+dz*dz <= s.rangeCells*s.rangeCells
 		if c.id == self || c.team == me.team || near && w.cfg.Sight(me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x) {
 			may |= 1 << slot
-			e.left[c.id] = w.cfg.Linger
-		} else if e.left[c.id] > 0 {
+			e.hysteresis[c.id] = w.cfg.Linger
+		} else if e.hysteresis[c.id] > 0 {
 			may |= 1 << slot
-			e.left[c.id]--
+			e.hysteresis[c.id]--
 		}
 	}
-	for id := range e.left { // in any order: each is by itself
+	for id := range e.hysteresis { // in any order: each is by itself
 		if s.cells[id.Index()].id != id {
-			delete(e.left, id)
+			delete(e.hysteresis, id)
 		}
 	}
-	e.may[now%sightTicks], e.at[now%sightTicks] = may, now
+	e.visible[now%visibilityTicks], e.at[now%visibilityTicks] = may, now
 }
 
 // checkClient looks at one honest client after a tick.
 func (w *world) checkClient(i int, c *client.Client) {
-	s := &w.souls[i]
+	s := &w.honest[i]
 	if state, why := c.State(); state == client.Denied {
 		w.fail(Liveness, "client %d was denied: %v, %v", i, why, c.Err())
 		return
@@ -141,19 +141,19 @@ func (w *world) checkClient(i int, c *client.Client) {
 		s.id = id
 	}
 	w.checkForwards(i, c)
-	w.checkSelf(i, c)
-	if w.hears(i) {
-		w.checkTold(i, c)
-		w.chat(i, c)
+	w.checkOwnState(i, c)
+	if w.checksMessages(i) {
+		w.checkKillMessages(i, c)
+		w.checkChat(i, c)
 	}
 	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
-		w.checkPicture(i, c)
+		w.checkShownPlayers(i, c)
 	}
 	arrived := c.Newest() - min(c.Newest(), 12) // by now nearly all that was held back on the way has arrived
-	for t := max(s.seen+1, arrived-min(arrived, 60)); t <= arrived; t++ {
+	for t := max(s.compared+1, arrived-min(arrived, 60)); t <= arrived; t++ {
 		w.checkRows(i, c, t)
 	}
-	s.seen = max(s.seen, arrived)
+	s.compared = max(s.compared, arrived)
 	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
 		w.fail(Snapshots, "client %d could not decode %d sections, and %d to other rows than were sent", i, st.undecoded, st.diverged)
 	}
@@ -169,19 +169,19 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 	if frame == nil {
 		return
 	}
-	e := &w.sight.eyes[i]
+	e := &w.visibility.clients[i]
 	may := ^uint64(0)
-	if w.sight.on && e.at[t%sightTicks] == t {
-		may = e.may[t%sightTicks]
+	if w.visibility.on && e.at[t%visibilityTicks] == t {
+		may = e.visible[t%visibilityTicks]
 	}
 	for g := range held.Slots() / snapshot.GroupRows {
 		known, there := held.Rows(g)
 		unlike := held.Unlike(frame, g) & known
-		if w.sight.on || w.plan.Kbps > 0 {
+		if w.visibility.on || w.draw.Kbps > 0 {
 			unlike &= there // else it was told that nobody is to be seen there
 		}
 		for ; unlike != 0; unlike &= unlike - 1 {
-			w.unlike(i, held, frame, g*snapshot.GroupRows+bits.TrailingZeros16(unlike))
+			w.failRow(i, held, frame, g*snapshot.GroupRows+bits.TrailingZeros16(unlike))
 		}
 		if leak := known & there &^ uint16(may>>(g*snapshot.GroupRows)); leak != 0 {
 			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, held.ID(g*snapshot.GroupRows+bits.TrailingZeros16(leak)))
@@ -189,55 +189,55 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 	}
 }
 
-// unlike says of a slot that a client holds another row of it than the server.
-func (w *world) unlike(i int, held, frame *snapshot.Frame, slot int) {
+// failRow says of a slot that a client holds another row of it than the server.
+func (w *world) failRow(i int, held, frame *snapshot.Frame, slot int) {
 	var row, want [ghost.PublicFields]int32
 	id, is := held.Row(slot, row[:]), frame.Row(slot, want[:])
 	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, frame.Tick, is, want)
 }
 
-// checkPicture: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
-func (w *world) checkPicture(i int, c *client.Client) {
-	now, e := w.Lobby.Match().Tick(), &w.sight.eyes[i]
+// checkShownPlayers: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
+func (w *world) checkShownPlayers(i int, c *client.Client) {
+	now, e := w.Lobby.Match().Tick(), &w.visibility.clients[i]
 	for slot := range w.cfg.Players {
 		p, ok := c.Pose(slot)
 		if !ok {
 			continue
 		}
-		there, may := false, !w.sight.on
+		there, may := false, !w.visibility.on
 		for t := now; t > 0 && t+100 > now; t-- {
 			at := w.shots.pose(t, slot)
 			there = there || at != nil && at.ID == p.ID
-			may = may || e.at[t%sightTicks] == t && e.may[t%sightTicks]>>slot&1 != 0
+			may = may || e.at[t%visibilityTicks] == t && e.visible[t%visibilityTicks]>>slot&1 != 0
 		}
 		if !there || !may {
-			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, ecs.NetID(p.ID), there, may)
+			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, netid.ID(p.ID), there, may)
 		}
 	}
 }
 
-// checkSelf: what a client holds of itself is what the server knew of it at the tick that it names.
-func (w *world) checkSelf(i int, c *client.Client) {
-	m, s := w.Lobby.Match(), &w.souls[i]
+// checkOwnState: what a client holds of itself is what the server knew of it at the tick that it names.
+func (w *world) checkOwnState(i int, c *client.Client) {
+	m, s := w.Lobby.Match(), &w.honest[i]
 	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
-		k := &s.selfRing[now%selfTicks]
-		k.at, k.id, k.self = now, c.ID(), ghost.Tell(m, c.ID())
+		k := &s.ownStates[now%selfTicks]
+		k.at, k.id, k.state = now, c.ID(), ghost.Tell(m, c.ID())
 	}
 	got, at := c.Self()
-	if at == s.self {
+	if at == s.ownTick {
 		return
 	}
-	s.self = at
-	if k := &s.selfRing[at%selfTicks]; k.at != at || k.id != c.ID() {
+	s.ownTick = at
+	if k := &s.ownStates[at%selfTicks]; k.at != at || k.id != c.ID() {
 		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, where it was sent nothing", i, at, got)
-	} else if k.self != got {
-		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.self)
+	} else if k.state != got {
+		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.state)
 	}
 }
 
 // checkForwards: snapshots and what is looked at never go back, and nobody looks beyond the newest snapshot.
 func (w *world) checkForwards(i int, c *client.Client) {
-	s, v := &w.souls[i], c.View()
+	s, v := &w.honest[i], c.View()
 	if n := c.Newest(); n < s.newest {
 		w.fail(Forwards, "client %d went back from snapshot %d to %d", i, s.newest, n)
 	} else {

@@ -1,11 +1,11 @@
 package dst
 
 import (
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// checkSeats: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
-func (w *world) checkSeats() {
+// checkSessions: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
+func (w *world) checkSessions() {
 	gate := w.Lobby.Gate()
 	used := 0
 	for slot := range gate.Clients() {
@@ -27,7 +27,7 @@ func (w *world) checkSeats() {
 	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has one of its own, see above
 		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
-	var owner [64]ecs.NetID
+	var owner [64]netid.ID
 	var of [64]int
 	for i := range w.Clients {
 		c := w.joined(i)

@@ -11,8 +11,8 @@ import (
 
 // Length is how long a run lasts, in virtual time, and calm when nothing goes wrong any more.
 const (
-	Length = time.Minute
-	calm   = Length * 4 / 5
+	Length    = time.Minute
+	faultsEnd = Length * 4 / 5
 )
 
 // Kind is what goes wrong.
@@ -20,28 +20,28 @@ type Kind uint8
 
 // The kinds of faults.
 const (
-	BadLink     Kind = iota // the link of a client has a profile that is drawn
-	Clog                    // what a client sends and gets is held back, and comes all at once: also what a lag switch does
-	Blackhole               // nothing passes to and from a client
-	Rebind                  // a client has another address
-	Sleep                   // a client's machine stands still
-	Skew                    // a client's clock runs at another speed from now on
-	Leave                   // a client leaves, and comes back later
-	Vanish                  // likewise without a word
-	HoldServer              // the server stands still
-	WallJump                // the server's wall clock is set
-	Kill                    // the server is killed, and another starts with its journal
-	Spoof                   // a stranger: garbage, forged requests, forgeries from clients' addresses
-	Replay                  // a stranger: what was heard, again, from there and from elsewhere, and what the server said back to it
-	FloodDoor               // a stranger: requests from many addresses
-	Flooder                 // an attacker with a session: packages by the hundred
-	AckForger               // likewise: acks of what never was, and of what did not come
-	SpeedHacker             // likewise: several commands for a tick, and for ticks far ahead
-	Backtracker             // likewise: shots at the past
-	Babbler                 // likewise: sealed nonsense
-	TokenHoard              // likewise: leaves and comes back with the same token
-	DiskFull                // the disk that the server records to has little space left
-	DiskFails               // likewise it fails
+	BadLink      Kind = iota // the link of a client has a profile that is drawn
+	Congestion               // what a client sends and gets is held back, and comes all at once: also what a lag switch does
+	Blackhole                // nothing passes to and from a client
+	Rebind                   // a client has another address
+	ClientStall              // a client's machine stands still
+	ClockDrift               // a client's clock runs at another speed from now on
+	Leave                    // a client leaves, and comes back later
+	Crash                    // likewise without a word
+	ServerStall              // the server stands still
+	WallJump                 // the server's wall clock is set
+	Kill                     // the server is killed, and another starts with its journal
+	Spoof                    // a stranger: garbage, forged requests, forgeries from clients' addresses
+	Replay                   // a stranger: what was heard, again, from there and from elsewhere, and what the server said back to it
+	RequestFlood             // a stranger: requests from many addresses
+	Flooder                  // an attacker with a session: packages by the hundred
+	AckForger                // likewise: acks of what never was, and of what did not come
+	SpeedHacker              // likewise: several commands for a tick, and for ticks far ahead
+	Backtracker              // likewise: shots at the past
+	Garbage                  // likewise: sealed nonsense
+	TokenReuse               // likewise: leaves and comes back with the same token
+	DiskFull                 // the disk that the server records to has little space left
+	DiskError                // likewise it fails
 	numKinds
 )
 
@@ -52,11 +52,11 @@ var kindNames = [numKinds]string{"bad link", "clog", "blackhole", "rebind", "sle
 // String names the kind.
 func (k Kind) String() string { return kindNames[k%numKinds] }
 
-// stranger says whether the kind is an attacker without a session: the lobby must not notice it.
-func (k Kind) stranger() bool { return k >= Spoof && k <= FloodDoor }
+// runOutsider says whether the kind is an attacker without a session: the lobby must not notice it.
+func (k Kind) outsider() bool { return k >= Spoof && k <= RequestFlood }
 
-// crooked says whether the kind is an attacker with one.
-func (k Kind) crooked() bool { return k >= Flooder && k <= TokenHoard }
+// insider says whether the kind is an attacker with one.
+func (k Kind) insider() bool { return k >= Flooder && k <= TokenReuse }
 
 // Fault is one thing that goes wrong.
 type Fault struct {
@@ -64,7 +64,7 @@ type Fault struct {
 	At     time.Duration
 	For    time.Duration
 	Client int            // of those that befall one
-	Amount float64        // of Skew: parts per second; of WallJump: seconds; of DiskFull: bytes
+	Amount float64        // of ClockDrift: parts per second; of WallJump: seconds; of DiskFull: bytes
 	Link   impair.Profile // of BadLink
 	Seed   uint64
 }
@@ -72,7 +72,7 @@ type Fault struct {
 // String tells of the fault in a line.
 func (f *Fault) String() string {
 	s := fmt.Sprintf("%v at %v for %v", f.Kind, f.At, f.For)
-	if f.Kind <= Vanish {
+	if f.Kind <= Crash {
 		s += fmt.Sprintf(", client %d", f.Client)
 	}
 	if f.Kind == BadLink {
@@ -108,47 +108,47 @@ func Draw(seed uint64) Plan {
 	for k := range numKinds {
 		n := 0
 		if d.IntN(3) != 0 { // on
-			n = 1 + d.IntN(usual[k])
+			n = 1 + d.IntN(maxFaults[k])
 		}
 		for range n {
-			p.Faults = append(p.Faults, draw(d, k, p.Clients))
+			p.Faults = append(p.Faults, drawFault(d, k, p.Clients))
 		}
 	}
 	return p
 }
 
-// usual is the most faults of a kind.
-var usual = [numKinds]int{BadLink: 8, Clog: 4, Blackhole: 4, Rebind: 4, Sleep: 3, Skew: 3, Leave: 3, Vanish: 3, HoldServer: 2, WallJump: 2, Kill: 1,
-	Spoof: 2, Replay: 2, FloodDoor: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Babbler: 1, TokenHoard: 1,
-	DiskFull: 1, DiskFails: 1}
+// maxFaults is the most faults of a kind.
+var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3, Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1,
+	Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1,
+	DiskFull: 1, DiskError: 1}
 
-func draw(d *rand.Rand, k Kind, clients int) Fault {
+func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }
-	f := Fault{Kind: k, Client: d.IntN(clients), Seed: d.Uint64(), At: between(0, calm-time.Second)}
+	f := Fault{Kind: k, Client: d.IntN(clients), Seed: d.Uint64(), At: between(0, faultsEnd-time.Second)}
 	f.For = between(time.Second, 20*time.Second)
 	switch k {
 	case BadLink:
 		f.Link = drawLink(d)
-	case Clog:
+	case Congestion:
 		f.For = between(100*time.Millisecond, 900*time.Millisecond)
 	case Blackhole:
 		f.For = between(100*time.Millisecond, 4*time.Second)
 		if d.IntN(4) == 0 { // longer than a session lasts
 			f.For = between(11*time.Second, 14*time.Second)
 		}
-	case Sleep:
+	case ClientStall:
 		f.For = between(50*time.Millisecond, 3*time.Second)
-	case Skew:
+	case ClockDrift:
 		f.Amount = d.Float64()*0.02 - 0.01
-	case Leave, Vanish:
+	case Leave, Crash:
 		f.For = between(500*time.Millisecond, 14*time.Second)
-	case HoldServer:
+	case ServerStall:
 		f.For = between(50*time.Millisecond, 3*time.Second)
 	case WallJump:
 		f.Amount = float64(d.IntN(7200) - 3600)
 	case Kill:
 		f.At = between(5*time.Second, 30*time.Second)
-	case FloodDoor:
+	case RequestFlood:
 		f.For = between(time.Second, 4*time.Second)
 	case Flooder:
 		f.For = between(2*time.Second, 8*time.Second)

@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// captured is what somebody on the way has heard: the last datagrams to the server and from it.
-type captured struct {
+// captures is what somebody on the way has heard: the last datagrams to the server and from it.
+type captures struct {
 	up, down [64]capture
 	nUp, nDn int
 	requests [8]capture // that were answered
@@ -31,7 +31,7 @@ func (c *capture) set(at netip.AddrPort, data []byte) {
 
 // in keeps one in seven of what reaches the server in a session, and the newest request. What strangers send is not of interest. What the
 // server did not take the first time would be no replay: to bring that to where it is taken is what networks do, too.
-func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
+func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 	if len(data) == 0 || from.Addr().As4()[0] != 10 {
 		return
 	}
@@ -39,7 +39,7 @@ func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
 		c.asked.set(from, data)
 		return
 	}
-	if w.post.heard%7 != 0 {
+	if w.wire.received%7 != 0 {
 		return
 	}
 	if _, connected := w.Lobby.Gate().At(from); connected {
@@ -48,20 +48,20 @@ func (c *captured) in(w *world, from netip.AddrPort, data []byte) {
 	}
 }
 
-func (c *captured) out(w *world, to netip.AddrPort, data []byte) {
+func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
 	if netcode.KindOf(data) == netcode.KindChallenge && to == c.asked.at {
 		c.requests[c.nReq%len(c.requests)].set(to, c.asked.data)
 		c.nReq++
 	}
-	if w.post.said%7 == 0 {
+	if w.wire.sent%7 == 0 {
 		c.down[c.nDn%len(c.down)].set(to, data)
 		c.nDn++
 	}
 }
 
-// killed forgets the requests whose tokens had no session when the server was killed: nobody has used those, and who is the first to do so
+// serverKilled forgets the requests whose tokens had no session when the server was killed: nobody has used those, and who is the first to do so
 // at the next server may be anybody.
-func (c *captured) killed(had func(netcode.Tag) bool) {
+func (c *captures) serverKilled(had func(netcode.Tag) bool) {
 	kept := 0
 	for i := range min(c.nReq, len(c.requests)) {
 		r := &c.requests[i]
@@ -73,17 +73,17 @@ func (c *captured) killed(had func(netcode.Tag) bool) {
 	c.nReq, c.raced = kept, kept
 }
 
-// stranger plays a tick of an attacker without a session. It has addresses of its own, and it forges those of others.
-func (w *world) stranger(f *fault) {
-	d := f.dice
+// runOutsider plays a tick of an attacker without a session. It has addresses of its own, and it forges those of others.
+func (w *world) runOutsider(f *fault) {
+	d := f.rng
 	own := netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(d.Uint32()), byte(d.Uint32())}), uint16(1+d.IntN(65535)))
 	switch f.Kind {
 	case Spoof:
 		w.spoof(f, own)
 	case Replay:
 		w.replay(f, own)
-	case FloodDoor:
-		if w.still {
+	case RequestFlood:
+		if w.noTick {
 			return // what comes while the server stands still does not fit into its socket's queue
 		}
 		for range 40 {
@@ -98,14 +98,14 @@ func (w *world) forge(f *fault) []byte {
 	c := &w.captured
 	req := c.forged[:]
 	if clear(req); c.nReq > 0 {
-		copy(req, c.requests[f.dice.IntN(min(c.nReq, len(c.requests)))].data)
-		req[54+f.dice.IntN(1024)] ^= 1 << f.dice.IntN(8)
+		copy(req, c.requests[f.rng.IntN(min(c.nReq, len(c.requests)))].data)
+		req[54+f.rng.IntN(1024)] ^= 1 << f.rng.IntN(8)
 	}
 	return req
 }
 
 func (w *world) spoof(f *fault, own netip.AddrPort) {
-	d := f.dice
+	d := f.rng
 	switch d.IntN(4) {
 	case 0: // garbage of any size
 		b := make([]byte, d.IntN(1301))
@@ -129,7 +129,7 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 }
 
 func (w *world) replay(f *fault, own netip.AddrPort) {
-	c, d := &w.captured, f.dice
+	c, d := &w.captured, f.rng
 	if c.nUp == 0 || c.nDn == 0 || c.nReq == 0 {
 		return
 	}

@@ -8,9 +8,9 @@ import (
 // Invariant is the number that the document on threats gives to what must be true.
 type Invariant int
 
-// The invariants. Upright, which has no number there, is that nothing panics.
+// The invariants. NoPanic, which has no number there, is that nothing panics.
 const (
-	Upright       Invariant = iota
+	NoPanic       Invariant = iota
 	Authority               // the match is what its inputs make of it, played again
 	OnceATick               // a command is applied once, as it was made
 	Movement                // nobody is faster than can be, in a wall, or nowhere
@@ -38,8 +38,8 @@ func (i Invariant) String() string {
 	return fmt.Sprintf("%d %s", int(i), invariantNames[i%numInvariants])
 }
 
-// Breach is that an invariant did not hold.
-type Breach struct {
+// Violation is that an invariant did not hold.
+type Violation struct {
 	Case      Case // Until is just after it
 	Invariant Invariant
 	At        time.Duration
@@ -47,6 +47,6 @@ type Breach struct {
 }
 
 // Error tells the breach and the line that plays it again.
-func (b *Breach) Error() string {
+func (b *Violation) Error() string {
 	return fmt.Sprintf("invariant %v, at %v: %s\n\ttickrate dst %v", b.Invariant, b.At, b.What, b.Case)
 }

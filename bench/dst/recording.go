@@ -14,24 +14,24 @@ import (
 
 // disk is where the server's recording goes.
 type disk struct {
-	space int  // bytes left; less than 0: no limit
-	sick  bool // it fails
-	dice  *rand.Rand
+	space   int  // bytes left; less than 0: no limit
+	failing bool // it fails
+	dice    *rand.Rand
 }
 
-var errSick = errors.New("input/output error")
+var errDisk = errors.New("input/output error")
 
-// reel is a file on the disk.
-type reel struct {
+// diskFile is a file on the disk.
+type diskFile struct {
 	on   *disk
 	data []byte
 }
 
 // WriteAt writes as much as there is room for, or, of a disk that fails, as much as chance has it.
-func (r *reel) WriteAt(b []byte, at int64) (n int, err error) {
+func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
 	switch n = len(b); {
-	case r.on.sick:
-		n, err = r.on.dice.IntN(n), errSick
+	case r.on.failing:
+		n, err = r.on.dice.IntN(n), errDisk
 	case r.on.space >= 0:
 		if more := int(at) + n - len(r.data); more > r.on.space {
 			n, err = n-(more-r.on.space), replay.ErrFull
@@ -48,48 +48,48 @@ func (r *reel) WriteAt(b []byte, at int64) (n int, err error) {
 }
 
 // Truncate works on a disk that fails, too: it writes nothing.
-func (r *reel) Truncate(size int64) error { r.data = r.data[:size]; return nil }
+func (r *diskFile) Truncate(size int64) error { r.data = r.data[:size]; return nil }
 
 // Close does nothing.
-func (r *reel) Close() error { return nil }
+func (r *diskFile) Close() error { return nil }
 
-// films is the recording of one start of the server, and what it must say.
-type films struct {
+// recordings is the recording of one start of the server, and what it must say.
+type recordings struct {
 	disk   disk
 	tape   replay.Tape
-	file   *reel       // the newest
+	file   *diskFile   // the newest
 	first  tick.Tick   // of it
 	last   tick.Tick   // that must be in the file
-	phase  tick.Tick   // its fingerprints are of ticks so far behind the multiples of markEvery
+	phase  tick.Tick   // its fingerprints are of ticks so far behind the multiples of hashEvery
 	cut    bool        // the file has ended early
 	said   int         // lines about that
-	pages  []sim.Diary // what came into the twin, by tick less 1
+	inputs []sim.Diary // what came into the twin, by tick less 1
 	taken  []sim.Taken // of pages, a block of many
-	marks  []mark      // of the match, by tick over markEvery
+	hashes []tickHash  // of the match, by tick over hashEvery
 	handed bool        // something was recorded in this tick
 }
 
-// markEvery is how often the match's hash is written down: it is in a recording as often.
-const markEvery = replay.SumsEvery
+// hashEvery is how often the match's hash is written down: it is in a recording as often.
+const hashEvery = replay.SumsEvery
 
-type mark struct {
+type tickHash struct {
 	at   tick.Tick
 	hash uint64
 }
 
-// begin is for a server that has just started.
-func (f *films) begin(w *world) {
+// serverStarted is for a server that has just started.
+func (f *recordings) begin(w *world) {
 	old := f.disk
-	*f = films{disk: old}
+	*f = recordings{disk: old}
 	if f.disk.dice == nil {
 		f.disk = disk{space: -1, dice: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
 	}
-	f.note(w.Lobby.Match())
-	f.pages = make([]sim.Diary, 0, int(w.rate)*int(Length/time.Second)+1)
+	f.noteHash(w.Lobby.Match())
+	f.inputs = make([]sim.Diary, 0, int(w.rate)*int(Length/time.Second)+1)
 	f.tape = replay.Tape{
 		Create: func(first tick.Tick) (replay.File, string, error) {
-			w.checkFilm(replay.Over)
-			f.file, f.first, f.last, f.phase, f.cut, f.said = &reel{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%markEvery, false, 0
+			w.checkRecording(replay.Over)
+			f.file, f.first, f.last, f.phase, f.cut, f.said = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%hashEvery, false, 0
 			return f.file, "F", nil
 		},
 		Say: func(string) { f.said++ },
@@ -97,9 +97,9 @@ func (f *films) begin(w *world) {
 	}
 }
 
-// film is Config.Record.
-func (w *world) film(c server.Film) {
-	f := &w.films
+// onChunk is Config.Record.
+func (w *world) onChunk(c server.Film) {
+	f := &w.recordings
 	f.handed = true
 	was := f.cut
 	if f.tape.Put(c.Head, c.Chunk, c.First); !f.cut {
@@ -107,38 +107,38 @@ func (w *world) film(c server.Film) {
 		return
 	}
 	end := replay.Full
-	if f.disk.sick {
+	if f.disk.failing {
 		end = replay.Endless // what cannot be written cannot say so
 	}
 	if !was {
-		w.checkFilm(end)
+		w.checkRecording(end)
 		f.file = nil
 	}
 }
 
-// note notes how the match stands.
-func (f *films) note(m *sim.Match) {
+// noteHash notes how the match stands.
+func (f *recordings) noteHash(m *sim.Match) {
 	now := m.Tick()
-	if now%markEvery != f.phase {
+	if now%hashEvery != f.phase {
 		return
 	}
-	for tick.Tick(len(f.marks)) <= now/markEvery {
-		f.marks = append(f.marks, mark{})
+	for tick.Tick(len(f.hashes)) <= now/hashEvery {
+		f.hashes = append(f.hashes, tickHash{})
 	}
-	f.marks[now/markEvery] = mark{now, m.Hash()}
+	f.hashes[now/hashEvery] = tickHash{now, m.Hash()}
 }
 
-// mark is how the match stood after a tick, as far as that was noted.
-func (f *films) mark(t tick.Tick) (hash uint64, ok bool) {
-	if t/markEvery >= tick.Tick(len(f.marks)) || f.marks[t/markEvery].at != t {
+// traceHash is how the match stood after a tick, as far as that was noted.
+func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
+	if t/hashEvery >= tick.Tick(len(f.hashes)) || f.hashes[t/hashEvery].at != t {
 		return 0, false
 	}
-	return f.marks[t/markEvery].hash, true
+	return f.hashes[t/hashEvery].hash, true
 }
 
-// page notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given. A recording does not say how
+// noteInputs notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given. A recording does not say how
 // somebody was seen who is judged by another view, as nothing follows from that.
-func (f *films) page(d *sim.Diary) {
+func (f *recordings) noteInputs(d *sim.Diary) {
 	beheld := slices.Clone(d.Beheld)
 	for i := range beheld {
 		b := &beheld[i]
@@ -149,20 +149,20 @@ func (f *films) page(d *sim.Diary) {
 	}
 	n := len(f.taken)
 	f.taken = append(f.taken, d.Taken...)
-	f.pages = append(f.pages, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: f.taken[n:len(f.taken):len(f.taken)],
+	f.inputs = append(f.inputs, sim.Diary{Tick: d.Tick, Acts: slices.Clone(d.Acts), Taken: f.taken[n:len(f.taken):len(f.taken)],
 		Known: slices.Clone(d.Known), Unseen: slices.Clone(d.Unseen), Beheld: beheld})
 }
 
-// killed looks at the file that a server leaves that was killed: a second is lost at most.
-func (f *films) killed(w *world) {
+// serverKilled looks at the file that a server leaves that was killed: a second is lost at most.
+func (f *recordings) serverKilled(w *world) {
 	if m := w.Lobby.Match(); f.file != nil && f.last+tick.Tick(w.rate)+1 < m.Tick() {
 		w.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
 	}
-	w.checkFilm(replay.Open)
+	w.checkRecording(replay.Open)
 }
 
-// over ends the recording as a server does that stops.
-func (f *films) over(w *world) {
+// finish ends the recording as a server does that stops.
+func (f *recordings) finish(w *world) {
 	if w.Lobby.Reel(); f.file == nil {
 		return
 	}
@@ -170,5 +170,5 @@ func (f *films) over(w *world) {
 	if m := w.Lobby.Match(); f.last != m.Tick() {
 		w.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
 	}
-	w.checkFilm(replay.Over)
+	w.checkRecording(replay.Over)
 }

@@ -12,14 +12,14 @@ import (
 
 // Whatever a file says that was not so is found, wherever it says it and whatever stretch is played.
 func TestFilmSaysWhatWas(t *testing.T) {
-	w, err := newWorld(Case{Seed: 6, Clients: 4}, how{})
+	w, err := newWorld(Case{Seed: 6, Clients: 4}, checks{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b := w.run(); b != nil {
 		t.Fatal(b)
 	}
-	f := &w.films
+	f := &w.recordings
 	read := func() (*replay.Head, []*replay.Chunk) {
 		r, err := replay.NewReader(bytes.NewReader(f.file.data))
 		if err != nil {
@@ -79,28 +79,28 @@ func TestFilmSaysWhatWas(t *testing.T) {
 		for range c.times {
 			h, all := read()
 			all = c.spoil(all)
-			file := &reel{on: &disk{space: -1}}
+			file := &diskFile{on: &disk{space: -1}}
 			tape := replay.Tape{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
 			for n, c := range all {
 				tape.Put(h, c, n == 0)
 			}
 			tape.Close()
-			err := w.readFilm(file.data, replay.Over)
+			err := w.readRecording(file.data, replay.Over)
 			if right := i == 0; right != (err == nil) || !right && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	}
 	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two of them whole, the others in 18 drawn stretches
-		if err := w.readFilm(f.file.data, replay.Over); err != nil {
+		if err := w.readRecording(f.file.data, replay.Over); err != nil {
 			t.Errorf("seed %d: %v", w.c.Seed, err)
 		}
 	}
-	if err := w.readFilm(f.file.data, replay.Open); err == nil {
+	if err := w.readRecording(f.file.data, replay.Open); err == nil {
 		t.Error("a file that ends otherwise")
 	}
-	f.pages[700].Taken[0].Command.Pitch++
-	if err := w.readFilm(f.file.data, replay.Over); err == nil {
+	f.inputs[700].Taken[0].Command.Pitch++
+	if err := w.readRecording(f.file.data, replay.Over); err == nil {
 		t.Error("a command was another")
 	}
 }
@@ -116,7 +116,7 @@ func TestStretch(t *testing.T) {
 	}
 	seen := map[[2]int]int{}
 	for seed := range uint64(300) {
-		from, to := stretch(chunks, rand.New(rand.NewPCG(seed, 1)))
+		from, to := drawChunkRange(chunks, rand.New(rand.NewPCG(seed, 1)))
 		seen[[2]int{from, to}]++
 	}
 	for _, want := range [][2]int{{0, 4}, {4, 8}, {8, 11}} {

@@ -1,4 +1,4 @@
-// Package split runs a loop over rows in parts, so that several processors can share it. A number of rows and a function
+// Package parallel runs a loop over rows in parts, so that several processors can share it. A number of rows and a function
 // over a range of them go in; the function is called once for each part, by whom is the Runner's affair.
 //
 // The parts are contiguous ranges that follow from the number of rows alone, never from how many work or how fast. A part
@@ -7,16 +7,16 @@
 // bit, and does not depend on who ran what when.
 //
 //	type world struct{ pos, vel []float32 }
-//	var moving split.Loop[world]
+//	var moving parallel.Loop[world]
 //	moving.Share(pool) // nil: the caller alone
-//	moving.Run(&w, len(w.pos), 256, func(w *world, p split.Part) {
+//	moving.Run(&w, len(w.pos), 256, func(w *world, p parallel.Part) {
 //		for i := p.From; i < p.To; i++ {
 //			w.pos[i] += w.vel[i]
 //		}
 //	})
 //
 // Loop starts no goroutine and holds no lock. Pool does, and is for the shell of a program.
-package split
+package parallel
 
 // MaxParts is the most parts that rows are cut into.
 const MaxParts = 16

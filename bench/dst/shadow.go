@@ -3,32 +3,32 @@ package dst
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// twin is the match a second time. Whatever comes into the server's match from outside is given to the twin after the tick, and then
+// shadow is the match a second time. Whatever comes into the server's match from outside is given to the twin after the tick, and then
 // both must be equal: so nothing but inputs moves a match, and a shot leaves no trace of where it looked.
-type twin struct {
-	match   *sim.Match
-	tick    tick.Tick
-	used    map[ecs.NetID]uint64
-	born    []change
-	brought []given
-	answers []bool // of the witness, in the order in which it was asked
-	asked   int
-	beheld  []beheld // likewise of Behold
-	looked  int
-	diary   sim.Diary // what the twin writes down of what comes into it
+type shadow struct {
+	match      *sim.Match
+	tick       tick.Tick
+	used       map[netid.ID]uint64
+	changes    []membership
+	given      []givenInput
+	hitFilter  []bool // of the witness, in the order in which it was asked
+	asked      int
+	beheld     []beheld // likewise of Behold
+	viewsAsked int
+	diary      sim.Diary // what the twin writes down of what comes into it
 }
 
-type change struct {
-	id   ecs.NetID
-	born bool
+type membership struct {
+	id     netid.ID
+	joined bool
 }
 
 // beheld is how a shooter saw everybody.
@@ -37,23 +37,23 @@ type beheld struct {
 	plain []uint64
 }
 
-// given is what a player's row was given before a tick.
-type given struct {
-	id    ecs.NetID
+// givenInput is what a player's row was given before a tick.
+type givenInput struct {
+	id    netid.ID
 	know  lagcomp.Knowledge
 	in    *sim.Inbox // of who leaves in this tick, too
 	wants uint8
 }
 
-func (t *twin) begin(w *world) {
-	*t = twin{used: map[ecs.NetID]uint64{}}
+func (t *shadow) begin(w *world) {
+	*t = shadow{used: map[netid.ID]uint64{}}
 	m := w.Lobby.Match()
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
 	t.match.Keep(&t.diary)
 	seen := m.Seen()
 	m.Witness(func(s *lagcomp.Shot, id uint32) bool {
 		ok := seen(s, id)
-		t.answers = append(t.answers, ok)
+		t.hitFilter = append(t.hitFilter, ok)
 		return ok
 	})
 	how := m.Beholds()
@@ -66,57 +66,57 @@ func (t *twin) begin(w *world) {
 		return list, plain
 	})
 	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
-		if t.looked == len(t.beheld) {
+		if t.viewsAsked == len(t.beheld) {
 			w.fail(Authority, "tick %d: played again, a shot asks how somebody saw the others whom it did not ask of", t.tick)
 			return nil, nil
 		}
-		t.looked++
-		return t.beheld[t.looked-1].list, t.beheld[t.looked-1].plain
+		t.viewsAsked++
+		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
 	})
 	t.match.Witness(func(*lagcomp.Shot, uint32) bool {
-		if t.asked == len(t.answers) {
+		if t.asked == len(t.hitFilter) {
 			w.fail(Authority, "tick %d: played again, a shot asks of somebody whom it did not ask of", t.tick)
 			return true
 		}
 		t.asked++
-		return t.answers[t.asked-1]
+		return t.hitFilter[t.asked-1]
 	})
 }
 
-// entered hears of the stages of the server's tick. When the systems begin, all that came from outside is there.
-func (w *world) entered(s metrics.Stage) {
+// onStage hears of the stages of the server's tick. When the systems begin, all that came from outside is there.
+func (w *world) onStage(s metrics.Stage) {
 	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
-	t, m := &w.twin, w.Lobby.Match()
-	t.born, t.brought, t.answers, t.asked, t.beheld, t.looked = t.born[:0], t.brought[:0], t.answers[:0], 0, t.beheld[:0], 0
-	m.World.Changes(func(id ecs.NetID, born bool) { t.born = append(t.born, change{id, born}) })
+	t, m := &w.shadow, w.Lobby.Match()
+	t.changes, t.given, t.hitFilter, t.asked, t.beheld, t.viewsAsked = t.changes[:0], t.given[:0], t.hitFilter[:0], 0, t.beheld[:0], 0
+	m.World.Changes(func(id netid.ID, born bool) { t.changes = append(t.changes, membership{id, born}) })
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)
 		if v := m.Vital(id); v != nil {
-			t.brought = append(t.brought, given{id, m.Known(id), m.Inbox(id), v.Wants})
+			t.given = append(t.given, givenInput{id, m.Known(id), m.Inbox(id), v.Wants})
 		}
 	}
 }
 
-// known is what a player's row was given before the tick; it may have left in it.
-func (t *twin) known(id ecs.NetID) lagcomp.Knowledge {
-	for i := range t.brought {
-		if t.brought[i].id == id {
-			return t.brought[i].know
+// ownState is what a player's row was given before the tick; it may have left in it.
+func (t *shadow) known(id netid.ID) lagcomp.Knowledge {
+	for i := range t.given {
+		if t.given[i].id == id {
+			return t.given[i].know
 		}
 	}
 	return lagcomp.Knowledge{}
 }
 
 // check plays the tick that the server has played, and compares.
-func (t *twin) check(w *world) {
+func (t *shadow) check(w *world) {
 	m := w.Lobby.Match()
 	t.tick = m.Tick()
 	defer planted.Set(planted.Set(planted.None)) // the twin is right
-	for _, c := range t.born {
+	for _, c := range t.changes {
 		switch {
-		case !c.born:
+		case !c.joined:
 			t.match.Leave(c.id)
 		default:
 			if id := t.match.Join(); id != c.id {
@@ -125,8 +125,8 @@ func (t *twin) check(w *world) {
 			}
 		}
 	}
-	for i := range t.brought {
-		g := &t.brought[i]
+	for i := range t.given {
+		g := &t.given[i]
 		t.match.Know(g.id, g.know)
 		if v := t.match.Vital(g.id); v != nil && v.Wants != g.wants {
 			v.Wants = g.wants
@@ -158,8 +158,8 @@ func (t *twin) check(w *world) {
 	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
 		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again", t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
-	if was, ok := w.films.mark(t.tick); ok && t.tick/markEvery%2 == 0 && t.match.Hash() != was {
+	if was, ok := w.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
 		w.fail(Authority, "tick %d: the match is another when its inputs are played again", t.tick)
 	}
-	w.films.page(&t.diary)
+	w.recordings.noteInputs(&t.diary)
 }

@@ -14,56 +14,56 @@ import (
 	"github.com/tickrate/tickrate/sim/ghost"
 )
 
-// crook is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
-type crook struct {
-	kind   Kind
-	at     netip.AddrPort
-	dice   *rand.Rand
-	user   uint64
-	start  int // of the server
-	token  []byte
-	dial   *netcode.Client
-	peer   *session.Peer
-	out    netcode.Outbox
-	queue  [][]byte
-	newest tick.Tick
-	steps  int
-	heard  int       // packages, in this session
-	forged int       // packages with an ack of what was never sent, while the server was there to refuse them one by one
-	played tick.Tick // by the server, when we last acted
-	gone   bool
+// attacker is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
+type attacker struct {
+	kind        Kind
+	addr        netip.AddrPort
+	rng         *rand.Rand
+	user        uint64
+	serverStart int // of the server
+	token       []byte
+	dial        *netcode.Client
+	peer        *session.Peer
+	out         netcode.Outbox
+	queue       [][]byte
+	newest      tick.Tick
+	steps       int
+	packets     int       // packages, in this session
+	forged      int       // packages with an ack of what was never sent, while the server was there to refuse them one by one
+	actedAt     tick.Tick // by the server, when we last acted
+	gone        bool
 }
 
-func newCrook(w *world, f *fault) *crook {
-	n := len(w.crooks)
-	k := &crook{kind: f.Kind, at: lair(n), dice: f.dice, user: 1000 + uint64(n), start: w.starts}
-	w.post.lair[k.at] = k
+func newAttacker(w *world, f *fault) *attacker {
+	n := len(w.attackers)
+	k := &attacker{kind: f.Kind, addr: attackerAddr(n), rng: f.rng, user: 1000 + uint64(n), serverStart: w.starts}
+	w.wire.attackers[k.addr] = k
 	k.begin(w, false)
 	return k
 }
 
-// begin begins a session, with the token of the one before or a fresh one.
-func (k *crook) begin(w *world, again bool) {
+// serverStarted begins a session, with the token of the one before or a fresh one.
+func (k *attacker) begin(w *world, again bool) {
 	if !again {
 		token, err := w.Token(k.user)
 		if err != nil {
-			w.fail(Upright, "no token for an attacker: %v", err)
+			w.fail(NoPanic, "no token for an attacker: %v", err)
 			return
 		}
 		k.token = token
 	}
-	k.dial, k.peer, k.newest, k.heard, k.queue = netcode.NewClient(k.token, netcode.ClientConfig{}), nil, 0, 0, k.queue[:0]
+	k.dial, k.peer, k.newest, k.packets, k.queue = netcode.NewClient(k.token, netcode.ClientConfig{}), nil, 0, 0, k.queue[:0]
 }
 
-// get takes a datagram that the server has sent; it arrives with the next tick.
-func (k *crook) get(data []byte) {
+// deliver takes a datagram that the server has sent; it arrives with the next tick.
+func (k *attacker) deliver(data []byte) {
 	if !k.gone {
 		k.queue = append(k.queue, append([]byte(nil), data...))
 	}
 }
 
 // step plays a tick.
-func (k *crook) step(w *world) {
+func (k *attacker) step(w *world) {
 	if k.gone || k.dial == nil {
 		return
 	}
@@ -71,46 +71,46 @@ func (k *crook) step(w *world) {
 	now := w.Now()
 	for _, data := range k.queue {
 		if pack, err := k.dial.Receive(now, w.Home(), data, &k.out); err == nil && pack != nil {
-			k.open(w, pack)
+			k.receive(w, pack)
 		}
 	}
 	k.queue = k.queue[:0]
 	k.dial.Update(now, &k.out)
 	if k.dial.State() == netcode.Connected {
-		k.act(w)
+		k.attack(w)
 	}
-	k.post(w)
-	if k.kind == TokenHoard && k.steps%150 == 149 || k.dial.State() < netcode.Disconnected {
+	k.flush(w)
+	if k.kind == TokenReuse && k.steps%150 == 149 || k.dial.State() < netcode.Disconnected {
 		k.dial.Disconnect(now, &k.out)
-		k.post(w)
-		k.begin(w, k.kind == TokenHoard && k.dice.IntN(4) != 0)
+		k.flush(w)
+		k.begin(w, k.kind == TokenReuse && k.rng.IntN(4) != 0)
 	}
 }
 
-func (k *crook) post(w *world) {
+func (k *attacker) flush(w *world) {
 	for i := range k.out.Len() {
 		_, data := k.out.At(i)
-		w.Inject(k.at, data)
+		w.Inject(k.addr, data)
 	}
 	k.out.Reset()
 }
 
 // leave ends the attack.
-func (k *crook) leave(w *world) {
+func (k *attacker) leave(w *world) {
 	if k.gone || k.dial == nil {
 		return
 	}
-	if k.gone = true; k.dice.IntN(2) == 0 { // else without a word
+	if k.gone = true; k.rng.IntN(2) == 0 { // else without a word
 		k.dial.Disconnect(w.Now(), &k.out)
-		k.post(w)
+		k.flush(w)
 	}
 }
 
-func (k *crook) open(w *world, pack []byte) {
+func (k *attacker) receive(w *world, pack []byte) {
 	if k.peer == nil {
 		k.peer = session.NewPeer(w.Now(), session.Config{})
 	}
-	k.heard++
+	k.packets++
 	rest, err := k.peer.Receive(w.Now(), pack)
 	if err == nil {
 		rest, err = k.peer.Sections(rest)
@@ -131,12 +131,12 @@ func (k *crook) open(w *world, pack []byte) {
 	}
 }
 
-// act sends what the kind sends.
-func (k *crook) act(w *world) {
+// attack sends what the kind sends.
+func (k *attacker) attack(w *world) {
 	if k.peer == nil {
 		k.peer = session.NewPeer(w.Now(), session.Config{})
 	}
-	d := k.dice
+	d := k.rng
 	pack, _ := k.peer.Append(w.Now(), nil)
 	pack = k.peer.AppendEvents(pack, 512)
 	switch k.kind {
@@ -148,13 +148,13 @@ func (k *crook) act(w *world) {
 	case AckForger:
 		if k.steps > 60 {
 			kinds := 1
-			if k.heard > 280 { // of what there was since: only the first kind is a lie that can be told from a truth
+			if k.packets > 280 { // of what there was since: only the first kind is a lie that can be told from a truth
 				kinds = 4
 			}
 			switch d.IntN(kinds) {
 			case 0: // of what was never sent
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
-				if k.newest > 0 && k.played != w.Lobby.Match().Tick() { // what a server finds that stood still is too much for a session
+				if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() { // what a server finds that stood still is too much for a session
 					k.forged++
 				}
 			case 1: // of all that went before, whether it came or not
@@ -168,9 +168,9 @@ func (k *crook) act(w *world) {
 		pack = k.commands(pack, 1+d.IntN(sim.MaxWindow))
 		more, _ := k.peer.Append(w.Now(), nil)
 		k.send(w, k.commands(more, 1+d.IntN(sim.MaxWindow)))
-	case Backtracker, TokenHoard:
+	case Backtracker, TokenReuse:
 		pack = k.commands(pack, 4)
-	case Babbler:
+	case Garbage:
 		for range d.IntN(300) {
 			pack = append(pack, byte(d.Uint32()))
 		}
@@ -179,18 +179,18 @@ func (k *crook) act(w *world) {
 		}
 	}
 	k.send(w, pack)
-	k.played = w.Lobby.Match().Tick()
+	k.actedAt = w.Lobby.Match().Tick()
 }
 
-func (k *crook) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }
+func (k *attacker) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }
 
 // commands adds a window of n commands that no honest client makes: each time others for the same ticks, ever more ahead, looking at
 // whatever is of use.
-func (k *crook) commands(pack []byte, n int) []byte {
+func (k *attacker) commands(pack []byte, n int) []byte {
 	if k.newest == 0 {
 		return pack
 	}
-	d := k.dice
+	d := k.rng
 	newest := k.newest + 6
 	if k.kind == SpeedHacker {
 		newest += tick.Tick(d.IntN(120))

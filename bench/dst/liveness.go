@@ -25,13 +25,13 @@ func (w *world) checkLife() {
 			w.fail(Liveness, "client %d is %v, who is not in the match", i, c.ID())
 		case in.Last().Tick+4 < m.Tick():
 			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
-		case c.Newest()+w.late() < m.Tick():
+		case c.Newest()+w.mostLead() < m.Tick():
 			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
 		case !s.Datagrams.Balanced() || !s.Packages.Balanced():
 			w.fail(Accounts, "client %d received %d datagrams and accounts for others", i, s.Datagrams.Received)
 		}
-		was := w.souls[i].settled
-		if began := w.souls[i].since; began > lost || was == nil {
+		was := w.honest[i].settled
+		if began := w.honest[i].startedAt; began > lost || was == nil {
 			w.fail(Liveness, "client %d began anew at %v", i, began)
 			return
 		}
@@ -47,26 +47,26 @@ func (w *world) checkLife() {
 	}
 }
 
-// late is how old a client's newest snapshot may be: two send intervals and the way, 0.2 s; more where the line is thin.
-func (w *world) late() tick.Tick {
-	if w.plan.Kbps > 0 {
+// mostLead is how old a client's newest snapshot may be: two send intervals and the way, 0.2 s; more where the line is thin.
+func (w *world) mostLead() tick.Tick {
+	if w.draw.Kbps > 0 {
 		return 60
 	}
 	return tick.Tick(w.rate) / 5
 }
 
-// settle notes what clients have counted when all should be well again with each.
-func (w *world) settle() {
-	if w.Now() < calm {
+// recordSettled notes what clients have counted when all should be well again with each.
+func (w *world) recordSettled() {
+	if w.Now() < faultsEnd {
 		return
 	}
 	for i, c := range w.Clients {
-		s := &w.souls[i]
+		s := &w.honest[i]
 		if c == nil {
 			continue
 		}
-		if state, _ := c.State(); state < client.Joined && s.since >= calm && w.Now() > s.since+3*time.Second {
-			w.fail(Liveness, "client %d, who began at %v, is still %v", i, s.since, state)
+		if state, _ := c.State(); state < client.Joined && s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second {
+			w.fail(Liveness, "client %d, who began at %v, is still %v", i, s.startedAt, state)
 		}
 		if s.settled == nil && w.Now() >= s.settleAt {
 			st := c.Stats()
@@ -79,6 +79,6 @@ func (w *world) settle() {
 // long as a session lasts, and the last that it heard may have been on the way.
 const (
 	settled        = Length - 4*time.Second
-	lost           = calm + sessionSeconds*time.Second + 300*time.Millisecond
+	lost           = faultsEnd + sessionSeconds*time.Second + 300*time.Millisecond
 	sessionSeconds = 10 // of the tokens of package lobbysim
 )

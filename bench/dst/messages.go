@@ -6,31 +6,31 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // kill is one that the server tells everybody of.
 type kill struct {
 	at            tick.Tick
-	actor, victim ecs.NetID
+	actor, victim netid.ID
 }
 
-// counted is what of a client's stats is looked at each tick.
-type counted struct{ undecoded, diverged uint64 }
+// decodeErrors is what of a client's stats is looked at each tick.
+type decodeErrors struct{ undecoded, diverged uint64 }
 
-func (w *world) stats(c *client.Client) counted {
+func (w *world) stats(c *client.Client) decodeErrors {
 	if w.Lobby.Match().Tick()%8 != 0 { // a breach is not less true a moment later, and Stats copies much
-		return counted{}
+		return decodeErrors{}
 	}
 	s := c.Stats()
-	return counted{s.Undecoded, s.Diverged}
+	return decodeErrors{s.Undecoded, s.Diverged}
 }
 
-// checkKills writes down what the server tells everybody.
-func (w *world) checkKills() {
+// recordKills writes down what the server tells everybody.
+func (w *world) recordKills() {
 	for _, e := range w.Lobby.Match().Outcome().Events {
 		if e.Kind == sim.EventKill {
 			w.kills = append(w.kills, kill{e.Tick, e.Actor, e.Victim})
@@ -38,9 +38,9 @@ func (w *world) checkKills() {
 	}
 }
 
-// checkTold: from the first kill on that a client hears of it hears of all, each once and in their order.
-func (w *world) checkTold(i int, c *client.Client) {
-	s := &w.souls[i]
+// checkKillMessages: from the first kill on that a client hears of it hears of all, each once and in their order.
+func (w *world) checkKillMessages(i int, c *client.Client) {
+	s := &w.honest[i]
 	for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
 		if e.Kind != sim.EventKill {
 			continue
@@ -56,38 +56,38 @@ func (w *world) checkTold(i int, c *client.Client) {
 		switch {
 		case at == 0:
 			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which nobody told it", i, e.Actor, e.Victim, e.Tick)
-		case s.heard != 0 && at <= s.heard:
+		case s.kills != 0 && at <= s.kills:
 			w.fail(Sessions, "client %d heard again that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
-		case s.heard != 0 && at > s.heard+1 && !lossy:
-			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.heard-1, e.Tick)
+		case s.kills != 0 && at > s.kills+1 && !lossy:
+			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.kills-1, e.Tick)
 		}
-		s.heard = at
+		s.kills = at
 	}
 }
 
-// lines are the newest that were heard of a speaker, to all and to its team.
-type lines struct {
-	from ecs.NetID
+// lastLines are the newest that were heard of a speaker, to all and to its team.
+type lastLines struct {
+	from netid.ID
 	n    [2]int
 }
 
 // speaks says whether client i says something in this tick.
-func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < silence }
+func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < chatEnds }
 
 // speak lets a client say something.
 func (w *world) speak(i int, c *client.Client) {
-	s := &w.souls[i]
-	s.said++
-	line := fmt.Sprintf("all %d", s.said)
-	if s.said%2 == 0 {
-		line = fmt.Sprintf("/team team %d", s.said)
+	s := &w.honest[i]
+	s.linesSent++
+	line := fmt.Sprintf("all %d", s.linesSent)
+	if s.linesSent%2 == 0 {
+		line = fmt.Sprintf("/team team %d", s.linesSent)
 	}
 	_ = c.Say(line) // a full queue is no matter
 }
 
-// chat looks at what a client hears: each line of a speaker once and in order, and nothing that was for the other team.
-func (w *world) chat(i int, c *client.Client) {
-	s, m := &w.souls[i], w.Lobby.Match()
+// checkChat looks at what a client hears: each line of a speaker once and in order, and nothing that was for the other team.
+func (w *world) checkChat(i int, c *client.Client) {
+	s, m := &w.honest[i], w.Lobby.Match()
 	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
 		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
 			continue
@@ -99,7 +99,7 @@ func (w *world) chat(i int, c *client.Client) {
 		}
 		of, kind := &s.lines[l.From.Index()%len(s.lines)], 0
 		if of.from != l.From {
-			*of = lines{from: l.From}
+			*of = lastLines{from: l.From}
 		}
 		if l.Kind == client.LineTeam {
 			kind = 1

@@ -10,28 +10,28 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// playedWhole says of which seeds a recording is played from its first tick to its last.
-func playedWhole(seed uint64) bool { return seed%10 == 0 }
+// playsWholeRecording says of which seeds a recording is played from its first tick to its last.
+func playsWholeRecording(seed uint64) bool { return seed%10 == 0 }
 
-// checkFilm looks at the newest file. All of it is read: it must end as it did and where it did, each tick must say what came into the
+// checkRecording looks at the newest file. All of it is read: it must end as it did and where it did, each tick must say what came into the
 // twin for it, each fingerprint and each state must be of the match as it was. As the twin has played all that already, and became what the
 // match was, a file is played from one of its states to the next, which is drawn; of some seeds it is played whole.
-func (w *world) checkFilm(end replay.Ending) {
-	f := &w.films
-	if f.file == nil || w.breach != nil || f.last == 0 && len(f.file.data) == 0 {
+func (w *world) checkRecording(end replay.Ending) {
+	f := &w.recordings
+	if f.file == nil || w.violation != nil || f.last == 0 && len(f.file.data) == 0 {
 		return
 	}
 	if f.cut && f.said != 1 {
 		w.fail(ReplayFile, "%d lines about a recording that could not be written", f.said)
 	}
-	if err := w.readFilm(f.file.data, end); err != nil {
+	if err := w.readRecording(f.file.data, end); err != nil {
 		w.fail(ReplayFile, "%v", err)
 	}
 }
 
-// readFilm says what is wrong with a file.
-func (w *world) readFilm(data []byte, end replay.Ending) error {
-	f := &w.films
+// readRecording says what is wrong with a file.
+func (w *world) readRecording(data []byte, end replay.Ending) error {
+	f := &w.recordings
 	r, err := replay.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (w *world) readFilm(data []byte, end replay.Ending) error {
 
 // readChunks holds what a file says against what was.
 func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
-	f, m := &w.films, w.Lobby.Match()
+	f, m := &w.recordings, w.Lobby.Match()
 	rules, err := r.Head.Rules(m.Rules().Game, w.cfg.Arena)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 			if err != nil {
 				return err
 			}
-			if was, ok := f.mark(c.First - 1); state.Tick() != c.First-1 || ok && state.Hash() != was {
+			if was, ok := f.hashAt(c.First - 1); state.Tick() != c.First-1 || ok && state.Hash() != was {
 				return fmt.Errorf("the state before tick %d is of tick %d, and another than it was", c.First, state.Tick())
 			}
 		}
@@ -87,10 +87,10 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 				return err
 			}
 			t := p.Diary.Tick
-			if int(t) > len(f.pages) || !p.Diary.Equal(&f.pages[t-1]) {
+			if int(t) > len(f.inputs) || !p.Diary.Equal(&f.inputs[t-1]) {
 				return fmt.Errorf("tick %d of the recording is another than it was: it says %+v", t, p.Diary)
 			}
-			if was, ok := f.mark(t); ok && len(p.Sums) > 0 && p.Hash != was {
+			if was, ok := f.hashAt(t); ok && len(p.Sums) > 0 && p.Hash != was {
 				return fmt.Errorf("the fingerprint of tick %d is %x, expected %x", t, p.Hash, was)
 			}
 		}
@@ -105,8 +105,8 @@ func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 		return err
 	}
 	from, to := 0, len(chunks)
-	if !playedWhole(w.c.Seed) {
-		from, to = stretch(chunks, rand.New(rand.NewPCG(w.c.Seed, 0x66696c6d^uint64(w.films.first)))) // "film"
+	if !playsWholeRecording(w.c.Seed) {
+		from, to = drawChunkRange(chunks, rand.New(rand.NewPCG(w.c.Seed, 0x66696c6d^uint64(w.recordings.first)))) // "film"
 	}
 	for _, c := range chunks[from:to] {
 		if err := p.Load(c); err != nil {
@@ -124,8 +124,8 @@ func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	return p.Load(chunks[to])
 }
 
-// stretch draws a chunk with a state, and the next that has one, or the end.
-func stretch(chunks []*replay.Chunk, dice *rand.Rand) (from, to int) {
+// drawChunkRange draws a chunk with a state, and the next that has one, or the end.
+func drawChunkRange(chunks []*replay.Chunk, dice *rand.Rand) (from, to int) {
 	var keys []int
 	for i, c := range chunks {
 		if len(c.Key) > 0 {

@@ -1,4 +1,4 @@
-package split
+package parallel
 
 import (
 	"runtime"

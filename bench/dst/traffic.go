@@ -1,0 +1,237 @@
+package dst
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// wire is what went over the wire: whom the server has heard and answered, and under which numbers.
+type traffic struct {
+	validated map[netip.AddrPort]bool    // addresses that had a session
+	traffic   map[netip.AddrPort]*[2]int // bytes in and out of the others
+	tags      map[netip.AddrPort]netcode.Tag
+	windows   map[netcode.Tag]*netcode.Window // of what the server sealed for a session
+	global    map[uint64]bool                 // sequences of handshakes, of all starts
+	attackers map[netip.AddrPort]*attacker
+	sessions  []sessionOf        // of the sessions that there are, by slot
+	recent    [64]netip.AddrPort // some that are proven, by port: where nearly all comes from
+	received  uint64             // datagrams, of this start
+	sent      uint64
+	last      [metrics.NumCounts]uint64
+	buckets   map[netip.AddrPort]*rateExcess
+	scratch   [256]byte
+}
+
+// sessionOf is what is known of a session, so that it need not be looked up for each datagram.
+type sessionOf struct {
+	at     netip.AddrPort
+	token  netcode.Tag
+	window *netcode.Window
+	bucket *rateExcess
+}
+
+// rateExcess is how many bytes more than its rate a client was sent.
+type rateExcess struct {
+	bytes float64
+	at    time.Duration
+}
+
+func (p *traffic) init() {
+	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.Tag{}
+	p.windows, p.global, p.attackers = map[netcode.Tag]*netcode.Window{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
+	p.buckets = map[netip.AddrPort]*rateExcess{}
+}
+
+// serverStarted forgets what a server that was killed knew. Nobody is proven any more to the next.
+func (p *traffic) reset() {
+	p.received, p.sent, p.last = 0, 0, [metrics.NumCounts]uint64{}
+	clear(p.validated)
+	clear(p.traffic)
+	clear(p.sessions)
+	p.recent = [64]netip.AddrPort{}
+}
+
+// amplification is what netcode allows.
+const amplification = 0.31
+
+// kills takes a datagram that reaches the server.
+func (w *world) onReceive(from netip.AddrPort, data []byte) {
+	p := &w.wire
+	p.received++
+	w.captured.in(w, from, data)
+	road := &p.recent[from.Port()%64]
+	if *road == from || w.checks.none {
+		return
+	}
+	if p.validated[from] {
+		*road = from
+		return
+	}
+	p.unprovenTraffic(from)[0] += len(data)
+}
+
+func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
+	t := p.traffic[at]
+	if t == nil {
+		t = new([2]int)
+		p.traffic[at] = t
+	}
+	return t
+}
+
+// sessionOf is that of the session in a slot, which is at an address now.
+func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessionOf {
+	for len(p.sessions) <= slot {
+		p.sessions = append(p.sessions, sessionOf{})
+	}
+	s := &p.sessions[slot]
+	if s.at == at && s.token == token {
+		return s
+	}
+	p.validated[at], p.tags[at] = true, token
+	*s = sessionOf{at: at, token: token, window: p.window(token), bucket: p.buckets[at]}
+	if s.bucket == nil {
+		s.bucket = new(rateExcess)
+		p.buckets[at] = s.bucket
+	}
+	return s
+}
+
+// window is what was sealed for a token.
+func (p *traffic) window(t netcode.Tag) *netcode.Window {
+	win := p.windows[t]
+	if win == nil {
+		win = new(netcode.Window)
+		p.windows[t] = win
+	}
+	return win
+}
+
+// linesSent takes a datagram that the server sends.
+func (w *world) onSend(to netip.AddrPort, data []byte) {
+	p := &w.wire
+	p.sent++
+	host := to.Addr().As4()[0]
+	var s *sessionOf // nil: there is no session
+	if slot, connected := w.Lobby.Gate().At(to); connected {
+		session, _ := w.Lobby.Gate().Session(slot)
+		s = p.session(slot, to, session.Token)
+	} else if !p.validated[to] && !w.checks.none {
+		t := p.unprovenTraffic(to)
+		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
+			w.fail(Amplification, "%v sent %d bytes and has proved nothing, but was sent %d", to, t[0], t[1])
+		}
+		if host == 203 {
+			w.fail(Amplification, "a stranger at %v, who never had a token of its own, was sent %d bytes", to, len(data))
+		}
+	}
+	w.captured.out(w, to, data)
+	if !w.checks.none {
+		w.checkSequence(to, s, data)
+		if w.draw.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+			w.checkRate(to, s.bucket, len(data))
+		}
+	}
+	if host != 172 {
+		return
+	}
+	if k := p.attackers[to]; k != nil {
+		k.deliver(data)
+	}
+}
+
+// checkSequence looks at the sequence of a datagram: no other has it under the same key. s is the session's that it is of, nil if there is none.
+func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
+	p := &w.wire
+	kind, n := netcode.Kind(data[0]&15), int(data[0]>>4)
+	if n < 1 || n > 8 || len(data) < 9 {
+		w.fail(Nonces, "a datagram with a sequence of %d bytes", n)
+		return
+	}
+	seq := binary.LittleEndian.Uint64(data[1:]) & (^uint64(0) >> (64 - 8*n))
+	switch kind {
+	case netcode.KindChallenge, netcode.KindDenied:
+		if seq < 1<<63 || p.global[seq] {
+			w.fail(Nonces, "a %v with sequence %d, which belongs to a session, or was there before", kind, seq)
+		}
+		p.global[seq] = true
+		return
+	}
+	var win *netcode.Window
+	if s != nil {
+		win = s.window
+	} else if tag, ok := p.tags[to]; ok {
+		win = p.window(tag)
+	} else {
+		return // a challenge to a path that is not proven yet
+	}
+	if why := win.Check(seq); why != netcode.DropNone {
+		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v", seq, kind, to)
+	}
+	win.Record(seq)
+}
+
+// checkRate counts the bytes that a client's line must carry. The longest that is sent at once may go
+// beyond, and what a session begins and ends with.
+func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
+	rate, now := float64(w.draw.Kbps)*125, w.Now()
+	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
+	b.at = now
+	if most := rate/10 + 3000; b.bytes > most {
+		w.fail(Bounds, "%v was sent %.0f bytes more than a line of %d kbit/s carries: expected at most %.0f", to, b.bytes, w.draw.Kbps, most)
+	}
+}
+
+// check compares the accounts after a tick.
+func (p *traffic) check(w *world) {
+	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
+	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
+	sum := count(metrics.Accepted)
+	for i := range s.AuthDrops {
+		sum += s.AuthDrops[i].Load()
+	}
+	for i := range s.PacketDrops {
+		sum += s.PacketDrops[i].Load()
+	}
+	if rx := count(metrics.Received); rx != sum || rx != p.received {
+		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.received, rx, sum)
+	}
+	if n := gate.Counters().Received; n != p.received {
+		w.fail(Accounts, "%d datagrams reached the server, and its gate counted %d", p.received, n)
+	}
+	tx := uint64(0)
+	for _, n := range gate.Counters().Sent {
+		tx += n
+	}
+	if out := count(metrics.Sent); out != p.sent || out != tx {
+		w.fail(Accounts, "%d datagrams left the server, which counted %d, and the gate %d", p.sent, out, tx)
+	}
+	for i := range p.last {
+		n := s.Count[i].Load()
+		if n < p.last[i] {
+			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
+		}
+		p.last[i] = n
+	}
+	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
+		if n := count(never); n != 0 {
+			w.fail(Accounts, "%v is %d", never, n)
+		}
+	}
+	if n := s.PacketDrops[wire.DropDuplicate].Load(); n != 0 {
+		w.fail(Sessions, "%d packages were opened twice", n)
+	}
+	for _, k := range w.attackers {
+		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[wire.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.PacketDrops[wire.DropAck].Load())
+		}
+	}
+	if gate.Waiting() > 4*w.cfg.Players {
+		w.fail(Bounds, "%d handshakes wait", gate.Waiting())
+	}
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
+// unless the operator says so.
+func TestKillcamAutoRespectsRelevance(t *testing.T) {
+	open := func(int, int) bool { return true }
+	for i, c := range []struct {
+		cfg  Config
+		want bool
+	}{
+		0:  {Config{}, true}, // of eight players, all told of all
+		1:  {Config{Relevance: RelevanceOff}, true},
+		2:  {Config{Relevance: RelevanceAll}, true},
+		3:  {Config{Relevance: RelevanceGrid}, false},
+		4:  {Config{Far: 20}, false},
+		5:  {Config{Far: 1000}, true}, // the map is smaller: nobody is hidden
+		6:  {Config{Sight: open}, false},
+		7:  {Config{Far: 20, TeamFog: true}, false},
+		8:  {Config{Far: 20, Killcam: KillcamOn}, true},
+		9:  {Config{Killcam: KillcamOff}, false},
+		10: {Config{Players: camPlayers + 1}, false},
+	} {
+		l := newLab(t, c.cfg)
+		ann := l.called("Ann")
+		l.settle(5)
+		l.lobby.camera(l.now, ann.guest())
+		if asked := ann.guest().cam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
+			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
+		}
+	}
+}
