@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Summary is what a lobby publishes of itself once a second, for any goroutine to read.
@@ -19,9 +19,9 @@ type Summary struct {
 
 // ReplicationSample counts what became of players and objects in the snapshots that were sampled, by Why.
 type ReplicationSample struct {
-	Snapshots uint64                       // sampled, one of Bandwidth.Every on average
-	Players   [NumWhys]uint64              // pairs of client and player
-	Objects   [ghost.Kinds][NumWhys]uint64 // pairs of client and object, by class
+	Snapshots uint64                          // sampled, one of Bandwidth.Every on average
+	Players   [NumWhys]uint64                 // pairs of client and player
+	Objects   [netstate.Kinds][NumWhys]uint64 // pairs of client and object, by class
 }
 
 // Census says how a lobby is filled.
@@ -75,9 +75,9 @@ func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 // of the lobby may read it, between ticks.
 func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Total() }
 
-// encoders are what wrote the rows of a snapshot to g.
-func (l *Lobby) encoders(g *guest) metrics.Encoders {
-	return metrics.Encoders{Owner: g.owner, Objects: l.things.encoder, Public: l.encoder, Interval: tick.Tick(l.cfg.Interval)}
+// encoders are what wrote the rows of a snapshot to c.
+func (l *Lobby) encoders(c *conn) metrics.Encoders {
+	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.things.encoder, Public: l.encoder, Interval: tick.Tick(l.cfg.Interval)}
 }
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
@@ -123,24 +123,24 @@ func (l *Lobby) Summary() Summary {
 
 // census counts who is here.
 func (l *Lobby) census() Census {
-	c := Census{
+	n := Census{
 		Reconnectable: len(l.away), Arriving: len(l.arrivals),
 		PlayerSlots: l.cfg.Players - l.cfg.Spectators, SpectatorSlots: l.cfg.Spectators,
 	}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if g.watches {
-			c.Spectators++
+		c := &l.conns[slot]
+		if c.roster.spectates {
+			n.Spectators++
 		} else {
-			c.Players++
+			n.Players++
 		}
-		if g.ready {
-			c.Ready++
-			if g.byRow && g.entry != entered {
-				c.Joining++
+		if c.session.ready {
+			n.Ready++
+			if c.repl.view.byRow && c.repl.join.phase != entered {
+				n.Joining++
 			}
 		}
 	}
-	c.AcceptsNewcomer = l.loadLevel < overload.NoNewPlayers && l.room(false)
-	return c
+	n.AcceptsNewcomer = l.loadLevel < overload.NoNewPlayers && l.room(false)
+	return n
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 )
@@ -149,7 +150,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if took := c.Due() - at; took < 4999*time.Millisecond || took > 5001*time.Millisecond {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
-		c.Dilate(wire.FullTempo)
+		c.Dilate(protocol.FullTempo)
 		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
@@ -185,7 +186,7 @@ func TestRow66Batches(t *testing.T) {
 	}
 	b.agrees(100)
 	aimed := uint64(0)
-	for slot := range b.lobby.guests {
+	for slot := range b.lobby.conns {
 		aimed += uint64(b.lobby.aim.Of(slot).Shots)
 	}
 	if shots := b.count(metrics.Shots); aimed != shots || shots == 0 {
@@ -304,7 +305,7 @@ func TestRow66RungsAct(t *testing.T) {
 			if want := tick.Tick(seconds * 60); rung < overload.SlowMotion && ticks+2 < want || rung == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
 				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
 			}
-			if state, why := b.players[n].State(); (state == client.Joined) != (rung < overload.NoSpectators) || rung >= overload.NoSpectators && why != wire.ReasonOverload {
+			if state, why := b.players[n].State(); (state == client.Joined) != (rung < overload.NoSpectators) || rung >= overload.NoSpectators && why != packet.ReasonOverload {
 				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
 			}
 			if b.lobby.Stats.LoadLevel[rung].Load() < uint64(60*seconds) {
@@ -334,9 +335,9 @@ func TestRow66RungsAct(t *testing.T) {
 			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(metrics.Disconnected), b.count(metrics.SpectatorsShed))
 		}
 		b.lobby.SetLoadLevel(overload.Normal)
-		clock.Dilate(wire.FullTempo)
+		clock.Dilate(protocol.FullTempo)
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Tempo() != wire.FullTempo {
+		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTempo {
 			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Tempo())
 		}
 		b.sit(client.Config{}, spectator) // is welcome again

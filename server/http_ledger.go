@@ -7,7 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/server/metrics"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Bits is a ledger as GET /v1/bits tells it.
@@ -61,7 +61,7 @@ func (s *Summary) Bits() Bits {
 	for kind := range s.Replication.Objects {
 		for w, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Things = append(b.Things, ThingCount{ghost.Kind(kind).String(), WhyCount{Why(w), count}})
+				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Why(w), count}})
 			}
 		}
 	}

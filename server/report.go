@@ -4,10 +4,10 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -18,7 +18,7 @@ type mark struct {
 	at, cpu time.Duration
 	count   [metrics.NumCounts]uint64
 	refused [netcode.NumDrops]uint64
-	drops   [wire.NumDrops]uint64
+	drops   [packet.NumDrops]uint64
 	chat    [chat.NumRefusals]uint64
 	socket  netio.Stats
 	mallocs uint64
@@ -30,7 +30,7 @@ type mark struct {
 
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
-	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
+	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
 	m.socket, m.overrun = h.conn.Stats(), h.overruns.Load()
 	m.caught = h.caught.Load()
 	for i := range m.count { // metrics.Joined before metrics.Left and metrics.TimedOut would count a player away for a moment
@@ -103,7 +103,7 @@ func (h *Host) report() metrics.Report {
 			r.Drops[i.String()] = n
 		}
 	}
-	for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
+	for i := packet.DropNone + 1; i < packet.NumDrops; i++ {
 		if n := now.drops[i] - h.since.drops[i]; n > 0 {
 			r.Drops[i.String()] = n
 		}

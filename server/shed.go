@@ -3,7 +3,7 @@ package server
 import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 )
@@ -14,13 +14,13 @@ func (l *Lobby) SetLoadLevel(level overload.Level) {
 	l.loadLevel = level
 	l.gate.Freeze(level >= overload.NoNewPlayers)
 	if level.Timescale() != was.Timescale() {
-		l.queueAll(wire.AppendTempo(l.event[:0], level.Timescale()))
+		l.queueAll(protocol.AppendTempo(l.event[:0], level.Timescale()))
 	}
 }
 
-// every is how many intervals lie between two snapshots to a guest: as it asked for, or more while the lobby sheds.
-func (l *Lobby) every(g *guest) tick.Tick {
-	return tick.Tick(g.every) << min(l.loadLevel, overload.QuarterRate)
+// every is how many intervals lie between two snapshots to a connection: as it asked for, or more while the lobby sheds.
+func (l *Lobby) every(c *conn) tick.Tick {
+	return tick.Tick(c.repl.pacing.every) << min(l.loadLevel, overload.QuarterRate)
 }
 
 // detailNear is how many players a snapshot tells of on overload.LowDetail, the nearest ones, beside a part of the others: one group in
@@ -30,13 +30,13 @@ const (
 	detailTurns = 4
 )
 
-// sketch picks what a guest who could be told of all that it sees is told on overload.LowDetail.
-func (l *Lobby) sketch(g *guest, see []uint64) {
+// sketch picks what a connection who could be told of all that it sees is told on overload.LowDetail.
+func (l *Lobby) sketch(c *conn, see []uint64) {
 	s := &l.crowd
-	l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(g)), detailNear)
-	turn := uint64(0xffff) << (16 * g.sketched)
-	g.sketched = (g.sketched + 1) % detailTurns
+	l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
+	s.nearest(see, s.blank, max(0, l.eye(c)), detailNear)
+	turn := uint64(0xffff) << (16 * c.repl.view.detailTurn)
+	c.repl.view.detailTurn = (c.repl.view.detailTurn + 1) % detailTurns
 	for i, w := range see {
 		s.pick[i] = s.near[i] | w&turn
 	}

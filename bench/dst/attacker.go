@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // attacker is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
@@ -23,7 +23,7 @@ type attacker struct {
 	serverStart int // of the server
 	token       []byte
 	dial        *netcode.Client
-	peer        *session.Peer
+	peer        *packet.Peer
 	out         netcode.Outbox
 	queue       [][]byte
 	newest      tick.Tick
@@ -108,7 +108,7 @@ func (k *attacker) leave(w *world) {
 
 func (k *attacker) receive(w *world, pack []byte) {
 	if k.peer == nil {
-		k.peer = session.NewPeer(w.Now(), session.Config{})
+		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	k.packets++
 	rest, err := k.peer.Receive(w.Now(), pack)
@@ -119,13 +119,13 @@ func (k *attacker) receive(w *world, pack []byte) {
 		return
 	}
 	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
-		if _, err := wire.ParseWelcome(e); err == nil {
-			r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), Name: "crook"}
+		if _, err := protocol.ParseWelcome(e); err == nil {
+			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "crook"}
 			_ = k.peer.Queue(r.Append(nil))
 		}
 	}
-	if wire.SectionOf(rest) == wire.SectionSnapshot {
-		if h, _, err := ghost.ParseHead(rest[1:]); err == nil {
+	if packet.SectionOf(rest) == packet.SectionSnapshot {
+		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}
@@ -134,7 +134,7 @@ func (k *attacker) receive(w *world, pack []byte) {
 // attack sends what the kind sends.
 func (k *attacker) attack(w *world) {
 	if k.peer == nil {
-		k.peer = session.NewPeer(w.Now(), session.Config{})
+		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	d := k.rng
 	pack, _ := k.peer.Append(w.Now(), nil)
@@ -174,8 +174,8 @@ func (k *attacker) attack(w *world) {
 		for range d.IntN(300) {
 			pack = append(pack, byte(d.Uint32()))
 		}
-		if d.IntN(2) == 0 && len(pack) > wire.HeaderSize {
-			pack[wire.HeaderSize] = byte(d.IntN(8))
+		if d.IntN(2) == 0 && len(pack) > packet.HeaderSize {
+			pack[packet.HeaderSize] = byte(d.IntN(8))
 		}
 	}
 	k.send(w, pack)
@@ -209,7 +209,7 @@ func (k *attacker) commands(pack []byte, n int) []byte {
 			c.View = tick.View{From: from, To: from + tick.Tick(d.IntN(4)), Frac: uint8(d.Uint32())}
 		}
 	}
-	pack = append(pack, byte(wire.SectionCommands))
+	pack = append(pack, byte(packet.SectionCommands))
 	pack = sim.AppendCommands(pack, cmds)
 	if k.kind == Backtracker || d.IntN(2) == 0 {
 		pack = append(pack, uint8(d.Uint32()))

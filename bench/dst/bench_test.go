@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 )
 
 // BenchmarkMinute is a virtual minute of a lobby with encryption and faults, on one core: how many times faster than life it is. lobby is
@@ -27,16 +27,16 @@ func BenchmarkMinute(b *testing.B) {
 			defer runtime.UnlockOSThread()
 			var setup, spent time.Duration
 			for range b.N {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				w, err := newWorld(Case{Seed: c.seed}, c.as)
 				if err != nil {
 					b.Fatal(err)
 				}
-				setup += pace.ThreadCPU() - from
+				setup += clock.ThreadCPU() - from
 				if breach := w.run(); breach != nil {
 					b.Fatal(breach)
 				}
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 			}
 			b.ReportMetric(float64(b.N)*Length.Seconds()/spent.Seconds(), "x-real-time")
 			b.ReportMetric(setup.Seconds()*1000/float64(b.N), "setup-ms")

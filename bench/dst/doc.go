@@ -5,7 +5,7 @@
 // A Case goes in: a seed, and what is left out of what it draws. A Violation comes out, or nil. The same case gives the same run to the
 // bit, so a breach is one line that anybody can play again:
 //
-//	tickrate dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
+//	tickrate sim dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
 //
 // The invariants have the numbers of the document on threats. Each is looked at after every tick of the server unless an instant is named:
 //

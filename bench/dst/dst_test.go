@@ -54,12 +54,12 @@ func TestSeeds(t *testing.T) {
 // play plays each every-th of n seeds.
 func play(t *testing.T, n uint64) {
 	for seed := *first; seed < *first+n; seed += *every {
-		b, err := Run(Case{Seed: seed})
+		r, err := Run(Case{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b != nil {
-			t.Errorf("%v", b)
+		if r.Violation != nil {
+			t.Errorf("%v", r.Violation)
 		}
 	}
 }

@@ -26,12 +26,12 @@ func TestRegressions(t *testing.T) {
 		if (testing.Short() || raceEnabled) && n > 1 {
 			continue
 		}
-		b, err := Run(c)
+		r, err := Run(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b != nil {
-			t.Errorf("%v", b)
+		if r.Violation != nil {
+			t.Errorf("%v", r.Violation)
 		}
 	}
 	if n == 0 {

@@ -51,7 +51,7 @@ func (t *shadow) begin(w *world) {
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
 	t.match.Keep(&t.diary)
 	seen := m.Seen()
-	m.Witness(func(s *lagcomp.Shot, id uint32) bool {
+	m.Witness(func(s *lagcomp.Sweep, id uint32) bool {
 		ok := seen(s, id)
 		t.hitFilter = append(t.hitFilter, ok)
 		return ok
@@ -73,7 +73,7 @@ func (t *shadow) begin(w *world) {
 		t.viewsAsked++
 		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
 	})
-	t.match.Witness(func(*lagcomp.Shot, uint32) bool {
+	t.match.Witness(func(*lagcomp.Sweep, uint32) bool {
 		if t.asked == len(t.hitFilter) {
 			w.fail(Authority, "tick %d: played again, a shot asks of somebody whom it did not ask of", t.tick)
 			return true

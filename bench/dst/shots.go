@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // historyTicks is how far back shots can be judged here: more than any may look.
@@ -100,7 +100,7 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 // checkShown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
 // first one that said anything of it.
 func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for i := range w.Clients {
 		c := w.client(i)
 		if c == nil || c.ID() != shooter {

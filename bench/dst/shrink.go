@@ -12,10 +12,10 @@ func Shrink(b *Violation, budget int) *Violation {
 		}
 		budget--
 		got, err := Run(c)
-		if err != nil || got == nil || got.Invariant != b.Invariant {
+		if err != nil || got.Violation == nil || got.Violation.Invariant != b.Invariant {
 			return false
 		}
-		best = got
+		best = got.Violation
 		return true
 	}
 	best = dropFaults(best, try, &best)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -223,12 +223,12 @@ func (p *traffic) check(w *world) {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.PacketDrops[wire.DropDuplicate].Load(); n != 0 {
+	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packages were opened twice", n)
 	}
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[wire.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.PacketDrops[wire.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[packet.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
 		}
 	}
 	if gate.Waiting() > 4*w.cfg.Players {

@@ -30,7 +30,7 @@ const (
 	numInvariants
 )
 
-var invariantNames = [numInvariants]string{"upright", "authority", "once a tick", "movement", "rewind", "snapshots", "forwards", "no leak", "sessions", "nonces",
+var invariantNames = [numInvariants]string{"no panic", "authority", "once a tick", "movement", "rewind", "snapshots", "forwards", "no leak", "sessions", "nonces",
 	"amplification", "accounts", "bounds", "isolation", "liveness", "replay file", "determinism"}
 
 // String is number and name.
@@ -48,5 +48,5 @@ type Violation struct {
 
 // Error tells the breach and the line that plays it again.
 func (b *Violation) Error() string {
-	return fmt.Sprintf("invariant %v, at %v: %s\n\ttickrate dst %v", b.Invariant, b.At, b.What, b.Case)
+	return fmt.Sprintf("invariant %v, at %v: %s\n\ttickrate sim dst %v", b.Invariant, b.At, b.What, b.Case)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // visibilityTicks is for how many ticks is remembered who might be told of whom: as long as clients hold frames.
@@ -51,7 +51,7 @@ type clientView struct {
 type ownState struct {
 	at    tick.Tick
 	id    netid.ID
-	state ghost.Self
+	state netstate.Self
 }
 
 func (s *visibility) init(w *world) {
@@ -191,7 +191,7 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 
 // failRow says of a slot that a client holds another row of it than the server.
 func (w *world) failRow(i int, held, frame *snapshot.Frame, slot int) {
-	var row, want [ghost.PublicFields]int32
+	var row, want [netstate.PublicFields]int32
 	id, is := held.Row(slot, row[:]), frame.Row(slot, want[:])
 	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, frame.Tick, is, want)
 }
@@ -221,7 +221,7 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.honest[i]
 	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
 		k := &s.ownStates[now%selfTicks]
-		k.at, k.id, k.state = now, c.ID(), ghost.Tell(m, c.ID())
+		k.at, k.id, k.state = now, c.ID(), netstate.Tell(m, c.ID())
 	}
 	got, at := c.Self()
 	if at == s.ownTick {

@@ -1,6 +1,6 @@
 // Package itr reads and writes entity-state traces: integer fields of entities, one snapshot after another, as a
 // snapshot codec sees them. A file goes in, a Trace comes out; recorded human play is brought into the same shape. It
-// judges nothing: package bench/eval does.
+// judges nothing: package bench/codeceval does.
 package itr
 
 // Kind says how a field's numbers are meant.

@@ -16,7 +16,7 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	}
 	dir := t.TempDir()
 	model, world := filepath.Join(dir, "mine.tkm"), filepath.Join(dir, "arena-64")
-	if code, _, errs := result(t, "model", "train", "--players", "4", "--seconds", "5", "--seed", "9", "--out", model); code != 0 {
+	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "5s", "--seed", "9", "--out", model); code != 0 {
 		t.Fatal(errs)
 	}
 	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // takenPorts are two ports that nobody else can listen on until the test ends.
@@ -89,7 +89,7 @@ func TestExitCodes(t *testing.T) {
 		}
 		return path
 	}
-	damaged := ghost.Trained().Append(nil)
+	damaged := netstate.Trained().Append(nil)
 	damaged[100] ^= 1
 	udp, tcp := takenPorts(t)
 	var (
@@ -157,9 +157,9 @@ func TestExitCodes(t *testing.T) {
 		44: {"map generate", 2, "--out"},
 		45: {"map generate --players 0 --out x", 2, "expected 1 to 4096 players"},
 		46: {"map generate --out " + missing + "/x", 1, missing},
-		47: {"model train", 2, "--out"},
-		48: {"model train --out x --players 1", 2, "1 players: expected 2 to 256"},
-		49: {"model train --out x --seconds NaN", 2, "NaN seconds"},
+		47: {"codec train", 2, "--out"},
+		48: {"codec train --out x --players 1", 2, "--players 1: expected 2 to 256"},
+		49: {"codec train --out x --duration 0s", 2, "--duration 0s"},
 		50: {"bench-report", 2, "--in and --out"},
 		51: {"bench-report --in " + missing + " --out x", 2, missing},
 		52: {"bench-report --in " + noBench + " --out x", 2, noBench + ": expected benchmark results"},
@@ -216,7 +216,7 @@ func TestExitCodes(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	for i, c := range []struct{ args, want string }{
 		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"}, {"serve --help", "--listen"}, {"plan --help", "--measure"}, {"--version", "dev"},
-		{"map", "generate"}, {"model", "train"},
+		{"map", "generate"}, {"codec", "train"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
 		if code != 0 || !strings.Contains(out, c.want) || errs != "" {
@@ -246,7 +246,7 @@ func TestRow73FilesFit(t *testing.T) {
 			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
 		}
 	}
-	code, out, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models)
+	code, out, errs := result(t, "codec", "train", "--players", "4", "--duration", "1s", "--out", models)
 	if code != 0 || !strings.Contains(out, models) {
 		t.Fatalf("train: %d, %q, %s", code, out, errs)
 	}
@@ -254,10 +254,10 @@ func TestRow73FilesFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ghost.ParseModels(first); err != nil {
+	if _, err := netstate.ParseModels(first); err != nil {
 		t.Error(err)
 	}
-	if code, _, errs := result(t, "model", "train", "--players", "4", "--seconds", "1", "--out", models); code != 0 {
+	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "1s", "--out", models); code != 0 {
 		t.Fatalf("train again: %d, %s", code, errs)
 	}
 	if again, err := os.ReadFile(models); err != nil || !bytes.Equal(first, again) {

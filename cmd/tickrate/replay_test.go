@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -19,7 +20,7 @@ func recorded(t *testing.T) (path string, file []byte) {
 		t.Fatal(err)
 	}
 	pack := replay.NewPacker()
-	if err := reelsOn(t.Context(), "arena-16", 8, 4, 30, move, func(f server.Film) {
+	if err := recordMatch(t.Context(), "arena-16", 8, 4, 30*time.Second, move, func(f server.Film) {
 		if f.First && file == nil {
 			file = f.Head.Append(nil)
 		}

@@ -2,7 +2,7 @@ package dict
 
 import _ "embed" // the dictionary of replays
 
-// replay was trained on recordings of matches, by tickrate model train --replays. Recordings name it by their version: better bytes are
+// replay was trained on recordings of matches, by tickrate codec dict. Recordings name it by their version: better bytes are
 // another version.
 //
 //go:embed replay.zdict

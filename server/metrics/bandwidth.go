@@ -4,8 +4,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Cell is one entry of the byte account: the bits that Component's Field took for Reason. Field is empty
@@ -45,7 +45,7 @@ type BandwidthMeter struct {
 
 	seal     struct{ prefix, sequence, tag uint64 } // bytes of the sampled datagrams, as all below
 	kinds    [16]uint64                             // datagrams without a packet, by netcode.Kind
-	parts    wire.Meter
+	parts    packet.Meter
 	head     struct{ section, tick, flags, objects uint64 }
 	unparsed uint64 // bytes that no parser took: a bug
 
@@ -53,14 +53,14 @@ type BandwidthMeter struct {
 }
 
 // MaxCells is more than the number of cells that there can be.
-const MaxCells = 16 + int(wire.NumParts) + 16 +
-	int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
+const MaxCells = 16 + int(packet.NumParts) + 16 +
+	int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ThingFields)
 
 // NewBandwidthMeter returns an empty account that samples one datagram of every, or none for 0 or less.
 func NewBandwidthMeter(every int) BandwidthMeter {
 	return BandwidthMeter{
 		sampler: NewSampler(every, samplerSeed), total: Bandwidth{Every: max(every, 0)},
-		public: snapshot.NewMeter(ghost.Public), owner: snapshot.NewMeter(ghost.Owner), objects: snapshot.NewMeter(ghost.Things),
+		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), objects: snapshot.NewMeter(netstate.Things),
 	}
 }
 
@@ -75,17 +75,17 @@ func (b *BandwidthMeter) SetSampling(every int) {
 
 // AddSnapshot accounts for a packet with or without a snapshot and its encrypted datagram; e says where the
 // sections of the packet end.
-func (b *BandwidthMeter) AddSnapshot(packet, datagram []byte, e *SectionEnds, from Encoders) {
+func (b *BandwidthMeter) AddSnapshot(pkt, datagram []byte, e *SectionEnds, from Encoders) {
 	b.total.Datagrams++
 	b.total.Bytes += uint64(len(datagram))
-	e.addTo(&b.total.Sections, len(packet), len(datagram))
+	e.addTo(&b.total.Sections, len(pkt), len(datagram))
 	if !b.sampler.Due() {
 		return
 	}
 	b.total.Sampled++
 	b.total.SampledBytes += uint64(len(datagram))
-	e.addTo(&b.total.SampledSections, len(packet), len(datagram))
-	if rest := b.packet(packet, datagram); len(rest) > 0 {
+	e.addTo(&b.total.SampledSections, len(pkt), len(datagram))
+	if rest := b.packet(pkt, datagram); len(rest) > 0 {
 		if left, err := b.rows(from, rest); err != nil {
 			b.unparsed += uint64(len(left))
 		}
@@ -93,18 +93,18 @@ func (b *BandwidthMeter) AddSnapshot(packet, datagram []byte, e *SectionEnds, fr
 }
 
 // AddPacket accounts for a packet without a snapshot and its encrypted datagram.
-func (b *BandwidthMeter) AddPacket(packet, datagram []byte) {
-	var parts wire.Meter
+func (b *BandwidthMeter) AddPacket(pkt, datagram []byte) {
+	var parts packet.Meter
 	var n [NumSections]uint64
-	if rest, err := parts.Package(packet); err != nil || len(rest) > 0 {
-		parts = wire.Meter{wire.PartSequence: uint64(len(packet))}
+	if rest, err := parts.Package(pkt); err != nil || len(rest) > 0 {
+		parts = packet.Meter{packet.PartSequence: uint64(len(pkt))}
 	}
 	for p, bytes := range parts {
 		n[sectionOf[p]] += bytes
 	}
-	n[SectionSeal] = uint64(len(datagram) - len(packet))
+	n[SectionSeal] = uint64(len(datagram) - len(pkt))
 	if b.add(&n, len(datagram)) {
-		b.packet(packet, datagram)
+		b.packet(pkt, datagram)
 	}
 }
 
@@ -137,14 +137,14 @@ func (b *BandwidthMeter) add(n *[NumSections]uint64, size int) (sampled bool) {
 
 // packet accounts for the encryption of a sampled datagram and the outer parts of its packet, and returns
 // the section of the snapshot.
-func (b *BandwidthMeter) packet(packet, datagram []byte) (rest []byte) {
+func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 	sequence := uint64(datagram[0] >> 4)
 	b.seal.prefix++
 	b.seal.sequence += sequence
-	b.seal.tag += uint64(len(datagram)-len(packet)) - 1 - sequence
-	rest, err := b.parts.Package(packet)
+	b.seal.tag += uint64(len(datagram)-len(pkt)) - 1 - sequence
+	rest, err := b.parts.Package(pkt)
 	if err != nil {
-		b.unparsed += uint64(len(packet))
+		b.unparsed += uint64(len(pkt))
 		return nil
 	}
 	return rest
@@ -152,7 +152,7 @@ func (b *BandwidthMeter) packet(packet, datagram []byte) (rest []byte) {
 
 // rows accounts for the section of a snapshot. With an error it returns the bytes that are not accounted for.
 func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error) {
-	h, rows, err := ghost.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -194,8 +194,8 @@ func (b *BandwidthMeter) AppendCells(dst []Cell) []Cell {
 		}
 	}
 	for p, n := range b.parts {
-		component, field := wire.Part(p).Name()
-		add(component, field, wire.Part(p).Reason(), 8*n)
+		component, field := packet.Part(p).Name()
+		add(component, field, packet.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*b.head.section)
 	add("snapshot", "tick", "head", 8*b.head.tick)

@@ -3,7 +3,7 @@ package metrics
 import (
 	"slices"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // Section is a part of what a lobby sends. Each byte of every datagram is in exactly one section.
@@ -33,9 +33,9 @@ var sectionNames = [NumSections]string{
 func (s Section) String() string { return sectionNames[s] }
 
 // sectionOf is the section of each part of a packet.
-var sectionOf = func() (of [wire.NumParts]Section) {
+var sectionOf = func() (of [packet.NumParts]Section) {
 	for p := range of {
-		component, _ := wire.Part(p).Name()
+		component, _ := packet.Part(p).Name()
 		of[p] = Section(slices.Index(sectionNames[:], component))
 	}
 	return of
@@ -51,15 +51,15 @@ type SectionEnds struct {
 }
 
 // addTo adds the bytes of a packet of size bytes, and of its datagram, to their sections.
-func (e *SectionEnds) addTo(n *[NumSections]uint64, packet, datagram int) {
-	n[SectionSeal] += uint64(datagram - packet)
-	n[SectionPacket] += wire.HeaderSize
+func (e *SectionEnds) addTo(n *[NumSections]uint64, pkt, datagram int) {
+	n[SectionSeal] += uint64(datagram - pkt)
+	n[SectionPacket] += packet.HeaderSize
 	if e.Rows == 0 {
-		n[SectionReliable] += uint64(packet - wire.HeaderSize)
+		n[SectionReliable] += uint64(pkt - packet.HeaderSize)
 		return
 	}
-	n[SectionReliable] += uint64(e.Reliable - wire.HeaderSize)
-	n[SectionSnapshot] += uint64(e.Head-e.Reliable) + uint64(e.ObjectHead) + uint64(packet-int(e.Rows))
+	n[SectionReliable] += uint64(e.Reliable - packet.HeaderSize)
+	n[SectionSnapshot] += uint64(e.Head-e.Reliable) + uint64(e.ObjectHead) + uint64(pkt-int(e.Rows))
 	n[SectionOwner] += uint64(e.Owner - e.Head)
 	n[SectionObject] += uint64(e.Objects - e.Owner - e.ObjectHead)
 	n[SectionPlayer] += uint64(e.Rows - e.Objects)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
@@ -33,7 +33,7 @@ type Stats struct {
 	LoadLevel   [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
 	AuthDrops   [netcode.NumDrops]meter.Counter   // datagrams in that the netcode server refused, by reason
 	ChatRefused [chat.NumRefusals]meter.Counter   // chat lines refused, by reason
-	PacketDrops [wire.NumDrops]meter.Counter      // packets in that were dropped, by reason
+	PacketDrops [packet.NumDrops]meter.Counter    // packets in that were dropped, by reason
 }
 
 // maxTick is the longest tick that the histograms tell apart.

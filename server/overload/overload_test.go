@@ -52,4 +52,3 @@ func TestThreat33Overload(t *testing.T) {
 	climb(true, 60, HalfRate)
 	climb(false, 600, Normal)
 }
-

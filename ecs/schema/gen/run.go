@@ -30,7 +30,7 @@ type Config struct {
 const DefaultOut = "net_gen.go"
 
 // Command names the generator in the files that it writes.
-const Command = "tickrate gen"
+const Command = "structgen"
 
 // Run generates code for a package on disk. It needs the go command, and that the packages which this one imports
 // compile; the package itself need not.

@@ -1,4 +1,4 @@
-// Package sample holds components that use every option of a net tag, with the code that tickrate gen writes for them:
+// Package sample holds components that use every option of a net tag, with the code that structgen writes for them:
 // to read, and for the tests that hold that code to the reflective twin.
 package sample
 

@@ -1,5 +1,5 @@
-// Command structgen is tickrate gen alone. The go:generate lines of this module use it, because the binary tickrate
-// holds the very packages whose code is to be generated, and would not compile when a struct has just been changed.
+// Command structgen writes the code of schemas: run it by go:generate. It imports none of the packages that it writes
+// code for, so it still compiles when one of their structs has just changed.
 package main
 
 import (

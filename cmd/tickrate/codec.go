@@ -1,0 +1,14 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newCodec() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "codec",
+		Short: "Train, show and compare snapshot codecs",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newCodecTrain(), newCodecDict(), newCodecShow(), newCodecRecord(), newCodecEval())
+	return c
+}

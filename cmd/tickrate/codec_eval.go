@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/bench/codeceval"
+	"github.com/tickrate/tickrate/bench/itr"
+)
+
+// evalFlags are the flags of codec eval.
+type evalFlags struct {
+	train  []string
+	test   string
+	delay  int
+	pose   string
+	hz     int
+	codecs []string
+	step   int
+	json   bool
+}
+
+func newCodecEval() *cobra.Command {
+	var f evalFlags
+	c := &cobra.Command{
+		Use:   "eval",
+		Short: "Train snapshot codecs on traces and judge them on another",
+		Long: `eval trains models on one or more entity-state traces (.itr) and codes another one with every codec: each snapshot
+against those that are at least --delay snapshots old, decoded from the decoder's own memory, and compared. Averages
+begin at snapshot 4*delay+2. Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`,
+		Example: `  tickrate codec eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
+  tickrate codec eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return evaluate(c, f) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.train, "train", nil, "trace `file` to train on; may be given more than once (required)")
+	fl.StringVar(&f.test, "test", "", "trace `file` to judge by (required)")
+	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
+	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg; default none: it is not read")
+	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
+	fl.StringSliceVar(&f.codecs, "codec", codeceval.Names, "`codecs` to judge")
+	fl.IntVar(&f.step, "step", 1, "code only every `n`th snapshot, for a quick look")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	return c
+}
+
+// evaluation is what codec eval prints with --json.
+type evaluation struct {
+	Train    []string                   `json:"train"`
+	Test     string                     `json:"test"`
+	Delay    int                        `json:"delay"`
+	Entities int                        `json:"entities"`
+	Fields   int                        `json:"fields"`
+	Codecs   map[string]codeceval.Score `json:"codecs"`
+}
+
+func evaluate(c *cobra.Command, f evalFlags) error {
+	switch {
+	case len(f.train) == 0:
+		return badUse(fmt.Errorf("nothing to train on: give --train"))
+	case f.test == "":
+		return badUse(fmt.Errorf("nothing to judge by: give --test"))
+	case f.delay < 0 || f.delay > 1000:
+		return badUse(fmt.Errorf("--delay %d: expected 0 to 1000 snapshots", f.delay))
+	case f.step < 1:
+		return badUse(fmt.Errorf("--step %d: expected 1 or more", f.step))
+	}
+	for _, name := range f.codecs {
+		if !slices.Contains(codeceval.Names, name) {
+			return badUse(fmt.Errorf("--codec %q: expected some of %s", name, strings.Join(codeceval.Names, ", ")))
+		}
+	}
+	var train []*itr.Trace
+	for _, path := range f.train {
+		t, err := f.open(path)
+		if err != nil {
+			return err
+		}
+		train = append(train, t)
+	}
+	test, err := f.open(f.test)
+	if err != nil {
+		return err
+	}
+	if err := codeceval.Comparable(train[0], test); err != nil {
+		return err
+	}
+	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities, Fields: len(test.Fields),
+		Codecs: map[string]codeceval.Score{}}
+	if out.Delay == 0 {
+		out.Delay = codeceval.DefaultDelay(test)
+	}
+	model, dictionary, err := codeceval.Train(train, out.Delay, 0)
+	if err != nil {
+		return err
+	}
+	for _, name := range f.codecs {
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
+		if out.Codecs[name], err = codeceval.Run(name, model, dictionary, test, out.Delay, f.step); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	return printEvaluation(c, out, f.codecs)
+}
+
+// open reads a trace of either kind.
+func (f evalFlags) open(path string) (*itr.Trace, error) {
+	if !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".csv.gz") {
+		return itr.Open(path)
+	}
+	if f.pose == "" {
+		return nil, badUse(fmt.Errorf("%s: say with --pose how fine to read it, such as 1cm,0.1deg", path))
+	}
+	p, err := itr.ParsePose(f.pose)
+	if err != nil {
+		return nil, badUse(fmt.Errorf("--pose: %w", err))
+	}
+	if p.Hz = f.hz; p.Hz < 1 || p.Hz > 1000 {
+		return nil, badUse(fmt.Errorf("--hz %d: expected 1 to 1000", f.hz))
+	}
+	return itr.OpenPose(path, p)
+}
+
+func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%s: %d entities of %d fields, acknowledged %d snapshots late, trained on %s\n\n",
+		out.Test, out.Entities, out.Fields, out.Delay, strings.Join(out.Train, ", "))
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "codec\tbytes/snapshot\tbits/entity\tencode ns/entity\tdecode ns/entity\tverified\t")
+	for _, name := range names {
+		s := out.Codecs[name]
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot, s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
+	}
+	return t.Flush()
+}

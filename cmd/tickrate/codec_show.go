@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+	"github.com/tickrate/tickrate/sim/netstate"
+)
+
+func newCodecShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [FILE]",
+		Short: "Show the Huffman codes of a model, field by field",
+		Long: `show lists the models in a file of codec train, or those of this build without a file: the fields that choose a
+row's context, and for each field its width and, for each of its code tables, the bits of a change of 1, 10 and 100 steps.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return badUse(fmt.Errorf("%d files: expected one or none", len(args)))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			models := netstate.Trained()
+			if len(args) == 1 {
+				src, err := os.ReadFile(args[0])
+				if err != nil {
+					return fmt.Errorf("show the model: %w", err)
+				}
+				if models, err = netstate.ParseModels(src); err != nil {
+					return fmt.Errorf("show %s: %w", args[0], err)
+				}
+			}
+			fmt.Fprintf(c.OutOrStdout(), "models %016x\n", models.Hash())
+			for _, m := range []*schema.Model{models.Public, models.Owner, models.Things} {
+				if err := showModel(c.OutOrStdout(), m); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// showModel prints one model as a table.
+func showModel(w io.Writer, m *schema.Model) error {
+	s := m.Schema()
+	fmt.Fprintf(w, "\n%s: %d fields, row masks in %d tables", s.Name, len(s.Fields), len(m.Masks()))
+	for i, f := range m.Signals() {
+		fmt.Fprintf(w, "%s%s", []string{", context by ", " "}[min(i, 1)], s.Fields[f].Name)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "field\tbits without a baseline\tbits of a change of 1, 10, 100 steps, by table")
+	for i := range s.Fields {
+		c := &m.Coders()[i]
+		var tables []string
+		for class := uint8(0); class < schema.MaxClasses && c.Table(class) != nil; class++ {
+			tables = append(tables, changeBits(c, s.Fields[i], class))
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\n", s.Fields[i].Name, c.Width(), strings.Join(tables, " | "))
+	}
+	return t.Flush()
+}
+
+// changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's range allows them.
+func changeBits(c *schema.Coder, f schema.Field, class uint8) string {
+	lo, hi := f.Range()
+	var out []string
+	for _, step := range []int32{1, 10, 100} {
+		if int64(hi)-int64(lo) < int64(step) {
+			break
+		}
+		_, n := c.Bits(lo+step, lo, uint32(class))
+		out = append(out, fmt.Sprint(n))
+	}
+	return strings.Join(out, " ")
+}
