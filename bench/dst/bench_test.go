@@ -8,9 +8,10 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 )
 
-// BenchmarkMinute is a virtual minute of a lobby with encryption and faults, on one core: how many times faster than life it is. lobby is
-// the server, its clients, links, attackers and strangers alone; whole is the same minute, to the bit (TestBare), with all invariants
-// looked at, the match played twice, and its recording made and read. setup-ms is what making a world takes, which both times include.
+// BenchmarkMinute plays a virtual minute of a lobby with encryption and faults, on one core, and
+// reports how many times faster than life it runs. lobby is the server, its clients, links and
+// attackers alone; whole is the same minute, to the bit (TestBare), with all checks, the shadow
+// match and the recording. setup-ms is the time to make a world, which both include.
 func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -23,7 +24,7 @@ func BenchmarkMinute(b *testing.B) {
 		{"players=10/whole", 2, checks{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			runtime.LockOSThread() // whose time is taken
+			runtime.LockOSThread() // its CPU time is measured
 			defer runtime.UnlockOSThread()
 			var setup, spent time.Duration
 			for range b.N {
@@ -33,8 +34,8 @@ func BenchmarkMinute(b *testing.B) {
 					b.Fatal(err)
 				}
 				setup += clock.ThreadCPU() - from
-				if breach := w.run(); breach != nil {
-					b.Fatal(breach)
+				if v := w.run(); v != nil {
+					b.Fatal(v)
 				}
 				spent += clock.ThreadCPU() - from
 			}
