@@ -60,7 +60,7 @@ hours: ## ten virtual hours on a clean link, without a misprediction
 # What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
 DSTFOR ?= 10m
 dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
-	bin/tickrate dst --for $(DSTFOR)
+	bin/tickrate sim dst --for $(DSTFOR)
 
 planted: ## the simulator's own test: bugs that are planted in the code are found within 200 seeds each
 	$(GO) test -tags planted -run '^TestPlanted$$' -count 1 -timeout 60m -v ./bench/dst
@@ -115,8 +115,8 @@ gen: ## generated files; leaves git clean if they were up to date
 deadcode: ## functions that no command reaches are listed in deadcode.txt, each with its reason
 	TICKRATE_DEADCODE=1 $(GO) test -run '^TestDeadcode$$' -count 1 .
 
-kernels: ## only the assembly, of lagcomp's kernels and sim/move's; gen does so too, and CI checks that it changes nothing
-	$(GO) generate ./lagcomp/internal/kernel ./sim/move
+kernels: ## only the assembly of lagcomp's kernels; gen does so too, and CI checks that it changes nothing
+	$(GO) generate ./lagcomp/internal/kernel
 
 lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \

@@ -170,7 +170,7 @@ func TestPlace(t *testing.T) {
 	var last int
 	for i, at := range []string{
 		"sim/move Step", "ecs Row01", "lagcomp/internal/kernel Nearest", "lagcomp Cast", "lagcomp/rig Test", "ecs/snapshot Pair", "ecs/interest Look", "ecs/snapshot Entity",
-		"compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal", "netio/session Peer", "bench/lobbysim Tick", "sim Tick",
+		"compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal", "netio/packet Peer", "bench/lobbysim Tick", "sim Tick",
 		"server Change", "bench/lobbysim Lobbies", "client Tick", "new/thing X",
 	} {
 		pkg, base, _ := strings.Cut(at, " ")
@@ -216,7 +216,7 @@ func TestBenchOutputIsBenchstats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs benchmarks")
 	}
-	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "1x", "-count", "2", "./compress/bitio", "./internal/meter", "./netio/session")
+	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "1x", "-count", "2", "./compress/bitio", "./internal/meter", "./netio/packet")
 	c.Dir = ".."
 	out, err := c.Output()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Account says what the bits of datagrams received were for: by component, field and reason, and they add up to the datagrams
@@ -26,8 +26,8 @@ type Account struct {
 	seal      struct{ prefix, sequence, tag uint64 } // all of these in bytes
 	kinds     [16]uint64
 	refused   [netcode.NumDrops]uint64
-	dropped   [wire.NumDrops]uint64
-	pack      wire.Meter
+	dropped   [packet.NumDrops]uint64
+	pack      packet.Meter
 	head      struct{ section, tick, flags, things uint64 }
 	undecoded uint64
 
@@ -42,7 +42,7 @@ type Cell struct {
 
 // NewAccount returns an account of nothing.
 func NewAccount() *Account {
-	return &Account{public: snapshot.NewMeter(ghost.Public), owner: snapshot.NewMeter(ghost.Owner), things: snapshot.NewMeter(ghost.Things)}
+	return &Account{public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), things: snapshot.NewMeter(netstate.Things)}
 }
 
 // Reset forgets everything.
@@ -74,7 +74,7 @@ func (a *Account) take(c *Client, datagram, pack []byte, err error) {
 	a.seal.prefix++
 	a.seal.sequence += uint64(sequence)
 	a.seal.tag += uint64(len(datagram) - 1 - sequence - len(pack))
-	if why, ok := err.(wire.Drop); ok {
+	if why, ok := err.(packet.Drop); ok {
 		a.dropped[why] += uint64(len(pack))
 		return
 	}
@@ -98,7 +98,7 @@ var errThin = errors.New("client: thin, so the rows of others are not decoded")
 
 // snapshot accounts for a snapshot section. With an error it returns from where on it does not.
 func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
-	h, rows, err := ghost.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -119,7 +119,7 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	if h.Things {
 		runs, _, rest, err := h.CutThings(rows)
 		if err != nil || c.flights.decoder == nil {
-			return rows, ghost.ErrHead
+			return rows, netstate.ErrHead
 		}
 		if err = c.flights.decoder.Explain(a.things, h.Tick, runs); err != nil {
 			return rows, err
@@ -152,8 +152,8 @@ func (a *Account) Cells(dst []Cell) []Cell {
 		add("session", netcode.Kind(k).String(), "handshake", 8*n)
 	}
 	for p, n := range a.pack {
-		component, field := wire.Part(p).Name()
-		add(component, field, wire.Part(p).Reason(), 8*n)
+		component, field := packet.Part(p).Name()
+		add(component, field, packet.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*a.head.section)
 	add("snapshot", "tick", "head", 8*a.head.tick)
@@ -171,7 +171,7 @@ func (a *Account) Cells(dst []Cell) []Cell {
 		add("refused", "datagram", netcode.Drop(d).String(), 8*n)
 	}
 	for d, n := range a.dropped {
-		add("refused", "package", wire.Drop(d).String(), 8*n)
+		add("refused", "package", packet.Drop(d).String(), 8*n)
 	}
 	add("refused", "rows", "undecoded", 8*a.undecoded)
 	return dst

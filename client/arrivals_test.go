@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // slowSince asks of each package whether each command knew of it.
-func slowSince(a *arrivals, cmds []sim.Command, has session.Arrivals) (list []sim.Arrival) {
+func slowSince(a *arrivals, cmds []sim.Command, has packet.Arrivals) (list []sim.Arrival) {
 	for back := range uint64(sim.MaxArrivals) {
 		if has.Newest <= back {
 			break
@@ -36,7 +36,7 @@ func TestArrivalsSince(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		var a arrivals
-		var has session.Arrivals
+		var has packet.Arrivals
 		got := map[uint64]bool{}
 		var cmds []sim.Command
 		next := uint64(1)

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -128,31 +128,31 @@ func (c *Client) Player(slot int) (p Player, ok bool) {
 	return p, p.ID != 0
 }
 
-// ErrLine is an error of Say and Console; ErrNotJoined and session.ErrQueueFull are others: too much of what was said before is not acknowledged yet.
-var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", wire.MaxLine)
+// ErrLine is an error of Say and Console; ErrNotJoined and packet.ErrQueueFull are others: too much of what was said before is not acknowledged yet.
+var ErrLine = fmt.Errorf("client: line: expected 1 to %d bytes of UTF-8", protocol.MaxLine)
 
 // Say says a line to all, or as its command tells: /team, /whisper NAME, /reply. The server refuses what it cannot carry out with a
 // LineNotice.
-func (c *Client) Say(line string) error { return c.said(wire.TagSay, line) }
+func (c *Client) Say(line string) error { return c.said(protocol.TagSay, line) }
 
 // Console has the server's console run a line, as far as guests may. Its answer comes as lines, LineAnswer each.
-func (c *Client) Console(line string) error { return c.said(wire.TagConsole, line) }
+func (c *Client) Console(line string) error { return c.said(protocol.TagConsole, line) }
 
 func (c *Client) said(tag byte, line string) error {
 	if c.state != Joined {
 		return ErrNotJoined
 	}
-	if len(line) == 0 || len(line) > wire.MaxLine || !utf8.ValidString(line) {
+	if len(line) == 0 || len(line) > protocol.MaxLine || !utf8.ValidString(line) {
 		return ErrLine
 	}
-	var event [wire.MaxEvent]byte
-	part, rest, more := wire.AppendSaid(event[:0], tag, []byte(line))
-	if more && c.peer.Queued() == session.MaxEvents-1 { // or half of the line would be said
-		return session.ErrQueueFull
+	var event [packet.MaxEventSize]byte
+	part, rest, more := protocol.AppendSaid(event[:0], tag, []byte(line))
+	if more && c.peer.Queued() == packet.MaxEvents-1 { // or half of the line would be said
+		return packet.ErrQueueFull
 	}
 	err := c.peer.Queue(part)
 	if err == nil && more {
-		part, _, _ = wire.AppendSaid(event[:0], tag, rest)
+		part, _, _ = protocol.AppendSaid(event[:0], tag, rest)
 		err = c.peer.Queue(part)
 	}
 	return err
@@ -161,11 +161,11 @@ func (c *Client) said(tag byte, line string) error {
 // social takes an event that has a line or names. ok is false if it is none of those.
 func (c *Client) social(event []byte) (ok bool, err error) {
 	switch event[0] {
-	case wire.TagRoster:
+	case protocol.TagRoster:
 		err = c.roster(event[1:])
-	case wire.TagChat:
+	case protocol.TagChat:
 		err = c.chat(event)
-	case wire.TagChatRest:
+	case protocol.TagChatRest:
 		err = c.chatRest(event[1:])
 	default:
 		return false, nil
@@ -177,19 +177,19 @@ func (c *Client) social(event []byte) (ok bool, err error) {
 // roster takes an event's rows: those before a bad one stay.
 func (c *Client) roster(rows []byte) error {
 	if len(rows) == 0 {
-		return wire.DropEvents
+		return packet.DropEvents
 	}
 	if c.cfg.Thin {
 		return nil
 	}
 	for len(rows) > 0 {
-		row, rest, err := wire.ParseRosterRow(rows)
+		row, rest, err := protocol.ParseRosterRow(rows)
 		if err != nil {
 			return err
 		}
 		slot := netid.ID(row.NetID).Index()
 		if slot >= int(c.welcome.MaxPlayers) {
-			return wire.DropEvents
+			return packet.DropEvents
 		}
 		c.talk.enter(slot, row)
 		rows = rest
@@ -198,7 +198,7 @@ func (c *Client) roster(rows []byte) error {
 }
 
 // enter takes a row, and says what it means.
-func (t *talk) enter(slot int, row wire.RosterRow) {
+func (t *talk) enter(slot int, row protocol.RosterRow) {
 	id, known := netid.ID(row.NetID), Player{}
 	if slot < len(t.players) {
 		known = t.players[slot]
@@ -242,9 +242,9 @@ func (t *talk) named(id netid.ID) string {
 
 func (c *Client) chat(event []byte) error {
 	t := &c.talk
-	said, more, err := wire.ParseChat(event)
+	said, more, err := protocol.ParseChat(event)
 	if err != nil || t.open {
-		return wire.DropEvents
+		return packet.DropEvents
 	}
 	l := Line{Kind: LineKind(said.Kind), Seconds: said.Seconds, From: netid.ID(said.From), To: netid.ID(said.To), Text: string(said.Text)}
 	l.FromName, l.ToName = t.named(l.From), t.named(l.To)
@@ -258,7 +258,7 @@ func (c *Client) chat(event []byte) error {
 func (c *Client) chatRest(rest []byte) error {
 	t := &c.talk
 	if !t.open {
-		return wire.DropEvents
+		return packet.DropEvents
 	}
 	t.open = false
 	t.half.Text += string(rest)
@@ -267,8 +267,8 @@ func (c *Client) chatRest(rest []byte) error {
 
 // whole takes a line of which all has come.
 func (t *talk) whole(l Line) error {
-	if len(l.Text) > wire.MaxLine || !wire.ValidText([]byte(l.Text), wire.MaxLine) {
-		return wire.DropEvents
+	if len(l.Text) > protocol.MaxLine || !protocol.ValidText([]byte(l.Text), protocol.MaxLine) {
+		return packet.DropEvents
 	}
 	t.add(l)
 	return nil

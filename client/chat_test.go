@@ -4,38 +4,39 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
-func rosterOf(rows ...wire.RosterRow) string {
-	event := []byte{wire.TagRoster}
+func rosterOf(rows ...protocol.RosterRow) string {
+	event := []byte{protocol.TagRoster}
 	for i := range rows {
 		event = rows[i].Append(event)
 	}
 	return string(event)
 }
 
-func lineOf(c wire.Chat) string {
+func lineOf(c protocol.Chat) string {
 	event, _, _ := c.Append(nil)
 	return string(event)
 }
 
 // Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no more memory than a lobby has players.
 func TestHostileNamesAndLines(t *testing.T) {
-	long := wire.Chat{Kind: wire.ChatAll, Text: []byte(strings.Repeat("x", 256))}
+	long := protocol.Chat{Kind: protocol.ChatAll, Text: []byte(strings.Repeat("x", 256))}
 	for i, c := range []struct {
 		events []string
 		bad    bool   // the last of them
 		lines  string // what there is to show, in words
 	}{
 		0:  {[]string{"\xc0"}, true, ""},
-		1:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"})}, false, ""},
-		2:  {[]string{rosterOf(wire.RosterRow{NetID: 0x801, Name: "Ann"})}, true, ""}, // no such slot
-		3:  {[]string{rosterOf(wire.RosterRow{NetID: 0xffffff01, Name: "Ann"})}, true, ""},
-		4:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701})}, false, ""}, // left before we knew
-		5:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x702, Name: "Bob", New: true})}, false, "* Ann has left|* Bob has come in"},
-		6:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x701, Name: "Bob"})}, false, "* Ann is now called Bob"},
-		7:  {[]string{rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(wire.RosterRow{NetID: 0x701})}, false, "* Ann has left"},
+		1:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})}, false, ""},
+		2:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x801, Name: "Ann"})}, true, ""}, // no such slot
+		3:  {[]string{rosterOf(protocol.RosterRow{NetID: 0xffffff01, Name: "Ann"})}, true, ""},
+		4:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701})}, false, ""}, // left before we knew
+		5:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x702, Name: "Bob", New: true})}, false, "* Ann has left|* Bob has come in"},
+		6:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Bob"})}, false, "* Ann is now called Bob"},
+		7:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x701})}, false, "* Ann has left"},
 		8:  {[]string{"\xc1"}, true, ""},
 		9:  {[]string{"\xc2rest of nothing"}, true, ""},
 		10: {[]string{lineOf(long)}, false, ""}, // waits for the rest
@@ -43,12 +44,12 @@ func TestHostileNamesAndLines(t *testing.T) {
 		12: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 14)}, false, "[0:00] : " + strings.Repeat("x", 256)},
 		13: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 15)}, true, ""},
 		14: {[]string{lineOf(long), "\xc2"}, false, "[0:00] : " + strings.Repeat("x", 242)},
-		15: {[]string{lineOf(wire.Chat{Kind: wire.ChatNotice, Text: []byte("a\x1b[2J")})}, true, ""},
-		16: {[]string{lineOf(wire.Chat{Kind: wire.ChatAll, From: 0xffffff01, Text: []byte("hi")})}, false, "[0:00] : hi"},
-		17: {[]string{lineOf(wire.Chat{Kind: wire.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
+		15: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatNotice, Text: []byte("a\x1b[2J")})}, true, ""},
+		16: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatAll, From: 0xffffff01, Text: []byte("hi")})}, false, "[0:00] : hi"},
+		17: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
 	} {
 		for _, thin := range []bool{false, true} {
-			client := &Client{state: Joined, welcome: wire.Welcome{MaxPlayers: 8}, cfg: Config{Thin: thin}}
+			client := &Client{state: Joined, welcome: protocol.Welcome{MaxPlayers: 8}, cfg: Config{Thin: thin}}
 			var err error
 			for _, e := range c.events {
 				var ok bool
@@ -60,13 +61,13 @@ func TestHostileNamesAndLines(t *testing.T) {
 			for l, ok := client.NextLine(); ok; l, ok = client.NextLine() {
 				lines = append(lines, string(l.Append(nil, 1)))
 			}
-			if thin && c.events[0][0] == wire.TagRoster {
+			if thin && c.events[0][0] == protocol.TagRoster {
 				if _, knows := client.Player(7); knows || len(lines) > 0 {
 					t.Errorf("%d: a thin client knows somebody, and shows %q", i, lines)
 				}
 				continue
 			}
-			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != wire.DropEvents || got != c.lines {
+			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropEvents || got != c.lines {
 				t.Errorf("%d: %q, %v; want %q, bad %v", i, got, err, c.lines, c.bad)
 			}
 		}
@@ -89,14 +90,14 @@ func TestUnreadLines(t *testing.T) {
 }
 
 func FuzzNamesAndLines(f *testing.F) {
-	f.Add([]byte(rosterOf(wire.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(wire.Chat{From: 0x701, Text: []byte("hi")})))
+	f.Add([]byte(rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(protocol.Chat{From: 0x701, Text: []byte("hi")})))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		c := &Client{state: Joined, welcome: wire.Welcome{MaxPlayers: 8}}
+		c := &Client{state: Joined, welcome: protocol.Welcome{MaxPlayers: 8}}
 		for _, e := range [][]byte{a, b, a, b} {
-			if len(e) == 0 || len(e) > wire.MaxEvent {
+			if len(e) == 0 || len(e) > packet.MaxEventSize {
 				continue
 			}
-			if _, err := c.social(e); err != nil && err != wire.DropEvents {
+			if _, err := c.social(e); err != nil && err != packet.DropEvents {
 				t.Fatal(err)
 			}
 		}
@@ -104,7 +105,7 @@ func FuzzNamesAndLines(f *testing.F) {
 			t.Fatalf("%d players", len(c.talk.players))
 		}
 		for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
-			if text := l.Append(nil, 0); !wire.ValidText(text, 1024) {
+			if text := l.Append(nil, 0); !protocol.ValidText(text, 1024) {
 				t.Fatalf("shows %q", text)
 			}
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Client is one player. It belongs to one goroutine. After it has joined nothing that it does each tick allocates.
@@ -23,7 +23,7 @@ import (
 // comes, and each of its lines has to be fetched.
 type Client struct {
 	state    State
-	reason   wire.Reason
+	reason   packet.Reason
 	begun    bool
 	given    bool  // the caller has seen what is in out
 	measured bool  // a package of ours was acked, so there is a round trip
@@ -34,32 +34,32 @@ type Client struct {
 	due      int           // commands that Advance asked for and that are not given yet
 	now      time.Duration // of the last Advance
 	dial     *netcode.Client
-	peer     *session.Peer // nil until the server lets us in
-	sent     tick.Tick     // newest command that was sent
-	arrived  tick.Tick     // newest command that the server is known to have
+	peer     *packet.Peer // nil until the server lets us in
+	sent     tick.Tick    // newest command that was sent
+	arrived  tick.Tick    // newest command that the server is known to have
 	sentAt   time.Duration
 	looks    looking
 
-	rtt        session.RTT           // the peer's, at hand
+	rtt        packet.RTT            // the peer's, at hand
 	out        netcode.Outbox        // what is to be sent
 	owner      *snapshot.OwnerReader // nil if bare
 	decoder    *snapshot.Decoder     // nil if thin
 	view       tick.View
 	selfTick   tick.Tick
-	self       ghost.Self
+	self       netstate.Self
 	account    *Account
 	render     renderClock
 	correction correction
 	owed       [][]byte // events about the world that found the queue full
 	cfg        Config
 	missed     missed
-	welcome    wire.Welcome
+	welcome    protocol.Welcome
 	events     events
 	talk       talk
 	fetch      fetch
 	flights    flights
 	stats      Stats // of which only counters are kept here, see Client.Stats
-	count      session.Counters
+	count      packet.Counters
 
 	pledges   pledges
 	held      held
@@ -67,7 +67,7 @@ type Client struct {
 	predicted predictedClock
 	predict   predictor
 	arrivals  arrivals
-	draft     [wire.MaxPackage]byte
+	draft     [packet.MaxPackage]byte
 	window    [sim.MaxWindow]sim.Command
 
 	err      error
@@ -106,7 +106,7 @@ func (c *Client) Server() netip.AddrPort { return c.dial.Server() }
 
 // State returns how far the client has come, and for a final state why the server ended it: 0 if it was not the
 // server's doing.
-func (c *Client) State() (State, wire.Reason) { return c.state, c.reason }
+func (c *Client) State() (State, packet.Reason) { return c.state, c.reason }
 
 // Err says in words why the client is Denied or Lost; nil otherwise.
 func (c *Client) Err() error { return c.err }
@@ -115,12 +115,12 @@ func (c *Client) Err() error { return c.err }
 func (c *Client) ID() netid.ID { return netid.ID(c.welcome.NetID) }
 
 // Welcome is what the server said when it let us in: rates, places, the arena.
-func (c *Client) Welcome() wire.Welcome { return c.welcome }
+func (c *Client) Welcome() protocol.Welcome { return c.welcome }
 
 // errEnded is Err of a session that the server ended without a reason.
 var errEnded = errors.New("client: the server ended the session")
 
-func (c *Client) end(s State, why wire.Reason, err error) { c.state, c.reason, c.err = s, why, err }
+func (c *Client) end(s State, why packet.Reason, err error) { c.state, c.reason, c.err = s, why, err }
 
 // dialled follows what has become of the connection.
 func (c *Client) dialled(now time.Duration) {
@@ -129,26 +129,26 @@ func (c *Client) dialled(now time.Duration) {
 	}
 	switch s := c.dial.State(); {
 	case s == netcode.Connected && c.peer == nil:
-		c.peer = session.NewPeer(now, session.Config{})
+		c.peer = packet.NewPeer(now, packet.Config{})
 		c.sentAt = now - keepAlive
 	case c.dial.Lingers(now):
 	case s == netcode.Disconnected:
 		c.end(Lost, 0, errEnded)
 	case s == netcode.ConnectionTimedOut:
-		c.end(Lost, wire.ReasonTimeout, c.dial.Err())
+		c.end(Lost, packet.ReasonTimeout, c.dial.Err())
 	case s == netcode.ConnectionDenied:
-		c.end(Denied, wire.ReasonFull, c.dial.Err())
+		c.end(Denied, packet.ReasonFull, c.dial.Err())
 	case s < netcode.Disconnected:
 		c.end(Lost, 0, c.dial.Err())
 	}
 }
 
 // join takes the Welcome. Whatever we lack for the match, we are not in and say goodbye.
-func (c *Client) join(now time.Duration, w wire.Welcome) {
+func (c *Client) join(now time.Duration, w protocol.Welcome) {
 	c.welcome = w
 	c.sentAt = now - keepAlive // our answer need not wait
 	like := c.model(w.Model)
-	if ghost.SchemaHash() != w.Schema || !like && !c.cfg.Fetch {
+	if netstate.SchemaHash() != w.Schema || !like && !c.cfg.Fetch {
 		c.ready(c.cfg.Models.Hash())
 		c.unlike = true // the server answers such a Ready with what it has, and a Close
 		return
@@ -159,7 +159,7 @@ func (c *Client) join(now time.Duration, w wire.Welcome) {
 	}
 	missing := c.ground()
 	if missing != nil && !c.cfg.Fetch {
-		c.deny(now, wire.ReasonArena, missing)
+		c.deny(now, packet.ReasonArena, missing)
 		return
 	}
 	if like && missing == nil {
@@ -169,23 +169,23 @@ func (c *Client) join(now time.Duration, w wire.Welcome) {
 	}
 	c.pace() // content, too, is sent by it
 	if !like {
-		c.request(now, wire.ContentModel)
+		c.request(now, protocol.ContentModel)
 	}
 	if missing != nil {
-		c.request(now, wire.ContentArena)
+		c.request(now, protocol.ContentArena)
 	}
 }
 
 // deny ends an attempt because of what the server is or sends.
-func (c *Client) deny(now time.Duration, why wire.Reason, err error) {
+func (c *Client) deny(now time.Duration, why packet.Reason, err error) {
 	c.end(Denied, why, err)
 	c.dial.Disconnect(now, &c.out)
 }
 
 // ready queues our Ready.
 func (c *Client) ready(model uint64) {
-	var event [wire.MaxReady]byte
-	r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: model, Name: c.cfg.Name}
+	var event [protocol.MaxReady]byte
+	r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: model, Name: c.cfg.Name}
 	c.queueHere(r.Append(event[:0]))
 }
 
@@ -199,8 +199,8 @@ func (c *Client) pace() {
 
 // model sees to it that we have the models of a hash, if they are here at all.
 func (c *Client) model(hash uint64) bool {
-	for _, m := range []ghost.Models{c.cfg.Models, c.cfg.Model(hash)} {
-		if m == (ghost.Models{}) {
+	for _, m := range []netstate.Models{c.cfg.Models, c.cfg.Model(hash)} {
+		if m == (netstate.Models{}) {
 			continue
 		}
 		if m = m.Follow(hash); m.Hash() == hash { // whichever codec the lobby uses
@@ -234,7 +234,7 @@ func (c *Client) ground() error {
 }
 
 // fits says what of the Welcome cannot be, or is not here.
-func (c *Client) fits() (wire.Reason, error) {
+func (c *Client) fits() (packet.Reason, error) {
 	w := &c.welcome
 	c.rate = tick.Rate(w.TickRate)
 	slot := netid.ID(w.NetID).Index()
@@ -246,7 +246,7 @@ func (c *Client) fits() (wire.Reason, error) {
 	}
 	game, err := c.game()
 	if err != nil {
-		return wire.ReasonContent, err
+		return packet.ReasonContent, err
 	}
 	c.cfg.Rules.Rate, c.cfg.Rules.Game = c.rate, game
 	kit, err := c.cfg.Rules.Compile()
@@ -301,7 +301,7 @@ func (c *Client) equip() {
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 		c.poses = nil // they are of another world
-		c.flights.paces = ghost.DefaultPaces
+		c.flights.paces = netstate.DefaultPaces
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Config describes a client. Zero fields mean the defaults named.
@@ -20,10 +20,10 @@ type Config struct {
 	// A name comes from whoever runs the server: who opens files by it lets a server choose them.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
-	Models ghost.Models                       // compression; default ghost.Trained
-	Model  func(hash uint64) (m ghost.Models) // finds others that the server names, of an earlier session perhaps; default none
+	Models netstate.Models                       // compression; default netstate.Trained
+	Model  func(hash uint64) (m netstate.Models) // finds others that the server names, of an earlier session perhaps; default none
 
-	// Fetch lets the server send what we lack: models of up to MaxModelFile bytes and an arena of up to wire.MaxContent. Without
+	// Fetch lets the server send what we lack: models of up to MaxModelFile bytes and an arena of up to protocol.MaxContent. Without
 	// it we are Denied for that.
 	Fetch   bool
 	Fetched func(Fetched) // is given what came, to keep it for the next session; default nothing
@@ -53,13 +53,13 @@ type Config struct {
 // Errors of New.
 var (
 	ErrToken = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
-	ErrName  = fmt.Errorf("client: name: expected at most %d bytes", wire.MaxName)
+	ErrName  = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
 	ErrPace  = errors.New("client: pace: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, and 16 to 65535 kbit/s or 0")
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Models == (ghost.Models{}) {
-		c.Models = ghost.Trained()
+	if c.Models == (netstate.Models{}) {
+		c.Models = netstate.Trained()
 	}
 	c.Thin = c.Thin || c.Bare
 	if c.Every == 0 {
@@ -69,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Arena = Known
 	}
 	if c.Model == nil {
-		c.Model = func(uint64) ghost.Models { return ghost.Models{} }
+		c.Model = func(uint64) netstate.Models { return netstate.Models{} }
 	}
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}
@@ -77,7 +77,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Every != int(uint8(c.Every)) || c.Kbps != int(uint16(c.Kbps)) || !sim.ValidPace(uint8(c.Every), uint16(c.Kbps)) {
 		return c, ErrPace
 	}
-	if len(c.Name) > wire.MaxName {
+	if len(c.Name) > protocol.MaxName {
 		return c, ErrName
 	}
 	return c, nil

@@ -6,26 +6,27 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // elsewhere takes the event that says that another map is played from now on, or the same anew. Nothing of the old world is of use any
 // more: we get what the new Welcome names, as at the beginning, and say Ready again. Meanwhile we are Connecting. Session, round trip,
 // the server's clock and what was said stay.
 func (c *Client) elsewhere(now time.Duration, raw []byte) error {
-	world, event, err := wire.ParseElsewhere(raw)
+	world, event, err := protocol.ParseElsewhere(raw)
 	if err != nil {
 		return err
 	}
-	w, err := wire.ParseWelcome(event)
-	if err != nil || world != wire.NextWorld(c.world) || w.Tick < c.welcome.Tick {
-		return wire.DropEvents
+	w, err := protocol.ParseWelcome(event)
+	if err != nil || world != protocol.NextWorld(c.world) || w.Tick < c.welcome.Tick {
+		return packet.DropEvents
 	}
 	if c.restless.often(now) {
 		c.end(Lost, 0, errRestless)
 		c.dial.Disconnect(now, &c.out)
-		return wire.DropEvents
+		return packet.DropEvents
 	}
 	c.world, c.owed = world, nil
 	c.stats.Worlds++
@@ -36,7 +37,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	}
 	c.fetch = fetch{late: late}
 	c.held, c.view.From, c.view.To, c.view.Frac = held{}, 0, 0, 0
-	c.self, c.selfTick, c.due = ghost.Self{}, 0, 0
+	c.self, c.selfTick, c.due = netstate.Self{}, 0, 0
 	c.predict = predictor{blind: c.predict.blind, states: c.predict.states, count: c.predict.count}
 	c.predicted = predictedClock{rate: c.rate, loss: c.predicted.loss, resets: c.predicted.resets}
 	c.pledges = pledges{}
@@ -77,8 +78,8 @@ func (c *Client) World() uint8 { return c.world }
 // queueHere queues an event about the world that we are in or load.
 func (c *Client) queueHere(event []byte) {
 	if c.world != 0 {
-		var about [2 + wire.MaxReady]byte
-		event = append(wire.AppendElsewhere(about[:0], c.world), event...)
+		var about [2 + protocol.MaxReady]byte
+		event = append(protocol.AppendElsewhere(about[:0], c.world), event...)
 	}
 	if len(c.owed) > 0 || c.peer.Queue(event) != nil { // what was said before the map changed may fill the queue
 		c.owed = append(c.owed, bytes.Clone(event))

@@ -4,39 +4,40 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // What a server says of another map is held to what can be: the world after ours, a Welcome of our version, a tick that is not before. What
 // is not is a malformed event, and nothing has changed. One that changes its map all the time is left.
 func TestHostileElsewhere(t *testing.T) {
-	about := func(world uint8, event []byte) []byte { return append(wire.AppendElsewhere(nil, world), event...) }
+	about := func(world uint8, event []byte) []byte { return append(protocol.AppendElsewhere(nil, world), event...) }
 	for i, c := range []struct {
-		say   func(w *wire.Welcome) [][]byte // behind the Welcome
+		say   func(w *protocol.Welcome) [][]byte // behind the Welcome
 		state State
 		world uint8
 		bad   bool
 	}{
-		0: {func(w *wire.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil))} }, Joined, 1, false},
-		1: {func(w *wire.Welcome) [][]byte { return [][]byte{about(2, w.Append(nil))} }, Joined, 0, true},
-		2: {func(w *wire.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)), about(1, w.Append(nil))} }, Joined, 1, true},
-		3: {func(w *wire.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)[:20])} }, Joined, 0, true},
-		4: {func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagElsewhere, 0, 1}} }, Joined, 0, true},
-		5: {func(w *wire.Welcome) [][]byte {
-			r := wire.Ready{Version: wire.Version}
+		0: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil))} }, Joined, 1, false},
+		1: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(2, w.Append(nil))} }, Joined, 0, true},
+		2: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)), about(1, w.Append(nil))} }, Joined, 1, true},
+		3: {func(w *protocol.Welcome) [][]byte { return [][]byte{about(1, w.Append(nil)[:20])} }, Joined, 0, true},
+		4: {func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.TagElsewhere, 0, 1}} }, Joined, 0, true},
+		5: {func(w *protocol.Welcome) [][]byte {
+			r := protocol.Ready{Version: protocol.Version}
 			return [][]byte{about(1, r.Append(nil))}
 		}, Joined, 0, true},
-		6: {func(w *wire.Welcome) [][]byte {
+		6: {func(w *protocol.Welcome) [][]byte {
 			other := *w
 			other.ArenaHash[3]++
 			return [][]byte{about(1, other.Append(nil))}
 		}, Denied, 1, false},
-		7: {func(w *wire.Welcome) [][]byte {
+		7: {func(w *protocol.Welcome) [][]byte {
 			other := *w
 			other.TickRate = 7
 			return [][]byte{about(1, other.Append(nil))}
 		}, Denied, 1, false},
-		8: {func(w *wire.Welcome) (all [][]byte) {
+		8: {func(w *protocol.Welcome) (all [][]byte) {
 			for n := range 20 {
 				all = append(all, about(uint8(n+1), w.Append(nil)))
 			}
@@ -44,14 +45,14 @@ func TestHostileElsewhere(t *testing.T) {
 		}, Lost, worldsAtOnce, true},
 	} {
 		l := newLab(t, labConfig{seed: 71})
-		l.greet = func(w *wire.Welcome) [][]byte {
+		l.greet = func(w *protocol.Welcome) [][]byte {
 			w.Tick = 0
 			return append([][]byte{w.Append(nil)}, c.say(w)...)
 		}
 		s := l.seat(l.config(), link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, _ := s.client.State()
-		if st := s.client.Stats(); state != c.state || s.client.World() != c.world || (st.Packages.Drops[wire.DropEvents] > 0) != c.bad {
+		if st := s.client.Stats(); state != c.state || s.client.World() != c.world || (st.Packages.Drops[packet.DropEvents] > 0) != c.bad {
 			t.Errorf("%d: %v (%v), world %d, %+v", i, state, s.client.Err(), s.client.World(), st.Packages)
 		}
 	}
@@ -60,13 +61,13 @@ func TestHostileElsewhere(t *testing.T) {
 // A client whose server slows its time down lets its clocks run likewise: neither they nor what is shown have to jump or wait.
 func TestTempo(t *testing.T) {
 	var l looking
-	if !l.take(10*time.Second, wire.AppendTempo(nil, 500)) || l.at(12*time.Second) != 11*time.Second {
+	if !l.take(10*time.Second, protocol.AppendTempo(nil, 500)) || l.at(12*time.Second) != 11*time.Second {
 		t.Errorf("at half speed: %v", l.at(12*time.Second))
 	}
-	if !l.take(14*time.Second, wire.AppendTempo(nil, 1000)) || l.at(15*time.Second) != 13*time.Second {
+	if !l.take(14*time.Second, protocol.AppendTempo(nil, 1000)) || l.at(15*time.Second) != 13*time.Second {
 		t.Errorf("at full speed: %v", l.at(15*time.Second))
 	}
-	for i, raw := range [][]byte{wire.AppendTempo(nil, 100), wire.AppendTempo(nil, 1001), {wire.TagTempo}, {wire.TagTarget, 3, 0, 0, 0, 0}} {
+	for i, raw := range [][]byte{protocol.AppendTempo(nil, 100), protocol.AppendTempo(nil, 1001), {protocol.TagTempo}, {protocol.TagTarget, 3, 0, 0, 0, 0}} {
 		if l.take(16*time.Second, raw) || l.at(15*time.Second) != 13*time.Second {
 			t.Errorf("%d: %x was taken", i, raw)
 		}

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -84,7 +85,7 @@ func (q *events) add(e sim.Event) {
 func (c *Client) drainEvents(now time.Duration) (err error) {
 	for raw, ok := c.peer.NextEvent(); ok; raw, ok = c.peer.NextEvent() {
 		c.hears = true
-		if raw[0] == wire.TagElsewhere && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
+		if raw[0] == protocol.TagElsewhere && c.state <= Joined && c.welcome.Version != 0 && !c.unlike {
 			err = c.elsewhere(now, raw)
 			continue
 		}
@@ -100,7 +101,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 				c.events.add(e)
 				c.happened(e)
 			} else if !c.round(raw) && !c.looks.take(now, raw) && !c.flights.take(raw) {
-				err = wire.DropEvents
+				err = packet.DropEvents
 			}
 		}
 	}
@@ -109,7 +110,7 @@ func (c *Client) drainEvents(now time.Duration) (err error) {
 		if e, bad := sim.ParseEvent(raw); bad == nil {
 			c.events.add(e)
 		} else {
-			err = wire.DropNotes
+			err = packet.DropNotes
 		}
 	}
 	return err
@@ -132,8 +133,8 @@ var ErrNotJoined = errors.New("client: not joined")
 const maxSchemas = 8 << 10
 
 // unlikeUs says what differs between the server's schemas and model and ours.
-func (c *Client) unlikeUs(why wire.Reason) error {
-	if why != wire.ReasonSchema && why != wire.ReasonModel {
+func (c *Client) unlikeUs(why packet.Reason) error {
+	if why != packet.ReasonSchema && why != packet.ReasonModel {
 		return fmt.Errorf("client: %v", why)
 	}
 	return fmt.Errorf("client: %v: %s", why, c.cfg.Models.Mismatch(c.theirs))
@@ -146,19 +147,19 @@ func (c *Client) welcomed(now time.Duration, raw []byte) error {
 		if _, err := sim.ParseEvent(raw); err == nil && !c.unlike {
 			return nil // the match goes on, and is not shown to us yet
 		}
-		if raw[0] != wire.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
-			return wire.DropEvents
+		if raw[0] != protocol.TagSchemas || len(c.theirs)+len(raw) > maxSchemas {
+			return packet.DropEvents
 		}
 		c.theirs = append(c.theirs, raw[1:]...)
 		return nil
 	}
-	w, err := wire.ParseWelcome(raw)
+	w, err := protocol.ParseWelcome(raw)
 	switch err {
 	case nil:
 		c.join(now, w)
 		return nil
-	case wire.DropVersion:
-		c.end(Denied, wire.ReasonVersion, fmt.Errorf("client: server speaks version %d, we speak %d", w.Version, wire.Version))
+	case packet.DropVersion:
+		c.end(Denied, packet.ReasonVersion, fmt.Errorf("client: server speaks version %d, we speak %d", w.Version, protocol.Version))
 	default:
 		c.end(Lost, 0, errNoWelcome)
 	}

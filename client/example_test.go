@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -27,7 +27,7 @@ func Example() {
 		Arena: ground, ArenaName: "arena-16",
 		Gate: netcode.ServerConfig{PrivateKey: key, Addresses: public, Entropy: [32]byte{4, 5, 6}},
 	})
-	ticket := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: 1, Expire: 45, TimeoutSeconds: 10, Servers: public}
+	ticket := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 1, Expire: 45, TimeoutSeconds: 10, Servers: public}
 	token, _ := ticket.Append(nil, &key, rand.NewChaCha8([32]byte{7, 8, 9})) // likewise: crypto/rand.Reader
 
 	bot, _ := client.New(client.Config{

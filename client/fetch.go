@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/compress/dict"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Fetched is what a server sent because we lacked it: it is what the Welcome named. A hash of models is short and can be forged on
 // purpose: keep the models of servers that do not trust each other apart.
 type Fetched struct {
-	Content wire.Content
-	File    []byte       // as tickrate writes it: a model file, or a map file
-	Models  ghost.Models // if it is ContentModel
-	Arena   *arena.Arena // if it is ContentArena
+	Content protocol.Content
+	File    []byte          // as tickrate writes it: a model file, or a map file
+	Models  netstate.Models // if it is ContentModel
+	Arena   *arena.Arena    // if it is ContentArena
 }
 
 // MaxModelFile is the largest file of models that a server may send, unpacked, in bytes.
@@ -58,7 +58,7 @@ var generated = []string{"gen:", "town:"}
 
 // fetch is what we wait for before we say Ready.
 type fetch struct {
-	wants uint8         // bit n: wire.Content n
+	wants uint8         // bit n: protocol.Content n
 	since time.Duration // when we asked first
 	moved time.Duration // when the last new part came
 	have  int           // bytes that were there then
@@ -66,8 +66,8 @@ type fetch struct {
 }
 
 // refused reports whether a session was closed because what we asked for cannot be sent.
-func (f *fetch) refused(why wire.Reason) bool {
-	return f.wants != 0 && (why == wire.ReasonModel || why == wire.ReasonArena)
+func (f *fetch) refused(why packet.Reason) bool {
+	return f.wants != 0 && (why == packet.ReasonModel || why == packet.ReasonArena)
 }
 
 // Progress is how much of what the server sends before we are in is here, and how much it is, packed, in bytes: of the model first
@@ -80,11 +80,11 @@ func (c *Client) Progress() (have, size int) {
 }
 
 // request asks for content.
-func (c *Client) request(now time.Duration, what wire.Content) {
-	var event [wire.FetchSize]byte
-	f := wire.Fetch{Content: what}
+func (c *Client) request(now time.Duration, what protocol.Content) {
+	var event [protocol.FetchSize]byte
+	f := protocol.Fetch{Content: what}
 	c.queueHere(f.Append(event[:0]))
-	c.peer.TakeBlobs(session.MaxBlobSize)
+	c.peer.TakeBlobs(packet.MaxBlobSize)
 	c.fetch.wants |= 1 << what
 	c.fetch.since, c.fetch.moved = now, now
 }
@@ -99,9 +99,9 @@ func (c *Client) awaited(now time.Duration) {
 		f.have, f.moved = have, now
 	}
 	if now-f.since > fetchWithin || now-f.moved > fetchPatience {
-		why := wire.ReasonArena
-		if f.wants>>wire.ContentModel&1 != 0 {
-			why = wire.ReasonModel
+		why := packet.ReasonArena
+		if f.wants>>protocol.ContentModel&1 != 0 {
+			why = packet.ReasonModel
 		}
 		c.deny(now, why, ErrNotSent)
 	}
@@ -110,8 +110,8 @@ func (c *Client) awaited(now time.Duration) {
 // parcel takes a blob. What is not just what we asked for, and what the Welcome named, ends the session: the server does not do what
 // it says.
 func (c *Client) parcel(now time.Duration, blob []byte) error {
-	p, err := wire.ParseParcel(blob)
-	if err == nil && p.Content == wire.ContentKillcam && c.state == Joined {
+	p, err := protocol.ParseParcel(blob)
+	if err == nil && p.Content == protocol.ContentKillcam && c.state == Joined {
 		return c.reel(&p)
 	}
 	if err != nil || c.state != Connecting || c.fetch.wants>>p.Content&1 == 0 {
@@ -122,7 +122,7 @@ func (c *Client) parcel(now time.Duration, blob []byte) error {
 			return c.stray(nil)
 		}
 		c.deny(now, why, fmt.Errorf("client: the server's %v: %.300s", p.Content, err.Error())) // it may quote the server at length
-		return wire.DropFragment
+		return packet.DropFragment
 	}
 	f := &c.fetch
 	f.wants &^= 1 << p.Content
@@ -138,7 +138,7 @@ func (c *Client) parcel(now time.Duration, blob []byte) error {
 // stray takes what we do not wait for: it may be about a map that is not played any more.
 func (c *Client) stray(malformed error) error {
 	if malformed != nil || c.fetch.late == 0 {
-		return wire.DropFragment
+		return packet.DropFragment
 	}
 	c.fetch.late--
 	return nil
@@ -146,18 +146,18 @@ func (c *Client) stray(malformed error) error {
 
 // adopt takes a parcel into use, unless the caller has found its content meanwhile: another client of the same process may have been
 // sent it.
-func (c *Client) adopt(p *wire.Parcel) (wire.Reason, error) {
-	if p.Content == wire.ContentModel && c.model(c.welcome.Model) || p.Content == wire.ContentArena && c.ground() == nil {
+func (c *Client) adopt(p *protocol.Parcel) (packet.Reason, error) {
+	if p.Content == protocol.ContentModel && c.model(c.welcome.Model) || p.Content == protocol.ContentArena && c.ground() == nil {
 		return 0, nil
 	}
 	return c.unpack(p)
 }
 
 // unpack takes what is in a parcel into use, and hands it to the caller.
-func (c *Client) unpack(p *wire.Parcel) (wire.Reason, error) {
-	why, most := wire.ReasonArena, wire.MaxContent
-	if p.Content == wire.ContentModel {
-		why, most = wire.ReasonModel, MaxModelFile
+func (c *Client) unpack(p *protocol.Parcel) (packet.Reason, error) {
+	why, most := packet.ReasonArena, protocol.MaxContent
+	if p.Content == protocol.ContentModel {
+		why, most = packet.ReasonModel, MaxModelFile
 	}
 	if p.Size > uint32(most) {
 		return why, fmt.Errorf("%d bytes: expected at most %d", p.Size, most)
@@ -167,7 +167,7 @@ func (c *Client) unpack(p *wire.Parcel) (wire.Reason, error) {
 		return why, err
 	}
 	got := Fetched{Content: p.Content, File: bytes.Clone(file)} // of what is stored, file is the peer's
-	if p.Content == wire.ContentModel {
+	if p.Content == protocol.ContentModel {
 		got.Models, err = c.unpackModels(file)
 	} else {
 		got.Arena, err = c.unpackArena(file)
@@ -178,8 +178,8 @@ func (c *Client) unpack(p *wire.Parcel) (wire.Reason, error) {
 	return why, err
 }
 
-func (c *Client) unpackModels(file []byte) (ghost.Models, error) {
-	m, err := ghost.ParseModels(file)
+func (c *Client) unpackModels(file []byte) (netstate.Models, error) {
+	m, err := netstate.ParseModels(file)
 	if err != nil {
 		return m, err
 	}

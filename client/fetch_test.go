@@ -13,10 +13,10 @@ import (
 
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // mapFile is an arena as a file.
@@ -30,21 +30,21 @@ func mapFile(t testing.TB, a *arena.Arena) []byte {
 }
 
 // parcelOf is a file as an honest server sends it.
-func parcelOf(what wire.Content, file []byte) []byte {
+func parcelOf(what protocol.Content, file []byte) []byte {
 	m, packed := dict.Pack(file)
-	p := wire.Parcel{Content: what, Method: uint8(m), Size: uint32(len(file)), Packed: packed}
+	p := protocol.Parcel{Content: what, Method: uint8(m), Size: uint32(len(file)), Packed: packed}
 	return p.Append(nil)
 }
 
 // lacks makes a client that has neither the lab's models nor its arena.
 func (l *lab) lacks(cfg *Config) {
-	cfg.Fetch, cfg.Models = true, ghost.Untrained()
+	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
 // serves lets the lab answer each request with a blob: nil for none.
-func (l *lab) serves(answer func(wire.Content) []byte) {
-	l.asked = func(g *guest, what wire.Content) {
+func (l *lab) serves(answer func(protocol.Content) []byte) {
+	l.asked = func(g *guest, what protocol.Content) {
 		if blob := answer(what); blob != nil {
 			if err := g.peer.SendBlob(blob); err != nil {
 				l.t.Fatal(err)
@@ -54,20 +54,20 @@ func (l *lab) serves(answer func(wire.Content) []byte) {
 }
 
 // honest is what an honest server answers.
-func (l *lab) honest(what wire.Content) []byte {
-	if what == wire.ContentModel {
+func (l *lab) honest(what protocol.Content) []byte {
+	if what == protocol.ContentModel {
 		return parcelOf(what, l.models.Append(nil))
 	}
 	return parcelOf(what, mapFile(l.t, l.arena))
 }
 
 // slowly is honest, and in more than one fragment.
-func (l *lab) slowly(what wire.Content) []byte {
-	if what == wire.ContentModel {
+func (l *lab) slowly(what protocol.Content) []byte {
+	if what == protocol.ContentModel {
 		return l.honest(what)
 	}
 	file := mapFile(l.t, l.arena)
-	p := wire.Parcel{Content: what, Size: uint32(len(file)), Packed: file}
+	p := protocol.Parcel{Content: what, Size: uint32(len(file)), Packed: file}
 	return p.Append(nil)
 }
 
@@ -99,7 +99,7 @@ func TestFetchAndKeep(t *testing.T) {
 	l.asked = nil
 	cfg = l.config()
 	l.lacks(&cfg)
-	cfg.Model = func(hash uint64) ghost.Models { return model.Models }
+	cfg.Model = func(hash uint64) netstate.Models { return model.Models }
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
 	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
 	l.run(time.Second)
@@ -140,7 +140,7 @@ func hostileMaps() map[string][]byte {
 	rows := func(row string, count int) []byte {
 		return []byte(head + strings.Repeat(row+",", count-1) + row + "]}")
 	}
-	most := func(row string) []byte { return rows(row, (wire.MaxContent-len(head)-10)/(len(row)+1)) }
+	most := func(row string) []byte { return rows(row, (protocol.MaxContent-len(head)-10)/(len(row)+1)) }
 	var wide []string // each over as many cells as go into the ray grid
 	for i := range 120 * 119 {
 		x, z := -2000+i%120*32, -2000+i/120*32
@@ -150,16 +150,16 @@ func hostileMaps() map[string][]byte {
 		"large indexes":  []byte(head + strings.Join(wide, ",") + "]}"),
 		"empty rows":     most("[]"),
 		"short rows":     most("[0]"),
-		"one long row":   []byte(head + "[" + strings.Repeat("0,", wire.MaxContent/2-200) + "0]]}"),
+		"one long row":   []byte(head + "[" + strings.Repeat("0,", protocol.MaxContent/2-200) + "0]]}"),
 		"too many rows":  most("[0,0,0,1,1,1]"),
 		"same boxes":     rows("[0,0,0,1,1,1]", arena.MaxSolids),
 		"huge boxes":     most("[-2000,-2000,-2000,2000,2000,2000]"),
 		"long boxes":     most("[-2000,0,-9,2000,1,9]"),
 		"scattered rows": most("[-2000,0,-2000,-1999,1,-1999]"),
-		"nested":         bytes.Repeat([]byte{'['}, wire.MaxContent),
-		"objects":        bytes.Repeat([]byte(`{"a":`), wire.MaxContent/5),
-		"long key":       append(append([]byte(`{"`), bytes.Repeat([]byte{'k'}, wire.MaxContent-10)...), `": 1}`...),
-		"zeros":          make([]byte, wire.MaxContent),
+		"nested":         bytes.Repeat([]byte{'['}, protocol.MaxContent),
+		"objects":        bytes.Repeat([]byte(`{"a":`), protocol.MaxContent/5),
+		"long key":       append(append([]byte(`{"`), bytes.Repeat([]byte{'k'}, protocol.MaxContent-10)...), `": 1}`...),
+		"zeros":          make([]byte, protocol.MaxContent),
 	}
 }
 
@@ -167,52 +167,52 @@ func hostileMaps() map[string][]byte {
 // allocated no more than it promises.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
-	type answers func(l *lab, what wire.Content) []byte
-	swap := func(what wire.Content, blob []byte) answers {
-		return func(l *lab, asked wire.Content) []byte {
+	type answers func(l *lab, what protocol.Content) []byte
+	swap := func(what protocol.Content, blob []byte) answers {
+		return func(l *lab, asked protocol.Content) []byte {
 			if asked == what {
 				return blob
 			}
 			return l.honest(asked)
 		}
 	}
-	raw := func(what wire.Content, m dict.Method, size int, packed []byte) []byte {
-		p := wire.Parcel{Content: what, Method: uint8(m), Size: uint32(size), Packed: packed}
+	raw := func(what protocol.Content, m dict.Method, size int, packed []byte) []byte {
+		p := protocol.Parcel{Content: what, Method: uint8(m), Size: uint32(size), Packed: packed}
 		return p.Append(nil)
 	}
 	_, bomb := dict.Pack(make([]byte, 64<<20))
 	type attack struct {
 		name   string
 		answer answers
-		reason wire.Reason
+		reason packet.Reason
 	}
 	attacks := []attack{
-		{"another model", swap(wire.ContentModel, parcelOf(wire.ContentModel, newLab(t, labConfig{}).models.Append(nil)[:100])), wire.ReasonModel},
-		{"untrained model", swap(wire.ContentModel, parcelOf(wire.ContentModel, ghost.Untrained().Append(nil))), wire.ReasonModel},
-		{"another arena", swap(wire.ContentArena, parcelOf(wire.ContentArena, mapFile(t, other))), wire.ReasonArena},
-		{"an arena as the model", swap(wire.ContentModel, parcelOf(wire.ContentModel, mapFile(t, other))), wire.ReasonModel},
-		{"no zstd", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, 1000, []byte("hello"))), wire.ReasonArena},
-		{"no method", swap(wire.ContentArena, raw(wire.ContentArena, 200, 5, []byte("hello"))), wire.ReasonArena},
-		{"another size", swap(wire.ContentArena, raw(wire.ContentArena, dict.Stored, 4, []byte("hello"))), wire.ReasonArena},
-		{"4 GB", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, 1<<32-1, bomb)), wire.ReasonArena},
-		{"a bomb", swap(wire.ContentArena, raw(wire.ContentArena, dict.Zstd, wire.MaxContent, bomb)), wire.ReasonArena},
-		{"a bomb of models", swap(wire.ContentModel, raw(wire.ContentModel, dict.Zstd, MaxModelFile, bomb)), wire.ReasonModel},
-		{"a large model", swap(wire.ContentModel, raw(wire.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), wire.ReasonModel},
+		{"another model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, newLab(t, labConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
+		{"untrained model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
+		{"another arena", swap(protocol.ContentArena, parcelOf(protocol.ContentArena, mapFile(t, other))), packet.ReasonArena},
+		{"an arena as the model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
+		{"no zstd", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1000, []byte("hello"))), packet.ReasonArena},
+		{"no method", swap(protocol.ContentArena, raw(protocol.ContentArena, 200, 5, []byte("hello"))), packet.ReasonArena},
+		{"another size", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Stored, 4, []byte("hello"))), packet.ReasonArena},
+		{"4 GB", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1<<32-1, bomb)), packet.ReasonArena},
+		{"a bomb", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, protocol.MaxContent, bomb)), packet.ReasonArena},
+		{"a bomb of models", swap(protocol.ContentModel, raw(protocol.ContentModel, dict.Zstd, MaxModelFile, bomb)), packet.ReasonModel},
+		{"a large model", swap(protocol.ContentModel, raw(protocol.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), packet.ReasonModel},
 	}
 	for name, file := range hostileMaps() {
-		attacks = append(attacks, attack{name, swap(wire.ContentArena, parcelOf(wire.ContentArena, file)), wire.ReasonArena})
+		attacks = append(attacks, attack{name, swap(protocol.ContentArena, parcelOf(protocol.ContentArena, file)), packet.ReasonArena})
 	}
 	for _, a := range attacks {
 		l := newLab(t, labConfig{seed: 5})
-		packed := map[wire.Content][]byte{} // before, as this takes memory as well
-		for _, what := range []wire.Content{wire.ContentModel, wire.ContentArena} {
+		packed := map[protocol.Content][]byte{} // before, as this takes memory as well
+		for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {
 			packed[what] = a.answer(l, what)
 		}
-		l.serves(func(what wire.Content) []byte { return packed[what] })
+		l.serves(func(what protocol.Content) []byte { return packed[what] })
 		cfg := l.config()
 		l.lacks(&cfg)
 		cfg.Fetched = func(f Fetched) {
-			if f.Content == wire.ContentModel && f.Models.Hash() != l.models.Hash() || f.Content == wire.ContentArena {
+			if f.Content == protocol.ContentModel && f.Models.Hash() != l.models.Hash() || f.Content == protocol.ContentArena {
 				t.Errorf("%s: the caller was given %v", a.name, f.Content)
 			}
 		}
@@ -235,7 +235,7 @@ func TestHostileContent(t *testing.T) {
 		if worst > FetchMemory {
 			t.Errorf("%s: %d bytes allocated, the promise is %d", a.name, worst, FetchMemory)
 		}
-		if st := s.client.Stats(); st.Packages.Drops[wire.DropFragment] != 1 || !accounted(&st) {
+		if st := s.client.Stats(); st.Packages.Drops[packet.DropFragment] != 1 || !accounted(&st) {
 			t.Errorf("%s: %+v", a.name, st.Packages)
 		}
 		t.Logf("%s: %.1f MB; %v", a.name, float64(worst)/1e6, s.client.Err())
@@ -253,19 +253,19 @@ func TestUnaskedContent(t *testing.T) {
 		l.run(time.Second)
 		g := l.guests[0]
 		for range 3 {
-			if err := g.peer.SendBlob(l.honest(wire.ContentModel)); err != nil {
+			if err := g.peer.SendBlob(l.honest(protocol.ContentModel)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		parts := uint64(len(l.honest(wire.ContentModel))+1023) / 1024
+		parts := uint64(len(l.honest(protocol.ContentModel))+1023) / 1024
 		before := s.client.Stats()
 		for range 3*parts + 2 {
 			l.run(300 * time.Millisecond)
 			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))
+			l.send(g, g.peer.AppendBlob(pack, packet.FragmentRoom))
 		}
 		st := s.client.Stats()
-		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[wire.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
+		if state, _ := s.client.State(); state != Joined || st.Packages.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
 			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packages, st.Snapshots)
 		}
 		if have, size := s.client.peer.BlobProgress(); have != 0 || size != 0 {
@@ -277,18 +277,18 @@ func TestUnaskedContent(t *testing.T) {
 // A server that does not send what it plays with, or stops in the middle, or says another Welcome meanwhile, is given up in its time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
-		answer func(l *lab, what wire.Content) []byte
+		answer func(l *lab, what protocol.Content) []byte
 		stop   bool // within the arena
 		within time.Duration
-		reason wire.Reason
+		reason packet.Reason
 	}{
-		{func(*lab, wire.Content) []byte { return nil }, false, fetchPatience + time.Second, wire.ReasonModel},
-		{func(l *lab, what wire.Content) []byte { return l.slowly(what) }, true, fetchPatience + 3*time.Second, wire.ReasonArena},
+		{func(*lab, protocol.Content) []byte { return nil }, false, fetchPatience + time.Second, packet.ReasonModel},
+		{func(l *lab, what protocol.Content) []byte { return l.slowly(what) }, true, fetchPatience + 3*time.Second, packet.ReasonArena},
 	} {
 		l := newLab(t, labConfig{seed: 7})
-		l.serves(func(what wire.Content) []byte { return c.answer(l, what) })
+		l.serves(func(what protocol.Content) []byte { return c.answer(l, what) })
 		greet := l.greet
-		l.greet = func(w *wire.Welcome) [][]byte {
+		l.greet = func(w *protocol.Welcome) [][]byte {
 			first := greet(w)
 			w.ArenaName = "another"
 			return append(first, w.Append(nil))
@@ -300,7 +300,7 @@ func TestContentThatNeverComes(t *testing.T) {
 		if c.stop {
 			l.pack = func(pack []byte) {
 				if s.client.peer != nil {
-					if have, _ := s.client.peer.BlobProgress(); have > 0 && s.client.fetch.wants == 1<<wire.ContentArena {
+					if have, _ := s.client.peer.BlobProgress(); have > 0 && s.client.fetch.wants == 1<<protocol.ContentArena {
 						s.down.loss = 0.999 // of what follows, a word now and then
 					}
 				}
@@ -319,11 +319,11 @@ func TestContentThatNeverComes(t *testing.T) {
 // Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
 func FuzzContent(f *testing.F) {
 	l := newLab(f, labConfig{})
-	for _, what := range []wire.Content{wire.ContentModel, wire.ContentArena} {
+	for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {
 		good := l.honest(what)
 		f.Add(good)
 		f.Add(good[:len(good)-1])
-		p, _ := wire.ParseParcel(good)
+		p, _ := protocol.ParseParcel(good)
 		file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
 		if err != nil {
 			f.Fatal(err)
@@ -333,26 +333,26 @@ func FuzzContent(f *testing.F) {
 	}
 	cfg := l.config()
 	l.lacks(&cfg)
-	l.asked = func(*guest, wire.Content) {}
+	l.asked = func(*guest, protocol.Content) {}
 	s := l.seat(cfg, link{})
 	l.run(500 * time.Millisecond)
-	if s.client.fetch.wants != 1<<wire.ContentModel|1<<wire.ContentArena {
+	if s.client.fetch.wants != 1<<protocol.ContentModel|1<<protocol.ContentArena {
 		f.Fatalf("wants %b", s.client.fetch.wants)
 	}
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		c := *s.client
-		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), session.NewPeer(l.now, session.Config{})
+		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), packet.NewPeer(l.now, packet.Config{})
 		err := c.parcel(l.now, blob)
 		state, why := c.State()
 		got := s.client.fetch.wants &^ c.fetch.wants
 		switch {
-		case err != nil && err != wire.DropFragment:
+		case err != nil && err != packet.DropFragment:
 			t.Fatal(err)
 		case err == nil && (state != Connecting || got == 0):
 			t.Fatalf("taken: %v, %b", state, got)
-		case err == nil && got>>wire.ContentModel&1 != 0 && c.cfg.Models.Hash() != l.models.Hash():
+		case err == nil && got>>protocol.ContentModel&1 != 0 && c.cfg.Models.Hash() != l.models.Hash():
 			t.Fatal("taken: other models")
-		case err == nil && got>>wire.ContentArena&1 != 0 && c.Arena().Hash() != l.arena.Hash():
+		case err == nil && got>>protocol.ContentArena&1 != 0 && c.Arena().Hash() != l.arena.Hash():
 			t.Fatal("taken: another arena")
 		case err != nil && (got != 0 || state != Connecting && (state != Denied || why == 0)):
 			t.Fatalf("not taken: %v, %v, %b", state, why, got)

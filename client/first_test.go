@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // TestFirstSnapshotsOutOfOrder: who looks at the first snapshot that came does not go back to an older one that comes late; it waits until
 // the render clock has passed the first.
 func TestFirstSnapshotsOutOfOrder(t *testing.T) {
-	c := Client{rate: 60, state: Joined, peer: session.NewPeer(0, session.Config{})}
+	c := Client{rate: 60, state: Joined, peer: packet.NewPeer(0, packet.Config{})}
 	c.welcome.SendInterval, c.cfg.Every = 3, 1
 	c.held.add(693)
 	c.render.begun, c.render.at = true, c.rate.At(688)

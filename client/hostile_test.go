@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -33,10 +33,10 @@ func FuzzReceive(f *testing.F) {
 	}
 	for _, pack := range tp.packs[len(tp.packs)-10:] {
 		f.Add(pack, uint8(asPackage), uint8(7), uint16(40))
-		f.Add(pack[wire.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
+		f.Add(pack[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
 	}
-	f.Add([]byte{byte(wire.SectionSnapshot), 255, 255, 255, 255, 1, 0}, uint8(asSections), uint8(0), uint16(0))
-	f.Add([]byte{byte(wire.SectionClose), byte(wire.ReasonKicked)}, uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0}, uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)}, uint8(asSections), uint8(0), uint16(0))
 	f.Fuzz(func(t *testing.T, data []byte, way, flip uint8, at uint16) {
 		p := tp.player(t)
 		p.skip(len(tp.play))
@@ -69,7 +69,7 @@ func (p *player) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
 	case asPackage:
 		data = p.tape.sealed(t, data)
 	case asSections:
-		h := wire.Header{Sequence: 2000, SentAt: 1}
+		h := packet.Header{Sequence: 2000, SentAt: 1}
 		data = p.tape.sealed(t, append(h.Append(nil), data...))
 	}
 	a, size := NewAccount(), uint64(len(data))
@@ -127,7 +127,7 @@ func TestHostileBytes(t *testing.T) {
 	bodies := tp.packs[len(tp.packs)-30:]
 	for n := range 20000 {
 		seq++
-		body := slices.Clone(bodies[rng.IntN(len(bodies))][wire.HeaderSize:])
+		body := slices.Clone(bodies[rng.IntN(len(bodies))][packet.HeaderSize:])
 		for range 1 + rng.IntN(3) {
 			switch rng.IntN(4) {
 			case 0:
@@ -142,10 +142,10 @@ func TestHostileBytes(t *testing.T) {
 				}
 			}
 		}
-		if wire.SectionOf(body) == wire.SectionClose {
+		if packet.SectionOf(body) == packet.SectionClose {
 			continue
 		}
-		h := wire.Header{Sequence: seq, SentAt: uint16(n)}
+		h := packet.Header{Sequence: seq, SentAt: uint16(n)}
 		c.Receive(now, tp.sealed(t, append(h.Append(nil), body...)))
 		if n%16 == 0 {
 			now += 16 * time.Millisecond
@@ -157,7 +157,7 @@ func TestHostileBytes(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packages.Drops[wire.DropSnapshot] < 1000 || st.Packages.Received < 19000 {
+	if !accounted(&st) || st.Packages.Drops[packet.DropSnapshot] < 1000 || st.Packages.Received < 19000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined {
@@ -202,28 +202,30 @@ func TestDamagedDatagrams(t *testing.T) {
 func TestGreetings(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	for i, c := range []struct {
-		greet  func(w *wire.Welcome) [][]byte
+		greet  func(w *protocol.Welcome) [][]byte
 		state  State
-		reason wire.Reason
-		drop   wire.Drop // counted once
+		reason packet.Reason
+		drop   packet.Drop // counted once
 		events uint64
 	}{
-		{func(w *wire.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagWelcome}} }, Lost, 0, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte { return [][]byte{w.Append(nil)[:wire.MinWelcome]} }, Lost, 0, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte { return [][]byte{{wire.TagWelcome, wire.Version + 1, 9, 9}, kill} }, Denied, wire.ReasonVersion, wire.DropVersion, 0},
-		{func(w *wire.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, wire.ReasonSchema, wire.DropEvents, 0},
-		{func(w *wire.Welcome) [][]byte {
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.TagWelcome}} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{{protocol.TagWelcome, protocol.Version + 1, 9, 9}, kill}
+		}, Denied, packet.ReasonVersion, packet.DropVersion, 0},
+		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropEvents, 0},
+		{func(w *protocol.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
 			return [][]byte{first, w.Append(nil), kill}
-		}, Joined, 0, wire.DropEvents, 1},
-		{func(w *wire.Welcome) [][]byte {
-			r := wire.Ready{Version: wire.Version}
+		}, Joined, 0, packet.DropEvents, 1},
+		{func(w *protocol.Welcome) [][]byte {
+			r := protocol.Ready{Version: protocol.Version}
 			return [][]byte{w.Append(nil), r.Append(nil), kill}
-		}, Joined, 0, wire.DropEvents, 1},
+		}, Joined, 0, packet.DropEvents, 1},
 	} {
 		l := newLab(t, labConfig{seed: 30})
 		l.greet = c.greet
@@ -237,7 +239,7 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packages.Dropped()-st.Packages.Drops[wire.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
+		if st.Packages.Dropped()-st.Packages.Drops[packet.DropClosed] != want || st.Packages.Drops[c.drop] != want || st.Events != c.events {
 			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packages)
 		}
 		if state != Joined {
@@ -252,7 +254,7 @@ func TestGreetings(t *testing.T) {
 }
 
 // welcomeAt is the Welcome of the first guest at a tick.
-func (l *lab) welcomeAt(tick uint32) wire.Welcome {
+func (l *lab) welcomeAt(tick uint32) protocol.Welcome {
 	w := l.welcome(l.guests[0])
 	w.Tick = tick
 	return w
@@ -261,7 +263,7 @@ func (l *lab) welcomeAt(tick uint32) wire.Welcome {
 // TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events: snapshots and notes are not taken.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newLab(t, labConfig{seed: 31})
-	l.greet = func(*wire.Welcome) [][]byte { return nil }
+	l.greet = func(*protocol.Welcome) [][]byte { return nil }
 	s := l.seat(l.config(), link{})
 	l.run(500 * time.Millisecond)
 	g := l.guests[0]
@@ -272,10 +274,10 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	}
 	l.send(g, g.peer.AppendNotes(pack, 200))
 	pack, _ = g.peer.Append(l.now, nil)
-	l.send(g, append(pack, byte(wire.SectionSnapshot), 1, 0, 0, 0, 0))
+	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
-	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packages.Drops[wire.DropSection] != 1 || st.Packages.Dropped() != 1 {
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packages.Drops[packet.DropSection] != 1 || st.Packages.Dropped() != 1 {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
@@ -364,11 +366,11 @@ func TestManyEvents(t *testing.T) {
 			queued++
 		}
 		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendEvents(pack, wire.MaxSections))
+		l.send(g, g.peer.AppendEvents(pack, packet.MaxSections))
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*session.MaxEvents || st.Events < queued-session.MaxEvents || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
+	if queued < 10*packet.MaxEvents || st.Events < queued-packet.MaxEvents || st.Overrun != st.Events-eventRing || st.Packages.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }

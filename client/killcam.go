@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -57,16 +57,16 @@ func (c *Client) film() {
 	if !c.cfg.Killcam {
 		return
 	}
-	var event [wire.FetchSize]byte
-	f := wire.Fetch{Content: wire.ContentKillcam}
+	var event [protocol.FetchSize]byte
+	f := protocol.Fetch{Content: protocol.ContentKillcam}
 	c.queueHere(f.Append(event[:0]))
-	c.peer.TakeBlobs(session.MaxBlobSize)
+	c.peer.TakeBlobs(packet.MaxBlobSize)
 }
 
 // reel keeps a killcam that came, in place of one that nobody asked for.
-func (c *Client) reel(p *wire.Parcel) error {
+func (c *Client) reel(p *protocol.Parcel) error {
 	if !c.cfg.Killcam || p.Method != 0 || int(p.Size) != len(p.Packed) {
-		return wire.DropFragment
+		return packet.DropFragment
 	}
 	c.reels = append(c.reels[:0], p.Packed...)
 	c.stats.Killcams++

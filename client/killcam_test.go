@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -90,19 +91,19 @@ func TestHostileKillcams(t *testing.T) {
 func TestKillcamNotAskedFor(t *testing.T) {
 	c := &Client{}
 	three := []byte{1, 2, 3}
-	if err := c.reel(&wire.Parcel{Content: wire.ContentKillcam, Size: 3, Packed: three}); err != wire.DropFragment {
+	if err := c.reel(&protocol.Parcel{Content: protocol.ContentKillcam, Size: 3, Packed: three}); err != packet.DropFragment {
 		t.Error(err)
 	}
 	c.cfg.Killcam = true
-	for _, p := range []wire.Parcel{{Size: 4, Packed: three}, {Method: 1, Size: 3, Packed: three}} {
-		if err := c.reel(&p); err != wire.DropFragment {
+	for _, p := range []protocol.Parcel{{Size: 4, Packed: three}, {Method: 1, Size: 3, Packed: three}} {
+		if err := c.reel(&p); err != packet.DropFragment {
 			t.Error(err)
 		}
 	}
 	if k, err := c.Killcam(); k != nil || err != nil {
 		t.Error(k, err)
 	}
-	if err := c.reel(&wire.Parcel{Size: 3, Packed: three}); err != nil {
+	if err := c.reel(&protocol.Parcel{Size: 3, Packed: three}); err != nil {
 		t.Error(err)
 	}
 	if k, err := c.Killcam(); k != nil || !errors.Is(err, ErrKillcam) {

@@ -14,11 +14,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // lab is a server's half in virtual time, with its own links, for tests: the real gate, peers, match and encoder, joined
@@ -33,7 +33,7 @@ type lab struct {
 	frames   *snapshot.Ring
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
-	models   ghost.Models
+	models   netstate.Models
 	interval tick.Tick
 	players  int
 	guests   []*guest
@@ -51,9 +51,9 @@ type lab struct {
 
 	flipped tick.Tick // up to here somebody tampered with what clients hold
 
-	greet func(w *wire.Welcome) [][]byte    // the first events to a client; default the Welcome alone
-	asked func(g *guest, what wire.Content) // takes a request for content; default it fails the test
-	pack  func(pack []byte)                 // sees every package before it is sealed
+	greet func(w *protocol.Welcome) [][]byte    // the first events to a client; default the Welcome alone
+	asked func(g *guest, what protocol.Content) // takes a request for content; default it fails the test
+	pack  func(pack []byte)                     // sees every package before it is sealed
 }
 
 // guest is a client as the server knows it.
@@ -61,11 +61,11 @@ type guest struct {
 	addr    netip.AddrPort
 	client  int // of the gate
 	id      netid.ID
-	peer    *session.Peer
+	peer    *packet.Peer
 	tracker *snapshot.Tracker
 	owner   *snapshot.OwnerWriter
 	ready   bool
-	unlike  wire.Reason       // in this the Welcome named another than the client has
+	unlike  packet.Reason     // in this the Welcome named another than the client has
 	told    bool              // and the client was told which
 	gone    netcode.EventKind // how its session ended
 	resyncs int
@@ -164,19 +164,19 @@ func newLab(t testing.TB, c labConfig) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{
-		t: t, rules: c.rules, arena: a, models: ghost.Trained(), players: c.players,
+		t: t, rules: c.rules, arena: a, models: netstate.Trained(), players: c.players,
 		interval: max(1, tick.Tick(c.rules.Rate+10)/20), rng: rand.New(rand.NewPCG(c.seed, 1)),
 		match: sim.New(c.players, c.rules, a),
 	}
 	l.random = rand.NewChaCha8([32]byte{byte(c.seed), 2})
-	l.greet = func(w *wire.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
+	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
 	l.gate, err = netcode.NewServer(netcode.ServerConfig{
-		PrivateKey: labKey, ProtocolID: wire.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+		PrivateKey: labKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.frames = snapshot.NewRing(ghost.Public, c.players, 512, 1)
+	l.frames = snapshot.NewRing(netstate.Public, c.players, 512, 1)
 	l.encoder = snapshot.NewEncoder(l.models.Public, c.players)
 	for range c.extras {
 		l.extras = append(l.extras, l.match.Join())
@@ -197,7 +197,7 @@ func (l *lab) unix() int64 { return labUnix + int64(l.now/time.Second) }
 func (l *lab) token(change func(*netcode.Mint)) []byte {
 	l.minted++
 	m := netcode.Mint{
-		ProtocolID: wire.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
+		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{labHome},
 	}
 	if change != nil {
@@ -358,7 +358,7 @@ func (l *lab) compare(c *Client) {
 	if c.decoder == nil {
 		return
 	}
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for _, t := range c.held.ticks[max(0, c.held.n-2):c.held.n] {
 		frame := l.frames.At(t)
 		if frame == nil {
@@ -436,7 +436,7 @@ func (l *lab) guest(client int) *guest {
 func (l *lab) admit(client int) {
 	s, _ := l.gate.Session(client)
 	g := &guest{addr: s.Address, client: client, id: l.match.Join()}
-	g.peer = session.NewPeer(l.now, session.Config{})
+	g.peer = packet.NewPeer(l.now, packet.Config{})
 	l.forget(g)
 	l.guests = append(l.guests, g)
 	w := l.welcome(g)
@@ -446,21 +446,21 @@ func (l *lab) admit(client int) {
 		}
 	}
 	switch {
-	case w.Schema != ghost.SchemaHash():
-		g.unlike = wire.ReasonSchema
+	case w.Schema != netstate.SchemaHash():
+		g.unlike = packet.ReasonSchema
 	case w.Model != l.models.Hash():
-		g.unlike = wire.ReasonModel
+		g.unlike = packet.ReasonModel
 	}
 }
 
 // explain tells a client whose Ready does not match what is here instead.
 func (l *lab) explain(g *guest) {
 	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
-	if g.unlike == wire.ReasonModel {
-		text = ghost.Untrained().AppendText(nil)
+	if g.unlike == packet.ReasonModel {
+		text = netstate.Untrained().AppendText(nil)
 	}
-	for part := range slices.Chunk(text, session.MaxEventSize-1) {
-		if err := g.peer.Queue(append([]byte{wire.TagSchemas}, part...)); err != nil {
+	for part := range slices.Chunk(text, packet.MaxEventSize-1) {
+		if err := g.peer.Queue(append([]byte{protocol.TagSchemas}, part...)); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -469,7 +469,7 @@ func (l *lab) explain(g *guest) {
 
 // dismiss ends a client's session with a reason.
 func (l *lab) dismiss(g *guest) {
-	for range session.CloseRepeats {
+	for range packet.CloseRepeats {
 		pack, _ := g.peer.Append(l.now, nil)
 		l.send(g, g.peer.AppendClose(pack, g.unlike))
 	}
@@ -485,9 +485,9 @@ func (l *lab) forget(g *guest) {
 	g.owner = snapshot.NewOwnerWriter(l.models.Owner, l.interval)
 }
 
-func (l *lab) welcome(g *guest) wire.Welcome {
-	return wire.Welcome{
-		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+func (l *lab) welcome(g *guest) protocol.Welcome {
+	return protocol.Welcome{
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
 		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
 }
@@ -510,7 +510,7 @@ func (l *lab) payload(g *guest, data []byte) {
 	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
 		l.heard(g, e)
 	}
-	if wire.SectionOf(rest) == wire.SectionCommands {
+	if packet.SectionOf(rest) == packet.SectionCommands {
 		var window [sim.MaxWindow]sim.Command
 		n, after, err := sim.ParseCommands(rest[1:], &window)
 		var arrivals [sim.MaxArrivals]sim.Arrival
@@ -526,13 +526,13 @@ func (l *lab) payload(g *guest, data []byte) {
 
 // heard takes a reliable event. The first must be a Ready.
 func (l *lab) heard(g *guest, e []byte) {
-	if f, err := wire.ParseFetch(e); err == nil && l.asked != nil && !g.ready {
+	if f, err := protocol.ParseFetch(e); err == nil && l.asked != nil && !g.ready {
 		l.asked(g, f.Content)
 		return
 	}
-	switch r, err := wire.ParseReady(e); {
+	switch r, err := protocol.ParseReady(e); {
 	case !g.ready:
-		if want := (wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
+		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
 		if g.unlike != 0 {
@@ -569,11 +569,11 @@ func (l *lab) tick() {
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(netid.ID(pose.ID)); v != nil {
-			ghost.PublicRow(row[:], &pose, v, &acts[slot])
+			netstate.PublicRow(row[:], &pose, v, &acts[slot])
 			frame.Set(slot, netid.ID(pose.ID), row[:])
 		}
 	}
@@ -599,7 +599,7 @@ func (l *lab) tick() {
 			l.send(g, g.peer.AppendEvents(pack, 512))
 		case !g.ready && g.peer.BlobDue(l.now):
 			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendBlob(pack, session.FragmentRoom))
+			l.send(g, g.peer.AppendBlob(pack, packet.FragmentRoom))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}
@@ -616,16 +616,16 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 	for first := true; first || !l.packer.Done(); first = false {
 		buf, seq := g.peer.Append(l.now, nil)
 		buf = g.peer.AppendEvents(buf, 256)
-		buf = append(buf, byte(wire.SectionSnapshot))
-		at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: l.checks}
+		buf = append(buf, byte(packet.SectionSnapshot))
+		at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: l.checks}
 		buf = head.Append(buf)
 		if first {
-			self := ghost.Tell(l.match, g.id)
-			var row [ghost.OwnerFields]int32
-			ghost.OwnerRow(row[:], &self)
+			self := netstate.Tell(l.match, g.id)
+			var row [netstate.OwnerFields]int32
+			netstate.OwnerRow(row[:], &self)
 			buf = g.owner.Append(buf, t, row[:])
 		}
-		buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+		buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
 		if l.checks {
 			head.Sum = l.packer.Sum(&l.sums, group, count)
 			head.Append(buf[:at])

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
@@ -44,15 +45,15 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 }
 
 // welcomes lets a lab greet with another Welcome than its own.
-func (l *lab) welcomes(change func(*wire.Welcome)) {
-	l.greet = func(w *wire.Welcome) [][]byte {
+func (l *lab) welcomes(change func(*protocol.Welcome)) {
+	l.greet = func(w *protocol.Welcome) [][]byte {
 		change(w)
 		return [][]byte{w.Append(nil)}
 	}
 }
 
 // other names a game of a pack that is not ours.
-func other(w *wire.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "deathmatch" }
+func other(w *protocol.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "deathmatch" }
 
 // TestOtherContent: a client says that it is the content that differs, and how both are called.
 func TestOtherContent(t *testing.T) {
@@ -86,7 +87,7 @@ func TestMapOfThePack(t *testing.T) {
 	}
 	for _, have := range []bool{true, false} {
 		l := newLab(t, labConfig{})
-		l.welcomes(func(w *wire.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
+		l.welcomes(func(w *protocol.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
 		cfg := l.config()
 		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
 		if !have {
@@ -94,7 +95,7 @@ func TestMapOfThePack(t *testing.T) {
 		}
 		s := l.seat(cfg, link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
-		if state, why := s.client.State(); (state == Joined) != have || !have && why != wire.ReasonContent {
+		if state, why := s.client.State(); (state == Joined) != have || !have && why != packet.ReasonContent {
 			t.Errorf("with the pack: %v; %v, %v, %v", have, state, why, s.client.Err())
 		}
 	}
@@ -105,30 +106,30 @@ func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
 	for i, c := range []struct {
 		change func(*lab, *Config)
-		reason wire.Reason
+		reason packet.Reason
 		err    error
 	}{
-		{func(l *lab, _ *Config) { l.gate.Refuse() }, wire.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Version++ }) }, wire.ReasonVersion, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Schema++ }) }, wire.ReasonSchema, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.Model++ }) }, wire.ReasonModel, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.ArenaHash[31]++ }) }, wire.ReasonArena, nil},
-		{func(l *lab, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, wire.ReasonContent, nil},
-		{func(l *lab, c *Config) { l.welcomes(other) }, wire.ReasonContent, nil},
+		{func(l *lab, _ *Config) { l.gate.Refuse() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ }) }, packet.ReasonArena, nil},
+		{func(l *lab, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, packet.ReasonContent, nil},
+		{func(l *lab, c *Config) { l.welcomes(other) }, packet.ReasonContent, nil},
 		{func(l *lab, c *Config) {
 			c.Rules.Game = nil
-			l.welcomes(func(w *wire.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
-		}, wire.ReasonContent, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 255 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.TickRate = 1 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
-		{func(l *lab, _ *Config) { l.welcomes(func(w *wire.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
+			l.welcomes(func(w *protocol.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
+		}, packet.ReasonContent, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 1 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
+		{func(l *lab, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
 		{func(_ *lab, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, missing }
-		}, wire.ReasonArena, missing},
+		}, packet.ReasonArena, missing},
 		{func(_ *lab, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return arena.Generate(4, 4), nil }
-		}, wire.ReasonArena, nil},
+		}, packet.ReasonArena, nil},
 	} {
 		l := newLab(t, labConfig{})
 		cfg := l.config()
@@ -150,12 +151,12 @@ func TestDenied(t *testing.T) {
 // lost.
 func TestMismatchNamesTheField(t *testing.T) {
 	for i, c := range []struct {
-		change func(*wire.Welcome)
-		reason wire.Reason
+		change func(*protocol.Welcome)
+		reason packet.Reason
 		want   string
 	}{
-		{func(w *wire.Welcome) { w.Schema++ }, wire.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
-		{func(w *wire.Welcome) { w.Model++ }, wire.ReasonModel, "model: "},
+		{func(w *protocol.Welcome) { w.Schema++ }, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{func(w *protocol.Welcome) { w.Model++ }, packet.ReasonModel, "model: "},
 	} {
 		l := newLab(t, labConfig{seed: 3})
 		l.welcomes(c.change)
@@ -248,7 +249,7 @@ func TestSilence(t *testing.T) {
 	l.run(2 * time.Second)
 	s.down.loss = 1
 	l.run(2 * time.Second)
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonTimeout || s.client.Err() == nil {
+	if state, why := s.client.State(); state != Lost || why != packet.ReasonTimeout || s.client.Err() == nil {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	if n := s.client.Advance(l.now + time.Second); n != 0 {
@@ -257,7 +258,7 @@ func TestSilence(t *testing.T) {
 }
 
 // closing is a package, sealed, in which the server ends a guest's session.
-func (l *lab) closing(g *guest, why wire.Reason) []byte {
+func (l *lab) closing(g *guest, why packet.Reason) []byte {
 	pack, _ := g.peer.Append(l.now, nil)
 	sealed, err := l.gate.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
 	if err != nil {
@@ -271,14 +272,14 @@ func TestServerEndsIt(t *testing.T) {
 	s := l.seat(l.config(), link{})
 	l.run(time.Second)
 	g := l.guests[0]
-	bye, again := l.closing(g, wire.ReasonKicked), l.closing(g, wire.ReasonClosing)
+	bye, again := l.closing(g, packet.ReasonKicked), l.closing(g, packet.ReasonClosing)
 	if err := s.client.Receive(l.now, bye); err != nil {
 		t.Fatal(err)
 	}
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonKicked || s.client.Err() == nil {
+	if state, why := s.client.State(); state != Lost || why != packet.ReasonKicked || s.client.Err() == nil {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
-	if err := s.client.Receive(l.now, again); err != wire.DropClosed {
+	if err := s.client.Receive(l.now, again); err != packet.DropClosed {
 		t.Errorf("a package after the end: %v", err)
 	}
 	for now := l.now; now < l.now+time.Second; now += 10 * time.Millisecond {
@@ -295,7 +296,7 @@ func TestServerEndsIt(t *testing.T) {
 	l.mail()
 	g.gone = netcode.EventDisconnect
 	l.run(100 * time.Millisecond)
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonKicked {
+	if state, why := s.client.State(); state != Lost || why != packet.ReasonKicked {
 		t.Errorf("after the disconnect: %v %v", state, why)
 	}
 }
@@ -307,7 +308,7 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 	s := l.seat(l.config(), link{})
 	l.run(time.Second)
 	g := l.guests[0]
-	bye := l.closing(g, wire.ReasonClosing)
+	bye := l.closing(g, packet.ReasonClosing)
 	if err := l.gate.Disconnect(l.now, g.client, &l.post); err != nil {
 		t.Fatal(err)
 	}
@@ -320,11 +321,11 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 	if err := s.client.Receive(l.now, bye); err != nil {
 		t.Fatal(err)
 	}
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonClosing {
+	if state, why := s.client.State(); state != Lost || why != packet.ReasonClosing {
 		t.Errorf("%v for %v: %v", state, why, s.client.Err())
 	}
 	l.run(time.Second)
-	if state, why := s.client.State(); state != Lost || why != wire.ReasonClosing {
+	if state, why := s.client.State(); state != Lost || why != packet.ReasonClosing {
 		t.Errorf("later %v for %v: %v", state, why, s.client.Err())
 	}
 	l.over(t, s, 0)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -59,7 +59,7 @@ func (c *Client) pack(now time.Duration) {
 	pack = c.peer.AppendNotes(pack, noteBudget)
 	newest := tick.Tick(0)
 	if cmds := c.unacked(); len(cmds) > 0 {
-		pack = append(pack, byte(wire.SectionCommands))
+		pack = append(pack, byte(packet.SectionCommands))
 		pack = sim.AppendCommands(pack, cmds)
 		pack = sim.AppendArrivals(pack, c.pledges.delay, c.arrivals.since(cmds, c.peer.Arrivals()))
 		newest = cmds[len(cmds)-1].Tick

@@ -7,14 +7,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // TestPosesEqualTheirFrames: in whatever order frames are asked for, what is remembered is what they say.
 func TestPosesEqualTheirFrames(t *testing.T) {
 	const slots = 16
 	rng := rand.New(rand.NewPCG(5, 40))
-	s := ghost.Trained().Public.Schema()
+	s := netstate.Trained().Public.Schema()
 	frames := make([]*snapshot.Frame, 6)
 	for i := range frames {
 		frames[i] = snapshot.NewRing(s, slots, 1, 1).Begin(tick.Tick(30 + 3*i))

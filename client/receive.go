@@ -6,13 +6,13 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a netcode.Drop or, of what is
-// inside, a wire.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
+// inside, a packet.Drop, and says why it was refused; every datagram and every package is counted once, as accepted or by
 // that reason. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
 	read := c.stats.Traffic.Total() + uint64(len(datagram))
@@ -47,7 +47,7 @@ func (c *Client) receive(now time.Duration, datagram []byte) (pack []byte, err e
 // open takes a package.
 func (c *Client) open(now time.Duration, pack []byte) error {
 	if c.state > Joined {
-		return wire.DropClosed
+		return packet.DropClosed
 	}
 	rest, err := c.peer.Receive(now, pack)
 	if err != nil {
@@ -91,18 +91,18 @@ func (c *Client) sections(now time.Duration, p []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.state == Connecting && c.world != 0 && wire.SectionOf(p) == wire.SectionSnapshot {
+	if c.state == Connecting && c.world != 0 && packet.SectionOf(p) == packet.SectionSnapshot {
 		c.stats.Stale++ // of the map before
 		return bad
 	}
-	if c.state == Joined && wire.SectionOf(p) == wire.SectionSnapshot {
+	if c.state == Joined && packet.SectionOf(p) == packet.SectionSnapshot {
 		if err = c.snapshot(now, p[1:]); err != nil {
 			return err
 		}
 		return bad
 	}
 	if len(p) > 0 {
-		return wire.DropSection
+		return packet.DropSection
 	}
 	return bad
 }
@@ -113,9 +113,9 @@ const lastTick = 1<<32 - 1<<16
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
 	whole := len(src) + 1 // with the section's own byte
-	h, rest, err := ghost.ParseHead(src)
+	h, rest, err := netstate.ParseHead(src)
 	if err != nil || h.Tick > lastTick {
-		return wire.DropSnapshot
+		return packet.DropSnapshot
 	}
 	if c.old(h.Tick) {
 		c.stats.Stale++
@@ -163,7 +163,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 		return
 	}
 	last := c.self.Starved
-	c.self, c.selfTick = ghost.SelfOf(row), t
+	c.self, c.selfTick = netstate.SelfOf(row), t
 	starved := c.self.Starved - last
 	c.stats.Starved += uint64(starved)
 	switch {
@@ -204,5 +204,5 @@ func (c *Client) undecoded(now time.Duration, t tick.Tick, err error) error {
 	if err == snapshot.ErrNoBaseline || err == snapshot.ErrSum {
 		return nil // nothing is wrong with the datagram
 	}
-	return wire.DropSnapshot
+	return packet.DropSnapshot
 }

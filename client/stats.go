@@ -5,14 +5,14 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // Stats is what a client knows of its connection and of itself. Counters only grow.
 type Stats struct {
 	Datagrams    netcode.Counters // Received = the sum of Accepted + that of Drops
-	Packages     session.Counters // what was in those of kind payload: Received = Accepted + the sum of Drops
+	Packages     packet.Counters  // what was in those of kind payload: Received = Accepted + the sum of Drops
 	BytesIn      uint64
 	DatagramsOut uint64
 	BytesOut     uint64
@@ -77,7 +77,7 @@ func (c *Client) Stats() Stats {
 
 // Jitter returns percentiles of the newest 256 round trips over the fastest of them, and of the ways here alone. It costs two sorts:
 // it is for a report each second, and not in Stats. Both are zero before the server has let us in.
-func (c *Client) Jitter() (round, here session.Jitter) {
+func (c *Client) Jitter() (round, here packet.Jitter) {
 	if c.peer == nil {
 		return
 	}

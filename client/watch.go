@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // looking is what the server told us of looking on, and of its time.
@@ -24,42 +24,42 @@ func (c *Client) Target() (id netid.ID, on bool) { return c.looks.target, c.look
 // WatchNext asks to look through the next player's eyes, or those of the one before if back. The server's answer is in Target.
 func (c *Client) WatchNext(back bool) error {
 	if back {
-		return c.watch(wire.Watch{Kind: wire.WatchPrevious})
+		return c.watch(protocol.Watch{Kind: protocol.WatchPrevious})
 	}
-	return c.watch(wire.Watch{Kind: wire.WatchNext})
+	return c.watch(protocol.Watch{Kind: protocol.WatchNext})
 }
 
 // Watch asks to look through a player's eyes; through nobody's if id is 0, which few servers allow.
 func (c *Client) Watch(id netid.ID) error {
 	if id == 0 {
-		return c.watch(wire.Watch{})
+		return c.watch(protocol.Watch{})
 	}
-	return c.watch(wire.Watch{Kind: wire.WatchPlayer, Player: uint32(id)})
+	return c.watch(protocol.Watch{Kind: protocol.WatchPlayer, Player: uint32(id)})
 }
 
-func (c *Client) watch(w wire.Watch) error {
+func (c *Client) watch(w protocol.Watch) error {
 	if c.state != Joined {
 		return ErrNotJoined
 	}
-	var event [wire.WatchSize]byte
-	return c.peer.Queue(w.Append(event[:0], wire.TagWatch))
+	var event [protocol.WatchSize]byte
+	return c.peer.Queue(w.Append(event[:0], protocol.TagWatch))
 }
 
-// Tempo is how fast the server's time runs, of wire.FullTempo: a server that has too much to do slows it down for all.
+// Tempo is how fast the server's time runs, of protocol.FullTempo: a server that has too much to do slows it down for all.
 func (c *Client) Tempo() uint16 {
 	if c.looks.tempo == 0 {
-		return wire.FullTempo
+		return protocol.FullTempo
 	}
 	return c.looks.tempo
 }
 
 // take takes an event about looking on or the server's time; false if it is none.
 func (l *looking) take(now time.Duration, raw []byte) bool {
-	if w, err := wire.ParseWatch(raw, wire.TagTarget); err == nil {
+	if w, err := protocol.ParseWatch(raw, protocol.TagTarget); err == nil {
 		l.on, l.target = true, netid.ID(w.Player)
 		return true
 	}
-	tempo, err := wire.ParseTempo(raw)
+	tempo, err := protocol.ParseTempo(raw)
 	if err != nil {
 		return false
 	}
@@ -72,5 +72,5 @@ func (l *looking) at(now time.Duration) time.Duration {
 	if l.tempo == 0 {
 		return now
 	}
-	return l.began + (now-l.since)*time.Duration(l.tempo)/wire.FullTempo
+	return l.began + (now-l.since)*time.Duration(l.tempo)/protocol.FullTempo
 }

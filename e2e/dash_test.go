@@ -18,7 +18,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -78,7 +78,7 @@ func play(ctx context.Context, players int, at netip.AddrPort, key netcode.Key) 
 	}
 	now := uint64(time.Now().Unix())
 	bots, err := swarm.Open(swarm.Config{Server: at, Players: players, Seed: 1, Token: func(n int) ([]byte, error) {
-		m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: uint64(1 + n), Create: now, Expire: now + 60, TimeoutSeconds: 10, Servers: []netip.AddrPort{at}}
+		m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: uint64(1 + n), Create: now, Expire: now + 60, TimeoutSeconds: 10, Servers: []netip.AddrPort{at}}
 		return m.Append(nil, &key, rand.Reader)
 	}})
 	if err != nil {

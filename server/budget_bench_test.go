@@ -9,7 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -38,11 +38,11 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	bytes, snapshots := c.count(BytesOut), c.count(Snapshots)
 	for b.Loop() {
 		c.now = rate.At(c.lobby.match.Tick() + 1)
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		if err := c.lobby.Tick(c.now, c.unix(), c.conn); err != nil {
 			b.Fatal(err)
 		}
-		spent += pace.ThreadCPU() - from
+		spent += clock.ThreadCPU() - from
 		ticks++
 		c.exchange()
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // ClockConfig is at which rates a server works, in the terms of Unity Netcode's ClientServerTickRate. Zero fields mean the defaults
@@ -64,12 +64,12 @@ type Clock struct {
 
 // NewClock returns a clock whose first tick is due a period after now. cfg must be one that Check has filled.
 func NewClock(cfg ClockConfig, now time.Duration) *Clock {
-	return &Clock{cfg: cfg, from: now, tempo: wire.FullTempo}
+	return &Clock{cfg: cfg, from: now, tempo: protocol.FullTempo}
 }
 
 // since is how long n ticks take at the tempo.
 func (c *Clock) since(n tick.Tick) time.Duration {
-	return c.cfg.Simulation.At(n) * wire.FullTempo / time.Duration(c.tempo)
+	return c.cfg.Simulation.At(n) * protocol.FullTempo / time.Duration(c.tempo)
 }
 
 // Period is how long a tick lasts.
@@ -78,10 +78,10 @@ func (c *Clock) Period() time.Duration { return c.since(1) }
 // Due is when the next tick is due.
 func (c *Clock) Due() time.Duration { return c.from + c.since(c.count+1) }
 
-// Dilate makes the match run slower, or as fast as ever, from the next tick on: so many seconds in wire.FullTempo.
+// Dilate makes the match run slower, or as fast as ever, from the next tick on: so many seconds in protocol.FullTempo.
 func (c *Clock) Dilate(tempo uint16) {
 	if tempo != c.tempo {
-		c.from, c.count, c.tempo = c.from+c.since(c.count), 0, max(tempo, wire.MinTempo)
+		c.from, c.count, c.tempo = c.from+c.since(c.count), 0, max(tempo, protocol.MinTempo)
 	}
 }
 

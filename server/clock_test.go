@@ -9,7 +9,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // What cannot be is refused by a line that says what was expected; what is left out has the defaults that are documented.
@@ -147,7 +148,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if took := c.Due() - at; took < 4999*time.Millisecond || took > 5001*time.Millisecond {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
-		c.Dilate(wire.FullTempo)
+		c.Dilate(protocol.FullTempo)
 		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
@@ -183,7 +184,7 @@ func TestRow66Batches(t *testing.T) {
 	}
 	b.agrees(100)
 	aimed := uint64(0)
-	for slot := range b.lobby.guests {
+	for slot := range b.lobby.conns {
 		aimed += uint64(b.lobby.aim.Of(slot).Shots)
 	}
 	if shots := b.count(Shots); aimed != shots || shots == 0 {
@@ -302,7 +303,7 @@ func TestRow66RungsAct(t *testing.T) {
 			if want := tick.Tick(seconds * 60); rung < ShedTime && ticks+2 < want || rung == ShedTime && (ticks < want*4/5-2 || ticks > want*4/5+2) {
 				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
 			}
-			if state, why := b.players[n].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != wire.ReasonOverload {
+			if state, why := b.players[n].State(); (state == client.Joined) != (rung < ShedSpectators) || rung >= ShedSpectators && why != packet.ReasonOverload {
 				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
 			}
 			if b.lobby.Stats.Rung[rung].Load() < uint64(60*seconds) {
@@ -332,9 +333,9 @@ func TestRow66RungsAct(t *testing.T) {
 			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(Dismissed), b.count(SpectatorsShed))
 		}
 		b.lobby.Shed(ShedNothing)
-		clock.Dilate(wire.FullTempo)
+		clock.Dilate(protocol.FullTempo)
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != wire.FullTempo {
+		if f := run(seconds); ratio(f.snapshots, at[ShedNothing].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTempo {
 			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[ShedNothing], b.players[0].Tempo())
 		}
 		b.sit(client.Config{}, spectator) // is welcome again

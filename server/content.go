@@ -7,19 +7,19 @@ import (
 
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/internal/ratelimit"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // contents is what clients may lack of what a Welcome names, packed once and sent to all who ask. In a tick each of them gets one
 // fragment at most, and all together no more than their bucket gives: who comes in costs no spike, however many come.
 type contents struct {
 	packed  bool
-	parcels [3][]byte // by wire.Content; nil if it is too large to be sent
+	parcels [3][]byte // by protocol.Content; nil if it is too large to be sent
 	bucket  ratelimit.Bucket
-	waiting int // guests who have asked and are not ready
+	waiting int // connections who have asked and are not ready
 	next    int // in live: whose turn it is
 }
 
@@ -34,50 +34,50 @@ func (l *Lobby) Prepare() {
 		return
 	}
 	c.packed = true
-	c.parcels[wire.ContentArena] = arenaParcel(l.cfg.Arena)
-	if c.parcels[wire.ContentModel] == nil {
-		c.parcels[wire.ContentModel] = modelParcel(l.cfg.Models)
+	c.parcels[protocol.ContentArena] = arenaParcel(l.cfg.Arena)
+	if c.parcels[protocol.ContentModel] == nil {
+		c.parcels[protocol.ContentModel] = modelParcel(l.cfg.Models)
 	}
 }
 
 // modelParcel packs models. Those that most lobbies have are packed once for all lobbies of a process: nobody writes into a parcel.
-func modelParcel(m ghost.Models) []byte {
-	if m == ghost.Trained() {
+func modelParcel(m netstate.Models) []byte {
+	if m == netstate.Trained() {
 		return trainedParcel()
 	}
-	return parcel(wire.ContentModel, m.Append(nil))
+	return parcel(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedParcel = sync.OnceValue(func() []byte { return parcel(wire.ContentModel, ghost.Trained().Append(nil)) })
+var trainedParcel = sync.OnceValue(func() []byte { return parcel(protocol.ContentModel, netstate.Trained().Append(nil)) })
 
 // arenaParcel packs an arena.
 func arenaParcel(a *arena.Arena) []byte {
 	var file bytes.Buffer
 	_ = a.Save(&file) // a buffer takes all
-	return parcel(wire.ContentArena, file.Bytes())
+	return parcel(protocol.ContentArena, file.Bytes())
 }
 
 // parcel packs a content, nil if it is too large to be sent.
-func parcel(what wire.Content, raw []byte) []byte {
-	if len(raw) > wire.MaxContent {
+func parcel(what protocol.Content, raw []byte) []byte {
+	if len(raw) > protocol.MaxContent {
 		return nil
 	}
 	method, packed := dict.Pack(raw)
-	if wire.ParcelHead+len(packed) > session.MaxBlobSize {
+	if protocol.ParcelHead+len(packed) > packet.MaxBlobSize {
 		return nil
 	}
-	p := wire.Parcel{Content: what, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
+	p := protocol.Parcel{Content: what, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
 	return p.Append(nil)
 }
 
-// fetch takes a guest's request for content: each once in a session. What cannot be sent ends the session as if the guest had
+// fetch takes a connection's request for content: each once in a session. What cannot be sent ends the session as if the connection had
 // not asked.
-func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
-	if what == wire.ContentKillcam {
-		l.camera(now, g)
+func (l *Lobby) fetch(now time.Duration, c *conn, what protocol.Content) {
+	if what == protocol.ContentKillcam {
+		l.camera(now, c)
 		return
 	}
-	if g.ready || g.unlike != 0 || g.fetched>>what&1 != 0 {
+	if c.session.ready || c.session.mismatch != 0 || c.transfer.requested>>what&1 != 0 {
 		l.Stats.Count[FetchRefused].Inc()
 		return
 	}
@@ -85,19 +85,19 @@ func (l *Lobby) fetch(now time.Duration, g *guest, what wire.Content) {
 	parcel := l.contents.parcels[what]
 	switch {
 	case parcel != nil:
-		if g.fetched == 0 {
+		if c.transfer.requested == 0 {
 			l.contents.waiting++
 		}
-		g.fetched |= 1 << what
-		if g.peer.SendBlob(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
-			l.dismiss(now, g, wire.ReasonArena)
+		c.transfer.requested |= 1 << what
+		if c.session.peer.SendBlob(parcel) != nil { // there is room for four, and none is too long: it did not take those of three maps before
+			l.dismiss(now, c, packet.ReasonArena)
 			return
 		}
 		l.Stats.Count[Fetches].Inc()
-	case what == wire.ContentModel:
-		l.explain(now, g, wire.ReasonModel)
+	case what == protocol.ContentModel:
+		l.explain(now, c, packet.ReasonModel)
 	default:
-		l.dismiss(now, g, wire.ReasonArena)
+		l.dismiss(now, c, packet.ReasonArena)
 	}
 }
 
@@ -116,40 +116,40 @@ func (l *Lobby) supply(now time.Duration) {
 		if c.next++; c.next >= len(l.live) {
 			c.next = 0
 		}
-		n := l.supplyTo(now, &l.guests[l.live[c.next]])
+		n := l.supplyTo(now, &l.conns[l.live[c.next]])
 		c.bucket.Take(now, n)
 		room -= n
 	}
 }
 
-// supplyTo sends a guest the next fragment that is due, with the events that are, and returns the bytes of the datagram.
-func (l *Lobby) supplyTo(now time.Duration, g *guest) int {
-	if g.ready || g.fetched == 0 || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+// supplyTo sends a connection the next fragment that is due, with the events that are, and returns the bytes of the datagram.
+func (l *Lobby) supplyTo(now time.Duration, c *conn) int {
+	if c.session.ready || c.transfer.requested == 0 || !c.session.peer.BlobDue(now) || !c.session.peer.Ready(now) || !c.repl.pacing.bucket.Ready(now) {
 		return 0
 	}
-	pack, _ := g.peer.Append(now, l.drafts.next())
-	pack = g.peer.AppendEvents(pack, wire.MaxSections-session.FragmentRoom)
-	pack = g.peer.AppendBlob(pack, session.FragmentRoom)
-	l.dispatch(now, g, pack) // the fragment is due again if this fails
+	pack, _ := c.session.peer.Append(now, l.drafts.next())
+	pack = c.session.peer.AppendEvents(pack, packet.MaxSections-packet.FragmentRoom)
+	pack = c.session.peer.AppendBlob(pack, packet.FragmentRoom)
+	l.dispatch(now, c, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
 	l.Stats.Count[ContentBytes].Add(uint64(n))
 	return n
 }
 
-// overdue reports whether a guest who is not ready has had its time. What it has asked for it must have first, unless it takes
+// overdue reports whether a connection who is not ready has had its time. What it has asked for it must have first, unless it takes
 // nothing of it for long.
-func (g *guest) overdue(now time.Duration) bool {
-	b := g.peer.Blobs()
-	if b.Pending > 0 && b.GivenUp == 0 && now-g.loads < fetchWithin {
-		g.supplied = now
+func (c *conn) overdue(now time.Duration) bool {
+	b := c.session.peer.Blobs()
+	if b.Pending > 0 && b.GivenUp == 0 && now-c.session.loadingSince < fetchWithin {
+		c.transfer.suppliedAt = now
 	}
-	return now-max(g.loads, g.supplied) >= readyWithin || b.GivenUp > 0
+	return now-max(c.session.loadingSince, c.transfer.suppliedAt) >= readyWithin || b.GivenUp > 0
 }
 
-// served notes that a guest waits for content no longer: it gets ready, or its session is over.
-func (l *Lobby) served(g *guest) {
-	if g.fetched != 0 {
+// served notes that a connection waits for content no longer: it gets ready, or its session is over.
+func (l *Lobby) served(c *conn) {
+	if c.transfer.requested != 0 {
 		l.contents.waiting--
-		g.fetched = 0
+		c.transfer.requested = 0
 	}
 }

@@ -7,20 +7,20 @@ import (
 
 	"github.com/tickrate/tickrate/compress/dict"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // fetcher is a caller that takes blobs and has asked for content.
-func (l *lab) fetcher(what ...wire.Content) *caller {
+func (l *lab) fetcher(what ...protocol.Content) *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.enter(nil)
-	c.peer.TakeBlobs(session.MaxBlobSize)
+	c.peer.TakeBlobs(packet.MaxBlobSize)
 	for _, w := range what {
-		f := wire.Fetch{Content: w}
+		f := protocol.Fetch{Content: w}
 		c.queue(f.Append(nil))
 	}
 	c.say()
@@ -40,9 +40,9 @@ func (c *caller) turn() []byte {
 }
 
 // opened is the file in a parcel.
-func opened(t testing.TB, blob []byte, want wire.Content) []byte {
+func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	t.Helper()
-	p, err := wire.ParseParcel(blob)
+	p, err := protocol.ParseParcel(blob)
 	if err != nil || p.Content != want {
 		t.Fatalf("%v: %v, %v", want, p.Content, err)
 	}
@@ -58,11 +58,11 @@ func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
 	l.lobby.Prepare()
 	packed := l.lobby.contents.parcels
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range 8 {
-		all = append(all, l.fetcher(wire.ContentModel, wire.ContentArena))
+		all = append(all, l.fetcher(protocol.ContentModel, protocol.ContentArena))
 	}
 	got := make([][][]byte, len(all))
 	for range 60 {
@@ -78,11 +78,11 @@ func TestContentIsSent(t *testing.T) {
 		if len(blobs) != 2 {
 			t.Fatalf("%d: %d blobs", i, len(blobs))
 		}
-		m, err := ghost.ParseModels(opened(t, blobs[0], wire.ContentModel))
+		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
-		a, err := arena.Load(bytes.NewReader(opened(t, blobs[1], wire.ContentArena)))
+		a, err := arena.Load(bytes.NewReader(opened(t, blobs[1], protocol.ContentArena)))
 		if err != nil || a.Hash() != all[i].welcome.ArenaHash {
 			t.Errorf("%d: arena: %v", i, err)
 		}
@@ -107,11 +107,11 @@ func TestContentIsSent(t *testing.T) {
 }
 
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a guest like any other.
+// are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Gate: manyPackages()})
-	model, ground := wire.Fetch{Content: wire.ContentModel}, wire.Fetch{Content: wire.ContentArena}
-	c := l.fetcher(wire.ContentModel)
+	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
+	c := l.fetcher(protocol.ContentModel)
 	blobs := 0
 	for i := range 300 {
 		for range 8 {
@@ -120,11 +120,11 @@ func TestHostileFetches(t *testing.T) {
 			case 1:
 				e = ground.Append(nil)
 			case 2:
-				e = []byte{wire.TagFetch, byte(i)}
+				e = []byte{protocol.TagFetch, byte(i)}
 			case 3:
 				e = append(e, 0)
 			}
-			if c.peer.Queued() < session.MaxEvents-4 { // nobody acks what says nothing
+			if c.peer.Queued() < packet.MaxEvents-4 { // nobody acks what says nothing
 				c.queue(e)
 			}
 		}
@@ -135,7 +135,7 @@ func TestHostileFetches(t *testing.T) {
 	}
 	most := uint64(0)
 	for _, p := range l.lobby.contents.parcels {
-		most += uint64(len(p)+session.FragmentRoom-1) / session.FragmentRoom * (wire.MaxPackage + sealBytes)
+		most += uint64(len(p)+packet.FragmentRoom-1) / packet.FragmentRoom * (packet.MaxPackage + sealBytes)
 	}
 	if sent := l.count(ContentBytes); blobs != 2 || l.count(Fetches) != 2 || sent > most || l.count(FetchRefused) < 40 {
 		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(Fetches), l.count(FetchRefused), sent, most)
@@ -170,7 +170,7 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 		{"leaves", func(_ *lab, c *caller) bool { c.leave(); return false }, time.Second, false},
 	} {
 		l := newLab(t, Config{})
-		who := l.fetcher(wire.ContentArena)
+		who := l.fetcher(protocol.ContentArena)
 		l.tick()
 		if l.lobby.contents.waiting != 1 {
 			t.Fatalf("%s: %d wait", c.name, l.lobby.contents.waiting)
@@ -191,15 +191,15 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 // A session that is taken over while it fetches begins anew, fetches again, and is counted once.
 func TestTakeoverWhileFetching(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.fetcher(wire.ContentArena)
+	c := l.fetcher(protocol.ContentArena)
 	l.tick()
 	l.ticks(90) // silent
 	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
 	if l.count(Takeovers) != 1 || l.lobby.contents.waiting != 0 {
 		t.Fatalf("%d takeovers, %d wait", l.count(Takeovers), l.lobby.contents.waiting)
 	}
-	c.peer.TakeBlobs(session.MaxBlobSize)
-	f := wire.Fetch{Content: wire.ContentArena}
+	c.peer.TakeBlobs(packet.MaxBlobSize)
+	f := protocol.Fetch{Content: protocol.ContentArena}
 	c.queue(f.Append(nil))
 	c.say()
 	blobs := 0
@@ -221,25 +221,25 @@ func TestContentCostsNoSpike(t *testing.T) {
 	a := arena.Generate(500, 12)
 	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
 	l.lobby.Prepare()
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range clients {
 		all = append(all, l.fetcher())
 	}
 	for _, c := range all {
-		f := wire.Fetch{Content: wire.ContentArena}
+		f := protocol.Fetch{Content: protocol.ContentArena}
 		c.queue(f.Append(nil))
 		c.say()
 	}
-	size := len(l.lobby.contents.parcels[wire.ContentArena])
+	size := len(l.lobby.contents.parcels[protocol.ContentArena])
 	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
 	begin, bytes0, missed := l.now, l.count(ContentBytes), 0
 	var first, last time.Duration
 	for done := 0; done < clients; {
 		before := l.count(ContentBytes)
 		l.tick()
-		if n := l.count(ContentBytes) - before; n > share+wire.MaxPackage+sealBytes {
+		if n := l.count(ContentBytes) - before; n > share+packet.MaxPackage+sealBytes {
 			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
 		}
 		if control.play(); len(control.peer.Lost()) > 0 {
@@ -267,10 +267,10 @@ func TestContentCostsNoSpike(t *testing.T) {
 
 // What is too large is not sent: the client is refused as if it had not asked.
 func TestContentTooLarge(t *testing.T) {
-	if parcel(wire.ContentArena, make([]byte, wire.MaxContent+1)) != nil || parcel(wire.ContentArena, make([]byte, wire.MaxContent)) == nil {
+	if parcel(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil || parcel(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
 		t.Error("the limit does not hold")
 	}
-	for what, want := range map[wire.Content]wire.Reason{wire.ContentModel: wire.ReasonModel, wire.ContentArena: wire.ReasonArena} {
+	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel, protocol.ContentArena: packet.ReasonArena} {
 		l := newLab(t, Config{})
 		l.lobby.Prepare()
 		l.lobby.contents.parcels[what] = nil
@@ -293,12 +293,12 @@ func TestContentSizes(t *testing.T) {
 	alone(t)
 	for _, name := range []string{"arena-16", "arena-64", "arena-256", "arena-1024", "gen:4096:1"} {
 		file := mapFile(t, name)
-		p := parcel(wire.ContentArena, file)
+		p := parcel(protocol.ContentArena, file)
 		if p == nil || len(p)*3 > len(file) {
 			t.Errorf("%s: %d bytes of %d", name, len(p), len(file))
 		}
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
-	model := ghost.Trained().Append(nil)
-	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(parcel(wire.ContentModel, model)))
+	model := netstate.Trained().Append(nil)
+	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(parcel(protocol.ContentModel, model)))
 }

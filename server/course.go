@@ -7,12 +7,12 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/mode"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // Course is what is to be played: a map and a mode, as people name them. "" is what is played now.
@@ -21,11 +21,11 @@ type Course struct{ Map, Mode string }
 // Ground is what a Course needs, found and read. What it points to must not change while it is played.
 type Ground struct {
 	Arena  *arena.Arena
-	Name   string       // what clients are told to load
-	Game   *sim.Game    // with what stands on the map; nil for that of sim.Rules
-	Walls  *sight.Table // as of Config
-	parcel []byte       // the arena as it is sent, nil until somebody asks
-	made   *world       // nil until Make
+	Name   string     // what clients are told to load
+	Game   *sim.Game  // with what stands on the map; nil for that of sim.Rules
+	Walls  *pvs.Table // as of Config
+	parcel []byte     // the arena as it is sent, nil until somebody asks
+	made   *world     // nil until Make
 }
 
 // Load begins to find what a course needs, and returns a function that is asked between ticks what has become of it: nil and nil for
@@ -60,8 +60,8 @@ func (l *Lobby) Travel(c Course) error {
 		return errNoLoad
 	case v.poll != nil:
 		return fmt.Errorf("on the way to %s on %s already: wait for that", v.to.Mode, v.to.Map)
-	case !wire.ValidText([]byte(c.Map), maxCourse) || !wire.ValidText([]byte(c.Mode), wire.MaxModeName):
-		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", c.Map, c.Mode, maxCourse, wire.MaxModeName)
+	case !protocol.ValidText([]byte(c.Map), maxCourse) || !protocol.ValidText([]byte(c.Mode), protocol.MaxModeName):
+		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", c.Map, c.Mode, maxCourse, protocol.MaxModeName)
 	}
 	poll, err := l.cfg.Load(c)
 	if err != nil {
@@ -144,25 +144,25 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 	}
 	next.cfg.Kbps = l.cfg.Kbps
 	for _, slot := range l.live {
-		l.tally(&l.guests[slot])
-		l.served(&l.guests[slot])
+		l.tally(&l.conns[slot])
+		l.served(&l.conns[slot])
 	}
 	old := l.match
 	next.match.Follow(old)
 	l.move(next)
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
-	l.contents.parcels[wire.ContentArena] = g.parcel
+	l.contents.parcels[protocol.ContentArena] = g.parcel
 	l.voyage.began = old.Tick()
 	l.social.room.Round(now)
 	for _, slot := range l.away {
 		l.carry(now, int(slot))
 	}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		l.carry(now, int(slot))
-		g.world = wire.NextWorld(g.world)
-		w := l.welcome(g)
-		l.hears(now, g, w.Append(wire.AppendElsewhere(l.event[:0], g.world)))
+		c.session.mapEpoch = protocol.NextWorld(c.session.mapEpoch)
+		w := l.welcome(c)
+		l.hears(now, c, w.Append(protocol.AppendElsewhere(l.event[:0], c.session.mapEpoch)))
 	}
 	l.resettle()
 	l.Stats.Count[Changes].Inc()
@@ -181,7 +181,7 @@ type world struct {
 // newWorld makes a world in which nobody is, of a configuration that is filled. It takes milliseconds, and memory for all.
 func newWorld(c Config) *world {
 	w := &world{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	w.frames = snapshot.NewRing(ghost.Public, c.Players, snapshot.Window*c.Interval+1, 1)
+	w.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.Interval+1, 1)
 	if c.Relevance != RelevanceOff {
 		w.crowd = newCrowd(&w.cfg)
 	}
@@ -221,46 +221,38 @@ func (l *Lobby) move(w *world) {
 	l.round, l.leaving = round{}, 0
 }
 
-// carry brings the guest of a slot over into a new match, in the memory that it had in the old one, but for its views, which are made for a map.
+// carry brings the connection of a slot over into a new match, in the memory that it had in the old one, but for its views, which are made for a map.
 func (l *Lobby) carry(now time.Duration, slot int) {
-	g := &l.guests[slot]
-	g.id = l.match.JoinAt(slot, g.watches)
-	if g.id == 0 {
+	c := &l.conns[slot]
+	id := l.match.JoinAt(slot, c.roster.spectates)
+	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}
-	l.uncamera(g) // it asks again with its Ready
-	g.tracker.Reset()
-	g.shown.Reset()
-	g.owner.Reset()
-	g.things.reset()
-	g.thin.reset()
-	clear(g.fights)
-	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
-		from: l.voyage.began, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
-		fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
+	l.uncamera(c) // it asks again with its Ready
+	c.changeMap(now, id, l.voyage.began, &l.cfg)
 }
 
-// hears queues an event that a guest must not miss. One who cannot take it has not acknowledged dozens of others.
-func (l *Lobby) hears(now time.Duration, g *guest, event []byte) {
-	if g.peer.Queue(event) != nil {
-		g.loads = now - readyWithin // the next tick sends it away
+// hears queues an event that a connection must not miss. One who cannot take it has not acknowledged dozens of others.
+func (l *Lobby) hears(now time.Duration, c *conn, event []byte) {
+	if c.session.peer.Queue(event) != nil {
+		c.session.loadingSince = now - readyWithin // the next tick sends it away
 	}
 }
 
-// resettle gives the rows of names the ids of a new match; who is gone has none. Nobody is told: each guest is told all with its Ready.
+// resettle gives the rows of names the ids of a new match; who is gone has none. Nobody is told: each connection is told all with its Ready.
 func (l *Lobby) resettle() {
 	s := &l.social
 	for slot := range s.rows {
 		row, muted := &s.rows[slot], s.table[slot].Muted
 		s.rise(slot)
-		if row.Name == "" || l.guests[slot].id == 0 || l.match.Inbox(l.guests[slot].id) == nil {
+		if row.Name == "" || l.conns[slot].id == 0 || l.match.Inbox(l.conns[slot].id) == nil {
 			if row.Name != "" {
 				s.strike(slot)
 			}
-			*row = wire.RosterRow{}
+			*row = protocol.RosterRow{}
 			continue
 		}
-		row.NetID = uint32(l.guests[slot].id)
+		row.NetID = uint32(l.conns[slot].id)
 		s.table[slot].Muted = muted
 	}
 }

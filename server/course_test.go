@@ -10,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -180,10 +181,10 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	was := make([]kept, n)
 	noted := 0
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		g.hits(69)
-		was[i] = kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}
-		if slices.Max(g.thin.last) != 0 && slices.Max(g.thin.seen) != 0 && g.thin.room != 0 && slices.Max(g.fights) != 0 {
+		c := &b.lobby.conns[p.ID().Index()]
+		c.hits(69)
+		was[i] = kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}
+		if slices.Max(c.repl.thin.last) != 0 && slices.Max(c.repl.thin.seen) != 0 && c.repl.thin.room != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
@@ -194,16 +195,16 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		g := &b.lobby.guests[i]
-		if len(g.fights) != 4 || len(g.thin.last) != 128 || slices.Max(g.fights) != 0 || slices.Max(g.thin.last) != 0 || slices.Max(g.thin.seen) != 0 || g.thin.room != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, g.fights, g.thin)
+		c := &b.lobby.conns[i]
+		if len(c.repl.view.combat) != 4 || len(c.repl.thin.last) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.thin.last) != 0 || slices.Max(c.repl.thin.seen) != 0 || c.repl.thin.room != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.thin)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		if now := (kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}); now != was[i] || !g.ready || g.thin.room == 0 {
-			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, g.ready, now, was[i])
+		c := &b.lobby.conns[p.ID().Index()]
+		if now := (kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}); now != was[i] || !c.session.ready || c.repl.thin.room == 0 {
+			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
 		}
 	}
 }
@@ -245,7 +246,7 @@ func TestRow14BadMap(t *testing.T) {
 		t.Errorf("status says %s", text)
 	}
 	for i, g := range []Ground{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
-		{Arena: ground(), Name: strings.Repeat("x", wire.MaxArenaName+1)}} {
+		{Arena: ground(), Name: strings.Repeat("x", protocol.MaxArenaName+1)}} {
 		if err := b.lobby.Change(b.now, g); err == nil {
 			t.Errorf("ground %d was taken", i)
 		}
@@ -264,7 +265,7 @@ func TestRow14BadMap(t *testing.T) {
 // they come; and who never gets ready is sent away with a reason.
 func TestRow14OldPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c, late := l.guest(), l.guest()
+	c, late := l.joined(), l.joined()
 	c.plays(60)
 	for range 3 {
 		late.hear()
@@ -281,8 +282,8 @@ func TestRow14OldPackages(t *testing.T) {
 	if err := l.lobby.Change(l.now, Ground{Arena: next, Name: "arena-64"}); err != nil {
 		t.Fatal(err)
 	}
-	g := c.guest()
-	if g.id == c.id() || g.ready || g.acked != 0 || g.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
+	g := c.state()
+	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)
@@ -290,10 +291,10 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(nil)) // of world 0, whose turn is over
 	c.say(c.commands(1)...)
 	l.ticks(3)
-	if g.ready || g.acked != 0 || g.holds != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.ready, g.acked, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
 	}
-	heard := func() (w wire.Welcome) {
+	heard := func() (w protocol.Welcome) {
 		for range 10 {
 			if n := len(c.hear()); n != 0 {
 				t.Fatalf("%d snapshots before the Ready", n)
@@ -301,11 +302,11 @@ func TestRow14OldPackages(t *testing.T) {
 			c.say()
 			l.tick()
 		}
-		world, event, err := wire.ParseElsewhere(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseElsewhere(c.events[len(c.events)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
-		w, err = wire.ParseWelcome(event)
+		w, err = protocol.ParseWelcome(event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,12 +316,12 @@ func TestRow14OldPackages(t *testing.T) {
 	if w.Tick != uint32(from) || w.NetID != uint32(g.id) || w.ArenaName != "arena-64" || w.ArenaHash != next.Hash() {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
-	before := c.seal(c.pack(c.commands(1)...))          // made before the Ready, comes behind it
-	c.queue(ready.Append(wire.AppendElsewhere(nil, 2))) // of a world that never was
-	c.queue(ready.Append(wire.AppendElsewhere(nil, 1)))
+	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
+	c.queue(ready.Append(protocol.AppendElsewhere(nil, 2))) // of a world that never was
+	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
 	c.say()
 	l.tick()
-	if !g.ready {
+	if !g.session.ready {
 		t.Fatal("its Ready did not count")
 	}
 	c.send(before)
@@ -343,7 +344,7 @@ func TestRow14OldPackages(t *testing.T) {
 		c.play()
 		l.tick()
 	}
-	if why, closed := late.peer.Closed(); !closed || why != wire.ReasonTimeout || l.count(Dismissed) != 1 || l.lobby.Phase() != PhaseActive {
+	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout || l.count(Dismissed) != 1 || l.lobby.Phase() != PhaseActive {
 		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed, l.count(Dismissed), l.lobby.Phase())
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // trick is how a duellist lies about time. All have the same hands, and look at the same picture.
@@ -95,7 +95,7 @@ func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 	l = newLab(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
 	var all []*duellist
 	for i := range duelPairs {
-		d := &duellist{caller: l.guest(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d := &duellist{caller: l.joined(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
 		d.victim = l.lobby.match.Join()
 		all = append(all, d)
 	}
@@ -141,7 +141,7 @@ func (d *duellist) step(n tick.Tick) {
 			continue
 		}
 		if s := d.take(pack); s != nil {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				d.told = append(d.told, h.Tick)
 			}
 		}
@@ -181,7 +181,7 @@ func (d *duellist) forge(pack []byte) []byte {
 	if d.trick < fakeRTT {
 		return pack
 	}
-	h, rest, err := wire.ParseHeader(pack)
+	h, rest, err := packet.ParseHeader(pack)
 	if err != nil {
 		d.lab.t.Fatal(err)
 	}

@@ -1,20 +1,23 @@
 package server
 
-import "github.com/tickrate/tickrate/netio/wire"
+import (
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+)
 
-// elsewhere takes an event about a world of which the guest was told, and returns what it says; nil if it is about one that is over,
-// or of a world that has no number while the guest is in one.
-func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
+// elsewhere takes an event about a world of which the connection was told, and returns what it says; nil if it is about one that is over,
+// or of a world that has no number while the connection is in one.
+func (l *Lobby) elsewhere(c *conn, event []byte) []byte {
 	world := uint8(0)
-	if event[0] == wire.TagElsewhere {
+	if event[0] == protocol.TagElsewhere {
 		var err error
-		if world, event, err = wire.ParseElsewhere(event); err != nil {
+		if world, event, err = protocol.ParseElsewhere(event); err != nil {
 			return nil
 		}
-	} else if event[0] != wire.TagReady && event[0] != wire.TagFetch {
+	} else if event[0] != protocol.TagReady && event[0] != protocol.TagFetch {
 		return event
 	}
-	if world != g.world {
+	if world != c.session.mapEpoch {
 		l.Stats.Count[Elsewhere].Inc()
 		return nil
 	}
@@ -23,25 +26,25 @@ func (l *Lobby) elsewhere(g *guest, event []byte) []byte {
 
 // here reports whether a package was sent after its client had heard of the world that its player is in: it acknowledges a package
 // that was sent after the client's Ready.
-func (g *guest) here(data []byte) bool {
-	if g.world == 0 || g.settled {
+func (c *conn) here(data []byte) bool {
+	if c.session.mapEpoch == 0 || c.session.epochSettled {
 		return true
 	}
-	h, _, err := wire.ParseHeader(data)
-	if err != nil || !g.ready || g.first == 0 {
+	h, _, err := packet.ParseHeader(data)
+	if err != nil || !c.session.ready || c.session.firstSnapshot == 0 {
 		return false
 	}
-	ahead := int16(h.Ack - uint16(g.first))
-	g.settled = ahead > maxAhead // no older package is taken any more
+	ahead := int16(h.Ack - uint16(c.session.firstSnapshot))
+	c.session.epochSettled = ahead > maxAhead // no older package is taken any more
 	return ahead >= 0
 }
 
 // maxAhead is a number of packages that no package can be behind others, and still be taken.
 const maxAhead = 1024
 
-// opens notes the first package of a snapshot of the guest's world.
-func (g *guest) opens(seq uint16) {
-	if g.first == 0 {
-		g.first = 1<<16 | uint32(seq)
+// opens notes the first package of a snapshot of the connection's world.
+func (c *conn) opens(seq uint16) {
+	if c.session.firstSnapshot == 0 {
+		c.session.firstSnapshot = 1<<16 | uint32(seq)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // A panic in one lobby ends that lobby: its players hear why, its log says where, and another lobby of the same process
@@ -36,7 +36,7 @@ func TestThreat32Panic(t *testing.T) {
 	defer b.Close()
 
 	now.Store(true)
-	a.until("word of the fault", func() bool { why, over := a.peer.Closed(); return over && why == wire.ReasonFault })
+	a.until("word of the fault", func() bool { why, over := a.peer.Closed(); return over && why == packet.ReasonFault })
 	select {
 	case err := <-done:
 		if !errors.Is(err, errFault) {

@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Grace is how long a player stays in the match after its session timed out: whoever comes back with a fresh token of the
@@ -25,33 +25,33 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 	case netcode.EventConnected:
 		l.arrivals = append(l.arrivals, int32(e.Client))
 	case netcode.EventTakeover: // the silent session is gone, its player goes on
-		if g := l.guestOf(e.Client); g != nil {
-			l.served(g)
-			l.begin(now, g, e.Client)
+		if c := l.connOf(e.Client); c != nil {
+			l.served(c)
+			l.begin(now, c, e.Client)
 			l.Stats.Count[Returned].Inc()
 			l.Stats.Count[Takeovers].Inc()
 		}
 	case netcode.EventMoved:
-		if g := l.guestOf(e.Client); g != nil {
+		if c := l.connOf(e.Client); c != nil {
 			s, _ := l.gate.Session(e.Client)
-			g.addr = s.Address
+			c.session.addr = s.Address
 			l.Stats.Count[Moved].Inc()
 		}
 	case netcode.EventTimeout:
-		if g := l.guestOf(e.Client); g != nil {
-			l.part(g)
-			g.away = now
-			l.away = append(l.away, int32(g.id.Index()))
+		if c := l.connOf(e.Client); c != nil {
+			l.part(c)
+			c.session.lostAt = now
+			l.away = append(l.away, int32(c.id.Index()))
 			l.Stats.Count[TimedOut].Inc()
 		}
 	case netcode.EventKick:
 		l.Stats.Count[Kicked].Inc()
-		if g := l.guestOf(e.Client); g != nil { // else the gate's next Update ends it
-			l.dismiss(now, g, wire.ReasonKicked)
+		if c := l.connOf(e.Client); c != nil { // else the gate's next Update ends it
+			l.dismiss(now, c, packet.ReasonKicked)
 		}
 	case netcode.EventDisconnect, netcode.EventExhausted:
-		if g := l.guestOf(e.Client); g != nil {
-			l.remove(g)
+		if c := l.connOf(e.Client); c != nil {
+			l.remove(c)
 			l.Stats.Count[Left].Inc()
 		}
 	}
@@ -60,10 +60,10 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 	}
 }
 
-// guestOf is the guest of a gate's client, nil while it has none.
-func (l *Lobby) guestOf(client int) *guest {
-	if slot := l.seats[client]; slot >= 0 {
-		return &l.guests[slot]
+// connOf is the connection of a gate's client, nil while it has none.
+func (l *Lobby) connOf(client int) *conn {
+	if slot := l.slotOf[client]; slot >= 0 {
+		return &l.conns[slot]
 	}
 	return nil
 }
@@ -84,23 +84,23 @@ func (l *Lobby) admit(now time.Duration) {
 	for len(l.arrivals) > 0 {
 		client := int(l.arrivals[0])
 		s, ok := l.gate.Session(client)
-		watches := ok && wire.Spectates(s.UserData[:])
+		watches := ok && protocol.Spectates(s.UserData[:])
 		if !ok { // gone before it got a player
 			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 			continue
 		}
-		g := l.returning(s.ClientID, watches)
-		if why := l.noPlace(g, watches); why != 0 {
+		c := l.returning(s.ClientID, watches)
+		if why := l.noPlace(c, watches); why != 0 {
 			l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 			l.turnAway(now, client, why)
 			continue
 		}
-		if g != nil {
-			g.inputs = l.match.Inbox(g.id).Count // what went on without it is no loss
+		if c != nil {
+			c.rewind.inboxCount = l.match.Inbox(c.id).Count // what went on without it is no loss
 			l.Stats.Count[Returned].Inc()
 		} else if id := l.join(watches); id != 0 {
-			g = &l.guests[id.Index()]
-			*g = guest{id: id, watches: watches, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
+			c = &l.conns[id.Index()]
+			c.assign(id, s.ClientID, watches)
 		} else {
 			if l.leaving == 0 && len(l.away) > 0 { // the players of the absent keep nobody out
 				l.forsake(0)
@@ -108,8 +108,8 @@ func (l *Lobby) admit(now time.Duration) {
 			return
 		}
 		l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
-		l.begin(now, g, client)
-		l.seat(int32(g.id.Index()))
+		l.begin(now, c, client)
+		l.seat(int32(c.id.Index()))
 		l.Stats.Count[Joined].Inc()
 	}
 }
@@ -127,45 +127,45 @@ func (l *Lobby) join(watches bool) netid.ID {
 
 // noPlace says why somebody cannot wait for a place either, who is not g, back from absence: 0 if there is one, or one will be free
 // with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
-func (l *Lobby) noPlace(g *guest, watches bool) wire.Reason {
+func (l *Lobby) noPlace(c *conn, watches bool) packet.Reason {
 	switch {
 	case watches && l.shed >= ShedSpectators:
-		return wire.ReasonOverload
-	case g != nil || l.room(watches):
+		return packet.ReasonOverload
+	case c != nil || l.room(watches):
 		return 0
 	case watches || l.cfg.Spectators > 0 && l.leaving == 0 && len(l.away) == 0:
-		return wire.ReasonFull
+		return packet.ReasonFull
 	}
 	return 0
 }
 
-// returning takes the guest with this client id from the absent.
-func (l *Lobby) returning(user uint64, watches bool) *guest {
+// returning takes the connection with this client id from the absent.
+func (l *Lobby) returning(user uint64, watches bool) *conn {
 	for i, slot := range l.away {
-		if g := &l.guests[slot]; g.user == user && g.watches == watches {
+		if c := &l.conns[slot]; c.roster.user == user && c.roster.spectates == watches {
 			l.away = append(l.away[:i], l.away[i+1:]...)
-			return g
+			return c
 		}
 	}
 	return nil
 }
 
-// begin starts a session for a guest's player and tells it who it is.
-func (l *Lobby) begin(now time.Duration, g *guest, client int) {
+// begin starts a session for a connection's player and tells it who it is.
+func (l *Lobby) begin(now time.Duration, c *conn, client int) {
 	s, _ := l.gate.Session(client)
-	g.open(now, l)
-	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
-	l.seats[client] = int32(g.id.Index())
-	l.social.rise(g.id.Index())
-	w := l.welcome(g)
-	_ = g.peer.Queue(w.Append(l.event[:0])) // the queue is empty
+	c.open(now, l)
+	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
+	l.slotOf[client] = int32(c.id.Index())
+	l.social.rise(c.id.Index())
+	w := l.welcome(c)
+	_ = c.session.peer.Queue(w.Append(l.event[:0])) // the queue is empty
 }
 
-// welcome is what a guest is told of what is played.
-func (l *Lobby) welcome(g *guest) wire.Welcome {
-	w := wire.Welcome{
-		Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.cfg.Models.Hash(),
-		NetID: uint32(g.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
+// welcome is what a connection is told of what is played.
+func (l *Lobby) welcome(c *conn) protocol.Welcome {
+	w := protocol.Welcome{
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.cfg.Models.Hash(),
+		NetID: uint32(c.id), TickRate: uint8(l.cfg.Rules.Rate), SendInterval: uint8(l.cfg.Interval), Tick: uint32(l.match.Tick()),
 		MaxPlayers: uint16(l.cfg.Players), ArenaHash: l.cfg.Arena.Hash(), ArenaName: l.cfg.ArenaName,
 	}
 	if game := l.cfg.Rules.Game; game.Pack != [32]byte{} {
@@ -174,36 +174,36 @@ func (l *Lobby) welcome(g *guest) wire.Welcome {
 	return w
 }
 
-// ready takes a guest's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
+// ready takes a connection's Ready: from now on it gets snapshots. One that has other schemas or models is told ours, so that it
 // can say what differs, and sent away.
-func (l *Lobby) ready(now time.Duration, g *guest, r wire.Ready) {
+func (l *Lobby) ready(now time.Duration, c *conn, r protocol.Ready) {
 	switch {
-	case r.Version != wire.Version:
-		l.dismiss(now, g, wire.ReasonVersion)
-	case r.Schema != ghost.SchemaHash():
-		l.explain(now, g, wire.ReasonSchema)
+	case r.Version != protocol.Version:
+		l.dismiss(now, c, packet.ReasonVersion)
+	case r.Schema != netstate.SchemaHash():
+		l.explain(now, c, packet.ReasonSchema)
 	case r.Model != l.cfg.Models.Hash():
-		l.explain(now, g, wire.ReasonModel)
+		l.explain(now, c, packet.ReasonModel)
 	default:
-		l.served(g)
-		g.ready = true
-		l.enrol(g, r.Name)
-		l.situate(g)
-		g.watch.owed = g.watches
-		l.tellPaces(g)
+		l.served(c)
+		c.session.ready = true
+		l.enrol(c, r.Name)
+		l.situate(c)
+		c.roster.watch.owed = c.roster.spectates
+		l.tellPaces(c)
 	}
 }
 
-// heardWithin is how long a guest with other schemas or models may take to hear what ours are.
+// heardWithin is how long a connection with other schemas or models may take to hear what ours are.
 const heardWithin = 2 * time.Second
 
-// explain queues the text of our schemas and model. Once it is heard, or time is up, the guest is dismissed.
-func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
-	g.unlike, g.since = why, now
+// explain queues the text of our schemas and model. Once it is heard, or time is up, the connection is dismissed.
+func (l *Lobby) explain(now time.Duration, c *conn, why packet.Reason) {
+	c.session.mismatch, c.session.since = why, now
 	text := l.cfg.Models.AppendText(nil)
 	for len(text) > 0 {
-		n := min(len(text), session.MaxEventSize-1)
-		if g.peer.Queue(append([]byte{wire.TagSchemas}, text[:n]...)) != nil {
+		n := min(len(text), packet.MaxEventSize-1)
+		if c.session.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
 			return // more than an honest build has; the reason must do
 		}
 		text = text[n:]
@@ -212,79 +212,79 @@ func (l *Lobby) explain(now time.Duration, g *guest, why wire.Reason) {
 
 // expire lets go of those who were away for too long, and of those who do not get ready.
 func (l *Lobby) expire(now time.Duration) {
-	for len(l.away) > 0 && now-l.guests[l.away[0]].away >= Grace {
+	for len(l.away) > 0 && now-l.conns[l.away[0]].session.lostAt >= Grace {
 		l.forsake(0)
 	}
 	if l.shed >= ShedSpectators {
 		l.sendHome(now)
 	}
 	for i := 0; i < len(l.live); i++ {
-		switch g := &l.guests[l.live[i]]; {
-		case g.ready:
-		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= heardWithin):
-			l.dismiss(now, g, g.unlike)
+		switch c := &l.conns[l.live[i]]; {
+		case c.session.ready:
+		case c.session.mismatch != 0 && (c.session.peer.Queued() == 0 || now-c.session.since >= heardWithin):
+			l.dismiss(now, c, c.session.mismatch)
 			i--
-		case g.overdue(now):
-			l.dismiss(now, g, wire.ReasonTimeout)
+		case c.overdue(now):
+			l.dismiss(now, c, packet.ReasonTimeout)
 			i--
 		}
 	}
 }
 
-// dismiss ends a guest's session and tells it why, often enough that the loss of a few datagrams does not matter.
-func (l *Lobby) dismiss(now time.Duration, g *guest, why wire.Reason) {
-	if l.connected(g) {
-		var pack [wire.HeaderSize + 2]byte
-		for range session.CloseRepeats {
-			p, _ := g.peer.Append(now, pack[:0])
-			l.dispatch(now, g, g.peer.AppendClose(p, why)) // its sequences end before a session's do
+// dismiss ends a connection's session and tells it why, often enough that the loss of a few datagrams does not matter.
+func (l *Lobby) dismiss(now time.Duration, c *conn, why packet.Reason) {
+	if l.connected(c) {
+		var pack [packet.HeaderSize + 2]byte
+		for range packet.CloseRepeats {
+			p, _ := c.session.peer.Append(now, pack[:0])
+			l.dispatch(now, c, c.session.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
-		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
+		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
 	}
-	l.remove(g)
+	l.remove(c)
 	l.Stats.Count[Dismissed].Inc()
 }
 
-// quit takes the goodbye that came in a guest's package.
-func (l *Lobby) quit(now time.Duration, g *guest) {
-	if l.connected(g) {
-		_ = l.gate.Disconnect(now, int(g.client), &l.post) // it is connected
+// quit takes the goodbye that came in a connection's package.
+func (l *Lobby) quit(now time.Duration, c *conn) {
+	if l.connected(c) {
+		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
 	}
-	l.remove(g)
+	l.remove(c)
 	l.Stats.Count[Left].Inc()
 }
 
-// connected reports whether the gate's session of a guest is still the guest's: in the batch in hand it may have left already,
+// connected reports whether the gate's session of a connection is still the connection's: in the batch in hand it may have left already,
 // and another may have its place at the gate.
-func (l *Lobby) connected(g *guest) bool {
-	s, ok := l.gate.Session(int(g.client))
-	return ok && s.Token == g.tag
+func (l *Lobby) connected(c *conn) bool {
+	s, ok := l.gate.Session(int(c.session.client))
+	return ok && s.Token == c.session.token
 }
 
-// part separates a guest from its session. Its player stays.
-func (l *Lobby) part(g *guest) {
-	l.served(g)
-	l.uncamera(g)
-	l.seats[g.client] = -1
-	l.unseat(int32(g.id.Index()))
-	l.social.rise(g.id.Index())
+// part separates a connection from its session. Its player stays.
+func (l *Lobby) part(c *conn) {
+	l.served(c)
+	l.uncamera(c)
+	l.slotOf[c.session.client] = -1
+	l.unseat(int32(c.id.Index()))
+	l.social.rise(c.id.Index())
 }
 
-// remove separates a guest from its session and takes its player out of the match.
-func (l *Lobby) remove(g *guest) {
-	l.part(g)
-	l.leave(g)
+// remove separates a connection from its session and takes its player out of the match.
+func (l *Lobby) remove(c *conn) {
+	l.part(c)
+	l.leave(c)
 }
 
-func (l *Lobby) leave(g *guest) {
-	l.match.Leave(g.id)
-	l.unenrol(g)
+func (l *Lobby) leave(c *conn) {
+	l.match.Leave(c.id)
+	l.unenrol(c)
 	l.leaving++
 }
 
 // forsake takes the player of the i-th of the absent out of the match.
 func (l *Lobby) forsake(i int) {
-	l.leave(&l.guests[l.away[i]])
+	l.leave(&l.conns[l.away[i]])
 	l.away = append(l.away[:i], l.away[i+1:]...)
 }
 
@@ -298,7 +298,7 @@ func (l *Lobby) forgetArrival(client int) {
 	}
 }
 
-// seat keeps the list of live slots ascending, so that every run visits guests in one order.
+// seat keeps the list of live slots ascending, so that every run visits connections in one order.
 func (l *Lobby) seat(slot int32) {
 	i := len(l.live)
 	l.live = append(l.live, slot)
@@ -309,7 +309,7 @@ func (l *Lobby) seat(slot int32) {
 }
 
 func (l *Lobby) unseat(slot int32) {
-	l.tally(&l.guests[slot])
+	l.tally(&l.conns[slot])
 	for i, s := range l.live {
 		if s == slot {
 			l.live = append(l.live[:i], l.live[i+1:]...)
@@ -318,34 +318,34 @@ func (l *Lobby) unseat(slot int32) {
 	}
 }
 
-// Close tells every guest why the lobby ends and admits nobody any more.
-func (l *Lobby) Close(now time.Duration, conn netio.Conn, why wire.Reason) error {
+// Close tells every connection why the lobby ends and admits nobody any more.
+func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) error {
 	for more := true; more; {
 		var err error
-		if more, err = l.closeSome(now, conn, why); err != nil {
+		if more, err = l.closeSome(now, sock, why); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// closeGuests is how many guests closeSome tells: a thousand datagrams, which a socket's buffer takes.
+// closeGuests is how many connections closeSome tells: a thousand datagrams, which a socket's buffer takes.
 const closeGuests = 50
 
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
-// twenty of one guest lie side by side.
-func (l *Lobby) closeSome(now time.Duration, conn netio.Conn, why wire.Reason) (more bool, err error) {
+// twenty of one connection lie side by side.
+func (l *Lobby) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
 	l.gate.Refuse()
 	for n := 0; len(l.live) > 0; n++ {
 		if n == closeGuests {
 			return true, nil
 		}
-		l.dismiss(now, &l.guests[l.live[len(l.live)-1]], why)
-		if err := l.mail(now, conn); err != nil {
+		l.dismiss(now, &l.conns[l.live[len(l.live)-1]], why)
+		if err := l.mail(now, sock); err != nil {
 			return false, err
 		}
 	}
 	l.arrivals = l.arrivals[:0]
 	l.gate.Close(now, &l.post) // those who wait for a player
-	return false, l.mail(now, conn)
+	return false, l.mail(now, sock)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -33,7 +32,7 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 // Who comes back within the grace finds the player it left, with what that has achieved; after it another.
 func TestGrace(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	c.plays(30)
 	old := c.id()
 	l.lobby.match.Vital(old).Kills = 7
@@ -59,7 +58,7 @@ func TestGrace(t *testing.T) {
 	c.unharmed()
 	l.tick()
 	for _, slot := range l.lobby.live { // now, and not with its next commands
-		l.lobby.tally(&l.lobby.guests[slot])
+		l.lobby.tally(&l.lobby.conns[slot])
 	}
 	l.lobby.count()
 	if used := control.inputs().Used + c.inputs().Used; l.count(InputsUsed) != used {
@@ -92,17 +91,17 @@ func TestGrace(t *testing.T) {
 // The players of the absent keep nobody out, longest away first, and one of them whose turn has not come is there for its own.
 func TestAbsentKeepNobodyOut(t *testing.T) {
 	l := newLab(t, Config{Players: 3})
-	control := l.guest()
-	first := l.guest()
+	control := l.joined()
+	first := l.joined()
 	first.say()
 	control.plays(60)
-	second := l.guest()
+	second := l.joined()
 	second.say()
 	l.silence(2, control)
-	if len(l.lobby.away) != 2 || l.lobby.guests[l.lobby.away[0]].id != first.id() {
+	if len(l.lobby.away) != 2 || l.lobby.conns[l.lobby.away[0]].id != first.id() {
 		t.Fatalf("away: %v", l.lobby.away)
 	}
-	third := l.guest()
+	third := l.joined()
 	l.tick()
 	if third.id().Index() != first.id().Index() || third.id() == first.id() || l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
 		t.Errorf("%v came for %v, %v waits", third.id(), first.id(), second.id())
@@ -135,10 +134,10 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 // Whoever comes while somebody leaves gets that one's place; the absent keep theirs.
 func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	absent := l.guest()
+	absent := l.joined()
 	absent.say()
 	l.silence(1)
-	leaver, c := l.guest(), l.caller("")
+	leaver, c := l.joined(), l.caller("")
 	response := c.respond()
 	leaver.leave()
 	c.send(response)
@@ -154,7 +153,7 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newLab(t, Config{Players: players})
 	for range players {
-		l.guest().say()
+		l.joined().say()
 	}
 	l.silence(players)
 	var fresh []*caller
@@ -187,10 +186,10 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 // on, the old session is no more.
 func TestTakeover(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.play()
 	c.plays(10)
-	old, was, conn := c.id(), c.dial, c.conn
+	old, was, sock := c.id(), c.dial, c.conn
 	for range 70 {
 		control.play()
 		l.tick()
@@ -207,9 +206,9 @@ func TestTakeover(t *testing.T) {
 		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(Returned), l.count(Joined))
 	}
 	now := c.conn
-	c.conn = conn
+	c.conn = sock
 	c.received()
-	p, err := was.Seal(l.now, make([]byte, wire.HeaderSize), nil)
+	p, err := was.Seal(l.now, make([]byte, packet.HeaderSize), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +218,7 @@ func TestTakeover(t *testing.T) {
 	before := l.refused(netcode.DropUnknown)
 	control.hear()
 	c.unharmed()
-	c.conn = conn
+	c.conn = sock
 	if d := c.received(); d != nil || l.refused(netcode.DropUnknown) != before+1 {
 		t.Errorf("%d datagrams to where the session was; %v", len(d), l.account())
 	}
@@ -244,14 +243,14 @@ func (c *caller) respond() []byte {
 	return d
 }
 
-// In one batch a guest says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
+// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
 // harmed by the dismissal.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newLab(t, Config{Players: 2})
 		a, b := l.caller(""), l.caller("")
 		a.enter(nil)
-		slot := l.lobby.guests[a.id().Index()].client
+		slot := l.lobby.conns[a.id().Index()].session.client
 		response := b.respond()
 		a.hear()
 		r := l.good()
@@ -275,7 +274,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 			t.Errorf("%d left, %d dismissed", l.count(Left), l.count(Dismissed))
 		}
 		b.hear()
-		if b.dial.State() != netcode.Connected || b.id() == a.id() || l.lobby.seats[slot] != int32(b.id().Index()) {
+		if b.dial.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
 			t.Fatalf("%v, %+v", b.dial.State(), b.welcome)
 		}
 		b.ready()
@@ -291,7 +290,7 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newLab(t, Config{Players: 1})
 		if absent {
-			l.guest().say()
+			l.joined().say()
 			l.silence(1)
 		}
 		b := l.caller("")
@@ -311,16 +310,16 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.gate.Connected() != n {
 			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.gate.Connected())
 		}
-		l.guest().unharmed()
+		l.joined().unharmed()
 	}
 }
 
 // Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that one with one player.
 func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	l.guest().say()
+	l.joined().say()
 	l.tick()
-	l.guest().say()
+	l.joined().say()
 	l.silence(2)
 	b, c := l.caller(""), l.caller("")
 	first, second := b.respond(), c.respond()
@@ -344,7 +343,7 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 // and no tick is lost to a client whose commands come as far ahead as the change takes.
 func TestMoved(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.caller("")
+	control, c := l.joined(), l.caller("")
 	c.start(l.mint(c.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: 40 * time.Millisecond})
 	c.knock()
 	c.hear()
@@ -370,9 +369,9 @@ func TestMoved(t *testing.T) {
 	before, id := c.inputs(), c.id()
 	for move := range 3 {
 		c.move("10.9.1." + string(rune('1'+move)) + ":6000")
-		for ticks := 0; c.guest().addr != c.addr(); ticks++ {
+		for ticks := 0; c.state().session.addr != c.addr(); ticks++ {
 			if turn(); ticks > 12 {
-				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.guest().addr, ticks, l.account())
+				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.state().session.addr, ticks, l.account())
 			}
 		}
 		now := c.conn
@@ -425,14 +424,14 @@ func TestMostPlayers(t *testing.T) {
 		t.Skip("takes 100 MB")
 	}
 	l := newLab(t, Config{Players: MaxPlayers})
-	control := l.guest()
+	control := l.joined()
 	for range MaxPlayers - 2 { // players without sessions: only the last place is left
 		if l.lobby.match.Join() == 0 {
 			t.Fatal("no place")
 		}
 	}
 	control.plays(2)
-	last := l.guest()
+	last := l.joined()
 	control.plays(2)
 	last.hear()
 	last.say()
@@ -453,8 +452,8 @@ func TestMostPlayers(t *testing.T) {
 		t.Errorf("one more came in: %+v", full.welcome)
 	}
 	for i, c := range []*caller{control, last} {
-		if n := c.inputs(); n.Missing > 4 || c.guest().acked+8 < l.lobby.match.Tick() {
-			t.Errorf("%d: %+v, acked %d at %d", i, n, c.guest().acked, l.lobby.match.Tick())
+		if n := c.inputs(); n.Missing > 4 || c.state().repl.acks.newest+8 < l.lobby.match.Tick() {
+			t.Errorf("%d: %+v, acked %d at %d", i, n, c.state().repl.acks.newest, l.lobby.match.Tick())
 		}
 	}
 	last.leave()
@@ -468,7 +467,7 @@ func TestMostPlayers(t *testing.T) {
 // The accounts are looked at in every tick, and a fault in them is said.
 func TestAudit(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(5)
 	l.lobby.Stats.Count[Accepted].Inc()
 	c.play()
@@ -482,7 +481,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	var callers []*caller
 	for range 6 {
-		callers = append(callers, l.guest())
+		callers = append(callers, l.joined())
 	}
 	stranger := l.caller("")
 	least := ^uint64(0)
@@ -527,7 +526,7 @@ func (l *lab) allocates(n int, before func()) (allocs uint64) {
 // Who waits for a player when the lobby closes is told that it does.
 func TestCloseTellsArrivals(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
-	l.guest().say()
+	l.joined().say()
 	l.silence(1) // an absent player has the only place till the tick's end
 	b := l.caller("")
 	b.send(b.respond())
@@ -535,7 +534,7 @@ func TestCloseTellsArrivals(t *testing.T) {
 	if len(l.lobby.arrivals) != 1 || l.lobby.gate.Connected() != 1 {
 		t.Fatalf("%d wait", len(l.lobby.arrivals))
 	}
-	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
+	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
@@ -543,17 +542,17 @@ func TestCloseTellsArrivals(t *testing.T) {
 	}
 }
 
-// A lobby that closes says goodbye to a part of its guests at a time, each of them whole, so that no socket's buffer overflows.
+// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
 	l := newLab(t, Config{Players: 2*closeGuests + 1})
 	var all []*caller
 	for range 2*closeGuests + 1 {
-		all = append(all, l.guest())
+		all = append(all, l.joined())
 	}
 	for parts := 1; ; parts++ {
 		sent := l.count(Sent)
-		more, err := l.lobby.closeSome(l.now, l.conn, wire.ReasonClosing)
-		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*session.CloseRepeats {
+		more, err := l.lobby.closeSome(l.now, l.conn, packet.ReasonClosing)
+		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*packet.CloseRepeats {
 			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
 		}
 		told := 0

@@ -13,14 +13,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, wire.ProtocolID
+	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -84,14 +84,14 @@ type Host struct {
 	registry       *prometheus.Registry
 	marker         *marker
 
-	dropped    [wire.NumDrops]uint64 // as far as they were logged
+	dropped    [packet.NumDrops]uint64 // as far as they were logged
 	unbalanced uint64
 }
 
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ const defaultPlayers = 64
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
-	pacer := pace.New()
+	pacer := clock.New()
 	if h.archive != nil {
 		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
 		go h.archive.write()
@@ -235,15 +235,15 @@ func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 
 // farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
 // little at a time.
-func (h *Host) farewell(pacer *pace.Pacer, ended error) (err error) {
+func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("not every player was told: %v", fault)
 		}
 	}()
-	why := wire.ReasonClosing
+	why := packet.ReasonClosing
 	if errors.Is(ended, errFault) {
-		why = wire.ReasonFault
+		why = packet.ReasonFault
 	}
 	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
 		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
@@ -257,7 +257,7 @@ func (h *Host) watch(wall time.Time) {
 	s := &h.lobby.Stats
 	h.logDrops(now, h.lobby.gate.Counters())
 	for i := range s.Drops {
-		why, n := wire.Drop(i), s.Drops[i].Load()
+		why, n := packet.Drop(i), s.Drops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
 		h.dropped[i] = n
 	}

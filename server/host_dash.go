@@ -38,7 +38,7 @@ type view struct {
 type seatView struct {
 	id            netid.ID
 	since         time.Duration // its session
-	traffic       traffic
+	stats         connStats
 	newest        uint64
 	used, missing uint64
 }
@@ -59,7 +59,7 @@ func newView(l *Lobby) view {
 	for b := range rig.Bones {
 		a.Bones = append(a.Bones, b.String())
 	}
-	v := view{page: dash.New(a), seats: make([]seatView, len(l.guests)), ground: l.cfg.Arena}
+	v := view{page: dash.New(a), seats: make([]seatView, len(l.conns)), ground: l.cfg.Arena}
 	n := &l.Stats.Count
 	v.page.Dropped, v.page.Kicked, v.page.Refused = n[DashDropped].Inc, n[DashKicked].Inc, n[DashRefused].Inc
 	v.page.SetMap(mapOf(l.cfg.Arena, l.cfg.ArenaName))
@@ -131,8 +131,8 @@ func (v *view) begin(now time.Duration, l *Lobby) {
 		v.seats[slot].id = 0
 	}
 	for _, slot := range l.live {
-		g, n := &l.guests[slot], l.match.Inbox(l.guests[slot].id).Count
-		v.seats[slot] = seatView{id: g.id, since: g.since, traffic: g.traffic, newest: g.peer.Newest(), used: n.Used, missing: n.Missing}
+		c, n := &l.conns[slot], l.match.Inbox(l.conns[slot].id).Count
+		v.seats[slot] = seatView{id: c.id, since: c.session.since, stats: c.session.stats, newest: c.session.peer.Newest(), used: n.Used, missing: n.Missing}
 	}
 }
 
@@ -217,7 +217,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 	f.Up = math.Round(float64(l.Stats.Count[BytesIn].Load()-v.bytes) / span)
 	live := l.live
 	poses := l.match.Poses()
-	for slot := range l.guests {
+	for slot := range l.conns {
 		here := len(live) > 0 && int(live[0]) == slot
 		if here {
 			live = live[1:]
@@ -230,47 +230,47 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 
 // player adds a row to the frame.
 func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
-	g := &l.guests[slot]
+	c := &l.conns[slot]
 	p := dash.Player{Slot: slot, Here: here, Body: pose.ID != 0}
-	if row := &l.social.rows[slot]; row.NetID == uint32(g.id) {
+	if row := &l.social.rows[slot]; row.NetID == uint32(c.id) {
 		p.Name = row.Name
 	}
 	if p.Body {
 		p.X, p.Y, p.Z = rounded(float64(pose.Pos.X), 100), rounded(float64(pose.Pos.Y), 100), rounded(float64(pose.Pos.Z), 100)
 		p.Yaw, p.Alive = rounded(pose.Yaw.Degrees(), 1), pose.Alive()
 	}
-	if vital := l.match.Vital(g.id); vital != nil {
+	if vital := l.match.Vital(c.id); vital != nil {
 		p.Team, p.Health, p.Watches = int(vital.Team), int(max(0, vital.Health)), vital.Watches
 	}
 	if here {
-		v.connection(l, g, &p)
+		v.connection(l, c, &p)
 	}
 	v.frame.Players = append(v.frame.Players, p)
 }
 
 // connection adds what is known of a session, as it grew since the frame was begun; if it is another one than then, since it began.
-func (v *view) connection(l *Lobby, g *guest, p *dash.Player) {
+func (v *view) connection(l *Lobby, c *conn, p *dash.Player) {
 	was := v.seats[p.Slot]
-	if was.id != g.id || was.since != g.since {
+	if was.id != c.id || was.since != c.session.since {
 		was = seatView{}
 	}
-	inbox, rtt, t := l.match.Inbox(g.id), g.peer.RTT(), g.traffic
+	inbox, rtt, t := l.match.Inbox(c.id), c.session.peer.RTT(), c.session.stats
 	n := inbox.Count
 	if n.Used < was.used || n.Missing < was.missing { // another player's
 		was.used, was.missing = 0, 0
 	}
 	p.RTT, p.Jitter = rounded(float64(rtt.Smoothed)/1e6, 100), rounded(float64(rtt.Var)/1e6, 100)
-	lost, delivered := t.lost-was.traffic.lost, t.delivered-was.traffic.delivered
+	lost, delivered := t.lost-was.stats.lost, t.delivered-was.stats.delivered
 	p.LossDown = percent(lost, lost+delivered)
-	if due, came := g.peer.Newest()-was.newest, t.taken-was.traffic.taken; due > came {
+	if due, came := c.session.peer.Newest()-was.newest, t.taken-was.stats.taken; due > came {
 		p.LossUp = percent(due-came, due)
 	}
 	bits := 8e-3 / v.frame.Span
-	p.Down, p.Up = rounded(float64(t.down-was.traffic.down)*bits, 10), rounded(float64(t.up-was.traffic.up)*bits, 10)
+	p.Down, p.Up = rounded(float64(t.down-was.stats.down)*bits, 10), rounded(float64(t.up-was.stats.up)*bits, 10)
 	p.Buffer = int(inbox.Lead(l.match.Tick()))
 	missing := n.Missing - was.missing
 	p.Starved = percent(missing, missing+n.Used-was.used)
-	p.Missed, p.Mended, p.Resyncs = g.missed, n.Clamped+n.Conflict, g.resyncs
+	p.Missed, p.Mended, p.Resyncs = c.session.stats.mispredicted, n.Clamped+n.Conflict, c.session.stats.resyncs
 }
 
 func percent(part, of uint64) float32 {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -181,7 +181,7 @@ func TestHostShowsLivePage(t *testing.T) {
 // A client of whose packages every fourth is lost is shown with that.
 func TestLivePageShowsLoss(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	h := &Host{front: &front{start: time.Now()}, lobby: l.lobby, view: newView(l.lobby)}
 	defer h.view.close()
 	c.plays(30)
@@ -201,7 +201,7 @@ func TestLivePageShowsLoss(t *testing.T) {
 // What a client says of its mispredictions is shown, and nonsense in its place changes nothing.
 func TestLivePageShowsMispredictions(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	for i, told := range []struct {
 		note []byte
 		want uint32
@@ -211,11 +211,11 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 		}
 		c.say(c.peer.AppendNotes(nil, 100)...)
 		l.tick()
-		if g := c.guest(); g.missed != told.want {
-			t.Errorf("%d: %d mispredictions, want %d", i, g.missed, told.want)
+		if g := c.state(); g.session.stats.mispredicted != told.want {
+			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)
 		}
 	}
-	if l.lobby.Stats.Drops[wire.DropSection].Load() != 0 {
+	if l.lobby.Stats.Drops[packet.DropSection].Load() != 0 {
 		t.Error("a package was dropped")
 	}
 }
@@ -267,17 +267,17 @@ func BenchmarkLivePage(b *testing.B) {
 			var page, lobby time.Duration
 			v.begin(t.now, t.lobby)
 			for n := range b.N {
-				at := pace.ThreadCPU()
+				at := clock.ThreadCPU()
 				t.tick()
-				lobby += pace.ThreadCPU() - at
-				at = pace.ThreadCPU()
+				lobby += clock.ThreadCPU() - at
+				at = clock.ThreadCPU()
 				v.tick(t.lobby, 0, 0)
 				if n%(rate/showsPerSecond) == 0 {
 					v.fill(t.now, t.lobby)
 					v.page.Hang()
 					v.begin(t.now, t.lobby)
 				}
-				page += pace.ThreadCPU() - at
+				page += clock.ThreadCPU() - at
 				t.exchange()
 			}
 			b.ReportMetric(float64(page)/float64(b.N), "page-ns/tick")

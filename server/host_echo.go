@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
@@ -57,7 +57,7 @@ func NewEchoHost(cfg HostConfig) (*EchoHost, error) {
 
 // Run answers until ctx ends, then disconnects everybody and closes everything. It binds its goroutine to a thread.
 func (h *EchoHost) Run(ctx context.Context) (err error) {
-	pacer := pace.New()
+	pacer := clock.New()
 	var heard, watched time.Duration
 	for now := pacer.Now(); ctx.Err() == nil && err == nil; {
 		wall := time.Now()
@@ -83,7 +83,7 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 
 // goodbye disconnects everybody, a little at a time: a datagram that finds the socket's buffer full is lost, and the ten of one
 // client lie side by side.
-func (h *EchoHost) goodbye(pacer *pace.Pacer) (err error) {
+func (h *EchoHost) goodbye(pacer *clock.Pacer) (err error) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	h.echo.Close(pacer.Now())
@@ -141,7 +141,7 @@ func (h *EchoHost) report() EchoReport {
 	s := h.echo.server
 	c := s.Counters()
 	r := EchoReport{
-		Seconds: h.clock().Seconds(), CPUSeconds: pace.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
+		Seconds: h.clock().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
 		Waiting: s.Waiting(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
 		Sent: byKind(c.Sent[:]), Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks, Amplified: c.Amplification,
 		TooLong: h.echo.TooLong(), Socket: h.conn.Stats(),

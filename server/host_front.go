@@ -10,7 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // front is the side of a host that faces the network: the socket, who may come in, and the HTTP port.
@@ -96,7 +96,7 @@ func errSocket(name string) error {
 func (f *front) guard(g netcode.ServerConfig, clients int) netcode.ServerConfig {
 	g.Clients = clients
 	if g.ProtocolID == 0 {
-		g.ProtocolID = wire.ProtocolID
+		g.ProtocolID = protocol.ProtocolID
 	}
 	if len(g.Addresses) == 0 {
 		g.Addresses = []netip.AddrPort{f.name()}

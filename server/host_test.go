@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
@@ -137,8 +137,8 @@ func TestHostTouches(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := 0
-		for i := range h.lobby.guests {
-			if h.lobby.guests[i].peer != nil {
+		for i := range h.lobby.conns {
+			if h.lobby.conns[i].session.peer != nil {
 				made++
 			}
 		}
@@ -158,7 +158,7 @@ type greeted struct {
 	*net.UDPConn
 	t    *testing.T
 	dial *netcode.Client
-	peer *session.Peer
+	peer *packet.Peer
 	out  netcode.Outbox
 	when time.Time
 }
@@ -171,7 +171,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{to}}
 	token, err := m.Append(nil, &labKey, rand.Reader)
 	if err != nil {
@@ -183,7 +183,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 			return false
 		}
 		e, ok := g.peer.NextEvent()
-		_, err := wire.ParseWelcome(e)
+		_, err := protocol.ParseWelcome(e)
 		return ok && err == nil
 	})
 	return g
@@ -211,7 +211,7 @@ func (g *greeted) until(what string, happened func() bool) {
 		pack, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
 		if err == nil && pack != nil {
 			if g.peer == nil {
-				g.peer = session.NewPeer(now, session.Config{})
+				g.peer = packet.NewPeer(now, packet.Config{})
 			}
 			if rest, err := g.peer.Receive(now, pack); err == nil {
 				_, _ = g.peer.Sections(rest)
@@ -258,7 +258,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A host without an HTTP port has none; a guest is told when it closes.
+// A host without an HTTP port has none; a connection is told when it closes.
 func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP = ""
@@ -271,12 +271,12 @@ func TestRow77HostSaysGoodbye(t *testing.T) {
 	g := greet(t, h.Addr())
 	defer g.Close()
 	stop()
-	why, closed := wire.Reason(0), false
+	why, closed := packet.Reason(0), false
 	g.until("goodbye", func() bool {
 		why, closed = g.peer.Closed()
 		return closed
 	})
-	if why != wire.ReasonClosing {
+	if why != packet.ReasonClosing {
 		t.Errorf("goodbye for %v", why)
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // How a fuzzer's bytes come to a lobby.
 const (
 	fromStranger = iota // as they are, from an address without session
-	fromGuest           // as they are, from a guest's address
-	asPackage           // sealed with a guest's key
+	fromGuest           // as they are, from a connection's address
+	asPackage           // sealed with a connection's key
 	asSections          // likewise, behind a good header
 	asToken             // as the private part of a request
-	asEcho              // as a guest's path datagram
+	asEcho              // as a connection's path datagram
 	modes
 )
 
@@ -32,7 +32,7 @@ func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
 	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
 	l = newLab(t, Config{Players: 3, Gate: gate})
-	control, who = l.guest(), l.caller("")
+	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
 		who.say()
@@ -83,12 +83,12 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(fromGuest), bytes.Repeat([]byte{0x13}, 326))
 	f.Add(uint8(fromGuest), bytes.Repeat([]byte{0x16}, 18))
 	f.Add(uint8(asPackage), []byte{7})
-	f.Add(uint8(asPackage), (&wire.Header{Sequence: 9, Ack: 1}).Append(nil))
-	f.Add(uint8(asPackage), (&wire.Header{Sequence: 16383, AckBits: 1}).Append(nil))
+	f.Add(uint8(asPackage), (&packet.Header{Sequence: 9, Ack: 1}).Append(nil))
+	f.Add(uint8(asPackage), (&packet.Header{Sequence: 16383, AckBits: 1}).Append(nil))
 	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
 	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendPace(nil, 8, 16)...))
-	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, wire.ReadySize - 1}, (&wire.Ready{Version: 9}).Append(nil)...))
+	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
 	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(asSections), []byte{6, 7})
 	f.Add(uint8(asSections), []byte{6, 7, 2, 1, 9, 0, 0, 0, 1})
@@ -100,7 +100,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	var clean [modes]*[4]uint64
 	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
 		mode %= modes
-		src = src[:min(len(src), wire.MaxSections-wire.ReadySize-10)]
+		src = src[:min(len(src), packet.MaxSections-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
 			h := aftermath(l, control)
@@ -161,17 +161,17 @@ type hostile struct {
 
 func newHostile(t *testing.T, seed uint64) *hostile {
 	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
-	h.control, h.stranger = h.guest(), h.caller("")
+	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
-		h.attackers = append(h.attackers, h.guest())
+		h.attackers = append(h.attackers, h.joined())
 	}
 	return h
 }
 
 // alive lets an attacker that has lost its session, or has worn it out, begin another.
 func (h *hostile) alive(c *caller) {
-	g := c.guest()
-	if g.id == c.id() && h.lobby.seats[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	g := c.state()
+	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()
@@ -240,12 +240,12 @@ func (h *hostile) fire() {
 	h.alive(c)
 	switch k := h.rng.IntN(16); {
 	case k < 8: // a package whose sections are damaged
-		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), wire.HeaderSize))))
+		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), packet.HeaderSize))))
 	case k < 10: // a package that is damaged anywhere
 		c.send(c.seal(h.short(h.damage(c.pack(h.body(c)...), 0))))
 	case k < 11: // a good one with a random header
 		p := c.pack(h.body(c)...)
-		for i := range wire.HeaderSize {
+		for i := range packet.HeaderSize {
 			if h.rng.IntN(3) == 0 {
 				p[i] = byte(h.rng.Uint32())
 			}
@@ -272,7 +272,7 @@ func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
 	}
-	return p[:min(len(p), wire.MaxPackage)]
+	return p[:min(len(p), packet.MaxPackage)]
 }
 
 // volley sends n datagrams and plays a tick in which the control client's command must be used.
@@ -311,23 +311,23 @@ func (h *hostile) careless(c *caller) {
 	c.post.Reset()
 }
 
-// bounded checks that sessions, guests, players and lists agree and stay within their bounds.
+// bounded checks that sessions, connections, players and lists agree and stay within their bounds.
 func (h *hostile) bounded() {
 	h.t.Helper()
 	l := h.lobby
 	seated := 0
-	for client, slot := range l.seats {
+	for client, slot := range l.slotOf {
 		if slot < 0 {
 			continue
 		}
 		seated++
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		s, ok := l.gate.Session(client)
-		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
+		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if g.peer.Queued() > session.MaxEvents || l.match.Inbox(g.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", g.peer.Queued(), l.match.Inbox(g.id))
+		if c.session.peer.Queued() > packet.MaxEvents || l.match.Inbox(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
@@ -345,8 +345,8 @@ func TestHostilePackages(t *testing.T) {
 		h.volley(16)
 	}
 	a := h.account()
-	for i, why := range []error{wire.DropSize, wire.DropFuture, wire.DropStale, wire.DropAck, wire.DropSection, wire.DropEvents, wire.DropNotes,
-		wire.DropFragment, wire.DropReason, wire.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropNotes,
+		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
 		var one account
 		one.add(why, 1)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // Defaults of ConnectConfig.
@@ -198,7 +198,7 @@ func (c *Connect) mint(who wish) (ConnectReply, *refusal) {
 	m := netcode.Mint{ProtocolID: c.cfg.ProtocolID, ClientID: who.id, Create: uint64(now), Expire: uint64(now + int64(c.cfg.TokenSeconds)),
 		TimeoutSeconds: int32(c.cfg.TimeoutSeconds), Servers: c.cfg.Servers}
 	if who.spectate {
-		wire.MarkSpectator(m.UserData[:])
+		protocol.MarkSpectator(m.UserData[:])
 	}
 	token, err := m.Append(nil, &c.cfg.Key, c.cfg.Random)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Bits is a ledger as GET /v1/bits tells it.
@@ -59,7 +59,7 @@ func (n *Ledger) Bits() Bits {
 	for kind := range n.Things {
 		for w, count := range n.Things[kind] {
 			if count > 0 {
-				b.Things = append(b.Things, ThingCount{ghost.Kind(kind).String(), WhyCount{Why(w), count}})
+				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Why(w), count}})
 			}
 		}
 	}

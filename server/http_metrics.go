@@ -15,9 +15,9 @@ import (
 
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // lobbyName is what labels call the lobby of a host.
@@ -156,7 +156,7 @@ var metrics = []metric{
 	{name: "tickrate_received_bytes_total", unit: "bytes", help: "UDP payload in.", read: counts(BytesIn)},
 	{name: "tickrate_accepted_datagrams_total", unit: "datagrams", help: "Datagrams in that were neither refused nor dropped.", read: counts(Accepted)},
 	{name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, help: "Datagrams in that the gate did not open.", read: reasons(netcode.DropNone+1, func(s *Stats) []meter.Counter { return s.Refused[:] })},
-	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: reasons(wire.DropNone+1, func(s *Stats) []meter.Counter { return s.Drops[:] })},
+	{name: "tickrate_dropped_packages_total", unit: "packages", labels: []string{"reason"}, help: "Packages in that were not taken.", read: reasons(packet.DropNone+1, func(s *Stats) []meter.Counter { return s.Drops[:] })},
 	{name: "tickrate_socket_lost_datagrams_total", unit: "datagrams", help: "Datagrams lost on this side of the network.", read: socket(func(h *Host) uint64 { return h.conn.Stats().Lost() })},
 	{name: "tickrate_sent_datagrams_total", unit: "datagrams", help: "Datagrams out.", read: counts(Sent)},
 	{name: "tickrate_sent_bytes_total", unit: "bytes", help: "UDP payload out.", read: counts(BytesOut)},
@@ -196,7 +196,7 @@ var metrics = []metric{
 		}
 	}},
 	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
-		for kind := ghost.Kind(1); kind < ghost.Kinds; kind++ {
+		for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
 			for w, n := range out.ledger.Things[kind] {
 				if n > 0 || Why(w) == WhyTold {
 					out.counter(float64(n), kind.String(), Why(w).String())

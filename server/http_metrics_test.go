@@ -37,14 +37,14 @@ func (l *lab) shell() *Host {
 	return h
 }
 
-// busy is a lab with so many guests who play, for so many ticks.
+// busy is a lab with so many connections who play, for so many ticks.
 func busy(t testing.TB, cfg Config, guests, ticks int) *lab {
 	t.Helper()
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
 	l := newLab(t, cfg)
 	for range guests {
-		l.guest()
+		l.joined()
 	}
 	for range ticks {
 		for _, c := range l.callers {
@@ -185,7 +185,7 @@ func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily
 }
 
 // What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled sections, and histograms have
-// one value for each tick, snapshot, or guest and second, in buckets that fit.
+// one value for each tick, snapshot, or connection and second, in buckets that fit.
 func TestMetricsTellTheFigures(t *testing.T) {
 	l := busy(t, Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.lobby.Publish()
@@ -381,7 +381,7 @@ func TestHealthByState(t *testing.T) {
 		{func() {}, "starting", 200, 503},
 		{func() { h.began.Store(int64(h.clock()) + 1); l.lobby.Publish() }, "open", 200, 200},
 		{func() { h.shed.Store(int32(ShedDoor)) }, "shedding", 200, 503},
-		{func() { h.shed.Store(0); l.guest(); l.ticks(3); l.lobby.Publish() }, "full", 200, 503},
+		{func() { h.shed.Store(0); l.joined(); l.ticks(3); l.lobby.Publish() }, "full", 200, 503},
 		{func() { h.start = h.start.Add(-2 * stuckAfter) }, "stuck", 503, 503},
 		{func() { close(h.terminal.ended) }, "ended", 503, 503},
 	} {

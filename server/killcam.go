@@ -6,8 +6,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ratelimit"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -45,12 +45,12 @@ func ParseKillcam(s string) (Killcam, error) {
 
 // cams are a lobby's killcams.
 type cams struct {
-	askers int       // guests who want killcams
+	askers int       // connections who want killcams
 	made   tick.Tick // when the last was
 	next   int       // in live: whose turn it is
 }
 
-// cam is what a guest is to be shown.
+// cam is what a connection is to be shown.
 type cam struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
@@ -65,45 +65,44 @@ func (c *Config) givesKillcams() bool {
 	return c.Killcam == KillcamOn
 }
 
-// camera takes a guest's wish for killcams: once, and if the lobby gives any.
-func (l *Lobby) camera(now time.Duration, g *guest) {
-	if !l.cfg.givesKillcams() || !g.ready || g.cam.asked {
+// camera takes a connection's wish for killcams: once, and if the lobby gives any.
+func (l *Lobby) camera(now time.Duration, c *conn) {
+	if !l.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
 		l.Stats.Count[FetchRefused].Inc()
 		return
 	}
 	kbps := camKbps
-	if rate := g.bucket.Rate(); rate > 0 {
+	if rate := c.repl.pacing.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = cam{asked: true, bucket: newBucket(kbps)}
+	c.transfer.killcam = cam{asked: true, bucket: newBucket(kbps)}
 	l.cams.askers++
 }
 
-// uncamera notes that a guest is gone.
-func (l *Lobby) uncamera(g *guest) {
-	if g.cam.asked {
+// uncamera notes that a connection is gone.
+func (l *Lobby) uncamera(c *conn) {
+	if c.transfer.killcam.asked {
 		l.cams.askers--
 	}
-	g.cam = cam{}
+	c.transfer.killcam = cam{}
 }
 
 // mourn notes who died in the tick.
 func (l *Lobby) mourn(e *sim.Event) {
-	if g := &l.guests[e.Victim.Index()]; g.id == e.Victim && g.cam.asked {
-		g.cam.died = true
+	if c := &l.conns[e.Victim.Index()]; c.id == e.Victim && c.transfer.killcam.asked {
+		c.transfer.killcam.died = true
 	}
 }
 
 // film makes a killcam if one is due, and sends fragments of those that are on their way.
 func (l *Lobby) showCams(now time.Duration) {
-	c := &l.cams
-	if c.askers == 0 || l.film.rec == nil {
+	if l.cams.askers == 0 || l.film.rec == nil {
 		return
 	}
 	var blob []byte
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if !g.cam.died || g.peer.Blobs().Pending > 0 {
+		c := &l.conns[slot]
+		if !c.transfer.killcam.died || c.session.peer.Blobs().Pending > 0 {
 			continue
 		}
 		if blob == nil {
@@ -111,8 +110,8 @@ func (l *Lobby) showCams(now time.Duration) {
 				break
 			}
 		}
-		g.cam.died = false
-		if g.peer.SendBlob(blob) == nil {
+		c.transfer.killcam.died = false
+		if c.session.peer.SendBlob(blob) == nil {
 			l.Stats.Count[Killcams].Inc()
 		}
 	}
@@ -127,16 +126,16 @@ func (l *Lobby) develop() []byte {
 		return nil
 	}
 	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, session.MaxBlobSize-wire.ParcelHead)
+	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxBlobSize-protocol.ParcelHead)
 	if len(reel) == 0 {
 		l.Stats.Count[KillcamsTooLong].Inc()
 		return nil
 	}
-	p := wire.Parcel{Content: wire.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
+	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
 	return p.Append(nil)
 }
 
-// supplyCams sends the next fragments, one to a guest, as far as the bytes for all go.
+// supplyCams sends the next fragments, one to a connection, as far as the bytes for all go.
 func (l *Lobby) supplyCams(now time.Duration) {
 	room := l.contents.bucket.Room(now, l.cfg.Rules.Rate.Period())
 	for range len(l.live) {
@@ -146,16 +145,16 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		if l.cams.next++; l.cams.next >= len(l.live) {
 			l.cams.next = 0
 		}
-		g := &l.guests[l.live[l.cams.next]]
-		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+		c := &l.conns[l.live[l.cams.next]]
+		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !c.session.peer.BlobDue(now) || !c.session.peer.Ready(now) || !c.repl.pacing.bucket.Ready(now) {
 			continue
 		}
-		pack, _ := g.peer.Append(now, l.drafts.next())
-		pack = g.peer.AppendBlob(pack, session.FragmentRoom)
-		l.dispatch(now, g, pack) // the fragment is due again if this fails
+		pack, _ := c.session.peer.Append(now, l.drafts.next())
+		pack = c.session.peer.AppendBlob(pack, packet.FragmentRoom)
+		l.dispatch(now, c, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
 		l.Stats.Count[ContentBytes].Add(uint64(n))
-		g.cam.bucket.Take(now, n)
+		c.transfer.killcam.bucket.Take(now, n)
 		l.contents.bucket.Take(now, n)
 		room -= n
 	}

@@ -27,8 +27,8 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		l := newLab(t, c.cfg)
 		ann := l.called("Ann")
 		l.settle(5)
-		l.lobby.camera(l.now, ann.guest())
-		if asked := ann.guest().cam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
+		l.lobby.camera(l.now, ann.state())
+		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ground is the map of all these tests.
@@ -142,7 +142,7 @@ func (l *lab) count(c Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 type account struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
-	drops    [wire.NumDrops]uint64
+	drops    [packet.NumDrops]uint64
 }
 
 func (l *lab) account() (a account) {
@@ -156,14 +156,14 @@ func (l *lab) account() (a account) {
 	return a
 }
 
-// add counts n more for a reason: a netcode.Drop, a wire.Drop, or nil for accepted.
+// add counts n more for a reason: a netcode.Drop, a packet.Drop, or nil for accepted.
 func (a *account) add(why error, n int) {
 	switch d := why.(type) {
 	case nil:
 		a.accepted += uint64(n)
 	case netcode.Drop:
 		a.refused[d] += uint64(n)
-	case wire.Drop:
+	case packet.Drop:
 		a.drops[d] += uint64(n)
 	}
 }
@@ -178,19 +178,19 @@ func (a account) String() string {
 	}
 	for i, n := range a.drops {
 		if n > 0 {
-			s += fmt.Sprintf(", %v %d", wire.Drop(i), n)
+			s += fmt.Sprintf(", %v %d", packet.Drop(i), n)
 		}
 	}
 	return s
 }
 
 func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.Refused[d].Load() }
-func (l *lab) dropped(d wire.Drop) uint64    { return l.lobby.Stats.Drops[d].Load() }
+func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.Drops[d].Load() }
 
 // mint makes a good token; change may make it a bad one.
 func (l *lab) mint(user uint64, change func(*netcode.Mint)) []byte {
 	l.t.Helper()
-	m := netcode.Mint{ProtocolID: wire.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
 		TimeoutSeconds: 5, Servers: []netip.AddrPort{labAddr}}
 	if change != nil {
 		change(&m)
@@ -210,8 +210,8 @@ type caller struct {
 	post    netcode.Outbox
 	user    uint64
 	dial    *netcode.Client
-	peer    *session.Peer
-	welcome wire.Welcome
+	peer    *packet.Peer
+	welcome protocol.Welcome
 	events  [][]byte // all that came, the Welcome first
 	words   int      // packages without a snapshot
 	closes  int      // packages that close the session
@@ -236,17 +236,17 @@ func (l *lab) caller(addr string) *caller {
 // move gives the caller another address, as a router does that has forgotten it.
 func (c *caller) move(addr string) {
 	c.lab.t.Helper()
-	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
+	sock, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
-	c.conn = conn
+	c.conn = sock
 }
 
 func (c *caller) addr() netip.AddrPort { return c.conn.LocalAddr() }
 
-// guest opens a new address and joins.
-func (l *lab) guest() *caller {
+// conn opens a new address and joins.
+func (l *lab) joined() *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.join()
@@ -291,7 +291,7 @@ func (c *caller) ask(change func(*netcode.Mint)) {
 
 func (c *caller) start(token []byte, cfg netcode.ClientConfig) {
 	c.dial, c.peer = netcode.NewClient(token, cfg), nil
-	c.welcome, c.events, c.words, c.closes = wire.Welcome{}, nil, 0, 0
+	c.welcome, c.events, c.words, c.closes = protocol.Welcome{}, nil, 0, 0
 }
 
 // update lets the gate's client say what is due.
@@ -338,7 +338,7 @@ func (c *caller) take(pack []byte) []byte {
 	t := c.lab.t
 	t.Helper()
 	if c.peer == nil {
-		c.peer = session.NewPeer(c.lab.now, session.Config{})
+		c.peer = packet.NewPeer(c.lab.now, packet.Config{})
 	}
 	if _, closed := c.peer.Closed(); closed { // the repetitions
 		c.closes++
@@ -353,7 +353,7 @@ func (c *caller) take(pack []byte) []byte {
 	}
 	for e, ok := c.peer.NextEvent(); ok; e, ok = c.peer.NextEvent() {
 		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
-			if c.welcome, err = wire.ParseWelcome(e); err != nil {
+			if c.welcome, err = protocol.ParseWelcome(e); err != nil {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
@@ -364,7 +364,7 @@ func (c *caller) take(pack []byte) []byte {
 	if _, closed := c.peer.Closed(); closed {
 		c.closes++
 	}
-	if wire.SectionOf(rest) != wire.SectionSnapshot {
+	if packet.SectionOf(rest) != packet.SectionSnapshot {
 		c.words++
 		if len(rest) > 0 {
 			t.Fatalf("section %d", rest[0])
@@ -413,8 +413,8 @@ func (c *caller) join() {
 }
 
 // good is the Ready that this lobby wants to hear.
-func (l *lab) good() wire.Ready {
-	return wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+func (l *lab) good() protocol.Ready {
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *caller) ready() {
@@ -432,8 +432,8 @@ func (c *caller) queue(event []byte) {
 
 func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
-// guest is what the lobby knows of the caller, if its player is still there.
-func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }
+// state is what the lobby knows of the caller, if its player is still there.
+func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {
@@ -477,7 +477,7 @@ func (c *caller) commands(n int) []byte {
 
 // section is a Commands section.
 func section(cmds ...sim.Command) []byte {
-	return sim.AppendCommands([]byte{byte(wire.SectionCommands)}, cmds)
+	return sim.AppendCommands([]byte{byte(packet.SectionCommands)}, cmds)
 }
 
 // play lets a caller send a command for the coming tick, and hears what has come for it.

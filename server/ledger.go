@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Section is a part of what a lobby sends. Together the sections are all of it: of every datagram each byte is in one.
@@ -36,9 +36,9 @@ var sectionNames = [NumSections]string{"seal", "session", "package", "events", "
 func (s Section) String() string { return sectionNames[s] }
 
 // sectionOf is by part of a package.
-var sectionOf = func() (of [wire.NumParts]Section) {
+var sectionOf = func() (of [packet.NumParts]Section) {
 	for p := range of {
-		component, _ := wire.Part(p).Name()
+		component, _ := packet.Part(p).Name()
 		of[p] = Section(slices.Index(sectionNames[:], component))
 	}
 	return of
@@ -64,10 +64,10 @@ type Ledger struct {
 	SampledSection [NumSections]uint64 // bytes of the sampled ones
 	Cells          []Cell              // those that are not empty, from the outside of a datagram inwards
 
-	Looked uint64                       // snapshots of which it was looked at who is not in them, one in Every
-	Why    [NumWhys]uint64              // of these: pairs of client and player, by what became of the player
-	Things [ghost.Kinds][NumWhys]uint64 // likewise of client and thing, by class
-	Census Census                       // who is here
+	Looked uint64                          // snapshots of which it was looked at who is not in them, one in Every
+	Why    [NumWhys]uint64                 // of these: pairs of client and player, by what became of the player
+	Things [netstate.Kinds][NumWhys]uint64 // likewise of client and thing, by class
+	Census Census                          // who is here
 }
 
 // Census is how a lobby is filled.
@@ -92,7 +92,7 @@ type ledger struct {
 	now   Ledger // but for its cells
 	seal  struct{ prefix, sequence, tag uint64 }
 	kinds [16]uint64 // all of these in bytes
-	parts wire.Meter
+	parts packet.Meter
 	head  struct{ section, tick, flags, things uint64 }
 	odd   uint64 // bytes that could not be read: anything but 0 is a bug
 
@@ -105,11 +105,11 @@ type ledger struct {
 }
 
 // mostCells is more than there can be.
-const mostCells = 16 + int(wire.NumParts) + 16 + int(snapshot.NumReasons)*(3+ghost.PublicFields+ghost.OwnerFields+ghost.ThingFields)
+const mostCells = 16 + int(packet.NumParts) + 16 + int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ThingFields)
 
 func (k *ledger) init(every int) {
 	k.now.Every, k.random, k.left, k.unseen = max(every, 0), seedStride, 1, 1
-	k.public, k.owner, k.things = snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), snapshot.NewMeter(ghost.Things)
+	k.public, k.owner, k.things = snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), snapshot.NewMeter(netstate.Things)
 	k.shared.Cells = make([]Cell, 0, mostCells)
 }
 
@@ -167,12 +167,12 @@ type cuts struct {
 // into adds a package's bytes, and its datagram's, to their sections.
 func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
 	n[SectionSeal] += uint64(datagram - pack)
-	n[SectionPackage] += wire.HeaderSize
+	n[SectionPackage] += packet.HeaderSize
 	if c.rows == 0 {
-		n[SectionEvents] += uint64(pack - wire.HeaderSize)
+		n[SectionEvents] += uint64(pack - packet.HeaderSize)
 		return
 	}
-	n[SectionEvents] += uint64(c.events - wire.HeaderSize)
+	n[SectionEvents] += uint64(c.events - packet.HeaderSize)
 	n[SectionSnapshot] += uint64(c.head-c.events) + uint64(c.thingsHead) + uint64(pack-int(c.rows))
 	n[SectionOwner] += uint64(c.owner - c.head)
 	n[SectionThing] += uint64(c.things - c.owner - c.thingsHead)
@@ -180,18 +180,18 @@ func (c *cuts) into(n *[NumSections]uint64, pack, datagram int) {
 }
 
 // draft accounts for the package of a draft, and for its datagram.
-func (k *ledger) draft(l *Lobby, g *guest, pack, datagram []byte, c *cuts) {
+func (k *ledger) draft(l *Lobby, c *conn, pack, datagram []byte, cut *cuts) {
 	k.now.Datagrams++
 	k.now.Bytes += uint64(len(datagram))
-	c.into(&k.now.Sections, len(pack), len(datagram))
+	cut.into(&k.now.Sections, len(pack), len(datagram))
 	if !k.due() {
 		return
 	}
 	k.now.Sampled++
 	k.now.SampledBytes += uint64(len(datagram))
-	c.into(&k.now.SampledSection, len(pack), len(datagram))
+	cut.into(&k.now.SampledSection, len(pack), len(datagram))
 	if rest := k.open(pack, datagram); len(rest) > 0 {
-		if left, err := k.rowsOf(l, g, rest); err != nil {
+		if left, err := k.rowsOf(l, c, rest); err != nil {
 			k.odd += uint64(len(left))
 		}
 	}
@@ -229,8 +229,8 @@ func (k *ledger) open(pack, datagram []byte) (rest []byte) {
 }
 
 // rowsOf accounts for a snapshot's section. With an error it returns from where on it does not.
-func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error) {
-	h, rows, err := ghost.ParseHead(src[1:])
+func (k *ledger) rowsOf(l *Lobby, c *conn, src []byte) (left []byte, err error) {
+	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -238,7 +238,7 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 	k.head.tick += 4
 	k.head.flags += uint64(len(src) - len(rows) - 1 - 4)
 	if h.Owner {
-		if rows, err = g.owner.Explain(k.owner, rows); err != nil {
+		if rows, err = c.repl.acks.owner.Explain(k.owner, rows); err != nil {
 			return rows, err
 		}
 	}
@@ -259,10 +259,10 @@ func (k *ledger) rowsOf(l *Lobby, g *guest, src []byte) (left []byte, err error)
 
 // pack accounts for a package without a snapshot that has just been sealed.
 func (k *ledger) pack(pack, datagram []byte) {
-	var parts wire.Meter
+	var parts packet.Meter
 	var n [NumSections]uint64
 	if rest, err := parts.Package(pack); err != nil || len(rest) > 0 {
-		parts = wire.Meter{wire.PartSequence: uint64(len(pack))} // it is none of ours
+		parts = packet.Meter{packet.PartSequence: uint64(len(pack))} // it is none of ours
 	}
 	for p, bytes := range parts {
 		n[sectionOf[p]] += bytes
@@ -298,8 +298,8 @@ func (k *ledger) cells(dst []Cell) []Cell {
 		}
 	}
 	for p, n := range k.parts {
-		component, field := wire.Part(p).Name()
-		add(component, field, wire.Part(p).Reason(), 8*n)
+		component, field := packet.Part(p).Name()
+		add(component, field, packet.Part(p).Reason(), 8*n)
 	}
 	add("snapshot", "section", "head", 8*k.head.section)
 	add("snapshot", "tick", "head", 8*k.head.tick)
@@ -351,21 +351,21 @@ func (l *Lobby) Ledger() Ledger {
 
 // census counts who is here.
 func (l *Lobby) census() Census {
-	c := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
+	n := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if g.watches {
-			c.Spectators++
+		c := &l.conns[slot]
+		if c.roster.spectates {
+			n.Spectators++
 		} else {
-			c.Players++
+			n.Players++
 		}
-		if g.ready {
-			c.Ready++
-			if g.byRow && g.entry != entered {
-				c.Entering++
+		if c.session.ready {
+			n.Ready++
+			if c.repl.view.byRow && c.repl.join.phase != entered {
+				n.Entering++
 			}
 		}
 	}
-	c.Open = l.shed < ShedDoor && l.room(false)
-	return c
+	n.Open = l.shed < ShedDoor && l.room(false)
+	return n
 }

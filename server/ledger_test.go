@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
@@ -116,11 +116,11 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	why(b.players[0].ID(), s.ID(), WhyWatches)
 	target, _ := s.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.guests[c.ID().Index()].tracker.Said(id.Index())
+		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
 		return said
 	}
-	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
-	var row [ghost.PublicFields]int32
+	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
+	var row [netstate.PublicFields]int32
 	looked := false
 	for _, p := range b.players[:n] {
 		if !told(s, p.ID()) {
@@ -129,7 +129,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		v := why(s.ID(), p.ID(), WhyTold)
 		looked = true
 		f := l.Frame(sent(s))
-		me, it := ghost.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, ghost.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
+		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
 		me.Y, it.Y = 0, 0
 		if d := int(me.Sub(it).Len()); v.Metres != d {
 			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)
@@ -144,7 +144,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.WatchNext(false))
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.guests[s.ID().Index()]; g.watch.target.Index() != int(g.eyed) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.watch.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), WhyTurned)

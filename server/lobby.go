@@ -14,15 +14,15 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // Config describes a lobby. Zero fields mean the defaults named.
@@ -34,7 +34,7 @@ type Config struct {
 	Interval  int                  // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
 	Kbps      int                  // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
 	Gate      netcode.ServerConfig // who may come in: key, addresses, entropy, journal. Its Clients are set to Players
-	Models    ghost.Models         // compression; default ghost.Trained
+	Models    netstate.Models      // compression; default netstate.Trained
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
 	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
@@ -44,7 +44,7 @@ type Config struct {
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
 	TeamFog   bool               // one's own team is told by range and sight, as the others are; default all of it always, by RelevanceGrid
-	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
+	Walls     *pvs.Table         // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
 	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
 	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
 	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default DefaultLinger
@@ -65,9 +65,9 @@ type Config struct {
 	Rotation []Course   // what is played after each round, in turn; default the same for ever
 	Sleep    bool       // no tick is played while nobody is here, see PhaseIdle
 
-	Spectators  int         // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
-	SpectateAll bool        // they see everybody, and may look through nobody's eyes; default what their target may see
-	Paces       ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
+	Spectators  int            // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool           // they see everybody, and may look through nobody's eyes; default what their target may see
+	Paces       netstate.Paces // how often rows of each class of things may change, in snapshots; default netstate.DefaultPaces
 
 	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
 
@@ -89,7 +89,7 @@ const (
 const MaxReceipts = 1 << 16
 
 // MaxPlayers is the most players that one lobby takes.
-const MaxPlayers = wire.MaxPlayers
+const MaxPlayers = protocol.MaxPlayers
 
 // MaxInterval is the longest time between two snapshots, in ticks: the memory of frames grows with it.
 const MaxInterval = 20
@@ -110,13 +110,13 @@ func (c Config) withDefaults() (Config, error) {
 	c.Players += c.Spectators // from here on: slots of the match
 	c.Gate.Clients = c.Players
 	if c.Gate.ProtocolID == 0 {
-		c.Gate.ProtocolID = wire.ProtocolID
+		c.Gate.ProtocolID = protocol.ProtocolID
 	}
 	if c.Gate.PacketsPerSecond == 0 {
 		c.Gate.PacketsPerSecond = 2 * int(c.Rules.Rate) // a client sends a datagram a tick
 	}
-	if c.Models == (ghost.Models{}) {
-		c.Models = ghost.Trained()
+	if c.Models == (netstate.Models{}) {
+		c.Models = netstate.Trained()
 	}
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
 		c.Models = c.Models.With(c.Codec)
@@ -157,14 +157,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%d receipts of shots: expected 0 to %d", c.Receipts, MaxReceipts)
 	case c.Arena == nil:
 		return c, errors.New("lobby without an arena")
-	case c.ArenaName == "" || !wire.ValidText([]byte(c.ArenaName), wire.MaxArenaName):
-		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, wire.MaxArenaName)
-	case !wire.ValidText([]byte(c.Name), query.MaxText):
+	case c.ArenaName == "" || !protocol.ValidText([]byte(c.ArenaName), protocol.MaxArenaName):
+		return c, fmt.Errorf("arena name %q: expected 1 to %d bytes of printable text, as clients are told it", c.ArenaName, protocol.MaxArenaName)
+	case !protocol.ValidText([]byte(c.Name), query.MaxText):
 		return c, fmt.Errorf("name %q: expected at most %d bytes of printable text", c.Name, query.MaxText)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return c, fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v", c.IdleWarn, c.IdleKick, maxIdle)
-	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !wire.ValidText([]byte(c.Rules.Game.Mode.Name), wire.MaxModeName)):
-		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, wire.MaxModeName)
+	case c.Rules.Game.Pack != [32]byte{} && (c.Rules.Game.Mode.Name == "" || !protocol.ValidText([]byte(c.Rules.Game.Mode.Name), protocol.MaxModeName)):
+		return c, fmt.Errorf("mode %q: expected a name of 1 to %d bytes of printable text, as clients are told it", c.Rules.Game.Mode.Name, protocol.MaxModeName)
 	case c.Rules.RespawnMillis < c.Rules.RewindMillis:
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
@@ -181,10 +181,10 @@ type Lobby struct {
 	cfg    Config // filled; its Players are all slots, those of spectators included
 	match  *sim.Match
 	gate   *netcode.Server
-	guests []guest // by slot of the match
+	conns  []conn  // by slot of the match
 	live   []int32 // slots whose players have a session, ascending
 	away   []int32 // slots whose players have none and may still come back, longest away first
-	seats  []int32 // by client of the gate: slot, or -1
+	slotOf []int32 // by client of the gate: slot, or -1
 
 	aim      *aim.Watch
 	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
@@ -197,7 +197,7 @@ type Lobby struct {
 	things  *things
 
 	ownerCounts *schema.Counts // nil unless somebody counts
-	ownerRow    [ghost.OwnerFields]int32
+	ownerRow    [netstate.OwnerFields]int32
 
 	social  social
 	leaving int  // players who leave with the end of this tick
@@ -212,7 +212,7 @@ type Lobby struct {
 	cams     cams
 	round    round
 	voyage   voyage
-	usher    *session.Peer // of those who are turned away
+	usher    *packet.Peer // of those who are turned away
 
 	in, out  netio.Batch
 	opened   []netcode.Event // of the batch in hand
@@ -220,7 +220,7 @@ type Lobby struct {
 	post     netcode.Outbox // what the gate has to say
 	window   [sim.MaxWindow]sim.Command
 	beholder beholder
-	event    [wire.MaxWelcome]byte
+	event    [protocol.MaxWelcome]byte
 	ledger   ledger
 	load     load // of the snapshot that is being sent
 	posted   int  // bytes in out
@@ -246,17 +246,17 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		given:   given,
 		cfg:     cfg,
 		gate:    gate,
-		guests:  make([]guest, cfg.Players),
+		conns:   make([]conn, cfg.Players),
 		live:    make([]int32, 0, cfg.Players),
 		away:    make([]int32, 0, cfg.Players),
-		seats:   make([]int32, cfg.Players),
+		slotOf:  make([]int32, cfg.Players),
 		opened:  make([]netcode.Event, 0, netio.BatchSize),
 		encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players),
 		batch:   1,
 	}
 	l.encoder.Foresee()
-	for i := range l.seats {
-		l.seats[i] = -1
+	for i := range l.slotOf {
+		l.slotOf[i] = -1
 	}
 	l.beholder = newBeholder(cfg.Players)
 	l.contents.bucket = newBucket(cfg.ContentKbps)
@@ -282,8 +282,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 }
 
 // witness is what the match asks before a shot hits somebody.
-func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
+func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
+	return l.sees(netid.ID(s.Except), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -298,12 +298,12 @@ func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
-func (l *Lobby) CountSymbols(n *ghost.Counts) {
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
+func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.encoder.Count(n.Public)
 	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
-		l.guests[slot].owner.Count(n.Owner)
+		l.conns[slot].repl.acks.owner.Count(n.Owner)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // What cannot be is refused by a line that names the thing and says what was expected.
@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
 		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != wire.ProtocolID ||
+		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != protocol.ProtocolID ||
 			cfg.Gate.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
@@ -101,7 +101,7 @@ func TestCountNames(t *testing.T) {
 	for d := netcode.DropNone + 1; d < netcode.NumDrops; d++ {
 		name(d.String())
 	}
-	for d := wire.DropNone + 1; d < wire.NumDrops; d++ {
+	for d := packet.DropNone + 1; d < packet.NumDrops; d++ {
 		name(d.String())
 	}
 	for i, c := range map[string]Count{"rx_datagrams": Received, "assert_amplification": Amplified, "unbalanced_ticks": Unbalanced,
@@ -115,7 +115,7 @@ func TestCountNames(t *testing.T) {
 // A full server says so; whoever asks again once somebody has left comes in with the same token.
 func TestFull(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	a, b := l.guest(), l.guest()
+	a, b := l.joined(), l.joined()
 	c := l.caller("")
 	c.ask(nil)
 	if c.knock() || c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(Joined) != 2 {
@@ -135,8 +135,8 @@ func TestFull(t *testing.T) {
 // What the Welcome says is so.
 func TestWelcome(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
-	want := wire.Welcome{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), NetID: 0x001, TickRate: 60,
+	c := l.joined()
+	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
 		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)
@@ -147,12 +147,12 @@ func TestWelcome(t *testing.T) {
 // A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever happens meanwhile.
 func TestWelcomeUntilAcked(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	c := l.caller("")
 	c.ask(nil)
 	c.knock()
 	c.received() // it came and was lost
-	g := &l.lobby.guests[1]
+	g := &l.lobby.conns[1]
 	for i := range 3 {
 		l.lobby.queue(g, sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
 	}
@@ -165,7 +165,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && wire.SectionOf(pack[wire.HeaderSize:]) != wire.SectionEvents {
+			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionEvents {
 				t.Fatalf("before the Ready came %x", pack)
 			}
 			if pack != nil {
@@ -176,8 +176,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.peer.Queued() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.peer.Queued())
+	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.Queued() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.Queued())
 	}
 	c.words = 0
 	c.say() // acks and no more: it is not ready
@@ -188,8 +188,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.peer.Queued(), c.words)
+	if g.session.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
+		t.Errorf("%d still queued, %d packages more", g.session.peer.Queued(), c.words)
 	}
 	c.ready()
 	c.say()
@@ -208,7 +208,7 @@ func TestReadyWithin(t *testing.T) {
 	late.enter(nil)
 	just.enter(nil)
 	limit := int(readyWithin/time.Second) * 60
-	began := l.lobby.guests[late.id().Index()].since
+	began := l.lobby.conns[late.id().Index()].session.since
 	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-began < readyWithin {
 		late.hear()
 		just.hear()
@@ -226,7 +226,7 @@ func TestReadyWithin(t *testing.T) {
 	l.tick()
 	late.hear()
 	why, closed := late.peer.Closed()
-	if !closed || why != wire.ReasonTimeout || late.closes != session.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(Dismissed) != 1 {
+	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(Dismissed) != 1 {
 		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(Dismissed))
 	}
 	l.ticks(2)
@@ -284,7 +284,7 @@ func TestHandshakeRepeated(t *testing.T) {
 // silence the new one takes its place, and has its player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(5)
 	old, dial, peer := c.id(), c.dial, c.peer
 	c.ask(nil)
@@ -320,7 +320,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 // until it has.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(3)
 	old := c.id()
 	c.leave()
@@ -377,18 +377,18 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 // A closing lobby tells everybody, often enough, and admits nobody.
 func TestClose(t *testing.T) {
 	l := newLab(t, Config{})
-	a, b, c := l.guest(), l.guest(), l.caller("")
+	a, b, c := l.joined(), l.joined(), l.caller("")
 	a.say()
 	l.tick() // a is known to hear us, b is not
 	c.ask(nil)
 	c.update()
 	l.tick()
-	if err := l.lobby.Close(l.now, l.conn, wire.ReasonClosing); err != nil {
+	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	for i, who := range []*caller{a, b} {
 		who.hear()
-		if why, closed := who.peer.Closed(); who.closes != session.CloseRepeats || !closed || why != wire.ReasonClosing || who.dial.State() != netcode.Disconnected {
+		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats || !closed || why != packet.ReasonClosing || who.dial.State() != netcode.Disconnected {
 			t.Errorf("%d heard %d goodbyes, %v; %v", i, who.closes, why, who.dial.State())
 		}
 	}
@@ -460,7 +460,7 @@ func (b *table) exchange() {
 	b.t.Helper()
 	for n, p := range b.players {
 		for _, d := range b.ends[n].received() {
-			if err := p.Receive(b.now, d); err != nil && err != wire.DropClosed && err != netcode.DropState { // what follows the end
+			if err := p.Receive(b.now, d); err != nil && err != packet.DropClosed && err != netcode.DropState { // what follows the end
 				b.t.Fatalf("client %d: %v", n, err)
 			}
 		}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -14,8 +15,8 @@ import (
 // the kernel drops and counts.
 const receiveBatches = 256
 
-// receive takes in everything that has arrived, and lets go of the guests who are gone.
-func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap) error {
+// receive takes in everything that has arrived, and lets go of the connections who are gone.
+func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn, lap *lap) error {
 	for _, e := range l.gate.Update(now, unix, &l.post) {
 		l.happened(now, e)
 	}
@@ -23,11 +24,11 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 	l.attend(now)
 	l.travel(now)
 	l.admit(now)
-	if err := l.mail(now, conn); err != nil {
+	if err := l.mail(now, sock); err != nil {
 		return err
 	}
 	for range receiveBatches {
-		n, err := conn.Receive(&l.in)
+		n, err := sock.Receive(&l.in)
 		if n == 0 || err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 		}
 		l.Stats.Count[Accepted].Add(uint64(accepted))
 		l.admit(now)
-		if err := l.mail(now, conn); err != nil {
+		if err := l.mail(now, sock); err != nil {
 			return err
 		}
 	}
@@ -82,8 +83,8 @@ func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data 
 	}
 	if e.Kind != netcode.EventPayload {
 		l.Stats.Count[Accepted].Inc()
-	} else if g := l.guestOf(e.Client); g != nil {
-		g.traffic.up += uint64(len(data))
+	} else if c := l.connOf(e.Client); c != nil {
+		c.session.stats.up += uint64(len(data))
 	}
 	if e.Kind != netcode.EventNone {
 		l.opened = append(l.opened, e)
@@ -96,14 +97,14 @@ func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 		l.happened(now, e)
 		return false
 	}
-	err := error(wire.DropState)
-	if g := l.guestOf(e.Client); g != nil {
-		err = l.pack(now, g, e.Payload)
+	err := error(packet.DropState)
+	if c := l.connOf(e.Client); c != nil {
+		err = l.pack(now, c, e.Payload)
 	}
 	if err == nil {
 		return true
 	}
-	drop, ok := err.(wire.Drop)
+	drop, ok := err.(packet.Drop)
 	if !ok {
 		panic("server: a package was refused without a reason: " + err.Error())
 	}
@@ -111,90 +112,90 @@ func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 	return false
 }
 
-// pack takes a guest's package: acks, events, commands. What is accepted in part before an error is found, acks and
+// pack takes a connection's package: acks, events, commands. What is accepted in part before an error is found, acks and
 // events, stays: both are idempotent.
-func (l *Lobby) pack(now time.Duration, g *guest, data []byte) error {
-	rest, err := g.peer.Receive(now, data)
+func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
+	rest, err := c.session.peer.Receive(now, data)
 	if err != nil {
 		return err
 	}
-	g.shown.Open()
-	for _, c := range g.peer.Delivered() {
-		g.delivered(now, l, receipt(c))
+	c.repl.acks.history.Open()
+	for _, tag := range c.session.peer.Delivered() {
+		c.delivered(now, l, receipt(tag))
 	}
-	g.proofs += len(g.peer.Delivered())
-	g.traffic.taken++
-	g.traffic.delivered += uint64(len(g.peer.Delivered()))
-	g.traffic.lost += uint64(len(g.peer.Lost()))
-	rest, err = g.peer.Sections(rest) // blobs of clients are not taken
-	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
+	c.session.stats.taken++
+	c.session.stats.delivered += uint64(len(c.session.peer.Delivered()))
+	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
+	rest, err = c.session.peer.Sections(rest) // blobs of clients are not taken
+	for note, ok := c.session.peer.NextNote(); ok; note, ok = c.session.peer.NextNote() {
 		if n, ok := sim.ParseMissed(note); ok {
-			g.missed = n
+			c.session.stats.mispredicted = n
 		}
 	}
-	client := g.client
-	for e, ok := g.peer.NextEvent(); ok; e, ok = g.peer.NextEvent() {
-		l.request(now, g, e)
-		if l.seats[client] != int32(g.id.Index()) { // the event has ended the session: others of it say nothing any more
+	client := c.session.client
+	for e, ok := c.session.peer.NextEvent(); ok; e, ok = c.session.peer.NextEvent() {
+		l.request(now, c, e)
+		if l.slotOf[client] != int32(c.id.Index()) { // the event has ended the session: others of it say nothing any more
 			return err
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if _, closed := g.peer.Closed(); closed {
-		l.quit(now, g)
-	} else if wire.SectionOf(rest) == wire.SectionCommands {
-		if !g.here(data) { // made on a map that is not played any more
+	if _, closed := c.session.peer.Closed(); closed {
+		l.quit(now, c)
+	} else if packet.SectionOf(rest) == packet.SectionCommands {
+		if !c.here(data) { // made on a map that is not played any more
 			l.Stats.Count[Elsewhere].Inc()
 			return nil
 		}
-		return l.commands(g, data, rest[1:])
+		return l.commands(c, data, rest[1:])
 	}
 	if len(rest) > 0 {
-		return wire.DropSection
+		return packet.DropSection
 	}
 	return nil
 }
 
 // commands offers a window of commands, the last section of a package, to the player's inbox, oldest first: all of it or
 // nothing.
-func (l *Lobby) commands(g *guest, pack, src []byte) error {
+func (l *Lobby) commands(c *conn, pack, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
-		return wire.DropCommands
+		return packet.DropCommands
 	}
-	if err := l.arrived(g, pack, rest, n); err != nil {
+	if err := l.arrived(c, pack, rest, n); err != nil {
 		return err
 	}
-	inbox := l.match.Inbox(g.id)
+	inbox := l.match.Inbox(c.id)
 	inbox.OfferWindow(l.window[:n])
-	l.tallyOf(g, inbox)
-	l.acts(g, n)
+	l.tallyOf(c, inbox)
+	l.acts(c, n)
 	return nil
 }
 
 // request handles a reliable event from a client: that it is ready, or wants to start anew without baselines, as its snapshots may
 // have diverged from ours, or another pace, or to be another hero; others, of a newer client perhaps, are counted and ignored.
-func (l *Lobby) request(now time.Duration, g *guest, event []byte) {
-	if event = l.elsewhere(g, event); event == nil {
+func (l *Lobby) request(now time.Duration, c *conn, event []byte) {
+	if event = l.elsewhere(c, event); event == nil {
 		return
 	}
 	if len(event) == 1 && event[0] == sim.AskResync {
-		g.asked = true
+		c.repl.acks.resyncRequested = true
 	} else if _, ok := sim.ParseDiverged(event); ok {
-		g.asked = true
+		c.repl.acks.resyncRequested = true
 		l.Stats.Count[Diverged].Inc()
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
-		g.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(g.id, hero) { // it becomes one where the mode allows it
-	} else if f, err := wire.ParseFetch(event); err == nil {
-		l.fetch(now, g, f.Content)
-	} else if l.talk(now, g, event) || l.watchAs(g, event) {
+		c.pace(every, int(kbps), l)
+	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(c.id, hero) { // it becomes one where the mode allows it
+	} else if f, err := protocol.ParseFetch(event); err == nil {
+		l.fetch(now, c, f.Content)
+	} else if l.talk(now, c, event) || l.watchAs(c, event) {
 		return
-	} else if r, err := wire.ParseReady(event); err != nil || g.ready || g.unlike != 0 {
+	} else if r, err := protocol.ParseReady(event); err != nil || c.session.ready || c.session.mismatch != 0 {
 		l.Stats.Count[EventsUnknown].Inc()
 	} else {
-		l.ready(now, g, r)
+		l.ready(now, c, r)
 	}
 }

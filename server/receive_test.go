@@ -7,8 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -16,7 +15,7 @@ import (
 // nobody.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	control.unharmed()
 	raw := func(b ...byte) func(*caller) []byte { return func(*caller) []byte { return b } }
 	request := func(f func(d []byte) []byte) func(*caller) []byte { // the first datagram of an attempt, changed
@@ -42,9 +41,9 @@ func TestMalformedDatagrams(t *testing.T) {
 	sealed := func(f func(c *caller, d []byte) []byte) func(*caller) []byte { // a good datagram, changed behind its seal
 		return func(c *caller) []byte { return f(c, c.seal(c.pack(c.commands(1)...))) }
 	}
-	head := func(f func(h *wire.Header)) func(*caller) []byte {
+	head := func(f func(h *packet.Header)) func(*caller) []byte {
 		return func(c *caller) []byte {
-			h, _, err := wire.ParseHeader(c.pack())
+			h, _, err := packet.ParseHeader(c.pack())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +57,7 @@ func TestMalformedDatagrams(t *testing.T) {
 	const stranger, guest = false, true
 	for i, c := range []struct {
 		name string
-		from bool // stranger or guest
+		from bool // stranger or connection
 		make func(c *caller) []byte
 		why  error
 	}{
@@ -99,34 +98,34 @@ func TestMalformedDatagrams(t *testing.T) {
 			return nil
 		}, netcode.DropAuth},
 		{"a good package of another session", guest, func(*caller) []byte { d := control.seal(control.pack()); return d }, netcode.DropAuth},
-		{"a package of one byte", guest, pack(1), wire.DropSize},
-		{"a package shorter than its header", guest, pack(make([]byte, wire.HeaderSize-1)...), wire.DropSize},
-		{"a sequence far ahead", guest, head(func(h *wire.Header) { h.Sequence += 20000 }), wire.DropFuture},
-		{"sequence 0", guest, head(func(h *wire.Header) { h.Sequence = 0 }), wire.DropStale},
-		{"an ack of what was never sent", guest, head(func(h *wire.Header) { h.Ack = 9999 }), wire.DropAck},
-		{"ack bits of what was never sent", guest, head(func(h *wire.Header) { h.Ack, h.AckBits = 0, 1 }), wire.DropAck},
-		{"ack bits all ones", guest, head(func(h *wire.Header) { h.AckBits = ^uint64(0) }), wire.DropAck},
-		{"section 0", guest, sections(0), wire.DropSection},
-		{"section 9", guest, sections(9, 1, 2, 3), wire.DropSection},
-		{"a client's snapshot", guest, sections(byte(wire.SectionSnapshot), 1, 0, 0, 0, 0), wire.DropSection},
-		{"events without a count", guest, sections(1), wire.DropEvents},
-		{"no events", guest, sections(1, 0), wire.DropEvents},
-		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), wire.DropEvents},
-		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), wire.DropEvents},
-		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), wire.DropSection},
-		{"notes without a count", guest, sections(4), wire.DropNotes},
-		{"a Close without a reason", guest, sections(6), wire.DropReason},
-		{"a Close for reason 0", guest, sections(6, 0), wire.DropReason},
-		{"a Close for reason 200", guest, sections(6, 200), wire.DropReason},
-		{"commands without a head", guest, sections(2), wire.DropCommands},
-		{"no commands", guest, sections(2, 0, 1, 0, 0, 0, 0), wire.DropCommands},
-		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...), wire.DropCommands},
-		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), wire.DropCommands},
-		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), wire.DropCommands},
-		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), wire.DropCommands},
-		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, wire.DropCommands},
-		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, wire.DropCommands},
-		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, wire.DropCommands},
+		{"a package of one byte", guest, pack(1), packet.DropSize},
+		{"a package shorter than its header", guest, pack(make([]byte, packet.HeaderSize-1)...), packet.DropSize},
+		{"a sequence far ahead", guest, head(func(h *packet.Header) { h.Sequence += 20000 }), packet.DropFuture},
+		{"sequence 0", guest, head(func(h *packet.Header) { h.Sequence = 0 }), packet.DropStale},
+		{"an ack of what was never sent", guest, head(func(h *packet.Header) { h.Ack = 9999 }), packet.DropAck},
+		{"ack bits of what was never sent", guest, head(func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 }), packet.DropAck},
+		{"ack bits all ones", guest, head(func(h *packet.Header) { h.AckBits = ^uint64(0) }), packet.DropAck},
+		{"section 0", guest, sections(0), packet.DropSection},
+		{"section 9", guest, sections(9, 1, 2, 3), packet.DropSection},
+		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0), packet.DropSection},
+		{"events without a count", guest, sections(1), packet.DropEvents},
+		{"no events", guest, sections(1, 0), packet.DropEvents},
+		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropEvents},
+		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropEvents},
+		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), packet.DropSection},
+		{"notes without a count", guest, sections(4), packet.DropNotes},
+		{"a Close without a reason", guest, sections(6), packet.DropReason},
+		{"a Close for reason 0", guest, sections(6, 0), packet.DropReason},
+		{"a Close for reason 200", guest, sections(6, 200), packet.DropReason},
+		{"commands without a head", guest, sections(2), packet.DropCommands},
+		{"no commands", guest, sections(2, 0, 1, 0, 0, 0, 0), packet.DropCommands},
+		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...), packet.DropCommands},
+		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), packet.DropCommands},
+		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), packet.DropCommands},
+		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), packet.DropCommands},
+		{"commands twice", guest, func(c *caller) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, packet.DropCommands},
+		{"events behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, packet.DropCommands},
+		{"garbage behind commands", guest, func(c *caller) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, packet.DropCommands},
 	} {
 		who := l.caller("")
 		control.hear()
@@ -134,7 +133,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			who.join()
 			who.say()
 			l.tick()
-			if !who.guest().ready {
+			if !who.state().session.ready {
 				t.Fatalf("%d %s: not ready", i, c.name)
 			}
 		}
@@ -155,7 +154,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			continue
 		}
-		if l.lobby.match.Vital(who.id()) == nil || l.lobby.seats[who.guest().client] < 0 {
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.state().session.client] < 0 {
 			t.Errorf("%d %s: cost its sender the session", i, c.name)
 		}
 		who.leave()
@@ -172,7 +171,7 @@ func TestMalformedDatagrams(t *testing.T) {
 // Longer datagrams than any of ours never come as far as the gate.
 func TestDatagramTooLong(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.caller("")
+	control, c := l.joined(), l.caller("")
 	data := make([]byte, netio.MaxDatagram)
 	for _, kind := range []byte{0x00, 0x13, 0x15, 0x17} {
 		data[0] = kind
@@ -191,7 +190,7 @@ func TestDatagramTooLong(t *testing.T) {
 // window, count as duplicate and stale. None of them makes a command be used twice.
 func TestReplayedPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
 	pack := c.pack(c.commands(1)...)
@@ -201,14 +200,14 @@ func TestReplayedPackages(t *testing.T) {
 	}
 	c.send(c.seal(pack))
 	l.tick()
-	if l.refused(netcode.DropReplay) != 2 || l.dropped(wire.DropDuplicate) != 1 {
+	if l.refused(netcode.DropReplay) != 2 || l.dropped(packet.DropDuplicate) != 1 {
 		t.Errorf("%v", l.account())
 	}
 	c.plays(70)
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
-	if l.dropped(wire.DropStale) != 1 || l.dropped(wire.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
+	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
 		t.Errorf("%v", l.account())
 	}
 	c.plays(1100)
@@ -225,7 +224,7 @@ func TestReplayedPackages(t *testing.T) {
 // A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
 func TestResync(t *testing.T) {
 	l := newLab(t, Config{})
-	c, other := l.guest(), l.guest()
+	c, other := l.joined(), l.joined()
 	age := func() (owner byte, seen bool) {
 		for _, s := range c.hear() {
 			if s[5] == 1 {
@@ -246,7 +245,7 @@ func TestResync(t *testing.T) {
 	if !seen || owner == 0 {
 		t.Fatalf("after a second the owner row has age %d (seen %v)", owner, seen)
 	}
-	for range session.MaxEvents {
+	for range packet.MaxEvents {
 		c.queue([]byte{sim.AskResync})
 	}
 	age()
@@ -279,7 +278,7 @@ func TestResync(t *testing.T) {
 // Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	for range 120 { // two seconds
 		c.hear()
 		c.queue([]byte{sim.AskResync})
@@ -294,7 +293,7 @@ func TestResyncsAreFew(t *testing.T) {
 // A client asks to be another hero and is it when it spawns next; what no game has is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
 	before := l.count(EventsUnknown)

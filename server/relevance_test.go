@@ -10,10 +10,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // A grid is made where it can hide somebody, and nowhere else.
@@ -76,13 +76,13 @@ func field(t testing.TB) *arena.Arena {
 func TestThreat25NeverShown(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
-		c := l.guest()
+		c := l.joined()
 		c.plays(60)
-		if c.guest().acked == 0 {
+		if c.state().repl.acks.newest == 0 {
 			t.Fatal("nothing was acknowledged")
 		}
 		stale := c.peerAcks()
-		victim := l.guest()
+		victim := l.joined()
 		for range 20 {
 			c.hear()
 			victim.play()
@@ -100,7 +100,7 @@ func TestThreat25NeverShown(t *testing.T) {
 			c.say(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.guest().acked-6 {
+		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
 			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(Hits), l.count(Unseen)-unseen)
 		}
 	}
@@ -112,18 +112,18 @@ func (c *caller) aim(at *caller) sim.Command {
 	me, _, _ := m.Self(c.id())
 	other, _, _ := m.Self(at.id())
 	d := other.Pos.Sub(me.Pos)
-	next, newest := m.Tick()+1, max(c.guest().sent, 1)
+	next, newest := m.Tick()+1, max(c.state().repl.pacing.sent, 1)
 	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
 }
 
 // peerAcks returns what makes packages with sections whose header acknowledges nothing newer than it would now.
 func (c *caller) peerAcks() func(sections []byte) []byte {
-	was, _, err := wire.ParseHeader(c.pack())
+	was, _, err := packet.ParseHeader(c.pack())
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
 	return func(sections []byte) []byte {
-		h, rest, err := wire.ParseHeader(c.pack(sections...))
+		h, rest, err := packet.ParseHeader(c.pack(sections...))
 		if err != nil {
 			c.lab.t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		b := newTable(t, 20, cfg)
 		b.play(3)
 		slot := b.players[7].ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
 		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
 			f := b.lobby.frames.At(at)
@@ -180,7 +180,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 // agrees fails unless what all clients hold of the newest snapshots is what the server's frames say, and there are so many rows.
 func (b *table) agrees(least int) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		if p == nil {
 			continue
@@ -243,7 +243,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 				}
 			}
 			b.agrees(100)
-			var row [ghost.PublicFields]int32
+			var row [netstate.PublicFields]int32
 			for _, p := range b.players {
 				if state, _ := p.State(); state != client.Joined || b.lobby.match.Vital(p.ID()) == nil {
 					t.Fatalf("%v, %v", p.ID(), state)
@@ -265,7 +265,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 // no effect, and reliable events take effect once and in order.
 func TestRow64JoinFlow(t *testing.T) {
 	l := newLab(t, Config{})
-	other := l.guest()
+	other := l.joined()
 	other.plays(30)
 	c := l.caller("")
 
@@ -300,8 +300,8 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if g := c.guest(); !g.ready || g.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
-		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.ready, g.every, snapshots, l.count(EventsUnknown))
+	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(EventsUnknown))
 	}
 	c.ready() // 5: twice is no more than once
 	x := c.inputs()
@@ -338,7 +338,7 @@ func TestRow67ReusedSlot(t *testing.T) {
 		n := rng.IntN(len(b.players))
 		p := b.players[n]
 		slot := p.ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		for _, v := range b.players {
 			if id, ok := v.Row(v.Newest(), slot, row[:]); v != p && (!ok || id == 0) {
 				hiddenSwaps++

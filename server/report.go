@@ -5,11 +5,11 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
 )
 
@@ -93,7 +93,7 @@ type mark struct {
 	at, cpu time.Duration
 	count   [NumCounts]uint64
 	refused [netcode.NumDrops]uint64
-	drops   [wire.NumDrops]uint64
+	drops   [packet.NumDrops]uint64
 	chat    [chat.NumRefusals]uint64
 	socket  netio.Stats
 	mallocs uint64
@@ -105,7 +105,7 @@ type mark struct {
 
 func (h *Host) mark(mem *runtime.MemStats) (m mark) {
 	runtime.ReadMemStats(mem)
-	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), pace.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
+	m.at, m.cpu, m.mallocs, m.gcs, m.stalls = h.clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC, h.stalls.Load()
 	m.socket, m.overrun = h.conn.Stats(), h.overruns.Load()
 	m.caught = h.caught.Load()
 	for i := range m.count { // Joined before Left and TimedOut would count a player away for a moment
@@ -177,7 +177,7 @@ func (h *Host) report() Report {
 			r.Drops[i.String()] = n
 		}
 	}
-	for i := wire.DropNone + 1; i < wire.NumDrops; i++ {
+	for i := packet.DropNone + 1; i < packet.NumDrops; i++ {
 		if n := now.drops[i] - h.since.drops[i]; n > 0 {
 			r.Drops[i.String()] = n
 		}

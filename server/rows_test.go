@@ -10,40 +10,40 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
-// commands and acks of the same guest go on as if nothing had been.
+// commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l := newLab(t, Config{Gate: manyPackages()})
-	c := l.guest()
+	c := l.joined()
 	c.play()
 	l.tick()
 	for id := range 256 {
-		switch wire.Section(id) {
-		case wire.SectionEvents, wire.SectionNotes, wire.SectionFragment, wire.SectionCommands, wire.SectionClose:
+		switch packet.Section(id) {
+		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
-			want, acked := l.account(), c.guest().acked
-			want.add([]error{wire.DropSection, wire.DropSection, wire.DropCommands}[i], 1) // what follows commands is theirs
+			want, acked := l.account(), c.state().repl.acks.newest
+			want.add([]error{packet.DropSection, packet.DropSection, packet.DropCommands}[i], 1) // what follows commands is theirs
 			c.hear()
 			c.say(append(bytes.Clone(front), byte(id), 1, 2, 3)...)
 			l.tick()
-			if got := l.account(); got != want || c.guest().acked < acked {
+			if got := l.account(); got != want || c.state().repl.acks.newest < acked {
 				t.Fatalf("section %d behind %x: %v, want %v", id, front, got, want)
 			}
 		}
 	}
-	if c.guest().acked+10 < l.lobby.match.Tick() {
-		t.Errorf("nothing was acked since tick %d", c.guest().acked)
+	if c.state().repl.acks.newest+10 < l.lobby.match.Tick() {
+		t.Errorf("nothing was acked since tick %d", c.state().repl.acks.newest)
 	}
 	for i, order := range [][]byte{{4, 1, 0, 9, 1, 1, 0, 0, 0, 7}, {4, 1, 0, 9, 4, 1, 0, 9}, append(c.commands(1), 4, 1, 0, 9)} {
-		why := [...]wire.Drop{wire.DropSection, wire.DropSection, wire.DropCommands}[i]
+		why := [...]packet.Drop{packet.DropSection, packet.DropSection, packet.DropCommands}[i]
 		before := l.dropped(why)
 		c.hear()
 		c.say(order...)
@@ -55,7 +55,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	c.hear()
 	c.say(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
 	l.tick()
-	if l.dropped(wire.DropFragment) != 1 {
+	if l.dropped(packet.DropFragment) != 1 {
 		t.Errorf("a fragment: %v", l.account())
 	}
 	c.queue([]byte{sim.AskResync})
@@ -76,15 +76,15 @@ func manyPackages() netcode.ServerConfig {
 // one costs no byte of any later package.
 func TestRow22SchemaByHash(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	for i, c := range []struct {
-		change func(*wire.Ready)
-		want   wire.Reason
+		change func(*protocol.Ready)
+		want   packet.Reason
 	}{
-		{func(r *wire.Ready) { r.Schema++ }, wire.ReasonSchema},
-		{func(r *wire.Ready) { r.Model++ }, wire.ReasonModel},
-		{func(r *wire.Ready) { r.Version++ }, wire.ReasonVersion},
-		{func(r *wire.Ready) { r.Schema++; r.Model++ }, wire.ReasonSchema},
+		{func(r *protocol.Ready) { r.Schema++ }, packet.ReasonSchema},
+		{func(r *protocol.Ready) { r.Model++ }, packet.ReasonModel},
+		{func(r *protocol.Ready) { r.Version++ }, packet.ReasonVersion},
+		{func(r *protocol.Ready) { r.Schema++; r.Model++ }, packet.ReasonSchema},
 	} {
 		who := l.caller("")
 		who.enter(nil)
@@ -108,16 +108,16 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != wire.TagSchemas {
+			if e[0] != protocol.TagSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
 		}
-		if told := c.want != wire.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
+		if told := c.want != packet.ReasonVersion; told != bytes.Equal(theirs, l.lobby.cfg.Models.AppendText(nil)) {
 			t.Errorf("%d: told %q", i, theirs)
 		}
 		why, _ := who.peer.Closed()
-		if why != c.want || who.closes != session.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
+		if why != c.want || who.closes != packet.CloseRepeats || who.dial.State() != netcode.Disconnected || l.count(Dismissed) != uint64(i+1) {
 			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(Dismissed), who.dial.State())
 		}
 		control.plays(2)
@@ -125,8 +125,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
 		}
 	}
-	hash := ghost.SchemaHash()
-	c := l.guest()
+	hash := netstate.SchemaHash()
+	c := l.joined()
 	if w := c.events[0]; !bytes.Contains(w, binary.LittleEndian.AppendUint64(nil, hash)) {
 		t.Errorf("no hash in the welcome %x", w)
 	}
@@ -142,7 +142,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != wire.TagRoster && e[0] != ghost.TagPaces {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != netstate.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -163,7 +163,7 @@ func TestRow22WelcomeAtLoss(t *testing.T) {
 	}
 	ready := 0
 	for _, slot := range b.lobby.live {
-		if b.lobby.guests[slot].ready {
+		if b.lobby.conns[slot].session.ready {
 			ready++
 		}
 	}
@@ -222,7 +222,7 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 			break
 		}
 	}
-	if why, _ := odd.peer.Closed(); why != wire.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
+	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion || b.count(Joined) != clients+1 || b.count(Dismissed) != 1 {
 		t.Errorf("another version: %v; %d joined, %d dismissed", why, b.count(Joined), b.count(Dismissed))
 	}
 }
@@ -306,12 +306,12 @@ func (b *table) counted() [3]uint64 {
 	return [3]uint64{b.count(Snapshots), b.count(Throttled), b.count(Choked)}
 }
 
-// A guest whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
+// A connection whose bucket is empty for seconds hears from us four times a second all the same, with its events and acks.
 func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 60, Config{Players: 64, Kbps: 16, Relevance: RelevanceOff})
 	b.turning(4)
-	c := b.guest()
+	c := b.joined()
 	longest, quiet := 0, 0
 	for range 6 {
 		for range 60 {
@@ -364,17 +364,17 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 		if got+1 < want || got > want+1 || s.Undecoded != 0 || s.Resyncs != 0 || s.Prediction.Mispredictions != 0 || s.RenderStalls > before[n].RenderStalls {
 			t.Errorf("every %d: %d snapshots of %d, %+v", asks[n], got, want, s)
 		}
-		if g := &b.lobby.guests[p.ID().Index()]; int(g.paced) != 3*max(1, asks[n]) || !snapshot.AgeInUse(max(1, asks[n])) {
-			t.Errorf("every %d: paced at %d ticks", asks[n], g.paced)
+		if g := &b.lobby.conns[p.ID().Index()]; int(g.repl.pacing.spacing) != 3*max(1, asks[n]) || !snapshot.AgeInUse(max(1, asks[n])) {
+			t.Errorf("every %d: paced at %d ticks", asks[n], g.repl.pacing.spacing)
 		}
 	}
-	c := b.guest()
+	c := b.joined()
 	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
 		c.queue(bad)
 		c.hear()
 		c.say()
 		b.tick()
-		if g := &b.lobby.guests[c.id().Index()]; g.every != 1 || !g.bucket.Ready(0) {
+		if g := &b.lobby.conns[c.id().Index()]; g.repl.pacing.every != 1 || !g.repl.pacing.bucket.Ready(0) {
 			t.Errorf("%d: a pace of %x was taken", i, bad)
 		}
 	}
@@ -427,7 +427,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// A tick in which most guests wait for their buckets allocates nothing.
+// A tick in which most connections wait for their buckets allocates nothing.
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {

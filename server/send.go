@@ -10,18 +10,17 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = session.MaxEventSize + 5
+const eventBudget = packet.MaxEventSize + 5
 
-// send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
+// send tells of the tick's events, and writes and sends the snapshots that are due: each connection gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
-func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
+func (l *Lobby) send(now time.Duration, sock netio.Conn, lap *lap) error {
 	lap.enter(StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
@@ -33,31 +32,31 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	t := l.match.Tick()
 	marked := false // as StageDelta
 	for _, slot := range l.live {
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
-			l.survey(g, t)
-			l.tally(g)
+			l.survey(c, t)
+			l.tally(c)
 		}
 		if l.drafts.full() {
-			if err := l.deliver(now, conn, lap); err != nil {
+			if err := l.deliver(now, sock, lap); err != nil {
 				return err
 			}
 			marked = false
 		}
-		if !g.ready {
-			l.greet(now, g)
+		if !c.session.ready {
+			l.greet(now, c)
 			continue
 		}
-		if !l.due(now, g, t) {
+		if !l.due(now, c, t) {
 			continue
 		}
-		l.introduce(now, g)
-		g.resync(l, t)
-		g.turn(t, l)
+		l.introduce(now, c)
+		c.resync(l, t)
+		c.turn(t, l)
 		l.fresh.snapshots++
-		g.tracker.Advance(t)
-		g.shown.Begin(t)
-		g.sum(l)
+		c.repl.acks.tracker.Advance(t)
+		c.repl.acks.history.Begin(t)
+		c.sum(l)
 		from := l.drafts.len()
 		if !marked {
 			l.enter(StageDelta)
@@ -66,99 +65,99 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
-				if err := l.deliver(now, conn, lap); err != nil {
+				if err := l.deliver(now, sock, lap); err != nil {
 					return err
 				}
 				from, marked = 0, false
 			}
-			l.draft(now, g, t, first)
+			l.draft(now, c, t, first)
 		}
 		l.drafts.level(from)
-		l.told(g, t)
-		l.things.told(g)
+		l.told(c, t)
+		l.things.told(c)
 	}
-	if err := l.mail(now, conn); err != nil {
+	if err := l.mail(now, sock); err != nil {
 		return err
 	}
-	err := l.deliver(now, conn, lap)
+	err := l.deliver(now, sock, lap)
 	l.weighed()
 	return err
 }
 
-// draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
+// draft writes one package of a connection's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
 // has room for is chosen with the first, behind what must be in it.
-func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
-	buf, seq := g.peer.Append(now, l.drafts.next())
-	g.opens(seq)
-	buf = g.peer.AppendEvents(buf, eventBudget)
+func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
+	buf, seq := c.session.peer.Append(now, l.drafts.next())
+	c.opens(seq)
+	buf = c.session.peer.AppendEvents(buf, eventBudget)
 	cut := cuts{events: uint16(len(buf)), first: first}
-	buf = append(buf, byte(wire.SectionSnapshot))
-	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
+	buf = append(buf, byte(packet.SectionSnapshot))
+	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: c.repl.checksum.on}
 	buf = head.Append(buf)
 	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
 	if first {
-		var self ghost.Self
-		self.Tell(l.match, g.id)
-		ghost.OwnerRow(l.ownerRow[:], &self)
-		buf = g.owner.Append(buf, t, l.ownerRow[:])
+		var self netstate.Self
+		self.Tell(l.match, c.id)
+		netstate.OwnerRow(l.ownerRow[:], &self)
+		buf = c.repl.acks.owner.Append(buf, t, l.ownerRow[:])
 		cut.owner = uint16(len(buf))
-		l.plan(g, t, l.thingRoom(now, g, len(buf)))
+		l.plan(c, t, l.thingRoom(now, c, len(buf)))
 	}
-	room := wire.MaxPackage - len(buf)
+	room := packet.MaxPackage - len(buf)
 	if first {
 		room -= reserve()
 	}
 	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
-	g.things.saved = max(0, g.things.saved-(len(buf)-before))
+	c.repl.acks.objects.saved = max(0, c.repl.acks.objects.saved-(len(buf)-before))
 	cut.things = uint16(len(buf))
 	if head.Things {
 		cut.thingsHead = uint16(head.ThingsHead())
 	}
 	if first {
-		l.choose(now, g, len(buf))
+		l.choose(now, c, len(buf))
 	}
-	buf, group, count := l.packer.Next(buf, wire.MaxPackage-len(buf))
+	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
 	cut.rows = uint16(len(buf))
-	if g.checked {
+	if c.repl.checksum.on {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
 	head.Append(buf[:at])
 	var whole *snapshot.Frame
-	if !g.byRow {
+	if !c.repl.view.byRow {
 		whole = l.frames.At(t)
 	}
-	g.shown.Sent(seq, group, count, whole)
-	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), g.id.Index(), cut)
+	c.repl.acks.history.Sent(seq, group, count, whole)
+	c.session.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
+	l.drafts.commit(len(buf), c.id.Index(), cut)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
-func (g *guest) sum(l *Lobby) {
-	g.checked = false
+func (c *conn) sum(l *Lobby) {
+	c.repl.checksum.on = false
 	if l.cfg.ChecksumEvery > 0 {
-		if g.check--; g.check <= 0 {
-			g.checked, g.check = true, l.cfg.ChecksumEvery
+		if c.repl.checksum.countdown--; c.repl.checksum.countdown <= 0 {
+			c.repl.checksum.on, c.repl.checksum.countdown = true, l.cfg.ChecksumEvery
 		}
 	}
 }
 
-// greet sends a guest that is not ready yet the events that are due: its Welcome. While the guest has not been heard, the
+// greet sends a connection that is not ready yet the events that are due: its Welcome. While the connection has not been heard, the
 // gate's own word that it is in goes before.
-func (l *Lobby) greet(now time.Duration, g *guest) {
-	if !g.peer.Due(now) || !g.peer.Ready(now) {
+func (l *Lobby) greet(now time.Duration, c *conn) {
+	if !c.session.peer.Due(now) || !c.session.peer.Ready(now) {
 		return
 	}
-	buf, _ := g.peer.Append(now, l.drafts.next())
-	l.dispatch(now, g, g.peer.AppendEvents(buf, wire.MaxSections)) // the event is due again if this fails
+	buf, _ := c.session.peer.Append(now, l.drafts.next())
+	l.dispatch(now, c, c.session.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
 }
 
-// dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
-func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
-	l.hand(now, int(g.client), pack)
+// dispatch sends a connection a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
+func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
+	l.hand(now, int(c.session.client), pack)
 }
 
-// hand is dispatch to whoever has no guest, too.
+// hand is dispatch to whoever has no connection, too.
 func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
 	if l.gate.Send(now, client, pack, &l.post) == nil {
 		_, sealed := l.post.At(l.post.Len() - 1)
@@ -168,7 +167,7 @@ func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
 	}
 }
 
-// tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
+// tell queues the tick's events with those who are to hear of them. A connection whose queue is full misses the news, not
 // the truth: everything in an event can be seen in snapshots as well.
 func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
@@ -188,104 +187,104 @@ func (l *Lobby) tell(now time.Duration) {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[Hits].Inc()
 			l.fought(e)
-			if g := &l.guests[e.Actor.Index()]; g.id == e.Actor {
-				l.queue(g, e)
+			if c := &l.conns[e.Actor.Index()]; c.id == e.Actor {
+				l.queue(c, e)
 			}
 			continue
 		}
 		l.Stats.Count[Kills].Inc()
 		l.mourn(&e)
 		for _, slot := range l.live {
-			l.present(now, &l.guests[slot], e.Actor, e.Victim)
-			l.queue(&l.guests[slot], e)
+			l.present(now, &l.conns[slot], e.Actor, e.Victim)
+			l.queue(&l.conns[slot], e)
 		}
 	}
 }
 
-func (l *Lobby) queue(g *guest, e sim.Event) {
-	if g.peer.Queue(e.Append(l.event[:0])) != nil {
+func (l *Lobby) queue(c *conn, e sim.Event) {
+	if c.session.peer.Queue(e.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }
 
-// tally adds a guest's new input counts to the tick's. It is called once a second, as no commands may come, and before a guest or its
+// tally adds a connection's new input counts to the tick's. It is called once a second, as no commands may come, and before a connection or its
 // match goes: a look into 500 inboxes in every tick would be a percent of it.
-func (l *Lobby) tally(g *guest) {
+func (l *Lobby) tally(c *conn) {
 	if l.unobserved {
 		return
 	}
-	if inbox := l.match.Inbox(g.id); inbox != nil {
-		l.tallyOf(g, inbox)
+	if inbox := l.match.Inbox(c.id); inbox != nil {
+		l.tallyOf(c, inbox)
 	}
 }
 
 // tallyOf is tally where the inbox is at hand anyway: when commands come.
-func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
+func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
 	if l.unobserved {
 		return
 	}
-	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs
-	n.Used += c.Used - was.Used
-	n.Missing += c.Missing - was.Missing
-	n.Duplicate += c.Duplicate - was.Duplicate
-	n.Stale += c.Stale - was.Stale
-	n.Future += c.Future - was.Future
-	n.Conflict += c.Conflict - was.Conflict
-	n.Clamped += c.Clamped - was.Clamped
-	*was = *c
+	count, was, n := &inbox.Count, &c.rewind.inboxCount, &l.fresh.inputs
+	n.Used += count.Used - was.Used
+	n.Missing += count.Missing - was.Missing
+	n.Duplicate += count.Duplicate - was.Duplicate
+	n.Stale += count.Stale - was.Stale
+	n.Future += count.Future - was.Future
+	n.Conflict += count.Conflict - was.Conflict
+	n.Clamped += count.Clamped - was.Clamped
+	*was = *count
 }
 
 // deliver seals the drafts and sends them.
-func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
+func (l *Lobby) deliver(now time.Duration, sock netio.Conn, lap *lap) error {
 	lap.enter(StageSeal)
 	for i := range l.drafts.len() {
 		slot, pack := l.drafts.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
 			slot, _ = l.drafts.at(i - 1)
 		}
-		g := &l.guests[slot]
-		sealed, err := l.gate.Seal(now, int(g.client), pack, l.out.Next())
+		c := &l.conns[slot]
+		sealed, err := l.gate.Seal(now, int(c.session.client), pack, l.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
 			l.Stats.Count[Unsent].Inc()
 			continue
 		}
-		g.bucket.Take(now, len(sealed))
-		g.traffic.down += uint64(len(sealed))
+		c.repl.pacing.bucket.Take(now, len(sealed))
+		c.session.stats.down += uint64(len(sealed))
 		if !l.unobserved {
-			l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
+			l.ledger.draft(l, c, pack, sealed, &l.drafts.cuts[i])
 			l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
 		}
-		l.commit(len(sealed), g.addr)
+		l.commit(len(sealed), c.session.addr)
 	}
 	l.drafts.reset()
 	lap.enter(StageSend)
-	err := l.flush(conn)
+	err := l.flush(sock)
 	lap.enter(StageSnapshot)
 	return err
 }
 
 // mail sends what the gate has to say. Guests pay for their part.
-func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
+func (l *Lobby) mail(now time.Duration, sock netio.Conn) error {
 	for i := range l.post.Len() {
 		to, data := l.post.At(i)
 		if netcode.KindOf(data) != netcode.KindPayload && !l.unobserved { // that is accounted for by send
 			l.ledger.session(data)
 		}
 		if client, ok := l.gate.At(to); ok {
-			if g := l.guestOf(client); g != nil {
-				g.bucket.Take(now, len(data))
-				g.traffic.down += uint64(len(data))
+			if c := l.connOf(client); c != nil {
+				c.repl.pacing.bucket.Take(now, len(data))
+				c.session.stats.down += uint64(len(data))
 			}
 		}
 		if l.out.Full() {
-			if err := l.flush(conn); err != nil {
+			if err := l.flush(sock); err != nil {
 				return err
 			}
 		}
 		l.commit(len(append(l.out.Next(), data...)), to)
 	}
 	l.post.Reset()
-	return l.flush(conn)
+	return l.flush(sock)
 }
 
 func (l *Lobby) commit(n int, to netip.AddrPort) {
@@ -294,14 +293,14 @@ func (l *Lobby) commit(n int, to netip.AddrPort) {
 }
 
 // flush hands what was written to the network.
-func (l *Lobby) flush(conn netio.Conn) error {
+func (l *Lobby) flush(sock netio.Conn) error {
 	if l.out.Len() == 0 {
 		return nil
 	}
 	l.Stats.Count[Sent].Add(uint64(l.out.Len()))
 	l.Stats.Count[BytesOut].Add(uint64(l.posted))
 	l.posted = 0
-	err := conn.Send(&l.out)
+	err := sock.Send(&l.out)
 	l.out.Reset()
 	return err
 }

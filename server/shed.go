@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // Shed says how a lobby that cannot keep up gets by with less, rung by rung; each rung keeps what those before it do. Inputs
@@ -29,15 +29,15 @@ var shedNames = [NumSheds]string{"nothing", "half of the snapshots", "three of f
 // String names the rung.
 func (s Shed) String() string { return shedNames[s] }
 
-// slowTempo is how fast a match runs on ShedTime, in wire.FullTempo.
-const slowTempo = wire.FullTempo * 4 / 5
+// slowTempo is how fast a match runs on ShedTime, in protocol.FullTempo.
+const slowTempo = protocol.FullTempo * 4 / 5
 
-// Tempo is how fast the match runs on a rung: seconds of the match in wire.FullTempo seconds of life.
+// Tempo is how fast the match runs on a rung: seconds of the match in protocol.FullTempo seconds of life.
 func (s Shed) Tempo() uint16 {
 	if s >= ShedTime {
 		return slowTempo
 	}
-	return wire.FullTempo
+	return protocol.FullTempo
 }
 
 // Shed puts the lobby on a rung from its next tick on.
@@ -46,13 +46,13 @@ func (l *Lobby) Shed(s Shed) {
 	l.shed = s
 	l.gate.Freeze(s >= ShedDoor)
 	if s.Tempo() != was.Tempo() {
-		l.queueAll(wire.AppendTempo(l.event[:0], s.Tempo()))
+		l.queueAll(protocol.AppendTempo(l.event[:0], s.Tempo()))
 	}
 }
 
-// every is how many intervals lie between two snapshots to a guest: as it asked for, or more while the lobby sheds.
-func (l *Lobby) every(g *guest) tick.Tick {
-	return tick.Tick(g.every) << min(l.shed, ShedQuarter)
+// every is how many intervals lie between two snapshots to a connection: as it asked for, or more while the lobby sheds.
+func (l *Lobby) every(c *conn) tick.Tick {
+	return tick.Tick(c.repl.pacing.every) << min(l.shed, ShedQuarter)
 }
 
 // detailNear is how many players a snapshot tells of on ShedDetail, the nearest ones, beside a part of the others: one group in
@@ -62,13 +62,13 @@ const (
 	detailTurns = 4
 )
 
-// sketch picks what a guest who could be told of all that it sees is told on ShedDetail.
-func (l *Lobby) sketch(g *guest, see []uint64) {
+// sketch picks what a connection who could be told of all that it sees is told on ShedDetail.
+func (l *Lobby) sketch(c *conn, see []uint64) {
 	s := &l.crowd
-	l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(g)), detailNear)
-	turn := uint64(0xffff) << (16 * g.sketched)
-	g.sketched = (g.sketched + 1) % detailTurns
+	l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
+	s.nearest(see, s.blank, max(0, l.eye(c)), detailNear)
+	turn := uint64(0xffff) << (16 * c.repl.view.detailTurn)
+	c.repl.view.detailTurn = (c.repl.view.detailTurn + 1) % detailTurns
 	for i, w := range see {
 		s.pick[i] = s.near[i] | w&turn
 	}

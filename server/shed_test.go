@@ -83,5 +83,5 @@ func TestThreat33Shed(t *testing.T) {
 			t.Errorf("client %d: %+v", n, s)
 		}
 	}
-	b.guest().unharmed()
+	b.joined().unharmed()
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/sim"
@@ -17,15 +18,15 @@ import (
 // social is what the players of a lobby are to each other beside the match: what they are called, what they say, and who of them does
 // not play. A tick in which nothing of that happens costs a look at a sixtieth of the seats.
 //
-// Names travel as the state that they are: of each guest it is known whose rows it has not been told, and an event takes as many of
+// Names travel as the state that they are: of each connection it is known whose rows it has not been told, and an event takes as many of
 // them as it has room for. So a row that changes twice may be told once, and nothing is lost where a queue is full.
 type social struct {
-	rows  []wire.RosterRow // by slot: who is called what; also of those who are away. NetID 0: nobody so far; without a name: it left
-	born  []uint64         // by slot: the count of comings at which the row's player came
-	comes uint64           // comings and readies so far
-	names map[string]int32 // folded: slot
-	seats []seat           // by slot
-	owed  []uint64         // by slot, words each: the rows that a guest has not been told
+	rows  []protocol.RosterRow // by slot: who is called what; also of those who are away. NetID 0: nobody so far; without a name: it left
+	born  []uint64             // by slot: the count of comings at which the row's player came
+	comes uint64               // comings and readies so far
+	names map[string]int32     // folded: slot
+	seats []seat               // by slot
+	owed  []uint64             // by slot, words each: the rows that a connection has not been told
 	words int
 
 	room   *chat.Room
@@ -33,14 +34,14 @@ type social struct {
 	teams  tick.Tick     // when all their teams were looked up
 	public limiter       // of lines to everybody
 	to     []int32
-	event  [wire.MaxEvent]byte
-	row    [wire.MaxEvent]byte
+	event  [packet.MaxEventSize]byte
+	row    [packet.MaxEventSize]byte
 
 	limits idle.Limits
 	desk   desk
 }
 
-// seat is what is known of a guest that is ready.
+// seat is what is known of a connection that is ready.
 type seat struct {
 	on    bool
 	came  uint64        // the count of comings when it got ready
@@ -60,7 +61,7 @@ func newSocial(c *Config) social {
 	n := c.Players
 	words := (n + 63) / 64
 	return social{
-		rows: make([]wire.RosterRow, n), born: make([]uint64, n), names: make(map[string]int32), seats: make([]seat, n),
+		rows: make([]protocol.RosterRow, n), born: make([]uint64, n), names: make(map[string]int32), seats: make([]seat, n),
 		owed: make([]uint64, n*words), words: words, room: chat.NewRoom(n, chat.Limits{}), table: make([]chat.Player, n), to: make([]int32, 0, n),
 		limits: idleLimits(c.IdleWarn, c.IdleKick, c.Rules.Rate),
 	}
@@ -78,7 +79,7 @@ func (l *limiter) admit(now time.Duration, burst int, every time.Duration) bool 
 	return true
 }
 
-// rise frees the seat of a guest whose session ends or begins. Its player keeps its name.
+// rise frees the seat of a connection whose session ends or begins. Its player keeps its name.
 func (s *social) rise(slot int) {
 	line := s.seats[slot].line
 	s.seats[slot] = seat{line: line[:0]}
@@ -88,11 +89,11 @@ func (s *social) rise(slot int) {
 
 func (s *social) owes(slot int) []uint64 { return s.owed[slot*s.words : (slot+1)*s.words] }
 
-// enrol gives a guest that gets ready its name, and tells everybody; it is told of everybody.
-func (l *Lobby) enrol(g *guest, name string) {
-	s, slot := &l.social, g.id.Index()
+// enrol gives a connection that gets ready its name, and tells everybody; it is told of everybody.
+func (l *Lobby) enrol(c *conn, name string) {
+	s, slot := &l.social, c.id.Index()
 	name = s.unique(int32(slot), name)
-	row := wire.RosterRow{NetID: uint32(g.id), Name: name, Team: l.teamOf(g, s.rows[slot].Team)}
+	row := protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: l.teamOf(c, s.rows[slot].Team)}
 	s.comes++
 	if row != s.rows[slot] {
 		if row.NetID != s.rows[slot].NetID {
@@ -115,9 +116,9 @@ func (l *Lobby) enrol(g *guest, name string) {
 }
 
 // unenrol takes the name of a player that leaves the match.
-func (l *Lobby) unenrol(g *guest) {
-	s, slot := &l.social, g.id.Index()
-	if row := &s.rows[slot]; row.NetID == uint32(g.id) && row.Name != "" {
+func (l *Lobby) unenrol(c *conn) {
+	s, slot := &l.social, c.id.Index()
+	if row := &s.rows[slot]; row.NetID == uint32(c.id) && row.Name != "" {
 		s.strike(slot)
 		row.Name = ""
 		l.owe(slot)
@@ -142,9 +143,9 @@ func (l *Lobby) owe(slot int) {
 	}
 }
 
-// teamOf is a guest's team in the match; otherwise, if it has none yet.
-func (l *Lobby) teamOf(g *guest, otherwise int8) int8 {
-	if v := l.match.Vital(g.id); v != nil {
+// teamOf is a connection's team in the match; otherwise, if it has none yet.
+func (l *Lobby) teamOf(c *conn, otherwise int8) int8 {
+	if v := l.match.Vital(c.id); v != nil {
 		return int8(v.Team)
 	}
 	return otherwise
@@ -153,7 +154,7 @@ func (l *Lobby) teamOf(g *guest, otherwise int8) int8 {
 // sides looks up the team of the player in a slot.
 func (l *Lobby) sides(slot int) {
 	s := &l.social
-	if team := l.teamOf(&l.guests[slot], s.rows[slot].Team); s.rows[slot].Team != team {
+	if team := l.teamOf(&l.conns[slot], s.rows[slot].Team); s.rows[slot].Team != team {
 		s.rows[slot].Team, s.table[slot].Team = team, team
 		l.owe(slot)
 	}
@@ -172,43 +173,43 @@ func (l *Lobby) attend(now time.Duration) {
 	}
 }
 
-// Roster events leave most of a guest's queue to what happens in the match, and a quarter of a thin line to all else.
+// Roster events leave most of a connection's queue to what happens in the match, and a quarter of a thin line to all else.
 const (
 	rosterQueue = 16 // events of a queue at which names wait
 	chatQueue   = 40 // at which lines are lost
 	lineShare   = 4  // names and lines have one part in so many of a limited rate
 )
 
-// introduce queues an event of names that a guest has not been told, if there are any and its line has room. It is for who is about
+// introduce queues an event of names that a connection has not been told, if there are any and its line has room. It is for who is about
 // to get a snapshot: the event travels with it, and is paid for.
-func (l *Lobby) introduce(now time.Duration, g *guest) {
-	s, slot := &l.social, g.id.Index()
+func (l *Lobby) introduce(now time.Duration, c *conn) {
+	s, slot := &l.social, c.id.Index()
 	seat := &s.seats[slot]
-	if seat.owes == 0 || g.peer.Queued() >= rosterQueue || now < seat.clear {
+	if seat.owes == 0 || c.session.peer.Queued() >= rosterQueue || now < seat.clear {
 		return
 	}
-	most := wire.MaxEvent
-	if rate := g.bucket.Rate(); rate != 0 {
-		share := int(int64(rate) * int64(g.share(l)) / int64(time.Second) / lineShare)
-		most = max(1+wire.MaxRosterRow, min(share, most))
+	most := packet.MaxEventSize
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
+		share := int(int64(rate) * int64(c.share(l)) / int64(time.Second) / lineShare)
+		most = max(1+protocol.MaxRosterRow, min(share, most))
 	}
-	event := append(s.row[:0], wire.TagRoster)
+	event := append(s.row[:0], protocol.TagRoster)
 	mine := s.owes(slot)
 	for i, w := range mine {
 		for ; w != 0; w &= w - 1 {
 			at := i<<6 | bits.TrailingZeros64(w)
 			if len(event)+s.rows[at].Size() > most {
-				l.introduced(now, g, event)
+				l.introduced(now, c, event)
 				return
 			}
 			event = s.appendRow(event, at, seat)
 			mine[i] &^= w & -w
 		}
 	}
-	l.introduced(now, g, event)
+	l.introduced(now, c, event)
 }
 
-// appendRow writes a row as a guest is told it, who owes it no more.
+// appendRow writes a row as a connection is told it, who owes it no more.
 func (s *social) appendRow(event []byte, slot int, to *seat) []byte {
 	row := s.rows[slot]
 	row.New = row.Name != "" && s.born[slot] > to.came
@@ -216,37 +217,37 @@ func (s *social) appendRow(event []byte, slot int, to *seat) []byte {
 	return row.Append(event)
 }
 
-func (l *Lobby) introduced(now time.Duration, g *guest, event []byte) {
-	if g.peer.Queue(event) != nil {
+func (l *Lobby) introduced(now time.Duration, c *conn, event []byte) {
+	if c.session.peer.Queue(event) != nil {
 		panic("server: no room for names that were taken")
 	}
 	l.Stats.Count[Introduced].Inc()
-	l.social.seats[g.id.Index()].pay(now, g, len(event))
+	l.social.seats[c.id.Index()].pay(now, c, len(event))
 }
 
 // pay notes what a line has to carry.
-func (s *seat) pay(now time.Duration, g *guest, bytes int) {
-	if rate := g.bucket.Rate(); rate != 0 {
+func (s *seat) pay(now time.Duration, c *conn, bytes int) {
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
 		s.clear = max(now, s.clear) + time.Duration(bytes*lineShare)*time.Second/time.Duration(rate)
 	}
 }
 
-// name tells a guest who is in a slot, if it does not know yet: before what that player says.
-func (l *Lobby) name(now time.Duration, g *guest, id netid.ID) {
+// name tells a connection who is in a slot, if it does not know yet: before what that player says.
+func (l *Lobby) name(now time.Duration, c *conn, id netid.ID) {
 	s, slot := &l.social, id.Index()
-	seat, mine := &s.seats[g.id.Index()], s.owes(g.id.Index())
+	seat, mine := &s.seats[c.id.Index()], s.owes(c.id.Index())
 	if id == 0 || mine[slot>>6]>>(slot&63)&1 == 0 {
 		return
 	}
 	mine[slot>>6] &^= 1 << (slot & 63)
-	l.introduced(now, g, s.appendRow(append(s.row[:0], wire.TagRoster), slot, seat))
+	l.introduced(now, c, s.appendRow(append(s.row[:0], protocol.TagRoster), slot, seat))
 }
 
-// present tells a guest who two players are before it hears what happened to them, unless its queue is full of other things.
-func (l *Lobby) present(now time.Duration, g *guest, a, b netid.ID) {
-	if l.social.seats[g.id.Index()].owes > 0 && g.peer.Queued() < chatQueue {
-		l.name(now, g, a)
-		l.name(now, g, b)
+// present tells a connection who two players are before it hears what happened to them, unless its queue is full of other things.
+func (l *Lobby) present(now time.Duration, c *conn, a, b netid.ID) {
+	if l.social.seats[c.id.Index()].owes > 0 && c.session.peer.Queued() < chatQueue {
+		l.name(now, c, a)
+		l.name(now, c, b)
 	}
 }
 
@@ -286,7 +287,7 @@ func fold(name string) string { return strings.ToLower(name) }
 
 // called is what the player in a slot is called; one who is not ready has no name yet.
 func (l *Lobby) called(slot int32) string {
-	if row := &l.social.rows[slot]; row.NetID == uint32(l.guests[slot].id) && row.Name != "" {
+	if row := &l.social.rows[slot]; row.NetID == uint32(l.conns[slot].id) && row.Name != "" {
 		return row.Name
 	}
 	return "player " + strconv.Itoa(int(slot))

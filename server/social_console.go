@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// desk is a lobby's console, and the lines of guests that wait for it.
+// desk is a lobby's console, and the lines of connections that wait for it.
 type desk struct {
 	console *console.Console
 	now     time.Duration // of the line that runs
@@ -28,13 +29,13 @@ type desk struct {
 	delayed            bool // respawn was changed
 }
 
-// asked is a guest's line.
+// asked is a connection's line.
 type asked struct {
 	id   netid.ID
 	line string
 }
 
-// Bounds of what guests ask the console.
+// Bounds of what connections ask the console.
 const (
 	mostAsked     = 64 // lines that wait for the end of a tick
 	questionBurst = 5
@@ -67,28 +68,28 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 	return out
 }
 
-// ask notes a guest's line for the console; those of a guest who asks too much are refused, which it is told once.
-func (l *Lobby) ask(now time.Duration, g *guest, line []byte) {
-	d, seat := &l.social.desk, &l.social.seats[g.id.Index()]
+// ask notes a connection's line for the console; those of a connection who asks too much are refused, which it is told once.
+func (l *Lobby) ask(now time.Duration, c *conn, line []byte) {
+	d, seat := &l.social.desk, &l.social.seats[c.id.Index()]
 	l.Stats.Count[Asked].Inc()
 	if !seat.questions.admit(now, questionBurst, questionEvery) || len(d.asked) == mostAsked {
 		l.Stats.Count[AskedVain].Inc()
 		if !seat.told {
 			seat.told = true
-			l.reply(now, g, "you ask too much: wait a few seconds")
+			l.reply(now, c, "you ask too much: wait a few seconds")
 		}
 		return
 	}
 	seat.told = false
-	if len(line) > wire.MaxLine {
+	if len(line) > protocol.MaxLine {
 		l.Stats.Count[AskedVain].Inc()
-		l.reply(now, g, fmt.Sprintf("line too long: expected at most %d bytes", wire.MaxLine))
+		l.reply(now, c, fmt.Sprintf("line too long: expected at most %d bytes", protocol.MaxLine))
 		return
 	}
-	d.asked = append(d.asked, asked{g.id, string(line)})
+	d.asked = append(d.asked, asked{c.id, string(line)})
 }
 
-// answer runs the lines of guests. They have the rank of guests, whoever they say they are.
+// answer runs the lines of connections. They have the rank of connections, whoever they say they are.
 func (l *Lobby) answer(now time.Duration) {
 	d := &l.social.desk
 	if len(d.asked) == 0 {
@@ -97,8 +98,8 @@ func (l *Lobby) answer(now time.Duration) {
 	waiting := d.asked
 	d.asked = nil // a line that leads to another would otherwise write into what is read here
 	for _, a := range waiting {
-		g := &l.guests[a.id.Index()]
-		if g.id != a.id || !l.social.seats[a.id.Index()].on {
+		c := &l.conns[a.id.Index()]
+		if c.id != a.id || !l.social.seats[a.id.Index()].on {
 			continue
 		}
 		out, err := l.Execute(now, nil, a.line, console.Caller{Name: l.called(int32(a.id.Index())), Rank: console.Guest})
@@ -110,20 +111,20 @@ func (l *Lobby) answer(now time.Duration) {
 			out = append(out, err.Error())
 		}
 		for _, text := range out {
-			l.reply(now, g, text)
+			l.reply(now, c, text)
 		}
 	}
 	d.asked = waiting[:0]
 }
 
-// reply tells a guest a line of the console, as far as it fits into a line.
-func (l *Lobby) reply(now time.Duration, g *guest, text string) {
-	if len(text) > wire.MaxLine {
-		text = strings.ToValidUTF8(text[:wire.MaxLine], "")
+// reply tells a connection a line of the console, as far as it fits into a line.
+func (l *Lobby) reply(now time.Duration, c *conn, text string) {
+	if len(text) > protocol.MaxLine {
+		text = strings.ToValidUTF8(text[:protocol.MaxLine], "")
 	}
 	clean, _ := chat.Clean(nil, []byte(text))
-	l.social.to = append(l.social.to[:0], int32(g.id.Index()))
-	l.convey(now, wire.Chat{Kind: wire.ChatAnswer, To: uint32(g.id), Text: clean}, l.social.to)
+	l.social.to = append(l.social.to[:0], int32(c.id.Index()))
+	l.convey(now, protocol.Chat{Kind: protocol.ChatAnswer, To: uint32(c.id), Text: clean}, l.social.to)
 }
 
 // furnish makes the console.
@@ -184,8 +185,8 @@ func (l *Lobby) apply() {
 	if kbps := int(d.kbps.Int()); kbps != l.cfg.Kbps {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
-			g := &l.guests[slot]
-			g.pace(g.every, g.wish, l)
+			c := &l.conns[slot]
+			c.pace(c.repl.pacing.every, c.repl.pacing.requestedKbps, l)
 		}
 	}
 }
@@ -196,7 +197,7 @@ func (l *Lobby) status(call *console.Call) error {
 	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", l.social.desk.name.Text(), c.ArenaName, c.Rules.Rate, up/3600, up/60%60, up%60)
 	looking := 0
 	for _, slot := range l.live {
-		if l.guests[slot].watches {
+		if l.conns[slot].roster.spectates {
 			looking++
 		}
 	}
@@ -215,17 +216,17 @@ func (l *Lobby) status(call *console.Call) error {
 
 func (l *Lobby) list(call *console.Call) error {
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		v := l.match.Vital(g.id)
+		c := &l.conns[slot]
+		v := l.match.Vital(c.id)
 		if v == nil {
 			continue
 		}
 		at := ""
 		if call.Who.Rank >= console.Moderator {
-			at = fmt.Sprintf(" %v client %d", g.addr, g.user)
+			at = fmt.Sprintf(" %v client %d", c.session.addr, c.roster.user)
 		}
-		call.Say("%d %s team %d %d/%d %d ms %d s%s", uint32(g.id), console.Quote(l.called(slot)), v.Team, v.Kills, v.Deaths,
-			g.peer.RTT().Smoothed.Milliseconds(), int((l.social.desk.now-g.since)/time.Second), at)
+		call.Say("%d %s team %d %d/%d %d ms %d s%s", uint32(c.id), console.Quote(l.called(slot)), v.Team, v.Kills, v.Deaths,
+			c.session.peer.RTT().Smoothed.Milliseconds(), int((l.social.desk.now-c.session.since)/time.Second), at)
 	}
 	return nil
 }
@@ -234,35 +235,35 @@ func (l *Lobby) list(call *console.Call) error {
 var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
 
 // whom finds the player with a name, whatever the case of its letters, or an id; also one who is away.
-func (l *Lobby) whom(word string) (*guest, error) {
+func (l *Lobby) whom(word string) (*conn, error) {
 	slot, ok := l.social.names[fold(word)]
 	if id, err := netid.Parse(word); !ok && err == nil {
 		slot = int32(id.Index())
-		ok = int(slot) < len(l.guests) && l.guests[slot].id == id && l.match.Vital(id) != nil
+		ok = int(slot) < len(l.conns) && l.conns[slot].id == id && l.match.Vital(id) != nil
 	}
 	if !ok {
 		return nil, errNobody
 	}
-	return &l.guests[slot], nil
+	return &l.conns[slot], nil
 }
 
 func (l *Lobby) kick(call *console.Call) error {
-	g, err := l.whom(call.Args[0])
+	c, err := l.whom(call.Args[0])
 	if err != nil {
 		return fmt.Errorf("kick %s: %w", console.Quote(call.Args[0]), err)
 	}
-	name := l.called(int32(g.id.Index()))
+	name := l.called(int32(c.id.Index()))
 	for i, slot := range l.away {
-		if int(slot) == g.id.Index() {
+		if int(slot) == c.id.Index() {
 			l.forsake(i)
 			call.Say("%s was away, and does not come back", name)
 			return nil
 		}
 	}
-	if !l.connected(g) || l.seats[g.client] != int32(g.id.Index()) {
+	if !l.connected(c) || l.slotOf[c.session.client] != int32(c.id.Index()) {
 		return fmt.Errorf("kick %s: is leaving", console.Quote(call.Args[0]))
 	}
-	l.dismiss(l.social.desk.now, g, wire.ReasonKicked)
+	l.dismiss(l.social.desk.now, c, packet.ReasonKicked)
 	call.Say("kicked %s", name)
 	return nil
 }
@@ -276,11 +277,11 @@ func (l *Lobby) sayWhy(call *console.Call) error {
 			call.Say("%s", v.Sentence())
 			return nil
 		}
-		g, err := l.whom(word)
+		c, err := l.whom(word)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", console.Quote(word), err)
 		}
-		ids[i] = g.id
+		ids[i] = c.id
 	}
 	v := l.Explain(ids[0], ids[1])
 	call.Say("%s", v.Sentence())
@@ -288,7 +289,7 @@ func (l *Lobby) sayWhy(call *console.Call) error {
 }
 
 func (l *Lobby) mute(call *console.Call) error {
-	g, err := l.whom(call.Args[0])
+	c, err := l.whom(call.Args[0])
 	if err != nil {
 		return fmt.Errorf("mute %s: %w", console.Quote(call.Args[0]), err)
 	}
@@ -296,7 +297,7 @@ func (l *Lobby) mute(call *console.Call) error {
 	if !mute && call.Args[1] != "off" {
 		return fmt.Errorf("mute %s: expected off or nothing behind the name", console.Quote(call.Args[1]))
 	}
-	p := &l.social.table[g.id.Index()]
+	p := &l.social.table[c.id.Index()]
 	if p.ID == 0 {
 		return fmt.Errorf("mute %s: is away", console.Quote(call.Args[0]))
 	}

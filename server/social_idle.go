@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -18,14 +19,14 @@ func idleLimits(warn, kick time.Duration, rate tick.Rate) idle.Limits {
 	return idle.Limits{Warn: ticks(warn), Kick: ticks(kick)}
 }
 
-// acts notes the wishes of a guest's n newest commands, which are in the window. A package repeats what is not acknowledged, so who
+// acts notes the wishes of a connection's n newest commands, which are in the window. A package repeats what is not acknowledged, so who
 // has just moved seems to for some time longer.
-func (l *Lobby) acts(g *guest, n int) {
+func (l *Lobby) acts(c *conn, n int) {
 	limits := l.social.limits
 	if limits.Warn|limits.Kick == 0 {
 		return
 	}
-	seat := &l.social.seats[g.id.Index()]
+	seat := &l.social.seats[c.id.Index()]
 	for i := n - 1; i >= 0 && seat.on; i-- {
 		wish := l.window[i]
 		wish.Tick, wish.View = 0, tick.View{}
@@ -36,22 +37,22 @@ func (l *Lobby) acts(g *guest, n int) {
 	}
 }
 
-// idles warns the guest in a slot, or removes it, if it does nothing.
+// idles warns the connection in a slot, or removes it, if it does nothing.
 func (l *Lobby) idles(now time.Duration, slot int) {
 	limits := l.social.limits
 	if limits.Warn|limits.Kick == 0 {
 		return
 	}
-	g, seat, t := &l.guests[slot], &l.social.seats[slot], l.match.Tick()
-	switch seat.watch.Step(t, seat.wish, g.watches, limits) {
+	c, seat, t := &l.conns[slot], &l.social.seats[slot], l.match.Tick()
+	switch seat.watch.Step(t, seat.wish, c.roster.spectates, limits) {
 	case idle.Warn:
 		l.Stats.Count[IdleWarned].Inc()
 		left := l.cfg.Rules.Rate.At(seat.watch.Left(t, limits))
 		l.social.to = append(l.social.to[:0], int32(slot))
-		l.convey(now, wire.Chat{Kind: wire.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(g.id)}, l.social.to)
+		l.convey(now, protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(c.id)}, l.social.to)
 	case idle.Kick:
 		l.Stats.Count[IdleKicked].Inc()
-		l.dismiss(now, g, wire.ReasonIdle)
+		l.dismiss(now, c, packet.ReasonIdle)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/sim"
@@ -43,28 +43,28 @@ func (l *lab) settle(n int) {
 }
 
 // told takes out of what a caller has heard what is of the roster, as slot to row, and the lines in words.
-func (c *caller) told() (rows map[int]wire.RosterRow, lines []string) {
+func (c *caller) told() (rows map[int]protocol.RosterRow, lines []string) {
 	t := c.lab.t
 	t.Helper()
-	rows = map[int]wire.RosterRow{}
+	rows = map[int]protocol.RosterRow{}
 	half := ""
 	for _, e := range c.events[1:] {
 		switch e[0] {
-		case wire.TagRoster:
+		case protocol.TagRoster:
 			for rest := e[1:]; len(rest) > 0; {
-				var r wire.RosterRow
+				var r protocol.RosterRow
 				var err error
-				if r, rest, err = wire.ParseRosterRow(rest); err != nil {
+				if r, rest, err = protocol.ParseRosterRow(rest); err != nil {
 					t.Fatalf("%x: %v", e, err)
 				}
 				rows[int(r.NetID>>8)] = r
 			}
-		case wire.TagChat:
-			m, more, err := wire.ParseChat(e)
-			if err != nil || !wire.ValidText(m.Text, wire.MaxLine) && !more {
+		case protocol.TagChat:
+			m, more, err := protocol.ParseChat(e)
+			if err != nil || !protocol.ValidText(m.Text, protocol.MaxLine) && !more {
 				t.Fatalf("%x: %v", e, err)
 			}
-			var from wire.RosterRow
+			var from protocol.RosterRow
 			if m.From != 0 {
 				from = rows[int(m.From>>8)]
 			}
@@ -77,7 +77,7 @@ func (c *caller) told() (rows map[int]wire.RosterRow, lines []string) {
 			} else {
 				lines = append(lines, text)
 			}
-		case wire.TagChatRest:
+		case protocol.TagChatRest:
 			lines = append(lines, half+string(e[1:]))
 		}
 	}
@@ -97,10 +97,10 @@ func (c *caller) names() (names []string) {
 // A line in one event or two, as a client would say it.
 func (c *caller) utter(tag byte, line string) {
 	c.lab.t.Helper()
-	event, rest, more := wire.AppendSaid(nil, tag, []byte(line))
+	event, rest, more := protocol.AppendSaid(nil, tag, []byte(line))
 	c.queue(event)
 	for more {
-		event, rest, more = wire.AppendSaid(nil, tag, rest)
+		event, rest, more = protocol.AppendSaid(nil, tag, rest)
 		c.queue(event)
 	}
 }
@@ -226,7 +226,7 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 			_, lines := who.told()
 			before[who] = len(lines)
 		}
-		c.from.utter(wire.TagSay, c.line)
+		c.from.utter(protocol.TagSay, c.line)
 		l.settle(100) // a line in 1.5 s
 		for n, who := range all {
 			_, lines := who.told()
@@ -265,8 +265,8 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 		l.lobby.Announce(l.now, "now")
 		l.settle(5)
 		for _, e := range ann.events[1:] {
-			if e[0] == wire.TagChat {
-				m, _, err := wire.ParseChat(e)
+			if e[0] == protocol.TagChat {
+				m, _, err := protocol.ParseChat(e)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -301,13 +301,13 @@ func TestRow57FloodOfLines(t *testing.T) {
 	l.settle(10)
 	for n := range 600 {
 		for range 20 {
-			if ann.peer.Queued() < session.MaxEvents-3 {
-				ann.utter(wire.TagSay, "spam")
-				ann.queue(append([]byte{wire.TagConsole}, make([]byte, 255)...)) // never ends
+			if ann.peer.Queued() < packet.MaxEvents-3 {
+				ann.utter(protocol.TagSay, "spam")
+				ann.queue(append([]byte{protocol.TagConsole}, make([]byte, 255)...)) // never ends
 			}
 		}
 		if n%100 == 0 {
-			ann.utter(wire.TagConsole, "status")
+			ann.utter(protocol.TagConsole, "status")
 		}
 		l.settle(1)
 	}
@@ -337,7 +337,7 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 	l.settle(10)
 	for _, c := range l.callers {
-		c.utter(wire.TagSay, "now")
+		c.utter(protocol.TagSay, "now")
 	}
 	l.settle(30)
 	_, lines := l.callers[0].told()
@@ -360,13 +360,13 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a guest is ready it is told nothing and says nothing; nor is one that is away spoken to.
+// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken to.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newLab(t, Config{})
 	ann := l.called("Ann")
 	early := l.caller("")
 	early.enter(nil)
-	early.utter(wire.TagSay, "too early")
+	early.utter(protocol.TagSay, "too early")
 	early.say()
 	l.settle(10)
 	if _, lines := ann.told(); len(lines) != 0 || l.count(EventsUnknown) != 1 || l.count(Said) != 0 {
@@ -377,7 +377,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	}
 	early.ready()
 	l.settle(10)
-	early.utter(wire.TagSay, "now")
+	early.utter(protocol.TagSay, "now")
 	l.settle(10)
 	if _, lines := ann.told(); len(lines) != 1 || lines[0] != "0 player 1: now" {
 		t.Errorf("%q", lines)
@@ -387,7 +387,7 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 		ann.play()
 		l.tick()
 	}
-	ann.utter(wire.TagSay, "/w player psst")
+	ann.utter(protocol.TagSay, "/w player psst")
 	for range 20 {
 		ann.play()
 		l.tick()
@@ -445,9 +445,9 @@ func TestConsoleOfALobby(t *testing.T) {
 			t.Errorf("%d %s: %q, want %q", i, c.line, got, c.want)
 		}
 	}
-	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.guest().bucket.Rate() != 100_000 || bob.guest().bucket.Rate() != 62_500 ||
+	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.state().repl.pacing.bucket.Rate() != 100_000 || bob.state().repl.pacing.bucket.Rate() != 62_500 ||
 		l.lobby.social.limits.Kick != 300 {
-		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.guest().bucket.Rate(), bob.guest().bucket.Rate(), l.lobby.social.limits)
+		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.social.limits)
 	}
 	run("game.idlekick 0s", console.Admin)
 	if got := run("list", console.Guest); !strings.Contains(got, `1 Ann team 0 0/0 `) || strings.Contains(got, "10.1.1") || strings.Count(got, "\n") != 1 {
@@ -456,7 +456,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	if got := run("list", console.Admin); !strings.Contains(got, "10.1.1.1:1000") {
 		t.Errorf("list for an admin: %q", got)
 	}
-	ann.utter(wire.TagSay, "may I?")
+	ann.utter(protocol.TagSay, "may I?")
 	l.settle(20)
 	if _, lines := bob.told(); !slices.Equal(lines, []string{"4 : hello you"}) {
 		t.Errorf("Bob heard %q", lines)
@@ -473,7 +473,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	l.settle(3)
-	if why, over := bob.peer.Closed(); !over || why != wire.ReasonKicked || l.count(Dismissed) != 1 {
+	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(Dismissed) != 1 {
 		t.Errorf("%v, %v", why, over)
 	}
 	l.settle(5)
@@ -483,7 +483,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	ann.unharmed()
 }
 
-// What guests ask runs between ticks, with the rank of guests; too much of it is refused, told once.
+// What connections ask runs between ticks, with the rank of connections; too much of it is refused, told once.
 func TestGuestsAskTheConsole(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -497,7 +497,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 		5: {"\"", `5 : quote without an end: expected another "`},
 	} {
 		_, before := ann.told()
-		ann.utter(wire.TagConsole, c.line)
+		ann.utter(protocol.TagConsole, c.line)
 		l.settle(70)
 		if _, lines := ann.told(); len(lines) == len(before) || lines[len(before)] != c.want {
 			t.Errorf("%d: %q, want %q", i, lines[len(before):], c.want)
@@ -506,7 +506,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	l.settle(400)
 	_, before := ann.told()
 	for range 20 {
-		ann.utter(wire.TagConsole, "map")
+		ann.utter(protocol.TagConsole, "map")
 	}
 	l.settle(30)
 	_, lines := ann.told()
@@ -560,7 +560,7 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 				warned = l.now - began
 			}
 			if why, over := idler.peer.Closed(); over && gone == 0 {
-				if gone = l.now - began; why != wire.ReasonIdle {
+				if gone = l.now - began; why != packet.ReasonIdle {
 					t.Errorf("gone for %v", why)
 				}
 			}
@@ -584,13 +584,13 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 		l.called(fmt.Sprint("n", i))
 	}
 	l.settle(60)
-	g := &l.lobby.guests[0]
+	c := &l.lobby.conns[0]
 	l.lobby.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
 		l.lobby.attend(l.now)
-		l.lobby.introduce(l.now, g)
+		l.lobby.introduce(l.now, c)
 		l.lobby.window[0].Yaw++
-		l.lobby.acts(g, 1)
+		l.lobby.acts(c, 1)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

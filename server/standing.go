@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -55,22 +55,22 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 	return since >= atRest*second
 }
 
-// queueAll queues an event with all who are in. A guest whose queue is full misses it; the next tells it all.
+// queueAll queues an event with all who are in. A connection whose queue is full misses it; the next tells it all.
 func (l *Lobby) queueAll(event []byte) {
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; g.ready && g.peer.Queue(event) != nil {
+		if c := &l.conns[slot]; c.session.ready && c.session.peer.Queue(event) != nil {
 			l.Stats.Count[EventsRefused].Inc()
 		}
 	}
 }
 
-// situate tells a guest that is just in how the round stands.
-func (l *Lobby) situate(g *guest) {
-	if l.shed.Tempo() != wire.FullTempo {
-		_ = g.peer.Queue(wire.AppendTempo(l.event[:0], l.shed.Tempo())) // a guest that is just in has said little
+// situate tells a connection that is just in how the round stands.
+func (l *Lobby) situate(c *conn) {
+	if l.shed.Tempo() != protocol.FullTempo {
+		_ = c.session.peer.Queue(protocol.AppendTempo(l.event[:0], l.shed.Tempo())) // a connection that is just in has said little
 	}
 	s := l.match.Standing()
-	if g.peer.Queue(s.Append(l.event[:0])) != nil {
+	if c.session.peer.Queue(s.Append(l.event[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

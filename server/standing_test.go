@@ -43,7 +43,7 @@ func TestStandingIsDue(t *testing.T) {
 // To tell of a round allocates nothing.
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
-	l.guest()
+	l.joined()
 	if s := l.lobby.match.Standing(); !new(round).due(&s, 60) {
 		t.Fatal("nothing to tell")
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -116,7 +116,7 @@ const (
 	Crowded    // lines to everybody refused because too many speak; other refusals are in Chat
 	Heard      // lines queued for somebody, of players and of the server
 	Unheard    // lines that somebody did not get, because its queue or its line is full
-	Asked      // lines of guests for the console
+	Asked      // lines of connections for the console
 	AskedVain  // those that it did not carry out
 	IdleWarned // players
 	IdleKicked // players, who are in Dismissed too
@@ -166,10 +166,10 @@ type Stats struct {
 	Rung    [NumSheds]meter.Counter         // frames on each rung of overload
 	Refused [netcode.NumDrops]meter.Counter // datagrams in that the gate did not open, by reason
 	Chat    [chat.NumRefusals]meter.Counter // lines for the chat that were refused, by reason
-	Drops   [wire.NumDrops]meter.Counter    // packages in that were dropped, by reason
+	Drops   [packet.NumDrops]meter.Counter  // packages in that were dropped, by reason
 }
 
-// fresh counts plainly what a tick does once for each guest: to add to a counter is atomic, and 500 times that of a tick would be seen in it.
+// fresh counts plainly what a tick does once for each connection: to add to a counter is atomic, and 500 times that of a tick would be seen in it.
 type fresh struct {
 	snapshots uint64
 	inputs    sim.InboxCount

@@ -12,9 +12,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
@@ -58,7 +59,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.OpensPerSecond = 240
 	l := newLab(t, Config{Players: 3, Gate: gate})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
 	attackers := l.spoofers(40)
@@ -93,8 +94,8 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 	d := l.caller("")
 	response := d.respond()
-	last := l.guest() // now it is full
-	d.send(response)  // before the goodbye that makes room, in one batch
+	last := l.joined() // now it is full
+	d.send(response)   // before the goodbye that makes room, in one batch
 	c.leave()
 	l.tick()
 	d.hear()
@@ -111,7 +112,7 @@ func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
 	gate.OpensPerSecond = 240
 	l := newLab(t, Config{Gate: gate})
-	control, known, stranger := l.guest(), l.guest(), l.caller("172.30.0.1:5")
+	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
 	request := forged(l.requests(900, 1, nil)[0])
@@ -151,7 +152,7 @@ func TestThreat08Deferred(t *testing.T) {
 // No address that has not proved itself is sent more than 0.31 of what came from it, whatever it sends.
 func TestThreat09Amplification(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	control, roamer := l.guest(), l.caller("")
+	control, roamer := l.joined(), l.caller("")
 	spoofed, denied, garbage, away := l.caller(""), l.caller(""), l.caller(""), l.caller("")
 	check := func(c *caller, sent int, most bool) {
 		t.Helper()
@@ -197,7 +198,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.gate.Session(int(roamer.guest().client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.gate.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -236,7 +237,7 @@ func TestThreat09Amplification(t *testing.T) {
 // A full lobby denies, with 25 bytes, whoever has a good token, and nobody else.
 func TestThreat11Full(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
-	control, good, bad := l.guest(), l.caller(""), l.caller("")
+	control, good, bad := l.joined(), l.caller(""), l.caller("")
 	r := l.requests(50, 1, nil)[0]
 	control.play()
 	good.send(r)
@@ -255,7 +256,7 @@ func TestThreat11Full(t *testing.T) {
 // A second session of a client id that is connected and heard is refused in silence; a token from another address too.
 func TestThreat12SameClientTwice(t *testing.T) {
 	l := newLab(t, Config{})
-	control, thief, thief2 := l.guest(), l.caller(""), l.caller("")
+	control, thief, thief2 := l.joined(), l.caller(""), l.caller("")
 	token := l.requests(int(control.user), 2, nil)
 	for i, who := range []*caller{thief, thief2} {
 		control.play()
@@ -287,7 +288,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 // Sealed datagrams from where nobody is, good ones of others included, are refused in silence.
 func TestThreat16UnknownSource(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c, thief := l.guest(), l.guest(), l.caller("")
+	control, c, thief := l.joined(), l.joined(), l.caller("")
 	c.say()
 	l.tick()
 	d := c.seal(c.pack(c.commands(1)...))
@@ -314,7 +315,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 // that somebody else has recorded move nobody.
 func TestThreat17Rebinding(t *testing.T) {
 	l := newLab(t, Config{})
-	control, plain, roamer, thief := l.guest(), l.guest(), l.caller(""), l.caller("")
+	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
 	roamer.start(l.mint(roamer.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: time.Millisecond})
 	roamer.knock()
 	roamer.hear()
@@ -348,8 +349,8 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if g := roamer.guest(); g.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
-		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
+	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.account())
 	}
 	l.silence(1, control)
 	plain.move("10.9.3.1:7")
@@ -365,7 +366,7 @@ func TestThreat17Rebinding(t *testing.T) {
 // A client that sends more than twice what it should has the surplus refused, and at ten times for seconds is out.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
@@ -387,7 +388,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 		t.Errorf("still there")
 	}
 	c.hear()
-	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != wire.ReasonKicked {
+	if why, closed := c.peer.Closed(); c.dial.State() != netcode.Disconnected || !closed || why != packet.ReasonKicked {
 		t.Errorf("%v, was told %v", c.dial.State(), why)
 	}
 	control.unharmed()
@@ -396,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
 	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
-	control, c = l.guest(), l.guest()
+	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()
 	l.tick()
@@ -509,7 +510,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(wire.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
@@ -533,13 +534,13 @@ func TestThreat22AssertedState(t *testing.T) {
 		}
 		c.queue(kill.Append(nil))
 		c.say(c.commands(1)...)
-		c.say(append([]byte{byte(wire.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
+		c.say(append([]byte{byte(packet.SectionSnapshot)}, bytes.Repeat([]byte{1}, 60)...)...)
 		l.tick()
 		if clean.lobby.match.Hash() != l.lobby.match.Hash() {
 			t.Fatal("the worlds differ")
 		}
 	}
-	w := wire.Welcome{Version: wire.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
+	w := protocol.Welcome{Version: protocol.Version, NetID: uint32(control.id()), TickRate: 1, SendInterval: 1}
 	r := l.good()
 	c.hear()
 	c.queue(w.Append(nil))
@@ -547,7 +548,7 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.say(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(wire.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
+	if l.dropped(packet.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
 		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(EventsUnknown), l.count(Hits))
 	}
 	control.unharmed()
@@ -563,7 +564,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
@@ -587,7 +588,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			i := lagcomp.Instant(s.View)
-			if !s.View.Valid() && c.guest().acked > 6 {
+			if !s.View.Valid() && c.state().repl.acks.newest > 6 {
 				t.Fatalf("back %d: view %+v", back, s.View)
 			}
 			if i < last-256 {
@@ -664,14 +665,14 @@ func TestThreat24LagSwitch(t *testing.T) {
 		next := l.lobby.match.Tick() + 1
 		c.say(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
 		control.play()
-		mute, newest := c.guest().mute, c.guest().sent
+		mute, newest := c.state().rewind.lagSwitch.suspected, c.state().repl.pacing.sent
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			if s.Shooter != uint32(id) {
 				continue
 			}
 			shot++
-			if (mute || c.guest().mute) && s.View.From < newest {
+			if (mute || c.state().rewind.lagSwitch.suspected) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
 			if back := next - s.View.From; !mute && l.lobby.Stats.Count[LagSwitch].Load() != 1 {
@@ -679,8 +680,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.guest().mute || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.guest().mute, l.count(LagSwitch))
+	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(LagSwitch) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(LagSwitch))
 	}
 	control.unharmed()
 }
@@ -692,7 +693,7 @@ func TestThreat25Unseen(t *testing.T) {
 		pack := func(sections []byte) []byte { // of a header that acks nothing
 			p := c.pack(sections...)
 			if !acks {
-				h, rest, err := wire.ParseHeader(p)
+				h, rest, err := packet.ParseHeader(p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -701,7 +702,7 @@ func TestThreat25Unseen(t *testing.T) {
 			}
 			return p
 		}
-		c.guest().acked = 0
+		c.state().repl.acks.newest = 0
 		shots, blind := 0, 0
 		for range 60 {
 			next := l.lobby.match.Tick() + 1
@@ -730,16 +731,16 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	acked, drops := c.guest().acked, 0
-	for i, change := range []func(h *wire.Header){
-		func(h *wire.Header) { h.Ack += 200 },
-		func(h *wire.Header) { h.Ack += 30000 },
-		func(h *wire.Header) { h.Ack += 0x8000 },
-		func(h *wire.Header) { h.Ack, h.AckBits = 3, ^uint64(0) },
-		func(h *wire.Header) { h.Ack, h.AckBits = 0, 1 },
+	acked, drops := c.state().repl.acks.newest, 0
+	for i, change := range []func(h *packet.Header){
+		func(h *packet.Header) { h.Ack += 200 },
+		func(h *packet.Header) { h.Ack += 30000 },
+		func(h *packet.Header) { h.Ack += 0x8000 },
+		func(h *packet.Header) { h.Ack, h.AckBits = 3, ^uint64(0) },
+		func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 },
 	} {
 		p := c.pack(c.commands(1)...)
-		h, rest, err := wire.ParseHeader(p)
+		h, rest, err := packet.ParseHeader(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -749,7 +750,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(wire.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
+		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.inputs().Accepted != before {
 			t.Errorf("%d: %v", i, l.account())
 		}
 		c.received()
@@ -771,7 +772,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 			snapshots += len(c.hear())
 			control.play()
 			p := c.pack(c.commands(1)...)
-			h, rest, err := wire.ParseHeader(p)
+			h, rest, err := packet.ParseHeader(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -807,8 +808,8 @@ func TestThreat29AckWithholding(t *testing.T) {
 	snapshots := 0
 	for range 6 * 60 {
 		snapshots += len(c.hear())
-		c.guest().forget()
-		c.guest().blind = max(c.guest().blind, snapshots) // as if no ack named a snapshot
+		c.state().forget()
+		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
 		c.say(c.commands(1)...)
 		control.play()
 		l.tick()
@@ -825,15 +826,15 @@ func TestThreat30Fragments(t *testing.T) {
 	n := 0
 	for size := uint32(1); size != 0; size <<= 1 {
 		c.hear()
-		c.say(append([]byte{byte(wire.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
+		c.say(append([]byte{byte(packet.SectionFragment), 0, 0, 0, byte(size), byte(size >> 8), byte(size >> 16), byte(size >> 24)}, make([]byte, 512)...)...)
 		control.play()
 		l.tick()
-		if n++; l.dropped(wire.DropFragment) != uint64(n) {
+		if n++; l.dropped(packet.DropFragment) != uint64(n) {
 			t.Errorf("size %d: %v", size, l.account())
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {
-		if rest, err := c.guest().peer.Sections([]byte{byte(wire.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
+		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")
 		}
 	}); a != 0 {
@@ -871,8 +872,8 @@ func TestThreat31OverRead(t *testing.T) {
 	l.tick()
 	after := c.inputs()
 	after.Missing, after.Used = before.Missing, before.Used
-	if want := uint64(len(whole)-1) + 35; l.dropped(wire.DropCommands) != want || after != before {
-		t.Errorf("%d dropped of %d; %+v, was %+v", l.dropped(wire.DropCommands), want, after, before)
+	if want := uint64(len(whole)-1) + 35; l.dropped(packet.DropCommands) != want || after != before {
+		t.Errorf("%d dropped of %d; %+v, was %+v", l.dropped(packet.DropCommands), want, after, before)
 	}
 	control.unharmed()
 }

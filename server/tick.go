@@ -9,12 +9,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
-func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
-	return l.Ticks(now, unix, conn, 1)
+func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
+	return l.Ticks(now, unix, sock, 1)
 }
 
 // Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
@@ -22,12 +22,12 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 // leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
 // and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
 // connect tokens are compared with it. Errors are conn's.
-func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) error {
+func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
 	lap := l.lap()
-	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
+	errIn := l.receive(now, unix, sock, &lap) // socket -> packet -> command
 	if l.asleep() {
 		return l.slept(errIn, &lap)
 	}
@@ -45,7 +45,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
 	l.things.begin()
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
+	errOut := l.send(now, sock, &lap) // delta -> compress -> packet -> socket
 	l.done(&lap)
 	l.batch = 1
 	return errors.Join(errIn, errOut)
@@ -56,7 +56,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.guests[slot].brief(now, l, oldest)
+		l.conns[slot].brief(now, l, oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
@@ -74,7 +74,7 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
 func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	poses := l.match.Poses()
 	for slot := range poses {
@@ -83,7 +83,7 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, vital, &acts[slot])
+		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)

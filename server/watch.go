@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // watch is through whose eyes a spectator looks.
@@ -15,11 +15,11 @@ type watch struct {
 	owed   bool     // it has not been told
 }
 
-// spectators counts the guests who look on, those who are away included.
+// spectators counts the connections who look on, those who are away included.
 func (l *Lobby) spectators() (n int) {
 	for _, slots := range [2][]int32{l.live, l.away} {
 		for _, slot := range slots {
-			if l.guests[slot].watches {
+			if l.conns[slot].roster.spectates {
 				n++
 			}
 		}
@@ -37,13 +37,13 @@ func (l *Lobby) room(watches bool) bool {
 }
 
 // turnAway ends a session for which there is no place, and says why.
-func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
+func (l *Lobby) turnAway(now time.Duration, client int, why packet.Reason) {
 	if l.usher == nil {
-		l.usher = new(session.Peer)
+		l.usher = new(packet.Peer)
 	}
-	l.usher.Reset(now, session.Config{})
-	var pack [wire.HeaderSize + 2]byte
-	for range session.CloseRepeats {
+	l.usher.Reset(now, packet.Config{})
+	var pack [packet.HeaderSize + 2]byte
+	for range packet.CloseRepeats {
 		p, _ := l.usher.Append(now, pack[:0])
 		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
@@ -54,8 +54,8 @@ func (l *Lobby) turnAway(now time.Duration, client int, why wire.Reason) {
 // sendHome dismisses all who look on: they are the first people whom an overloaded lobby does without.
 func (l *Lobby) sendHome(now time.Duration) {
 	for i := 0; i < len(l.live); i++ {
-		if g := &l.guests[l.live[i]]; g.watches {
-			l.dismiss(now, g, wire.ReasonOverload)
+		if c := &l.conns[l.live[i]]; c.roster.spectates {
+			l.dismiss(now, c, packet.ReasonOverload)
 			l.Stats.Count[SpectatorsShed].Inc()
 			i--
 		}
@@ -69,19 +69,19 @@ func (l *Lobby) looksAfter() {
 		return
 	}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if !g.watches || !g.ready {
+		c := &l.conns[slot]
+		if !c.roster.spectates || !c.session.ready {
 			continue
 		}
-		if w := &g.watch; !w.free && !l.watchable(w.target) {
-			l.follow(g, l.following(w.target.Index(), 1))
+		if w := &c.roster.watch; !w.free && !l.watchable(w.target) {
+			l.follow(c, l.following(w.target.Index(), 1))
 		}
-		if g.watch.owed {
-			w := wire.Watch{Player: uint32(g.watch.target)}
+		if c.roster.watch.owed {
+			w := protocol.Watch{Player: uint32(c.roster.watch.target)}
 			if w.Player != 0 {
-				w.Kind = wire.WatchPlayer
+				w.Kind = protocol.WatchPlayer
 			}
-			g.watch.owed = g.peer.Queue(w.Append(l.event[:0], wire.TagTarget)) != nil
+			c.roster.watch.owed = c.session.peer.Queue(w.Append(l.event[:0], protocol.TagTarget)) != nil
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (l *Lobby) watchable(id netid.ID) bool {
 
 // following is the next player from a slot on, by steps of 1 or -1, or 0 if there is none.
 func (l *Lobby) following(slot, step int) netid.ID {
-	n := len(l.guests)
+	n := len(l.conns)
 	for range n {
 		slot = (slot + step + n) % n
 		if id := l.match.World.At(slot); l.watchable(id) {
@@ -105,61 +105,61 @@ func (l *Lobby) following(slot, step int) netid.ID {
 }
 
 // follow changes whom a spectator looks through. What it saw through other eyes it sees no longer.
-func (l *Lobby) follow(g *guest, id netid.ID) {
-	if g.watch.target == id {
+func (l *Lobby) follow(c *conn, id netid.ID) {
+	if c.roster.watch.target == id {
 		return
 	}
-	g.watch.target, g.watch.owed = id, true
-	if g.eyes != nil {
-		g.eyes.Reset()
+	c.roster.watch.target, c.roster.watch.owed = id, true
+	if c.repl.view.interest != nil {
+		c.repl.view.interest.Reset()
 	}
 }
 
 // watchAs takes what a spectator asks for. False if the event is no such thing, or its sender plays.
-func (l *Lobby) watchAs(g *guest, event []byte) bool {
-	w, err := wire.ParseWatch(event, wire.TagWatch)
-	if err != nil || !g.watches || !g.ready {
+func (l *Lobby) watchAs(c *conn, event []byte) bool {
+	w, err := protocol.ParseWatch(event, protocol.TagWatch)
+	if err != nil || !c.roster.spectates || !c.session.ready {
 		return false
 	}
-	from := g.watch.target.Index()
+	from := c.roster.watch.target.Index()
 	switch w.Kind {
-	case wire.WatchNext:
-		g.watch.free = false
-		l.follow(g, l.following(from, 1))
-	case wire.WatchPrevious:
-		g.watch.free = false
-		l.follow(g, l.following(from, -1))
-	case wire.WatchPlayer:
+	case protocol.WatchNext:
+		c.roster.watch.free = false
+		l.follow(c, l.following(from, 1))
+	case protocol.WatchPrevious:
+		c.roster.watch.free = false
+		l.follow(c, l.following(from, -1))
+	case protocol.WatchPlayer:
 		if !l.watchable(netid.ID(w.Player)) {
 			l.Stats.Count[WatchRefused].Inc()
 			break
 		}
-		g.watch.free = false
-		l.follow(g, netid.ID(w.Player))
-	case wire.WatchFree:
+		c.roster.watch.free = false
+		l.follow(c, netid.ID(w.Player))
+	case protocol.WatchFree:
 		if !l.cfg.SpectateAll {
 			l.Stats.Count[WatchRefused].Inc()
 			break
 		}
-		g.watch.free = true
-		l.follow(g, 0)
+		c.roster.watch.free = true
+		l.follow(c, 0)
 	}
-	g.watch.owed = true // also what did not change is an answer
+	c.roster.watch.owed = true // also what did not change is an answer
 	return true
 }
 
-// eye is the slot of the player through whose eyes a guest sees: its own, or of who looks on that of its target; -1 for nobody's.
-func (l *Lobby) eye(g *guest) int {
+// eye is the slot of the player through whose eyes a connection sees: its own, or of who looks on that of its target; -1 for nobody's.
+func (l *Lobby) eye(c *conn) int {
 	switch {
-	case !g.watches:
-		return g.id.Index()
-	case g.watch.target == 0:
+	case !c.roster.spectates:
+		return c.id.Index()
+	case c.roster.watch.target == 0:
 		return -1
 	}
-	return g.watch.target.Index()
+	return c.roster.watch.target.Index()
 }
 
-// seesAll reports whether a guest may be told of everybody.
-func (l *Lobby) seesAll(g *guest) bool {
-	return l.cfg.Relevance != RelevanceGrid || g.watches && l.cfg.SpectateAll
+// seesAll reports whether a connection may be told of everybody.
+func (l *Lobby) seesAll(c *conn) bool {
+	return l.cfg.Relevance != RelevanceGrid || c.roster.spectates && l.cfg.SpectateAll
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // spectator makes a token one of somebody who looks on.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
-	wire.MarkSpectator(m.UserData[:])
+	protocol.MarkSpectator(m.UserData[:])
 }
 
 // TestRow70Spectator is row 70 of the reference's checklist as far as a server goes: who looks on has no body and takes no place of those
@@ -141,7 +142,7 @@ func TestRow70Places(t *testing.T) {
 	none := newTable(t, 0, Config{Players: 2})
 	p := none.sit(client.Config{}, spectator)
 	none.play(1)
-	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != wire.ReasonFull {
+	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
@@ -160,7 +161,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walls, err := sight.Build(town, sight.Fit(town, sight.CellFor(town)))
+	walls, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,19 +179,19 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		b.play(3)
 		honest := interest.NewClient(b.lobby.crowd.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		for n := range 600 {
 			if n%60 == 0 {
 				must0(t, s.WatchNext(false))
 			}
-			g := &b.lobby.guests[s.ID().Index()]
+			g := &b.lobby.conns[s.ID().Index()]
 			b.turn()
-			if g.sent != b.lobby.match.Tick() { // no snapshot left in this tick
+			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
 			c := &b.lobby.crowd
 			c.fill(b.lobby, b.lobby.frames.At(b.lobby.match.Tick()))
-			target := g.watch.target.Index()
+			target := g.roster.watch.target.Index()
 			honest.Reset()
 			honest.See(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {

@@ -15,8 +15,8 @@ var only = flag.Int("dst.bug", 0, "begin with this bug")
 // The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant that it breaks, and each invariant is the
 // first to find some bug.
 func TestPlanted(t *testing.T) {
-	if b, err := Run(Case{Seed: 1}); b != nil || err != nil {
-		t.Fatalf("without a bug: %v, %v", b, err)
+	if r, err := Run(Case{Seed: 1}); r.Violation != nil || err != nil {
+		t.Fatalf("without a bug: %v, %v", r.Violation, err)
 	}
 	var finds [numInvariants]int
 	for bug := planted.None + 1; bug < planted.NumBugs; bug++ {
@@ -26,11 +26,11 @@ func TestPlanted(t *testing.T) {
 		defer planted.Set(planted.Set(bug))
 		var found *Violation
 		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
-			b, err := Run(Case{Seed: seed})
+			r, err := Run(Case{Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
-			found = b
+			found = r.Violation
 		}
 		if found == nil {
 			t.Errorf("%-20v not found within 200 seeds", bug)

@@ -5,60 +5,84 @@ import (
 	"time"
 )
 
-// Run plays a case and returns the first breach, nil if there is none. Some seeds are played a second time: without strangers, whom the
-// match must not notice, or just so, which must give the same bits. The error is of a case that cannot be played.
-func Run(c Case) (*Violation, error) {
+// Result is the outcome of a case.
+type Result struct {
+	Violation *Violation // nil if every invariant held
+	Hash      uint64     // of the server's match after the last tick; equal for equal cases
+}
+
+// Run plays a case. Every fifth seed is played twice and must give the same bits; every fifth is played again without the
+// attackers that have no session, which must not change the match. The error is of a case that cannot be played.
+func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
-		return nil, err
+		return Result{}, err
 	}
 	w, err := newWorld(c, checks{})
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	if b := w.run(); b != nil {
-		return b, nil
+	r := Result{Violation: w.run()}
+	r.Hash = w.Lobby.Match().Hash()
+	if r.Violation == nil {
+		r.Violation, err = w.compare()
 	}
-	again, deaf := c.Seed%5 == 1, c.Seed%5 == 3 && w.hasOutsiders()
-	if !again && !deaf {
+	return r, err
+}
+
+// compare plays a finished case again where its seed asks for it, and returns the violation that a difference is.
+func (w *world) compare() (*Violation, error) {
+	again, alone := w.c.Seed%5 == 1, w.c.Seed%5 == 3 && w.hasOutsiders()
+	if !again && !alone {
 		return nil, nil
 	}
-	other, err := newWorld(c, checks{noOutsiders: deaf})
+	other, err := newWorld(w.c, checks{noOutsiders: alone})
 	if err != nil {
 		return nil, err
 	}
-	if b := other.run(); b != nil && !deaf {
-		return b, nil
+	if v := other.run(); v != nil && !alone {
+		return v, nil
 	}
-	n := firstDifference(w.trace, other.trace)
-	if n < 0 {
+	at := firstDifference(w.trace, other.trace)
+	if at < 0 {
 		return nil, nil
 	}
-	for try := 0; deaf && try < 3; try++ { // was it the strangers, or is it another each time?
-		third, err := newWorld(c, checks{})
-		if err != nil {
+	if alone {
+		if other, at, err = w.isDeterministic(other, at); err != nil {
 			return nil, err
 		}
-		third.run()
-		if at := firstDifference(w.trace, third.trace); at >= 0 {
-			other, n, deaf = third, at, false
-		}
 	}
-	if other.violation = nil; deaf {
-		other.fail(Isolation, "the match is another without strangers")
+	if other.violation = nil; other.checks.noOutsiders {
+		other.fail(Isolation, "the match differs without the attackers that have no session")
 	} else {
-		other.fail(Determinism, "the match is another when its seed is played again")
+		other.fail(Determinism, "the match differs when its seed is played again")
 	}
-	other.violation.At = time.Duration(n+1) * 6 * w.rate.Period()
+	other.violation.At = time.Duration(at+1) * 6 * w.rate.Period()
 	other.violation.Case.Until = 0
 	return other.violation, nil
 }
 
-// hasOutsiders says whether any are in the case.
+// isDeterministic plays a case up to three more times. It returns the first run that differs from w, and where, or else
+// what it was given: then the difference comes from the attackers, not from chance.
+func (w *world) isDeterministic(other *world, at int) (*world, int, error) {
+	for range 3 {
+		third, err := newWorld(w.c, checks{})
+		if err != nil {
+			return nil, 0, err
+		}
+		third.run()
+		if n := firstDifference(w.trace, third.trace); n >= 0 {
+			return third, n, nil
+		}
+	}
+	return other, at, nil
+}
+
+// hasOutsiders reports whether the case has attackers without a session.
 func (w *world) hasOutsiders() bool {
 	return slices.ContainsFunc(w.faults, func(f fault) bool { return f.Kind.outsider() })
 }
 
-// firstDifference is the first mark at which two traces differ, -1 for none.
+// firstDifference returns the first index at which two traces differ, -1 for none.
 func firstDifference(a, b []uint64) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -71,7 +95,7 @@ func firstDifference(a, b []uint64) int {
 	return -1
 }
 
-// Faults describes what happens in a case, each with its number.
+// Faults describes the faults of a case, one line each, by number.
 func Faults(c Case) []string {
 	var lines []string
 	for i, f := range Draw(c.Seed).Faults {

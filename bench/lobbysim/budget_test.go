@@ -11,12 +11,12 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // known is how many of those who are there a client holds of some snapshot that it can still show, and how many there are.
 func known(b *Sim, cl *client.Client) (holds, there int) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
 	f := b.Lobby.Frame(newest)
 	if f == nil {
@@ -142,7 +142,7 @@ func TestRow65Importance(t *testing.T) {
 	var due, said [3]int // near, far but fighting, far and at peace
 	var last, fights [players]tick.Tick
 	newest, longest := tick.Tick(0), tick.Tick(0)
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for range 60 * 40 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestRow65Importance(t *testing.T) {
 		}
 		newest = at
 		f := b.Lobby.Frame(at)
-		me := ghost.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:])
+		me := netstate.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:])
 		for slot := range players {
 			if slot == cl.ID().Index() {
 				continue
@@ -167,7 +167,7 @@ func TestRow65Importance(t *testing.T) {
 				last[slot] = 0
 				continue
 			}
-			other := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+			other := netstate.PoseOf(f.Row(slot, row[:]), row[:])
 			distance, class := other.Pos.Sub(me.Pos).Len(), 2
 			switch {
 			case distance < 7:
@@ -224,7 +224,7 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		}
 		b.Lobby.Shed(shed)
 		var last [players]tick.Tick
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
 		for range 60 * 20 {
 			if err := b.Step(); err != nil {

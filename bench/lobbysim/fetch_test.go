@@ -6,16 +6,17 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // otherModels are models that no build has: those of this build with what some traffic made of them.
-func otherModels() ghost.Models {
-	c := ghost.NewCounts()
+func otherModels() netstate.Models {
+	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
 		for k := range c.Public.Fields[i] {
 			c.Public.Fields[i][k] = uint64(1+i) << (20 - min(20, k))
@@ -24,13 +25,13 @@ func otherModels() ghost.Models {
 	for k := range c.Owner.Masks[0] {
 		c.Owner.Masks[0][k] = uint64(1 + k%7)
 	}
-	return ghost.Train(c)
+	return netstate.Train(c)
 }
 
 // strangers makes clients that lack what the lobby has, and notes what they are sent.
 func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
-		cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 		cfg.Fetch, cfg.Kbps = true, kbps
 		cfg.Fetched = func(f client.Fetched) { *sent = append(*sent, f) }
 	}
@@ -98,7 +99,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := otherModels()
-	if m.Hash() == ghost.Trained().Hash() || m.Hash() == ghost.Untrained().Hash() {
+	if m.Hash() == netstate.Trained().Hash() || m.Hash() == netstate.Untrained().Hash() {
 		t.Fatal("a client has these models")
 	}
 	for i, link := range badLinks {
@@ -107,10 +108,10 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 			t.Errorf("%d: %d sent", i, len(sent))
 		}
 		for _, f := range sent {
-			if f.Content != wire.ContentModel || f.Models.Hash() != m.Hash() {
+			if f.Content != protocol.ContentModel || f.Models.Hash() != m.Hash() {
 				t.Errorf("%d: %v, %016x", i, f.Content, f.Models.Hash())
 			}
-			if got, err := ghost.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
+			if got, err := netstate.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
 				t.Errorf("%d: the file: %v", i, err)
 			}
 		}
@@ -130,7 +131,7 @@ func TestRow78MapDelivered(t *testing.T) {
 				t.Errorf("%d: %d sent", i, len(sent))
 			}
 			for _, f := range sent {
-				if f.Content != wire.ContentArena || f.Arena.Hash() != a.Hash() || f.Arena.Name != name {
+				if f.Content != protocol.ContentArena || f.Arena.Hash() != a.Hash() || f.Arena.Name != name {
 					t.Errorf("%d: %v, %v", i, f.Content, f.Arena.Name)
 				}
 			}
@@ -155,10 +156,10 @@ func TestFetchRefused(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		lobby server.Config
-		want  wire.Reason
+		want  packet.Reason
 	}{
-		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, wire.ReasonModel},
-		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, wire.ReasonArena},
+		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, packet.ReasonModel},
+		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, packet.ReasonArena},
 	} {
 		var sent []client.Fetched
 		refuse := func(n int, cfg *client.Config) {
@@ -183,7 +184,7 @@ func TestFetchRefused(t *testing.T) {
 // has these figures.
 func TestFetchTime(t *testing.T) {
 	alone(t)
-	join := func(name string, models ghost.Models, has bool) time.Duration {
+	join := func(name string, models netstate.Models, has bool) time.Duration {
 		a, err := arena.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func TestFetchTime(t *testing.T) {
 			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
 			Client: func(_ int, cfg *client.Config) {
 				if cfg.Fetch = !has; !has {
-					cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+					cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 				}
 			}})
 		if err != nil {
@@ -206,23 +207,23 @@ func TestFetchTime(t *testing.T) {
 		}
 		return b.Now()
 	}
-	base := join("arena-64", ghost.Trained(), true)
+	base := join("arena-64", netstate.Trained(), true)
 	t.Logf("has all:               in after %v", base)
 	for _, c := range []struct {
 		name   string
-		models ghost.Models
+		models netstate.Models
 		bytes  int // of both, packed, and their packages
 	}{
-		{"arena-16", ghost.Trained(), 400},
-		{"arena-64", ghost.Trained(), 1300},
-		{"arena-256", ghost.Trained(), 4200},
-		{"arena-1024", ghost.Trained(), 16700},
-		{"gen:4096:1", ghost.Trained(), 65500},
+		{"arena-16", netstate.Trained(), 400},
+		{"arena-64", netstate.Trained(), 1300},
+		{"arena-256", netstate.Trained(), 4200},
+		{"arena-1024", netstate.Trained(), 16700},
+		{"gen:4096:1", netstate.Trained(), 65500},
 		{"arena-64", otherModels(), 2200},
 	} {
 		took := join(c.name, c.models, false)
 		line := time.Duration(c.bytes) * 8 * time.Second / 64000
-		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != ghost.Trained().Hash(), took, line.Round(time.Millisecond))
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
 		if took > base+line*11/10+400*time.Millisecond {
 			t.Errorf("%s: in after %v", c.name, took)
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 )
 
 // malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
-var malformed = []wire.Drop{wire.DropSize, wire.DropFuture, wire.DropAck, wire.DropSection, wire.DropEvents, wire.DropVersion, wire.DropNotes,
-	wire.DropFragment, wire.DropReason, wire.DropCommands, wire.DropSnapshot}
+var malformed = []packet.Drop{packet.DropSize, packet.DropFuture, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropVersion, packet.DropNotes,
+	packet.DropFragment, packet.DropReason, packet.DropCommands, packet.DropSnapshot}
 
 // step plays ticks for the time d.
 func (b *Sim) step(t *testing.T, d time.Duration) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // epoch is the wall clock at the virtual time 0, in seconds.
@@ -38,7 +38,7 @@ func newMint(cfg *Config) mint {
 		_, _ = random.Read(g.Entropy[:])
 	}
 	if g.ProtocolID == 0 {
-		g.ProtocolID = wire.ProtocolID
+		g.ProtocolID = protocol.ProtocolID
 	}
 	g.Addresses = []netip.AddrPort{home}
 	return mint{g.PrivateKey, g.ProtocolID, random}
@@ -52,7 +52,7 @@ func (m *mint) admit(client uint64, unix int64, looksOn bool) ([]byte, error) {
 	t := netcode.Mint{ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
 		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{home}}
 	if looksOn {
-		wire.MarkSpectator(t.UserData[:])
+		protocol.MarkSpectator(t.UserData[:])
 	}
 	return t.Append(nil, &m.key, m.random)
 }

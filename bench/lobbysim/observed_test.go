@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/capacity"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 )
@@ -92,7 +92,7 @@ func BenchmarkObserved(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
-			turns, err := l.Observed(pace.ThreadCPU, max(20, b.N/24), 12)
+			turns, err := l.Observed(clock.ThreadCPU, max(20, b.N/24), 12)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/internal/huge"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -112,9 +112,9 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Bare = true },
 		Around: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
-			from := pace.ThreadCPU()
+			from := clock.ThreadCPU()
 			err := tick()
-			took := pace.ThreadCPU() - from
+			took := clock.ThreadCPU() - from
 			runtime.ReadMemStats(&after)
 			j.bytes, j.allocs = j.bytes+after.TotalAlloc-before.TotalAlloc, j.allocs+after.Mallocs-before.Mallocs
 			j.cpu, j.worst = j.cpu+took, max(j.worst, took)
@@ -126,7 +126,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		huge.Touch(context.Background(), false)
+		hugepage.Touch(context.Background(), false)
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {

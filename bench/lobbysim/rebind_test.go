@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/session"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
@@ -102,9 +102,9 @@ type standard struct {
 	b       *Sim
 	place   int
 	dial    *netcode.Client
-	peer    *session.Peer
+	peer    *packet.Peer
 	out     netcode.Outbox
-	welcome wire.Welcome
+	welcome protocol.Welcome
 	heard   time.Duration // the newest snapshot
 }
 
@@ -153,7 +153,7 @@ func (s *standard) receive(t *testing.T, data []byte) {
 		return
 	}
 	if s.peer == nil {
-		s.peer = session.NewPeer(s.b.now, session.Config{})
+		s.peer = packet.NewPeer(s.b.now, packet.Config{})
 	}
 	rest, err := s.peer.Receive(s.b.now, pack)
 	if err == nil {
@@ -163,17 +163,17 @@ func (s *standard) receive(t *testing.T, data []byte) {
 		t.Fatal(err)
 	}
 	for e, ok := s.peer.NextEvent(); ok; e, ok = s.peer.NextEvent() {
-		w, err := wire.ParseWelcome(e)
+		w, err := protocol.ParseWelcome(e)
 		if err != nil {
 			continue // an event of the game
 		}
 		s.welcome = w
-		r := wire.Ready{Version: wire.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash()}
+		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
 		if err := s.peer.Queue(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if wire.SectionOf(rest) == wire.SectionSnapshot {
+	if packet.SectionOf(rest) == packet.SectionSnapshot {
 		s.heard = s.b.now
 	}
 }

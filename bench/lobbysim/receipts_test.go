@@ -7,7 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -113,9 +113,9 @@ func BenchmarkReceipts(b *testing.B) {
 	defer runtime.UnlockOSThread()
 	var tick time.Duration
 	c := crowdOf(b, players, server.Config{Receipts: 4096}, func(play func() error) error {
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		err := play()
-		tick += pace.ThreadCPU() - from
+		tick += clock.ThreadCPU() - from
 		return err
 	})
 	combat := server.StageSystems

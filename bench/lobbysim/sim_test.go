@@ -13,11 +13,11 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // bad is the link of the long runs.
@@ -41,7 +41,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 }
 
 // The whole lobby over a bad network for ninety virtual seconds, with players who come and go: every invariant after
-// every tick, and the same seed twice gives the same bits. tickrate dst plays for hours.
+// every tick, and the same seed twice gives the same bits. tickrate sim dst plays for hours.
 func TestLobbySim(t *testing.T) {
 	seconds := 90
 	if raceEnabled || testing.Short() {
@@ -228,19 +228,19 @@ func TestChokedLinkStaysInStep(t *testing.T) {
 type checker struct {
 	t       *testing.T
 	b       *Sim
-	owner   map[netid.ID]string    // which client a net id was given to
-	ids     map[int]netid.ID       // present id of each client
-	seen    map[int]tick.Tick      // newest decoded tick already compared
-	used    map[netid.ID]uint64    // inputs used of each player
-	self    map[selfKey]ghost.Self // what the server knew of each player after each tick
+	owner   map[netid.ID]string       // which client a net id was given to
+	ids     map[int]netid.ID          // present id of each client
+	seen    map[int]tick.Tick         // newest decoded tick already compared
+	used    map[netid.ID]uint64       // inputs used of each player
+	self    map[selfKey]netstate.Self // what the server knew of each player after each tick
 	rows    int
 	selves  int
 	life    int
-	row, as [ghost.PublicFields]int32
+	row, as [netstate.PublicFields]int32
 }
 
 func newChecker(t *testing.T, b *Sim) *checker {
-	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{}, seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]ghost.Self{}}
+	return &checker{t: t, b: b, owner: map[netid.ID]string{}, ids: map[int]netid.ID{}, seen: map[int]tick.Tick{}, used: map[netid.ID]uint64{}, self: map[selfKey]netstate.Self{}}
 }
 
 type selfKey struct {
@@ -273,7 +273,7 @@ func (c *checker) check() {
 // owned: what a client holds of itself is what the server knew of it at the tick it names.
 func (c *checker) owned(i int, cl *client.Client) {
 	m, id := c.b.Lobby.Match(), cl.ID()
-	c.self[selfKey{id, m.Tick()}] = ghost.Tell(m, id)
+	c.self[selfKey{id, m.Tick()}] = netstate.Tell(m, id)
 	got, at := cl.Self()
 	want, known := c.self[selfKey{id, at}]
 	if !known {
@@ -293,7 +293,7 @@ func (c *checker) accounts() {
 	for d := range netcode.NumDrops {
 		sum += s.Refused[d].Load()
 	}
-	for d := range wire.NumDrops {
+	for d := range packet.NumDrops {
 		sum += s.Drops[d].Load()
 	}
 	if rx := s.Count[server.Received].Load(); rx != sum {

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -47,7 +47,7 @@ func BenchmarkThings(b *testing.B) {
 func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	var spent time.Duration
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: pace.ThreadCPU, Relevance: r, Far: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, Far: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
@@ -55,9 +55,9 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 			return &gunner{Brain: swarm.NewWander(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
 		Around: func(tick func() error) error {
-			from := pace.ThreadCPU()
+			from := clock.ThreadCPU()
 			err := tick()
-			spent += pace.ThreadCPU() - from
+			spent += clock.ThreadCPU() - from
 			return err
 		},
 	})

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
@@ -36,7 +36,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 			cfg.Sight = maze(cfg.Arena, 0)
 		}
 	}
-	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
+	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
@@ -99,8 +99,8 @@ var relevances = []server.Config{
 }
 
 var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
-var walls500 = sync.OnceValues(func() (*sight.Table, error) {
-	return sight.Build(town500(), sight.Fit(town500(), sight.CellFor(town500())))
+var walls500 = sync.OnceValues(func() (*pvs.Table, error) {
+	return pvs.Build(town500(), pvs.Fit(town500(), pvs.CellFor(town500())))
 })
 
 // inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it says otherwise.
@@ -175,9 +175,9 @@ func BenchmarkTick(b *testing.B) {
 		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
 			var spent time.Duration
 			c := crowd(b, n, func(tick func() error) error {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				err := tick()
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 				return err
 			})
 			runtime.LockOSThread()
@@ -219,9 +219,9 @@ func BenchmarkRelevance(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
 			var spent time.Duration
 			c := crowdOf(b, n, cfg, func(tick func() error) error {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				err := tick()
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 				return err
 			})
 			runtime.LockOSThread()

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // publicAddrs reads the addresses that a token may name. Errors name the flag.
@@ -53,6 +53,6 @@ func (p *protocolID) Set(text string) error {
 }
 
 // defaultProtocol is the game's own.
-const defaultProtocol = protocolID(wire.ProtocolID)
+const defaultProtocol = protocolID(protocol.ProtocolID)
 
 const protocolUsage = "protocol id as clients and tokens have it, decimal or 0x..."

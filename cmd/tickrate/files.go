@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // openArena opens a map by name: embedded, generated or a file. A wrong name is an error of use.
@@ -22,21 +22,21 @@ func openArena(name string) (*arena.Arena, error) {
 // arenaName is what players are told of an arena: of a file, its name without its folder, as that is nobody's business.
 func arenaName(name string) string {
 	if base := filepath.Base(name); base != name {
-		return strings.ToValidUTF8(base[:min(len(base), wire.MaxArenaName)], "")
+		return strings.ToValidUTF8(base[:min(len(base), protocol.MaxArenaName)], "")
 	}
 	return name
 }
 
 // openModels reads a file of compression models; "" means those of this build.
-func openModels(path string) (ghost.Models, error) {
+func openModels(path string) (netstate.Models, error) {
 	if path == "" {
-		return ghost.Trained(), nil
+		return netstate.Trained(), nil
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return ghost.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate codec train", err))
+		return netstate.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate codec train", err))
 	}
-	m, err := ghost.ParseModels(raw)
+	m, err := netstate.ParseModels(raw)
 	if err != nil {
 		return m, badUse(fmt.Errorf("model file %s: %w; make one with tickrate codec train", path, err))
 	}

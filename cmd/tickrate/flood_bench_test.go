@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -50,11 +50,11 @@ func BenchmarkFloodLobby(b *testing.B) {
 			if onServer == nil {
 				b.Skip("one processor: the generator would measure itself")
 			}
-			all := pace.CPUs()
-			if err := pace.Confine(onSwarm); err != nil {
+			all := clock.CPUs()
+			if err := clock.Confine(onSwarm); err != nil {
 				b.Skip(err)
 			}
-			defer func() { _ = pace.Confine(all) }() // as it was
+			defer func() { _ = clock.Confine(all) }() // as it was
 			r := floodServer(b, onServer, c.server)
 			floodLobby(b, r, c.junk)
 			b.ReportMetric(0, "ns/op")
@@ -69,7 +69,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
 	}
-	err := pace.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
+	err := clock.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func junkOf(r *rand.Rand, n int) []byte {
 	switch n % 10 {
 	case 0:
 		d := append([]byte{0}, "NETCODE 1.02\x00"...)
-		d = binary.LittleEndian.AppendUint64(d, wire.ProtocolID)
+		d = binary.LittleEndian.AppendUint64(d, protocol.ProtocolID)
 		d = binary.LittleEndian.AppendUint64(d, uint64(time.Now().Unix()+30))
 		return append(d, random(make([]byte, 24+1024))...)
 	case 1, 2, 3:

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -101,8 +101,8 @@ func TestThreat40Lobby(t *testing.T) {
 		}
 		playing(t, all, client.Lost)
 		for n, p := range all {
-			if _, why := p.client.State(); why != wire.ReasonClosing {
-				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why, wire.ReasonClosing, p.client.Err())
+			if _, why := p.client.State(); why != packet.ReasonClosing {
+				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why, packet.ReasonClosing, p.client.Err())
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 type impairFlags struct {
 	listen, to, up, down string
 	clients              int
-	seconds              float64
+	duration             time.Duration
 	seed                 uint64
 	list                 bool
 }
@@ -50,7 +51,7 @@ blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s, ra
 	fl.StringVar(&f.up, "profile", "mobile", "`profile` of each way")
 	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another; default that of --profile")
 	fl.IntVar(&f.clients, "clients", 1024, "most `clients` at a time, 1 to 65536; each costs a socket")
-	fl.Float64Var(&f.seconds, "seconds", 0, "`seconds` to run; 0 until interrupted")
+	fl.DurationVar(&f.duration, "duration", 0, "`time` to run; 0 until interrupted")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every link")
 	fl.BoolVar(&f.list, "list", false, "print the named profiles and exit")
 	return c
@@ -77,8 +78,8 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 		return cfg, fmt.Errorf("no server to pass datagrams to: give --to")
 	case f.clients < 1 || f.clients > 1<<16:
 		return cfg, fmt.Errorf("%d clients: expected 1 to %d", f.clients, 1<<16)
-	case !(f.seconds >= 0 && f.seconds < 1e9):
-		return cfg, fmt.Errorf("%g seconds: expected 0 or more, less than 1e9", f.seconds)
+	case f.duration < 0:
+		return cfg, fmt.Errorf("--duration %v: expected 0 or more", f.duration)
 	}
 	if _, err := net.ResolveUDPAddr("udp", f.to); err != nil {
 		return cfg, fmt.Errorf("server address: %w", err)
@@ -109,9 +110,9 @@ func runImpair(c *cobra.Command, f impairFlags) error {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n", p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
 	ctx := c.Context()
-	if f.seconds > 0 {
+	if f.duration > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, seconds(f.seconds))
+		ctx, stop = context.WithTimeout(ctx, f.duration)
 		defer stop()
 	}
 	if err := p.Run(ctx); err != nil {

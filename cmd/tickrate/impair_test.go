@@ -20,14 +20,14 @@ func TestImpairExitCodes(t *testing.T) {
 	busy := taken.LocalAddr().String()
 	for line, want := range map[string]int{
 		"--list":                             0,
-		"--to 127.0.0.1:9 --seconds 0.01":    0,
+		"--to 127.0.0.1:9 --duration 10ms":   0,
 		"":                                   2,
 		"--to nowhere":                       2,
 		"--to 127.0.0.1:9 --listen 1.2.3:x":  2,
 		"--to 127.0.0.1:9 --profile mobil":   2,
 		"--to 127.0.0.1:9 --down loss=5":     2,
 		"--to 127.0.0.1:9 --clients 0":       2,
-		"--to 127.0.0.1:9 --seconds -1":      2,
+		"--to 127.0.0.1:9 --duration -1s":    2,
 		"--to 127.0.0.1:9 extra":             2,
 		"--to 127.0.0.1:9 --speed 3":         2,
 		"--to 127.0.0.1:9 --listen " + busy:  1,

@@ -29,7 +29,8 @@ import (
 // bitsFlags are the flags of inspect bits.
 type bitsFlags struct {
 	http, token, arena, codec string
-	players, seconds, kbps    int
+	players, kbps             int
+	duration                  time.Duration
 	seed                      uint64
 	json                      bool
 }
@@ -42,16 +43,16 @@ func newInspectBits() *cobra.Command {
 		Long: `bits prints the ledger of what a lobby has sent: bytes by section, exact, and bits by component, field and reason.
 
 With --http it asks a running server, which accounts for a sample of its datagrams to the bit. Without, it plays a lobby of --players for
---seconds in virtual time, of which every datagram is accounted for.`,
+--duration in virtual time, of which every datagram is accounted for.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return inspectBits(c, f) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.http, "http", "", "`host:port` of a running server's HTTP port; default none: a lobby is played here")
 	fl.IntVar(&f.players, "players", 16, "`players` of the lobby that is played, 1 to 1000")
-	fl.IntVar(&f.seconds, "seconds", 10, "virtual `seconds` that it is played for, 1 to 600")
+	fl.DurationVar(&f.duration, "duration", 10*time.Second, "virtual `time` that is played, 1s to 10m")
 	fl.IntVar(&f.kbps, "kbps", 0, "most `kilobits` a second to one of its clients, 16 or more; 0 for no limit")
-	fl.StringVar(&f.arena, "arena", "arena-64", "`map` that it is played on, as of serve")
+	fl.StringVar(&f.arena, "map", "arena-64", "`map` that is played: a name, a file, or gen:PLAYERS:SEED")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of its snapshots: huffman, range or stored")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the match, the links and the players")
 	fl.BoolVar(&f.json, "json", false, "print JSON, as GET /v1/bits gives it")
@@ -79,8 +80,8 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 
 // play plays a lobby in virtual time and returns its ledger.
 func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
-	if f.players < 1 || f.players > 1000 || f.seconds < 1 || f.seconds > 600 {
-		return l, badUse(fmt.Errorf("--players %d, --seconds %d: expected 1 to 1000, and 1 to 600", f.players, f.seconds))
+	if f.players < 1 || f.players > 1000 || f.duration < time.Second || f.duration > 10*time.Minute {
+		return l, badUse(fmt.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", f.players, f.duration))
 	}
 	cfg := server.Config{ArenaName: arenaName(f.arena), Players: f.players, Kbps: f.kbps, SampleEvery: 1, Rules: sim.Rules{Seed: f.seed, Mix: true}}
 	if cfg.Codec, err = schema.ParseCodec(f.codec); err != nil {
@@ -98,7 +99,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 	if err != nil {
 		return l, badUse(err)
 	}
-	for range f.seconds * int(b.Lobby.Match().Rules().Rate) {
+	for b.Now() < f.duration {
 		if err := ctx.Err(); err != nil {
 			return l, err
 		}

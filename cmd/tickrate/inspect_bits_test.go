@@ -22,7 +22,7 @@ func told(t *testing.T, c *exec.Cmd) (out, errs string, code int) {
 
 // The ledger of a lobby that is played here has every bit, in text and JSON; impossible lobbies and ids are bad use.
 func TestInspectBits(t *testing.T) {
-	out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--seconds", "3", "--json"))
+	out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--duration", "3s", "--json"))
 	var b server.Bits
 	if err := json.Unmarshal([]byte(out), &b); err != nil || code != 0 {
 		t.Fatalf("%d %v: %s %s", code, err, out, errs)
@@ -37,11 +37,11 @@ func TestInspectBits(t *testing.T) {
 	if bits != 8*b.Bytes || bytes != b.Bytes || b.Sampled != b.Datagrams || b.Bytes == 0 || b.Snapshots < 100 {
 		t.Errorf("%d bits, %d bytes: %s", bits, bytes, out)
 	}
-	if out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--seconds", "2", "--codec", "range")); code != 0 ||
+	if out, errs, code := told(t, command(t, "inspect", "bits", "--players", "4", "--duration", "2s", "--codec", "range")); code != 0 ||
 		!strings.Contains(out, "player") || !strings.Contains(out, "100.00") {
 		t.Errorf("%d: %s %s", code, out, errs)
 	}
-	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--seconds", "-1"}, {"bits", "--codec", "zip"}, {"why"}, {"why", "1", "2", "3"}, {"why", "1", "chair:2"}, {"why", "1", "barrel:"}, {"why", "x", "2"}, {"why", "0", "2"}, {"why", "1", "8.256"}} {
+	for _, args := range [][]string{{"bits", "--players", "0"}, {"bits", "--duration", "-1s"}, {"bits", "--codec", "zip"}, {"why"}, {"why", "1", "2", "3"}, {"why", "1", "chair:2"}, {"why", "1", "barrel:"}, {"why", "x", "2"}, {"why", "0", "2"}, {"why", "1", "8.256"}} {
 		if out, errs, code := told(t, command(t, append([]string{"inspect"}, args...)...)); code != 2 || errs == "" {
 			t.Errorf("%v: code %d, %s %s", args, code, out, errs)
 		}

@@ -18,7 +18,7 @@ import (
 // clocksFlags are the flags of inspect clocks.
 type clocksFlags struct {
 	from, to, jitter time.Duration
-	seconds          float64
+	duration         time.Duration
 	seed             uint64
 	out              string
 }
@@ -40,7 +40,7 @@ the client thinks it is, and render, which is what it looks at.
 	fl.DurationVar(&f.from, "from", 50*time.Millisecond, "round trip before and after, as `10ms`, up to 1s")
 	fl.DurationVar(&f.to, "to", 150*time.Millisecond, "round trip in the middle, as `10ms`, up to 1s")
 	fl.DurationVar(&f.jitter, "jitter", 4*time.Millisecond, "how much longer a datagram may take each way, as `4ms`")
-	fl.Float64Var(&f.seconds, "seconds", 18, "virtual `seconds` to play, 6 to 600")
+	fl.DurationVar(&f.duration, "duration", 18*time.Second, "virtual `time` to play, 6s to 10m")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of the lobby")
 	fl.StringVarP(&f.out, "out", "o", "clocks.svg", "`file` to write, - for the terminal")
 	return c
@@ -51,8 +51,8 @@ const joining = 3 * time.Second
 
 func inspectClocks(c *cobra.Command, f clocksFlags) error {
 	switch {
-	case !(f.seconds >= 6 && f.seconds <= 600):
-		return badUse(fmt.Errorf("%g seconds: expected 6 to 600", f.seconds))
+	case f.duration < 6*time.Second || f.duration > 10*time.Minute:
+		return badUse(fmt.Errorf("--duration %v: expected 6s to 10m", f.duration))
 	case f.from < 0 || f.to < 0 || f.from > time.Second || f.to > time.Second:
 		return badUse(fmt.Errorf("round trips of %v and %v: expected 0 to 1s", f.from, f.to))
 	case f.jitter < 0 || f.jitter > 200*time.Millisecond:
@@ -95,7 +95,7 @@ func playClocks(f clocksFlags) (samples []report.Clocks, resets uint64, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	end := joining + time.Duration(f.seconds*float64(time.Second))
+	end := joining + f.duration
 	third := (end - joining) / 3
 	up, down := b.Links(0)
 	for rtt := f.from; b.Now() < end; {

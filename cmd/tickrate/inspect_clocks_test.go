@@ -14,7 +14,7 @@ import (
 
 // TestInspectClocks: the clocks of a step are what they must be, and the picture is an SVG that names them.
 func TestInspectClocks(t *testing.T) {
-	f := clocksFlags{from: 40 * time.Millisecond, to: 120 * time.Millisecond, seconds: 12, seed: 1}
+	f := clocksFlags{from: 40 * time.Millisecond, to: 120 * time.Millisecond, duration: 12 * time.Second, seed: 1}
 	samples, resets, err := playClocks(f)
 	if err != nil || resets != 0 || len(samples) < 700 {
 		t.Fatalf("%d samples, %d hard resets, %v", len(samples), resets, err)
@@ -49,7 +49,7 @@ func TestInspectClocks(t *testing.T) {
 	c := newInspectClocks()
 	var out bytes.Buffer
 	c.SetOut(&out)
-	c.SetArgs([]string{"-o", "-", "--seconds", "6"})
+	c.SetArgs([]string{"-o", "-", "--duration", "6s"})
 	if err := c.Execute(); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestInspectClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, bad := range [][]string{{"--seconds", "NaN"}, {"--seconds", "1"}, {"--from", "2s"}, {"--jitter", "-1ms"}} {
+	for _, bad := range [][]string{{"--duration", "1s"}, {"--from", "2s"}, {"--jitter", "-1ms"}} {
 		c := newInspectClocks()
 		c.SetArgs(append(bad, "-o", "-"))
 		c.SetOut(io.Discard)

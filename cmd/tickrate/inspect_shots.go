@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/lagcomp/picture"
+	"github.com/tickrate/tickrate/lagcomp/shotsvg"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -79,8 +79,8 @@ where the target was judged to be and where it was by then.
 	fl.StringVar(&f.play.content, "content", "", contentUsage)
 	fl.StringVar(&f.play.arena, "map", "arena-16", "of preview: `map`, as serve --arena")
 	fl.IntVar(&f.play.players, "players", 8, fmt.Sprintf("of preview: `number` of players, 1 to %d", maxPreview))
-	fl.Float64Var(&f.play.seconds, "seconds", 30, "of preview: `seconds` of the match, 1 to 36000")
-	fl.Float64Var(&f.play.delay, "delay", 40, "of preview: `milliseconds` on each link, each way, 0 to 1000")
+	fl.DurationVar(&f.play.duration, "duration", 30*time.Second, "with preview: `length` of the match, 1s to 10h")
+	fl.DurationVar(&f.play.delay, "delay", 40*time.Millisecond, "with preview: one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&f.play.loss, "loss", 0, "of preview: `share` of datagrams that each link loses, 0 to 0.5")
 	fl.Uint64Var(&f.play.seed, "seed", 1, "of preview: `seed` of the match, the players and the links")
 	return c
@@ -203,7 +203,7 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.Receipt, rate 
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
 	var news []lagcomp.Receipt
-	for end := seconds(f.play.seconds); b.Now() < end && ctx.Err() == nil; f.count = ring.Count() {
+	for end := f.play.duration; b.Now() < end && ctx.Err() == nil; f.count = ring.Count() {
 		if err := b.Step(); err != nil {
 			return kept, f.play.rate, err
 		}
@@ -270,7 +270,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error 
 		if len(shots) == 0 {
 			return errors.New("--svg: no shot to draw")
 		}
-		if err := os.WriteFile(f.svg, picture.Append(nil, &shots[len(shots)-1], shotName), 0o644); err != nil {
+		if err := os.WriteFile(f.svg, shotsvg.Append(nil, &shots[len(shots)-1], shotName), 0o644); err != nil {
 			return err
 		}
 	}
@@ -293,7 +293,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error 
 			who, bone, at, by = shotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, shotName(r.Shooter), r.Verdict, who, bone, at, by,
-			picture.View(r.Claimed), picture.Behind(r)*period, r.Clamp, float64(r.Moved)/256*period, r.Candidates, r.Bodies, r.Nanos)
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.Clamp, float64(r.Moved)/256*period, r.Candidates, r.Bodies, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err

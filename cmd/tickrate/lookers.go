@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // mixedTickets are tokens of a swarm in which the first so many play and the others look on, each kind from tickets of its own, a lobby's each.
@@ -27,7 +27,7 @@ func mixedTickets(players int, play, look []*tickets) func(n int) ([]byte, error
 // marked is m, or one for who looks on.
 func marked(m netcode.Mint, looksOn bool) netcode.Mint {
 	if looksOn {
-		wire.MarkSpectator(m.UserData[:])
+		protocol.MarkSpectator(m.UserData[:])
 	}
 	return m
 }

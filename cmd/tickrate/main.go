@@ -65,7 +65,8 @@ measures how many players this machine carries and why.
   tickrate completion bash   lines for your shell that complete commands, flags and scenarios
   tickrate serve             run a lobby
   tickrate swarm             send players to it
-  tickrate preview           a lobby and its players in this process, in virtual time
+  tickrate sim preview       a lobby and its players in this process, in virtual time
+  tickrate sim dst           lobbies with attackers and faults, checked after every tick
   tickrate query ADDR        ask a server what is played there
   tickrate token             make the token that lets one player in`,
 		Version:       version,
@@ -78,7 +79,7 @@ measures how many players this machine carries and why.
 		return badUse(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newPreview(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBenchReport(), newInspect(), newReplay(), newDST())
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBenchReport(), newInspect(), newReplay())
 	return root
 }
 

@@ -29,7 +29,7 @@ func TestRow12Preview(t *testing.T) {
 0 mispredictions, 0 rows`)
 	var last []string
 	for i, args := range []string{"--mode deathmatch", "--mode deathmatch", "--mode deathmatch --seed 2", "--mode assault --map town:6:1"} {
-		code, out, errs := result(t, strings.Fields("preview --players 6 --seconds 20 "+args)...)
+		code, out, errs := result(t, strings.Fields("sim preview --players 6 --duration 20s "+args)...)
 		found := verdict.FindString(out)
 		if code != 0 || found == "" || errs != "" || strings.Count(out, "\n1     bot ") != 3 || strings.Count(out, "\n2     bot ") != 3 {
 			t.Errorf("%s: exit %d\n%s%s", args, code, out, errs)
@@ -43,10 +43,10 @@ func TestRow12Preview(t *testing.T) {
 		t.Errorf("twice the same flags, and two others: %q", last)
 	}
 	for args, want := range map[string]string{
-		"--players 0": "0 players: expected 1 to 256", "--seconds NaN": "NaN seconds", "--rate 9": "rate 9 Hz", "--loss 1": "--loss 1: expected 0 to 0.5",
-		"--delay -1": "--delay -1", "--map nowhere": "nowhere", "--mode chess": "only assault, deathmatch",
+		"--players 0": "0 players: expected 1 to 256", "--duration 1ms": "--duration 1ms", "--rate 9": "rate 9 Hz", "--loss 1": "--loss 1: expected 0 to 0.5",
+		"--delay -1ms": "--delay -1ms", "--map nowhere": "nowhere", "--mode chess": "only assault, deathmatch",
 	} {
-		if code, _, errs := result(t, strings.Fields("preview "+args)...); code != 2 || !strings.Contains(errs, want) {
+		if code, _, errs := result(t, strings.Fields("sim preview "+args)...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}

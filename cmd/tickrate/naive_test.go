@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -88,7 +88,7 @@ func serveNaive() error {
 		return err
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
-	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: wire.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
+	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
 		Entropy: [32]byte{1}, Started: time.Now().Unix(), Tokens: 1 << 16}
 	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Gate: gate})
 	if err != nil {
@@ -101,7 +101,7 @@ func serveNaive() error {
 	var mu sync.Mutex // of the histogram
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/connect", server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: wire.ProtocolID, Servers: gate.Addresses, Private: true}))
+	mux.Handle("/v1/connect", server.NewConnect(server.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Private: true}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -111,7 +111,7 @@ func serveNaive() error {
 		mu.Lock()
 		defer mu.Unlock()
 		r := server.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
-			CPUSeconds: pace.ProcessCPU().Seconds()}
+			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
 		for i := range server.NumCounts {
 			r.Counts[i.String()] = lobby.Stats.Count[i].Load()

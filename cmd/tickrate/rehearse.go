@@ -12,9 +12,9 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -48,9 +48,9 @@ func (s slowdown) tuned() slowdown {
 	defer runtime.UnlockOSThread()
 	least := time.Duration(1 << 62)
 	for range 30 {
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		spin(turns)
-		least = min(least, pace.ThreadCPU()-from)
+		least = min(least, clock.ThreadCPU()-from)
 	}
 	s.turns = turns / float64(max(least, 1))
 	return s
@@ -166,11 +166,11 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		if next = whole(next); next == stage {
 			return
 		}
-		now := pace.ThreadCPU()
+		now := clock.ThreadCPU()
 		if int(stage) < len(spent) {
 			if r.slow.share > 0 && stage.String() == r.slow.stage {
 				r.slow.burn(now - since)
-				now = pace.ThreadCPU()
+				now = clock.ThreadCPU()
 			}
 			spent[stage] += now - since
 		}
@@ -187,7 +187,7 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	g.begin()
 	for i := range g.ticks() {
 		spent = make([]time.Duration, server.Stages)
-		stage, since = server.StageIdle, pace.ThreadCPU()
+		stage, since = server.StageIdle, clock.ThreadCPU()
 		if err := g.step(ctx); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func whole(s server.Stage) server.Stage {
 
 // memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.
 func memoryOf(cfg server.Config) (least float64, err error) {
-	cfg.Gate = netcode.ServerConfig{ProtocolID: wire.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
+	cfg.Gate = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1, 2, 3}, Entropy: [32]byte{4, 5, 6},
 		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
 	for i := range 2 {
 		var before, after runtime.MemStats

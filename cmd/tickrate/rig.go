@@ -20,32 +20,32 @@ import (
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // rig measures one lobby size at a time: a server process, a swarm in this one, on processors of their own.
 type rig struct {
 	flags             planFlags
 	move              movement
-	models            ghost.Models
+	models            netstate.Models
 	pack              *content.Pack
 	plan              *capacity.Plan
 	onServer, onSwarm []int
 }
 
-func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
+func newRig(f planFlags, move movement, models netstate.Models, pack *content.Pack, p *capacity.Plan) *rig {
 	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
 	places(swarmPlaces)
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
-		if err := pace.Confine(r.onSwarm); err != nil {
+		if err := clock.Confine(r.onSwarm); err != nil {
 			where, r.onServer = "not kept apart: "+err.Error(), nil
 		}
 	}
@@ -107,7 +107,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	s.Reset()
 	resetDone := h.reset(ctx)
 	gaps := meter.NewHistogram(0)
-	hiccup := pace.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
+	hiccup := clock.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err = s.Run(ctx, seconds(r.flags.measure), func() bool {
 		if out.ready() {
@@ -238,7 +238,7 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	}
 	run := c.cmd.Start
 	if r.onServer != nil {
-		run = func() error { return pace.On(r.onServer, c.cmd.Start) }
+		run = func() error { return clock.On(r.onServer, c.cmd.Start) }
 	}
 	if err := run(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)

@@ -20,11 +20,11 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/huge"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
@@ -177,7 +177,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { huge.Touch(c.Context(), f.huge) }
+		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -193,9 +193,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			huge.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go huge.Keep(c.Context())
+		go hugepage.Keep(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -208,7 +208,7 @@ func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
 func hiccups() (read func() server.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
-	h := pace.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
+	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
 	return func() server.Spread {
 		q := micros(gaps)
 		gaps.Reset()
@@ -245,7 +245,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	}
 	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
 	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
-	if !wire.ValidText([]byte(f.name), query.MaxText) {
+	if !protocol.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
 	if f.idleWarn < 0 || f.idleWarn > daySeconds || f.idleKick < 0 || f.idleKick > daySeconds {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -75,7 +75,7 @@ func token(c *cobra.Command, f tokenFlags) error {
 	}
 	copy(m.UserData[:], data)
 	if f.spectate {
-		wire.MarkSpectator(m.UserData[:])
+		protocol.MarkSpectator(m.UserData[:])
 	}
 	if m.Servers, err = publicAddrs("--server", f.servers); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -56,7 +56,7 @@ func TestToken(t *testing.T) {
 	}
 	var p netcode.PublicToken
 	_, out, _ = result(t, "token")
-	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != wire.ProtocolID ||
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
 		p.Expire-p.Create != server.DefaultTokenSeconds || p.TimeoutSeconds != server.DefaultTimeoutSeconds || p.Servers[0].String() != "127.0.0.1:7913" {
 		t.Errorf("defaults: %+v, %v", p, err)
 	}

@@ -18,11 +18,11 @@ const (
 	NeverTimesOut    // netcode: silence ends no session
 	DropUncounted    // netcode: a datagram that does not open is not counted
 	JournalForgotten // netcode: a start does not read the journal
-	AckOffByOne      // session: acks name the package before
-	AckUnchecked     // session: an ack of what was never sent is taken
-	EventTwice       // session: an event is handed out again when its package comes again
-	EventOutOfOrder  // session: a missing event is jumped over
-	EventForgotten   // session: what a lost package carried counts as delivered
+	AckOffByOne      // packet: acks name the package before
+	AckUnchecked     // packet: an ack of what was never sent is taken
+	EventTwice       // packet: an event is handed out again when its package comes again
+	EventOutOfOrder  // packet: a missing event is jumped over
+	EventForgotten   // packet: what a lost package carried counts as delivered
 	AckBitsShort     // wire: the upper half of the acks is read from the lower
 	BaselineUnheld   // snapshot: a baseline that was merely sent
 	BaselineStale    // snapshot: what an interval of the window held is not forgotten with it

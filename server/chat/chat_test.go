@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // table is a lobby: seat 3 is empty, seat 6 looks on, seat 7 is muted.
@@ -247,14 +247,14 @@ func FuzzClean(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		clean, ok := Clean(nil, text)
-		if ok != utf8.Valid(text) || len(clean) > len(text) || !wire.ValidText(clean, len(text)) || bytes.Contains(clean, []byte("  ")) || len(bytes.TrimSpace(clean)) != len(clean) {
+		if ok != utf8.Valid(text) || len(clean) > len(text) || !protocol.ValidText(clean, len(text)) || bytes.Contains(clean, []byte("  ")) || len(bytes.TrimSpace(clean)) != len(clean) {
 			t.Errorf("%q became %q", text, clean)
 		}
 		if again, _ := Clean(nil, clean); !bytes.Equal(again, clean) {
 			t.Errorf("%q became %q and then %q", text, clean, again)
 		}
 		name := CleanName(string(text))
-		if utf8.RuneCountInString(name) > MaxName || CleanName(name) != name || !wire.ValidText([]byte(name), 4*MaxName) {
+		if utf8.RuneCountInString(name) > MaxName || CleanName(name) != name || !protocol.ValidText([]byte(name), 4*MaxName) {
 			t.Errorf("name %q became %q", text, name)
 		}
 	})
@@ -269,7 +269,7 @@ func FuzzPost(f *testing.F) {
 		r, players := newRoom(), table()
 		r.Post(noon, players, 1, []byte("/w Ann hi"), nil)
 		m, to := r.Post(noon, players, int(from), line, nil)
-		if len(m.Text) > MaxText || !wire.ValidText(m.Text, MaxText) || (m.Kind == Notice) != (m.Refusal != RefusedNone) {
+		if len(m.Text) > MaxText || !protocol.ValidText(m.Text, MaxText) || (m.Kind == Notice) != (m.Refusal != RefusedNone) {
 			t.Fatalf("%q became %+v", line, m)
 		}
 		for _, seat := range to {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // Bounds of a line.
@@ -48,7 +48,7 @@ func Split(line string) (words []string, err error) {
 		return nil, ErrLineLong
 	}
 	line = strings.ReplaceAll(line, "\t", " ")
-	if !wire.ValidText([]byte(line), MaxLine) {
+	if !protocol.ValidText([]byte(line), MaxLine) {
 		return nil, ErrLineText
 	}
 	for {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/netio/wire"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // Kind says what a variable's value is.
@@ -203,7 +203,7 @@ func (v *Var) parse(word string) (x value, err error) {
 		x.number = int64(d)
 		good = err == nil && x.number >= v.least.number && x.number <= v.most.number
 	case Text:
-		x.text, good = word, wire.ValidText([]byte(word), v.limit)
+		x.text, good = word, protocol.ValidText([]byte(word), v.limit)
 	case Enum:
 		i := slices.Index(v.choices, word)
 		x.number, good = int64(i), i >= 0

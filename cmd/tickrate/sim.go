@@ -1,0 +1,14 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newSim() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "sim",
+		Short: "Run lobbies in virtual time: with their players, or with attackers and faults",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newPreview(), newDST())
+	return c
+}

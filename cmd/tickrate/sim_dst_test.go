@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one line and exits with 2.
+func TestDSTUse(t *testing.T) {
+	code, out, errs := result(t, "sim", "dst", "--seed", "3", "--until", "2s")
+	if code != 0 || !regexp.MustCompile(`^--seed 3 --until 2s: no violation, final state [0-9a-f]{16}, \d+ x real time\n$`).MatchString(out) || errs != "" {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	code, out, _ = result(t, "sim", "dst", "--seed", "3", "--list")
+	first, _, _ := strings.Cut(out, "\n")
+	if code != 0 || !strings.HasPrefix(first, "0\t") || strings.Count(out, "\n") < 5 {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if _, less, _ := result(t, "sim", "dst", "--seed", "3", "--list", "--without", "0-2"); strings.Count(less, "\n") != strings.Count(out, "\n")-3 {
+		t.Errorf("without three of them: %q", less)
+	}
+	for i, c := range []struct {
+		flags string
+		names string // on the one line
+	}{
+		{"--seed x", `"x"`},
+		{"--seed 3 --until 2h", "until 2h0m0s: expected 0 to 1m0s"},
+		{"--seed 3 --until -1s", "until -1s"},
+		{"--seed 3 --clients 99", "99 clients: expected 1 to"},
+		{"--seed 3 --without 3-1", `--without: "3-1"`},
+		{"--seed 3 --without 5000", "fault 5000: expected 0 to"},
+		{"--seed 3 --seeds 1..2", "--seed, --seeds and --for"},
+		{"--seeds 1..2 --for 1s", "--seed, --seeds and --for"},
+		{"--seeds 2..1", `--seeds "2..1": expected A..B`},
+		{"--seeds 7", `--seeds "7": expected A..B`},
+		{"--seeds 1..2 --until 1s", "need --seed"},
+		{"--seed 3 more", "more"},
+		{"--sed 3", "--sed"},
+	} {
+		code, out, errs := result(t, append([]string{"sim", "dst"}, strings.Fields(c.flags)...)...)
+		if code != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.names) {
+			t.Errorf("%d: dst %s: exit code %d, %q, %q", i, c.flags, code, out, errs)
+		}
+	}
+}
+
+// Many seeds are counted.
+func TestDSTMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays two virtual minutes")
+	}
+	says := regexp.MustCompile(`^2 seeds from 2 on in \S+, \d+ x real time, 0 with violations\n$`)
+	if code, out, errs := result(t, "sim", "dst", "--seeds", "2..3"); code != 0 || out != "" || !says.MatchString(errs) {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
+
+// again is the line of a breach that plays it again.
+var again = regexp.MustCompile(`(?m)^\ttickrate sim dst (--seed \d+( --until \S+)?( --clients \d+)?( --without \S+)?)$`)
+
+// With a bug in it, dst exits with 1 and prints one line that plays the same again, made smaller, in which the same breaks at the same
+// instant; up to just before that all is well.
+func TestDSTViolation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	bin := filepath.Join(t.TempDir(), "tickrate")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "planted", "-buildvcs=false", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	play := func(flags string) (code int, out, errs string) {
+		c := exec.CommandContext(t.Context(), bin, append([]string{"sim", "dst"}, strings.Fields(flags)...)...)
+		c.Env = append(os.Environ(), "TICKRATE_PLANTED=answer twice")
+		var o, e bytes.Buffer
+		c.Stdout, c.Stderr = &o, &e
+		if err := c.Run(); err != nil && c.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return c.ProcessState.ExitCode(), o.String(), e.String()
+	}
+	code, out, errs := play("--seed 1")
+	line := again.FindStringSubmatch(errs)
+	if code != 1 || out != "" || line == nil || !strings.Contains(errs, "invariant 10 amplification, at ") {
+		t.Fatalf("exit code %d, %q, %q", code, out, errs)
+	}
+	if !strings.Contains(line[1], "--until") || !strings.Contains(line[1], "--clients 1 ") || !strings.Contains(line[1], "--without 0-") {
+		t.Errorf("it was not made smaller: %q", line[1])
+	}
+	if code, _, same := play(line[1]); code != 1 || same != errs {
+		t.Errorf("played again: exit code %d, %q instead of %q", code, same, errs)
+	}
+	_, at, _ := strings.Cut(errs, ", at ")
+	at, _, _ = strings.Cut(at, ":")
+	instant, err := time.ParseDuration(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := line[1] + " --until " + (instant - 17*time.Millisecond).String()
+	if code, out, errs := play(before); code != 0 || !strings.Contains(out, "no violation") {
+		t.Errorf("%s: exit code %d, %q", before, code, errs)
+	}
+	if code, out, errs := play("--seeds 1..2"); code != 1 || len(again.FindAllString(out, -1)) != 2 || !strings.Contains(errs, "2 of 2 seeds violate an invariant") {
+		t.Errorf("of many: exit code %d, %q, %q", code, out, errs)
+	}
+}

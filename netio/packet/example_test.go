@@ -1,0 +1,35 @@
+package packet_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/netio/packet"
+)
+
+// Two ends of a session exchange an event, with both in one function and the network a variable. In a game each package
+// travels sealed, as the payload of a netcode datagram.
+func Example() {
+	now := 10 * time.Millisecond
+	server, client := packet.NewPeer(0, packet.Config{}), packet.NewPeer(0, packet.Config{})
+
+	_ = client.Queue([]byte("hello"))
+	pack, seq := client.Append(now, nil)
+	pack = client.AppendEvents(pack, packet.MaxSections)
+	client.Sent(seq, 1)
+
+	rest, err := server.Receive(now, pack)
+	if err == nil {
+		rest, err = server.Sections(rest)
+	}
+	for event, ok := server.NextEvent(); ok; event, ok = server.NextEvent() {
+		fmt.Printf("%s, and %d bytes for others: %v\n", event, len(rest), err)
+	}
+
+	pack, _ = server.Append(now, nil) // every package acknowledges
+	_, _ = client.Receive(now, pack)
+	fmt.Println("delivered", client.Delivered(), "unacked", client.Queued())
+	// Output:
+	// hello, and 0 bytes for others: <nil>
+	// delivered [1] unacked 0
+}

@@ -1,0 +1,236 @@
+package packet
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// What a server that has received sequences 1 to 70 but for 60, and sent three packages, does with one package more.
+func TestBadPackages(t *testing.T) {
+	header := func(h Header) []byte { return h.Append(nil) }
+	whole := header(Header{Sequence: 71})
+	for i, c := range []struct {
+		name string
+		pack []byte
+		want error
+	}{
+		0:  {"nothing", nil, DropSize},
+		1:  {"one byte", whole[:1], DropSize},
+		2:  {"a byte short of a header", whole[:15], DropSize},
+		3:  {"a header", whole, nil},
+		4:  {"1200 bytes", append(bytes.Clone(whole), make([]byte, 1184)...), nil},
+		5:  {"1201 bytes", append(bytes.Clone(whole), make([]byte, 1185)...), DropSize},
+		6:  {"65507 bytes", append(bytes.Clone(whole), make([]byte, 65491)...), DropSize},
+		7:  {"replay of the newest", header(Header{Sequence: 70}), DropDuplicate},
+		8:  {"replay of an older one", header(Header{Sequence: 50}), DropDuplicate},
+		9:  {"late but new", header(Header{Sequence: 60}), nil},
+		10: {"oldest in the window", header(Header{Sequence: 6}), DropDuplicate},
+		11: {"behind the window", header(Header{Sequence: 5}), DropStale},
+		12: {"sequence 0", header(Header{Sequence: 0}), DropStale},
+		13: {"before the first", header(Header{Sequence: 65535}), DropStale},
+		14: {"a jump of 16383", header(Header{Sequence: 70 + 16383}), nil},
+		15: {"a jump of 16384", header(Header{Sequence: 70 + 16384}), DropFuture},
+		16: {"half the circle ahead", header(Header{Sequence: 70 + 32767}), DropFuture},
+		17: {"half the circle behind", header(Header{Sequence: 70 + 32768}), DropStale},
+		18: {"ack of the last", header(Header{Sequence: 71, Ack: 3, AckBits: 3}), nil},
+		19: {"ack of the next", header(Header{Sequence: 71, Ack: 4}), DropAck},
+		20: {"acks all ones", header(Header{Sequence: 71, Ack: 65535, AckBits: ^uint64(0)}), DropAck},
+		21: {"ack bits of nothing", header(Header{Sequence: 71, Ack: 3, AckBits: 4}), DropAck},
+		22: {"a replay with a forged ack", header(Header{Sequence: 70, Ack: 9}), DropDuplicate},
+	} {
+		server, _ := pair()
+		for range 3 {
+			server.Append(0, nil)
+		}
+		for n := uint16(1); n <= 70; n++ {
+			if n == 60 {
+				continue
+			}
+			if _, err := server.Receive(0, header(Header{Sequence: n})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := *server
+		rest, err := server.Receive(time.Second, c.pack)
+		if err != c.want {
+			t.Errorf("%d %s: %v, want %v", i, c.name, err, c.want)
+		}
+		if err != nil && (rest != nil || *server != before) {
+			t.Errorf("%d %s: refused, but it changed the peer", i, c.name)
+		}
+		if err == nil && len(rest) != len(c.pack)-HeaderSize {
+			t.Errorf("%d %s: sections of %d bytes", i, c.name, len(rest))
+		}
+		if err == nil && server.Silent(time.Second) != 0 {
+			t.Errorf("%d %s: accepted, but not heard", i, c.name)
+		}
+	}
+}
+
+// Any packages: a Drop or sections, each package counted once, and what Append writes is well formed ever after. The first
+// comes twice.
+func FuzzPeer(f *testing.F) {
+	header := func(h Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
+	f.Add(header(Header{Sequence: 1}), header(Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
+	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9), header(Header{Sequence: 16384}))
+	f.Add(header(Header{Sequence: 65535, Ack: 65535, AckBits: 1 << 63}), []byte{})
+	f.Add(header(Header{Sequence: 1}, 1, 1, 0, 0, 0, 9, 4, 1, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7), header(Header{Sequence: 2}))
+	f.Add(header(Header{Sequence: 1}, 4, 1, 0, 9, 6, 10, 3, 1), header(Header{Sequence: 2}))
+	f.Add(header(Header{Sequence: 1}, 6, 12), header(Header{Sequence: 2}, 6))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		p, counters := NewPeer(0, Config{Blobs: 2000}), Counters{}
+		for i, pack := range [][]byte{a, b, a} {
+			now := time.Duration(i) * 20 * time.Millisecond
+			d, seq := p.Append(now, nil)
+			p.Sent(seq, uint64(i))
+			if h, _, err := ParseHeader(d); err != nil || h.Sequence != uint16(i+1) || h.Ack == 0 && h.AckBits != 0 {
+				t.Fatalf("wrote %+v, %v", h, err)
+			}
+			before := *p
+			counters.Arrived()
+			rest, err := p.Receive(now, pack)
+			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
+				t.Fatalf("%d cookies, %v and %v came back", i+1, p.Delivered(), p.Lost())
+			}
+			if err != nil && (p.in != before.in || p.path != before.path || p.heard != before.heard) {
+				t.Fatalf("%x: %v, but it changed the peer", pack, err)
+			}
+			if _, over := p.Closed(); err == nil && over {
+				t.Fatalf("%x was taken after the end", pack)
+			}
+			for err == nil && len(rest) > 0 {
+				left := len(rest)
+				if rest, err = p.Sections(rest); err == nil && len(rest) == left {
+					err = DropSection // the owner of these is not here
+				}
+				drain(p, func(e []byte) {
+					if len(e) == 0 || len(e) > MaxEventSize {
+						t.Fatalf("event of %d bytes", len(e))
+					}
+				})
+				for note, ok := p.NextNote(); ok; note, ok = p.NextNote() {
+					if len(note) == 0 || len(note) > MaxNoteSize {
+						t.Fatalf("note of %d bytes", len(note))
+					}
+				}
+				if blob, ok := p.NextBlob(); ok && (len(blob) == 0 || len(blob) > 2000) {
+					t.Fatalf("blob of %d bytes", len(blob))
+				}
+			}
+			counters.Count(err) // panics unless it is a Drop
+			if why, over := p.Closed(); over != why.Valid() {
+				t.Fatalf("closed %v for reason %d", over, why)
+			}
+			if j := p.Jitter(); j.P50 < 0 || j.P95 < j.P50 || j.P99 < j.P95 {
+				t.Fatalf("jitter %+v", j)
+			}
+			if r := p.RTT(); r.Smoothed < 0 || r.Smoothed > now || r.Min < 0 || r.Min > now || r.Var < 0 {
+				t.Fatalf("path %+v after %v", r, now)
+			}
+		}
+		if !counters.Balanced() || counters.Received != 3 {
+			t.Fatalf("%+v", counters)
+		}
+	})
+}
+
+func TestPeerAllocatesNothing(t *testing.T) {
+	server, client := pair()
+	now, event, got := time.Duration(0), []byte("boom"), 0
+	up, down := make([]byte, 0, MaxPackage), make([]byte, 0, MaxPackage)
+	garbage := make([]byte, 300)
+	if n := testing.AllocsPerRun(1000, func() {
+		now += 16 * time.Millisecond
+		_ = client.Queue(event)
+		var seq uint16
+		up, seq = client.Append(now, up[:0])
+		up = client.AppendEvents(up, 400)
+		client.Sent(seq, 7)
+		payload, _ := server.Receive(now, up)
+		_, _ = server.Receive(now, up)
+		_, _ = server.Receive(now, garbage)
+		_, _ = server.ParseEvents(payload)
+		_, _ = server.ParseEvents(garbage)
+		for _, ok := server.NextEvent(); ok; _, ok = server.NextEvent() {
+			got++
+		}
+		down, _ = server.Append(now, down[:0])
+		_, _ = client.Receive(now, down)
+		_, _, _, _ = client.Delivered(), client.Lost(), client.RTT(), client.Ready(now)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if got < 1000 {
+		t.Errorf("only %d events arrived", got)
+	}
+	if n := testing.AllocsPerRun(10, func() { server.Reset(0, Config{}) }); n != 0 {
+		t.Errorf("Reset: %v allocations", n)
+	}
+}
+
+// A package there and back. The twin keeps the same books in maps.
+func BenchmarkPeer(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		every  int // a package of so many is lost
+		events bool
+	}{{"clean", 0, false}, {"loss=1/8", 8, false}, {"events", 0, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			server, client := pair()
+			up, down := make([]byte, 0, MaxPackage), make([]byte, 0, MaxPackage)
+			event := make([]byte, 16)
+			b.ReportAllocs()
+			for i := range b.N {
+				now := time.Duration(i) * 16 * time.Millisecond
+				var seq uint16
+				up, seq = client.Append(now, up[:0])
+				client.Sent(seq, uint64(i))
+				if c.events {
+					_ = client.Queue(event)
+					up = client.AppendEvents(up, 400)
+				}
+				if c.every != 0 && i%c.every == 0 {
+					continue
+				}
+				payload, _ := server.Receive(now, up)
+				if c.events {
+					_, _ = server.ParseEvents(payload)
+					drain(server, func([]byte) {})
+				}
+				down, seq = server.Append(now, down[:0])
+				server.Sent(seq, uint64(i))
+				_, _ = client.Receive(now, down)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")
+		})
+	}
+	b.Run("map twin", func(b *testing.B) { // one direction's worth of send, acks and receive each, as above
+		type end struct {
+			out slowOutbox
+			in  slowWindow
+		}
+		fresh := func() *end {
+			return &end{slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}, slowWindow{seen: map[uint64]bool{}}}
+		}
+		ends := [2]*end{fresh(), fresh()}
+		b.ReportAllocs()
+		for i := range b.N {
+			now := time.Duration(i) * 16 * time.Millisecond
+			for k, from := range ends {
+				to := ends[1-k]
+				from.out.send(now, uint64(i))
+				s := int64(from.out.newest)
+				if to.in.judge(s) == nil {
+					to.in.seen[uint64(s)], to.in.newest = true, uint64(s)
+					delete(to.in.seen, uint64(s)-65)
+				}
+				if from.in.newest != 0 {
+					to.out.take(uint16(from.in.newest), from.in.bits())
+					delete(to.out.at, to.out.newest-100)
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")
+	})
+}

@@ -1,0 +1,141 @@
+package packet
+
+import (
+	"bytes"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+)
+
+// page reads the golden sections of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+func page(t *testing.T) map[string][]byte {
+	t.Helper()
+	text, err := os.ReadFile("../../PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```golden-sections\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("PROTOCOL.md has no block golden-sections")
+	}
+	all, name := map[string][]byte{}, ""
+	for line := range strings.Lines(block) {
+		if line[0] != ' ' {
+			name = strings.TrimSpace(line)
+			continue
+		}
+		b, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(line), " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = append(all[name], b...)
+	}
+	return all
+}
+
+// TestPage writes and reads the sections that PROTOCOL.md shows.
+func TestPage(t *testing.T) {
+	doc := page(t)
+	server, client := blobPair(2000)
+	blob := make([]byte, 1029)
+	for i := range 5 {
+		blob[1024+i] = byte(0xa0 + i)
+	}
+	events, texts := [][]byte{{0x80}, {10, 11, 12}}, [][]byte{{7, 8}, {9}}
+	for i := range 2 {
+		if server.Queue(events[i]) != nil || server.Note(texts[i]) != nil {
+			t.Fatal("not taken")
+		}
+	}
+	if err := server.SendBlob(blob); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := server.Append(0, nil)
+	first = server.AppendBlob(first, FragmentRoom)
+	second, _ := server.Append(0, nil)
+	head := len(second)
+	second = server.AppendEvents(second, 100)
+	second = server.AppendNotes(second, 100)
+	second = server.AppendBlob(second, FragmentRoom)
+	want := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"]}, nil)
+	if !bytes.Equal(second[head:], want) {
+		t.Errorf("wrote\n%x, the page says\n%x", second[head:], want)
+	}
+	payload, err := client.Receive(0, first)
+	if _, err2 := client.Sections(payload); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if rest, err := client.Sections(append(want, 3, 9)); err != nil || !bytes.Equal(rest, []byte{3, 9}) {
+		t.Fatalf("rest %x, %v", rest, err)
+	}
+	for i := range 2 {
+		e, _ := client.NextEvent()
+		n, _ := client.NextNote()
+		if !bytes.Equal(e, events[i]) || !bytes.Equal(n, texts[i]) {
+			t.Errorf("%d: read event %x and note %x", i, e, n)
+		}
+	}
+	if b, ok := client.NextBlob(); !ok || !bytes.Equal(b, blob) {
+		t.Errorf("read a blob of %d bytes, %v", len(b), ok)
+	}
+	if got := server.AppendClose(nil, ReasonClosing); !bytes.Equal(got, doc["close"]) {
+		t.Errorf("wrote the close %x, the page says %x", got, doc["close"])
+	}
+	if rest, err := client.Sections(doc["close"]); err != nil || len(rest) != 0 {
+		t.Errorf("close: rest %x, %v", rest, err)
+	}
+	if why, over := client.Closed(); !over || why != ReasonClosing {
+		t.Errorf("closed %v, %v", over, why)
+	}
+	if len(doc) != 4 {
+		t.Errorf("the page has %d examples, want 4", len(doc))
+	}
+}
+
+// TestPageByHand cuts the same sections with nothing but the drawings of the page, and puts them together again.
+func TestPageByHand(t *testing.T) {
+	doc := page(t)
+	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)
+	var again []byte
+	next := func(size int) (n int) { // the next number, little-endian
+		for i := range size {
+			n |= int(src[i]) << (8 * i)
+		}
+		again, src = append(again, src[:size]...), src[size:]
+		return n
+	}
+	take := func(size int) string {
+		b := src[:size]
+		again, src = append(again, b...), src[size:]
+		return string(b)
+	}
+	want := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	want("events", next(1), 1)
+	want("count", next(1), 2)
+	want("id", next(2), 0)
+	want("event", take(next(1)+1), "\x80")
+	want("id", next(2), 1)
+	want("event", take(next(1)+1), "\x0a\x0b\x0c")
+	want("notes", next(1), 4)
+	want("count", next(1), 2)
+	want("note", take(next(1)+1), "\x07\x08")
+	want("note", take(next(1)+1), "\x09")
+	want("fragment", next(1), 5)
+	want("blob", next(2), 0)
+	index := next(1)
+	size := next(4)
+	want("size", size, 1029)
+	want("bytes", take(min(1024, size-1024*index)), "\xa0\xa1\xa2\xa3\xa4")
+	want("close", next(1), 6)
+	want("reason", next(1), 6)
+	if len(src) != 0 || !bytes.Equal(again, bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
+		t.Errorf("%x remains", src)
+	}
+}

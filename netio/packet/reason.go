@@ -1,0 +1,53 @@
+package packet
+
+// Reason says why a session was denied or ended. Zero is none and is never sent.
+type Reason uint8
+
+// The reasons. Only a client's own State ever shows Full and Left: netcode has no room for a reason where it denies, and a
+// client that leaves needs none.
+const (
+	ReasonFull     Reason = 1  // no place is free, or the server closes
+	ReasonVersion  Reason = 2  // another protocol version
+	ReasonSchema   Reason = 3  // other schemas: another build of the game
+	ReasonModel    Reason = 4  // another compression model
+	ReasonArena    Reason = 5  // an arena that the client does not have
+	ReasonClosing  Reason = 6  // the server closes
+	ReasonLeft     Reason = 7  // the player left
+	ReasonTimeout  Reason = 8  // nothing was heard for too long
+	ReasonReplaced Reason = 9  // a newer session took the place
+	ReasonKicked   Reason = 10 // the server does not want this player
+	ReasonFault    Reason = 11 // the lobby ended by a fault of its own
+	ReasonIdle     Reason = 12 // the player did nothing for too long
+	ReasonContent  Reason = 13 // a game of other content than the client has
+	ReasonOverload Reason = 14 // the server has too much to do, and does without those who look on
+	lastReason            = ReasonOverload
+)
+
+var reasonTexts = [lastReason + 1]string{
+	0:              "no reason",
+	ReasonFull:     "server full or closing",
+	ReasonVersion:  "server speaks another protocol version",
+	ReasonSchema:   "server has other schemas (another build)",
+	ReasonModel:    "server has another compression model",
+	ReasonArena:    "server plays an arena that is not here",
+	ReasonClosing:  "server is closing",
+	ReasonLeft:     "player left",
+	ReasonTimeout:  "timed out",
+	ReasonReplaced: "a newer session took the place",
+	ReasonKicked:   "kicked",
+	ReasonFault:    "lobby closed by an internal fault",
+	ReasonIdle:     "player was idle for too long",
+	ReasonContent:  "server plays another content pack",
+	ReasonOverload: "server is overloaded",
+}
+
+// Valid reports whether r may stand in a Close.
+func (r Reason) Valid() bool { return r >= ReasonFull && r <= lastReason }
+
+// String says the reason in words meant for a player.
+func (r Reason) String() string {
+	if r > lastReason {
+		return "unknown reason"
+	}
+	return reasonTexts[r]
+}

@@ -1,0 +1,85 @@
+package protocol
+
+import "github.com/tickrate/tickrate/netio/packet"
+
+// Content is what a server can give a client that lacks it.
+type Content uint8
+
+// The contents. Zero is none.
+const (
+	ContentModel   Content = 1 // the compression models, as the file that tickrate codec train writes
+	ContentArena   Content = 2 // the arena, as a map file
+	ContentKillcam Content = 3 // from now on, after each of its deaths, the last seconds of the match as a recording; of a client that is ready
+	lastContent            = ContentKillcam
+)
+
+// String names the content.
+func (c Content) String() string {
+	switch c {
+	case ContentModel:
+		return "model"
+	case ContentArena:
+		return "arena"
+	case ContentKillcam:
+		return "killcam"
+	}
+	return "?"
+}
+
+// MaxContent is the largest content that is sent, unpacked, in bytes.
+const MaxContent = 1 << 20
+
+// Valid reports whether there is such a content.
+func (c Content) Valid() bool { return c >= ContentModel && c <= lastContent }
+
+// FetchSize is the length of a Fetch.
+const FetchSize = 1 + 1
+
+// Fetch is an event from a client that is not ready: it lacks what the Welcome named by its hash. Of one that is ready: it wants
+// killcams.
+//
+//	1  tag      0xf4
+//	1  content  1 the model, 2 the arena, 3 killcams
+type Fetch struct{ Content Content }
+
+// Append writes f at the end of dst: FetchSize bytes.
+func (f *Fetch) Append(dst []byte) []byte { return append(dst, TagFetch, byte(f.Content)) }
+
+// ParseFetch reads a Fetch. The error is a packet.Drop.
+func ParseFetch(src []byte) (f Fetch, err error) {
+	if len(src) != FetchSize || src[0] != TagFetch || !Content(src[1]).Valid() {
+		return f, packet.DropEvents
+	}
+	return Fetch{Content(src[1])}, nil
+}
+
+// ParcelHead is the length of a Parcel without what is packed in it.
+const ParcelHead = 1 + 1 + 4
+
+// Parcel is the blob that answers a Fetch; a killcam is stored, as its recording is packed.
+//
+//	1  content
+//	1  method   how it is packed
+//	4  size     of it unpacked, not 0
+//	n  packed   1 byte or more
+type Parcel struct {
+	Content Content
+	Method  uint8 // as package dict numbers them
+	Size    uint32
+	Packed  []byte // of ParseParcel: in src
+}
+
+// Append writes p at the end of dst.
+func (p *Parcel) Append(dst []byte) []byte {
+	dst = append(dst, byte(p.Content), p.Method)
+	dst = le.AppendUint32(dst, p.Size)
+	return append(dst, p.Packed...)
+}
+
+// ParseParcel reads a Parcel, and says nothing about method and size but that the size is not 0. The error is a packet.Drop.
+func ParseParcel(src []byte) (p Parcel, err error) {
+	if len(src) <= ParcelHead || !Content(src[0]).Valid() || le.Uint32(src[2:]) == 0 {
+		return p, packet.DropFragment
+	}
+	return Parcel{Content(src[0]), src[1], le.Uint32(src[2:]), src[ParcelHead:]}, nil
+}

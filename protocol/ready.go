@@ -1,0 +1,42 @@
+package protocol
+
+import "github.com/tickrate/tickrate/netio/packet"
+
+// Sizes of a Ready: without a name, and with the longest.
+const (
+	ReadySize = 1 + 1 + 8 + 8
+	MaxReady  = ReadySize + MaxName
+)
+
+// Ready is the first event from a client: it has what the Welcome named, and snapshots may begin.
+//
+//	1  tag      0xf2
+//	1  version
+//	8  schema   hash of all schemas that the client has
+//	8  model    hash of the compression model that the client has
+//	n  name     that the player wants, to the event's end: 0 to 64 bytes of any kind
+type Ready struct {
+	Version uint8
+	Schema  uint64
+	Model   uint64
+	Name    string // as the client wrote it: the server makes something of it that can be shown
+}
+
+// Append writes r at the end of dst: ReadySize bytes and the name's, which must not be more than MaxName.
+func (r *Ready) Append(dst []byte) []byte {
+	if len(r.Name) > MaxName {
+		panic("protocol: ready with a name that is too long")
+	}
+	dst = append(dst, TagReady, r.Version)
+	dst = le.AppendUint64(dst, r.Schema)
+	dst = le.AppendUint64(dst, r.Model)
+	return append(dst, r.Name...)
+}
+
+// ParseReady reads a Ready, of any version. The error is a packet.Drop.
+func ParseReady(src []byte) (r Ready, err error) {
+	if len(src) < ReadySize || len(src) > MaxReady || src[0] != TagReady {
+		return r, packet.DropEvents
+	}
+	return Ready{src[1], le.Uint64(src[2:]), le.Uint64(src[10:]), string(src[ReadySize:])}, nil
+}

@@ -1,0 +1,66 @@
+package protocol
+
+import "github.com/tickrate/tickrate/netio/packet"
+
+// Tags of the events that carry what players are to each other. They lie apart from those of the game and of a session's beginning.
+const (
+	TagRoster   byte = 0xc0 // server to client: who is there
+	TagChat     byte = 0xc1 // server to client: what was said
+	TagChatRest byte = 0xc2 // server to client: the rest of a text that did not fit
+	TagSay      byte = 0xc4 // client to server: a line for the chat
+	TagConsole  byte = 0xc5 // client to server: a line for the console
+)
+
+// Bounds of names. Servers hold them to 16 characters as well.
+const (
+	MaxName      = 64 // bytes
+	rosterRow    = 6  // bytes before the name
+	MaxRosterRow = rosterRow + MaxName
+)
+
+// rosterNew is the bit beside the length of a name that marks who has just come in.
+const rosterNew = 0x80
+
+// RosterRow is what one player is called. An event of rows begins with TagRoster and has one or more, without a count. Each says all
+// that there is to say of its player, so that the last one is right.
+//
+//	4  net id  not 0
+//	1  team    signed; negative for who looks on
+//	1  bits 0 to 6: length of the name, 0 to 64; 0: the player has left
+//	   bit 7: it has come in since the client was ready
+//	n  name    printable UTF-8
+type RosterRow struct {
+	NetID uint32
+	Team  int8
+	New   bool
+	Name  string // "" if the player has left
+}
+
+// Size is how many bytes Append writes.
+func (r *RosterRow) Size() int { return rosterRow + len(r.Name) }
+
+// Append writes r at the end of dst, behind the tag or another row. The name must pass ValidText.
+func (r *RosterRow) Append(dst []byte) []byte {
+	n := byte(len(r.Name))
+	if r.New {
+		n |= rosterNew
+	}
+	dst = le.AppendUint32(dst, r.NetID)
+	dst = append(dst, byte(r.Team), n)
+	return append(dst, r.Name...)
+}
+
+// ParseRosterRow reads the row at the front of what stands behind the tag, and returns what follows it. The error is a packet.Drop.
+func ParseRosterRow(src []byte) (r RosterRow, rest []byte, err error) {
+	if len(src) < rosterRow {
+		return r, nil, packet.DropEvents
+	}
+	r.NetID, r.Team, r.New = le.Uint32(src), int8(src[4]), src[5]&rosterNew != 0
+	n := int(src[5] &^ rosterNew)
+	src = src[rosterRow:]
+	if r.NetID == 0 || n > len(src) || !ValidText(src[:n], MaxName) || r.New && n == 0 {
+		return r, nil, packet.DropEvents
+	}
+	r.Name = string(src[:n])
+	return r, src[n:], nil
+}
