@@ -121,7 +121,7 @@ func (k *attacker) receive(w *world, pack []byte) {
 	}
 	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
-			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "crook"}
+			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "attacker"}
 			_ = k.peer.Queue(r.Append(nil))
 		}
 	}

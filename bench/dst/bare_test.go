@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// The checks change nothing: a case without checks, shadow match and recording gives the same match to the bit, the same
-// counters and the same clients.
+// The checks change nothing: a case without checks, shadow match and recording gives the same match
+// to the bit, the same counters and the same clients.
 func TestBare(t *testing.T) {
 	seeds := []uint64{2, 7, 57} // 57: walls, a killed server and 32 players
 	if testing.Short() || raceEnabled {

@@ -45,9 +45,9 @@ const (
 	numKinds
 )
 
-var kindNames = [numKinds]string{"bad link", "clog", "blackhole", "rebind", "sleep", "skew", "leave", "vanish", "hold server", "wall jump", "kill",
-	"spoof", "replay", "flood at the door", "flooder", "ack forger", "speed hacker", "backtracker", "babbler", "token hoard",
-	"disk full", "disk fails"}
+var kindNames = [numKinds]string{"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave",
+	"crash", "server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
+	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error"}
 
 // String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k%numKinds] }
@@ -120,9 +120,9 @@ func Draw(seed uint64) Plan {
 }
 
 // maxFaults is the largest number of faults of each kind.
-var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3, Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1,
-	Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1,
-	DiskFull: 1, DiskError: 1}
+var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3,
+	Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1, Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1,
+	SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1, DiskFull: 1, DiskError: 1}
 
 func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }

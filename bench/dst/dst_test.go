@@ -16,9 +16,9 @@ var (
 	every = flag.Uint64("dst.every", 0, "play every n-th seed in this process; 0: all, in parallel processes")
 )
 
-// TestSeeds plays 200 fixed seeds, half a second of CPU each; make dst plays others for as long as one likes. A seed is one
-// goroutine, so the race detector plays only two. Each processor gets a process with its share of the seeds, because
-// allocations are counted per process.
+// TestSeeds plays 200 fixed seeds, half a second of CPU each; make dst plays others for as long as
+// one likes. A seed is one goroutine, so the race detector plays only two. Each processor gets a
+// process with its share of the seeds, because allocations are counted per process.
 func TestSeeds(t *testing.T) {
 	n := uint64(200)
 	switch {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Shrink keeps the faults and clients that the violation needs, and no others. The test replaces the lobby.
+// Shrink keeps the faults and clients that the violation needs, and no others. The test replaces
+// the lobby.
 func TestDropFaults(t *testing.T) {
 	const seed = 3
 	n := len(Draw(seed).Faults)

@@ -31,8 +31,9 @@ const (
 	numInvariants
 )
 
-var invariantNames = [numInvariants]string{"no panic", "authority", "once a tick", "movement", "rewind", "snapshots", "forwards", "no leak", "sessions", "nonces",
-	"amplification", "accounts", "bounds", "isolation", "liveness", "replay file", "determinism"}
+var invariantNames = [numInvariants]string{"no panic", "authority", "once a tick", "movement", "rewind", "snapshots",
+	"forwards", "no leak", "sessions", "nonces", "amplification", "accounts", "bounds", "isolation", "liveness",
+	"replay file", "determinism"}
 
 // String returns number and name.
 func (i Invariant) String() string {

@@ -30,23 +30,42 @@ const epoch = 1_800_000_000
 // cleanLink is the profile of a link without faults.
 var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millisecond}
 
-// world is one run.
+// world is one run: the lobby in virtual time, those who act on it, and the checks.
 type world struct {
 	*lobbysim.Sim
-	c        Case
-	draw     Plan
-	faults   []fault
-	rate     tick.Rate
-	wallJump int64 // error of the server's wall clock, seconds
-	checks   checks
-	starts   int // of servers
+	c      Case
+	draw   Plan
+	rate   tick.Rate
+	checks checks
+	serverState
+	actors
+	checkers
 
+	players   []netid.ID // in the match after the last tick
+	played    tick.Tick  // newest tick of the server
+	noTick    bool       // the server played no tick in the last step
+	trace     []uint64   // hashes of the match, every sixth tick
+	violation *Violation // the first; nil if there is none
+}
+
+// serverState is what outlives a server that is killed.
+type serverState struct {
+	cfg      server.Config
+	journal  []byte
+	starts   int   // of servers
+	wallJump int64 // error of the server's wall clock, seconds
+}
+
+// actors are all that acts on the lobby.
+type actors struct {
+	faults    []fault
 	honest    []honest
 	attackers []*attacker
 	captured  captures
-	journal   []byte
-	cfg       server.Config
+}
 
+// checkers hold what the checks remember from tick to tick.
+type checkers struct {
 	shadow     shadow
 	wire       traffic
 	shots      shots
@@ -54,12 +73,6 @@ type world struct {
 	kills      []kill
 	recordings recordings
 	allocs     allocCheck
-	trace      []uint64 // hashes of the match, every sixth tick
-
-	players   []netid.ID // in the match after the last tick
-	played    tick.Tick  // newest tick of the server
-	noTick    bool       // the server played no tick in the last step
-	violation *Violation
 }
 
 // checks says what a run leaves out.
@@ -95,14 +108,15 @@ func newWorld(c Case, as checks) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	crooks := 0
+	attackers := 0
 	for i := range w.faults {
 		if w.faults[i].Kind.insider() {
-			crooks++
+			attackers++
 		}
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
-	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + crooks + 1, Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
+	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
 		Enter: w.onStage, Record: w.onChunk}
