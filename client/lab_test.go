@@ -497,12 +497,11 @@ func (l *lab) payload(g *guest, data []byte) {
 	if err != nil {
 		return
 	}
-	for _, c := range g.peer.Delivered() {
-		cookie := snapshot.Cookie(c)
-		first, count := cookie.Groups()
-		g.tracker.Acked(cookie.Tick(), first, count)
-		if cookie.Owner() {
-			g.owner.Acked(cookie.Tick())
+	for _, tag := range g.peer.Delivered() {
+		at := tick.Tick(tag >> 32)
+		g.tracker.Acked(at, int(tag>>16&0xffff), int(tag&0x7fff))
+		if tag>>15&1 != 0 {
+			g.owner.Acked(at)
 		}
 	}
 	if rest, err = g.peer.Sections(rest); err != nil {
@@ -631,7 +630,11 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 			head.Sum = l.packer.Sum(&l.sums, group, count)
 			head.Append(buf[:at])
 		}
-		g.peer.SetAckTag(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
+		tag := uint64(t)<<32 | uint64(group)<<16 | uint64(count)
+		if first {
+			tag |= 1 << 15
+		}
+		g.peer.SetAckTag(seq, tag)
 		l.send(g, buf)
 	}
 }

@@ -17,8 +17,7 @@ func TestPosesEqualTheirFrames(t *testing.T) {
 	s := netstate.Trained().Public.Schema()
 	frames := make([]*snapshot.Frame, 6)
 	for i := range frames {
-		frames[i] = snapshot.NewFrame(s, slots)
-		frames[i].Reset(tick.Tick(30 + 3*i))
+		frames[i] = snapshot.NewRing(s, slots, 1, 1).Begin(tick.Tick(30 + 3*i))
 		for slot := range slots {
 			row := make([]int32, len(s.Fields))
 			for f := range row {

@@ -10,6 +10,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -32,7 +34,7 @@ func (l *Lobby) choose(now time.Duration, c *conn, head int) {
 	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, choseSeen, int32(l.eye(c))
 	all, limited := l.seesAll(c), c.repl.pacing.bucket.Rate() != 0
 	whole := all && !limited && (c.roster.spectates || c.in(l))
-	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
+	if l.cfg.Relevance == RelevanceOff || whole && l.loadLevel < overload.LowDetail {
 		c.repl.view.byRow, c.repl.view.selection = false, choseAll
 		l.packer.Begin(l.encoder, c.repl.acks.tracker, 0, l.frames.Groups())
 		return
@@ -46,7 +48,7 @@ func (l *Lobby) choose(now time.Duration, c *conn, head int) {
 	case c.repl.join.phase != entered:
 		c.repl.view.selection = choseEntry
 		c.enter(l, l.squeeze(c, see, rowBits(l.cfg.JoinBytes, head)))
-	case l.shed >= ShedDetail:
+	case l.loadLevel >= overload.LowDetail:
 		c.repl.view.selection = choseDetail
 		l.sketch(c, see)
 	default:
@@ -162,7 +164,7 @@ func (l *Lobby) squeeze(c *conn, see []uint64, most int) bool {
 		s.pick[i] |= w
 	}
 	l.packer.Pick(s.pick)
-	l.Stats.Count[Squeezed].Inc()
+	l.Stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 
@@ -171,7 +173,7 @@ const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
 func (l *Lobby) told(c *conn, t tick.Tick) {
-	if !l.unobserved && l.ledger.looks() {
+	if !l.timer.Off && l.account.snapshots.Due() {
 		l.lookUntold(c, t)
 	}
 	if !c.repl.view.byRow {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/tickrate/tickrate/server/metrics"
 	"net/netip"
 	"time"
 
@@ -138,7 +139,7 @@ func (c *conn) resync(l *Lobby, t tick.Tick) {
 	c.repl.acks.resyncRequested, c.repl.acks.resyncedAt = false, t
 	c.session.stats.resyncs++
 	c.forget()
-	l.Stats.Count[Resyncs].Inc()
+	l.Stats.Count[metrics.Resyncs].Inc()
 }
 
 // resyncEvery is the least time between two fresh starts of one connection.

@@ -57,7 +57,7 @@ type connView struct {
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
 	selection  chosen           // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
-	detailTurn uint8            // next quarter of the rows under ShedDetail
+	detailTurn uint8            // next quarter of the rows under overload.LowDetail
 }
 
 // connJoin is the state of the join burst.

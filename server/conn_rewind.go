@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/tickrate/tickrate/server/metrics"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -31,7 +32,7 @@ type lagSwitch struct {
 // Who has acknowledged no snapshot has seen nobody, and hits nobody. oldest is the match's History.Oldest.
 func (c *conn) brief(now time.Duration, l *Lobby, oldest tick.Tick) {
 	if c.suspect(now) {
-		l.Stats.Count[LagSwitch].Inc()
+		l.Stats.Count[metrics.LagSwitchSuspected].Inc()
 	}
 	rate := l.cfg.Rules.Rate
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }

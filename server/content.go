@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -78,7 +79,7 @@ func (l *Lobby) fetch(now time.Duration, c *conn, what protocol.Content) {
 		return
 	}
 	if c.session.ready || c.session.mismatch != 0 || c.transfer.requested>>what&1 != 0 {
-		l.Stats.Count[FetchRefused].Inc()
+		l.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
 	l.Prepare()
@@ -93,7 +94,7 @@ func (l *Lobby) fetch(now time.Duration, c *conn, what protocol.Content) {
 			l.dismiss(now, c, packet.ReasonArena)
 			return
 		}
-		l.Stats.Count[Fetches].Inc()
+		l.Stats.Count[metrics.ContentRequests].Inc()
 	case what == protocol.ContentModel:
 		l.explain(now, c, packet.ReasonModel)
 	default:
@@ -132,7 +133,7 @@ func (l *Lobby) supplyTo(now time.Duration, c *conn) int {
 	pack = c.session.peer.AppendFragment(pack, packet.FragmentSectionSize)
 	l.dispatch(now, c, pack) // the fragment is due again if this fails
 	n := sealBytes + len(pack)
-	l.Stats.Count[ContentBytes].Add(uint64(n))
+	l.Stats.Count[metrics.ContentBytes].Add(uint64(n))
 	return n
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -95,8 +96,8 @@ func TestContentIsSent(t *testing.T) {
 		}
 	}
 	l.ticks(2)
-	if l.count(Fetches) != 16 || l.count(FetchRefused) != 0 || l.lobby.contents.waiting != 0 {
-		t.Errorf("%d fetched, %d refused, %d wait", l.count(Fetches), l.count(FetchRefused), l.lobby.contents.waiting)
+	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.contents.waiting != 0 {
+		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.contents.waiting)
 	}
 	for _, c := range all {
 		c.turn()
@@ -137,18 +138,18 @@ func TestHostileFetches(t *testing.T) {
 	for _, p := range l.lobby.contents.parcels {
 		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize * (packet.MaxPacketSize + sealBytes)
 	}
-	if sent := l.count(ContentBytes); blobs != 2 || l.count(Fetches) != 2 || sent > most || l.count(FetchRefused) < 40 {
-		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(Fetches), l.count(FetchRefused), sent, most)
+	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
+		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
 	}
 	c.ready()
 	c.say()
 	l.ticks(2)
 	c.hear()
 	c.queue(model.Append(nil))
-	refused := l.count(FetchRefused)
+	refused := l.count(metrics.ContentRefused)
 	c.unharmed()
-	if l.count(FetchRefused) != refused+1 || l.count(Fetches) != 2 {
-		t.Errorf("after Ready: %d refused, %d fetched", l.count(FetchRefused)-refused, l.count(Fetches))
+	if l.count(metrics.ContentRefused) != refused+1 || l.count(metrics.ContentRequests) != 2 {
+		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused, l.count(metrics.ContentRequests))
 	}
 }
 
@@ -182,8 +183,8 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 			}
 			l.tick()
 		}
-		if len(l.lobby.live) != 0 || l.lobby.contents.waiting != 0 || (l.count(Dismissed) == 1) != c.reason {
-			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.contents.waiting, l.count(Dismissed), l.now-begin)
+		if len(l.lobby.live) != 0 || l.lobby.contents.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
+			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.contents.waiting, l.count(metrics.Disconnected), l.now-begin)
 		}
 	}
 }
@@ -195,8 +196,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	l.tick()
 	l.ticks(90) // silent
 	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
-	if l.count(Takeovers) != 1 || l.lobby.contents.waiting != 0 {
-		t.Fatalf("%d takeovers, %d wait", l.count(Takeovers), l.lobby.contents.waiting)
+	if l.count(metrics.Takeovers) != 1 || l.lobby.contents.waiting != 0 {
+		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.contents.waiting)
 	}
 	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	f := protocol.Fetch{Content: protocol.ContentArena}
@@ -209,8 +210,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 			blobs++
 		}
 	}
-	if blobs != 1 || l.count(Fetches) != 2 || l.lobby.contents.waiting != 1 {
-		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(Fetches), l.lobby.contents.waiting)
+	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.contents.waiting != 1 {
+		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.contents.waiting)
 	}
 }
 
@@ -234,12 +235,12 @@ func TestContentCostsNoSpike(t *testing.T) {
 	}
 	size := len(l.lobby.contents.parcels[protocol.ContentArena])
 	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
-	begin, bytes0, missed := l.now, l.count(ContentBytes), 0
+	begin, bytes0, missed := l.now, l.count(metrics.ContentBytes), 0
 	var first, last time.Duration
 	for done := 0; done < clients; {
-		before := l.count(ContentBytes)
+		before := l.count(metrics.ContentBytes)
 		l.tick()
-		if n := l.count(ContentBytes) - before; n > share+packet.MaxPacketSize+sealBytes {
+		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPacketSize+sealBytes {
 			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
 		}
 		if control.play(); len(control.peer.Lost()) > 0 {
@@ -257,7 +258,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 			t.Fatalf("%d of %d have it", done, clients)
 		}
 	}
-	rate := float64(l.count(ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
+	rate := float64(l.count(metrics.ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
 	t.Logf("%d clients, %d bytes each: the first has it after %v, the last after %v; %.0f kbit/s", clients, size, first, last, rate)
 	if rate > kbps*(1.02+0.1/last.Seconds()) || rate < kbps*0.8 || first < last*6/10 || missed != 0 {
 		t.Errorf("%.0f kbit/s of %d; the first after %v, the last after %v", rate, kbps, first, last)
@@ -279,7 +280,7 @@ func TestContentTooLarge(t *testing.T) {
 			l.tick()
 			c.turn()
 		}
-		if why, closed := c.peer.Closed(); !closed || why != want || l.count(Fetches) != 0 {
+		if why, closed := c.peer.Closed(); !closed || why != want || l.count(metrics.ContentRequests) != 0 {
 			t.Errorf("%v: closed %v, %v", what, closed, why)
 		}
 	}

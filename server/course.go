@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -90,7 +91,7 @@ func (l *Lobby) travel(now time.Duration) {
 		err = l.Change(now, *g)
 	}
 	if err != nil {
-		l.Stats.Count[ChangesRefused].Inc()
+		l.Stats.Count[metrics.MapChangesFailed].Inc()
 		v.refuse = fmt.Sprintf("%s on %s: %v", v.to.Mode, v.to.Map, err)
 		v.told = append(v.told, "map stays: "+v.refuse)
 		return
@@ -111,7 +112,7 @@ func (l *Lobby) rotate() {
 	next := l.cfg.Rotation[v.turn%len(l.cfg.Rotation)]
 	v.turn++
 	if err := l.Travel(next); err != nil {
-		l.Stats.Count[ChangesRefused].Inc()
+		l.Stats.Count[metrics.MapChangesFailed].Inc()
 		v.refuse = err.Error()
 		v.told = append(v.told, "map stays: "+v.refuse)
 		return
@@ -165,7 +166,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 		l.hears(now, c, w.Append(protocol.AppendMapChange(l.event[:0], c.session.mapEpoch)))
 	}
 	l.resettle()
-	l.Stats.Count[Changes].Inc()
+	l.Stats.Count[metrics.MapChanges].Inc()
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/pvs"
 )
@@ -119,8 +121,6 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 // look finds what a connection may see, and adds to the weights of those rows if some may have to wait. The set belongs to the connection.
 func (l *Lobby) look(c *conn, weigh bool) (see []uint64) {
 	s := &l.crowd
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
 	s.fill(l, l.frames.At(l.match.Tick()))
 	if c.repl.view.interest == nil {
 		c.repl.view.interest = s.spare.take(s.grid)
@@ -146,7 +146,7 @@ func (l *Lobby) look(c *conn, weigh bool) (see []uint64) {
 
 // anywhere is whom a connection sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
 func (l *Lobby) anywhere(c *conn) []uint64 {
-	if l.seesAll(c) && l.shed < ShedDetail {
+	if l.seesAll(c) && l.loadLevel < overload.LowDetail {
 		return l.crowd.here()
 	}
 	return l.crowd.blank
@@ -158,8 +158,6 @@ func (l *Lobby) gain(c *conn) {
 	if slot < 0 {
 		return
 	}
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
 	if l.match.Tick() >= c.repl.view.combatSwap { // for as long nobody turned the sets of its fights: what they have of late is still hot
 		now := c.repl.view.combat[len(c.repl.view.combat)/2:]
 		for i := range now {
@@ -226,7 +224,7 @@ func (l *Lobby) sees(shooter, other netid.ID, v tick.View) bool {
 	if c.id != shooter || c.repl.acks.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
 	}
-	l.Stats.Count[Unseen].Inc()
+	l.Stats.Count[metrics.HitsFiltered].Inc()
 	return false
 }
 

@@ -6,13 +6,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // drafts are packages that wait to be sealed, of one connection after another.
 type drafts struct {
 	batch netio.Batch // only its memory: the addresses in it mean nothing
 	to    [netio.BatchSize]int32
-	cuts  [netio.BatchSize]cuts // what of them is what
+	ends  [netio.BatchSize]metrics.SectionEnds // of the sections of each package
 }
 
 func (d *drafts) len() int   { return d.batch.Len() }
@@ -23,8 +24,8 @@ func (d *drafts) reset()     { d.batch.Reset() }
 func (d *drafts) next() []byte { return d.batch.Next()[:0:packet.MaxPacketSize] }
 
 // commit makes the first n bytes of that memory a package for the connection in a slot.
-func (d *drafts) commit(n, slot int, c cuts) {
-	d.to[d.batch.Len()], d.cuts[d.batch.Len()] = int32(slot), c
+func (d *drafts) commit(n, slot int, ends metrics.SectionEnds) {
+	d.to[d.batch.Len()], d.ends[d.batch.Len()] = int32(slot), ends
 	d.batch.Commit(n, netip.AddrPort{})
 }
 

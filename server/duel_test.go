@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -306,7 +307,7 @@ func TestDuels(t *testing.T) {
 		}
 		t.Logf("%-15v hits look back by 50 %%: %v, 99 %%: %v, most: %v", k, back(0.5), back(0.99), back(1))
 		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]), 100*(rate[k]/rate[honest]-1),
-			l.count(Clamped), l.count(Faded))
+			l.count(metrics.ShotsClamped), l.count(metrics.ShotsStaleView))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
 		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])

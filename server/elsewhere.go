@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // elsewhere takes an event about a world of which the connection was told, and returns what it says; nil if it is about one that is over,
@@ -18,7 +19,7 @@ func (l *Lobby) elsewhere(c *conn, event []byte) []byte {
 		return event
 	}
 	if world != c.session.mapEpoch {
-		l.Stats.Count[Elsewhere].Inc()
+		l.Stats.Count[metrics.StaleMapEpoch].Inc()
 		return nil
 	}
 	return event

@@ -9,6 +9,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -28,31 +30,31 @@ func (l *Lobby) happened(now time.Duration, e netcode.Event) {
 		if c := l.connOf(e.Client); c != nil {
 			l.served(c)
 			l.begin(now, c, e.Client)
-			l.Stats.Count[Returned].Inc()
-			l.Stats.Count[Takeovers].Inc()
+			l.Stats.Count[metrics.Reconnected].Inc()
+			l.Stats.Count[metrics.Takeovers].Inc()
 		}
 	case netcode.EventMigrated:
 		if c := l.connOf(e.Client); c != nil {
 			s, _ := l.gate.Session(e.Client)
 			c.session.addr = s.Address
-			l.Stats.Count[Moved].Inc()
+			l.Stats.Count[metrics.Migrated].Inc()
 		}
 	case netcode.EventTimeout:
 		if c := l.connOf(e.Client); c != nil {
 			l.part(c)
 			c.session.lostAt = now
 			l.away = append(l.away, int32(c.id.Index()))
-			l.Stats.Count[TimedOut].Inc()
+			l.Stats.Count[metrics.TimedOut].Inc()
 		}
 	case netcode.EventKick:
-		l.Stats.Count[Kicked].Inc()
+		l.Stats.Count[metrics.FloodKicked].Inc()
 		if c := l.connOf(e.Client); c != nil { // else the gate's next Update ends it
 			l.dismiss(now, c, packet.ReasonKicked)
 		}
 	case netcode.EventDisconnect, netcode.EventExhausted:
 		if c := l.connOf(e.Client); c != nil {
 			l.remove(c)
-			l.Stats.Count[Left].Inc()
+			l.Stats.Count[metrics.Left].Inc()
 		}
 	}
 	if e.Kind != netcode.EventConnected && e.Kind != netcode.EventTakeover && e.Kind != netcode.EventMigrated {
@@ -97,7 +99,7 @@ func (l *Lobby) admit(now time.Duration) {
 		}
 		if c != nil {
 			c.rewind.inboxCount = l.match.Inbox(c.id).Count // what went on without it is no loss
-			l.Stats.Count[Returned].Inc()
+			l.Stats.Count[metrics.Reconnected].Inc()
 		} else if id := l.join(watches); id != 0 {
 			c = &l.conns[id.Index()]
 			c.assign(id, s.ClientID, watches)
@@ -110,7 +112,7 @@ func (l *Lobby) admit(now time.Duration) {
 		l.arrivals = append(l.arrivals[:0], l.arrivals[1:]...)
 		l.begin(now, c, client)
 		l.seat(int32(c.id.Index()))
-		l.Stats.Count[Joined].Inc()
+		l.Stats.Count[metrics.Joined].Inc()
 	}
 }
 
@@ -129,7 +131,7 @@ func (l *Lobby) join(watches bool) netid.ID {
 // with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
 func (l *Lobby) noPlace(c *conn, watches bool) packet.Reason {
 	switch {
-	case watches && l.shed >= ShedSpectators:
+	case watches && l.loadLevel >= overload.NoSpectators:
 		return packet.ReasonOverload
 	case c != nil || l.room(watches):
 		return 0
@@ -215,7 +217,7 @@ func (l *Lobby) expire(now time.Duration) {
 	for len(l.away) > 0 && now-l.conns[l.away[0]].session.lostAt >= Grace {
 		l.forsake(0)
 	}
-	if l.shed >= ShedSpectators {
+	if l.loadLevel >= overload.NoSpectators {
 		l.sendHome(now)
 	}
 	for i := 0; i < len(l.live); i++ {
@@ -242,7 +244,7 @@ func (l *Lobby) dismiss(now time.Duration, c *conn, why packet.Reason) {
 		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
 	}
 	l.remove(c)
-	l.Stats.Count[Dismissed].Inc()
+	l.Stats.Count[metrics.Disconnected].Inc()
 }
 
 // quit takes the goodbye that came in a connection's package.
@@ -251,7 +253,7 @@ func (l *Lobby) quit(now time.Duration, c *conn) {
 		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
 	}
 	l.remove(c)
-	l.Stats.Count[Left].Inc()
+	l.Stats.Count[metrics.Left].Inc()
 }
 
 // connected reports whether the gate's session of a connection is still the connection's: in the batch in hand it may have left already,

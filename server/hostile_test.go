@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -108,22 +109,22 @@ func FuzzLobbyDatagram(f *testing.F) {
 		}
 		l, control, who := scene(t, mode)
 		datagram := who.weapon(mode, src)
-		before, used := l.account(), control.inputs().Used
+		before, used := l.tally(), control.inputs().Used
 		control.play()
 		who.send(datagram)
 		l.tick()
 		h := [4]uint64{l.lobby.match.Hash()}
-		refused, moved := false, l.account().accepted-before.accepted-1
-		for i, n := range l.account().refused {
+		refused, moved := false, l.tally().accepted-before.accepted-1
+		for i, n := range l.tally().refused {
 			moved += n - before.refused[i]
 			refused = refused || n > before.refused[i]
 		}
-		for i, n := range l.account().drops {
+		for i, n := range l.tally().drops {
 			moved += n - before.drops[i]
 			refused = refused || n > before.drops[i]
 		}
 		if moved != 1 {
-			t.Fatalf("%d counters moved: %v, was %v", moved, l.account(), before)
+			t.Fatalf("%d counters moved: %v, was %v", moved, l.tally(), before)
 		}
 		if answered := 0; mode == fromStranger || mode == asToken {
 			for _, d := range who.received() {
@@ -138,9 +139,9 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(Left)+l.count(Dismissed) > 0 // an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
 		if refused && !left && h != *clean[mode] {
-			t.Fatalf("a refused datagram changed the world: %v", l.account())
+			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
 		if n := control.inputs(); n.Used-used != 4 || n.Missing != 0 {
 			t.Fatalf("of 4 commands of the client beside it %d were used", n.Used-used)
@@ -326,14 +327,14 @@ func (h *hostile) bounded() {
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if c.session.peer.Queued() > packet.MaxReliable || l.match.Inbox(c.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
+		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.Inbox(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.Inbox(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
 		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
 	}
-	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }
@@ -344,11 +345,11 @@ func TestHostilePackages(t *testing.T) {
 	for range 400 {
 		h.volley(16)
 	}
-	a := h.account()
+	a := h.tally()
 	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
 		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
-		var one account
+		var one tally
 		one.add(why, 1)
 		for k := range one.drops {
 			if one.drops[k] > 0 && a.drops[k] == 0 {
@@ -383,7 +384,7 @@ func TestBlastLobby(t *testing.T) {
 		}
 		h.control.hear()
 		h.control.unharmed()
-		t.Logf("seed %d: %v", seed, h.account())
+		t.Logf("seed %d: %v", seed, h.tally())
 		n -= each
 	}
 }

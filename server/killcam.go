@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -68,7 +69,7 @@ func (c *Config) givesKillcams() bool {
 // camera takes a connection's wish for killcams: once, and if the lobby gives any.
 func (l *Lobby) camera(now time.Duration, c *conn) {
 	if !l.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
-		l.Stats.Count[FetchRefused].Inc()
+		l.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
 	kbps := camKbps
@@ -112,7 +113,7 @@ func (l *Lobby) showCams(now time.Duration) {
 		}
 		c.transfer.killcam.died = false
 		if c.session.peer.SendTransfer(blob) == nil {
-			l.Stats.Count[Killcams].Inc()
+			l.Stats.Count[metrics.Killcams].Inc()
 		}
 	}
 	l.supplyCams(now)
@@ -128,7 +129,7 @@ func (l *Lobby) develop() []byte {
 	c.made = t
 	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxTransferSize-protocol.ContentTransferHead)
 	if len(reel) == 0 {
-		l.Stats.Count[KillcamsTooLong].Inc()
+		l.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
 	p := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Compressed: reel}
@@ -153,7 +154,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		pack = c.session.peer.AppendFragment(pack, packet.FragmentSectionSize)
 		l.dispatch(now, c, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
-		l.Stats.Count[ContentBytes].Add(uint64(n))
+		l.Stats.Count[metrics.ContentBytes].Add(uint64(n))
 		c.transfer.killcam.bucket.Take(now, n)
 		l.contents.bucket.Take(now, n)
 		room -= n

@@ -2,6 +2,8 @@ package server
 
 import (
 	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
@@ -28,7 +30,7 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		ann := l.called("Ann")
 		l.settle(5)
 		l.lobby.camera(l.now, ann.state())
-		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
+		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/aim"
@@ -37,7 +39,7 @@ type Config struct {
 	Models    netstate.Models      // compression; default netstate.Trained
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
-	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
+	Enter     func(metrics.Stage)  // told when a stage begins, for profilers' labels; default nothing
 
 	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
@@ -134,7 +136,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.SampleEvery = max(defaultSampleEvery, samplePlayers*c.Players)
 	}
 	if c.Enter == nil {
-		c.Enter = func(Stage) {}
+		c.Enter = func(metrics.Stage) {}
 	}
 	switch {
 	case !c.Rules.Rate.Valid():
@@ -199,15 +201,14 @@ type Lobby struct {
 	ownerCounts *schema.Counts // nil unless somebody counts
 	ownerRow    [netstate.OwnerFields]int32
 
-	social  social
-	leaving int  // players who leave with the end of this tick
-	batch   int  // ticks since the last that snapshots were sent of
-	shed    Shed // what overload makes us leave out
+	social    social
+	leaving   int            // players who leave with the end of this tick
+	batch     int            // ticks since the last that snapshots were sent of
+	loadLevel overload.Level // what overload makes us leave out
 
 	receipts *lagcomp.Receipts // nil: none are written
 	contents contents
-	lapped   lap // of the last tick
-	timer    timer
+	timer    metrics.TickTimer
 	film     film
 	cams     cams
 	round    round
@@ -221,14 +222,12 @@ type Lobby struct {
 	window   [sim.MaxWindow]sim.Command
 	beholder beholder
 	event    [protocol.MaxWelcome]byte
-	ledger   ledger
+	account  account
 	load     load // of the snapshot that is being sent
 	posted   int  // bytes in out
-	fresh    fresh
 
-	reserved   bool // see Reserve
-	unobserved bool // see Observe
-	Stats      Stats
+	reserved bool // see Reserve
+	Stats    metrics.Stats
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -269,9 +268,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.move(newWorld(cfg))
-	l.Stats.init(given.CPU != nil)
-	l.ledger.init(cfg.SampleEvery)
-	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
+	l.Stats.Init(given.CPU != nil)
+	l.account.init(cfg.SampleEvery)
+	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.Enter)
 	l.social = newSocial(&l.cfg)
 	l.furnish()
 	if cfg.Record != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ratelimit"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // bytesPerSecond turns a limit in kilobits a second into bytes; 0 is none in both.
@@ -38,12 +39,12 @@ func (l *Lobby) due(now time.Duration, c *conn, t tick.Tick) bool {
 		return false
 	}
 	if !c.session.peer.CanSend(now) {
-		l.Stats.Count[Choked].Inc()
+		l.Stats.Count[metrics.SnapshotsAckStalled].Inc()
 		c.repl.pacing.delayed = HeldChoked
 		return false
 	}
 	if c.starved(l, t) {
-		l.Stats.Count[Starved].Inc()
+		l.Stats.Count[metrics.SnapshotsUnacked].Inc()
 		c.repl.pacing.delayed = HeldStarved
 		return false
 	}
@@ -53,7 +54,7 @@ func (l *Lobby) due(now time.Duration, c *conn, t tick.Tick) bool {
 	if c.affords(now, l) && (!c.repl.pacing.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge) {
 		return true
 	}
-	l.Stats.Count[Throttled].Inc()
+	l.Stats.Count[metrics.SnapshotsThrottled].Inc()
 	c.repl.pacing.late, c.repl.pacing.delayed = true, HeldThrottled
 	if t-c.repl.pacing.lastSend >= tick.Tick(l.cfg.Rules.Rate)/wordsPerSecond {
 		l.wordTo(now, c, t)
@@ -106,7 +107,7 @@ const wordsPerSecond = 4
 func (l *Lobby) wordTo(now time.Duration, c *conn, t tick.Tick) {
 	buf, _ := c.session.peer.Append(now, l.drafts.next())
 	c.repl.pacing.lastSend = t
-	l.drafts.commit(len(c.session.peer.AppendReliable(buf, eventBudget)), c.id.Index(), cuts{})
+	l.drafts.commit(len(c.session.peer.AppendReliable(buf, eventBudget)), c.id.Index(), metrics.SectionEnds{})
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the connection had to do without: it looks at the world by so much

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -16,7 +17,7 @@ import (
 const receiveBatches = 256
 
 // receive takes in everything that has arrived, and lets go of the connections who are gone.
-func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn, lap *lap) error {
+func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn) error {
 	for _, e := range l.gate.Update(now, unix, &l.post) {
 		l.happened(now, e)
 	}
@@ -32,16 +33,16 @@ func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn, lap *lap
 		if n == 0 || err != nil {
 			return err
 		}
-		lap.enter(StageOpen)
+		l.timer.Enter(metrics.StageOpen)
 		l.open(now, unix)
-		lap.enter(StageReceive)
+		l.timer.Enter(metrics.StageReceive)
 		accepted := 0
 		for i := range l.opened {
 			if l.take(now, l.opened[i]) {
 				accepted++
 			}
 		}
-		l.Stats.Count[Accepted].Add(uint64(accepted))
+		l.Stats.Count[metrics.Accepted].Add(uint64(accepted))
 		l.admit(now)
 		if err := l.mail(now, sock); err != nil {
 			return err
@@ -56,7 +57,7 @@ func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn, lap *lap
 func (l *Lobby) open(now time.Duration, unix int64) {
 	l.opened = l.opened[:0]
 	strangers := false
-	l.Stats.Count[Received].Add(uint64(l.in.Len()))
+	l.Stats.Count[metrics.Received].Add(uint64(l.in.Len()))
 	bytes := 0
 	for i := range l.in.Len() {
 		data := l.in.Data(i)
@@ -67,7 +68,7 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 		}
 		l.unseal(now, unix, l.in.From(i), data)
 	}
-	l.Stats.Count[BytesIn].Add(uint64(bytes))
+	l.Stats.Count[metrics.BytesIn].Add(uint64(bytes))
 	for i := 0; strangers && i < l.in.Len(); i++ {
 		if data := l.in.Data(i); netcode.IsHandshake(data) {
 			l.unseal(now, unix, l.in.From(i), data)
@@ -78,11 +79,11 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
 	e, err := l.gate.Receive(now, unix, from, data, &l.post)
 	if err != nil {
-		l.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
+		l.Stats.AuthDrops[err.(netcode.Drop)].Inc() // it has no other errors
 		return
 	}
 	if e.Kind != netcode.EventPayload {
-		l.Stats.Count[Accepted].Inc()
+		l.Stats.Count[metrics.Accepted].Inc()
 	} else if c := l.connOf(e.Client); c != nil {
 		c.session.stats.up += uint64(len(data))
 	}
@@ -108,7 +109,7 @@ func (l *Lobby) take(now time.Duration, e netcode.Event) (accepted bool) {
 	if !ok {
 		panic("server: a package was refused without a reason: " + err.Error())
 	}
-	l.Stats.Drops[drop].Inc()
+	l.Stats.PacketDrops[drop].Inc()
 	return false
 }
 
@@ -147,7 +148,7 @@ func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
 		l.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
 		if !c.here(data) { // made on a map that is not played any more
-			l.Stats.Count[Elsewhere].Inc()
+			l.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
 		return l.commands(c, data, rest[1:])
@@ -185,7 +186,7 @@ func (l *Lobby) request(now time.Duration, c *conn, event []byte) {
 		c.repl.acks.resyncRequested = true
 	} else if _, ok := sim.ParseDiverged(event); ok {
 		c.repl.acks.resyncRequested = true
-		l.Stats.Count[Diverged].Inc()
+		l.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParsePace(event); ok {
 		c.pace(every, int(kbps), l)
 	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(c.id, hero) { // it becomes one where the mode allows it
@@ -194,7 +195,7 @@ func (l *Lobby) request(now time.Duration, c *conn, event []byte) {
 	} else if l.talk(now, c, event) || l.watchAs(c, event) {
 		return
 	} else if r, err := protocol.ParseReady(event); err != nil || c.session.ready || c.session.mismatch != 0 {
-		l.Stats.Count[EventsUnknown].Inc()
+		l.Stats.Count[metrics.MessagesUnknown].Inc()
 	} else {
 		l.ready(now, c, r)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/idle"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -221,7 +222,7 @@ func (l *Lobby) introduced(now time.Duration, c *conn, event []byte) {
 	if c.session.peer.QueueReliable(event) != nil {
 		panic("server: no room for names that were taken")
 	}
-	l.Stats.Count[Introduced].Inc()
+	l.Stats.Count[metrics.RosterMessages].Inc()
 	l.social.seats[c.id.Index()].pay(now, c, len(event))
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Lines to everybody: so many at once, and then so many a second, from all players together. What one line costs grows with the lobby,
@@ -55,15 +56,15 @@ func (l *Lobby) say(now time.Duration, c *conn, line []byte) {
 			}
 		}
 	}
-	l.Stats.Count[Said].Inc()
+	l.Stats.Count[metrics.ChatLines].Inc()
 	before := s.room.Refused()
 	m, to := s.room.Post(now, s.table, c.id.Index(), line, s.to[:0])
 	s.to = to[:0]
 	for i, n := range s.room.Refused() {
-		l.Stats.Chat[i].Add(n - before[i])
+		l.Stats.ChatRefused[i].Add(n - before[i])
 	}
 	if m.Kind == chat.All && len(to) > 0 && !s.public.admit(now, publicBurst, publicEvery) {
-		l.Stats.Count[Crowded].Inc()
+		l.Stats.Count[metrics.ChatRateLimited].Inc()
 		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
 		to = append(to[:0], int32(c.id.Index()))
 	}
@@ -91,7 +92,7 @@ func (l *Lobby) convey(now time.Duration, line protocol.Chat, to []int32) {
 	for _, slot := range to {
 		c, seat := &l.conns[slot], &l.social.seats[slot]
 		if c.session.peer.ReliablePending() >= chatQueue || seat.clear-now > longestWait {
-			l.Stats.Count[Unheard].Inc()
+			l.Stats.Count[metrics.ChatUndelivered].Inc()
 			continue
 		}
 		l.name(now, c, netid.ID(line.From))
@@ -100,6 +101,6 @@ func (l *Lobby) convey(now time.Duration, line protocol.Chat, to []int32) {
 			panic("server: no room for a line in a queue that had some")
 		}
 		seat.pay(now, c, len(event)+len(rest))
-		l.Stats.Count[Heard].Inc()
+		l.Stats.Count[metrics.ChatDelivered].Inc()
 	}
 }

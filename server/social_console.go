@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -71,9 +72,9 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 // ask notes a connection's line for the console; those of a connection who asks too much are refused, which it is told once.
 func (l *Lobby) ask(now time.Duration, c *conn, line []byte) {
 	d, seat := &l.social.desk, &l.social.seats[c.id.Index()]
-	l.Stats.Count[Asked].Inc()
+	l.Stats.Count[metrics.ConsoleLines].Inc()
 	if !seat.questions.admit(now, questionBurst, questionEvery) || len(d.asked) == mostAsked {
-		l.Stats.Count[AskedVain].Inc()
+		l.Stats.Count[metrics.ConsoleFailed].Inc()
 		if !seat.told {
 			seat.told = true
 			l.reply(now, c, "you ask too much: wait a few seconds")
@@ -82,7 +83,7 @@ func (l *Lobby) ask(now time.Duration, c *conn, line []byte) {
 	}
 	seat.told = false
 	if len(line) > protocol.MaxLine {
-		l.Stats.Count[AskedVain].Inc()
+		l.Stats.Count[metrics.ConsoleFailed].Inc()
 		l.reply(now, c, fmt.Sprintf("line too long: expected at most %d bytes", protocol.MaxLine))
 		return
 	}
@@ -107,7 +108,7 @@ func (l *Lobby) answer(now time.Duration) {
 			out = append(out[:mostAnswers-1], "...")
 		}
 		if err != nil {
-			l.Stats.Count[AskedVain].Inc()
+			l.Stats.Count[metrics.ConsoleFailed].Inc()
 			out = append(out, err.Error())
 		}
 		for _, text := range out {

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/idle"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -46,12 +47,12 @@ func (l *Lobby) idles(now time.Duration, slot int) {
 	c, seat, t := &l.conns[slot], &l.social.seats[slot], l.match.Tick()
 	switch seat.watch.Step(t, seat.wish, c.roster.spectates, limits) {
 	case idle.Warn:
-		l.Stats.Count[IdleWarned].Inc()
+		l.Stats.Count[metrics.IdleWarned].Inc()
 		left := l.cfg.Rules.Rate.At(seat.watch.Left(t, limits))
 		l.social.to = append(l.social.to[:0], int32(slot))
 		l.convey(now, protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second), To: uint32(c.id)}, l.social.to)
 	case idle.Kick:
-		l.Stats.Count[IdleKicked].Inc()
+		l.Stats.Count[metrics.IdleKicked].Inc()
 		l.dismiss(now, c, packet.ReasonIdle)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -237,11 +238,11 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		}
 	}
 	refused := uint64(0)
-	for i := range l.lobby.Stats.Chat {
-		refused += l.lobby.Stats.Chat[i].Load()
+	for i := range l.lobby.Stats.ChatRefused {
+		refused += l.lobby.Stats.ChatRefused[i].Load()
 	}
-	if l.count(Said) != 18 || refused != 8 || l.count(Unheard) != 0 {
-		t.Errorf("%d lines, %d refused, %d not heard", l.count(Said), refused, l.count(Unheard))
+	if l.count(metrics.ChatLines) != 18 || refused != 8 || l.count(metrics.ChatUndelivered) != 0 {
+		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines), refused, l.count(metrics.ChatUndelivered))
 	}
 	l.lobby.Announce(l.now, "the round\nbegins")
 	l.settle(10)
@@ -319,8 +320,8 @@ func TestRow57FloodOfLines(t *testing.T) {
 			notices++
 		}
 	}
-	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.Chat[chat.RefusedRate].Load() < 500 {
-		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.Chat[chat.RefusedRate].Load(), l.count(Said))
+	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
+		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
 	}
 	if n := cap(l.lobby.social.seats[0].line); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
@@ -355,7 +356,7 @@ func TestCrowdSpeaks(t *testing.T) {
 			}
 		}
 	}
-	if n := int(l.count(Crowded)); public != 60-n || notices != n || n < 60-publicBurst-10 {
+	if n := int(l.count(metrics.ChatRateLimited)); public != 60-n || notices != n || n < 60-publicBurst-10 {
 		t.Errorf("%d lines heard, %d notices, %d refused", public, notices, n)
 	}
 }
@@ -369,8 +370,8 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	early.utter(protocol.MessageSay, "too early")
 	early.say()
 	l.settle(10)
-	if _, lines := ann.told(); len(lines) != 0 || l.count(EventsUnknown) != 1 || l.count(Said) != 0 {
-		t.Errorf("%q; %d unknown", lines, l.count(EventsUnknown))
+	if _, lines := ann.told(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
+		t.Errorf("%q; %d unknown", lines, l.count(metrics.MessagesUnknown))
 	}
 	for _, e := range early.events[1:] {
 		t.Errorf("before its Ready it heard %x", e)
@@ -473,7 +474,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	l.settle(3)
-	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(Dismissed) != 1 {
+	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(metrics.Disconnected) != 1 {
 		t.Errorf("%v, %v", why, over)
 	}
 	l.settle(5)
@@ -516,8 +517,8 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	if _, lines := bob.told(); len(lines) != 0 {
 		t.Errorf("Bob heard %q", lines)
 	}
-	if l.count(Asked) != 26 || l.count(AskedVain) != 5+15 {
-		t.Errorf("%d asked, %d in vain", l.count(Asked), l.count(AskedVain))
+	if l.count(metrics.ConsoleLines) != 26 || l.count(metrics.ConsoleFailed) != 5+15 {
+		t.Errorf("%d asked, %d in vain", l.count(metrics.ConsoleLines), l.count(metrics.ConsoleFailed))
 	}
 }
 
@@ -567,12 +568,12 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 		}
 		_, lines := waver.told()
 		switch {
-		case !on && (l.count(Dismissed) != 0 || l.count(IdleWarned) != 0 || len(lines) != 0):
-			t.Errorf("without limits %d were dismissed", l.count(Dismissed))
+		case !on && (l.count(metrics.Disconnected) != 0 || l.count(metrics.IdleWarned) != 0 || len(lines) != 0):
+			t.Errorf("without limits %d were dismissed", l.count(metrics.Disconnected))
 		case on && (warned < 3*time.Second || warned > 4500*time.Millisecond || gone < 6*time.Second || gone > 7500*time.Millisecond):
 			t.Errorf("warned after %v, gone after %v", warned, gone)
-		case on && (l.count(IdleKicked) != 1 || l.count(Dismissed) != 1 || l.count(IdleWarned) != 3 || len(lines) != 2):
-			t.Errorf("%d removed, %d warned; who moved once was told %q", l.count(IdleKicked), l.count(IdleWarned), lines)
+		case on && (l.count(metrics.IdleKicked) != 1 || l.count(metrics.Disconnected) != 1 || l.count(metrics.IdleWarned) != 3 || len(lines) != 2):
+			t.Errorf("%d removed, %d warned; who moved once was told %q", l.count(metrics.IdleKicked), l.count(metrics.IdleWarned), lines)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -59,18 +60,18 @@ func (r *round) due(s *sim.Standing, second tick.Tick) bool {
 func (l *Lobby) queueAll(event []byte) {
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.session.ready && c.session.peer.QueueReliable(event) != nil {
-			l.Stats.Count[EventsRefused].Inc()
+			l.Stats.Count[metrics.ReliableDropped].Inc()
 		}
 	}
 }
 
 // situate tells a connection that is just in how the round stands.
 func (l *Lobby) situate(c *conn) {
-	if l.shed.Tempo() != protocol.FullTimescale {
-		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.shed.Tempo())) // a connection that is just in has said little
+	if l.loadLevel.Timescale() != protocol.FullTimescale {
+		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.loadLevel.Timescale())) // a connection that is just in has said little
 	}
 	s := l.match.Standing()
 	if c.session.peer.QueueReliable(s.Append(l.event[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

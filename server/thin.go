@@ -7,6 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // thin is what a line makes necessary that does not carry all. A row that waits for MaxAge intervals has no baseline any more, and a
@@ -40,7 +42,7 @@ func (h *thin) reset() {
 // snapshot had no room for all, nothing is tried first: blocks would be made for this connection alone, against baselines of long ago.
 func (l *Lobby) ration(now time.Duration, c *conn, head int) {
 	room := c.repl.pacing.bucket.Room(now, c.share(l))
-	if l.shed >= ShedDetail {
+	if l.loadLevel >= overload.LowDetail {
 		room /= 2
 	}
 	h, most := &c.repl.thin, rowBits(room, head)
@@ -70,7 +72,7 @@ func (l *Lobby) ration(now time.Duration, c *conn, head int) {
 // of players who stand still take next to nothing, and once those move, all that are too many would have to go out of sight at once.
 func (l *Lobby) inBlocks(c *conn, most int) bool {
 	everybody := l.cfg.Relevance == RelevanceAll || c.repl.view.viewpoint < 0 && l.seesAll(c)
-	return everybody && l.shed < ShedDetail && l.frames.At(l.match.Tick()).Len() <= c.repl.thin.carries(l, c) &&
+	return everybody && l.loadLevel < overload.LowDetail && l.frames.At(l.match.Tick()).Len() <= c.repl.thin.carries(l, c) &&
 		l.packer.BeginWithin(l.encoder, c.repl.acks.tracker, 0, l.frames.Groups(), most)
 }
 
@@ -153,7 +155,7 @@ func (h *thin) fit(l *Lobby, c *conn, see []uint64) (_ []uint64, narrowed bool) 
 	if narrowed = c.repl.view.viewpoint >= 0 && size(see) > carried; narrowed {
 		s.nearest(see, h.seen, int(c.repl.view.viewpoint), carried)
 		see = s.near
-		l.Stats.Count[Narrowed].Inc()
+		l.Stats.Count[metrics.SnapshotsClipped].Inc()
 	}
 	for i, w := range see {
 		for fresh := w &^ h.seen[i]; fresh != 0; fresh &= fresh - 1 {

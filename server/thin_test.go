@@ -8,6 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -48,7 +50,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range brief(8, 5) * 60 {
 			if at == 180 {
-				bytes, waits = [2]uint64{a.count(BytesOut), b.count(BytesOut)}, b.count(ThingsWait)
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -57,12 +59,12 @@ func TestLooseBudgetIsNone(t *testing.T) {
 				things += a.thingsAlike(b)
 			}
 		}
-		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
-		if rows < c.n*c.n*40 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
-			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
+		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
 		}
-		if waits = b.count(ThingsWait) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(Snapshots))
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
@@ -255,12 +257,12 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(Squeezed), p.longest)
-		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(Squeezed) == 0 {
-			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(Squeezed))
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(ThingsWait) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(ThingsWait))
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
@@ -388,8 +390,8 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 			}
 		}
 	}
-	if silent != 0 || blocks < 1000 || b.count(Narrowed) < 1000 {
-		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(Narrowed))
+	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
 	}
 }
 
@@ -463,8 +465,8 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 		}
 		b.setKbps(400)
 	}
-	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(Squeezed) < 100 || p.longest >= snapshot.MaxAge {
-		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(Squeezed), p.longest)
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
@@ -497,7 +499,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	b.play(2)
 	b.setKbps(0)
 	b.play(1)
-	b.lobby.Shed(ShedDetail)
+	b.lobby.SetLoadLevel(overload.LowDetail)
 	looks, kept := 0, 0
 	for range 12 { // one snapshot each
 		b.turn()
@@ -519,7 +521,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 			}
 		}
 	}
-	if b.lobby.Shed(ShedNothing); looks < 60 || kept < 600 {
+	if b.lobby.SetLoadLevel(overload.Normal); looks < 60 || kept < 600 {
 		t.Errorf("%d snapshots, %d rows left out", looks, kept)
 	}
 	b.setKbps(16)
@@ -617,12 +619,12 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(Squeezed) != 0 {
-			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(Squeezed) == 0 {
-			t.Errorf("%v allocations while %d are squeezed", n, b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
 		}
 	}
 }

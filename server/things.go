@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
@@ -96,7 +97,7 @@ func (c *Config) checkThings() error {
 // tellPaces tells a connection that is just in how often things are told.
 func (l *Lobby) tellPaces(c *conn) {
 	if c.session.peer.QueueReliable(l.things.paces.Append(l.event[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
 

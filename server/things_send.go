@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -64,7 +65,7 @@ func (l *Lobby) plan(c *conn, t tick.Tick, room int) {
 		h.told = toldSeen
 	} else if w.by, h.full = true, w.squeeze(c, see, 8*room); h.full {
 		h.settled = 0
-		l.Stats.Count[ThingsWait].Inc()
+		l.Stats.Count[metrics.ObjectsOverBudget].Inc()
 	} else if h.settled == 0 && grid && !limited {
 		h.settled = t
 	}

@@ -243,7 +243,7 @@ func (l *Lobby) lookUntoldThings(c *conn, t tick.Tick) {
 	f := l.things.frames.At(t)
 	for slot := range l.things.berths {
 		if f.ID(slot) != 0 {
-			l.ledger.now.Things[l.things.berths[slot].kind][l.whyThing(c, f, slot)]++
+			l.account.replication.Objects[l.things.berths[slot].kind][l.whyThing(c, f, slot)]++
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // watch is through whose eyes a spectator looks.
@@ -31,7 +33,7 @@ func (l *Lobby) spectators() (n int) {
 func (l *Lobby) room(watches bool) bool {
 	n := l.spectators()
 	if watches {
-		return n < l.cfg.Spectators && l.shed < ShedSpectators
+		return n < l.cfg.Spectators && l.loadLevel < overload.NoSpectators
 	}
 	return len(l.live)+len(l.away)-n < l.cfg.Players-l.cfg.Spectators
 }
@@ -48,7 +50,7 @@ func (l *Lobby) turnAway(now time.Duration, client int, why packet.Reason) {
 		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
 	_ = l.gate.Disconnect(now, client, &l.post)
-	l.Stats.Count[TurnedAway].Inc()
+	l.Stats.Count[metrics.RejectedFull].Inc()
 }
 
 // sendHome dismisses all who look on: they are the first people whom an overloaded lobby does without.
@@ -56,7 +58,7 @@ func (l *Lobby) sendHome(now time.Duration) {
 	for i := 0; i < len(l.live); i++ {
 		if c := &l.conns[l.live[i]]; c.roster.spectates {
 			l.dismiss(now, c, packet.ReasonOverload)
-			l.Stats.Count[SpectatorsShed].Inc()
+			l.Stats.Count[metrics.SpectatorsShed].Inc()
 			i--
 		}
 	}
@@ -131,14 +133,14 @@ func (l *Lobby) watchAs(c *conn, event []byte) bool {
 		l.follow(c, l.following(from, -1))
 	case protocol.SpectatePlayer:
 		if !l.watchable(netid.ID(w.Player)) {
-			l.Stats.Count[WatchRefused].Inc()
+			l.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		c.roster.watch.free = false
 		l.follow(c, netid.ID(w.Player))
 	case protocol.SpectateFree:
 		if !l.cfg.SpectateAll {
-			l.Stats.Count[WatchRefused].Inc()
+			l.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		c.roster.watch.free = true

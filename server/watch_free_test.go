@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -175,19 +176,19 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 	for i, c := range []struct {
 		relevance Relevance
 		all, fog  bool
-		shed      Shed
+		shed      overload.Level
 		sees      bool // everybody, and else nobody
 		things    bool // all of them, and else what is the round's
 	}{
-		0: {RelevanceOff, false, false, ShedNothing, true, true},
-		1: {RelevanceOff, false, false, ShedDetail, true, true},
-		2: {RelevanceAll, true, false, ShedNothing, true, true},
-		3: {RelevanceAll, true, false, ShedDetail, false, true},
-		4: {RelevanceGrid, true, false, ShedNothing, true, false},
-		5: {RelevanceGrid, true, true, ShedNothing, true, false},
-		6: {RelevanceGrid, true, true, ShedDetail, false, false},
-		7: {RelevanceGrid, false, false, ShedNothing, false, false},
-		8: {RelevanceGrid, false, true, ShedNothing, false, false},
+		0: {RelevanceOff, false, false, overload.Normal, true, true},
+		1: {RelevanceOff, false, false, overload.LowDetail, true, true},
+		2: {RelevanceAll, true, false, overload.Normal, true, true},
+		3: {RelevanceAll, true, false, overload.LowDetail, false, true},
+		4: {RelevanceGrid, true, false, overload.Normal, true, false},
+		5: {RelevanceGrid, true, true, overload.Normal, true, false},
+		6: {RelevanceGrid, true, true, overload.LowDetail, false, false},
+		7: {RelevanceGrid, false, false, overload.Normal, false, false},
+		8: {RelevanceGrid, false, true, overload.Normal, false, false},
 	} {
 		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3, Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
 		if c.relevance == RelevanceGrid {
@@ -209,7 +210,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		for _, s := range b.players[20:] {
 			looks = append(looks, b.free(s))
 		}
-		b.lobby.Shed(c.shed)
+		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
 		var rows, things, part, hidden [3]int // rows are of full snapshots
 		var row [netstate.ThingFields]int32

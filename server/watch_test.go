@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -73,15 +74,15 @@ func TestRow70Spectator(t *testing.T) {
 			t.Errorf("%d: looks through %v, want %v", i, got, c.want)
 		}
 	}
-	if b.count(WatchRefused) != 3 {
-		t.Errorf("%d wishes refused", b.count(WatchRefused))
+	if b.count(metrics.SpectateRefused) != 3 {
+		t.Errorf("%d wishes refused", b.count(metrics.SpectateRefused))
 	}
 	must0(t, s.Say("well played"))
 	must0(t, b.players[0].Say("thanks"))
 	must0(t, b.players[0].WatchNext(false)) // who plays looks through its own eyes
-	unknown := b.count(EventsUnknown)
+	unknown := b.count(metrics.MessagesUnknown)
 	b.play(1)
-	if _, on := b.players[0].Target(); on || b.count(EventsUnknown) != unknown+1 {
+	if _, on := b.players[0].Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
 		t.Errorf("a player looks on: %v", on)
 	}
 	heard := func(p *client.Client, text string) {
@@ -101,13 +102,13 @@ func TestRow70Spectator(t *testing.T) {
 	if now, _ := s.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
 		t.Errorf("after that one left: %v", now)
 	}
-	shots, inputs := b.count(Shots), b.lobby.match.Hash()
+	shots, inputs := b.count(metrics.Shots), b.lobby.match.Hash()
 	_ = inputs
 	b.think = func(int) client.Intent { return client.Intent{Buttons: sim.Fire} }
 	b.players = b.players[4:] // the spectator alone
 	b.ends = b.ends[4:]
 	b.play(1)
-	if b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.count(Shots) != shots {
+	if b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.count(metrics.Shots) != shots {
 		t.Error("it has a body, or fires")
 	}
 }
@@ -122,8 +123,8 @@ func TestRow70Places(t *testing.T) {
 	}{{spectator}, {func(m *netcode.Mint) { m.TimeoutSeconds = 10 }}} {
 		p := b.sit(client.Config{}, c.change)
 		b.play(1)
-		if state, _ := p.State(); state == client.Joined || b.count(Joined) != 3 {
-			t.Errorf("%d: %v, %d joined", i, state, b.count(Joined))
+		if state, _ := p.State(); state == client.Joined || b.count(metrics.Joined) != 3 {
+			t.Errorf("%d: %v, %d joined", i, state, b.count(metrics.Joined))
 		}
 		b.players, b.ends = b.players[:3], b.ends[:3]
 	}
@@ -142,7 +143,7 @@ func TestRow70Places(t *testing.T) {
 	none := newTable(t, 0, Config{Players: 2})
 	p := none.sit(client.Config{}, spectator)
 	none.play(1)
-	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != packet.ReasonFull {
+	if state, why := p.State(); state != client.Lost || none.count(metrics.RejectedFull) != 1 || why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {

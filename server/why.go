@@ -313,11 +313,11 @@ func (l *Lobby) detail(v *Verdict, c *conn, f *snapshot.Frame, slot int) {
 
 // lookUntold counts what became of everybody in the snapshot of tick t that a connection was just sent.
 func (l *Lobby) lookUntold(c *conn, t tick.Tick) {
-	k, f := &l.ledger, l.frames.At(t)
-	k.now.Looked++
+	r, f := &l.account.replication, l.frames.At(t)
+	r.Snapshots++
 	for slot := range f.Slots() {
 		if f.ID(slot) != 0 {
-			k.now.Why[l.why(c, f, slot)]++
+			r.Players[l.why(c, f, slot)]++
 		}
 	}
 	l.lookUntoldThings(c, t)

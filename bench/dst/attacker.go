@@ -122,7 +122,7 @@ func (k *attacker) receive(w *world, pack []byte) {
 	for e, ok := k.peer.NextReliable(); ok; e, ok = k.peer.NextReliable() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
 			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "attacker"}
-			_ = k.peer.Queue(r.Append(nil))
+			_ = k.peer.QueueReliable(r.Append(nil))
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {

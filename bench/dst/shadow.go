@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -86,8 +86,8 @@ func (t *shadow) begin(w *world) {
 
 // onStage hears of each stage of the server's tick. All inputs have arrived when the systems
 // begin.
-func (w *world) onStage(s server.Stage) {
-	if s != server.StageSystems || w.Sim == nil {
+func (w *world) onStage(s metrics.Stage) {
+	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
 	t, m := &w.shadow, w.Lobby.Match()

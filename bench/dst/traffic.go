@@ -7,7 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // traffic keeps what passed between the server and each address, and under which sequences.
@@ -22,7 +22,7 @@ type traffic struct {
 	recent    [64]netip.AddrPort // validated addresses by port: a cache
 	received  uint64             // datagrams of this start
 	sent      uint64
-	last      [server.NumCounts]uint64
+	last      [metrics.NumCounts]uint64
 	buckets   map[netip.AddrPort]*rateExcess
 	scratch   [256]byte
 }
@@ -49,7 +49,7 @@ func (p *traffic) init() {
 
 // reset forgets the sessions of a killed server. Addresses must be validated anew by the next.
 func (p *traffic) reset() {
-	p.received, p.sent, p.last = 0, 0, [server.NumCounts]uint64{}
+	p.received, p.sent, p.last = 0, 0, [metrics.NumCounts]uint64{}
 	clear(p.validated)
 	clear(p.traffic)
 	clear(p.sessions)
@@ -192,15 +192,15 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 // check compares the counters after a tick.
 func (p *traffic) check(w *world) {
 	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
-	count := func(c server.Count) uint64 { return s.Count[c].Load() }
-	sum := count(server.Accepted)
-	for i := range s.Refused {
-		sum += s.Refused[i].Load()
+	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
+	sum := count(metrics.Accepted)
+	for i := range s.AuthDrops {
+		sum += s.AuthDrops[i].Load()
 	}
-	for i := range s.Drops {
-		sum += s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		sum += s.PacketDrops[i].Load()
 	}
-	if rx := count(server.Received); rx != sum || rx != p.received {
+	if rx := count(metrics.Received); rx != sum || rx != p.received {
 		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.received, rx, sum)
 	}
 	if n := gate.Counters().Received; n != p.received {
@@ -210,27 +210,27 @@ func (p *traffic) check(w *world) {
 	for _, n := range gate.Counters().Sent {
 		tx += n
 	}
-	if out := count(server.Sent); out != p.sent || out != tx {
+	if out := count(metrics.Sent); out != p.sent || out != tx {
 		w.fail(Accounts, "%d datagrams left the server, which counted %d, and netcode %d", p.sent, out, tx)
 	}
 	for i := range p.last {
 		n := s.Count[i].Load()
 		if n < p.last[i] {
-			w.fail(Accounts, "%v went from %d to %d", server.Count(i), p.last[i], n)
+			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
 		}
 		p.last[i] = n
 	}
-	for _, never := range []server.Count{server.Unbalanced, server.Amplified, server.Unsent} {
+	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
 		if n := count(never); n != 0 {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.Drops[packet.DropDuplicate].Load(); n != 0 {
+	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packets were opened twice", n)
 	}
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.Drops[packet.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.Drops[packet.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[packet.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
 		}
 	}
 	if gate.PendingHandshakes() > 4*w.cfg.Players {

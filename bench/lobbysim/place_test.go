@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -74,10 +75,10 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 		t.Fatal(err)
 	}
 	b.step(t, 2*time.Second)
-	if s := &b.Lobby.Stats; s.Count[server.Joined].Load() != n+10 {
-		t.Fatalf("%d players came in", s.Count[server.Joined].Load())
+	if s := &b.Lobby.Stats; s.Count[metrics.Joined].Load() != n+10 {
+		t.Fatalf("%d players came in", s.Count[metrics.Joined].Load())
 	}
-	return h.Sum64(), b.Lobby.Stats.Count[server.Hits].Load()
+	return h.Sum64(), b.Lobby.Stats.Count[metrics.Hits].Load()
 }
 
 // Who comes into a lobby whose places were made beforehand makes it allocate what opens and seals, its name, and as good as nothing else.
@@ -133,7 +134,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 			t.Fatal(err)
 		}
 	}
-	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+	if in := int(b.Lobby.Stats.Count[metrics.Joined].Load()); in != n {
 		t.Fatalf("%d of %d players are in", in, n)
 	}
 	return j

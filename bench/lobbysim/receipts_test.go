@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -118,10 +119,10 @@ func BenchmarkReceipts(b *testing.B) {
 		tick += clock.ThreadCPU() - from
 		return err
 	})
-	combat := server.StageSystems
+	combat := metrics.StageSystems
 	for i, s := range sim.Systems() {
 		if s.Name == "combat" {
-			combat += server.Stage(i)
+			combat += metrics.Stage(i)
 		}
 	}
 	var spent [2]float64

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -242,8 +243,8 @@ func TestVerdictsAmongWalls(t *testing.T) {
 			}
 		}
 		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
-			b.Lobby.Stats.Count[server.Unseen].Load())
-		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[server.Unseen].Load() == 0 {
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
+		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
 			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
 		}
 	}

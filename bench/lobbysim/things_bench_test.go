@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -74,8 +75,8 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats
-	s.Stage[server.StageSnapshot].Reset()
-	s.Stage[server.StageCapture].Reset()
+	s.Stage[metrics.StageSnapshot].Reset()
+	s.Stage[metrics.StageCapture].Reset()
 	spent = 0
 	from, flying := y.Now(), 0
 	b.ResetTimer()
@@ -88,14 +89,14 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	b.StopTimer()
 	things, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
-		if c.Component == "thing" || c.Field == "things" {
+		if c.Component == "object" || c.Field == "objects" {
 			things += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
 	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-	b.ReportMetric(s.Stage[server.StageSnapshot].Mean(), "snapshot-ns/tick")
-	b.ReportMetric(s.Stage[server.StageCapture].Mean(), "capture-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
 	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")

@@ -124,8 +124,8 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		look()
 		b.Lobby.Publish()
-		l := b.Lobby.Ledger()
-		for w, n := range l.Why {
+		l := b.Lobby.Summary().Replication
+		for w, n := range l.Players {
 			if counts[server.Why(w)] != int(n) {
 				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Why(w), counts[server.Why(w)])
 			}

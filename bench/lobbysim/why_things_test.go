@@ -55,9 +55,9 @@ func TestWhyIsRightForThings(t *testing.T) {
 				w.look()
 			}
 			y.Lobby.Publish()
-			l := y.Lobby.Ledger()
-			for kind := range l.Things {
-				for why, n := range l.Things[kind] {
+			l := y.Lobby.Summary().Replication
+			for kind := range l.Objects {
+				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
 						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Why(why), n, got)
 					}

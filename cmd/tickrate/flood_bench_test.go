@@ -20,7 +20,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 const (
@@ -96,7 +96,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 			b.Fatal(err)
 		}
 	}
-	stats := func() (rep server.Report) {
+	stats := func() (rep metrics.Report) {
 		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
 		statsOf(b, r, &rep)
 		return rep
@@ -127,8 +127,8 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	sends += s.Figures.Sends
 	after := stats()
 
-	accepted := after.Counts[server.Accepted.String()] - before.Counts[server.Accepted.String()]
-	received := after.Counts[server.Received.String()] - before.Counts[server.Received.String()]
+	accepted := after.Counts[metrics.Accepted.String()] - before.Counts[metrics.Accepted.String()]
+	received := after.Counts[metrics.Received.String()] - before.Counts[metrics.Received.String()]
 	percent := func(n int64, of uint64) float64 { return 100 * float64(max(n, 0)) / float64(max(of, 1)) }
 	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
 	due := (to.newest - from.newest) / uint64(after.Interval)

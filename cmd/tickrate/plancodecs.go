@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -103,7 +104,7 @@ func playCodec(ctx context.Context, f planFlags, models netstate.Models, codec s
 	if err := play(codecWarm); err != nil {
 		return capacity.Codec{}, nil, err
 	}
-	out := &b.Lobby.Stats.Count[server.BytesOut]
+	out := &b.Lobby.Stats.Count[metrics.BytesOut]
 	before := out.Load()
 	ticks = ticks[:0]
 	if err := play(codecSeconds); err != nil {

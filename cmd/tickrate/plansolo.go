@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	body "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/pvs"
@@ -328,10 +329,10 @@ func (p *solo) note() {
 // count takes note of what the i-th measured tick left.
 func (p *solo) count(i int) {
 	o := p.m.Outcome()
-	p.told.counts[server.Shots] += uint64(len(o.Shots))
+	p.told.counts[metrics.Shots] += uint64(len(o.Shots))
 	for _, e := range o.Events {
 		if e.Kind != sim.EventHit {
-			p.told.counts[server.Kills]++
+			p.told.counts[metrics.Kills]++
 		}
 	}
 	p.told.note(p.m)

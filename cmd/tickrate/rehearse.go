@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -161,9 +163,9 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		}
 	}
 	var spent []time.Duration // of the tick that is played, by stage
-	stage, since := server.StageIdle, time.Duration(0)
-	cfg.Enter = func(next server.Stage) {
-		if next = whole(next); next == stage {
+	stage, since := metrics.StageIdle, time.Duration(0)
+	cfg.Enter = func(next metrics.Stage) {
+		if next == stage {
 			return
 		}
 		now := clock.ThreadCPU()
@@ -186,8 +188,8 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	runtime.GC() // what making it all left is not the ticks'
 	g.begin()
 	for i := range g.ticks() {
-		spent = make([]time.Duration, server.Stages)
-		stage, since = server.StageIdle, clock.ThreadCPU()
+		spent = make([]time.Duration, metrics.NumStages)
+		stage, since = metrics.StageIdle, clock.ThreadCPU()
 		if err := g.step(ctx); err != nil {
 			return err
 		}
@@ -205,14 +207,6 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		r.tale.add(g.end())
 	}
 	return nil
-}
-
-// whole is the stage that a part of one, which only profilers tell apart, belongs to.
-func whole(s server.Stage) server.Stage {
-	if s == server.StageInterest || s == server.StageDelta {
-		return server.StageSnapshot
-	}
-	return s
 }
 
 // memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.
@@ -253,13 +247,13 @@ func (r *rehearsal) step() capacity.Step {
 	}
 	s.Facts.TimeUnsure = unsureOf(means(whole, f.Matches)) // before whole is sorted
 	s.TickCPUMillis = capacity.QuantilesOf(whole)
-	for k := range server.Stages {
+	for k := range metrics.NumStages {
 		each := make([]float64, len(r.ticks))
 		for i, t := range r.ticks {
 			each[i] = float64(t[k]) / 1e3
 		}
 		q := capacity.QuantilesOf(each)
-		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
+		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99})
 	}
 	return s
 }

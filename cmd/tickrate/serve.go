@@ -26,6 +26,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -206,13 +207,13 @@ func serve(c *cobra.Command, f serveFlags) error {
 func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
-func hiccups() (read func() server.Spread, stop func()) {
+func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
-	return func() server.Spread {
+	return func() metrics.Spread {
 		q := micros(gaps)
 		gaps.Reset()
-		return server.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
+		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop
 }
 

@@ -19,10 +19,10 @@ const (
 )
 
 var parts = [NumParts]struct{ component, field string }{
-	PartSequence: {"package", "sequence"}, PartAcks: {"package", "acks"}, PartClock: {"package", "clock"},
-	PartReliableHead: {"events", "head"}, PartReliable: {"events", "body"},
-	PartUnreliableHead: {"notes", "head"}, PartUnreliable: {"notes", "body"},
-	PartFragmentHead: {"blob", "head"}, PartFragment: {"blob", "body"},
+	PartSequence: {"packet", "sequence"}, PartAcks: {"packet", "acks"}, PartClock: {"packet", "clock"},
+	PartReliableHead: {"reliable", "head"}, PartReliable: {"reliable", "body"},
+	PartUnreliableHead: {"unreliable", "head"}, PartUnreliable: {"unreliable", "body"},
+	PartFragmentHead: {"transfer", "head"}, PartFragment: {"transfer", "body"},
 	PartClose: {"close", ""},
 }
 

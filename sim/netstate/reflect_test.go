@@ -28,7 +28,7 @@ func TestGeneratedSchemasAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := twin.Schemas[c.section]; !reflect.DeepEqual(c.s, want) || c.hash != want.Hash() {
-			t.Errorf("%d: %s: run go generate ./sim/netstate", i, schema.Diff(c.s, want))
+			t.Errorf("%d: %s: run go generate ./sim/netstate", i, schema.Set{Schemas: []schema.Schema{c.s}}.Diff(schema.Set{Schemas: []schema.Schema{want}}))
 		}
 	}
 }
