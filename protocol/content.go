@@ -63,9 +63,9 @@ const ContentTransferHead = 1 + 1 + 4
 //	4  size     of it unpacked, not 0
 //	n  packed   1 byte or more
 type ContentTransfer struct {
-	Content Content
-	Compression  uint8 // as package dict numbers them
-	Size    uint32
+	Content     Content
+	Compression uint8 // as package dict numbers them
+	Size        uint32
 	Compressed  []byte // of ParseContentTransfer: in src
 }
 

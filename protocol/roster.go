@@ -4,11 +4,11 @@ import "github.com/tickrate/tickrate/netio/packet"
 
 // Tags of the events that carry what players are to each other. They lie apart from those of the game and of a session's beginning.
 const (
-	MessageRoster   byte = 0xc0 // server to client: who is there
-	MessageChat     byte = 0xc1 // server to client: what was said
+	MessageRoster        byte = 0xc0 // server to client: who is there
+	MessageChat          byte = 0xc1 // server to client: what was said
 	MessageChatContinued byte = 0xc2 // server to client: the rest of a text that did not fit
-	MessageSay      byte = 0xc4 // client to server: a line for the chat
-	MessageConsole  byte = 0xc5 // client to server: a line for the console
+	MessageSay           byte = 0xc4 // client to server: a line for the chat
+	MessageConsole       byte = 0xc5 // client to server: a line for the console
 )
 
 // Bounds of names. Servers hold them to 16 characters as well.

@@ -6,7 +6,7 @@ import "github.com/tickrate/tickrate/netio/packet"
 const (
 	MessageViewpoint byte = 0xc8 // server to client, who looks on: through whose eyes
 	MessageSpectate  byte = 0xc9 // client to server: through whose eyes it wants to look
-	MessageTimescale  byte = 0xca // server to client: how fast the server's time runs
+	MessageTimescale byte = 0xca // server to client: how fast the server's time runs
 )
 
 // SpectateMode is how somebody looks on, and what one asks for.
@@ -15,8 +15,8 @@ type SpectateMode uint8
 // The kinds. The first two are also what a Target says.
 const (
 	SpectateFree   SpectateMode = iota // through nobody's eyes: where the server lets one see all
-	SpectatePlayer                  // through a player's
-	SpectateNext                    // those of the next player, by slot
+	SpectatePlayer                     // through a player's
+	SpectateNext                       // those of the next player, by slot
 	SpectatePrevious
 	numWatch
 )
