@@ -150,7 +150,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !c.session.peer.BlobDue(now) || !c.session.peer.Ready(now) || !c.repl.pacing.bucket.Ready(now) {
 			continue
 		}
-		pack, _ := c.session.peer.Append(now, l.drafts.next())
+		pack, _ := c.session.peer.Append(now, l.egress.packets.next())
 		pack = c.session.peer.AppendBlob(pack, packet.FragmentRoom)
 		l.dispatch(now, c, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)
