@@ -15,18 +15,18 @@ type Viewer struct {
 
 // Client is what one client saw and waits for. It takes 3 bytes a slot.
 type Client struct {
-	grid   Config
-	words  int
-	visible   []uint64
-	selected []uint64
-	ahead  []uint64
-	hysteresis [4][]uint64 // bits of a counter: snapshots that a row stays seen
-	priority  []uint64    // 4 rows a word, 16 bits a row: what it gained since it was sent, at most top
-	ties   []uint64    // of Pick; from See until then: who came in sight
-	turn   int         // where the rows of equal weight begin
-	updated uint32      // the grid's count of snapshots at the last Look
+	grid        Config
+	words       int
+	visible     []uint64
+	selected    []uint64
+	ahead       []uint64
+	hysteresis  [4][]uint64 // bits of a counter: snapshots that a row stays seen
+	priority    []uint64    // 4 rows a word, 16 bits a row: what it gained since it was sent, at most top
+	ties        []uint64    // of Pick; from See until then: who came in sight
+	turn        int         // where the rows of equal weight begin
+	updated     uint32      // the grid's count of snapshots at the last Look
 	hasPriority bool        // lanes are not all 0
-	threshold  int         // of the last Pick
+	threshold   int         // of the last Pick
 }
 
 // top is where a row's weight stays: a lane's highest bit is room for the sum.

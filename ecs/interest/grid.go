@@ -10,14 +10,14 @@ import (
 
 // Config says how far one sees and what counts. Zero fields mean the defaults named.
 type Config struct {
-	Slots      int       // rows, 1 to 65536; required
-	MinX, MinZ float32   // corner of the grid, metres
-	Cell       float32   // edge of a cell, metres; default 8
-	Wide, Deep int       // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
-	Near, Mid  int       // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
-	ViewDistance        int       // up to which it is in range; default no limit
-	Hysteresis     int       // snapshots that a row stays seen after it was, 0 to 15
-	Weights    Weights   // default DefaultWeights
+	Slots        int         // rows, 1 to 65536; required
+	MinX, MinZ   float32     // corner of the grid, metres
+	Cell         float32     // edge of a cell, metres; default 8
+	Wide, Deep   int         // cells along x and z, 1 to 256 each; default 32. Who stands outside counts for the nearest cell
+	Near, Mid    int         // distance between cells, in cells, up to which a row is near, or in the middle; default 2 and 6
+	ViewDistance int         // up to which it is in range; default no limit
+	Hysteresis   int         // snapshots that a row stays seen after it was, 0 to 15
+	Weights      Weights     // default DefaultWeights
 	Visible      VisibleFunc // default: everything in range is in sight
 
 	// VisibleFrom, if set, is asked in place of Sight, and must say the same: once a cell, not once a pair of cells.
@@ -34,12 +34,12 @@ type VisibleFromFunc func(from int, cells []uint16) []uint16
 
 // Weights are what a row gains in a snapshot in which it is seen, each for what is true of it. Their sum is at most 4096.
 type Weights struct {
-	Visible  uint16 // always; at least 1
-	Mid   uint16 // not far
-	Near  uint16 // near; Mid comes on top
-	Ahead uint16 // in the direction of view
-	Combat uint16 // it fights
-	New   uint16 // it was not seen in the snapshot before
+	Visible uint16 // always; at least 1
+	Mid     uint16 // not far
+	Near    uint16 // near; Mid comes on top
+	Ahead   uint16 // in the direction of view
+	Combat  uint16 // it fights
+	New     uint16 // it was not seen in the snapshot before
 }
 
 // DefaultWeights are used where all are 0.
@@ -86,7 +86,7 @@ type Grid struct {
 	since          []uint32   // by slot: the snapshot since which it holds that one
 	fills          uint32     // snapshots so far
 	here           []uint64
-	inCombat            []uint64
+	inCombat       []uint64
 	cells          []uint16 // by slot
 	start          []int32  // by cell: where its rows begin in order; one more at the end
 	order          []uint16 // slots by cell, of those that are here
