@@ -128,7 +128,7 @@ func (l *Lobby) supplyTo(now time.Duration, c *conn) int {
 	if c.session.ready || c.transfer.requested == 0 || !c.session.peer.FragmentDue(now) || !c.session.peer.CanSend(now) || !c.repl.pacing.bucket.Ready(now) {
 		return 0
 	}
-	pack, _ := c.session.peer.Append(now, l.drafts.next())
+	pack, _ := c.session.peer.Append(now, l.egress.packets.next())
 	pack = c.session.peer.AppendReliable(pack, packet.MaxSectionBytes-packet.FragmentSectionSize)
 	pack = c.session.peer.AppendFragment(pack, packet.FragmentSectionSize)
 	l.dispatch(now, c, pack) // the fragment is due again if this fails

@@ -123,7 +123,7 @@ func (l *Lobby) rotate() {
 // on is a configuration with another map in it, filled and checked.
 func (c Config) on(g Ground) (Config, error) {
 	c.Arena, c.ArenaName, c.Rules.Game = g.Arena, g.Name, g.Game
-	c.Walls, c.Sight = g.Walls, nil // what a sight of its own knows is the old map
+	c.PVS, c.CellVisible = g.Walls, nil // what a sight of its own knows is the old map
 	c, err := c.withDefaults()
 	if err == nil {
 		_, err = c.Rules.Compile()
@@ -176,7 +176,7 @@ type world struct {
 	match  *sim.Match
 	frames *snapshot.Ring
 	crowd  crowd
-	things *things
+	things *objectPlane
 }
 
 // newWorld makes a world in which nobody is, of a configuration that is filled. It takes milliseconds, and memory for all.
@@ -186,7 +186,7 @@ func newWorld(c Config) *world {
 	if c.Relevance != RelevanceOff {
 		w.crowd = newCrowd(&w.cfg)
 	}
-	w.things = newThings(&w.cfg)
+	w.things = newObjectPlane(&w.cfg)
 	return w
 }
 
@@ -214,7 +214,7 @@ func (l *Lobby) Make(g *Ground) (err error) {
 // move makes a world that of the lobby.
 func (l *Lobby) move(w *world) {
 	l.Reel()
-	l.cfg, l.match, l.frames, l.crowd, l.things = w.cfg, w.match, w.frames, w.crowd, w.things
+	l.cfg, l.match, l.replication.players.frames, l.replication.players.crowd, l.replication.objects = w.cfg, w.match, w.frames, w.crowd, w.things
 	l.match.Witness(l.witness)
 	l.match.Receipts(l.receipts)
 	l.match.Behold(l.beheld)

@@ -131,7 +131,7 @@ func (l *Lobby) join(watches bool) netid.ID {
 // with the end of the tick. Only a lobby with places of two kinds gets so far, others are full at the gate.
 func (l *Lobby) noPlace(c *conn, watches bool) packet.Reason {
 	switch {
-	case watches && l.loadLevel >= overload.NoSpectators:
+	case watches && l.replication.level >= overload.NoSpectators:
 		return packet.ReasonOverload
 	case c != nil || l.room(watches):
 		return 0
@@ -217,7 +217,7 @@ func (l *Lobby) expire(now time.Duration) {
 	for len(l.away) > 0 && now-l.conns[l.away[0]].session.lostAt >= Grace {
 		l.forsake(0)
 	}
-	if l.loadLevel >= overload.NoSpectators {
+	if l.replication.level >= overload.NoSpectators {
 		l.sendHome(now)
 	}
 	for i := 0; i < len(l.live); i++ {
@@ -241,7 +241,7 @@ func (l *Lobby) dismiss(now time.Duration, c *conn, why packet.Reason) {
 			p, _ := c.session.peer.Append(now, pack[:0])
 			l.dispatch(now, c, c.session.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
-		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
+		_ = l.gate.Disconnect(now, int(c.session.client), &l.egress.outbox) // it is connected
 	}
 	l.remove(c)
 	l.Stats.Count[metrics.Disconnected].Inc()
@@ -250,7 +250,7 @@ func (l *Lobby) dismiss(now time.Duration, c *conn, why packet.Reason) {
 // quit takes the goodbye that came in a connection's package.
 func (l *Lobby) quit(now time.Duration, c *conn) {
 	if l.connected(c) {
-		_ = l.gate.Disconnect(now, int(c.session.client), &l.post) // it is connected
+		_ = l.gate.Disconnect(now, int(c.session.client), &l.egress.outbox) // it is connected
 	}
 	l.remove(c)
 	l.Stats.Count[metrics.Left].Inc()
@@ -348,6 +348,6 @@ func (l *Lobby) closeSome(now time.Duration, sock netio.Conn, why packet.Reason)
 		}
 	}
 	l.arrivals = l.arrivals[:0]
-	l.gate.Close(now, &l.post) // those who wait for a player
+	l.gate.Close(now, &l.egress.outbox) // those who wait for a player
 	return false, l.mail(now, sock)
 }

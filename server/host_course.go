@@ -58,11 +58,11 @@ func (h *Host) fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 	if f.ground, f.err = cfg.Ground(c); f.err != nil {
 		return f
 	}
-	given.Arena, given.ArenaName, given.Walls = f.ground.Arena, f.ground.Name, f.ground.Walls
+	given.Arena, given.ArenaName, given.PVS = f.ground.Arena, f.ground.Name, f.ground.Walls
 	if given, _, f.err = withWalls(given, cfg.Sights); f.err != nil {
 		return f
 	}
-	f.ground.Walls = given.Walls
+	f.ground.Walls = given.PVS
 	f.err = h.lobby.Make(&f.ground)
 	if f.err == nil && cfg.Touch != nil {
 		hugepage.Touch(context.Background(), false) // large ones would be moved together while ticks use them

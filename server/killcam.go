@@ -150,7 +150,7 @@ func (l *Lobby) supplyCams(now time.Duration) {
 		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !c.session.peer.FragmentDue(now) || !c.session.peer.CanSend(now) || !c.repl.pacing.bucket.Ready(now) {
 			continue
 		}
-		pack, _ := c.session.peer.Append(now, l.drafts.next())
+		pack, _ := c.session.peer.Append(now, l.egress.packets.next())
 		pack = c.session.peer.AppendFragment(pack, packet.FragmentSectionSize)
 		l.dispatch(now, c, pack) // the fragment is due again if this fails
 		n := sealBytes + len(pack)

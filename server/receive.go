@@ -18,7 +18,7 @@ const receiveBatches = 256
 
 // receive takes in everything that has arrived, and lets go of the connections who are gone.
 func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn) error {
-	for _, e := range l.gate.Update(now, unix, &l.post) {
+	for _, e := range l.gate.Update(now, unix, &l.egress.outbox) {
 		l.happened(now, e)
 	}
 	l.expire(now)
@@ -77,7 +77,7 @@ func (l *Lobby) open(now time.Duration, unix int64) {
 }
 
 func (l *Lobby) unseal(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
-	e, err := l.gate.Receive(now, unix, from, data, &l.post)
+	e, err := l.gate.Receive(now, unix, from, data, &l.egress.outbox)
 	if err != nil {
 		l.Stats.AuthDrops[err.(netcode.Drop)].Inc() // it has no other errors
 		return
@@ -122,7 +122,7 @@ func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
 	}
 	c.repl.acks.history.Open()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, l, receipt(tag))
+		c.delivered(now, l, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++

@@ -432,7 +432,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
-		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
+		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Hysteresis: -1, ViewDistance: 20})
 	}
 }
 

@@ -33,11 +33,11 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 	t := l.match.Tick()
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
+		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch) { // once a second, whatever ticks a batch skips
 			l.survey(c, t)
 			l.tally(c)
 		}
-		if l.drafts.full() {
+		if l.egress.packets.full() {
 			if err := l.deliver(now, sock); err != nil {
 				return err
 			}
@@ -56,10 +56,10 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 		c.repl.acks.tracker.Advance(t)
 		c.repl.acks.history.Begin(t)
 		c.sum(l)
-		from := l.drafts.len()
-		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
-			if l.drafts.full() {
-				l.drafts.level(from)
+		from := l.egress.packets.len()
+		for first := true; first || !l.replication.players.packer.Done() || l.replication.objects.more(); first = false {
+			if l.egress.packets.full() {
+				l.egress.packets.padForGSO(from)
 				if err := l.deliver(now, sock); err != nil {
 					return err
 				}
@@ -67,9 +67,9 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 			}
 			l.draft(now, c, t, first)
 		}
-		l.drafts.level(from)
+		l.egress.packets.padForGSO(from)
 		l.told(c, t)
-		l.things.told(c)
+		l.replication.objects.told(c)
 	}
 	if err := l.mail(now, sock); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 // draft writes one package of a connection's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
 // has room for is chosen with the first, behind what must be in it.
 func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
-	buf, seq := c.session.peer.Append(now, l.drafts.next())
+	buf, seq := c.session.peer.Append(now, l.egress.packets.next())
 	c.opens(seq)
 	buf = c.session.peer.AppendReliable(buf, eventBudget)
 	ends := metrics.SectionEnds{Reliable: uint16(len(buf)), First: first}
@@ -93,8 +93,8 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	if first {
 		var self netstate.Self
 		self.Tell(l.match, c.id)
-		netstate.OwnerRow(l.ownerRow[:], &self)
-		buf = c.repl.acks.owner.Append(buf, t, l.ownerRow[:])
+		netstate.OwnerRow(l.replication.ownerRow[:], &self)
+		buf = c.repl.acks.owner.Append(buf, t, l.replication.ownerRow[:])
 		ends.Owner = uint16(len(buf))
 		l.plan(c, t, l.thingRoom(now, c, len(buf)))
 	}
@@ -103,8 +103,8 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 		room -= reserve()
 	}
 	before := len(buf)
-	buf, objects := l.things.write(buf, &head, room)
-	c.repl.acks.objects.saved = max(0, c.repl.acks.objects.saved-(len(buf)-before))
+	buf, objects := l.replication.objects.appendPart(buf, &head, room)
+	c.repl.acks.objects.savedBytes = max(0, c.repl.acks.objects.savedBytes-(len(buf)-before))
 	ends.Objects = uint16(len(buf))
 	if head.Things {
 		ends.ObjectHead = uint16(head.ThingsHead())
@@ -112,19 +112,19 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	if first {
 		l.choose(now, c, len(buf))
 	}
-	buf, group, count := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
+	buf, group, count := l.replication.players.packer.Next(buf, packet.MaxPacketSize-len(buf))
 	ends.Rows = uint16(len(buf))
 	if c.repl.checksum.on {
-		head.Sum = l.packer.Sum(&l.sums, group, count)
+		head.Sum = l.replication.players.packer.Sum(&l.replication.players.sums, group, count)
 	}
 	head.Append(buf[:at])
 	var whole *snapshot.Frame
 	if !c.repl.view.byRow {
-		whole = l.frames.At(t)
+		whole = l.replication.players.frames.At(t)
 	}
 	c.repl.acks.history.Sent(seq, group, count, whole)
-	c.session.peer.SetAckTag(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), c.id.Index(), ends)
+	c.session.peer.SetAckTag(seq, uint64(makeAckTag(t, first, groupRange{group, count}, objects)))
+	l.egress.packets.commit(len(buf), c.id.Index(), ends)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
@@ -143,7 +143,7 @@ func (l *Lobby) greet(now time.Duration, c *conn) {
 	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
 		return
 	}
-	buf, _ := c.session.peer.Append(now, l.drafts.next())
+	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
 	l.dispatch(now, c, c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)) // the event is due again if this fails
 }
 
@@ -154,8 +154,8 @@ func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
 
 // hand is dispatch to whoever has no connection, too.
 func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
-	if l.gate.Send(now, client, pack, &l.post) == nil {
-		_, sealed := l.post.At(l.post.Len() - 1)
+	if l.gate.Send(now, client, pack, &l.egress.outbox) == nil {
+		_, sealed := l.egress.outbox.At(l.egress.outbox.Len() - 1)
 		if !l.timer.Off {
 			l.account.bandwidth.AddPacket(pack, sealed)
 		}
@@ -224,13 +224,13 @@ func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
 // deliver seals the drafts and sends them.
 func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 	l.timer.Enter(metrics.StageSeal)
-	for i := range l.drafts.len() {
-		slot, pack := l.drafts.at(i)
+	for i := range l.egress.packets.len() {
+		slot, pack := l.egress.packets.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
-			slot, _ = l.drafts.at(i - 1)
+			slot, _ = l.egress.packets.at(i - 1)
 		}
 		c := &l.conns[slot]
-		sealed, err := l.gate.Seal(now, int(c.session.client), pack, l.out.Next())
+		sealed, err := l.gate.Seal(now, int(c.session.client), pack, l.egress.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
 			l.Stats.Count[metrics.SealFailed].Inc()
 			continue
@@ -238,12 +238,12 @@ func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 		c.repl.pacing.bucket.Take(now, len(sealed))
 		c.session.stats.down += uint64(len(sealed))
 		if !l.timer.Off {
-			l.account.bandwidth.AddSnapshot(pack, sealed, &l.drafts.ends[i], l.encoders(c))
-			l.weigh(slot, len(sealed), l.drafts.ends[i].First)
+			l.account.bandwidth.AddSnapshot(pack, sealed, &l.egress.packets.ends[i], l.encoders(c))
+			l.weigh(slot, len(sealed), l.egress.packets.ends[i].First)
 		}
 		l.commit(len(sealed), c.session.addr)
 	}
-	l.drafts.reset()
+	l.egress.packets.reset()
 	l.timer.Enter(metrics.StageSend)
 	err := l.flush(sock)
 	l.timer.Enter(metrics.StageSnapshot)
@@ -252,8 +252,8 @@ func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 
 // mail sends what the gate has to say. Guests pay for their part.
 func (l *Lobby) mail(now time.Duration, sock netio.Conn) error {
-	for i := range l.post.Len() {
-		to, data := l.post.At(i)
+	for i := range l.egress.outbox.Len() {
+		to, data := l.egress.outbox.At(i)
 		if netcode.KindOf(data) != netcode.KindPayload && !l.timer.Off { // that is accounted for by send
 			l.account.bandwidth.AddSession(data)
 		}
@@ -263,32 +263,32 @@ func (l *Lobby) mail(now time.Duration, sock netio.Conn) error {
 				c.session.stats.down += uint64(len(data))
 			}
 		}
-		if l.out.Full() {
+		if l.egress.out.Full() {
 			if err := l.flush(sock); err != nil {
 				return err
 			}
 		}
-		l.commit(len(append(l.out.Next(), data...)), to)
+		l.commit(len(append(l.egress.out.Next(), data...)), to)
 	}
-	l.post.Reset()
+	l.egress.outbox.Reset()
 	return l.flush(sock)
 }
 
 func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.posted += n
-	l.out.Commit(n, to)
+	l.egress.outBytes += n
+	l.egress.out.Commit(n, to)
 }
 
 // flush hands what was written to the network.
 func (l *Lobby) flush(sock netio.Conn) error {
-	if l.out.Len() == 0 {
+	if l.egress.out.Len() == 0 {
 		return nil
 	}
-	l.Stats.Count[metrics.Sent].Add(uint64(l.out.Len()))
-	l.Stats.Count[metrics.BytesOut].Add(uint64(l.posted))
-	l.posted = 0
-	err := sock.Send(&l.out)
-	l.out.Reset()
+	l.Stats.Count[metrics.Sent].Add(uint64(l.egress.out.Len()))
+	l.Stats.Count[metrics.BytesOut].Add(uint64(l.egress.outBytes))
+	l.egress.outBytes = 0
+	err := sock.Send(&l.egress.out)
+	l.egress.out.Reset()
 	return err
 }
 

@@ -273,8 +273,8 @@ func (l *Lobby) kick(call *console.Call) error {
 func (l *Lobby) sayWhy(call *console.Call) error {
 	var ids [2]netid.ID
 	for i, word := range call.Args {
-		if r, err := ParseThingRef(word); i == 1 && err == nil {
-			v := l.ExplainThing(ids[0], r)
+		if r, err := ParseObjectRef(word); i == 1 && err == nil {
+			v := l.ExplainObject(ids[0], r)
 			call.Say("%s", v.Sentence())
 			return nil
 		}

@@ -466,7 +466,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("Ann heard %q", lines)
 	}
 	for _, who := range []string{"Ann Bob", fmt.Sprint(uint32(ann.id()), " ", uint32(bob.id())), fmt.Sprint(ann.id(), " ", bob.id())} {
-		if got, want := run("why "+who, console.Operator), l.lobby.Explain(ann.id(), bob.id()); got != want.Sentence() || want.Why != WhyTold {
+		if got, want := run("why "+who, console.Operator), l.lobby.Explain(ann.id(), bob.id()); got != want.Sentence() || want.Reason != ReasonSent {
 			t.Errorf("why %s: %q, want %q", who, got, want.Sentence())
 		}
 	}

@@ -67,8 +67,8 @@ func (l *Lobby) queueAll(event []byte) {
 
 // situate tells a connection that is just in how the round stands.
 func (l *Lobby) situate(c *conn) {
-	if l.loadLevel.Timescale() != protocol.FullTimescale {
-		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.loadLevel.Timescale())) // a connection that is just in has said little
+	if l.replication.level.Timescale() != protocol.FullTimescale {
+		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.replication.level.Timescale())) // a connection that is just in has said little
 	}
 	s := l.match.Standing()
 	if c.session.peer.QueueReliable(s.Append(l.event[:0])) != nil {

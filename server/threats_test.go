@@ -87,7 +87,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.gate.Update(l.now, l.unix(), &l.lobby.post)
+	l.lobby.gate.Update(l.now, l.unix(), &l.lobby.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()

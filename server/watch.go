@@ -33,7 +33,7 @@ func (l *Lobby) spectators() (n int) {
 func (l *Lobby) room(watches bool) bool {
 	n := l.spectators()
 	if watches {
-		return n < l.cfg.Spectators && l.loadLevel < overload.NoSpectators
+		return n < l.cfg.Spectators && l.replication.level < overload.NoSpectators
 	}
 	return len(l.live)+len(l.away)-n < l.cfg.Players-l.cfg.Spectators
 }
@@ -49,7 +49,7 @@ func (l *Lobby) turnAway(now time.Duration, client int, why packet.Reason) {
 		p, _ := l.usher.Append(now, pack[:0])
 		l.hand(now, client, l.usher.AppendClose(p, why)) // what is lost is said by the disconnects
 	}
-	_ = l.gate.Disconnect(now, client, &l.post)
+	_ = l.gate.Disconnect(now, client, &l.egress.outbox)
 	l.Stats.Count[metrics.RejectedFull].Inc()
 }
 

@@ -124,7 +124,7 @@ func newWorld(c Case, as checks) (*world, error) {
 		w.cfg.Enter, w.cfg.Record = nil, nil
 	}
 	if w.draw.Walls {
-		w.cfg.Cell, w.cfg.Far, w.cfg.Linger, w.cfg.Sight = 4, 30, 3, blockVisibility(ground, 4)
+		w.cfg.CellSize, w.cfg.ViewDistance, w.cfg.Hysteresis, w.cfg.CellVisible = 4, 30, 3, blockVisibility(ground, 4)
 	}
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
@@ -146,7 +146,7 @@ func newWorld(c Case, as checks) (*world, error) {
 // blockVisibility returns a server.Config's Sight: walls part the map into blocks of 3 by 3 cells,
 // and a viewer sees the row and the column of its block.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
-	wide := server.Cells(a, cell).Wide
+	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
 		return from%wide/3 == to%wide/3 || from/wide/3 == to/wide/3
 	}

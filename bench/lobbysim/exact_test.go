@@ -137,7 +137,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
-		cfg.Walls = walls(t, cfg.Arena)
+		cfg.PVS = walls(t, cfg.Arena)
 	} else {
 		a, err := arena.Open("arena-64")
 		if err != nil {
