@@ -227,7 +227,7 @@ func TestTranscript(t *testing.T) {
 	}
 	defer f.Close()
 	v := newServer(t, func(c *ServerConfig) {
-		c.PrivateKey, c.ProtocolID, c.AllowTestKey = testKey, vectorProtocol, true
+		c.PrivateKey, c.ProtocolID, c.AllowTestKey = sampleKey, vectorProtocol, true
 		c.Addresses = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:40000")}
 	})
 	s := newSealer(vectorProtocol)
