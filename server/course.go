@@ -149,7 +149,7 @@ func (l *Lobby) Change(now time.Duration, g Ground) error {
 		l.served(&l.conns[slot])
 	}
 	old := l.match
-	next.match.Follow(old)
+	next.match.ContinueFrom(old)
 	l.move(next)
 	l.contents = contents{bucket: l.contents.bucket, parcels: l.contents.parcels, packed: l.contents.packed && g.parcel != nil}
 	l.contents.parcels[protocol.ContentArena] = g.parcel
@@ -215,10 +215,10 @@ func (l *Lobby) Make(g *Ground) (err error) {
 func (l *Lobby) move(w *world) {
 	l.Reel()
 	l.cfg, l.match, l.replication.players.frames, l.replication.players.crowd, l.replication.objects = w.cfg, w.match, w.frames, w.crowd, w.things
-	l.match.Witness(l.witness)
-	l.match.Receipts(l.receipts)
-	l.match.Behold(l.beheld)
-	l.match.Share(w.cfg.Runner)
+	l.match.SetHitFilter(l.witness)
+	l.match.SetShotLog(l.receipts)
+	l.match.SetViewResolver(l.beheld)
+	l.match.SetWorkers(w.cfg.Runner)
 	l.round, l.leaving = round{}, 0
 }
 
@@ -246,7 +246,7 @@ func (l *Lobby) resettle() {
 	for slot := range s.rows {
 		row, muted := &s.rows[slot], s.table[slot].Muted
 		s.rise(slot)
-		if row.Name == "" || l.conns[slot].id == 0 || l.match.Inbox(l.conns[slot].id) == nil {
+		if row.Name == "" || l.conns[slot].id == 0 || l.match.CommandBuffer(l.conns[slot].id) == nil {
 			if row.Name != "" {
 				s.strike(slot)
 			}

@@ -18,7 +18,7 @@ type film struct {
 	match *sim.Match       // that rec is of; a lobby that begins another match has another film
 	head  *replay.Head     // of this recording alone: whoever writes it down may still read it when the next has begun
 	rec   *replay.Recorder // nil: nobody wants one
-	cam   *replay.Cam
+	cam   *replay.Killcam
 	round uint16
 	begun bool
 }
@@ -32,7 +32,7 @@ func (l *Lobby) roll() {
 		return // somebody comes or goes: after the tick, then
 	}
 	h := replay.HeadOf(l.match, l.cfg.ArenaName, replay.ChunkMillis*int(rate)/1000)
-	*f = film{match: l.match, head: &h, rec: rec, cam: replay.NewCam(h)}
+	*f = film{match: l.match, head: &h, rec: rec, cam: replay.NewKillcam(h)}
 }
 
 // record takes the tick that was just played.

@@ -98,7 +98,7 @@ func (l *Lobby) admit(now time.Duration) {
 			continue
 		}
 		if c != nil {
-			c.rewind.inboxCount = l.match.Inbox(c.id).Count // what went on without it is no loss
+			c.rewind.inboxCount = l.match.CommandBuffer(c.id).Count // what went on without it is no loss
 			l.Stats.Count[metrics.Reconnected].Inc()
 		} else if id := l.join(watches); id != 0 {
 			c = &l.conns[id.Index()]
@@ -122,7 +122,7 @@ func (l *Lobby) join(watches bool) netid.ID {
 	case !l.room(watches):
 		return 0
 	case watches:
-		return l.match.Watch()
+		return l.match.JoinSpectator()
 	}
 	return l.match.Join()
 }

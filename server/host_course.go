@@ -65,7 +65,7 @@ func (h *Host) fetchGround(given Config, cfg HostConfig, c Course) (f found) {
 	f.ground.Walls = given.PVS
 	f.err = h.lobby.Make(&f.ground)
 	if f.err == nil && cfg.Touch != nil {
-		hugepage.Touch(context.Background(), false) // large ones would be moved together while ticks use them
+		hugepage.Prefault(context.Background(), false) // large ones would be moved together while ticks use them
 	}
 	return f
 }

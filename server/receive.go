@@ -130,7 +130,7 @@ func (l *Lobby) pack(now time.Duration, c *conn, data []byte) error {
 	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
 	rest, err = c.session.peer.Sections(rest) // blobs of clients are not taken
 	for note, ok := c.session.peer.NextUnreliable(); ok; note, ok = c.session.peer.NextUnreliable() {
-		if n, ok := sim.ParseMissed(note); ok {
+		if n, ok := sim.ParseMispredictions(note); ok {
 			c.session.stats.mispredicted = n
 		}
 	}
@@ -169,7 +169,7 @@ func (l *Lobby) commands(c *conn, pack, src []byte) error {
 	if err := l.arrived(c, pack, rest, n); err != nil {
 		return err
 	}
-	inbox := l.match.Inbox(c.id)
+	inbox := l.match.CommandBuffer(c.id)
 	inbox.OfferWindow(l.window[:n])
 	l.tallyOf(c, inbox)
 	l.acts(c, n)
@@ -187,9 +187,9 @@ func (l *Lobby) request(now time.Duration, c *conn, event []byte) {
 	} else if _, ok := sim.ParseDiverged(event); ok {
 		c.repl.acks.resyncRequested = true
 		l.Stats.Count[metrics.ChecksumMismatches].Inc()
-	} else if every, kbps, ok := sim.ParsePace(event); ok {
+	} else if every, kbps, ok := sim.ParseSnapshotRate(event); ok {
 		c.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(event); ok && l.match.AskHero(c.id, hero) { // it becomes one where the mode allows it
+	} else if hero, ok := sim.ParseHero(event); ok && l.match.RequestHero(c.id, hero) { // it becomes one where the mode allows it
 	} else if f, err := protocol.ParseFetch(event); err == nil {
 		l.fetch(now, c, f.Content)
 	} else if l.talk(now, c, event) || l.watchAs(c, event) {

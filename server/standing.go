@@ -13,7 +13,7 @@ import (
 // round is what was last told of how the round stands. It is told at once when a phase or a point is over. Scores and who stands in a
 // point, which may change in every tick, are told a few times a second, and each second while a capture goes on. Clocks go on by
 // themselves at the clients, and so all else waits: on the thinnest line each telling takes the place of a snapshot's rows.
-type round struct{ told sim.Standing }
+type round struct{ told sim.RoundStatus }
 
 // quarter parts of a second lie between two tellings of what changes often, and atRest seconds between two when nothing does.
 const (
@@ -26,15 +26,15 @@ func (l *Lobby) tellRound(now time.Duration) {
 	t := l.match.Tick()
 	for i := range l.match.Outcome().Announcements {
 		a := &l.match.Outcome().Announcements[i]
-		if a.What == mode.RoundBegan {
+		if a.Kind == mode.RoundBegan {
 			l.social.room.Round(now)
 		}
-		if sim.IsNews(a.What) {
-			n := sim.NewsOf(t, a)
+		if sim.IsRoundEvent(a.Kind) {
+			n := sim.RoundEventOf(t, a)
 			l.queueAll(n.Append(l.event[:0]))
 		}
 	}
-	s := l.match.Standing()
+	s := l.match.RoundStatus()
 	if l.round.due(&s, tick.Tick(l.cfg.Rules.Rate)) {
 		l.round.told = s
 		l.queueAll(s.Append(l.event[:0]))
@@ -42,7 +42,7 @@ func (l *Lobby) tellRound(now time.Duration) {
 }
 
 // due reports whether s is worth telling after what was told.
-func (r *round) due(s *sim.Standing, second tick.Tick) bool {
+func (r *round) due(s *sim.RoundStatus, second tick.Tick) bool {
 	was := &r.told
 	since := s.Tick - was.Tick
 	switch {
@@ -70,7 +70,7 @@ func (l *Lobby) situate(c *conn) {
 	if l.replication.level.Timescale() != protocol.FullTimescale {
 		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.event[:0], l.replication.level.Timescale())) // a connection that is just in has said little
 	}
-	s := l.match.Standing()
+	s := l.match.RoundStatus()
 	if c.session.peer.QueueReliable(s.Append(l.event[:0])) != nil {
 		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}

@@ -91,7 +91,7 @@ func (l *Lobby) looksAfter() {
 // watchable reports whether somebody plays who can be looked through.
 func (l *Lobby) watchable(id netid.ID) bool {
 	v := l.match.Vital(id)
-	return v != nil && !v.Watches
+	return v != nil && !v.Spectator
 }
 
 // following is the next player from a slot on, by steps of 1 or -1, or 0 if there is none.

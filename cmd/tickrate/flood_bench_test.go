@@ -51,10 +51,10 @@ func BenchmarkFloodLobby(b *testing.B) {
 				b.Skip("one processor: the generator would measure itself")
 			}
 			all := clock.CPUs()
-			if err := clock.Confine(onSwarm); err != nil {
+			if err := clock.SetProcessAffinity(onSwarm); err != nil {
 				b.Skip(err)
 			}
-			defer func() { _ = clock.Confine(all) }() // as it was
+			defer func() { _ = clock.SetProcessAffinity(all) }() // as it was
 			r := floodServer(b, onServer, c.server)
 			floodLobby(b, r, c.junk)
 			b.ReportMetric(0, "ns/op")
@@ -69,7 +69,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
 	}
-	err := clock.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
+	err := clock.WithAffinity(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
 	if err != nil {
 		b.Fatal(err)
 	}

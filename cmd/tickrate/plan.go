@@ -221,7 +221,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sim.GameOn(pack, f.arena(f.s.Lobby.Players), f.mode); err != nil {
+	if _, err := sim.GameForArena(pack, f.arena(f.s.Lobby.Players), f.mode); err != nil {
 		return badUse(f.at(c, "mode", "lobby.mode", err))
 	}
 	p := capacity.Plan{

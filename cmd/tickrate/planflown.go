@@ -66,7 +66,7 @@ func (f *flown) fill(m *sim.Match, walls *pvs.Lazy) {
 		}
 		p.slots = p.slots[:0]
 	}
-	o, ammo, now := m.Objects(), m.Kit().Ammo, m.Tick()
+	o, ammo, now := m.Objects(), m.Game().ProjectileKinds, m.Tick()
 	put := func(p *page, slot int, id, of netid.ID, born tick.Tick, at geom.Vec3) {
 		p.ids[slot], p.of[slot], p.born[slot], p.x[slot], p.z[slot] = id, of, born, at.X, at.Z
 		if p.slots = append(p.slots, slot); walls != nil {
@@ -76,7 +76,7 @@ func (f *flown) fill(m *sim.Match, walls *pvs.Lazy) {
 	for i := range o.Projectiles {
 		p := &o.Projectiles[i]
 		at := p.Point
-		if p.Struck == object.Flying && int(p.Type) < len(ammo) {
+		if p.Hit == object.Flying && int(p.Type) < len(ammo) {
 			at = p.At(&ammo[p.Type], now)
 		}
 		if slot := p.ID.Index() - sim.FirstProjectile; slot < flownSlots {

@@ -110,7 +110,7 @@ type witness struct {
 }
 
 func newWitness(of, players int) *witness {
-	words, slots := (players+63)/64, netstate.ThingSlots(players)
+	words, slots := (players+63)/64, netstate.ObjectSlots(players)
 	return &witness{of: of, ids: make([]netid.ID, players), open: make([]uint64, words), was: make([]uint64, words), next: make([]uint64, words), flew: make([]netid.ID, slots),
 		flying: make([]bool, slots)}
 }
@@ -143,8 +143,8 @@ func (w *witness) look(b *lobbysim.Sim) {
 func (w *witness) flights(b *lobbysim.Sim, first bool) {
 	var f flight
 	m, things := b.Lobby.Match(), b.Lobby.ObjectFrame(w.at)
-	stand := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrel) + len(m.Scene().Cube)
-	var row [netstate.ThingFields]int32
+	stand := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels) + len(m.Scene().Cubes)
+	var row [netstate.ObjectStateFields]int32
 	for slot := stand; slot < len(w.flew); slot++ {
 		id := things.ID(slot)
 		has, ok := b.Clients[w.of].ThingRow(w.at, slot, row[:])

@@ -63,7 +63,7 @@ func openPlace(s scenario.Scenario, pack *content.Pack) (p place, err error) {
 	if p.arena, err = openArena(name); err != nil {
 		return p, err
 	}
-	p.game, err = sim.GameOn(pack, name, s.Lobby.Mode)
+	p.game, err = sim.GameForArena(pack, name, s.Lobby.Mode)
 	p.walls = s.Lobby.Map == "town"
 	return p, err
 }

@@ -177,17 +177,17 @@ func (p *solo) step() {
 			show.made = made
 			p.look(made, show.eyes)
 		}
-		p.m.Know(s.id, known)
+		p.m.SetClampLimits(s.id, known)
 		in := s.brain.Wish(p.see(s, t, show))
-		p.m.Inbox(s.id).Offer(p.command(s, in, t))
+		p.m.CommandBuffer(s.id).Offer(p.command(s, in, t))
 	}
 	p.m.Step()
 	p.note()
 }
 
 // known is what a server has measured of everybody's connection: all views are believed that the rules allow.
-func (p *solo) known(t tick.Tick) lagcomp.Knowledge {
-	return lagcomp.Knowledge{Rate: p.sight.Rate, RTTTicks: float32(2 * p.lag.way), InterpTicks: float32(2 * p.every), SlackTicks: 16, CapTicks: 1 << 16,
+func (p *solo) known(t tick.Tick) lagcomp.ClampLimits {
+	return lagcomp.ClampLimits{Rate: p.sight.Rate, RTTTicks: float32(2 * p.lag.way), InterpTicks: float32(2 * p.every), SlackTicks: 16, CapTicks: 1 << 16,
 		Newest: t - 1, Oldest: p.m.History().Oldest()}
 }
 
@@ -231,7 +231,7 @@ func (p *solo) come(t tick.Tick) {
 			if s.quits = 0; i < p.players {
 				s.id, s.brain = p.m.Join(), p.brain(i)
 			} else {
-				s.id = p.m.Watch()
+				s.id = p.m.JoinSpectator()
 			}
 			s.entry = p.lag.enter(t, s.phase, s.id.Index())
 		}
@@ -245,7 +245,7 @@ func (p *solo) view(at int64) tick.View {
 		return tick.View{From: first, To: first}
 	}
 	from := first + (tick.Tick(at>>8)-first)/p.every*p.every
-	return lagcomp.Between(from, from+p.every, at)
+	return lagcomp.ViewBetween(from, from+p.every, at)
 }
 
 func (p *solo) at(t tick.Tick) *instant { return &p.past[t/p.every%tick.Tick(len(p.past))] }
@@ -264,7 +264,7 @@ func (p *solo) look(t tick.Tick, eyes []swarm.Enemy) {
 			continue
 		}
 		at := from.Pos
-		if v.Frac != 0 && !body.Broken(from, to) {
+		if v.Frac != 0 && !body.Discontinuous(from, to) {
 			at = at.Lerp(to.Pos, float32(v.Frac)/256) // as body.Lerp does
 		}
 		eyes[slot] = swarm.Enemy{ID: from.ID, Team: from.Team(), Alive: from.Alive(), Pos: at}

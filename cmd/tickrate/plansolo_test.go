@@ -87,7 +87,7 @@ func sameBegin(t *testing.T, l lesson, at place) {
 	used := func(m *sim.Match) (n int) {
 		for slot := range m.Poses() { // but for who looks on, of whom there is nothing to play
 			id := m.World.At(slot)
-			if in := m.Inbox(id); in != nil && in.Count.Used > 0 && !m.Vital(id).Watches {
+			if in := m.CommandBuffer(id); in != nil && in.Count.Used > 0 && !m.Vital(id).Spectator {
 				n++
 			}
 		}

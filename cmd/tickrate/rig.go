@@ -45,7 +45,7 @@ func newRig(f planFlags, move movement, models netstate.Models, pack *content.Pa
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
-		if err := clock.Confine(r.onSwarm); err != nil {
+		if err := clock.SetProcessAffinity(r.onSwarm); err != nil {
 			where, r.onServer = "not kept apart: "+err.Error(), nil
 		}
 	}
@@ -238,7 +238,7 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	}
 	run := c.cmd.Start
 	if r.onServer != nil {
-		run = func() error { return clock.On(r.onServer, c.cmd.Start) }
+		run = func() error { return clock.WithAffinity(r.onServer, c.cmd.Start) }
 	}
 	if err := run(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)

@@ -178,7 +178,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
+		cfg.Touch = func() { hugepage.Prefault(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -194,9 +194,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.CollapseHeap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go hugepage.Keep(c.Context())
+		go hugepage.KeepCollapsed(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -280,7 +280,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
 		return cfg, err
 	}
-	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
 	if err != nil {
 		return cfg, badUse(err)
 	}

@@ -298,7 +298,7 @@ func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Dura
 func enlarge(ctx context.Context, s *swarm.Swarm) error {
 	var done atomic.Bool
 	go func() {
-		hugepage.Heap(ctx, hugepage.Rest)
+		hugepage.CollapseHeap(ctx, hugepage.Pause)
 		done.Store(true)
 	}()
 	return s.Run(ctx, time.Minute, done.Load)
