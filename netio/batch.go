@@ -17,12 +17,12 @@ const BatchSize = 64
 // to an odd number of cache lines. A power of two would put the first line of every slot into the same few cache sets.
 const slotBytes = 21 * 64
 
-type slotBuffer = [slotBytes]byte
+type packet = [slotBytes]byte
 
 // slot is one datagram's place, in a batch or in a ring. Receiving exchanges buf pointers instead of copying bytes.
 type slot struct {
 	addr netip.AddrPort
-	buf  *slotBuffer
+	buf  *packet
 	n    int32 // bytes, as on the wire: more than buf holds if it was cut
 }
 
@@ -33,15 +33,15 @@ type Batch struct {
 	slots [BatchSize]slot
 }
 
-// alloc gives every slot its memory.
-func (b *Batch) alloc() {
+// ready gives every slot its memory.
+func (b *Batch) ready() {
 	if b.slots[0].buf == nil {
-		allocBuffers(b.slots[:])
+		giveBuffers(b.slots[:])
 	}
 }
 
-func allocBuffers(slots []slot) {
-	mem := make([]slotBuffer, len(slots))
+func giveBuffers(slots []slot) {
+	mem := make([]packet, len(slots))
 	for i := range slots {
 		slots[i].buf = &mem[i]
 	}
@@ -80,7 +80,7 @@ func (b *Batch) Next() []byte {
 	if b.Full() {
 		return nil
 	}
-	b.alloc()
+	b.ready()
 	return b.slots[b.n].buf[:0:MaxDatagram]
 }
 
@@ -90,7 +90,7 @@ func (b *Batch) Commit(n int, to netip.AddrPort) {
 	if b.Full() || n < 0 || n > MaxDatagram {
 		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d", n, b.n))
 	}
-	b.alloc()
+	b.ready()
 	s := &b.slots[b.n]
 	s.addr, s.n = to, int32(n)
 	b.n++

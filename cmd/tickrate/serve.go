@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -211,7 +212,7 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
 	return func() metrics.Spread {
-		q := micros(gaps)
+		q := runner.Micros(gaps)
 		gaps.Reset()
 		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop

@@ -11,29 +11,29 @@ type Jitter struct {
 	P50, P95, P99 time.Duration
 }
 
-// delayHistorySize is how many packages a Jitter is of: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that differ by 100 millionths then
+// spreadSize is how many packages a Jitter is of: 4 s at 60 Hz, 13 s at 20 Hz. Clocks that differ by 100 millionths then
 // add a millisecond.
-const delayHistorySize = 256
+const spreadSize = 256
 
-// delayHistory keeps the newest delays in units of Stamp, from any zero, modulo 8.192 s.
-type delayHistory struct {
+// spread keeps the newest delays in units of Stamp, from any zero, modulo 8.192 s.
+type spread struct {
 	n    uint64 // ever
-	ring [delayHistorySize]uint16
+	ring [spreadSize]uint16
 }
 
-func (s *delayHistory) add(delay uint16) {
-	s.ring[s.n%delayHistorySize] = delay
+func (s *spread) add(delay uint16) {
+	s.ring[s.n%spreadSize] = delay
 	s.n++
 }
 
 // jitter sorts a copy. Delays are compared by their distance from the newest, so that a wrap does not matter.
-func (s *delayHistory) jitter() Jitter {
+func (s *spread) jitter() Jitter {
 	if s.n == 0 {
 		return Jitter{}
 	}
-	var off [delayHistorySize]int16
-	n := int(min(s.n, delayHistorySize))
-	newest := s.ring[(s.n-1)%delayHistorySize]
+	var off [spreadSize]int16
+	n := int(min(s.n, spreadSize))
+	newest := s.ring[(s.n-1)%spreadSize]
 	for i, d := range s.ring[:n] {
 		off[i] = int16(d - newest)
 	}
