@@ -29,7 +29,7 @@ const (
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is limited     all, in blocks that all share, if it has room for them; else as many rows as it carries, by weight: the others wait
 func (l *Lobby) choose(now time.Duration, g *guest, head int) {
-	g.byRow, g.chose, g.eyed = true, choseSeen, int32(l.eye(g))
+	g.byRow, g.chose, g.eyed = true, choseSeen, int32(g.viewpoint())
 	all, limited := l.seesAll(g), g.bucket.Rate() != 0
 	whole := all && !limited && (g.watches || g.in(l))
 	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {

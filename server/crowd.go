@@ -131,7 +131,7 @@ func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
 	if g.bucket.Rate() != 0 || g.thin.last != nil { // who had a limit may get one again
 		g.wake(l)
 	}
-	slot := l.eye(g)
+	slot := g.viewpoint()
 	if slot < 0 {
 		g.eyes.Caught(l.anywhere(g)) // nobody weighs more than others: they take turns
 		return g.eyes.Seen()
@@ -154,7 +154,7 @@ func (l *Lobby) anywhere(g *guest) []uint64 {
 
 // gain adds to the weights of the rows of a look that did not, for a guest with a limit that was told all that it saw before.
 func (l *Lobby) gain(g *guest) {
-	slot := l.eye(g)
+	slot := g.viewpoint()
 	if slot < 0 {
 		return
 	}

@@ -71,8 +71,8 @@ type guest struct {
 	eyes    *interest.Client // what it sees and waits for; nil until it is asked for
 	fights  []uint64         // two sets, see foes
 	thin    thin             // what its line has no room for
-	watch   watch            // through whose eyes
-	cam     cam              // what it is to be shown of its deaths
+	watch   viewpoint        // through whose eyes
+	cam     killcamViewer    // what it is to be shown of its deaths
 	resyncs uint64           // how often it began anew in this session
 
 	user     uint64        // its client id, which tokens name

@@ -171,7 +171,7 @@ func newHostile(t *testing.T, seed uint64) *hostile {
 // alive lets an attacker that has lost its session, or has worn it out, begin another.
 func (h *hostile) alive(c *caller) {
 	g := c.guest()
-	if g.id == c.id() && h.lobby.seats[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	if g.id == c.id() && h.lobby.slotOf[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()
@@ -316,13 +316,13 @@ func (h *hostile) bounded() {
 	h.t.Helper()
 	l := h.lobby
 	seated := 0
-	for client, slot := range l.seats {
+	for client, slot := range l.slotOf {
 		if slot < 0 {
 			continue
 		}
 		seated++
 		g := &l.guests[slot]
-		s, ok := l.gate.Session(client)
+		s, ok := l.netcode.Session(client)
 		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
@@ -330,8 +330,8 @@ func (h *hostile) bounded() {
 			h.t.Fatalf("%d events, inbox %v", g.peer.Queued(), l.match.Inbox(g.id))
 		}
 	}
-	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
-		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
+	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
 	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)

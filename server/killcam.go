@@ -11,14 +11,14 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A killcam is a recording of the last eight to twelve seconds of the match, sent to who has died and had asked for such. It shows what
-// is over: it ends with the tick in which it is made, and arrives later. One is made every camEvery at most, for all who died since the
-// last, and it is the same for all of them. Each gets it as a blob, no more than a fragment at a time and no faster than camKbps, or a
-// quarter of what its line carries, and all together from the bytes for content: snapshots do not wait for it.
+// A killcam is a recording of the last eight to twelve seconds of the match, for connections that have asked for it and whose player
+// has died. It ends with the tick in which it is made, and arrives later. One is made each killcamEvery at most, the same for all that
+// died since the last. It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link, and all
+// together from the bucket for content: snapshots do not wait for it.
 const (
-	camEvery   = time.Second
-	camKbps    = 512
-	camPlayers = 64 // the most players of a lobby that gives killcams unless told otherwise
+	killcamEvery   = time.Second
+	killcamKbps    = 512
+	killcamPlayers = 64 // the most players of a lobby with KillcamAuto that gives killcams
 )
 
 // Killcam says whether a lobby gives killcams.
@@ -43,120 +43,116 @@ func ParseKillcam(s string) (Killcam, error) {
 	return 0, fmt.Errorf("killcam %q: expected auto, on or off", s)
 }
 
-// cams are a lobby's killcams.
-type cams struct {
-	askers int       // guests who want killcams
-	made   tick.Tick // when the last was
-	next   int       // in live: whose turn it is
+// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
+func (c *Config) givesKillcams() bool {
+	if c.Killcam == KillcamAuto {
+		return c.Players <= killcamPlayers && c.Relevance != RelevanceGrid
+	}
+	return c.Killcam == KillcamOn
 }
 
-// cam is what a guest is to be shown.
-type cam struct {
+// killcams are what a lobby knows of its killcams.
+type killcams struct {
+	viewers int       // connections that want killcams
+	made    tick.Tick // when the last was made
+	next    int       // in live: whose turn it is
+}
+
+// killcamViewer is what a connection is to be shown.
+type killcamViewer struct {
 	asked  bool
 	died   bool // and has not been sent a killcam of it
 	bucket ratelimit.Bucket
 }
 
-// givesKillcams reports whether clients of the lobby may ask for killcams. c must be filled.
-func (c *Config) givesKillcams() bool {
-	if c.Killcam == KillcamAuto {
-		return c.Players <= camPlayers && c.Relevance != RelevanceGrid
-	}
-	return c.Killcam == KillcamOn
-}
-
-// camera takes a guest's wish for killcams: once, and if the lobby gives any.
-func (l *Lobby) camera(now time.Duration, g *guest) {
-	if !l.cfg.givesKillcams() || !g.ready || g.cam.asked {
-		l.Stats.Count[FetchRefused].Inc()
+// request takes a connection's wish for killcams, once in a session.
+func (r *recording) request(now time.Duration, g *guest) {
+	if !r.cfg.givesKillcams() || !g.ready || g.cam.asked {
+		r.Stats.Count[FetchRefused].Inc()
 		return
 	}
-	kbps := camKbps
+	kbps := killcamKbps
 	if rate := g.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = cam{asked: true, bucket: newBucket(kbps)}
-	l.cams.askers++
+	g.cam = killcamViewer{asked: true, bucket: newBucket(kbps)}
+	r.killcams.viewers++
 }
 
-// uncamera notes that a guest is gone.
-func (l *Lobby) uncamera(g *guest) {
+// forget notes that a connection wants no killcams any more, or is gone.
+func (r *recording) forget(g *guest) {
 	if g.cam.asked {
-		l.cams.askers--
+		r.killcams.viewers--
 	}
-	g.cam = cam{}
+	g.cam = killcamViewer{}
 }
 
-// mourn notes who died in the tick.
-func (l *Lobby) mourn(e *sim.Event) {
-	if g := &l.guests[e.Victim.Index()]; g.id == e.Victim && g.cam.asked {
+// markDeath notes that a player has died in the tick.
+func (r *recording) markDeath(e *sim.Event) {
+	if g := &r.guests[e.Victim.Index()]; g.id == e.Victim && g.cam.asked {
 		g.cam.died = true
 	}
 }
 
-// film makes a killcam if one is due, and sends fragments of those that are on their way.
-func (l *Lobby) showCams(now time.Duration) {
-	c := &l.cams
-	if c.askers == 0 || l.film.rec == nil {
+// sendKillcams makes a killcam if one is due, and sends fragments of those on their way, as far as the bucket of t goes.
+func (r *recording) sendKillcams(now time.Duration, t *transfers) {
+	if r.killcams.viewers == 0 || r.rec == nil {
 		return
 	}
-	var blob []byte
-	for _, slot := range l.live {
-		g := &l.guests[slot]
+	var packed []byte
+	for _, slot := range r.live {
+		g := &r.guests[slot]
 		if !g.cam.died || g.peer.Blobs().Pending > 0 {
 			continue
 		}
-		if blob == nil {
-			if blob = l.develop(); blob == nil {
+		if packed == nil {
+			if packed = r.encode(); packed == nil {
 				break
 			}
 		}
 		g.cam.died = false
-		if g.peer.SendBlob(blob) == nil {
-			l.Stats.Count[Killcams].Inc()
+		if g.peer.SendBlob(packed) == nil {
+			r.Stats.Count[Killcams].Inc()
 		}
 	}
-	l.supplyCams(now)
+	r.sendFragments(now, t)
 }
 
-// develop makes the blob of a killcam that ends now, nil if it is not yet time for another or it is too long.
-func (l *Lobby) develop() []byte {
-	c := &l.cams
-	t := l.match.Tick()
-	if c.made != 0 && t < c.made+l.ticksOf(int(camEvery/time.Millisecond)) && t >= c.made {
+// encode makes the transfer of a killcam that ends now; nil if the last one is too recent or this one too long.
+func (r *recording) encode() []byte {
+	k, t := &r.killcams, r.match.Tick()
+	if k.made != 0 && t < k.made+r.millis(int(killcamEvery/time.Millisecond)) && t >= k.made {
 		return nil
 	}
-	c.made = t
-	reel := l.film.cam.Append(nil, l.film.rec, packet.MaxBlobSize-protocol.ParcelHead)
-	if len(reel) == 0 {
-		l.Stats.Count[KillcamsTooLong].Inc()
+	k.made = t
+	recorded := r.last.Append(nil, r.rec, packet.MaxBlobSize-protocol.ParcelHead)
+	if len(recorded) == 0 {
+		r.Stats.Count[KillcamsTooLong].Inc()
 		return nil
 	}
-	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(reel)), Packed: reel}
+	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(recorded)), Packed: recorded}
 	return p.Append(nil)
 }
 
-// supplyCams sends the next fragments, one to a guest, as far as the bytes for all go.
-func (l *Lobby) supplyCams(now time.Duration) {
-	room := l.contents.bucket.Room(now, l.cfg.Rules.Rate.Period())
-	for range len(l.live) {
+// sendFragments sends the next fragment to each connection, as far as the bucket goes.
+func (r *recording) sendFragments(now time.Duration, t *transfers) {
+	k := &r.killcams
+	room := t.bucket.Room(now, r.cfg.Rules.Rate.Period())
+	for range len(r.live) {
 		if room <= 0 {
 			return
 		}
-		if l.cams.next++; l.cams.next >= len(l.live) {
-			l.cams.next = 0
+		if k.next++; k.next >= len(r.live) {
+			k.next = 0
 		}
-		g := &l.guests[l.live[l.cams.next]]
-		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !g.peer.BlobDue(now) || !g.peer.Ready(now) || !g.bucket.Ready(now) {
+		g := &r.guests[r.live[k.next]]
+		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !t.linkReady(now, g) {
 			continue
 		}
-		pack, _ := g.peer.Append(now, l.drafts.next())
-		pack = g.peer.AppendBlob(pack, packet.FragmentRoom)
-		l.dispatch(now, g, pack) // the fragment is due again if this fails
-		n := sealBytes + len(pack)
-		l.Stats.Count[ContentBytes].Add(uint64(n))
+		buf, _ := g.peer.Append(now, r.packet[:0])
+		n := t.sendFragment(now, g, buf)
 		g.cam.bucket.Take(now, n)
-		l.contents.bucket.Take(now, n)
+		t.bucket.Take(now, n)
 		room -= n
 	}
 }

@@ -22,12 +22,12 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		7:  {Config{Far: 20, TeamFog: true}, false},
 		8:  {Config{Far: 20, Killcam: KillcamOn}, true},
 		9:  {Config{Killcam: KillcamOff}, false},
-		10: {Config{Players: camPlayers + 1}, false},
+		10: {Config{Players: killcamPlayers + 1}, false},
 	} {
 		l := newLab(t, c.cfg)
 		ann := l.called("Ann")
 		l.settle(5)
-		l.lobby.camera(l.now, ann.guest())
+		l.lobby.recording.request(l.now, ann.guest())
 		if asked := ann.guest().cam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}

@@ -351,7 +351,7 @@ func (l *Lobby) Ledger() Ledger {
 
 // census counts who is here.
 func (l *Lobby) census() Census {
-	c := Census{Away: len(l.away), Arriving: len(l.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
+	c := Census{Away: len(l.reconnectable), Arriving: len(l.join.arrivals), Room: l.cfg.Players - l.cfg.Spectators, SpectatorsRoom: l.cfg.Spectators}
 	for _, slot := range l.live {
 		g := &l.guests[slot]
 		if g.watches {
@@ -366,6 +366,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	c.Open = l.shed < ShedDoor && l.room(false)
+	c.Open = l.shed < ShedDoor && l.join.hasSlot(false)
 	return c
 }

@@ -154,7 +154,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			continue
 		}
-		if l.lobby.match.Vital(who.id()) == nil || l.lobby.seats[who.guest().client] < 0 {
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.guest().client] < 0 {
 			t.Errorf("%d %s: cost its sender the session", i, c.name)
 		}
 		who.leave()

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -9,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ghost"
@@ -26,9 +24,9 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.live = append(l.live[:0:0], l.live...)
 	}
 	l.tell(now)
-	l.tellRound(now)
-	l.supply(now)
-	l.showCams(now)
+	l.round.send(now, l.chat.room)
+	l.transfers.send(now)
+	l.recording.sendKillcams(now, &l.transfers)
 	t := l.match.Tick()
 	marked := false // as StageDelta
 	for _, slot := range l.live {
@@ -50,7 +48,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		if !l.due(now, g, t) {
 			continue
 		}
-		l.introduce(now, g)
+		l.roster.sendNames(now, g, g.share(l))
 		g.resync(l, t)
 		g.turn(t, l)
 		l.fresh.snapshots++
@@ -76,7 +74,7 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 		l.told(g, t)
 		l.things.told(g)
 	}
-	if err := l.mail(now, conn); err != nil {
+	if err := l.sendOutbox(now, conn); err != nil {
 		return err
 	}
 	err := l.deliver(now, conn, lap)
@@ -154,17 +152,7 @@ func (l *Lobby) greet(now time.Duration, g *guest) {
 
 // dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
 func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
-	l.hand(now, int(g.client), pack)
-}
-
-// hand is dispatch to whoever has no guest, too.
-func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
-	if l.gate.Send(now, client, pack, &l.post) == nil {
-		_, sealed := l.post.At(l.post.Len() - 1)
-		if !l.unobserved {
-			l.ledger.pack(pack, sealed)
-		}
-	}
+	l.sendPacket(now, int(g.client), pack)
 }
 
 // tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
@@ -193,16 +181,16 @@ func (l *Lobby) tell(now time.Duration) {
 			continue
 		}
 		l.Stats.Count[Kills].Inc()
-		l.mourn(&e)
+		l.recording.markDeath(&e)
 		for _, slot := range l.live {
-			l.present(now, &l.guests[slot], e.Actor, e.Victim)
+			l.roster.sendPair(now, &l.guests[slot], e.Actor, e.Victim)
 			l.queue(&l.guests[slot], e)
 		}
 	}
 }
 
 func (l *Lobby) queue(g *guest, e sim.Event) {
-	if g.peer.Queue(e.Append(l.event[:0])) != nil {
+	if g.peer.Queue(e.Append(l.message[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }
@@ -243,7 +231,7 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 			slot, _ = l.drafts.at(i - 1)
 		}
 		g := &l.guests[slot]
-		sealed, err := l.gate.Seal(now, int(g.client), pack, l.out.Next())
+		sealed, err := l.netcode.Seal(now, int(g.client), pack, l.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
 			l.Stats.Count[Unsent].Inc()
 			continue
@@ -260,48 +248,6 @@ func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
 	lap.enter(StageSend)
 	err := l.flush(conn)
 	lap.enter(StageSnapshot)
-	return err
-}
-
-// mail sends what the gate has to say. Guests pay for their part.
-func (l *Lobby) mail(now time.Duration, conn netio.Conn) error {
-	for i := range l.post.Len() {
-		to, data := l.post.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !l.unobserved { // that is accounted for by send
-			l.ledger.session(data)
-		}
-		if client, ok := l.gate.At(to); ok {
-			if g := l.guestOf(client); g != nil {
-				g.bucket.Take(now, len(data))
-				g.traffic.down += uint64(len(data))
-			}
-		}
-		if l.out.Full() {
-			if err := l.flush(conn); err != nil {
-				return err
-			}
-		}
-		l.commit(len(append(l.out.Next(), data...)), to)
-	}
-	l.post.Reset()
-	return l.flush(conn)
-}
-
-func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.posted += n
-	l.out.Commit(n, to)
-}
-
-// flush hands what was written to the network.
-func (l *Lobby) flush(conn netio.Conn) error {
-	if l.out.Len() == 0 {
-		return nil
-	}
-	l.Stats.Count[Sent].Add(uint64(l.out.Len()))
-	l.Stats.Count[BytesOut].Add(uint64(l.posted))
-	l.posted = 0
-	err := conn.Send(&l.out)
-	l.out.Reset()
 	return err
 }
 

@@ -44,9 +44,9 @@ func (s Shed) Tempo() uint16 {
 func (l *Lobby) Shed(s Shed) {
 	was := l.shed
 	l.shed = s
-	l.gate.Freeze(s >= ShedDoor)
+	l.netcode.Freeze(s >= ShedDoor)
 	if s.Tempo() != was.Tempo() {
-		l.queueAll(protocol.AppendTempo(l.event[:0], s.Tempo()))
+		l.broadcast(protocol.AppendTempo(l.message[:0], s.Tempo()))
 	}
 }
 
@@ -66,7 +66,7 @@ const (
 func (l *Lobby) sketch(g *guest, see []uint64) {
 	s := &l.crowd
 	l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(g)), detailNear)
+	s.nearest(see, s.blank, max(0, g.viewpoint()), detailNear)
 	turn := uint64(0xffff) << (16 * g.sketched)
 	g.sketched = (g.sketched + 1) % detailTurns
 	for i, w := range see {

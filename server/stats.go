@@ -199,10 +199,10 @@ func (l *Lobby) audit() {
 	for i := range s.Drops {
 		sum += s.Drops[i].Load()
 	}
-	if n := l.gate.Counters().Amplification - s.Count[Amplified].Load(); n > 0 {
+	if n := l.netcode.Counters().Amplification - s.Count[Amplified].Load(); n > 0 {
 		s.Count[Amplified].Add(n)
 	}
-	if s.Count[Received].Load() != sum || !l.gate.Counters().Balanced() {
+	if s.Count[Received].Load() != sum || !l.netcode.Counters().Balanced() {
 		s.Count[Unbalanced].Inc()
 	}
 }

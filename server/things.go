@@ -95,7 +95,7 @@ func (c *Config) checkThings() error {
 
 // tellPaces tells a guest that is just in how often things are told.
 func (l *Lobby) tellPaces(g *guest) {
-	if g.peer.Queue(l.things.paces.Append(l.event[:0])) != nil {
+	if g.peer.Queue(l.things.paces.Append(l.message[:0])) != nil {
 		l.Stats.Count[EventsRefused].Inc()
 	}
 }

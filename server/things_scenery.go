@@ -142,7 +142,7 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if h.even != 0 {
 		h.wake(l.things)
 	}
-	slot := l.eye(g)
+	slot := g.viewpoint()
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
 		if g.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there

@@ -165,7 +165,7 @@ func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyTold
 	case g.eyed < 0 && !l.seesThing(g, f, slot):
 		return WhyTarget
-	case int(g.eyed) != l.eye(g):
+	case int(g.eyed) != g.viewpoint():
 		return WhyTurned
 	case !l.seesThing(g, f, slot):
 		from, to := l.between(g, f, slot)

@@ -40,7 +40,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) err
 		}
 		lap.enter(StageSnapshot)
 		l.tell(now)
-		l.tellRound(now)
+		l.round.send(now, l.chat.room)
 	}
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
@@ -66,9 +66,9 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 	lap.enter(StageCapture)
 	l.match.End()
 	l.aim.Tick(l.match)
-	l.record()
+	l.recording.tick()
 	l.leaving = 0
-	l.looksAfter()
+	l.spectate.update()
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.

@@ -17,7 +17,7 @@ import (
 func (b *table) free(s *client.Client) *guest {
 	g := &b.lobby.guests[s.ID().Index()]
 	g.watch.free = true
-	b.lobby.follow(g, 0)
+	g.follow(0)
 	if g.things.eyes != nil {
 		g.things.eyes.Reset()
 	}

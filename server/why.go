@@ -227,7 +227,7 @@ func (l *Lobby) whose(client netid.ID) (*guest, Why) {
 		return nil, WhyNoClient
 	}
 	g := &l.guests[slot]
-	for _, s := range l.away {
+	for _, s := range l.reconnectable {
 		if int(s) == slot {
 			return nil, WhyAway
 		}
@@ -248,7 +248,7 @@ func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyTold
 	case g.eyed < 0 && (g.chose != choseThin || g.thin.seen[slot>>6]>>(slot&63)&1 == 0):
 		return WhyTarget
-	case int(g.eyed) != l.eye(g): // what it saw through the others is forgotten
+	case int(g.eyed) != g.viewpoint(): // what it saw through the others is forgotten
 		return WhyTurned
 	case g.eyes.Seen()[slot>>6]>>(slot&63)&1 == 0:
 		if l.beyond(f, int(g.eyed), slot) {

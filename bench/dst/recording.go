@@ -98,7 +98,7 @@ func (f *recordings) begin(w *world) {
 }
 
 // onChunk is Config.Record.
-func (w *world) onChunk(c server.Film) {
+func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
 	was := f.cut
@@ -163,7 +163,7 @@ func (f *recordings) serverKilled(w *world) {
 
 // finish ends the recording as a server does that stops.
 func (f *recordings) finish(w *world) {
-	if w.Lobby.Reel(); f.file == nil {
+	if w.Lobby.FinishRecording(); f.file == nil {
 		return
 	}
 	f.tape.Close()

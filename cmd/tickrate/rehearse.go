@@ -227,7 +227,7 @@ func memoryOf(cfg server.Config) (least float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		l.Prepare()
+		l.PackContent()
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		runtime.KeepAlive(l)

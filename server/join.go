@@ -1,0 +1,392 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/sim/ghost"
+)
+
+// ReconnectGrace is how long a player stays in the match after its session timed out. A fresh token of the same client id finds the
+// same entity within it.
+const ReconnectGrace = 30 * time.Second
+
+// readyWithin is how long a client may take from the start of its session to its Ready. Clients load maps in it.
+const readyWithin = 10 * time.Second
+
+// schemasWithin is how long a client with other schemas or models may take to acknowledge the text of ours.
+const schemasWithin = 2 * time.Second
+
+// join gives sessions their players and takes them back: it connects, rejects, dismisses and expires. What joins or leaves
+// concerns every part of the lobby, so it has the whole lobby.
+type join struct {
+	*core
+	l        *Lobby
+	arrivals []int32      // clients of netcode without a player so far, in the order in which they came
+	rejecter *packet.Peer // writes the packets that reject an arrival
+}
+
+// event takes what netcode says has become of a session. Payloads are not for it.
+func (j *join) event(now time.Duration, e netcode.Event) {
+	g := j.ofClient(e.Client)
+	switch e.Kind {
+	case netcode.EventConnected:
+		j.arrivals = append(j.arrivals, int32(e.Client))
+		return
+	case netcode.EventTakeover: // the silent session is gone, its player goes on
+		if g != nil {
+			j.l.transfers.done(g)
+			j.begin(now, g, e.Client)
+			j.Stats.Count[Returned].Inc()
+			j.Stats.Count[Takeovers].Inc()
+		}
+		return
+	case netcode.EventMoved:
+		if g != nil {
+			s, _ := j.netcode.Session(e.Client)
+			g.addr = s.Address
+			j.Stats.Count[Moved].Inc()
+		}
+		return
+	case netcode.EventTimeout:
+		if g != nil {
+			j.disconnect(g)
+			g.away = now
+			j.reconnectable = append(j.reconnectable, int32(g.id.Index()))
+			j.Stats.Count[TimedOut].Inc()
+		}
+	case netcode.EventKick:
+		j.Stats.Count[Kicked].Inc()
+		if g != nil { // else netcode's next Update ends it
+			j.dismiss(now, g, packet.ReasonKicked)
+		}
+	case netcode.EventDisconnect, netcode.EventExhausted:
+		if g != nil {
+			j.remove(g)
+			j.Stats.Count[Left].Inc()
+		}
+	}
+	j.forgetArrival(e.Client)
+}
+
+// forgetArrival removes a client from the arrivals.
+func (j *join) forgetArrival(client int) {
+	for i, c := range j.arrivals {
+		if int(c) == client {
+			j.arrivals = append(j.arrivals[:i], j.arrivals[i+1:]...)
+			return
+		}
+	}
+}
+
+// admit gives arrivals their players: the one of a session that timed out, or a new one. netcode has as many slots as the match, so
+// an arrival for which no player is free waits for the end of a tick, at which one is.
+func (j *join) admit(now time.Duration) {
+	if planted.On(planted.JoinOrder) {
+		all := map[int32]bool{}
+		for _, client := range j.arrivals {
+			all[client] = true
+		}
+		j.arrivals = j.arrivals[:0]
+		for client := range all {
+			j.arrivals = append(j.arrivals, client)
+		}
+	}
+	for len(j.arrivals) > 0 {
+		client := int(j.arrivals[0])
+		if !j.admitOne(now, client) {
+			return
+		}
+		j.forgetArrival(client)
+	}
+}
+
+// admitOne gives one arrival its player, or rejects it. It reports false if the arrival has to wait.
+func (j *join) admitOne(now time.Duration, client int) bool {
+	s, ok := j.netcode.Session(client)
+	if !ok { // gone before it got a player
+		return true
+	}
+	spectator := protocol.Spectates(s.UserData[:])
+	g := j.takeReconnectable(s.ClientID, spectator)
+	if why := j.noSlot(g, spectator); why != 0 {
+		j.reject(now, client, why)
+		return true
+	}
+	if g != nil {
+		g.inputs = j.match.Inbox(g.id).Count // what ran without it is no loss
+		j.Stats.Count[Returned].Inc()
+	} else if id := j.newPlayer(spectator); id != 0 {
+		g = &j.guests[id.Index()]
+		*g = guest{id: id, watches: spectator, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
+	} else {
+		if j.leaving == 0 && len(j.reconnectable) > 0 { // players without a session keep nobody out
+			j.expireAt(0)
+		}
+		return false
+	}
+	j.begin(now, g, client)
+	j.attach(int32(g.id.Index()), int32(client))
+	j.Stats.Count[Joined].Inc()
+	return true
+}
+
+// newPlayer makes a player or a spectator in the match; 0 if no slot is free.
+func (j *join) newPlayer(spectator bool) netid.ID {
+	switch {
+	case !j.hasSlot(spectator):
+		return 0
+	case spectator:
+		return j.match.Watch()
+	}
+	return j.match.Join()
+}
+
+// hasSlot reports whether there is a slot for one more player or spectator.
+func (j *join) hasSlot(spectator bool) bool {
+	n := j.spectators()
+	if spectator {
+		return n < j.cfg.Spectators && j.l.shed < ShedSpectators
+	}
+	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
+}
+
+// noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the end of the tick. g is the connection
+// that it comes back to, nil if it is new. A lobby without spectators is full at netcode already.
+func (j *join) noSlot(g *guest, spectator bool) packet.Reason {
+	switch {
+	case spectator && j.l.shed >= ShedSpectators:
+		return packet.ReasonOverload
+	case g != nil || j.hasSlot(spectator):
+		return 0
+	case spectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
+		return packet.ReasonFull
+	}
+	return 0
+}
+
+// reject ends the session of an arrival for which there is no slot, and tells it why.
+func (j *join) reject(now time.Duration, client int, why packet.Reason) {
+	if j.rejecter == nil {
+		j.rejecter = new(packet.Peer)
+	}
+	j.rejecter.Reset(now, packet.Config{})
+	var buf [packet.HeaderSize + 2]byte
+	for range packet.CloseRepeats {
+		p, _ := j.rejecter.Append(now, buf[:0])
+		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // netcode's disconnects say it, too
+	}
+	_ = j.netcode.Disconnect(now, client, &j.outbox)
+	j.Stats.Count[TurnedAway].Inc()
+}
+
+// begin starts a session for a connection's player and queues its Welcome.
+func (j *join) begin(now time.Duration, g *guest, client int) {
+	s, _ := j.netcode.Session(client)
+	g.open(now, j.l)
+	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
+	j.forgetSlot(g.id.Index())
+	w := j.welcome(g)
+	_ = g.peer.Queue(w.Append(j.message[:0])) // the queue is empty
+}
+
+// forgetSlot has the parts of the lobby forget the session of a slot. Its player keeps its name.
+func (j *join) forgetSlot(slot int) {
+	j.l.roster.disconnect(slot)
+	j.l.chat.disconnect(slot)
+	j.l.console.disconnect(slot)
+	j.l.idle.disconnect(slot)
+}
+
+// welcome is what a client is told of the match that it joins.
+func (c *core) welcome(g *guest) protocol.Welcome {
+	w := protocol.Welcome{
+		Version: protocol.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash(),
+		NetID: uint32(g.id), TickRate: uint8(c.cfg.Rules.Rate), SendInterval: uint8(c.cfg.Interval), Tick: uint32(c.match.Tick()),
+		MaxPlayers: uint16(c.cfg.Players), ArenaHash: c.cfg.Arena.Hash(), ArenaName: c.cfg.ArenaName,
+	}
+	if game := c.cfg.Rules.Game; game.Pack != [32]byte{} {
+		w.Content, w.Mode = game.Pack, game.Mode.Name
+	}
+	return w
+}
+
+// ready takes a Ready: from now on the connection gets snapshots. A client with other schemas or models is sent ours, so that it can
+// say what differs, and dismissed.
+func (j *join) ready(now time.Duration, g *guest, r protocol.Ready) {
+	switch {
+	case r.Version != protocol.Version:
+		j.dismiss(now, g, packet.ReasonVersion)
+		return
+	case r.Schema != ghost.SchemaHash():
+		j.sendSchemas(now, g, packet.ReasonSchema)
+		return
+	case r.Model != j.cfg.Models.Hash():
+		j.sendSchemas(now, g, packet.ReasonModel)
+		return
+	}
+	l := j.l
+	l.transfers.done(g)
+	g.ready = true
+	l.roster.add(g, r.Name)
+	if tempo := l.shed.Tempo(); tempo != protocol.FullTempo {
+		_ = g.peer.Queue(protocol.AppendTempo(l.message[:0], tempo)) // there is room: the connection is new
+	}
+	l.round.sendTo(g)
+	g.watch.owed = g.watches
+	l.tellPaces(g)
+}
+
+// sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the connection is dismissed.
+func (j *join) sendSchemas(now time.Duration, g *guest, why packet.Reason) {
+	g.unlike, g.since = why, now
+	text := j.cfg.Models.AppendText(nil)
+	for len(text) > 0 {
+		n := min(len(text), packet.MaxEventSize-1)
+		if g.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
+			return // longer than that of an honest build: the reason must do
+		}
+		text = text[n:]
+	}
+}
+
+// fetch takes a connection's request for content or killcams.
+func (j *join) fetch(now time.Duration, g *guest, content protocol.Content) {
+	switch {
+	case content == protocol.ContentKillcam:
+		j.l.recording.request(now, g)
+	case j.l.transfers.start(g, content):
+	case content == protocol.ContentModel && j.l.transfers.content[content] == nil:
+		j.sendSchemas(now, g, packet.ReasonModel)
+	default:
+		j.dismiss(now, g, packet.ReasonArena)
+	}
+}
+
+// expire removes the players whose session timed out too long ago, and dismisses the connections that do not get ready in time.
+func (j *join) expire(now time.Duration) {
+	for len(j.reconnectable) > 0 && now-j.guests[j.reconnectable[0]].away >= ReconnectGrace {
+		j.expireAt(0)
+	}
+	if j.l.shed >= ShedSpectators {
+		j.kickSpectators(now)
+	}
+	for i := 0; i < len(j.live); i++ {
+		switch g := &j.guests[j.live[i]]; {
+		case g.ready:
+		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= schemasWithin):
+			j.dismiss(now, g, g.unlike)
+			i--
+		case g.overdue(now):
+			j.dismiss(now, g, packet.ReasonTimeout)
+			i--
+		}
+	}
+}
+
+// kickSpectators dismisses all spectators: an overloaded lobby does without them first.
+func (j *join) kickSpectators(now time.Duration) {
+	for i := 0; i < len(j.live); i++ {
+		if g := &j.guests[j.live[i]]; g.watches {
+			j.dismiss(now, g, packet.ReasonOverload)
+			j.Stats.Count[SpectatorsShed].Inc()
+			i--
+		}
+	}
+}
+
+// dismiss ends a connection's session and tells it why, often enough that the loss of a few datagrams does not matter.
+func (j *join) dismiss(now time.Duration, g *guest, why packet.Reason) {
+	if j.connected(g) {
+		var buf [packet.HeaderSize + 2]byte
+		for range packet.CloseRepeats {
+			p, _ := g.peer.Append(now, buf[:0])
+			j.sendPacket(now, int(g.client), g.peer.AppendClose(p, why)) // its sequences end before a session's do
+		}
+		_ = j.netcode.Disconnect(now, int(g.client), &j.outbox) // it is connected
+	}
+	j.remove(g)
+	j.Stats.Count[Dismissed].Inc()
+}
+
+// quit takes the goodbye in a connection's packet.
+func (j *join) quit(now time.Duration, g *guest) {
+	if j.connected(g) {
+		_ = j.netcode.Disconnect(now, int(g.client), &j.outbox) // it is connected
+	}
+	j.remove(g)
+	j.Stats.Count[Left].Inc()
+}
+
+// connected reports whether netcode's session of a connection is still that connection's: in the batch in hand it may have ended,
+// and another may have its place.
+func (c *core) connected(g *guest) bool {
+	s, ok := c.netcode.Session(int(g.client))
+	return ok && s.Token == g.tag
+}
+
+// disconnect separates a connection from its session. Its player stays.
+func (j *join) disconnect(g *guest) {
+	j.l.transfers.done(g)
+	j.l.recording.forget(g)
+	j.l.tally(g)
+	slot := g.id.Index()
+	j.detach(int32(slot), g.client)
+	j.forgetSlot(slot)
+}
+
+// remove separates a connection from its session and takes its player out of the match.
+func (j *join) remove(g *guest) {
+	j.disconnect(g)
+	j.leave(g)
+}
+
+// leave takes a player out of the match with the end of the tick.
+func (j *join) leave(g *guest) {
+	j.match.Leave(g.id)
+	j.l.roster.remove(g)
+	j.leaving++
+}
+
+// expireAt takes the i-th of the players that may reconnect out of the match.
+func (j *join) expireAt(i int) {
+	j.leave(&j.guests[j.reconnectable[i]])
+	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
+}
+
+// Close tells every connection why the lobby ends, and admits nobody any more.
+func (l *Lobby) Close(now time.Duration, conn netio.Conn, why packet.Reason) error {
+	for more := true; more; {
+		var err error
+		if more, err = l.join.closeSome(now, conn, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeAtOnce is how many connections closeSome tells: a thousand datagrams, which a socket's buffer takes.
+const closeAtOnce = 50
+
+// closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
+// twenty of one connection lie side by side.
+func (j *join) closeSome(now time.Duration, conn netio.Conn, why packet.Reason) (more bool, err error) {
+	j.netcode.Refuse()
+	for n := 0; len(j.live) > 0; n++ {
+		if n == closeAtOnce {
+			return true, nil
+		}
+		j.dismiss(now, &j.guests[j.live[len(j.live)-1]], why)
+		if err := j.sendOutbox(now, conn); err != nil {
+			return false, err
+		}
+	}
+	j.arrivals = j.arrivals[:0]
+	j.netcode.Close(now, &j.outbox) // arrivals
+	return false, j.sendOutbox(now, conn)
+}

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
+)
+
+// ofThisMap takes the map epoch off a reliable message, and returns what the message says; nil if it is about a map that is over, or has
+// no epoch while the connection is in one.
+func (c *core) ofThisMap(g *guest, message []byte) []byte {
+	epoch := uint8(0)
+	if message[0] == protocol.TagElsewhere {
+		var err error
+		if epoch, message, err = protocol.ParseElsewhere(message); err != nil {
+			return nil
+		}
+	} else if message[0] != protocol.TagReady && message[0] != protocol.TagFetch {
+		return message
+	}
+	if epoch != g.world {
+		c.Stats.Count[Elsewhere].Inc()
+		return nil
+	}
+	return message
+}
+
+// mustQueue queues a message that a connection must not miss. A connection with a full queue has acknowledged nothing for long: the
+// next tick dismisses it.
+func (g *guest) mustQueue(now time.Duration, message []byte) {
+	if g.peer.Queue(message) != nil {
+		g.loads = now - readyWithin
+	}
+}
+
+// here reports whether a packet was sent after its client had changed to the map that its player is on: it acknowledges a packet
+// that was sent after the client's Ready.
+func (g *guest) here(data []byte) bool {
+	if g.world == 0 || g.settled {
+		return true
+	}
+	h, _, err := packet.ParseHeader(data)
+	if err != nil || !g.ready || g.first == 0 {
+		return false
+	}
+	ahead := int16(h.Ack - uint16(g.first))
+	g.settled = ahead > maxAhead // no older packet is accepted any more
+	return ahead >= 0
+}
+
+// maxAhead is a distance of sequences at which no older packet is accepted any more.
+const maxAhead = 1024
+
+// opens notes the first packet with a snapshot of the connection's map.
+func (g *guest) opens(seq uint16) {
+	if g.first == 0 {
+		g.first = 1<<16 | uint32(seq)
+	}
+}
