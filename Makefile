@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst planted bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -112,8 +112,11 @@ gate-selftest: build ## prove the gate here: an equal pair passes, a planted slo
 gen: ## generated files; leaves git clean if they were up to date
 	$(GO) generate ./...
 
-kernels: ## only the assembly, of lagcomp's kernels and sim/move's; gen does so too, and CI checks that it changes nothing
-	$(GO) generate ./lagcomp/internal/kernel ./sim/move
+deadcode: ## functions that no command reaches are listed in deadcode.txt, each with its reason
+	TICKRATE_DEADCODE=1 $(GO) test -run '^TestDeadcode$$' -count 1 .
+
+kernels: ## only the assembly of lagcomp's kernels; gen does so too, and CI checks that it changes nothing
+	$(GO) generate ./lagcomp/internal/kernel
 
 lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \

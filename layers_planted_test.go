@@ -57,7 +57,7 @@ func TestLayersPlanted(t *testing.T) {
 		/* 26 */ {"socket", "ecs/s.go", "package ecs\nimport _ \"net\"", "may not import net"},
 		/* 27 */ {"address", "ecs/s.go", "package ecs\nimport _ \"net/netip\"", ""},
 		/* 28 */ {"other platform", "ecs/w_windows.go", "//go:build windows\n\npackage ecs\nimport _ \"net\"", "may not import net"},
-		/* 29 */ {"the machine's clocks", "server/tick.go", "package server\nimport _ \"" + module + "/internal/pace\"", "server is sans-I/O and may not import " + module + "/internal/pace"},
+		/* 29 */ {"the machine's clocks", "server/tick.go", "package server\nimport _ \"" + module + "/internal/clock\"", "server is sans-I/O and may not import " + module + "/internal/clock"},
 	}
 	for i, c := range cases {
 		tree := fstest.MapFS{c.file: {Data: []byte(c.text)}}

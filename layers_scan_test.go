@@ -182,18 +182,18 @@ func shortName(imp string) (name string, foreign bool) {
 // impure lists, by import path, what a sans-I/O package may not use: "*" = the import itself. Where a package is
 // harmless but for some functions, those are listed; a name after "!" is the other way round, the only ones allowed.
 var impure = map[string]string{
-	"crypto/rand":             "*",
-	"log":                     "*",
-	"log/slog":                "*",
-	"math/rand":               "*",
-	"math/rand/v2":            "! New NewPCG NewChaCha8 NewZipf Rand Source PCG ChaCha8 Zipf",
-	"net":                     "*",
-	"net/http":                "*",
-	"os/exec":                 "*",
-	"os/signal":               "*",
-	"syscall":                 "*",
-	module + "/internal/pace": "*", // the machine's clocks
-	"time":                    "Now Since Until Sleep After AfterFunc Tick NewTimer NewTicker",
+	"crypto/rand":              "*",
+	"log":                      "*",
+	"log/slog":                 "*",
+	"math/rand":                "*",
+	"math/rand/v2":             "! New NewPCG NewChaCha8 NewZipf Rand Source PCG ChaCha8 Zipf",
+	"net":                      "*",
+	"net/http":                 "*",
+	"os/exec":                  "*",
+	"os/signal":                "*",
+	"syscall":                  "*",
+	module + "/internal/clock": "*", // the machine's clocks
+	"time":                     "Now Since Until Sleep After AfterFunc Tick NewTimer NewTicker",
 }
 
 // checkPure holds a file to the rule of the core: time, randomness and datagrams are arguments. Tests and shells are

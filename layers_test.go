@@ -32,12 +32,12 @@ var layers = []layer{
 	{pkg: "ecs/netid"},
 	{pkg: "compress/bitio"},
 	{pkg: "internal/meter", may: "hdrhistogram"},
-	{pkg: "internal/pace", may: "sys", shell: "*"},
-	{pkg: "internal/huge", may: "sys", shell: "*"},
+	{pkg: "internal/clock", may: "sys", shell: "*"},
+	{pkg: "internal/hugepage", may: "sys", shell: "*"},
 	{pkg: "internal/plot"},
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
-	{pkg: "lagcomp/internal/kernel", may: "sys", tests: "vek"},
+	{pkg: "lagcomp/internal/kernel", may: "sys"},
 	{pkg: "bench/capacity", may: "gonum expr perf", tests: "ecs/snapshot ecs/tick"},
 
 	// Bytes: sockets and packets never see the world.
@@ -61,33 +61,35 @@ var layers = []layer{
 	{pkg: "ecs/interest", may: "internal/planted ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
-	{pkg: "sim/arena", may: "ecs/geom vek"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena sys", tests: "ecs/netid arche vek"},
-	{pkg: "sim/sight", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
+	{pkg: "sim/arena", may: "ecs/geom"},
+	{pkg: "sim/move", may: "ecs/geom sim/arena"},
+	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
-	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig vek internal/planted"},
-	{pkg: "lagcomp/picture", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
+	{pkg: "lagcomp", may: "ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig internal/planted"},
+	{pkg: "lagcomp/shotsvg", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
 	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche vek internal/planted"},
+	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
 	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
-	{pkg: "sim/ghost", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
+	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
 	{pkg: "server/chat", may: "internal/planted", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
+	{pkg: "server/overload", may: "protocol"},
+	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
 	{pkg: "server/dash", may: "internal/plot", shell: "*"}, // the live page never sees the game: it gets plain numbers
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " sys prometheus", tests: "client bench/trace", shell: "host*.go pace*.go http*.go report.go"},
 	{pkg: "client", may: "internal/planted netio/netcode netio/packet protocol ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/huffman " +
-		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/ghost sim/replay lagcomp lagcomp/rig", tests: "server netio"},
+		"compress/bitio compress/dict sim sim/arena sim/move sim/ability sim/object sim/mode sim/content sim/netstate sim/replay lagcomp lagcomp/rig", tests: "server netio"},
 
 	{pkg: "examples/bot", may: "client sim", tests: "server netio/netcode sim/arena", shell: "*"}, // what a front end is at least
 
@@ -97,13 +99,13 @@ var layers = []layer{
 	{pkg: "bench/codeceval/rows", may: "compress/bitio compress/huffman compress/rangecoder"},
 	{pkg: "bench/codeceval", may: "bench/itr bench/codeceval/rows compress/dict", shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
-	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/pace bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/ghost " +
+	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/netstate " +
 		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
-	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/ghost ecs/tick",
+	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/netstate ecs/tick",
 		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot internal/planted lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
-		"protocol server sim sim/arena sim/ghost sim/move", tests: "sim/content server/console internal/pace"}, // the same, with enemies, faults and invariants
-	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/ghost",
+		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
+	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
 	{pkg: "bench/report", may: "bench/capacity internal/plot perf plot", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},

@@ -13,7 +13,7 @@ var stations = []struct{ name, takes string }{
 	{"Ray kernels", "lagcomp/internal/kernel"},
 	{"Rewound shots", "lagcomp lagcomp/rig"},
 	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
-	{"Codec size and speed", "ecs/snapshot ecs/schema sim/ghost compress/"},
+	{"Codec size and speed", "ecs/snapshot ecs/schema sim/netstate compress/"},
 	{"Receive and send", "netio netio/impair"},
 	{"Session crypto", "netio/netcode netio/packet"},
 	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Things,Receipts sim server"},

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Account says what the bits of datagrams received were for: by component, field and reason, and they add up to the datagrams
@@ -42,7 +42,7 @@ type Cell struct {
 
 // NewAccount returns an account of nothing.
 func NewAccount() *Account {
-	return &Account{public: snapshot.NewMeter(ghost.Public), owner: snapshot.NewMeter(ghost.Owner), things: snapshot.NewMeter(ghost.Things)}
+	return &Account{public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), things: snapshot.NewMeter(netstate.Things)}
 }
 
 // Reset forgets everything.
@@ -98,7 +98,7 @@ var errThin = errors.New("client: thin, so the rows of others are not decoded")
 
 // snapshot accounts for a snapshot section. With an error it returns from where on it does not.
 func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
-	h, rows, err := ghost.ParseHead(src[1:])
+	h, rows, err := netstate.ParseHead(src[1:])
 	if err != nil {
 		return src, err
 	}
@@ -119,7 +119,7 @@ func (a *Account) snapshot(c *Client, src []byte) (left []byte, err error) {
 	if h.Things {
 		runs, _, rest, err := h.CutThings(rows)
 		if err != nil || c.flights.decoder == nil {
-			return rows, ghost.ErrHead
+			return rows, netstate.ErrHead
 		}
 		if err = c.flights.decoder.Explain(a.things, h.Tick, runs); err != nil {
 			return rows, err

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Over good and bad links, with damaged datagrams, clients that begin anew and a thin one, the account is the datagram, to
@@ -71,7 +71,7 @@ func TestAccountIsTheServers(t *testing.T) {
 	s.think = aimBot(s.client, s.think)
 	a := NewAccount()
 	s.client.Account(a)
-	public, owner, parts := snapshot.NewMeter(ghost.Public), snapshot.NewMeter(ghost.Owner), packet.Meter{}
+	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
 	packs := 0
 	l.pack = func(pack []byte) {
 		rest, err := parts.Package(pack)
@@ -82,7 +82,7 @@ func TestAccountIsTheServers(t *testing.T) {
 		if len(rest) == 0 {
 			return
 		}
-		h, rest, err := ghost.ParseHead(rest[1:])
+		h, rest, err := netstate.ParseHead(rest[1:])
 		if err == nil && h.Owner {
 			rest, err = l.guests[0].owner.Explain(owner, rest)
 		}
@@ -150,7 +150,7 @@ func TestAccountOfNoBaseline(t *testing.T) {
 	now := c.held.newest() + 3
 	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
 	pack := append(h.Append(nil), byte(packet.SectionSnapshot))
-	pack = append(ghost.Head{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
+	pack = append(netstate.Head{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
 	data := tp.sealed(t, pack)
 	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
 		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)

@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Client is one player. It belongs to one goroutine. After it has joined nothing that it does each tick allocates.
@@ -46,7 +46,7 @@ type Client struct {
 	decoder    *snapshot.Decoder     // nil if thin
 	view       tick.View
 	selfTick   tick.Tick
-	self       ghost.Self
+	self       netstate.Self
 	account    *Account
 	render     renderClock
 	correction correction
@@ -148,7 +148,7 @@ func (c *Client) join(now time.Duration, w protocol.Welcome) {
 	c.welcome = w
 	c.sentAt = now - keepAlive // our answer need not wait
 	like := c.model(w.Model)
-	if ghost.SchemaHash() != w.Schema || !like && !c.cfg.Fetch {
+	if netstate.SchemaHash() != w.Schema || !like && !c.cfg.Fetch {
 		c.ready(c.cfg.Models.Hash())
 		c.unlike = true // the server answers such a Ready with what it has, and a Close
 		return
@@ -185,7 +185,7 @@ func (c *Client) deny(now time.Duration, why packet.Reason, err error) {
 // ready queues our Ready.
 func (c *Client) ready(model uint64) {
 	var event [protocol.MaxReady]byte
-	r := protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: model, Name: c.cfg.Name}
+	r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: model, Name: c.cfg.Name}
 	c.queueHere(r.Append(event[:0]))
 }
 
@@ -199,8 +199,8 @@ func (c *Client) pace() {
 
 // model sees to it that we have the models of a hash, if they are here at all.
 func (c *Client) model(hash uint64) bool {
-	for _, m := range []ghost.Models{c.cfg.Models, c.cfg.Model(hash)} {
-		if m == (ghost.Models{}) {
+	for _, m := range []netstate.Models{c.cfg.Models, c.cfg.Model(hash)} {
+		if m == (netstate.Models{}) {
 			continue
 		}
 		if m = m.Follow(hash); m.Hash() == hash { // whichever codec the lobby uses
@@ -301,7 +301,7 @@ func (c *Client) equip() {
 	if !c.cfg.Thin {
 		c.decoder = snapshot.NewDecoder(c.cfg.Models.Public, int(c.welcome.MaxPlayers), interval)
 		c.poses = nil // they are of another world
-		c.flights.paces = ghost.DefaultPaces
+		c.flights.paces = netstate.DefaultPaces
 	}
 }
 

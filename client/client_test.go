@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 func TestCleanLinkNeverMispredicts(t *testing.T) {
@@ -310,7 +310,7 @@ func TestLostGroup(t *testing.T) {
 	s.each = func(now time.Duration, s *seat) {
 		v := s.client.View()
 		for slot := 0; slot < l.players; slot += snapshotGroup {
-			var row [ghost.PublicFields]int32
+			var row [netstate.PublicFields]int32
 			_, a := s.client.Row(v.From, slot, row[:])
 			_, b := s.client.Row(v.To, slot, row[:])
 			p, ok := s.client.Pose(slot)

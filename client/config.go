@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Config describes a client. Zero fields mean the defaults named.
@@ -20,8 +20,8 @@ type Config struct {
 	// A name comes from whoever runs the server: who opens files by it lets a server choose them.
 	Arena func(name string, hash [32]byte) (*arena.Arena, error)
 
-	Models ghost.Models                       // compression; default ghost.Trained
-	Model  func(hash uint64) (m ghost.Models) // finds others that the server names, of an earlier session perhaps; default none
+	Models netstate.Models                       // compression; default netstate.Trained
+	Model  func(hash uint64) (m netstate.Models) // finds others that the server names, of an earlier session perhaps; default none
 
 	// Fetch lets the server send what we lack: models of up to MaxModelFile bytes and an arena of up to protocol.MaxContent. Without
 	// it we are Denied for that.
@@ -58,8 +58,8 @@ var (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Models == (ghost.Models{}) {
-		c.Models = ghost.Trained()
+	if c.Models == (netstate.Models{}) {
+		c.Models = netstate.Trained()
 	}
 	c.Thin = c.Thin || c.Bare
 	if c.Every == 0 {
@@ -69,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Arena = Known
 	}
 	if c.Model == nil {
-		c.Model = func(uint64) ghost.Models { return ghost.Models{} }
+		c.Model = func(uint64) netstate.Models { return netstate.Models{} }
 	}
 	if c.Fetched == nil {
 		c.Fetched = func(Fetched) {}

@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // elsewhere takes the event that says that another map is played from now on, or the same anew. Nothing of the old world is of use any
@@ -37,7 +37,7 @@ func (c *Client) elsewhere(now time.Duration, raw []byte) error {
 	}
 	c.fetch = fetch{late: late}
 	c.held, c.view.From, c.view.To, c.view.Frac = held{}, 0, 0, 0
-	c.self, c.selfTick, c.due = ghost.Self{}, 0, 0
+	c.self, c.selfTick, c.due = netstate.Self{}, 0, 0
 	c.predict = predictor{blind: c.predict.blind, states: c.predict.states, count: c.predict.count}
 	c.predicted = predictedClock{rate: c.rate, loss: c.predicted.loss, resets: c.predicted.resets}
 	c.pledges = pledges{}

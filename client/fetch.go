@@ -12,16 +12,16 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Fetched is what a server sent because we lacked it: it is what the Welcome named. A hash of models is short and can be forged on
 // purpose: keep the models of servers that do not trust each other apart.
 type Fetched struct {
 	Content protocol.Content
-	File    []byte       // as tickrate writes it: a model file, or a map file
-	Models  ghost.Models // if it is ContentModel
-	Arena   *arena.Arena // if it is ContentArena
+	File    []byte          // as tickrate writes it: a model file, or a map file
+	Models  netstate.Models // if it is ContentModel
+	Arena   *arena.Arena    // if it is ContentArena
 }
 
 // MaxModelFile is the largest file of models that a server may send, unpacked, in bytes.
@@ -178,8 +178,8 @@ func (c *Client) unpack(p *protocol.Parcel) (packet.Reason, error) {
 	return why, err
 }
 
-func (c *Client) unpackModels(file []byte) (ghost.Models, error) {
-	m, err := ghost.ParseModels(file)
+func (c *Client) unpackModels(file []byte) (netstate.Models, error) {
+	m, err := netstate.ParseModels(file)
 	if err != nil {
 		return m, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // mapFile is an arena as a file.
@@ -38,7 +38,7 @@ func parcelOf(what protocol.Content, file []byte) []byte {
 
 // lacks makes a client that has neither the lab's models nor its arena.
 func (l *lab) lacks(cfg *Config) {
-	cfg.Fetch, cfg.Models = true, ghost.Untrained()
+	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
@@ -99,7 +99,7 @@ func TestFetchAndKeep(t *testing.T) {
 	l.asked = nil
 	cfg = l.config()
 	l.lacks(&cfg)
-	cfg.Model = func(hash uint64) ghost.Models { return model.Models }
+	cfg.Model = func(hash uint64) netstate.Models { return model.Models }
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return ground.Arena, nil }
 	again := l.seat(cfg, link{delay: 20 * time.Millisecond})
 	l.run(time.Second)
@@ -188,7 +188,7 @@ func TestHostileContent(t *testing.T) {
 	}
 	attacks := []attack{
 		{"another model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, newLab(t, labConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
-		{"untrained model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, ghost.Untrained().Append(nil))), packet.ReasonModel},
+		{"untrained model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
 		{"another arena", swap(protocol.ContentArena, parcelOf(protocol.ContentArena, mapFile(t, other))), packet.ReasonArena},
 		{"an arena as the model", swap(protocol.ContentModel, parcelOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
 		{"no zstd", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1000, []byte("hello"))), packet.ReasonArena},

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -25,8 +25,8 @@ type flights struct {
 	heard tick.Tick // of the newest first package of a snapshot
 	queue changes
 	count Flights
-	paces ghost.Paces
-	row   [ghost.ThingFields]int32
+	paces netstate.Paces
+	row   [netstate.ThingFields]int32
 }
 
 // known is what the newest snapshot told of a slot.
@@ -55,7 +55,7 @@ const refuseAfter = 3
 
 // own is one of our flights.
 type own struct {
-	kind   ghost.Kind
+	kind   netstate.Kind
 	index  uint8 // of those of its class and tick
 	misses uint8
 	slot   int32    // the server's, if id is not 0
@@ -125,22 +125,22 @@ func (f *flights) open(c *Client) {
 	if f.decoder != nil {
 		return
 	}
-	slots := ghost.ThingSlots(int(c.welcome.MaxPlayers))
+	slots := netstate.ThingSlots(int(c.welcome.MaxPlayers))
 	f.decoder = snapshot.NewDecoder(c.cfg.Models.Things, slots, tick.Tick(c.welcome.SendInterval))
 	f.known, f.bowls = make([]known, f.decoder.Groups()*snapshot.GroupRows), make([]bowl, f.decoder.Groups()*snapshot.GroupRows)
 }
 
 // take takes an event that tells of things; false if it is none.
 func (f *flights) take(raw []byte) bool {
-	p, ok := ghost.ParsePaces(raw)
+	p, ok := netstate.ParsePaces(raw)
 	if ok {
 		f.paces = p
 	}
 	return ok
 }
 
-// section takes in what a package of a snapshot says of things, and returns what follows. Errors are the decoder's, and ghost.ErrHead.
-func (f *flights) section(c *Client, h ghost.Head, src []byte) (rest []byte, err error) {
+// section takes in what a package of a snapshot says of things, and returns what follows. Errors are the decoder's, and netstate.ErrHead.
+func (f *flights) section(c *Client, h netstate.Head, src []byte) (rest []byte, err error) {
 	if h.Things {
 		runs, sum, rest, err := h.CutThings(src)
 		if err != nil {
@@ -179,7 +179,7 @@ func (f *flights) compare(c *Client, t tick.Tick) {
 		}
 		k, id := &f.known[slot], fr.ID(slot)
 		if id == k.id {
-			if id == 0 || uint8(fr.Value(slot, ghost.ThingState)&7) == k.phase {
+			if id == 0 || uint8(fr.Value(slot, netstate.ThingState)&7) == k.phase {
 				continue
 			}
 		} else if k.id != 0 {
@@ -228,7 +228,7 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 	case c.cfg.Thin || a.Kind != ability.DoProjectile && a.Kind != ability.DoGrenade:
 		return
 	case a.Kind == ability.DoProjectile:
-		o.kind = ghost.Projectile
+		o.kind = netstate.Projectile
 		o.path = object.Launch(0, object.Flight{
 			Start: eye, Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch, Tick: cmd.Tick, Owner: c.ID(), Type: a.Type - 1, Team: s.Team,
 		}, tick.View{}).Flight
@@ -236,7 +236,7 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 			return
 		}
 	default:
-		o.kind = ghost.Grenade
+		o.kind = netstate.Grenade
 		o.launch = object.Throw(object.Grenade{
 			Pos: eye, Vel: geom.Forward(cmd.Yaw, cmd.Pitch+a.Pitch).Scale(a.Speed), Owner: c.ID(), Thrown: cmd.Tick, Team: s.Team,
 		})
@@ -263,7 +263,7 @@ func (f *flights) launch(c *Client, cmd *sim.Command, a *ability.Action) {
 
 // born is the tick in which the flight began.
 func (o *own) born() tick.Tick {
-	if o.kind == ghost.Grenade {
+	if o.kind == netstate.Grenade {
 		return o.launch.Thrown
 	}
 	return o.path.Tick
@@ -271,7 +271,7 @@ func (o *own) born() tick.Tick {
 
 // thing is the flight as it began.
 func (o *own) thing() (t Thing) {
-	if o.kind == ghost.Grenade {
+	if o.kind == netstate.Grenade {
 		t.Thing.OfGrenade(&o.launch, &o.launch, int(o.index))
 	} else {
 		p := object.Projectile{Flight: o.path}
@@ -309,7 +309,7 @@ func (p *own) adopt(c *Client, t tick.Tick, o *Thing) bool {
 	if o.Over() {
 		return false
 	}
-	if p.kind == ghost.Grenade {
+	if p.kind == netstate.Grenade {
 		g := o.Launch(t)
 		if g.Pos == p.launch.Pos && g.Vel == p.launch.Vel && g.Type == p.launch.Type {
 			return false
@@ -345,7 +345,7 @@ func (f *flights) expire(t tick.Tick) {
 
 // where is the flight at an instant, by our own reckoning: it stops at what stands in the arena.
 func (p *own) where(c *Client, now instant) geom.Vec3 {
-	if p.kind == ghost.Grenade {
+	if p.kind == netstate.Grenade {
 		k := &c.predict.kit.Fuses[p.launch.Type]
 		if p.bowl.at > now.tick { // the clock went back
 			p.bowl.begin(0, p.launch, k, c)
@@ -378,7 +378,7 @@ func (p *own) show(c *Client, f *flights, now instant) (o Thing, ok bool) {
 		}
 	}
 	o = p.thing()
-	if p.kind == ghost.Projectile && p.landed == 0 && now.tick >= p.path.Tick+c.predict.kit.Ammo[p.path.Type].Life {
+	if p.kind == netstate.Projectile && p.landed == 0 && now.tick >= p.path.Tick+c.predict.kit.Ammo[p.path.Type].Life {
 		return o, false
 	}
 	o.Pos = p.where(c, now)

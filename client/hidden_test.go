@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Who goes out of sight is shown up to the last snapshot that had it, nowhere while it is hidden, and when it comes back where it
@@ -67,8 +67,8 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 
 // tell gives a client's decoder a snapshot of one player in slot 3, who is at x.
 func tell(c *Client, at tick.Tick, x int32) rig.Pose {
-	models := ghost.Trained()
-	ring, e, k := snapshot.NewRing(ghost.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
+	models := netstate.Trained()
+	ring, e, k := snapshot.NewRing(netstate.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
 	frame, id := ring.Begin(at), netid.Make(3, 1)
 	row := []int32{x, 0, 0, 0, 0, 1, 100, 0, 0, 0, 0, 0}
 	frame.Set(3, id, row)
@@ -80,7 +80,7 @@ func tell(c *Client, at tick.Tick, x int32) rig.Pose {
 	if err := c.decoder.Section(at, out); err != nil {
 		panic(err)
 	}
-	return ghost.PoseOf(id, row)
+	return netstate.PoseOf(id, row)
 }
 
 // Nobody glides across a gap that is longer than the window, though the word that it was hidden was lost; across a shorter one it
@@ -105,7 +105,7 @@ func TestNoGlideAcrossLongGaps(t *testing.T) {
 		{1, 30, 0, tick.View{From: 60, To: 63, Frac: 1}, 1},
 		{1, 30, 330, tick.View{From: 324, To: 327, Frac: 1}, 2}, // the old one has left the window
 	} {
-		cl := Client{decoder: snapshot.NewDecoder(ghost.Trained().Public, 16, 3), view: c.view}
+		cl := Client{decoder: snapshot.NewDecoder(netstate.Trained().Public, 16, 3), view: c.view}
 		cl.welcome.SendInterval, cl.cfg.Every = 3, c.every
 		var ends [2]rig.Pose
 		for n, at := range [2]tick.Tick{c.from, c.to} {
@@ -145,7 +145,7 @@ func TestRow37DivergenceIsDetected(t *testing.T) {
 		flipped := 0
 		for _, at := range s.client.held.ticks[:s.client.held.n] { // all that may be the baseline of what comes next
 			f := s.client.decoder.At(at)
-			var row [ghost.PublicFields]int32
+			var row [netstate.PublicFields]int32
 			if f != nil && f.HasRow(slot) && f.Row(slot, row[:]) != 0 {
 				row[6] ^= 1
 				f.Set(slot, f.ID(slot), row[:])

@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // lab is a server's half in virtual time, with its own links, for tests: the real gate, peers, match and encoder, joined
@@ -33,7 +33,7 @@ type lab struct {
 	frames   *snapshot.Ring
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
-	models   ghost.Models
+	models   netstate.Models
 	interval tick.Tick
 	players  int
 	guests   []*guest
@@ -164,7 +164,7 @@ func newLab(t testing.TB, c labConfig) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{
-		t: t, rules: c.rules, arena: a, models: ghost.Trained(), players: c.players,
+		t: t, rules: c.rules, arena: a, models: netstate.Trained(), players: c.players,
 		interval: max(1, tick.Tick(c.rules.Rate+10)/20), rng: rand.New(rand.NewPCG(c.seed, 1)),
 		match: sim.New(c.players, c.rules, a),
 	}
@@ -176,7 +176,7 @@ func newLab(t testing.TB, c labConfig) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.frames = snapshot.NewRing(ghost.Public, c.players, 512, 1)
+	l.frames = snapshot.NewRing(netstate.Public, c.players, 512, 1)
 	l.encoder = snapshot.NewEncoder(l.models.Public, c.players)
 	for range c.extras {
 		l.extras = append(l.extras, l.match.Join())
@@ -358,7 +358,7 @@ func (l *lab) compare(c *Client) {
 	if c.decoder == nil {
 		return
 	}
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for _, t := range c.held.ticks[max(0, c.held.n-2):c.held.n] {
 		frame := l.frames.At(t)
 		if frame == nil {
@@ -446,7 +446,7 @@ func (l *lab) admit(client int) {
 		}
 	}
 	switch {
-	case w.Schema != ghost.SchemaHash():
+	case w.Schema != netstate.SchemaHash():
 		g.unlike = packet.ReasonSchema
 	case w.Model != l.models.Hash():
 		g.unlike = packet.ReasonModel
@@ -457,7 +457,7 @@ func (l *lab) admit(client int) {
 func (l *lab) explain(g *guest) {
 	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
 	if g.unlike == packet.ReasonModel {
-		text = ghost.Untrained().AppendText(nil)
+		text = netstate.Untrained().AppendText(nil)
 	}
 	for part := range slices.Chunk(text, packet.MaxEventSize-1) {
 		if err := g.peer.Queue(append([]byte{protocol.TagSchemas}, part...)); err != nil {
@@ -487,7 +487,7 @@ func (l *lab) forget(g *guest) {
 
 func (l *lab) welcome(g *guest) protocol.Welcome {
 	return protocol.Welcome{
-		Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
 		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
 }
@@ -497,12 +497,11 @@ func (l *lab) payload(g *guest, data []byte) {
 	if err != nil {
 		return
 	}
-	for _, c := range g.peer.Delivered() {
-		cookie := snapshot.Cookie(c)
-		first, count := cookie.Groups()
-		g.tracker.Acked(cookie.Tick(), first, count)
-		if cookie.Owner() {
-			g.owner.Acked(cookie.Tick())
+	for _, tag := range g.peer.Delivered() {
+		at := tick.Tick(tag >> 32)
+		g.tracker.Acked(at, int(tag>>16&0xffff), int(tag&0x7fff))
+		if tag>>15&1 != 0 {
+			g.owner.Acked(at)
 		}
 	}
 	if rest, err = g.peer.Sections(rest); err != nil {
@@ -533,7 +532,7 @@ func (l *lab) heard(g *guest, e []byte) {
 	}
 	switch r, err := protocol.ParseReady(e); {
 	case !g.ready:
-		if want := (protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
+		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
 		if g.unlike != 0 {
@@ -570,11 +569,11 @@ func (l *lab) tick() {
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(netid.ID(pose.ID)); v != nil {
-			ghost.PublicRow(row[:], &pose, v, &acts[slot])
+			netstate.PublicRow(row[:], &pose, v, &acts[slot])
 			frame.Set(slot, netid.ID(pose.ID), row[:])
 		}
 	}
@@ -618,12 +617,12 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		buf, seq := g.peer.Append(l.now, nil)
 		buf = g.peer.AppendEvents(buf, 256)
 		buf = append(buf, byte(packet.SectionSnapshot))
-		at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: l.checks}
+		at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: l.checks}
 		buf = head.Append(buf)
 		if first {
-			self := ghost.Tell(l.match, g.id)
-			var row [ghost.OwnerFields]int32
-			ghost.OwnerRow(row[:], &self)
+			self := netstate.Tell(l.match, g.id)
+			var row [netstate.OwnerFields]int32
+			netstate.OwnerRow(row[:], &self)
 			buf = g.owner.Append(buf, t, row[:])
 		}
 		buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
@@ -631,7 +630,11 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 			head.Sum = l.packer.Sum(&l.sums, group, count)
 			head.Append(buf[:at])
 		}
-		g.peer.Sent(seq, uint64(snapshot.MakeCookie(t, group, count, first)))
+		tag := uint64(t)<<32 | uint64(group)<<16 | uint64(count)
+		if first {
+			tag |= 1 << 15
+		}
+		g.peer.Sent(seq, tag)
 		l.send(g, buf)
 	}
 }

@@ -7,18 +7,17 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // TestPosesEqualTheirFrames: in whatever order frames are asked for, what is remembered is what they say.
 func TestPosesEqualTheirFrames(t *testing.T) {
 	const slots = 16
 	rng := rand.New(rand.NewPCG(5, 40))
-	s := ghost.Trained().Public.Schema()
+	s := netstate.Trained().Public.Schema()
 	frames := make([]*snapshot.Frame, 6)
 	for i := range frames {
-		frames[i] = snapshot.NewFrame(s, slots)
-		frames[i].Reset(tick.Tick(30 + 3*i))
+		frames[i] = snapshot.NewRing(s, slots, 1, 1).Begin(tick.Tick(30 + 3*i))
 		for slot := range slots {
 			row := make([]int32, len(s.Fields))
 			for f := range row {

@@ -5,8 +5,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ringTicks is how many commands and the states they led to are remembered: the longest path that is predicted, two
@@ -160,7 +160,7 @@ const substituteTicks = 3
 
 // correct compares the server's row of tick t with what was predicted for it. Where they differ it returns what was shown before, of the
 // command that is still the newest.
-func (p *predictor) correct(t tick.Tick, row *ghost.Self) (before shown) {
+func (p *predictor) correct(t tick.Tick, row *netstate.Self) (before shown) {
 	if t <= p.row {
 		return
 	}
@@ -223,7 +223,7 @@ func (p *predictor) replay(t tick.Tick) {
 	}
 }
 
-func stateOf(row *ghost.Self) state {
+func stateOf(row *netstate.Self) state {
 	return state{
 		Self: row.Self, pushes: row.Pushes, known: true,
 		dead: row.RespawnTicks > 0 || row.Motion.Loco == move.Dead,

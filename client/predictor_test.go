@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // slowPredictor keeps everything and plays everything again from the newest row whenever it is asked.
@@ -40,8 +40,8 @@ func newPredictor(t testing.TB) *predictor {
 	return &predictor{arena: a, kit: kit}
 }
 
-func spawnRow(p *predictor) ghost.Self {
-	return ghost.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Abilities: p.kit.Heroes[0].Fresh()}}
+func spawnRow(p *predictor) netstate.Self {
+	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.arena.Spawns[0].Pos}), Abilities: p.kit.Heroes[0].Fresh()}}
 }
 
 func commandOf(t tick.Tick, in Intent) sim.Command {
@@ -70,7 +70,7 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 			if rng.IntN(3) == 0 && p.newest > slow.at+20 {
 				old := slow.at + 1 + tick.Tick(rng.IntN(int(min(p.newest-slow.at, 100))))
 				truth := slow.state(old)
-				row := ghost.Self{Self: truth.Self, Pushes: truth.pushes}
+				row := netstate.Self{Self: truth.Self, Pushes: truth.pushes}
 				if truth.dead {
 					row.RespawnTicks = 5
 				}

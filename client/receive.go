@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a netcode.Drop or, of what is
@@ -113,7 +113,7 @@ const lastTick = 1<<32 - 1<<16
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
 	whole := len(src) + 1 // with the section's own byte
-	h, rest, err := ghost.ParseHead(src)
+	h, rest, err := netstate.ParseHead(src)
 	if err != nil || h.Tick > lastTick {
 		return packet.DropSnapshot
 	}
@@ -163,7 +163,7 @@ func (c *Client) owned(now time.Duration, t tick.Tick, row []int32) {
 		return
 	}
 	last := c.self.Starved
-	c.self, c.selfTick = ghost.SelfOf(row), t
+	c.self, c.selfTick = netstate.SelfOf(row), t
 	starved := c.self.Starved - last
 	c.stats.Starved += uint64(starved)
 	switch {

@@ -6,20 +6,20 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
 // Thing is what is no player, at the instant that is looked at.
 type Thing struct {
-	ghost.Thing                 // as the server told it, but for Pos, which is where it is now
-	ID          netid.ID        // among things; 0: of our own, and not told yet
-	Since       tick.Tick       // what Born stands for
-	Rot         object.Rotation // of a cube
-	Own         bool            // our own flight, which is shown at the predicted instant, not at that of the view
+	netstate.Thing                 // as the server told it, but for Pos, which is where it is now
+	ID             netid.ID        // among things; 0: of our own, and not told yet
+	Since          tick.Tick       // what Born stands for
+	Rot            object.Rotation // of a cube
+	Own            bool            // our own flight, which is shown at the predicted instant, not at that of the view
 }
 
-// ThingRow copies what was decoded of a slot of things at snapshot tick t into dst, ghost.ThingFields long, and tells what is there:
+// ThingRow copies what was decoded of a slot of things at snapshot tick t into dst, netstate.ThingFields long, and tells what is there:
 // 0 for nothing. False if that is not known.
 func (c *Client) ThingRow(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	if c.flights.decoder == nil {
@@ -119,7 +119,7 @@ func (f *flights) look(c *Client, slot int, now instant) (o Thing, ok bool) {
 	from, to := f.around(slot, c.view.From)
 	ok = from != 0 && f.told(from, slot, &o)
 	switch {
-	case ok && o.Kind == ghost.Cube:
+	case ok && o.Kind == netstate.Cube:
 		f.roll(c, slot, from, now, &o)
 		return o, true
 	case ok && (!o.Kind.Flies() || o.Over()):
@@ -152,7 +152,7 @@ func (f *flights) look(c *Client, slot int, now instant) (o Thing, ok bool) {
 // fly is where a flight is at an instant, told in the snapshot of a tick.
 func (f *flights) fly(c *Client, slot int, o *Thing, at tick.Tick, now instant) geom.Vec3 {
 	k := c.predict.kit
-	if o.Kind == ghost.Projectile {
+	if o.Kind == netstate.Projectile {
 		if int(o.Type) >= len(k.Ammo) {
 			return o.Pos
 		}
@@ -195,15 +195,15 @@ func (b *bowl) advance(k *object.Timer, c *Client, t tick.Tick, most int) (n int
 func (f *flights) roll(c *Client, slot int, at tick.Tick, now instant, o *Thing) {
 	o.Rot = o.Rotation()
 	interval := tick.Tick(c.welcome.SendInterval)
-	from := at - f.paces.Back(ghost.Cube, at, interval)
+	from := at - f.paces.Back(netstate.Cube, at, interval)
 	var next Thing
-	for range ghost.MaxPace {
+	for range netstate.MaxPace {
 		fr := f.decoder.After(slot, at)
 		if fr == nil || !f.told(fr.Tick, slot, &next) || next.ID != o.ID {
 			return
 		}
 		at = fr.Tick
-		to := at - f.paces.Back(ghost.Cube, at, interval)
+		to := at - f.paces.Back(netstate.Cube, at, interval)
 		if to <= from {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // View is the instant that the client looks at since the last Advance. It is what a command that fires carries.
@@ -99,15 +99,15 @@ func (c *Client) glide() tick.Tick {
 }
 
 func poseIn(f *snapshot.Frame, slot int) (rig.Pose, bool) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	id := f.Row(slot, row[:])
 	if id == 0 {
 		return rig.Pose{}, false
 	}
-	return ghost.PoseOf(id, row[:]), true
+	return netstate.PoseOf(id, row[:]), true
 }
 
-// Row copies what was decoded of a slot at snapshot tick t into dst, ghost.PublicFields long, and tells who is there:
+// Row copies what was decoded of a slot at snapshot tick t into dst, netstate.PublicFields long, and tells who is there:
 // 0 for nobody. False if that is not known.
 func (c *Client) Row(t tick.Tick, slot int, dst []int32) (id netid.ID, ok bool) {
 	f := c.Frame(t)
@@ -135,4 +135,4 @@ func (c *Client) Newest() tick.Tick {
 }
 
 // Self is the newest that the server told us of ourselves, and for which tick; tick 0 before the first.
-func (c *Client) Self() (ghost.Self, tick.Tick) { return c.self, c.selfTick }
+func (c *Client) Self() (netstate.Self, tick.Tick) { return c.self, c.selfTick }

@@ -6,9 +6,10 @@ import (
 	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
+	"github.com/viterin/vek/vek32"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/viterin/vek/vek32"
 )
 
 const (

@@ -55,16 +55,6 @@ func (c Comp[T]) Get(id netid.ID) *T {
 	return (*T)(c.world.store.GetUnchecked(s.entity, c.id))
 }
 
-// Get is Comp.Get for callers without the Comp: it looks T up by type, which costs a map access. nil also when nobody
-// registered T.
-func Get[T any](w *World, id netid.ID) *T {
-	comp, ok := w.types[reflect.TypeFor[T]()]
-	if !ok {
-		return nil
-	}
-	return Comp[T]{w, comp}.Get(id)
-}
-
 func isRelation(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == reflect.TypeFor[arche.Relation]()
 }

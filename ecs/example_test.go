@@ -29,3 +29,14 @@ func Example() {
 	fmt.Println(ann, place.Get(ann).X, bob, place.Get(bob).X)
 	// Output: 0.1 0 1.1 3
 }
+
+// A resource is the world's one value of its type: state of systems that belongs to no entity.
+func ExampleResource() {
+	type Score struct{ Red, Blue int }
+
+	w := ecs.New(16)
+	ecs.SetResource(w, &Score{Red: 1})
+	ecs.Resource[Score](w).Blue = 2
+	fmt.Println(*ecs.Resource[Score](w))
+	// Output: {1 2}
+}

@@ -36,7 +36,7 @@ func (w *World) Kind(name string, comps ...Component) Kind {
 	return Kind(len(w.kinds) - 1)
 }
 
-// View returns the kind's own view. Use NewView for a second one that is open at the same time.
+// View returns the view of the kind. There is one for each kind.
 func (w *World) View(k Kind) *View { return w.kind(k).view }
 
 // KindName returns the name k was declared with.

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/netid"
-	"pgregory.net/rapid"
 )
 
 // many is how many entities row 1 speaks of.

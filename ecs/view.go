@@ -23,18 +23,6 @@ type View struct {
 	open   bool
 }
 
-// NewView makes a view over the entities with exactly these components (and the world's NetID), so over one kind.
-func NewView(w *World, comps ...Component) *View {
-	w.mustBeClosed("NewView")
-	ids := w.componentSet("NewView", comps)
-	for i := range w.kinds[1:] {
-		if k := &w.kinds[1+i]; arche.All(k.ids...) == arche.All(ids...) {
-			return newView(w, k.name, ids)
-		}
-	}
-	panic("ecs: NewView: no kind has exactly these components")
-}
-
 func newView(w *World, name string, ids []arche.ID) *View {
 	v := &View{world: w, name: name, ids: ids, mask: arche.All(ids...)}
 	v.exact = v.mask.Exclusive()

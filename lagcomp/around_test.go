@@ -37,8 +37,8 @@ func TestAroundNamesWhoIsHit(t *testing.T) {
 			from := max(h.Oldest(), now-tick.Tick(c.rng.IntN(24)))
 			to := from + tick.Tick(c.rng.IntN(int(now-from)+1))
 			for range 6 {
-				shot := c.shot(h.At, h.Oldest(), now)
-				w := Sweep{Ray: shot.Ray, Radius: []float32{0, 0.3, 2}[c.rng.IntN(3)], Except: shot.Shooter, Team: shot.Team}
+				w := c.shot(h.At, h.Oldest(), now)
+				w.Radius, w.View = []float32{0, 0.3, 2}[c.rng.IntN(3)], tick.View{}
 				near, ok := s.Around(&w, from, to)
 				if !ok {
 					continue
@@ -118,8 +118,7 @@ func BenchmarkEachSeenApart(b *testing.B) {
 	sweeps, hits := make([]Sweep, shooters), make([]Hit, shooters)
 	now := h.Newest()
 	for i := range sweeps {
-		shot := h.fire(i, tick.View{From: now - 12, To: now - 9, Frac: uint8(i)})
-		sweeps[i] = Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: NoTeam}
+		sweeps[i] = h.fire(i, tick.View{From: now - 12, To: now - 9, Frac: uint8(i)})
 	}
 	// As a lobby has it at hand when it asks; where it keeps it is not measured.
 	seen := func(i, slot int) tick.View {

@@ -29,7 +29,8 @@ func TestRow49CastIsTheTwinsToTheBit(t *testing.T) {
 
 func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int) (count int, parts [5]int) {
 	c, fast, slow := newCrowd(seed, slots, extent), NewHistory(slots, 0), newSlowHistory(MinTicks)
-	shots, got, want := make([]Shot, n), make([]Hit, n), make([]Hit, n)
+	sweeper := NewSweeper(fast)
+	shots, got, want := make([]Sweep, n), make([]Hit, n), make([]Hit, n)
 	now := tick.Tick(1)
 	for range rounds {
 		for range 1 + c.rng.IntN(40) {
@@ -45,7 +46,7 @@ func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int
 				shots[i].View = shots[i-1].View
 			}
 		}
-		fast.Cast(shots, got)
+		sweeper.Cast(shots, got)
 		slow.Cast(shots, want)
 		for i := range shots {
 			if got[i] != want[i] {
@@ -148,9 +149,9 @@ func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 	for now := tick.Tick(1); now <= 400; now++ {
 		h.Record(now, []rig.Pose{p})
 	}
-	shot := Shot{Shooter: 1, Team: 0}
+	shot := Sweep{Except: 1, Team: 0}
 	shot.Ray.Origin.Z, shot.Ray.Origin.Y, shot.Ray.Dir.Z, shot.Ray.Max = -10, 1, 1, 100
-	hit := make([]Hit, 1)
+	s, hit := NewSweeper(h), make([]Hit, 1)
 	for i, c := range []struct {
 		v    tick.View
 		want bool
@@ -166,7 +167,7 @@ func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 		{tick.View{From: 300, To: 4e9}, false},
 	} {
 		shot.View = c.v
-		h.Cast([]Shot{shot}, hit)
+		s.Cast([]Sweep{shot}, hit)
 		if (hit[0].ID == 7) != c.want {
 			t.Errorf("%d: %+v hit %+v, want a hit %v", i, c.v, hit[0], c.want)
 		}
@@ -181,13 +182,13 @@ func TestWhoIsHit(t *testing.T) {
 		return p
 	}
 	h.Record(1, []rig.Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false), at(4, 30, 2, true)})
-	shot := func(shooter uint32, team uint8, height, limit float32) Shot {
-		s := Shot{Shooter: shooter, Team: team, View: tick.View{From: 1, To: 1}}
+	shot := func(shooter uint32, team uint8, height, limit float32) Sweep {
+		s := Sweep{Except: shooter, Team: team, View: tick.View{From: 1, To: 1}}
 		s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = height, 1, limit
 		return s
 	}
 	for i, c := range []struct {
-		s    Shot
+		s    Sweep
 		slot int
 		part rig.Part
 	}{
@@ -203,7 +204,7 @@ func TestWhoIsHit(t *testing.T) {
 		{shot(1, NoTeam, 1.7, 100), 1, rig.PartHead}, //
 	} {
 		hit := make([]Hit, 1)
-		h.Cast([]Shot{c.s}, hit)
+		NewSweeper(h).Cast([]Sweep{c.s}, hit)
 		if hit[0].Slot != c.slot || hit[0].Part != c.part || (hit[0].ID != 0) != (c.part != rig.NoPart) {
 			t.Errorf("%d: %+v, want %s in slot %d", i, hit[0], c.part, c.slot)
 		}
@@ -215,11 +216,12 @@ func TestCastAndRecordAllocateNothing(t *testing.T) {
 	for now := tick.Tick(1); now <= 200; now++ {
 		h.Record(now, c.step(1.0/60))
 	}
-	shots, hits := make([]Shot, 64), make([]Hit, 64)
+	s := NewSweeper(h)
+	shots, hits := make([]Sweep, 64), make([]Hit, 64)
 	for i := range shots {
 		shots[i] = c.shot(h.At, h.Oldest(), h.Newest())
 	}
-	if n := testing.AllocsPerRun(50, func() { h.Cast(shots, hits) }); n != 0 {
+	if n := testing.AllocsPerRun(50, func() { s.Cast(shots, hits) }); n != 0 {
 		t.Errorf("Cast: %v allocations", n)
 	}
 	if n := testing.AllocsPerRun(50, func() { h.Record(h.Newest()+1, c.poses) }); n != 0 {
@@ -234,7 +236,7 @@ func TestMisusePanics(t *testing.T) {
 		"no slots":        func() { NewHistory(0, 10) },
 		"same tick twice": func() { h.Record(5, nil) },
 		"too many poses":  func() { h.Record(6, make([]rig.Pose, 3)) },
-		"short hits":      func() { h.Cast(make([]Shot, 2), make([]Hit, 1)) },
+		"short hits":      func() { NewSweeper(h).Cast(make([]Sweep, 2), make([]Hit, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -254,6 +256,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 	paths := [3]int{} // how often nobody, somebody and too many flew
 	for n, speed := range []float32{0, 1, 20, 60, 200, 3000, 200, 3000} {
 		c, h := newCrowd(uint64(n), slots, 50), NewHistory(slots, 0)
+		sweeper := NewSweeper(h)
 		for i := range c.vel {
 			if n < 6 || i%9 == 0 {
 				c.vel[i] = c.vel[i].Scale(speed / 8)
@@ -270,7 +273,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 			if a == nil || !ok {
 				continue
 			}
-			near, flyers := h.near(ray, a, b, s.View.Frac)
+			near, flyers := sweeper.list(a, b, &s, &ray)
 			listed += len(near)
 			paths[min(len(flyers), 1)+len(near)/(slots-10)*2]++
 			for slot := range slots {
@@ -302,10 +305,10 @@ func TestTiesGoToTheLowerSlotHoweverItWasFound(t *testing.T) {
 		a[flyer].Pos.X, b[flyer].Pos.X = -32, 32 // halfway it stands where the other does
 		h.Record(1, a)
 		h.Record(2, b)
-		s := Shot{View: tick.View{From: 1, To: 2, Frac: 128}, Team: NoTeam}
+		s := Sweep{View: tick.View{From: 1, To: 2, Frac: 128}, Team: NoTeam}
 		s.Ray.Origin.Z, s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = -10, 1, 1, 100
 		hit := make([]Hit, 1)
-		if h.Cast([]Shot{s}, hit); hit[0].ID != 1 {
+		if NewSweeper(h).Cast([]Sweep{s}, hit); hit[0].ID != 1 {
 			t.Fatalf("slot %d flew: %+v, want slot 0", flyer, hit[0])
 		}
 	}

@@ -21,16 +21,12 @@ var _ [48]byte = [RowBytes]byte{}
 // History is a ring of frames, one a tick. What the broad phase reads of a frame stands in columns, one row a slot; what only
 // the few candidates of a shot need is the whole pose, in one half of a cache line.
 type History struct {
-	slots      int
-	newest     tick.Tick
-	frames     []frame // tick t is in frames[t % len]
-	everyone   []int32 // 0, 1, 2, ...
-	candidates []int32 // of the shot at hand: a look's rows
-	ways       ways
-	sieve      sieve
-	looks      [2]look
-	order      []int32 // of the questions at hand, and where in it those of a frame stand
-	places     []int32
+	slots    int
+	newest   tick.Tick
+	frames   []frame // tick t is in frames[t % len]
+	everyone []int32 // 0, 1, 2, ...
+	order    []int32 // of the questions at hand, and where in it those of a frame stand
+	places   []int32
 }
 
 // frame is everybody at one tick.
@@ -54,12 +50,7 @@ func NewHistory(slots, ticks int) *History {
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
 	}
-	h.everyone, h.ways = make([]int32, slots), newWays(false, slots)
-	for i := range h.looks {
-		h.looks[i].rows, h.looks[i].flyers = make([]int32, 0, slots), make([]int32, 0, cap(h.ways.flyers))
-	}
-	h.candidates = h.looks[0].rows
-	h.sieve = newSieve(slots)
+	h.everyone = make([]int32, slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
 	for i := range h.everyone {
 		h.everyone[i] = int32(i)

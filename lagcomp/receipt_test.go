@@ -130,14 +130,14 @@ func TestNotesAgainstEverybody(t *testing.T) {
 	s := NewSweeper(h)
 	sweeps, hits, notes := make([]Sweep, 3000), make([]Hit, 3000), make([]Note, 3000)
 	for i := range sweeps {
-		shot := c.shot(h.At, h.Oldest(), h.Newest())
-		sweeps[i] = Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: shot.Team, Radius: []float32{0, 0.2}[i%2]}
+		sweeps[i] = c.shot(h.At, h.Oldest(), h.Newest())
+		sweeps[i].Radius = []float32{0, 0.2}[i%2]
 	}
 	s.CastNoted(sweeps, hits, notes)
 	missed, nobody := 0, 0
 	for i := range sweeps {
 		w, n := &sweeps[i], &notes[i]
-		if want := slow.slowSweep(*w); hits[i] != want {
+		if want := slow.castOne(w); hits[i] != want {
 			t.Fatalf("%+v: %+v, want %+v", *w, hits[i], want)
 		}
 		if n.Bounds > n.Candidates || n.Bodies > n.Bounds || hits[i].ID != 0 && (n.Near != 0 || n.Bodies == 0) {

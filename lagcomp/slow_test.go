@@ -41,21 +41,21 @@ func (h *slowHistory) At(v tick.View, slot int) (rig.Pose, bool) {
 	return rig.Lerp(&a[slot], &b[slot], v.Frac), true
 }
 
-func (h *slowHistory) Cast(shots []Shot, hits []Hit) {
-	for i := range shots {
-		hits[i] = h.castOne(shots[i])
+func (h *slowHistory) Cast(sweeps []Sweep, hits []Hit) {
+	for i := range sweeps {
+		hits[i] = h.castOne(&sweeps[i])
 	}
 }
 
-func (h *slowHistory) castOne(s Shot) (best Hit) {
-	for slot := range h.poses[s.View.From] {
-		p, ok := h.At(s.View, slot)
-		if !ok || p.Flags&1 == 0 || p.ID == s.Shooter || uint8(p.Flags>>1&3) == s.Team {
+func (h *slowHistory) castOne(w *Sweep) (best Hit) {
+	for slot := range h.poses[w.View.From] {
+		p, ok := h.At(w.View, slot)
+		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
 			continue
 		}
-		hit, ok := Test(s.Ray, 0, &p)
+		hit, ok := Test(w.Ray, w.Radius, &p)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
-			ray, _ := Aim(s.Ray)
+			ray, _ := Aim(w.Ray)
 			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
@@ -135,9 +135,9 @@ func (c *crowd) step(dt float32) []rig.Pose {
 
 // shot makes one that is likely to matter: aimed at the edge of somebody as seen in a likely view, from near or far, now
 // and then with nonsense in it.
-func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Shot {
+func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Sweep {
 	v := c.view(oldest, newest)
-	s := Shot{View: v, Shooter: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}
+	s := Sweep{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}
 	if s.Team > 3 {
 		s.Team = NoTeam
 	}

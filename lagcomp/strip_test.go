@@ -20,8 +20,8 @@ func field(t testing.TB, players, ticks, each int) (*History, *slowHistory, []Sw
 		slow.Record(now, poses)
 	}
 	for len(all) < each {
-		shot := c.shot(slow.At, h.Oldest(), h.Newest())
-		w := Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: shot.Team, Radius: []float32{0, 0.3, 1}[c.rng.IntN(3)]}
+		w := c.shot(slow.At, h.Oldest(), h.Newest())
+		w.Radius = []float32{0, 0.3, 1}[c.rng.IntN(3)]
 		w.Ray.Max = c.between(30, 300)
 		all = append(all, w)
 	}
@@ -39,7 +39,7 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 		w := &sweeps[i]
 		var got [1]Hit
 		s.Cast(sweeps[i:i+1], got[:])
-		if want := slow.slowSweep(*w); got[0] != want {
+		if want := slow.castOne(w); got[0] != want {
 			t.Fatalf("%+v: %+v, want %+v", *w, got[0], want)
 		}
 		if got[0].ID != 0 {

@@ -9,22 +9,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowSweep looks at everybody, sharing with Sweeper only the definition of a touch.
-func (h *slowHistory) slowSweep(w Sweep) (best Hit) {
-	for slot := range h.poses[w.View.From] {
-		p, ok := h.At(w.View, slot)
-		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
-			continue
-		}
-		hit, ok := Test(w.Ray, w.Radius, &p)
-		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
-			ray, _ := Aim(w.Ray)
-			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
-		}
-	}
-	return best
-}
-
 func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []Near) {
 	for slot := range h.poses[v.From] {
 		if p, ok := h.At(v, slot); ok && p.Alive() && Touches(ball, &p) {
@@ -58,8 +42,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 				continue
 			}
 			for range 12 {
-				shot := c.shot(slow.At, h.Oldest(), now)
-				w := Sweep{Ray: shot.Ray, View: shot.View, Except: shot.Shooter, Team: shot.Team}
+				w := c.shot(slow.At, h.Oldest(), now)
 				w.Radius = []float32{0, 0.2, 0.3, 1, 9}[c.rng.IntN(5)]
 				if c.rng.IntN(3) > 0 {
 					w.Ray.Max = c.between(0, 3)
@@ -69,7 +52,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 				}
 				var got [1]Hit
 				s.Cast([]Sweep{w}, got[:])
-				if want := slow.slowSweep(w); got[0] != want {
+				if want := slow.castOne(&w); got[0] != want {
 					t.Fatalf("round %d tick %d: %+v: %+v, want %+v", round, now, w, got[0], want)
 				}
 				if got[0].ID != 0 {
@@ -168,11 +151,10 @@ func TestSweeperAllocatesNothing(t *testing.T) {
 	}
 }
 
-func shortWays(shots []Shot) []Sweep {
+func shortWays(shots []Sweep) []Sweep {
 	var sweeps []Sweep
-	for _, s := range shots {
-		w := Sweep{Ray: s.Ray, Radius: 0.3, View: tick.View{From: s.View.From, To: s.View.From + 1, Frac: s.View.Frac}, Except: s.Shooter, Team: s.Team}
-		w.Ray.Max = 80. / 60
+	for _, w := range shots {
+		w.Radius, w.View.To, w.Ray.Max = 0.3, w.View.From+1, 80./60
 		sweeps = append(sweeps, w)
 	}
 	return sweeps
@@ -184,19 +166,10 @@ func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)
 	s.indexAfter(0)
-	shots := append([]Shot(nil), distinct...)
-	for i := range shots {
-		shots[i].Ray.Max, shots[i].View = sweeps[i].Ray.Max, sweeps[i].View
-	}
 	for name, run := range map[string]func(){
-		"squares": func() { s.Cast(sweeps, hits) },
-		"rays":    func() { h.Cast(shots, hits) },
-		"brute-force": func() {
-			for i := range sweeps {
-				hits[i] = slow.slowSweep(sweeps[i])
-			}
-		},
-		"index": func() { s.index[150%indexes].build(h.frame(150)) },
+		"squares":     func() { s.Cast(sweeps, hits) },
+		"brute-force": func() { slow.Cast(sweeps, hits) },
+		"index":       func() { s.index[150%indexes].build(h.frame(150)) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

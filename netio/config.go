@@ -25,7 +25,7 @@ type Config struct {
 	SocketBuffer int
 
 	// Keep, if any, looks at each datagram as it comes out of the socket, before it takes a place in the ring, and
-	// reports whether the owner shall see it; the others are counted (Stats.Refused). It is for what is cheap to
+	// reports whether the owner shall see it; the others are counted (Stats.AuthDrops). It is for what is cheap to
 	// tell: a length or a first byte that the protocol does not know. ListenGnet and ListenNet call it on their own
 	// goroutine, so it must not touch what the owner changes; it may not keep the slice nor write to it.
 	Keep func(datagram []byte) bool

@@ -28,13 +28,13 @@ func newBeholder(slots int) beholder {
 }
 
 // arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
-func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
+func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
 	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
 	if err != nil {
 		return packet.DropCommands
 	}
 	if pledges {
-		g.pledges.Take(l.window[0].Tick, delay, l.match.Tick()+1)
+		c.rewind.announced.Take(l.window[0].Tick, delay, l.match.Tick()+1)
 	}
 	if len(list) > 0 {
 		h, _, err := packet.ParseHeader(pack)
@@ -42,15 +42,15 @@ func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
 			return err
 		}
 		for _, a := range list {
-			g.shown.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
 		}
 	}
 	for i := range n {
-		if c := l.window[i].Tick; g.came[c%64].Tick < c {
-			g.came[c%64] = snapshot.Command{Tick: c, By: l.match.Tick() + 1}
+		if t := l.window[i].Tick; c.rewind.arrivals[t%64].Tick < t {
+			c.rewind.arrivals[t%64] = snapshot.Command{Tick: t, By: l.match.Tick() + 1}
 		}
 	}
-	g.heard = max(g.heard, l.window[0].Tick)
+	c.rewind.newestCommand = max(c.rewind.newestCommand, l.window[0].Tick)
 	return nil
 }
 
@@ -62,11 +62,11 @@ func (l *Lobby) arrived(g *guest, pack, src []byte, n int) error {
 // all that is known of the path, as here the client's word is all there is.
 func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 	slot := int(s.Shooter >> 8)
-	if slot >= len(l.guests) {
+	if slot >= len(l.conns) {
 		return nil, nil
 	}
-	g := &l.guests[slot]
-	if uint32(g.id) != s.Shooter || g.shown == nil {
+	c := &l.conns[slot]
+	if uint32(c.id) != s.Shooter || c.repl.acks.history == nil {
 		return nil, nil
 	}
 	b, now := &l.beholder, l.match.Tick()
@@ -74,15 +74,15 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 		return b.list, b.plain
 	}
 	b.who, b.at, b.view, b.list = s.Shooter, now, s.View, b.list[:0]
-	cmd := g.command(now)
-	said, late := b.said[:0], g.shown.Late(cmd)
+	cmd := c.command(now)
+	said, late := b.said[:0], c.repl.acks.history.Late(cmd)
 	if late { // how the client says that it saw everybody, which it says too late
-		said, _ = g.shown.Look(s.View, snapshot.Command{Tick: now, By: snapshot.Anytime}, said)
+		said, _ = c.repl.acks.history.Look(s.View, snapshot.Command{Tick: now, By: snapshot.Anytime}, said)
 		b.said = said
 	}
-	b.glimpses, b.plain = g.shown.Look(s.View, cmd, b.glimpses[:0])
-	glide := lagcomp.MaxGlide * g.paced
-	oldest, earliest := g.know.Limits(now)
+	b.glimpses, b.plain = c.repl.acks.history.Look(s.View, cmd, b.glimpses[:0])
+	glide := lagcomp.MaxGlide * c.repl.pacing.spacing
+	oldest, earliest := c.rewind.limits.Limits(now)
 	for i := range b.glimpses {
 		x := &b.glimpses[i]
 		var view tick.View // of nobody
@@ -129,30 +129,30 @@ func bracket(x *snapshot.Glimpse, v tick.View, glide tick.Tick) tick.View {
 	return seen
 }
 
-// command is the guest's command for a tick, and when it came.
-func (g *guest) command(t tick.Tick) snapshot.Command {
-	if c := g.came[t%64]; c.Tick == t {
-		return c
+// command is the connection's command for a tick, and when it came.
+func (c *conn) command(t tick.Tick) snapshot.Command {
+	if cmd := c.rewind.arrivals[t%64]; cmd.Tick == t {
+		return cmd
 	}
 	return snapshot.Command{Tick: t, By: t}
 }
 
-// look works out between which two snapshots the guest looks with its command for the coming tick, as it has pledged. Who has pledged nothing
+// look works out between which two snapshots the connection looks with its command for the coming tick, as it has pledged. Who has pledged nothing
 // looks at the newest.
-func (g *guest) look(l *Lobby, k *lagcomp.Knowledge) {
+func (c *conn) look(l *Lobby, k *lagcomp.Knowledge) {
 	t := l.match.Tick() + 1
 	limit := k.Longest(t)
 	if planted.On(planted.ClampOpen) {
 		limit = math.MaxInt64
 	}
-	line, asked, ok := g.pledges.Line(t, limit)
+	line, asked, ok := c.rewind.announced.Line(t, limit)
 	if !ok {
 		k.Line = int64(k.Newest) << 8
 		k.Asked = k.Line
 		return
 	}
 	k.Line, k.Asked = max(line, 1), max(asked, 1)
-	if in := l.match.Inbox(g.id); in != nil && in.Looks(t) {
-		k.From, k.To = g.shown.Around(k.Line, g.command(t))
+	if in := l.match.Inbox(c.id); in != nil && in.Looks(t) {
+		k.From, k.To = c.repl.acks.history.Around(k.Line, c.command(t))
 	}
 }

@@ -10,10 +10,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// entry is how far a guest without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
+// entry is how far a connection without a limit is with coming in, or with beginning anew: until it holds the world its snapshots are
 // no larger than Config.JoinBytes, and what matters most to it comes first.
 type entry uint8
 
@@ -23,80 +25,80 @@ const (
 	entered
 )
 
-// choose decides which rows a guest's snapshot is about, after head bytes of its first package are written:
+// choose decides which rows a connection's snapshot is about, after head bytes of its first package are written:
 //
 //	everybody is told all   blocks that all share; nothing else is looked at
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is limited     all, in blocks that all share, if it has room for them; else as many rows as it carries, by weight: the others wait
-func (l *Lobby) choose(now time.Duration, g *guest, head int) {
-	g.byRow, g.chose, g.eyed = true, choseSeen, int32(g.viewpoint())
-	all, limited := l.seesAll(g), g.bucket.Rate() != 0
-	whole := all && !limited && (g.watches || g.in(l))
-	if l.cfg.Relevance == RelevanceOff || whole && l.shed < ShedDetail {
-		g.byRow, g.chose = false, choseAll
-		l.packer.Begin(l.encoder, g.tracker, 0, l.frames.Groups())
+func (l *Lobby) choose(now time.Duration, c *conn, head int) {
+	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, choseSeen, int32(c.viewpoint())
+	all, limited := l.seesAll(c), c.repl.pacing.bucket.Rate() != 0
+	whole := all && !limited && (c.roster.spectates || c.in(l))
+	if l.cfg.Relevance == RelevanceOff || whole && l.loadLevel < overload.LowDetail {
+		c.repl.view.byRow, c.repl.view.selection = false, choseAll
+		l.packer.Begin(l.encoder, c.repl.acks.tracker, 0, l.frames.Groups())
 		return
 	}
 	if limited {
-		l.ration(now, g, head)
+		l.ration(now, c, head)
 		return
 	}
-	see := l.look(g, g.entry != entered)
+	see := l.look(c, c.repl.join.phase != entered)
 	switch {
-	case g.entry != entered:
-		g.chose = choseEntry
-		g.enter(l, l.squeeze(g, see, rowBits(l.cfg.JoinBytes, head)))
-	case l.shed >= ShedDetail:
-		g.chose = choseDetail
-		l.sketch(g, see)
+	case c.repl.join.phase != entered:
+		c.repl.view.selection = choseEntry
+		c.enter(l, l.squeeze(c, see, rowBits(l.cfg.JoinBytes, head)))
+	case l.loadLevel >= overload.LowDetail:
+		c.repl.view.selection = choseDetail
+		l.sketch(c, see)
 	default:
-		l.packer.BeginRows(l.encoder, g.tracker, l.crowd.with(see))
+		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, l.crowd.with(see))
 	}
 }
 
-// enter notes whether a snapshot to a guest who comes in had to leave rows out. Who sees by a grid is in once it has acknowledged
+// enter notes whether a snapshot to a connection who comes in had to leave rows out. Who sees by a grid is in once it has acknowledged
 // anything of one that had not; for who sees everybody, in decides.
-func (g *guest) enter(l *Lobby, squeezed bool) {
+func (c *conn) enter(l *Lobby, squeezed bool) {
 	switch {
 	case squeezed:
-		g.entry = entering
-	case g.entry == entering:
-		g.entry, g.whole = settling, l.match.Tick()
-	case l.cfg.Relevance == RelevanceGrid && g.holds >= g.whole:
-		g.entry = entered
+		c.repl.join.phase = entering
+	case c.repl.join.phase == entering:
+		c.repl.join.phase, c.repl.join.completeAt = settling, l.match.Tick()
+	case l.cfg.Relevance == RelevanceGrid && c.repl.acks.sinceResync >= c.repl.join.completeAt:
+		c.repl.join.phase = entered
 	}
 }
 
-// in reports whether a guest that sees everybody holds enough for blocks alone: all of the world fits into what a newcomer may be
+// in reports whether a connection that sees everybody holds enough for blocks alone: all of the world fits into what a newcomer may be
 // sent at once, or it holds each group as a whole.
-func (g *guest) in(l *Lobby) bool {
-	switch g.entry {
+func (c *conn) in(l *Lobby) bool {
+	switch c.repl.join.phase {
 	case entering:
 		if int(l.match.Score().Members[0])+int(l.match.Score().Members[1]) <= int(8*(l.cfg.JoinBytes-minJoinBytes/2)/entryBits) {
-			g.entry = entered
+			c.repl.join.phase = entered
 		}
 	case settling:
-		if g.lacks(l, 0) {
+		if c.lacks(l, 0) {
 			break
 		}
-		g.entry, g.wasIn = entered, l.match.Tick()
+		c.repl.join.phase, c.repl.join.joinedAt = entered, l.match.Tick()
 	case entered:
 		// What it holds is of a few snapshots only, and those may be too old before it has acknowledged others: if it would be
 		// sent more than a newcomer may be, it is one again.
-		if fresh := g.wasIn != 0 && l.match.Tick()-g.wasIn < freshSeconds*tick.Tick(l.cfg.Rules.Rate); fresh && g.lacks(l, 8*l.cfg.JoinBytes/2) {
-			g.entry, g.wasIn = entering, 0
+		if fresh := c.repl.join.joinedAt != 0 && l.match.Tick()-c.repl.join.joinedAt < freshSeconds*tick.Tick(l.cfg.Rules.Rate); fresh && c.lacks(l, 8*l.cfg.JoinBytes/2) {
+			c.repl.join.phase, c.repl.join.joinedAt = entering, 0
 		}
 	}
-	return g.entry == entered
+	return c.repl.join.phase == entered
 }
 
-// freshSeconds is for how long a guest who has just come in may fall back.
+// freshSeconds is for how long a connection who has just come in may fall back.
 const freshSeconds = 2
 
-// lacks reports whether the groups of which the guest holds no whole take more than so many bits.
-func (g *guest) lacks(l *Lobby, bits int) bool {
+// lacks reports whether the groups of which the connection holds no whole take more than so many bits.
+func (c *conn) lacks(l *Lobby, bits int) bool {
 	for n := range l.frames.Groups() {
-		if g.tracker.Base(n) == 0 {
+		if c.repl.acks.tracker.Base(n) == 0 {
 			if bits -= snapshot.GroupRows * entryBits; bits < 0 {
 				return true
 			}
@@ -114,8 +116,8 @@ const (
 var (
 	// groupBytes is what a package may end short of full; worked out when it is first asked for, so that a tool that trains models
 	// for new schemas runs while there are none.
-	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(ghost.Trained().Public) })
-	entryBits  = fieldBits(ghost.Public) + 24 // a row without a baseline, its generation, gap and change of baseline
+	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(netstate.Trained().Public) })
+	entryBits  = fieldBits(netstate.Public) + 24 // a row without a baseline, its generation, gap and change of baseline
 )
 
 func fieldBits(s schema.Schema) (n int) {
@@ -136,33 +138,33 @@ func rowBits(bytes, head int) int {
 }
 
 // squeeze begins a snapshot of the rows of see in so many bits. It reports whether some have to wait.
-func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
+func (l *Lobby) squeeze(c *conn, see []uint64, most int) bool {
 	s := &l.crowd
 	asBlocks := blockBits * l.frames.Groups()
 	if l.encoder.Most(size(see))+asBlocks <= most { // as is found below, without weighing
-		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
+		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, s.with(see))
 		return false
 	}
-	fixed := l.packer.Weigh(l.encoder, g.tracker, see, s.cost)
+	fixed := l.packer.Weigh(l.encoder, c.repl.acks.tracker, see, s.cost)
 	left, total := most-fixed, 0
 	for _, n := range s.cost[:len(see)*64] {
 		total += int(n)
 	}
 	if total+asBlocks <= left { // also if it goes as blocks, which can be shared
-		l.packer.BeginRows(l.encoder, g.tracker, s.with(see))
+		l.packer.BeginRows(l.encoder, c.repl.acks.tracker, s.with(see))
 		return false
 	}
 	if total <= left {
 		return false
 	}
 	clear(s.pick)
-	left = g.thin.overdue(l, g, see, left)
-	g.eyes.Pick(s.cost, left)
-	for i, w := range g.eyes.Picked() {
+	left = c.repl.thin.overdue(l, c, see, left)
+	c.repl.view.interest.Pick(s.cost, left)
+	for i, w := range c.repl.view.interest.Picked() {
 		s.pick[i] |= w
 	}
 	l.packer.Pick(s.pick)
-	l.Stats.Count[Squeezed].Inc()
+	l.Stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 
@@ -170,28 +172,28 @@ func (l *Lobby) squeeze(g *guest, see []uint64, most int) bool {
 const blockBits = 2 + snapshot.GroupRows + 7
 
 // told notes what a snapshot has said, so that it begins to wait anew.
-func (l *Lobby) told(g *guest, t tick.Tick) {
-	if !l.unobserved && l.ledger.looks() {
-		l.lookUntold(g, t)
+func (l *Lobby) told(c *conn, t tick.Tick) {
+	if !l.timer.Off && l.account.snapshots.Due() {
+		l.lookUntold(c, t)
 	}
-	if !g.byRow {
-		g.blocks = t // wake makes of it what follows, if it is ever asked for
+	if !c.repl.view.byRow {
+		c.repl.view.blocks = t // wake makes of it what follows, if it is ever asked for
 		return
 	}
-	g.blocks = 0
-	if g.bucket.Rate() == 0 && g.entry == entered && g.thin.last == nil || g.thin.even == t { // nothing waits
+	c.repl.view.blocks = 0
+	if c.repl.pacing.bucket.Rate() == 0 && c.repl.join.phase == entered && c.repl.thin.last == nil || c.repl.thin.even == t { // nothing waits
 		return
 	}
 	said := l.packer.Said(l.crowd.said[:0])
-	g.eyes.Sent(said)
-	if g.thin.last != nil {
-		g.thin.rise(l, g)
-		g.thin.said(said, g.index(t, l))
+	c.repl.view.interest.Sent(said)
+	if c.repl.thin.last != nil {
+		c.repl.thin.rise(l, c)
+		c.repl.thin.said(said, c.index(t, l))
 	}
 }
 
 // index is the number of a send interval.
-func (g *guest) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
+func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
 
 // nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
 // 32nd; of the last class the lowest slots have it.

@@ -9,7 +9,8 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -35,19 +36,19 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	defer runtime.UnlockOSThread()
 	rate := c.lobby.cfg.Rules.Rate
 	spent, ticks := time.Duration(0), 0
-	bytes, snapshots := c.count(BytesOut), c.count(Snapshots)
+	bytes, snapshots := c.count(metrics.BytesOut), c.count(metrics.Snapshots)
 	for b.Loop() {
 		c.now = rate.At(c.lobby.match.Tick() + 1)
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		if err := c.lobby.Tick(c.now, c.unix(), c.conn); err != nil {
 			b.Fatal(err)
 		}
-		spent += pace.ThreadCPU() - from
+		spent += clock.ThreadCPU() - from
 		ticks++
 		c.exchange()
 	}
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(ticks), "cpu-ns/tick")
-	b.ReportMetric(float64(c.count(BytesOut)-bytes)/float64(max(1, c.count(Snapshots)-snapshots)), "B/snapshot")
+	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Lines to everybody: a burst, and then publicPerSecond, from all players together. A line costs more in a larger lobby,
@@ -43,12 +44,12 @@ func newChat(c *core, r *roster) chatLines {
 }
 
 // disconnect forgets what the connection of a slot has begun to say.
-func (c *chatLines) disconnect(slot int) { c.partial[slot] = line{text: c.partial[slot].text[:0]} }
+func (s *chatLines) disconnect(slot int) { s.partial[slot] = line{text: s.partial[slot].text[:0]} }
 
 // assemble takes a message with a line or a part of one, and returns the line once it is whole. A line is at most one byte
 // longer than protocol.MaxLine allows, which shows that it is too long.
-func (c *chatLines) assemble(slot int, message []byte) (text []byte, whole bool) {
-	tag, part, partial := message[0], message[1:], &c.partial[slot]
+func (s *chatLines) assemble(slot int, message []byte) (text []byte, whole bool) {
+	tag, part, partial := message[0], message[1:], &s.partial[slot]
 	text = part
 	if more := len(part) == protocol.MaxSaid; more || partial.tag == tag {
 		if partial.tag != tag { // what another tag has begun is dropped
@@ -66,42 +67,42 @@ func (c *chatLines) assemble(slot int, message []byte) (text []byte, whole bool)
 }
 
 // say queues a connection's line with those it is for.
-func (c *chatLines) say(now time.Duration, g *guest, text []byte) {
-	if t := c.match.Tick(); c.teamsAt != t {
-		c.teamsAt = t
-		for _, slot := range c.live {
-			if c.roster.viewers[slot].ready {
-				c.roster.updateTeam(int(slot))
+func (s *chatLines) say(now time.Duration, c *conn, text []byte) {
+	if t := s.match.Tick(); s.teamsAt != t {
+		s.teamsAt = t
+		for _, slot := range s.live {
+			if s.roster.viewers[slot].ready {
+				s.roster.updateTeam(int(slot))
 			}
 		}
 	}
-	c.Stats.Count[Said].Inc()
-	before := c.room.Refused()
-	m, to := c.room.Post(now, c.roster.players, g.id.Index(), text, c.to[:0])
-	c.to = to[:0]
-	for i, n := range c.room.Refused() {
-		c.Stats.Chat[i].Add(n - before[i])
+	s.Stats.Count[metrics.ChatLines].Inc()
+	before := s.room.Refused()
+	m, to := s.room.Post(now, s.roster.players, c.id.Index(), text, s.to[:0])
+	s.to = to[:0]
+	for i, n := range s.room.Refused() {
+		s.Stats.ChatRefused[i].Add(n - before[i])
 	}
-	if m.Kind == chat.All && len(to) > 0 && !c.public.Allow(now, 1) {
-		c.Stats.Count[Crowded].Inc()
+	if m.Kind == chat.All && len(to) > 0 && !s.public.Allow(now, 1) {
+		s.Stats.Count[metrics.ChatRateLimited].Inc()
 		m = chat.Message{Kind: chat.Notice, Seconds: m.Seconds, To: m.From, Text: []byte("too many speak at once: say it again in a moment")}
-		to = append(to[:0], int32(g.id.Index()))
+		to = append(to[:0], int32(c.id.Index()))
 	}
-	c.deliver(now, chatMessage(&m), to)
+	s.deliver(now, chatMessage(&m), to)
 }
 
 // announce queues a line of the server with every connection that is ready.
-func (c *chatLines) announce(now time.Duration, text string) {
-	m, to := c.room.Announce(now, c.roster.players, text, c.to[:0])
-	c.to = to[:0]
-	c.deliver(now, chatMessage(&m), to)
+func (s *chatLines) announce(now time.Duration, text string) {
+	m, to := s.room.Announce(now, s.roster.players, text, s.to[:0])
+	s.to = to[:0]
+	s.deliver(now, chatMessage(&m), to)
 }
 
 // tell queues a line of the server with one connection.
-func (c *chatLines) tell(now time.Duration, g *guest, m protocol.Chat) {
-	m.To = uint32(g.id)
-	c.to = append(c.to[:0], int32(g.id.Index()))
-	c.deliver(now, m, c.to)
+func (s *chatLines) tell(now time.Duration, c *conn, m protocol.Chat) {
+	m.To = uint32(c.id)
+	s.to = append(s.to[:0], int32(c.id.Index()))
+	s.deliver(now, m, s.to)
 }
 
 // chatMessage is a line as it travels. Names do not: the roster has them.
@@ -114,21 +115,21 @@ const maxLinkAhead = 4 * time.Second
 
 // deliver queues a line with the connections of some slots. A connection that takes its messages so slowly that its queue is
 // half full misses the line.
-func (c *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
-	message, rest, more := m.Append(c.message[:0])
+func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
+	message, rest, more := m.Append(s.message[:0])
 	for _, slot := range to {
-		g, viewer := &c.guests[slot], &c.roster.viewers[slot]
-		if g.peer.Queued() >= chatQueue || viewer.clear-now > maxLinkAhead {
-			c.Stats.Count[Unheard].Inc()
+		c, viewer := &s.conns[slot], &s.roster.viewers[slot]
+		if c.session.peer.Queued() >= chatQueue || viewer.clear-now > maxLinkAhead {
+			s.Stats.Count[metrics.ChatUndelivered].Inc()
 			continue
 		}
-		c.roster.sendName(now, g, netid.ID(m.From))
-		c.roster.sendName(now, g, netid.ID(m.To))
-		if g.peer.Queue(message) != nil || more && g.peer.Queue(append(append(c.rest[:0], protocol.TagChatRest), rest...)) != nil {
+		s.roster.sendName(now, c, netid.ID(m.From))
+		s.roster.sendName(now, c, netid.ID(m.To))
+		if c.session.peer.Queue(message) != nil || more && c.session.peer.Queue(append(append(s.rest[:0], protocol.TagChatRest), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
-		viewer.charge(now, g, len(message)+len(rest))
-		c.Stats.Count[Heard].Inc()
+		viewer.charge(now, c, len(message)+len(rest))
+		s.Stats.Count[metrics.ChatDelivered].Inc()
 	}
 }
 

@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/netid"
 
 // connTable has the connections of a lobby. A slot of the match is also that of the player's connection.
 type connTable struct {
-	guests        []guest // by slot
+	conns         []conn  // by slot
 	live          []int32 // slots with a session, ascending: every run visits connections in one order
 	reconnectable []int32 // slots whose session timed out and whose player stays for a while, longest ago first
 	slotOf        []int32 // by client of netcode: slot, or -1
@@ -13,7 +13,7 @@ type connTable struct {
 
 func newConnTable(slots int) connTable {
 	t := connTable{
-		guests: make([]guest, slots), live: make([]int32, 0, slots),
+		conns: make([]conn, slots), live: make([]int32, 0, slots),
 		reconnectable: make([]int32, 0, slots), slotOf: make([]int32, slots),
 	}
 	for i := range t.slotOf {
@@ -23,17 +23,17 @@ func newConnTable(slots int) connTable {
 }
 
 // ofClient returns the connection of a client of netcode; nil while it has none.
-func (t *connTable) ofClient(client int) *guest {
+func (t *connTable) ofClient(client int) *conn {
 	if slot := t.slotOf[client]; slot >= 0 {
-		return &t.guests[slot]
+		return &t.conns[slot]
 	}
 	return nil
 }
 
 // of returns the connection of a player; nil if the player has left.
-func (t *connTable) of(id netid.ID) *guest {
-	if g := &t.guests[id.Index()]; g.id == id {
-		return g
+func (t *connTable) of(id netid.ID) *conn {
+	if c := &t.conns[id.Index()]; c.id == id {
+		return c
 	}
 	return nil
 }
@@ -61,11 +61,11 @@ func (t *connTable) detach(slot, client int32) {
 }
 
 // takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is not among them.
-func (t *connTable) takeReconnectable(user uint64, spectator bool) *guest {
+func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
 	for i, slot := range t.reconnectable {
-		if g := &t.guests[slot]; g.user == user && g.watches == spectator {
+		if c := &t.conns[slot]; c.roster.user == user && c.roster.spectates == spectator {
 			t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
-			return g
+			return c
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (t *connTable) takeReconnectable(user uint64, spectator bool) *guest {
 func (t *connTable) spectators() (n int) {
 	for _, slots := range [2][]int32{t.live, t.reconnectable} {
 		for _, slot := range slots {
-			if t.guests[slot].watches {
+			if t.conns[slot].roster.spectates {
 				n++
 			}
 		}

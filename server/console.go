@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -93,7 +94,7 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 }
 
 // addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own console.
-func (c *lobbyConsole) addCommands() {
+func (s *lobbyConsole) addCommands() {
 	guest := console.Entry{Flags: console.Remote, Needs: console.Guest}
 	moderator := console.Entry{Flags: console.Remote, Needs: console.Moderator}
 	of := func(e console.Entry, name, help string) console.Entry {
@@ -101,16 +102,16 @@ func (c *lobbyConsole) addCommands() {
 		return e
 	}
 	for _, cmd := range []console.Command{
-		{Entry: of(guest, "status", "tell what is played, and for how long"), Run: c.status},
-		{Entry: of(guest, "list", "list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"), Run: c.list},
-		{Entry: of(moderator, "why", "tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: c.explain},
-		{Entry: of(moderator, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: c.kick},
-		{Entry: of(moderator, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: c.mute},
-		{Entry: of(guest, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: c.changeMap},
-		{Entry: of(guest, "mode", "tell the mode; for admins: begin anew in another"), Usage: "[NAME]", Most: 1, Run: c.changeMode},
-		{Entry: of(moderator, "say", "tell all players something"), Usage: "TEXT", Least: 1, Most: console.MaxWords - 1, Run: c.say},
+		{Entry: of(guest, "status", "tell what is played, and for how long"), Run: s.status},
+		{Entry: of(guest, "list", "list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"), Run: s.list},
+		{Entry: of(moderator, "why", "tell why a client is not told of an entity, a player or a thing as barrel:3, if it is not"), Usage: "CLIENT ENTITY", Least: 2, Most: 2, Run: s.explain},
+		{Entry: of(moderator, "kick", "remove a player"), Usage: "NAME|ID", Least: 1, Most: 1, Run: s.kick},
+		{Entry: of(moderator, "mute", "take a player's voice, until it comes anew; off gives it back"), Usage: "NAME|ID [off]", Least: 1, Most: 2, Run: s.mute},
+		{Entry: of(guest, "map", "tell the map; for admins: change it, and all clients load it"), Usage: "[NAME|FILE [MODE]]", Most: 2, Run: s.changeMap},
+		{Entry: of(guest, "mode", "tell the mode; for admins: begin anew in another"), Usage: "[NAME]", Most: 1, Run: s.changeMode},
+		{Entry: of(moderator, "say", "tell all players something"), Usage: "TEXT", Least: 1, Most: console.MaxWords - 1, Run: s.say},
 	} {
-		c.console.AddCommand(cmd)
+		s.console.AddCommand(cmd)
 	}
 }
 
@@ -140,8 +141,8 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 }
 
 // apply puts the variables into force.
-func (c *lobbyConsole) apply() {
-	l, v := c.l, &c.vars
+func (s *lobbyConsole) apply() {
+	l, v := s.l, &s.vars
 	if v.respawn.Changed() || v.respawnSet {
 		v.respawnSet = true
 		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse it
@@ -150,50 +151,50 @@ func (c *lobbyConsole) apply() {
 	if kbps := int(v.kbps.Int()); kbps != l.cfg.Kbps {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
-			g := &l.guests[slot]
-			g.pace(g.every, g.wish, l)
+			c := &l.conns[slot]
+			c.pace(c.repl.pacing.every, c.repl.pacing.requestedKbps, l)
 		}
 	}
 }
 
 // disconnect forgets what the connection of a slot has sent.
-func (c *lobbyConsole) disconnect(slot int) {
-	c.limits[slot] = lineLimit{bucket: ratelimit.NewBurst(consolePerSecond, consoleBurst)}
+func (s *lobbyConsole) disconnect(slot int) {
+	s.limits[slot] = lineLimit{bucket: ratelimit.NewBurst(consolePerSecond, consoleBurst)}
 }
 
 // submit takes a connection's line, to run at the start of the next tick. Lines of a connection that sends too many are refused;
 // it is told so once.
-func (c *lobbyConsole) submit(now time.Duration, g *guest, text []byte) {
-	limit, stats := &c.limits[g.id.Index()], &c.l.Stats
-	stats.Count[Asked].Inc()
-	if !limit.bucket.Allow(now, 1) || len(c.pending) == maxConsolePending {
-		stats.Count[AskedVain].Inc()
+func (s *lobbyConsole) submit(now time.Duration, c *conn, text []byte) {
+	limit, stats := &s.limits[c.id.Index()], &s.l.Stats
+	stats.Count[metrics.ConsoleLines].Inc()
+	if !limit.bucket.Allow(now, 1) || len(s.pending) == maxConsolePending {
+		stats.Count[metrics.ConsoleFailed].Inc()
 		if !limit.warned {
 			limit.warned = true
-			c.reply(now, g, "you ask too much: wait a few seconds")
+			s.reply(now, c, "you ask too much: wait a few seconds")
 		}
 		return
 	}
 	limit.warned = false
 	if len(text) > protocol.MaxLine {
-		stats.Count[AskedVain].Inc()
-		c.reply(now, g, fmt.Sprintf("line too long: expected at most %d bytes", protocol.MaxLine))
+		stats.Count[metrics.ConsoleFailed].Inc()
+		s.reply(now, c, fmt.Sprintf("line too long: expected at most %d bytes", protocol.MaxLine))
 		return
 	}
-	c.pending = append(c.pending, consoleLine{g.id, string(text)})
+	s.pending = append(s.pending, consoleLine{c.id, string(text)})
 }
 
-// run runs the lines of connections. They have the rank of guests, whatever name they send.
-func (c *lobbyConsole) run(now time.Duration) {
-	if len(c.pending) == 0 {
+// run runs the lines of connections. They have the rank of conns, whatever name they send.
+func (s *lobbyConsole) run(now time.Duration) {
+	if len(s.pending) == 0 {
 		return
 	}
-	l, lines := c.l, c.pending
-	c.pending = nil // a line that adds another must not write into what is read here
+	l, lines := s.l, s.pending
+	s.pending = nil // a line that adds another must not write into what is read here
 	for _, line := range lines {
 		slot := int32(line.id.Index())
-		g := &l.guests[slot]
-		if g.id != line.id || !l.roster.viewers[slot].ready {
+		c := &l.conns[slot]
+		if c.id != line.id || !l.roster.viewers[slot].ready {
 			continue
 		}
 		out, err := l.Execute(now, nil, line.text, console.Caller{Name: l.roster.name(slot), Rank: console.Guest})
@@ -201,34 +202,34 @@ func (c *lobbyConsole) run(now time.Duration) {
 			out = append(out[:maxConsoleReply-1], "...")
 		}
 		if err != nil {
-			l.Stats.Count[AskedVain].Inc()
+			l.Stats.Count[metrics.ConsoleFailed].Inc()
 			out = append(out, err.Error())
 		}
 		for _, text := range out {
-			c.reply(now, g, text)
+			s.reply(now, c, text)
 		}
 	}
-	c.pending = lines[:0]
+	s.pending = lines[:0]
 }
 
 // reply sends a connection a line of the console, cut to the length of a line.
-func (c *lobbyConsole) reply(now time.Duration, g *guest, text string) {
+func (s *lobbyConsole) reply(now time.Duration, c *conn, text string) {
 	if len(text) > protocol.MaxLine {
 		text = strings.ToValidUTF8(text[:protocol.MaxLine], "")
 	}
 	clean, _ := chat.Clean(nil, []byte(text))
-	c.l.chat.tell(now, g, protocol.Chat{Kind: protocol.ChatAnswer, Text: clean})
+	s.l.chat.tell(now, c, protocol.Chat{Kind: protocol.ChatAnswer, Text: clean})
 }
 
 // status is the command status.
-func (c *lobbyConsole) status(call *console.Call) error {
-	l := c.l
+func (s *lobbyConsole) status(call *console.Call) error {
+	l := s.l
 	cfg, score := &l.cfg, l.match.Mode().Score
-	up := c.now / time.Second
-	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", c.vars.name.Text(), cfg.ArenaName, cfg.Rules.Rate, up/3600, up/60%60, up%60)
+	up := s.now / time.Second
+	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", s.vars.name.Text(), cfg.ArenaName, cfg.Rules.Rate, up/3600, up/60%60, up%60)
 	spectators := 0
 	for _, slot := range l.live {
-		if l.guests[slot].watches {
+		if l.conns[slot].roster.spectates {
 			spectators++
 		}
 	}
@@ -246,20 +247,20 @@ func (c *lobbyConsole) status(call *console.Call) error {
 }
 
 // list is the command list.
-func (c *lobbyConsole) list(call *console.Call) error {
-	l := c.l
+func (s *lobbyConsole) list(call *console.Call) error {
+	l := s.l
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		v := l.match.Vital(g.id)
+		c := &l.conns[slot]
+		v := l.match.Vital(c.id)
 		if v == nil {
 			continue
 		}
 		address := ""
 		if call.Who.Rank >= console.Moderator {
-			address = fmt.Sprintf(" %v client %d", g.addr, g.user)
+			address = fmt.Sprintf(" %v client %d", c.session.addr, c.roster.user)
 		}
-		call.Say("%d %s team %d %d/%d %d ms %d s%s", uint32(g.id), console.Quote(l.roster.name(slot)), v.Team, v.Kills, v.Deaths,
-			g.peer.RTT().Smoothed.Milliseconds(), int((c.now-g.since)/time.Second), address)
+		call.Say("%d %s team %d %d/%d %d ms %d s%s", uint32(c.id), console.Quote(l.roster.name(slot)), v.Team, v.Kills, v.Deaths,
+			c.session.peer.RTT().Smoothed.Milliseconds(), int((s.now-c.session.since)/time.Second), address)
 	}
 	return nil
 }
@@ -268,66 +269,66 @@ func (c *lobbyConsole) list(call *console.Call) error {
 var errNobody = errors.New("expected the name or id (8.1, or 2049) of somebody who is here; see list")
 
 // find returns the player with a name, in upper or lower case, or an id. It may be disconnected and reconnectable.
-func (c *lobbyConsole) find(word string) (*guest, error) {
-	l := c.l
+func (s *lobbyConsole) find(word string) (*conn, error) {
+	l := s.l
 	slot, ok := l.roster.slotByName(word)
 	if id, err := netid.Parse(word); !ok && err == nil {
 		slot = int32(id.Index())
-		ok = int(slot) < len(l.guests) && l.guests[slot].id == id && l.match.Vital(id) != nil
+		ok = int(slot) < len(l.conns) && l.conns[slot].id == id && l.match.Vital(id) != nil
 	}
 	if !ok {
 		return nil, errNobody
 	}
-	return &l.guests[slot], nil
+	return &l.conns[slot], nil
 }
 
 // kick is the command kick.
-func (c *lobbyConsole) kick(call *console.Call) error {
-	l, word := c.l, call.Args[0]
-	g, err := c.find(word)
+func (s *lobbyConsole) kick(call *console.Call) error {
+	l, word := s.l, call.Args[0]
+	c, err := s.find(word)
 	if err != nil {
 		return fmt.Errorf("kick %s: %w", console.Quote(word), err)
 	}
-	name := l.roster.name(int32(g.id.Index()))
+	name := l.roster.name(int32(c.id.Index()))
 	for i, slot := range l.reconnectable {
-		if int(slot) == g.id.Index() {
+		if int(slot) == c.id.Index() {
 			l.join.expireAt(i)
 			call.Say("%s was away, and does not come back", name)
 			return nil
 		}
 	}
-	if !l.connected(g) || l.slotOf[g.client] != int32(g.id.Index()) {
+	if !l.connected(c) || l.slotOf[c.session.client] != int32(c.id.Index()) {
 		return fmt.Errorf("kick %s: is leaving", console.Quote(word))
 	}
-	l.join.dismiss(c.now, g, packet.ReasonKicked)
+	l.join.dismiss(s.now, c, packet.ReasonKicked)
 	call.Say("kicked %s", name)
 	return nil
 }
 
 // explain is the command why. Both the client and the player are given by name or id.
-func (c *lobbyConsole) explain(call *console.Call) error {
+func (s *lobbyConsole) explain(call *console.Call) error {
 	var ids [2]netid.ID
 	for i, word := range call.Args {
 		if r, err := ParseThingRef(word); i == 1 && err == nil {
-			v := c.l.ExplainThing(ids[0], r)
+			v := s.l.ExplainThing(ids[0], r)
 			call.Say("%s", v.Sentence())
 			return nil
 		}
-		g, err := c.find(word)
+		c, err := s.find(word)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", console.Quote(word), err)
 		}
-		ids[i] = g.id
+		ids[i] = c.id
 	}
-	v := c.l.Explain(ids[0], ids[1])
+	v := s.l.Explain(ids[0], ids[1])
 	call.Say("%s", v.Sentence())
 	return nil
 }
 
 // mute is the command mute.
-func (c *lobbyConsole) mute(call *console.Call) error {
+func (s *lobbyConsole) mute(call *console.Call) error {
 	word := call.Args[0]
-	g, err := c.find(word)
+	c, err := s.find(word)
 	if err != nil {
 		return fmt.Errorf("mute %s: %w", console.Quote(word), err)
 	}
@@ -335,7 +336,7 @@ func (c *lobbyConsole) mute(call *console.Call) error {
 	if !mute && call.Args[1] != "off" {
 		return fmt.Errorf("mute %s: expected off or nothing behind the name", console.Quote(call.Args[1]))
 	}
-	p := &c.l.roster.players[g.id.Index()]
+	p := &s.l.roster.players[c.id.Index()]
 	if p.ID == 0 {
 		return fmt.Errorf("mute %s: is away", console.Quote(word))
 	}
@@ -344,41 +345,41 @@ func (c *lobbyConsole) mute(call *console.Call) error {
 }
 
 // say is the command say: the words of the line, with one space between two.
-func (c *lobbyConsole) say(call *console.Call) error {
-	c.l.Announce(c.now, strings.Join(call.Args, " "))
+func (s *lobbyConsole) say(call *console.Call) error {
+	s.l.Announce(s.now, strings.Join(call.Args, " "))
 	return nil
 }
 
 // changeMap is the command map. It answers at once; the map changes once it is loaded.
-func (c *lobbyConsole) changeMap(call *console.Call) error {
+func (s *lobbyConsole) changeMap(call *console.Call) error {
 	if len(call.Args) == 0 {
-		call.Say("map %s", console.Quote(c.l.cfg.ArenaName))
+		call.Say("map %s", console.Quote(s.l.cfg.ArenaName))
 		return nil
 	}
 	spec := MapSpec{Map: call.Args[0]}
 	if len(call.Args) > 1 {
 		spec.Mode = call.Args[1]
 	}
-	return c.change(call, spec)
+	return s.change(call, spec)
 }
 
 // changeMode is the command mode, likewise.
-func (c *lobbyConsole) changeMode(call *console.Call) error {
+func (s *lobbyConsole) changeMode(call *console.Call) error {
 	if len(call.Args) == 0 {
-		call.Say("mode %s", console.Quote(c.l.cfg.Rules.Game.Mode.Name))
+		call.Say("mode %s", console.Quote(s.l.cfg.Rules.Game.Mode.Name))
 		return nil
 	}
-	return c.change(call, MapSpec{Mode: call.Args[0]})
+	return s.change(call, MapSpec{Mode: call.Args[0]})
 }
 
-func (c *lobbyConsole) change(call *console.Call, spec MapSpec) error {
+func (s *lobbyConsole) change(call *console.Call, spec MapSpec) error {
 	if call.Who.Rank < console.Admin {
 		return fmt.Errorf("another map or mode: needs rank %v, yours is %v", console.Admin, call.Who.Rank)
 	}
-	if err := c.l.ChangeMap(spec); err != nil {
+	if err := s.l.ChangeMap(spec); err != nil {
 		return err
 	}
-	spec = c.l.maps.pending.spec
+	spec = s.l.maps.pending.spec
 	call.Say("loading %s on %s; status tells what becomes of it", spec.Mode, spec.Map)
 	return nil
 }

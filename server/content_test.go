@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // fetcher is a caller that takes blobs and has asked for content.
@@ -58,7 +59,7 @@ func TestContentIsSent(t *testing.T) {
 	l := newLab(t, Config{Players: 16})
 	l.lobby.PackContent()
 	packed := l.lobby.transfers.content
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range 8 {
@@ -78,7 +79,7 @@ func TestContentIsSent(t *testing.T) {
 		if len(blobs) != 2 {
 			t.Fatalf("%d: %d blobs", i, len(blobs))
 		}
-		m, err := ghost.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
@@ -95,8 +96,8 @@ func TestContentIsSent(t *testing.T) {
 		}
 	}
 	l.ticks(2)
-	if l.count(Fetches) != 16 || l.count(FetchRefused) != 0 || l.lobby.transfers.waiting != 0 {
-		t.Errorf("%d fetched, %d refused, %d wait", l.count(Fetches), l.count(FetchRefused), l.lobby.transfers.waiting)
+	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.transfers.waiting != 0 {
+		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.transfers.waiting)
 	}
 	for _, c := range all {
 		c.turn()
@@ -107,7 +108,7 @@ func TestContentIsSent(t *testing.T) {
 }
 
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
-// are those of one transfer. It stays a guest like any other.
+// are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
 	l := newLab(t, Config{Gate: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
@@ -137,18 +138,18 @@ func TestHostileFetches(t *testing.T) {
 	for _, p := range l.lobby.transfers.content {
 		most += uint64(len(p)+packet.FragmentRoom-1) / packet.FragmentRoom * (packet.MaxPackage + sealBytes)
 	}
-	if sent := l.count(ContentBytes); blobs != 2 || l.count(Fetches) != 2 || sent > most || l.count(FetchRefused) < 40 {
-		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(Fetches), l.count(FetchRefused), sent, most)
+	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
+		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
 	}
 	c.ready()
 	c.say()
 	l.ticks(2)
 	c.hear()
 	c.queue(model.Append(nil))
-	refused := l.count(FetchRefused)
+	refused := l.count(metrics.ContentRefused)
 	c.unharmed()
-	if l.count(FetchRefused) != refused+1 || l.count(Fetches) != 2 {
-		t.Errorf("after Ready: %d refused, %d fetched", l.count(FetchRefused)-refused, l.count(Fetches))
+	if l.count(metrics.ContentRefused) != refused+1 || l.count(metrics.ContentRequests) != 2 {
+		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused, l.count(metrics.ContentRequests))
 	}
 }
 
@@ -182,8 +183,8 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 			}
 			l.tick()
 		}
-		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 || (l.count(Dismissed) == 1) != c.reason {
-			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.transfers.waiting, l.count(Dismissed), l.now-begin)
+		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
+			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
 		}
 	}
 }
@@ -195,8 +196,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	l.tick()
 	l.ticks(90) // silent
 	c.enter(func(m *netcode.Mint) { m.ClientID = c.user })
-	if l.count(Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
-		t.Fatalf("%d takeovers, %d wait", l.count(Takeovers), l.lobby.transfers.waiting)
+	if l.count(metrics.Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
+		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.transfers.waiting)
 	}
 	c.peer.TakeBlobs(packet.MaxBlobSize)
 	f := protocol.Fetch{Content: protocol.ContentArena}
@@ -209,8 +210,8 @@ func TestTakeoverWhileFetching(t *testing.T) {
 			blobs++
 		}
 	}
-	if blobs != 1 || l.count(Fetches) != 2 || l.lobby.transfers.waiting != 1 {
-		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(Fetches), l.lobby.transfers.waiting)
+	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
+		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.transfers.waiting)
 	}
 }
 
@@ -221,7 +222,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	a := arena.Generate(500, 12)
 	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
 	l.lobby.PackContent()
-	control := l.guest()
+	control := l.joined()
 	control.plays(20)
 	var all []*caller
 	for range clients {
@@ -234,12 +235,12 @@ func TestContentCostsNoSpike(t *testing.T) {
 	}
 	size := len(l.lobby.transfers.content[protocol.ContentArena])
 	share := uint64(kbps * 1000 / 8 / 60 * 5 / 4)
-	begin, bytes0, missed := l.now, l.count(ContentBytes), 0
+	begin, bytes0, missed := l.now, l.count(metrics.ContentBytes), 0
 	var first, last time.Duration
 	for done := 0; done < clients; {
-		before := l.count(ContentBytes)
+		before := l.count(metrics.ContentBytes)
 		l.tick()
-		if n := l.count(ContentBytes) - before; n > share+packet.MaxPackage+sealBytes {
+		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPackage+sealBytes {
 			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
 		}
 		if control.play(); len(control.peer.Lost()) > 0 {
@@ -257,7 +258,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 			t.Fatalf("%d of %d have it", done, clients)
 		}
 	}
-	rate := float64(l.count(ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
+	rate := float64(l.count(metrics.ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
 	t.Logf("%d clients, %d bytes each: the first has it after %v, the last after %v; %.0f kbit/s", clients, size, first, last, rate)
 	if rate > kbps*(1.02+0.1/last.Seconds()) || rate < kbps*0.8 || first < last*6/10 || missed != 0 {
 		t.Errorf("%.0f kbit/s of %d; the first after %v, the last after %v", rate, kbps, first, last)
@@ -279,7 +280,7 @@ func TestContentTooLarge(t *testing.T) {
 			l.tick()
 			c.turn()
 		}
-		if why, closed := c.peer.Closed(); !closed || why != want || l.count(Fetches) != 0 {
+		if why, closed := c.peer.Closed(); !closed || why != want || l.count(metrics.ContentRequests) != 0 {
 			t.Errorf("%v: closed %v, %v", what, closed, why)
 		}
 	}
@@ -299,6 +300,6 @@ func TestContentSizes(t *testing.T) {
 		}
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
-	model := ghost.Trained().Append(nil)
+	model := netstate.Trained().Append(nil)
 	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(packTransfer(protocol.ContentModel, model)))
 }

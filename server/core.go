@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -12,21 +13,21 @@ type core struct {
 	match *sim.Match
 	connTable
 	transport
-	message    [protocol.MaxWelcome]byte // scratch for one reliable message
-	ledger     ledger
-	unobserved bool // see Lobby.Observe
-	Stats      Stats
+	message [protocol.MaxWelcome]byte // scratch for one reliable message
+	timer   metrics.TickTimer
+	account account
+	Stats   metrics.Stats
 }
 
 // playerSlots is how many slots are for players: Players of a filled configuration has those of spectators, too.
-func (c *core) playerSlots() int { return c.cfg.Players - c.cfg.Spectators }
+func (k *core) playerSlots() int { return k.cfg.Players - k.cfg.Spectators }
 
 // broadcast queues a reliable message with every connection that is ready. A connection with a full queue misses it: what
 // is broadcast can be seen in a later message or snapshot, too.
-func (c *core) broadcast(message []byte) {
-	for _, slot := range c.live {
-		if g := &c.guests[slot]; g.ready && g.peer.Queue(message) != nil {
-			c.Stats.Count[EventsRefused].Inc()
+func (k *core) broadcast(message []byte) {
+	for _, slot := range k.live {
+		if c := &k.conns[slot]; c.session.ready && c.session.peer.Queue(message) != nil {
+			k.Stats.Count[metrics.ReliableDropped].Inc()
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -86,7 +87,7 @@ func (b *table) settled(seconds int) {
 	for n, p := range b.players {
 		was[n] = before{p.Stats().Prediction.Mispredictions, p.Stats().Starved}
 	}
-	used := b.count(InputsUsed)
+	used := b.count(metrics.InputsUsed)
 	b.play(seconds)
 	for n, p := range b.players {
 		s := p.Stats()
@@ -96,7 +97,7 @@ func (b *table) settled(seconds int) {
 			b.t.Errorf("client %d is %v (%v, %v) as %v: %+v", n, state, why, p.Err(), p.ID(), s)
 		}
 	}
-	if got, want := b.count(InputsUsed)-used, uint64(seconds*len(b.players)*int(b.lobby.cfg.Rules.Rate)); got+uint64(len(b.players)) < want {
+	if got, want := b.count(metrics.InputsUsed)-used, uint64(seconds*len(b.players)*int(b.lobby.cfg.Rules.Rate)); got+uint64(len(b.players)) < want {
 		b.t.Errorf("of %d commands %d were used", want, got)
 	}
 	b.agrees(20)
@@ -142,8 +143,8 @@ func TestRow14MapChange(t *testing.T) {
 			for range brief(300, 180) {
 				b.turn()
 			}
-			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(Changes) != uint64(n+1) || b.lobby.Phase() != PhaseActive {
-				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName, b.lobby.Phase(), b.count(Changes))
+			if b.lobby.cfg.ArenaName != to || b.lobby.match.Tick() <= was || b.count(metrics.MapChanges) != uint64(n+1) || b.lobby.Phase() != PhaseActive {
+				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName, b.lobby.Phase(), b.count(metrics.MapChanges))
 			}
 			for k, p := range b.players {
 				if ids[p.ID()] || !seen[p.ID().Index()] || p.World() != uint8(n+1) {
@@ -161,8 +162,8 @@ func TestRow14MapChange(t *testing.T) {
 			}
 			b.settled(3)
 		}
-		if b.count(Joined) != 9 || b.count(Left) != 1 || b.count(Dismissed) != 0 || b.count(EventsUnknown) != 0 {
-			t.Errorf("%d: %d joined, %d left, %d dismissed", i, b.count(Joined), b.count(Left), b.count(Dismissed))
+		if b.count(metrics.Joined) != 9 || b.count(metrics.Left) != 1 || b.count(metrics.Disconnected) != 0 || b.count(metrics.MessagesUnknown) != 0 {
+			t.Errorf("%d: %d joined, %d left, %d dismissed", i, b.count(metrics.Joined), b.count(metrics.Left), b.count(metrics.Disconnected))
 		}
 	}
 }
@@ -181,10 +182,10 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	was := make([]kept, n)
 	noted := 0
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		g.hits(69)
-		was[i] = kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}
-		if slices.Max(g.thin.last) != 0 && slices.Max(g.thin.seen) != 0 && g.thin.room != 0 && slices.Max(g.fights) != 0 {
+		c := &b.lobby.conns[p.ID().Index()]
+		c.hits(69)
+		was[i] = kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}
+		if slices.Max(c.repl.thin.last) != 0 && slices.Max(c.repl.thin.seen) != 0 && c.repl.thin.room != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
@@ -195,16 +196,16 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		g := &b.lobby.guests[i]
-		if len(g.fights) != 4 || len(g.thin.last) != 128 || slices.Max(g.fights) != 0 || slices.Max(g.thin.last) != 0 || slices.Max(g.thin.seen) != 0 || g.thin.room != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, g.fights, g.thin)
+		c := &b.lobby.conns[i]
+		if len(c.repl.view.combat) != 4 || len(c.repl.thin.last) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.thin.last) != 0 || slices.Max(c.repl.thin.seen) != 0 || c.repl.thin.room != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.thin)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
-		g := &b.lobby.guests[p.ID().Index()]
-		if now := (kept{&g.fights[0], &g.thin.seen[0], &g.thin.last[0]}); now != was[i] || !g.ready || g.thin.room == 0 {
-			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, g.ready, now, was[i])
+		c := &b.lobby.conns[p.ID().Index()]
+		if now := (kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}); now != was[i] || !c.session.ready || c.repl.thin.room == 0 {
+			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
 		}
 	}
 }
@@ -251,8 +252,8 @@ func TestRow14BadMap(t *testing.T) {
 			t.Errorf("ground %d was taken", i)
 		}
 	}
-	if b.lobby.match != match || b.lobby.frames != frames || b.count(Changes) != 0 || b.count(ChangesRefused) != 1 || b.lobby.Phase() != PhaseActive {
-		t.Errorf("%d changes, %d refused, %v", b.count(Changes), b.count(ChangesRefused), b.lobby.Phase())
+	if b.lobby.match != match || b.lobby.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
+		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges), b.count(metrics.MapChangesFailed), b.lobby.Phase())
 	}
 	b.settled(2)
 	alone := newTable(t, 0, Config{})
@@ -265,7 +266,7 @@ func TestRow14BadMap(t *testing.T) {
 // they come; and who never gets ready is sent away with a reason.
 func TestRow14OldPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c, late := l.guest(), l.guest()
+	c, late := l.joined(), l.joined()
 	c.plays(60)
 	for range 3 {
 		late.hear()
@@ -282,8 +283,8 @@ func TestRow14OldPackages(t *testing.T) {
 	if err := l.lobby.InstallMap(l.now, LoadedMap{Arena: next, Name: "arena-64"}); err != nil {
 		t.Fatal(err)
 	}
-	g := c.guest()
-	if g.id == c.id() || g.ready || g.acked != 0 || g.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
+	g := c.state()
+	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)
@@ -291,8 +292,8 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(nil)) // of world 0, whose turn is over
 	c.say(c.commands(1)...)
 	l.ticks(3)
-	if g.ready || g.acked != 0 || g.holds != 0 || l.count(Elsewhere) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.ready, g.acked, l.count(Elsewhere), l.lobby.match.Inbox(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.Inbox(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
@@ -321,7 +322,7 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
 	c.say()
 	l.tick()
-	if !g.ready {
+	if !g.session.ready {
 		t.Fatal("its Ready did not count")
 	}
 	c.send(before)
@@ -334,7 +335,7 @@ func TestRow14OldPackages(t *testing.T) {
 		c.plays(1)
 	}
 	c.unharmed()
-	if l.count(Dismissed) != 0 {
+	if l.count(metrics.Disconnected) != 0 {
 		t.Fatal("somebody was dismissed early")
 	}
 	for range 60 * int(readyWithin/time.Second) {
@@ -344,8 +345,8 @@ func TestRow14OldPackages(t *testing.T) {
 		c.play()
 		l.tick()
 	}
-	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout || l.count(Dismissed) != 1 || l.lobby.Phase() != PhaseActive {
-		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed, l.count(Dismissed), l.lobby.Phase())
+	if why, closed := late.peer.Closed(); !closed || why != packet.ReasonTimeout || l.count(metrics.Disconnected) != 1 || l.lobby.Phase() != PhaseActive {
+		t.Errorf("who did not get ready: %v, %v; %d dismissed, %v", why, closed, l.count(metrics.Disconnected), l.lobby.Phase())
 	}
 }
 
@@ -381,8 +382,8 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	b.players, b.ends = append(b.players, p), append(b.ends, end)
 	end.received()
 	b.play(3)
-	if b.count(Returned) != 1 || p.ID().Index() != slot || p.World() != 0 {
-		t.Errorf("%d returned, as %v", b.count(Returned), p.ID())
+	if b.count(metrics.Reconnected) != 1 || p.ID().Index() != slot || p.World() != 0 {
+		t.Errorf("%d returned, as %v", b.count(metrics.Reconnected), p.ID())
 	}
 	b.settled(2)
 }
@@ -414,8 +415,8 @@ func TestRow14Rotation(t *testing.T) {
 			l.lobby.match.Join()
 		}
 	}
-	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(ChangesRefused) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
-		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(ChangesRefused))
+	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
+		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(metrics.MapChangesFailed))
 	}
 }
 
@@ -445,13 +446,13 @@ func TestRow14Idle(t *testing.T) {
 		}
 	}
 	turn(600)
-	if b.lobby.match.Tick() != 0 || b.count(Slept) != 600 || b.lobby.Phase() != PhaseIdle {
-		t.Fatalf("tick %d, %d slept, %v", b.lobby.match.Tick(), b.count(Slept), b.lobby.Phase())
+	if b.lobby.match.Tick() != 0 || b.count(metrics.TicksSlept) != 600 || b.lobby.Phase() != PhaseIdle {
+		t.Fatalf("tick %d, %d slept, %v", b.lobby.match.Tick(), b.count(metrics.TicksSlept), b.lobby.Phase())
 	}
 	p := b.sit(client.Config{}, nil)
 	turn(180)
 	s := p.Stats()
-	if state, _ := p.State(); state != client.Joined || b.lobby.match.Tick() < 150 || s.Prediction.Mispredictions != 0 || b.count(InputsUsed) < 100 || b.lobby.Phase() != PhaseActive {
+	if state, _ := p.State(); state != client.Joined || b.lobby.match.Tick() < 150 || s.Prediction.Mispredictions != 0 || b.count(metrics.InputsUsed) < 100 || b.lobby.Phase() != PhaseActive {
 		t.Fatalf("%v, tick %d: %+v", state, b.lobby.match.Tick(), s)
 	}
 	p.Leave(b.now)

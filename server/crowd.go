@@ -6,17 +6,19 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // crowd is where everybody is in the frame at hand, for all who look. It is filled when the first one does: where all is
 // sent to all, nobody ever looks.
 type crowd struct {
 	grid  *interest.Grid
-	walls *sight.Crowd // nil where none hide anybody
-	spare spare        // for those who have not looked yet
-	at    tick.Tick    // the grid's
+	walls *pvs.Crowd // nil where none hide anybody
+	spare spare      // for those who have not looked yet
+	at    tick.Tick  // the grid's
 	ids   []netid.ID
 	x, z  []float32
 	team  []uint8
@@ -25,7 +27,7 @@ type crowd struct {
 	none  []uint64    // slots in which nobody is
 	blank []uint64    // none at all
 
-	cost    []uint16 // of the guest at hand, by slot
+	cost    []uint16 // of the connection at hand, by slot
 	pick    []uint64
 	said    []uint64
 	near    []uint64 // what of it the line carries
@@ -38,9 +40,9 @@ const fightSeconds = 2
 
 func newCrowd(c *Config) crowd {
 	cfg := c.grid()
-	var walls *sight.Crowd
+	var walls *pvs.Crowd
 	if c.Walls != nil && c.Relevance == RelevanceGrid {
-		walls = sight.NewCrowd(c.Walls)
+		walls = pvs.NewCrowd(c.Walls)
 		cfg.Sights = walls.Seen
 	}
 	g := interest.NewGrid(cfg)
@@ -78,8 +80,8 @@ func (l *Lobby) fought(e sim.Event) {
 	a, v := e.Actor.Index(), e.Victim.Index()
 	s.till[a] = e.Tick + fightSeconds*tick.Tick(l.cfg.Rules.Rate)
 	s.till[v] = s.till[a]
-	l.guests[a].hits(v)
-	l.guests[v].hits(a)
+	l.conns[a].hits(v)
+	l.conns[v].hits(a)
 }
 
 // fill takes the frame's rows, once a tick.
@@ -116,57 +118,53 @@ func (s *crowd) fill(l *Lobby, frame *snapshot.Frame) {
 	s.grid.Fill(s.ids, s.x, s.z, s.team, s.hot)
 }
 
-// look finds what a guest may see, and adds to the weights of those rows if some may have to wait. The set belongs to the guest.
-func (l *Lobby) look(g *guest, weigh bool) (see []uint64) {
+// look finds what a connection may see, and adds to the weights of those rows if some may have to wait. The set belongs to the connection.
+func (l *Lobby) look(c *conn, weigh bool) (see []uint64) {
 	s := &l.crowd
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
 	s.fill(l, l.frames.At(l.match.Tick()))
-	if g.eyes == nil {
-		g.eyes = s.spare.take(s.grid)
+	if c.repl.view.interest == nil {
+		c.repl.view.interest = s.spare.take(s.grid)
 	}
-	if g.fights == nil {
-		g.fights = make([]uint64, 2*s.grid.Words())
+	if c.repl.view.combat == nil {
+		c.repl.view.combat = make([]uint64, 2*s.grid.Words())
 	}
-	if g.bucket.Rate() != 0 || g.thin.last != nil { // who had a limit may get one again
-		g.wake(l)
+	if c.repl.pacing.bucket.Rate() != 0 || c.repl.thin.last != nil { // who had a limit may get one again
+		c.wake(l)
 	}
-	slot := g.viewpoint()
+	slot := c.viewpoint()
 	if slot < 0 {
-		g.eyes.Caught(l.anywhere(g)) // nobody weighs more than others: they take turns
-		return g.eyes.Seen()
+		c.repl.view.interest.Caught(l.anywhere(c)) // nobody weighs more than others: they take turns
+		return c.repl.view.interest.Seen()
 	}
 	if weigh {
-		g.eyes.Look(s.grid, l.viewer(slot, true), g.foes(l.match.Tick(), l.cfg.Rules.Rate))
+		c.repl.view.interest.Look(s.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
 	} else {
-		g.eyes.See(s.grid, l.viewer(slot, false))
+		c.repl.view.interest.See(s.grid, l.viewer(slot, false))
 	}
-	return g.eyes.Seen()
+	return c.repl.view.interest.Seen()
 }
 
-// anywhere is whom a guest sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
-func (l *Lobby) anywhere(g *guest) []uint64 {
-	if l.seesAll(g) && l.shed < ShedDetail {
+// anywhere is whom a connection sees who looks through nobody's eyes: everybody, where one without a limit is told of everybody in blocks; else nobody.
+func (l *Lobby) anywhere(c *conn) []uint64 {
+	if l.seesAll(c) && l.loadLevel < overload.LowDetail {
 		return l.crowd.here()
 	}
 	return l.crowd.blank
 }
 
-// gain adds to the weights of the rows of a look that did not, for a guest with a limit that was told all that it saw before.
-func (l *Lobby) gain(g *guest) {
-	slot := g.viewpoint()
+// gain adds to the weights of the rows of a look that did not, for a connection with a limit that was told all that it saw before.
+func (l *Lobby) gain(c *conn) {
+	slot := c.viewpoint()
 	if slot < 0 {
 		return
 	}
-	l.enter(StageInterest)
-	defer l.enter(StageDelta)
-	if l.match.Tick() >= g.turned { // for as long nobody turned the sets of its fights: what they have of late is still hot
-		now := g.fights[len(g.fights)/2:]
+	if l.match.Tick() >= c.repl.view.combatSwap { // for as long nobody turned the sets of its fights: what they have of late is still hot
+		now := c.repl.view.combat[len(c.repl.view.combat)/2:]
 		for i := range now {
 			now[i] &= l.crowd.hot[i]
 		}
 	}
-	g.eyes.Weigh(l.crowd.grid, l.viewer(slot, true), g.foes(l.match.Tick(), l.cfg.Rules.Rate))
+	c.repl.view.interest.Weigh(l.crowd.grid, l.viewer(slot, true), c.foes(l.match.Tick(), l.cfg.Rules.Rate))
 }
 
 // viewer is somebody who looks from where the player in a slot stands, and ahead if that weighs.
@@ -196,53 +194,53 @@ func (s *crowd) here() []uint64 {
 	return s.open
 }
 
-// foes is the set of those who hit the guest, or were hit by it, a moment ago: two sets take turns, one fills while the other
+// foes is the set of those who hit the connection, or were hit by it, a moment ago: two sets take turns, one fills while the other
 // is still looked at.
-func (g *guest) foes(t tick.Tick, rate tick.Rate) []uint64 {
-	words := len(g.fights) / 2
-	if t >= g.turned {
-		g.turned = t + fightSeconds*tick.Tick(rate)
-		old, now := g.fights[:words], g.fights[words:]
+func (c *conn) foes(t tick.Tick, rate tick.Rate) []uint64 {
+	words := len(c.repl.view.combat) / 2
+	if t >= c.repl.view.combatSwap {
+		c.repl.view.combatSwap = t + fightSeconds*tick.Tick(rate)
+		old, now := c.repl.view.combat[:words], c.repl.view.combat[words:]
 		copy(old, now)
 		clear(now)
 	}
-	for i, w := range g.fights[words:] {
-		g.fights[i] |= w
+	for i, w := range c.repl.view.combat[words:] {
+		c.repl.view.combat[i] |= w
 	}
-	return g.fights[:words]
+	return c.repl.view.combat[:words]
 }
 
-// hits notes a fight of the guest with whoever is in a slot.
-func (g *guest) hits(slot int) {
-	if g.eyes != nil {
-		g.fights[len(g.fights)/2+slot>>6] |= 1 << (slot & 63)
+// hits notes a fight of the connection with whoever is in a slot.
+func (c *conn) hits(slot int) {
+	if c.repl.view.interest != nil {
+		c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6] |= 1 << (slot & 63)
 	}
 }
 
 // sees is what the match asks before a shot hits somebody: whether the shooter's client, as far as its acks tell, had the other
 // before it in the view that the shot is judged by.
 func (l *Lobby) sees(shooter, other netid.ID, v tick.View) bool {
-	g := &l.guests[shooter.Index()]
-	if g.id != shooter || g.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
+	c := &l.conns[shooter.Index()]
+	if c.id != shooter || c.repl.acks.tracker.Saw(l.frames, other, v) || planted.On(planted.UnseenHit) {
 		return true // somebody whom no client moves sees everybody
 	}
-	l.Stats.Count[Unseen].Inc()
+	l.Stats.Count[metrics.HitsFiltered].Inc()
 	return false
 }
 
 // Shown is the tick of the newest snapshot that showed a player to another's client and that is known to have arrived there, of
 // the last snapshot.Window: 0 for none, also when the viewer has no client.
 func (l *Lobby) Shown(viewer, player netid.ID) tick.Tick {
-	if g := &l.guests[viewer.Index()]; g.id == viewer && g.tracker != nil {
-		return g.tracker.Shown(l.frames, player)
+	if c := &l.conns[viewer.Index()]; c.id == viewer && c.repl.acks.tracker != nil {
+		return c.repl.acks.tracker.Shown(l.frames, player)
 	}
 	return 0
 }
 
 // Sent is the tick of the newest snapshot that was sent to a player's client, 0 before the first or without a client.
 func (l *Lobby) Sent(id netid.ID) tick.Tick {
-	if g := &l.guests[id.Index()]; g.id == id {
-		return g.sent
+	if c := &l.conns[id.Index()]; c.id == id {
+		return c.repl.pacing.sent
 	}
 	return 0
 }

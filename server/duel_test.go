@@ -14,10 +14,11 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // trick is how a duellist lies about time. All have the same hands, and look at the same picture.
@@ -95,7 +96,7 @@ func duels(t *testing.T, k trick, count int) (shots, hits int, l *lab) {
 	l = newLab(t, Config{Arena: duelField(t), ArenaName: "duels", Relevance: RelevanceAll, Players: 2 * duelPairs, Rules: sim.Rules{Seed: 3, Game: game}})
 	var all []*duellist
 	for i := range duelPairs {
-		d := &duellist{caller: l.guest(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
+		d := &duellist{caller: l.joined(), trick: k, rng: rand.New(rand.NewPCG(uint64(i), 1)), feet: rand.New(rand.NewPCG(uint64(i), 2))}
 		d.victim = l.lobby.match.Join()
 		all = append(all, d)
 	}
@@ -141,7 +142,7 @@ func (d *duellist) step(n tick.Tick) {
 			continue
 		}
 		if s := d.take(pack); s != nil {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				d.told = append(d.told, h.Tick)
 			}
 		}
@@ -306,7 +307,7 @@ func TestDuels(t *testing.T) {
 		}
 		t.Logf("%-15v hits look back by 50 %%: %v, 99 %%: %v, most: %v", k, back(0.5), back(0.99), back(1))
 		t.Logf("%-15v %d duels, %d shots, %.2f %% hit, %+.2f points against honest, %+.1f %% of them; %d clamped, %d faded", k, count, shots, 100*rate[k], 100*(rate[k]-rate[honest]), 100*(rate[k]/rate[honest]-1),
-			l.count(Clamped), l.count(Faded))
+			l.count(metrics.ShotsClamped), l.count(metrics.ShotsStaleView))
 	}
 	if rate[honest] < 0.2 || rate[honest] > 0.6 {
 		t.Errorf("honest shooters hit with %.3f of their shots: nothing can be told from that", rate[honest])

@@ -41,9 +41,9 @@ func (e *Echo) TooLong() uint64 { return e.tooLong }
 
 // Tick answers what has arrived on conn by now and sends what is due. It returns how many datagrams came. unix is the wall
 // clock in seconds, which only tokens are compared with. Errors are conn's.
-func (e *Echo) Tick(now time.Duration, unix int64, conn netio.Conn) (received int, err error) {
+func (e *Echo) Tick(now time.Duration, unix int64, sock netio.Conn) (received int, err error) {
 	for range echoBatches {
-		n, errIn := conn.Receive(&e.in)
+		n, errIn := sock.Receive(&e.in)
 		received += n
 		if n == 0 || errIn != nil {
 			err = errIn
@@ -51,14 +51,14 @@ func (e *Echo) Tick(now time.Duration, unix int64, conn netio.Conn) (received in
 		}
 		e.take(now, unix, false) // who is in comes before who knocks
 		e.take(now, unix, true)
-		if errOut := e.flush(conn); errOut != nil {
+		if errOut := e.flush(sock); errOut != nil {
 			return received, errOut
 		}
 	}
 	for _, v := range e.server.Update(now, unix, &e.out) {
 		e.tell(v)
 	}
-	return received, errors.Join(err, e.flush(conn))
+	return received, errors.Join(err, e.flush(sock))
 }
 
 // take goes through the batch for datagrams of strangers, or for the others.
@@ -86,9 +86,9 @@ func (e *Echo) tell(v netcode.Event) {
 }
 
 // flush sends all of out.
-func (e *Echo) flush(conn netio.Conn) error {
+func (e *Echo) flush(sock netio.Conn) error {
 	for {
-		left, err := e.Flush(conn)
+		left, err := e.Flush(sock)
 		if left == 0 || err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (e *Echo) flush(conn netio.Conn) error {
 }
 
 // Flush sends a batch of what waits to be sent and returns how much is left.
-func (e *Echo) Flush(conn netio.Conn) (left int, err error) {
+func (e *Echo) Flush(sock netio.Conn) (left int, err error) {
 	e.wire.Reset()
 	for e.sent < e.out.Len() && !e.wire.Full() {
 		to, d := e.out.At(e.sent)
@@ -112,7 +112,7 @@ func (e *Echo) Flush(conn netio.Conn) (left int, err error) {
 		e.sent = 0
 	}
 	if e.wire.Len() > 0 {
-		err = conn.Send(&e.wire)
+		err = sock.Send(&e.wire)
 	}
 	return e.out.Len() - e.sent, err
 }

@@ -48,7 +48,7 @@ func newEchoWorld(t *testing.T, clients int) *echoWorld {
 
 // join adds a client, which begins to connect with the next step.
 func (w *echoWorld) join(id uint64) *echoClient {
-	conn, err := w.net.Listen(netip.MustParseAddrPort("10.0.0.2:0"), netio.Config{})
+	sock, err := w.net.Listen(netip.MustParseAddrPort("10.0.0.2:0"), netio.Config{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (w *echoWorld) join(id uint64) *echoClient {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c := &echoClient{netcode: netcode.NewClient(token, netcode.ClientConfig{}), conn: conn}
+	c := &echoClient{netcode: netcode.NewClient(token, netcode.ClientConfig{}), conn: sock}
 	w.clients = append(w.clients, c)
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -18,7 +19,7 @@ import (
 func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Helper()
 	for range 15 * 60 {
-		if l.count(TimedOut) == uint64(timedOut) {
+		if l.count(metrics.TimedOut) == uint64(timedOut) {
 			return
 		}
 		for _, c := range playing {
@@ -26,13 +27,13 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 		}
 		l.tick()
 	}
-	l.t.Fatalf("%d of %d timed out within 15 s", l.count(TimedOut), timedOut)
+	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
 // Who comes back within the grace finds the player it left, with what that has achieved; after it another.
 func TestGrace(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	c.plays(30)
 	old := c.id()
 	l.lobby.match.Vital(old).Kills = 7
@@ -49,8 +50,8 @@ func TestGrace(t *testing.T) {
 	c.conn.Close()
 	c.move("10.9.0.1:5000")
 	c.join()
-	if c.id() != old || l.count(Returned) != 1 || l.count(Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
-		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(Returned), l.count(Joined), l.lobby.match.Vital(old).Kills)
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
+		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
 	}
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
@@ -58,11 +59,11 @@ func TestGrace(t *testing.T) {
 	c.unharmed()
 	l.tick()
 	for _, slot := range l.lobby.live { // now, and not with its next commands
-		l.lobby.tally(&l.lobby.guests[slot])
+		l.lobby.tally(&l.lobby.conns[slot])
 	}
-	l.lobby.count()
-	if used := control.inputs().Used + c.inputs().Used; l.count(InputsUsed) != used {
-		t.Errorf("%d commands used, by the inboxes %d", l.count(InputsUsed), used)
+	l.lobby.account.pending.Flush(&l.lobby.Stats)
+	if used := control.inputs().Used + c.inputs().Used; l.count(metrics.InputsUsed) != used {
+		t.Errorf("%d commands used, by the inboxes %d", l.count(metrics.InputsUsed), used)
 	}
 
 	control.hear()
@@ -80,7 +81,7 @@ func TestGrace(t *testing.T) {
 		t.Errorf("still there after %v", l.now-parted)
 	}
 	c.join()
-	if c.id() == old || l.count(Returned) != 1 {
+	if c.id() == old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v again after %v", c.id(), l.now-parted)
 	}
 	c.unharmed()
@@ -91,24 +92,24 @@ func TestGrace(t *testing.T) {
 // The players of the absent keep nobody out, longest away first, and one of them whose turn has not come is there for its own.
 func TestAbsentKeepNobodyOut(t *testing.T) {
 	l := newLab(t, Config{Players: 3})
-	control := l.guest()
-	first := l.guest()
+	control := l.joined()
+	first := l.joined()
 	first.say()
 	control.plays(60)
-	second := l.guest()
+	second := l.joined()
 	second.say()
 	l.silence(2, control)
-	if len(l.lobby.reconnectable) != 2 || l.lobby.guests[l.lobby.reconnectable[0]].id != first.id() {
+	if len(l.lobby.reconnectable) != 2 || l.lobby.conns[l.lobby.reconnectable[0]].id != first.id() {
 		t.Fatalf("away: %v", l.lobby.reconnectable)
 	}
-	third := l.guest()
+	third := l.joined()
 	l.tick()
 	if third.id().Index() != first.id().Index() || third.id() == first.id() || l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
 		t.Errorf("%v came for %v, %v waits", third.id(), first.id(), second.id())
 	}
 	old := second.id()
 	second.join()
-	if second.id() != old || l.count(Returned) != 1 {
+	if second.id() != old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v, was %v", second.id(), old)
 	}
 	first.ask(nil)
@@ -134,10 +135,10 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 // Whoever comes while somebody leaves gets that one's place; the absent keep theirs.
 func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	absent := l.guest()
+	absent := l.joined()
 	absent.say()
 	l.silence(1)
-	leaver, c := l.guest(), l.caller("")
+	leaver, c := l.joined(), l.caller("")
 	response := c.respond()
 	leaver.leave()
 	c.send(response)
@@ -153,7 +154,7 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newLab(t, Config{Players: players})
 	for range players {
-		l.guest().say()
+		l.joined().say()
 	}
 	l.silence(players)
 	var fresh []*caller
@@ -186,10 +187,10 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 // on, the old session is no more.
 func TestTakeover(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.play()
 	c.plays(10)
-	old, was, conn := c.id(), c.dial, c.conn
+	old, was, sock := c.id(), c.dial, c.conn
 	for range 70 {
 		control.play()
 		l.tick()
@@ -202,11 +203,11 @@ func TestTakeover(t *testing.T) {
 		l.tick()
 		c.hear()
 	}
-	if c.id() != old || l.count(Returned) != 1 || l.count(Takeovers) != 1 || l.count(Joined) != 2 || l.count(TimedOut)+l.count(Left) != 0 {
-		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(Returned), l.count(Joined))
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
+		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined))
 	}
 	now := c.conn
-	c.conn = conn
+	c.conn = sock
 	c.received()
 	p, err := was.Seal(l.now, make([]byte, packet.HeaderSize), nil)
 	if err != nil {
@@ -218,9 +219,9 @@ func TestTakeover(t *testing.T) {
 	before := l.refused(netcode.DropUnknown)
 	control.hear()
 	c.unharmed()
-	c.conn = conn
+	c.conn = sock
 	if d := c.received(); d != nil || l.refused(netcode.DropUnknown) != before+1 {
-		t.Errorf("%d datagrams to where the session was; %v", len(d), l.account())
+		t.Errorf("%d datagrams to where the session was; %v", len(d), l.tally())
 	}
 	control.hear()
 	control.unharmed()
@@ -243,14 +244,14 @@ func (c *caller) respond() []byte {
 	return d
 }
 
-// In one batch a guest says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
+// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at the gate: that one is not
 // harmed by the dismissal.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newLab(t, Config{Players: 2})
 		a, b := l.caller(""), l.caller("")
 		a.enter(nil)
-		slot := l.lobby.guests[a.id().Index()].client
+		slot := l.lobby.conns[a.id().Index()].session.client
 		response := b.respond()
 		a.hear()
 		r := l.good()
@@ -263,15 +264,15 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		b.send(response)
 		l.tick()
 		s, ok := l.lobby.netcode.Session(int(slot))
-		if !ok || s.ClientID != b.user || l.count(Joined) != 2 {
-			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(Joined))
+		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
+			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(metrics.Joined))
 		}
-		gone := l.count(Left)
+		gone := l.count(metrics.Left)
 		if dismissed {
-			gone = l.count(Dismissed)
+			gone = l.count(metrics.Disconnected)
 		}
-		if gone != 1 || l.count(Left)+l.count(Dismissed) != 1 || a.received() != nil {
-			t.Errorf("%d left, %d dismissed", l.count(Left), l.count(Dismissed))
+		if gone != 1 || l.count(metrics.Left)+l.count(metrics.Disconnected) != 1 || a.received() != nil {
+			t.Errorf("%d left, %d dismissed", l.count(metrics.Left), l.count(metrics.Disconnected))
 		}
 		b.hear()
 		if b.dial.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
@@ -290,12 +291,12 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newLab(t, Config{Players: 1})
 		if absent {
-			l.guest().say()
+			l.joined().say()
 			l.silence(1)
 		}
 		b := l.caller("")
 		response := b.respond()
-		joined, left := l.count(Joined), l.count(Left)
+		joined, left := l.count(metrics.Joined), l.count(metrics.Left)
 		b.send(response)
 		for range netio.BatchSize { // the goodbye shall be in a later batch
 			b.send([]byte{0x15})
@@ -303,23 +304,23 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		b.dial.Disconnect(l.now, &b.post)
 		b.mail()
 		l.tick()
-		if l.count(Joined)-joined != l.count(Left)-left || (l.count(Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
-			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(Joined)-joined, l.count(Left)-left, len(l.lobby.join.arrivals))
+		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
+			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
 		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
 			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
-		l.guest().unharmed()
+		l.joined().unharmed()
 	}
 }
 
 // Who waits for a player and leaves, and whose slot at the gate is another's at once, leaves that one with one player.
 func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	l.guest().say()
+	l.joined().say()
 	l.tick()
-	l.guest().say()
+	l.joined().say()
 	l.silence(2)
 	b, c := l.caller(""), l.caller("")
 	first, second := b.respond(), c.respond()
@@ -332,8 +333,8 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.send(second)
 	l.ticks(3)
 	c.hear()
-	if c.welcome.Version == 0 || l.count(Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
-		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
+	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
 	c.unharmed()
@@ -343,7 +344,7 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 // and no tick is lost to a client whose commands come as far ahead as the change takes.
 func TestMoved(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.caller("")
+	control, c := l.joined(), l.caller("")
 	c.start(l.mint(c.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: 40 * time.Millisecond})
 	c.knock()
 	c.hear()
@@ -369,9 +370,9 @@ func TestMoved(t *testing.T) {
 	before, id := c.inputs(), c.id()
 	for move := range 3 {
 		c.move("10.9.1." + string(rune('1'+move)) + ":6000")
-		for ticks := 0; c.guest().addr != c.addr(); ticks++ {
+		for ticks := 0; c.state().session.addr != c.addr(); ticks++ {
 			if turn(); ticks > 12 {
-				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.guest().addr, ticks, l.account())
+				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.state().session.addr, ticks, l.tally())
 			}
 		}
 		now := c.conn
@@ -387,7 +388,7 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.inputs()
-	if after.Missing != before.Missing || c.id() != id || l.count(Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(Moved) != 3 {
+	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
 		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
 	control.hear()
@@ -398,7 +399,7 @@ func TestMoved(t *testing.T) {
 func TestMovedClientPlaysOn(t *testing.T) {
 	b := newTable(t, 2, Config{})
 	b.play(3)
-	id, used := b.players[0].ID(), b.count(InputsUsed)
+	id, used := b.players[0].ID(), b.count(metrics.InputsUsed)
 	var before []client.Stats
 	for _, p := range b.players {
 		before = append(before, p.Stats())
@@ -410,7 +411,7 @@ func TestMovedClientPlaysOn(t *testing.T) {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
-	if lost := 2*120 - int(b.count(InputsUsed)-used); lost > 15+8 {
+	if lost := 2*120 - int(b.count(metrics.InputsUsed)-used); lost > 15+8 {
 		t.Errorf("%d ticks lost", lost)
 	}
 	if s := b.players[1].Stats(); s.Starved != before[1].Starved || s.Prediction.Mispredictions != 0 {
@@ -424,14 +425,14 @@ func TestMostPlayers(t *testing.T) {
 		t.Skip("takes 100 MB")
 	}
 	l := newLab(t, Config{Players: MaxPlayers})
-	control := l.guest()
+	control := l.joined()
 	for range MaxPlayers - 2 { // players without sessions: only the last place is left
 		if l.lobby.match.Join() == 0 {
 			t.Fatal("no place")
 		}
 	}
 	control.plays(2)
-	last := l.guest()
+	last := l.joined()
 	control.plays(2)
 	last.hear()
 	last.say()
@@ -452,8 +453,8 @@ func TestMostPlayers(t *testing.T) {
 		t.Errorf("one more came in: %+v", full.welcome)
 	}
 	for i, c := range []*caller{control, last} {
-		if n := c.inputs(); n.Missing > 4 || c.guest().acked+8 < l.lobby.match.Tick() {
-			t.Errorf("%d: %+v, acked %d at %d", i, n, c.guest().acked, l.lobby.match.Tick())
+		if n := c.inputs(); n.Missing > 4 || c.state().repl.acks.newest+8 < l.lobby.match.Tick() {
+			t.Errorf("%d: %+v, acked %d at %d", i, n, c.state().repl.acks.newest, l.lobby.match.Tick())
 		}
 	}
 	last.leave()
@@ -467,12 +468,12 @@ func TestMostPlayers(t *testing.T) {
 // The accounts are looked at in every tick, and a fault in them is said.
 func TestAudit(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(5)
-	l.lobby.Stats.Count[Accepted].Inc()
+	l.lobby.Stats.Count[metrics.Accepted].Inc()
 	c.play()
-	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil || l.count(Unbalanced) != 1 {
-		t.Errorf("%d ticks unbalanced, %v", l.count(Unbalanced), err)
+	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil || l.count(metrics.UnbalancedTicks) != 1 {
+		t.Errorf("%d ticks unbalanced, %v", l.count(metrics.UnbalancedTicks), err)
 	}
 }
 
@@ -481,7 +482,7 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	var callers []*caller
 	for range 6 {
-		callers = append(callers, l.guest())
+		callers = append(callers, l.joined())
 	}
 	stranger := l.caller("")
 	least := ^uint64(0)
@@ -499,8 +500,8 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if least != 0 {
 		t.Errorf("%d allocations in 100 ticks", least)
 	}
-	if l.count(InputsMissing) > 6 || l.count(Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
-		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(InputsMissing), l.count(Snapshots), l.account())
+	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.tally())
 	}
 }
 
@@ -526,7 +527,7 @@ func (l *lab) allocates(n int, before func()) (allocs uint64) {
 // Who waits for a player when the lobby closes is told that it does.
 func TestCloseTellsArrivals(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
-	l.guest().say()
+	l.joined().say()
 	l.silence(1) // an absent player has the only place till the tick's end
 	b := l.caller("")
 	b.send(b.respond())
@@ -542,17 +543,17 @@ func TestCloseTellsArrivals(t *testing.T) {
 	}
 }
 
-// A lobby that closes says goodbye to a part of its guests at a time, each of them whole, so that no socket's buffer overflows.
+// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
 	l := newLab(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*caller
 	for range 2*closeAtOnce + 1 {
-		all = append(all, l.guest())
+		all = append(all, l.joined())
 	}
 	for parts := 1; ; parts++ {
-		sent := l.count(Sent)
+		sent := l.count(metrics.Sent)
 		more, err := l.lobby.join.closeSome(l.now, l.conn, packet.ReasonClosing)
-		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeAtOnce*3*packet.CloseRepeats {
+		if n := l.count(metrics.Sent) - sent; err != nil || n == 0 || n > closeAtOnce*3*packet.CloseRepeats {
 			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
 		}
 		told := 0

@@ -13,9 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
@@ -47,9 +49,9 @@ type HostConfig struct {
 	Exec  []string  // files of such lines that are run first
 	Dir   string    // where the console's files are; "" = nowhere: then none is read or written
 
-	Workers int           // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
-	Touch   func()        // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
-	Hiccup  func() Spread // since the last call, what a meter in this process says that the machine took, µs; default none
+	Workers int                   // that share the systems of a tick, the tick's own thread included, 1 to MaxWorkers; default 1
+	Touch   func()                // has the system give the memory that this process has asked for, or as much as there is time for; all places are made before, and what another map takes comes before it is played. Default: each place is made when it is first taken
+	Hiccup  func() metrics.Spread // since the last call, what a meter in this process says that the machine took, µs; default none
 
 	Log io.Writer // also what the console answers the operator; default none
 }
@@ -71,7 +73,7 @@ type Host struct {
 	since          mark
 	lateness, wall *meter.Histogram // ns, from the scheduled instant; and of the tick itself
 	raw            *meter.Histogram // ns; lateness of the ticks that were played alone
-	hiccup         func() Spread
+	hiccup         func() metrics.Spread
 	stalls         meter.Counter // ticks given up after a stall
 	caught         meter.Counter // ticks played late, in a frame with others
 	rates          ClockConfig   // filled
@@ -91,7 +93,7 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = pace.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Lobby, walls, err = withWalls(cfg.Lobby, cfg.Sights); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
-	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: newNanos(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
+	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
 	cfg.Lobby.Load = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
@@ -131,7 +133,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		h.registry, err = newRegistry(h)
 	}
 	if err == nil {
-		f.refused = h.lobby.Stats.Count[DashRefused].Inc
+		f.refused = h.lobby.Stats.Count[metrics.DashRefused].Inc
 		err = f.openHTTP(cfg, h.pages(cfg.HTTPToken))
 	}
 	if err == nil {
@@ -158,15 +160,15 @@ const defaultPlayers = 64
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {
-	pacer := pace.New()
+	pacer := clock.New()
 	if h.archive != nil {
-		h.archive.tape.Cut = h.lobby.Stats.Count[ReplaysCut].Inc
+		h.archive.tape.Cut = h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)
 	h.marker.rest()
 	clock := NewClock(h.rates, pacer.Now())
-	var overload Overload
+	var overload overload.Controller
 	var err error
 	for second := clock.Due(); ctx.Err() == nil && err == nil && !h.terminal.quit; {
 		now := pacer.Until(clock.Due())
@@ -210,10 +212,10 @@ func (h *Host) Run(ctx context.Context) error {
 var errFault = errors.New("lobby 0 closed: internal fault")
 
 // shift puts the lobby on another rung of overload.
-func (h *Host) shift(clock *Clock, rung Shed) {
-	h.lobby.Shed(rung)
+func (h *Host) shift(clock *Clock, rung overload.Level) {
+	h.lobby.SetLoadLevel(rung)
 	h.shed.Store(int32(rung))
-	clock.Dilate(rung.Tempo())
+	clock.Dilate(rung.Timescale())
 	fmt.Fprintf(h.log, "ticks take too long or no longer do: sheds %v\n", rung)
 }
 
@@ -235,7 +237,7 @@ func (h *Host) tick(now time.Duration, unix int64, ticks int) (err error) {
 
 // farewell tells every player that the lobby ends, and if by a fault of its own; what is left of it may have another. It does so a
 // little at a time.
-func (h *Host) farewell(pacer *pace.Pacer, ended error) (err error) {
+func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("not every player was told: %v", fault)
@@ -256,12 +258,12 @@ func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
 	h.logDrops(now, h.lobby.netcode.Counters())
-	for i := range s.Drops {
-		why, n := packet.Drop(i), s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		why, n := packet.Drop(i), s.PacketDrops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())
 		h.dropped[i] = n
 	}
-	if n := s.Count[Unbalanced].Load(); n != h.unbalanced {
+	if n := s.Count[metrics.UnbalancedTicks].Load(); n != h.unbalanced {
 		h.log.say(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		h.unbalanced = n
 	}

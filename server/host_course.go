@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tickrate/tickrate/internal/huge"
+	"github.com/tickrate/tickrate/internal/hugepage"
 )
 
 // playing is what is played, as others than the tick may read it.
@@ -65,7 +65,7 @@ func (h *Host) loadMap(given Config, cfg HostConfig, c MapSpec) (f found) {
 	f.loaded.Walls = given.Walls
 	f.err = h.lobby.PrepareMap(&f.loaded)
 	if f.err == nil && cfg.Touch != nil {
-		huge.Touch(context.Background(), false) // large ones would be moved together while ticks use them
+		hugepage.Touch(context.Background(), false) // large ones would be moved together while ticks use them
 	}
 	return f
 }

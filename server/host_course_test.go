@@ -84,7 +84,7 @@ func TestHostChangesItsMap(t *testing.T) {
 	if p := h.playing.Load(); p.arena != "town:16:3" || p.mode != "deathmatch" || p.phase != PhaseIdle {
 		t.Errorf("%+v", p)
 	}
-	if r := h.report(); r.Counts["map_changes"] != 2 || r.Counts["map_changes_refused"] != 2 || r.Counts["ticks_slept"] == 0 || r.Map != "town:16:3" || r.Rungs["nothing"] == 0 {
+	if r := h.report(); r.Counts["map_changes"] != 2 || r.Counts["map_changes_failed"] != 2 || r.Counts["ticks_slept"] == 0 || r.Map != "town:16:3" || r.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", r)
 	}
 	cancel()

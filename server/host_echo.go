@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
@@ -57,7 +57,7 @@ func NewEchoHost(cfg HostConfig) (*EchoHost, error) {
 
 // Run answers until ctx ends, then disconnects everybody and closes everything. It binds its goroutine to a thread.
 func (h *EchoHost) Run(ctx context.Context) (err error) {
-	pacer := pace.New()
+	pacer := clock.New()
 	var heard, watched time.Duration
 	for now := pacer.Now(); ctx.Err() == nil && err == nil; {
 		wall := time.Now()
@@ -83,7 +83,7 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 
 // goodbye disconnects everybody, a little at a time: a datagram that finds the socket's buffer full is lost, and the ten of one
 // client lie side by side.
-func (h *EchoHost) goodbye(pacer *pace.Pacer) (err error) {
+func (h *EchoHost) goodbye(pacer *clock.Pacer) (err error) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	h.echo.Close(pacer.Now())
@@ -111,7 +111,7 @@ func (h *EchoHost) watch(now, drift time.Duration) {
 	h.log.flush(now, false)
 }
 
-// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). Received is Accepted plus
+// EchoReport is an echo host's figures since its start, as the HTTP port gives them (GET /stats). metrics.Received is metrics.Accepted plus
 // the sum of Drops, always.
 type EchoReport struct {
 	Seconds    float64           `json:"seconds"`
@@ -125,10 +125,10 @@ type EchoReport struct {
 	Kinds      map[string]uint64 `json:"rx_accepted_by_kind"`
 	Drops      map[string]uint64 `json:"drops"`
 	Sent       map[string]uint64 `json:"tx_by_kind"`
-	Takeovers  uint64            `json:"conn_takeover"`
-	Migrations uint64            `json:"migrations_ok"`
-	Kicks      uint64            `json:"kick_flood"`
-	Amplified  uint64            `json:"assert_amplification"`
+	Takeovers  uint64            `json:"takeovers"`
+	Migrations uint64            `json:"migrated"`
+	Kicks      uint64            `json:"flood_kicked"`
+	Amplified  uint64            `json:"amplification_blocked"`
 	TooLong    uint64            `json:"tx_too_long"`
 	Socket     netio.Stats       `json:"socket"`
 }
@@ -141,7 +141,7 @@ func (h *EchoHost) report() EchoReport {
 	s := h.echo.server
 	c := s.Counters()
 	r := EchoReport{
-		Seconds: h.clock().Seconds(), CPUSeconds: pace.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
+		Seconds: h.clock().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
 		Waiting: s.Waiting(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
 		Sent: byKind(c.Sent[:]), Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks, Amplified: c.Amplification,
 		TooLong: h.echo.TooLong(), Socket: h.conn.Stats(),

@@ -93,7 +93,7 @@ func TestRow61BoardShowsThePlayers(t *testing.T) {
 	}
 	l.ticks(2)
 	h := &Host{lobby: l.lobby, query: new(queryPort)}
-	first := l.lobby.guests[l.lobby.live[0]]
+	first := l.lobby.conns[l.lobby.live[0]]
 	v := l.lobby.match.Vital(first.id)
 	v.Kills, v.Deaths = 7, 2
 	h.publish(l.now + 3*time.Second)

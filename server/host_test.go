@@ -18,6 +18,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // gnet's worker pool starts at its package's init and never ends; whatever else is left over is ours.
@@ -99,7 +100,7 @@ func TestHost(t *testing.T) {
 				taken += n
 			}
 			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
-				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != Stages {
+				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
 				t.Errorf("%s, round %d: %+v", socket, round, r)
 			}
 			if status, _ := ask(t, "POST", at+"/stats/reset"); status != http.StatusNoContent {
@@ -137,8 +138,8 @@ func TestHostTouches(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := 0
-		for i := range h.lobby.guests {
-			if h.lobby.guests[i].peer != nil {
+		for i := range h.lobby.conns {
+			if h.lobby.conns[i].session.peer != nil {
 				made++
 			}
 		}
@@ -224,7 +225,7 @@ func (g *greeted) until(what string, happened func() bool) {
 	g.t.Fatalf("no %s within three seconds; %v", what, g.dial.State())
 }
 
-func figures(t *testing.T, at string) (r Report) {
+func figures(t *testing.T, at string) (r metrics.Report) {
 	t.Helper()
 	status, body := ask(t, "GET", at+"/stats")
 	if err := json.Unmarshal([]byte(body), &r); err != nil || status != 200 {
@@ -258,7 +259,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A host without an HTTP port has none; a guest is told when it closes.
+// A host without an HTTP port has none; a connection is told when it closes.
 func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP = ""

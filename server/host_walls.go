@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // Implementation constants of the walls.
@@ -33,10 +33,10 @@ func withWalls(c Config, dir string) (with Config, found string, err error) {
 	start := time.Now()
 	cell := c.Cell
 	if cell == 0 {
-		cell = sight.CellFor(c.Arena)
+		cell = pvs.CellFor(c.Arena)
 	}
-	grid := sight.Fit(c.Arena, cell)
-	share, err := sight.Sample(c.Arena, grid, WallSample)
+	grid := pvs.Fit(c.Arena, cell)
+	share, err := pvs.Sample(c.Arena, grid, WallSample)
 	if err != nil {
 		return c, "", fmt.Errorf("walls of %s: %w", c.ArenaName, err)
 	}
@@ -54,21 +54,21 @@ func withWalls(c Config, dir string) (with Config, found string, err error) {
 
 // keptWalls is the table of a grid out of a file in dir, or a new one, which is written there. What is in the file and is no table
 // of this arena and this grid is written over.
-func keptWalls(c Config, grid sight.Config, dir string) (*sight.Table, error) {
+func keptWalls(c Config, grid pvs.Config, dir string) (*pvs.Table, error) {
 	if dir == "" {
-		return sight.Build(c.Arena, grid)
+		return pvs.Build(c.Arena, grid)
 	}
 	hash := c.Arena.Hash()
 	file := filepath.Join(dir, fmt.Sprintf("%x-%gm.sight", hash[:8], grid.Cell))
 	data, err := os.ReadFile(file)
 	if err == nil {
-		if t, err := sight.Load(data, hash, 0); err == nil && t.Fits(grid) {
+		if t, err := pvs.Load(data, hash, 0); err == nil && t.Fits(grid) {
 			return t, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	t, err := sight.Build(c.Arena, grid)
+	t, err := pvs.Build(c.Arena, grid)
 	if err != nil {
 		return nil, err
 	}

@@ -13,17 +13,18 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // How a fuzzer's bytes come to a lobby.
 const (
 	fromStranger = iota // as they are, from an address without session
-	fromGuest           // as they are, from a guest's address
-	asPackage           // sealed with a guest's key
+	fromGuest           // as they are, from a connection's address
+	asPackage           // sealed with a connection's key
 	asSections          // likewise, behind a good header
 	asToken             // as the private part of a request
-	asEcho              // as a guest's path datagram
+	asEcho              // as a connection's path datagram
 	modes
 )
 
@@ -32,7 +33,7 @@ func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
 	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
 	l = newLab(t, Config{Players: 3, Gate: gate})
-	control, who = l.guest(), l.caller("")
+	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
 		who.say()
@@ -108,22 +109,22 @@ func FuzzLobbyDatagram(f *testing.F) {
 		}
 		l, control, who := scene(t, mode)
 		datagram := who.weapon(mode, src)
-		before, used := l.account(), control.inputs().Used
+		before, used := l.tally(), control.inputs().Used
 		control.play()
 		who.send(datagram)
 		l.tick()
 		h := [4]uint64{l.lobby.match.Hash()}
-		refused, moved := false, l.account().accepted-before.accepted-1
-		for i, n := range l.account().refused {
+		refused, moved := false, l.tally().accepted-before.accepted-1
+		for i, n := range l.tally().refused {
 			moved += n - before.refused[i]
 			refused = refused || n > before.refused[i]
 		}
-		for i, n := range l.account().drops {
+		for i, n := range l.tally().drops {
 			moved += n - before.drops[i]
 			refused = refused || n > before.drops[i]
 		}
 		if moved != 1 {
-			t.Fatalf("%d counters moved: %v, was %v", moved, l.account(), before)
+			t.Fatalf("%d counters moved: %v, was %v", moved, l.tally(), before)
 		}
 		if answered := 0; mode == fromStranger || mode == asToken {
 			for _, d := range who.received() {
@@ -138,9 +139,9 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(Left)+l.count(Dismissed) > 0 // an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
 		if refused && !left && h != *clean[mode] {
-			t.Fatalf("a refused datagram changed the world: %v", l.account())
+			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
 		if n := control.inputs(); n.Used-used != 4 || n.Missing != 0 {
 			t.Fatalf("of 4 commands of the client beside it %d were used", n.Used-used)
@@ -161,17 +162,17 @@ type hostile struct {
 
 func newHostile(t *testing.T, seed uint64) *hostile {
 	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
-	h.control, h.stranger = h.guest(), h.caller("")
+	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
-		h.attackers = append(h.attackers, h.guest())
+		h.attackers = append(h.attackers, h.joined())
 	}
 	return h
 }
 
 // alive lets an attacker that has lost its session, or has worn it out, begin another.
 func (h *hostile) alive(c *caller) {
-	g := c.guest()
-	if g.id == c.id() && h.lobby.slotOf[g.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	g := c.state()
+	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()
@@ -311,7 +312,7 @@ func (h *hostile) careless(c *caller) {
 	c.post.Reset()
 }
 
-// bounded checks that sessions, guests, players and lists agree and stay within their bounds.
+// bounded checks that sessions, connections, players and lists agree and stay within their bounds.
 func (h *hostile) bounded() {
 	h.t.Helper()
 	l := h.lobby
@@ -321,19 +322,19 @@ func (h *hostile) bounded() {
 			continue
 		}
 		seated++
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		s, ok := l.netcode.Session(client)
-		if !ok || s.Token != g.tag || s.Address != g.addr || s.ClientID != g.user || int(g.client) != client || g.id.Index() != int(slot) {
+		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if g.peer.Queued() > packet.MaxEvents || l.match.Inbox(g.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", g.peer.Queued(), l.match.Inbox(g.id))
+		if c.session.peer.Queued() > packet.MaxEvents || l.match.Inbox(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
 		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
-	if got := h.count(Joined) - h.count(Left) - h.count(TimedOut) - h.count(Dismissed); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }
@@ -344,11 +345,11 @@ func TestHostilePackages(t *testing.T) {
 	for range 400 {
 		h.volley(16)
 	}
-	a := h.account()
+	a := h.tally()
 	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropNotes,
 		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
-		var one account
+		var one tally
 		one.add(why, 1)
 		for k := range one.drops {
 			if one.drops[k] > 0 && a.drops[k] == 0 {
@@ -383,7 +384,7 @@ func TestBlastLobby(t *testing.T) {
 		}
 		h.control.hear()
 		h.control.unharmed()
-		t.Logf("seed %d: %v", seed, h.account())
+		t.Logf("seed %d: %v", seed, h.tally())
 		n -= each
 	}
 }

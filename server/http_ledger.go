@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Bits is a ledger as GET /v1/bits tells it.
 type Bits struct {
-	Lobby        string        `json:"lobby"`
-	Every        int           `json:"every"` // one datagram in so many is sampled; 0: none
-	Datagrams    uint64        `json:"datagrams"`
-	Bytes        uint64        `json:"bytes"`
-	Sampled      uint64        `json:"sampled_datagrams"`
-	SampledBytes uint64        `json:"sampled_bytes"`
-	Sections     []SectionBits `json:"sections"` // together Bytes, and SampledBytes
-	Cells        []Cell        `json:"cells"`    // together 8 times SampledBytes
-	Snapshots    uint64        `json:"sampled_snapshots"`
-	Entities     []WhyCount    `json:"entities"` // players in those, by whether they were told and why not
-	Things       []ThingCount  `json:"things"`   // likewise things, by class
+	Lobby        string         `json:"lobby"`
+	Every        int            `json:"every"` // one datagram in so many is sampled; 0: none
+	Datagrams    uint64         `json:"datagrams"`
+	Bytes        uint64         `json:"bytes"`
+	Sampled      uint64         `json:"sampled_datagrams"`
+	SampledBytes uint64         `json:"sampled_bytes"`
+	Sections     []SectionBits  `json:"sections"` // together Bytes, and SampledBytes
+	Cells        []metrics.Cell `json:"cells"`    // together 8 times SampledBytes
+	Snapshots    uint64         `json:"sampled_snapshots"`
+	Entities     []WhyCount     `json:"entities"` // players in those, by whether they were told and why not
+	Things       []ThingCount   `json:"things"`   // likewise things, by class
 }
 
 // SectionBits is a section's part.
@@ -44,22 +45,23 @@ type ThingCount struct {
 }
 
 // Bits is the ledger in a form for programs.
-func (n *Ledger) Bits() Bits {
-	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: n.Looked}
-	for s, bytes := range n.Sections {
+func (s *Summary) Bits() Bits {
+	n := &s.Bandwidth
+	b := Bits{Lobby: lobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes, Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: s.Replication.Snapshots}
+	for section, bytes := range n.Sections {
 		if bytes > 0 {
-			b.Sections = append(b.Sections, SectionBits{Section(s).String(), bytes, n.SampledSection[s]})
+			b.Sections = append(b.Sections, SectionBits{metrics.Section(section).String(), bytes, n.SampledSections[section]})
 		}
 	}
-	for w, count := range n.Why {
+	for w, count := range s.Replication.Players {
 		if count > 0 {
 			b.Entities = append(b.Entities, WhyCount{Why(w), count})
 		}
 	}
-	for kind := range n.Things {
-		for w, count := range n.Things[kind] {
+	for kind := range s.Replication.Objects {
+		for w, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Things = append(b.Things, ThingCount{ghost.Kind(kind).String(), WhyCount{Why(w), count}})
+				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Why(w), count}})
 			}
 		}
 	}
@@ -67,8 +69,8 @@ func (n *Ledger) Bits() Bits {
 }
 
 func (h *Host) serveBits(w http.ResponseWriter, _ *http.Request) {
-	ledger := h.lobby.Ledger()
-	writeJSON(w, ledger.Bits())
+	summary := h.lobby.Summary()
+	writeJSON(w, summary.Bits())
 }
 
 // serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Verdict. N is a net id, M too, or a ThingRef;

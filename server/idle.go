@@ -64,7 +64,7 @@ func (p *idlePlayers) due(slot int) idle.Action {
 		return idle.None
 	}
 	player := &p.players[slot]
-	return player.watch.Step(p.match.Tick(), player.input, p.guests[slot].watches, p.limits)
+	return player.watch.Step(p.match.Tick(), player.input, p.conns[slot].roster.spectates, p.limits)
 }
 
 // warning is the line that warns the player in a slot.

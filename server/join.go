@@ -9,7 +9,9 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ReconnectGrace is how long a player stays in the match after its session timed out. A fresh token of the same client id finds the
@@ -33,42 +35,42 @@ type join struct {
 
 // event takes what netcode says has become of a session. Payloads are not for it.
 func (j *join) event(now time.Duration, e netcode.Event) {
-	g := j.ofClient(e.Client)
+	c := j.ofClient(e.Client)
 	switch e.Kind {
 	case netcode.EventConnected:
 		j.arrivals = append(j.arrivals, int32(e.Client))
 		return
 	case netcode.EventTakeover: // the silent session is gone, its player goes on
-		if g != nil {
-			j.l.transfers.done(g)
-			j.begin(now, g, e.Client)
-			j.Stats.Count[Returned].Inc()
-			j.Stats.Count[Takeovers].Inc()
+		if c != nil {
+			j.l.transfers.done(c)
+			j.begin(now, c, e.Client)
+			j.Stats.Count[metrics.Reconnected].Inc()
+			j.Stats.Count[metrics.Takeovers].Inc()
 		}
 		return
 	case netcode.EventMoved:
-		if g != nil {
+		if c != nil {
 			s, _ := j.netcode.Session(e.Client)
-			g.addr = s.Address
-			j.Stats.Count[Moved].Inc()
+			c.session.addr = s.Address
+			j.Stats.Count[metrics.Migrated].Inc()
 		}
 		return
 	case netcode.EventTimeout:
-		if g != nil {
-			j.disconnect(g)
-			g.away = now
-			j.reconnectable = append(j.reconnectable, int32(g.id.Index()))
-			j.Stats.Count[TimedOut].Inc()
+		if c != nil {
+			j.disconnect(c)
+			c.session.lostAt = now
+			j.reconnectable = append(j.reconnectable, int32(c.id.Index()))
+			j.Stats.Count[metrics.TimedOut].Inc()
 		}
 	case netcode.EventKick:
-		j.Stats.Count[Kicked].Inc()
-		if g != nil { // else netcode's next Update ends it
-			j.dismiss(now, g, packet.ReasonKicked)
+		j.Stats.Count[metrics.FloodKicked].Inc()
+		if c != nil { // else netcode's next Update ends it
+			j.dismiss(now, c, packet.ReasonKicked)
 		}
 	case netcode.EventDisconnect, netcode.EventExhausted:
-		if g != nil {
-			j.remove(g)
-			j.Stats.Count[Left].Inc()
+		if c != nil {
+			j.remove(c)
+			j.Stats.Count[metrics.Left].Inc()
 		}
 	}
 	j.forgetArrival(e.Client)
@@ -113,26 +115,26 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		return true
 	}
 	spectator := protocol.Spectates(s.UserData[:])
-	g := j.takeReconnectable(s.ClientID, spectator)
-	if why := j.noSlot(g, spectator); why != 0 {
+	c := j.takeReconnectable(s.ClientID, spectator)
+	if why := j.noSlot(c, spectator); why != 0 {
 		j.reject(now, client, why)
 		return true
 	}
-	if g != nil {
-		g.inputs = j.match.Inbox(g.id).Count // what ran without it is no loss
-		j.Stats.Count[Returned].Inc()
+	if c != nil {
+		c.rewind.inboxCount = j.match.Inbox(c.id).Count // what ran without it is no loss
+		j.Stats.Count[metrics.Reconnected].Inc()
 	} else if id := j.newPlayer(spectator); id != 0 {
-		g = &j.guests[id.Index()]
-		*g = guest{id: id, watches: spectator, user: s.ClientID, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, eyes: g.eyes, things: g.things, fights: g.fights, thin: g.thin}
+		c = &j.conns[id.Index()]
+		c.assign(id, s.ClientID, spectator)
 	} else {
 		if j.leaving == 0 && len(j.reconnectable) > 0 { // players without a session keep nobody out
 			j.expireAt(0)
 		}
 		return false
 	}
-	j.begin(now, g, client)
-	j.attach(int32(g.id.Index()), int32(client))
-	j.Stats.Count[Joined].Inc()
+	j.begin(now, c, client)
+	j.attach(int32(c.id.Index()), int32(client))
+	j.Stats.Count[metrics.Joined].Inc()
 	return true
 }
 
@@ -151,18 +153,18 @@ func (j *join) newPlayer(spectator bool) netid.ID {
 func (j *join) hasSlot(spectator bool) bool {
 	n := j.spectators()
 	if spectator {
-		return n < j.cfg.Spectators && j.l.shed < ShedSpectators
+		return n < j.cfg.Spectators && j.l.loadLevel < overload.NoSpectators
 	}
 	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
 }
 
-// noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the end of the tick. g is the connection
+// noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the end of the tick. c is the connection
 // that it comes back to, nil if it is new. A lobby without spectators is full at netcode already.
-func (j *join) noSlot(g *guest, spectator bool) packet.Reason {
+func (j *join) noSlot(c *conn, spectator bool) packet.Reason {
 	switch {
-	case spectator && j.l.shed >= ShedSpectators:
+	case spectator && j.l.loadLevel >= overload.NoSpectators:
 		return packet.ReasonOverload
-	case g != nil || j.hasSlot(spectator):
+	case c != nil || j.hasSlot(spectator):
 		return 0
 	case spectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
 		return packet.ReasonFull
@@ -182,17 +184,17 @@ func (j *join) reject(now time.Duration, client int, why packet.Reason) {
 		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // netcode's disconnects say it, too
 	}
 	_ = j.netcode.Disconnect(now, client, &j.outbox)
-	j.Stats.Count[TurnedAway].Inc()
+	j.Stats.Count[metrics.RejectedFull].Inc()
 }
 
 // begin starts a session for a connection's player and queues its Welcome.
-func (j *join) begin(now time.Duration, g *guest, client int) {
+func (j *join) begin(now time.Duration, c *conn, client int) {
 	s, _ := j.netcode.Session(client)
-	g.open(now, j.l)
-	g.client, g.addr, g.tag = int32(client), s.Address, s.Token
-	j.forgetSlot(g.id.Index())
-	w := j.welcome(g)
-	_ = g.peer.Queue(w.Append(j.message[:0])) // the queue is empty
+	c.open(now, j.l)
+	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
+	j.forgetSlot(c.id.Index())
+	w := j.welcome(c)
+	_ = c.session.peer.Queue(w.Append(j.message[:0])) // the queue is empty
 }
 
 // forgetSlot has the parts of the lobby forget the session of a slot. Its player keeps its name.
@@ -204,13 +206,13 @@ func (j *join) forgetSlot(slot int) {
 }
 
 // welcome is what a client is told of the match that it joins.
-func (c *core) welcome(g *guest) protocol.Welcome {
+func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
-		Version: protocol.Version, Schema: ghost.SchemaHash(), Model: c.cfg.Models.Hash(),
-		NetID: uint32(g.id), TickRate: uint8(c.cfg.Rules.Rate), SendInterval: uint8(c.cfg.Interval), Tick: uint32(c.match.Tick()),
-		MaxPlayers: uint16(c.cfg.Players), ArenaHash: c.cfg.Arena.Hash(), ArenaName: c.cfg.ArenaName,
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),
+		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.Interval), Tick: uint32(k.match.Tick()),
+		MaxPlayers: uint16(k.cfg.Players), ArenaHash: k.cfg.Arena.Hash(), ArenaName: k.cfg.ArenaName,
 	}
-	if game := c.cfg.Rules.Game; game.Pack != [32]byte{} {
+	if game := k.cfg.Rules.Game; game.Pack != [32]byte{} {
 		w.Content, w.Mode = game.Pack, game.Mode.Name
 	}
 	return w
@@ -218,37 +220,37 @@ func (c *core) welcome(g *guest) protocol.Welcome {
 
 // ready takes a Ready: from now on the connection gets snapshots. A client with other schemas or models is sent ours, so that it can
 // say what differs, and dismissed.
-func (j *join) ready(now time.Duration, g *guest, r protocol.Ready) {
+func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	switch {
 	case r.Version != protocol.Version:
-		j.dismiss(now, g, packet.ReasonVersion)
+		j.dismiss(now, c, packet.ReasonVersion)
 		return
-	case r.Schema != ghost.SchemaHash():
-		j.sendSchemas(now, g, packet.ReasonSchema)
+	case r.Schema != netstate.SchemaHash():
+		j.sendSchemas(now, c, packet.ReasonSchema)
 		return
 	case r.Model != j.cfg.Models.Hash():
-		j.sendSchemas(now, g, packet.ReasonModel)
+		j.sendSchemas(now, c, packet.ReasonModel)
 		return
 	}
 	l := j.l
-	l.transfers.done(g)
-	g.ready = true
-	l.roster.add(g, r.Name)
-	if tempo := l.shed.Tempo(); tempo != protocol.FullTempo {
-		_ = g.peer.Queue(protocol.AppendTempo(l.message[:0], tempo)) // there is room: the connection is new
+	l.transfers.done(c)
+	c.session.ready = true
+	l.roster.add(c, r.Name)
+	if tempo := l.loadLevel.Timescale(); tempo != protocol.FullTempo {
+		_ = c.session.peer.Queue(protocol.AppendTempo(l.message[:0], tempo)) // there is room: the connection is new
 	}
-	l.round.sendTo(g)
-	g.watch.owed = g.watches
-	l.tellPaces(g)
+	l.round.sendTo(c)
+	c.roster.view.owed = c.roster.spectates
+	l.tellPaces(c)
 }
 
 // sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the connection is dismissed.
-func (j *join) sendSchemas(now time.Duration, g *guest, why packet.Reason) {
-	g.unlike, g.since = why, now
+func (j *join) sendSchemas(now time.Duration, c *conn, why packet.Reason) {
+	c.session.mismatch, c.session.since = why, now
 	text := j.cfg.Models.AppendText(nil)
 	for len(text) > 0 {
 		n := min(len(text), packet.MaxEventSize-1)
-		if g.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
+		if c.session.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
 			return // longer than that of an honest build: the reason must do
 		}
 		text = text[n:]
@@ -256,34 +258,34 @@ func (j *join) sendSchemas(now time.Duration, g *guest, why packet.Reason) {
 }
 
 // fetch takes a connection's request for content or killcams.
-func (j *join) fetch(now time.Duration, g *guest, content protocol.Content) {
+func (j *join) fetch(now time.Duration, c *conn, content protocol.Content) {
 	switch {
 	case content == protocol.ContentKillcam:
-		j.l.recording.request(now, g)
-	case j.l.transfers.start(g, content):
+		j.l.recording.request(now, c)
+	case j.l.transfers.start(c, content):
 	case content == protocol.ContentModel && j.l.transfers.content[content] == nil:
-		j.sendSchemas(now, g, packet.ReasonModel)
+		j.sendSchemas(now, c, packet.ReasonModel)
 	default:
-		j.dismiss(now, g, packet.ReasonArena)
+		j.dismiss(now, c, packet.ReasonArena)
 	}
 }
 
 // expire removes the players whose session timed out too long ago, and dismisses the connections that do not get ready in time.
 func (j *join) expire(now time.Duration) {
-	for len(j.reconnectable) > 0 && now-j.guests[j.reconnectable[0]].away >= ReconnectGrace {
+	for len(j.reconnectable) > 0 && now-j.conns[j.reconnectable[0]].session.lostAt >= ReconnectGrace {
 		j.expireAt(0)
 	}
-	if j.l.shed >= ShedSpectators {
+	if j.l.loadLevel >= overload.NoSpectators {
 		j.kickSpectators(now)
 	}
 	for i := 0; i < len(j.live); i++ {
-		switch g := &j.guests[j.live[i]]; {
-		case g.ready:
-		case g.unlike != 0 && (g.peer.Queued() == 0 || now-g.since >= schemasWithin):
-			j.dismiss(now, g, g.unlike)
+		switch c := &j.conns[j.live[i]]; {
+		case c.session.ready:
+		case c.session.mismatch != 0 && (c.session.peer.Queued() == 0 || now-c.session.since >= schemasWithin):
+			j.dismiss(now, c, c.session.mismatch)
 			i--
-		case g.overdue(now):
-			j.dismiss(now, g, packet.ReasonTimeout)
+		case c.overdue(now):
+			j.dismiss(now, c, packet.ReasonTimeout)
 			i--
 		}
 	}
@@ -292,78 +294,78 @@ func (j *join) expire(now time.Duration) {
 // kickSpectators dismisses all spectators: an overloaded lobby does without them first.
 func (j *join) kickSpectators(now time.Duration) {
 	for i := 0; i < len(j.live); i++ {
-		if g := &j.guests[j.live[i]]; g.watches {
-			j.dismiss(now, g, packet.ReasonOverload)
-			j.Stats.Count[SpectatorsShed].Inc()
+		if c := &j.conns[j.live[i]]; c.roster.spectates {
+			j.dismiss(now, c, packet.ReasonOverload)
+			j.Stats.Count[metrics.SpectatorsShed].Inc()
 			i--
 		}
 	}
 }
 
 // dismiss ends a connection's session and tells it why, often enough that the loss of a few datagrams does not matter.
-func (j *join) dismiss(now time.Duration, g *guest, why packet.Reason) {
-	if j.connected(g) {
+func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
+	if j.connected(c) {
 		var buf [packet.HeaderSize + 2]byte
 		for range packet.CloseRepeats {
-			p, _ := g.peer.Append(now, buf[:0])
-			j.sendPacket(now, int(g.client), g.peer.AppendClose(p, why)) // its sequences end before a session's do
+			p, _ := c.session.peer.Append(now, buf[:0])
+			j.sendPacket(now, int(c.session.client), c.session.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
-		_ = j.netcode.Disconnect(now, int(g.client), &j.outbox) // it is connected
+		_ = j.netcode.Disconnect(now, int(c.session.client), &j.outbox) // it is connected
 	}
-	j.remove(g)
-	j.Stats.Count[Dismissed].Inc()
+	j.remove(c)
+	j.Stats.Count[metrics.Disconnected].Inc()
 }
 
 // quit takes the goodbye in a connection's packet.
-func (j *join) quit(now time.Duration, g *guest) {
-	if j.connected(g) {
-		_ = j.netcode.Disconnect(now, int(g.client), &j.outbox) // it is connected
+func (j *join) quit(now time.Duration, c *conn) {
+	if j.connected(c) {
+		_ = j.netcode.Disconnect(now, int(c.session.client), &j.outbox) // it is connected
 	}
-	j.remove(g)
-	j.Stats.Count[Left].Inc()
+	j.remove(c)
+	j.Stats.Count[metrics.Left].Inc()
 }
 
 // connected reports whether netcode's session of a connection is still that connection's: in the batch in hand it may have ended,
 // and another may have its place.
-func (c *core) connected(g *guest) bool {
-	s, ok := c.netcode.Session(int(g.client))
-	return ok && s.Token == g.tag
+func (k *core) connected(c *conn) bool {
+	s, ok := k.netcode.Session(int(c.session.client))
+	return ok && s.Token == c.session.token
 }
 
 // disconnect separates a connection from its session. Its player stays.
-func (j *join) disconnect(g *guest) {
-	j.l.transfers.done(g)
-	j.l.recording.forget(g)
-	j.l.tally(g)
-	slot := g.id.Index()
-	j.detach(int32(slot), g.client)
+func (j *join) disconnect(c *conn) {
+	j.l.transfers.done(c)
+	j.l.recording.forget(c)
+	j.l.tally(c)
+	slot := c.id.Index()
+	j.detach(int32(slot), c.session.client)
 	j.forgetSlot(slot)
 }
 
 // remove separates a connection from its session and takes its player out of the match.
-func (j *join) remove(g *guest) {
-	j.disconnect(g)
-	j.leave(g)
+func (j *join) remove(c *conn) {
+	j.disconnect(c)
+	j.leave(c)
 }
 
 // leave takes a player out of the match with the end of the tick.
-func (j *join) leave(g *guest) {
-	j.match.Leave(g.id)
-	j.l.roster.remove(g)
+func (j *join) leave(c *conn) {
+	j.match.Leave(c.id)
+	j.l.roster.remove(c)
 	j.leaving++
 }
 
 // expireAt takes the i-th of the players that may reconnect out of the match.
 func (j *join) expireAt(i int) {
-	j.leave(&j.guests[j.reconnectable[i]])
+	j.leave(&j.conns[j.reconnectable[i]])
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
 }
 
 // Close tells every connection why the lobby ends, and admits nobody any more.
-func (l *Lobby) Close(now time.Duration, conn netio.Conn, why packet.Reason) error {
+func (l *Lobby) Close(now time.Duration, sock netio.Conn, why packet.Reason) error {
 	for more := true; more; {
 		var err error
-		if more, err = l.join.closeSome(now, conn, why); err != nil {
+		if more, err = l.join.closeSome(now, sock, why); err != nil {
 			return err
 		}
 	}
@@ -375,18 +377,18 @@ const closeAtOnce = 50
 
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
 // twenty of one connection lie side by side.
-func (j *join) closeSome(now time.Duration, conn netio.Conn, why packet.Reason) (more bool, err error) {
+func (j *join) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
 	j.netcode.Refuse()
 	for n := 0; len(j.live) > 0; n++ {
 		if n == closeAtOnce {
 			return true, nil
 		}
-		j.dismiss(now, &j.guests[j.live[len(j.live)-1]], why)
-		if err := j.sendOutbox(now, conn); err != nil {
+		j.dismiss(now, &j.conns[j.live[len(j.live)-1]], why)
+		if err := j.sendOutbox(now, sock); err != nil {
 			return false, err
 		}
 	}
 	j.arrivals = j.arrivals[:0]
 	j.netcode.Close(now, &j.outbox) // arrivals
-	return false, j.sendOutbox(now, conn)
+	return false, j.sendOutbox(now, sock)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -66,31 +67,31 @@ type killcamViewer struct {
 }
 
 // request takes a connection's wish for killcams, once in a session.
-func (r *recording) request(now time.Duration, g *guest) {
-	if !r.cfg.givesKillcams() || !g.ready || g.cam.asked {
-		r.Stats.Count[FetchRefused].Inc()
+func (r *recording) request(now time.Duration, c *conn) {
+	if !r.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
+		r.Stats.Count[metrics.ContentRefused].Inc()
 		return
 	}
 	kbps := killcamKbps
-	if rate := g.bucket.Rate(); rate > 0 {
+	if rate := c.repl.pacing.bucket.Rate(); rate > 0 {
 		kbps = min(kbps, max(1, rate*8/1000/4))
 	}
-	g.cam = killcamViewer{asked: true, bucket: newBucket(kbps)}
+	c.transfer.killcam = killcamViewer{asked: true, bucket: newBucket(kbps)}
 	r.killcams.viewers++
 }
 
 // forget notes that a connection wants no killcams any more, or is gone.
-func (r *recording) forget(g *guest) {
-	if g.cam.asked {
+func (r *recording) forget(c *conn) {
+	if c.transfer.killcam.asked {
 		r.killcams.viewers--
 	}
-	g.cam = killcamViewer{}
+	c.transfer.killcam = killcamViewer{}
 }
 
 // markDeath notes that a player has died in the tick.
 func (r *recording) markDeath(e *sim.Event) {
-	if g := &r.guests[e.Victim.Index()]; g.id == e.Victim && g.cam.asked {
-		g.cam.died = true
+	if c := &r.conns[e.Victim.Index()]; c.id == e.Victim && c.transfer.killcam.asked {
+		c.transfer.killcam.died = true
 	}
 }
 
@@ -101,8 +102,8 @@ func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	}
 	var packed []byte
 	for _, slot := range r.live {
-		g := &r.guests[slot]
-		if !g.cam.died || g.peer.Blobs().Pending > 0 {
+		c := &r.conns[slot]
+		if !c.transfer.killcam.died || c.session.peer.Blobs().Pending > 0 {
 			continue
 		}
 		if packed == nil {
@@ -110,9 +111,9 @@ func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 				break
 			}
 		}
-		g.cam.died = false
-		if g.peer.SendBlob(packed) == nil {
-			r.Stats.Count[Killcams].Inc()
+		c.transfer.killcam.died = false
+		if c.session.peer.SendBlob(packed) == nil {
+			r.Stats.Count[metrics.Killcams].Inc()
 		}
 	}
 	r.sendFragments(now, t)
@@ -127,7 +128,7 @@ func (r *recording) encode() []byte {
 	k.made = t
 	recorded := r.last.Append(nil, r.rec, packet.MaxBlobSize-protocol.ParcelHead)
 	if len(recorded) == 0 {
-		r.Stats.Count[KillcamsTooLong].Inc()
+		r.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
 	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(recorded)), Packed: recorded}
@@ -145,13 +146,13 @@ func (r *recording) sendFragments(now time.Duration, t *transfers) {
 		if k.next++; k.next >= len(r.live) {
 			k.next = 0
 		}
-		g := &r.guests[r.live[k.next]]
-		if !g.cam.asked || !g.ready || !g.cam.bucket.Ready(now) || !t.linkReady(now, g) {
+		c := &r.conns[r.live[k.next]]
+		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !t.linkReady(now, c) {
 			continue
 		}
-		buf, _ := g.peer.Append(now, r.packet[:0])
-		n := t.sendFragment(now, g, buf)
-		g.cam.bucket.Take(now, n)
+		buf, _ := c.session.peer.Append(now, r.packet[:0])
+		n := t.sendFragment(now, c, buf)
+		c.transfer.killcam.bucket.Take(now, n)
 		t.bucket.Take(now, n)
 		room -= n
 	}

@@ -2,6 +2,8 @@ package server
 
 import (
 	"testing"
+
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // A killcam shows everybody's last seconds and has the seed of the match in it: where relevance hides anybody, none is given
@@ -27,8 +29,8 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		l := newLab(t, c.cfg)
 		ann := l.called("Ann")
 		l.settle(5)
-		l.lobby.recording.request(l.now, ann.guest())
-		if asked := ann.guest().cam.asked; asked != c.want || (l.count(FetchRefused) == 1) == c.want {
+		l.lobby.recording.request(l.now, ann.state())
+		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}

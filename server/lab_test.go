@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
@@ -17,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // ground is the map of all these tests.
@@ -105,14 +107,14 @@ func (l *lab) tick() {
 
 func (l *lab) balanced() {
 	l.t.Helper()
-	sections, n := uint64(0), &l.lobby.ledger.now
+	sections, n := uint64(0), l.lobby.account.bandwidth.Total()
 	for _, bytes := range n.Sections {
 		sections += bytes
 	}
-	if out := l.count(BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(Sent) {
-		l.t.Fatalf("tick %d: the ledger has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(Sent))
+	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(metrics.Sent) {
+		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
 	}
-	rx, a := l.count(Received), l.account()
+	rx, a := l.count(metrics.Received), l.tally()
 	sum := a.accepted
 	for _, n := range a.refused {
 		sum += n
@@ -124,8 +126,8 @@ func (l *lab) balanced() {
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(Unbalanced) != 0 || gate.Amplification != 0 || l.count(Amplified) != 0 || l.count(Unsent) != 0:
-		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(Unbalanced), gate.Amplification, l.count(Unsent))
+	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 || l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
 	}
 }
 
@@ -136,28 +138,28 @@ func (l *lab) ticks(n int) {
 	}
 }
 
-func (l *lab) count(c Count) uint64 { return l.lobby.Stats.Count[c].Load() }
+func (l *lab) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-// account is what has become of all datagrams so far.
-type account struct {
+// tally is what has become of all datagrams so far.
+type tally struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
 	drops    [packet.NumDrops]uint64
 }
 
-func (l *lab) account() (a account) {
-	a.accepted = l.count(Accepted)
+func (l *lab) tally() (a tally) {
+	a.accepted = l.count(metrics.Accepted)
 	for i := range a.refused {
-		a.refused[i] = l.lobby.Stats.Refused[i].Load()
+		a.refused[i] = l.lobby.Stats.AuthDrops[i].Load()
 	}
 	for i := range a.drops {
-		a.drops[i] = l.lobby.Stats.Drops[i].Load()
+		a.drops[i] = l.lobby.Stats.PacketDrops[i].Load()
 	}
 	return a
 }
 
 // add counts n more for a reason: a netcode.Drop, a packet.Drop, or nil for accepted.
-func (a *account) add(why error, n int) {
+func (a *tally) add(why error, n int) {
 	switch d := why.(type) {
 	case nil:
 		a.accepted += uint64(n)
@@ -169,7 +171,7 @@ func (a *account) add(why error, n int) {
 }
 
 // String lists what is not zero.
-func (a account) String() string {
+func (a tally) String() string {
 	s := fmt.Sprintf("accepted %d", a.accepted)
 	for i, n := range a.refused {
 		if n > 0 {
@@ -184,8 +186,8 @@ func (a account) String() string {
 	return s
 }
 
-func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.Refused[d].Load() }
-func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.Drops[d].Load() }
+func (l *lab) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
+func (l *lab) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
 
 // mint makes a good token; change may make it a bad one.
 func (l *lab) mint(user uint64, change func(*netcode.Mint)) []byte {
@@ -236,17 +238,17 @@ func (l *lab) caller(addr string) *caller {
 // move gives the caller another address, as a router does that has forgotten it.
 func (c *caller) move(addr string) {
 	c.lab.t.Helper()
-	conn, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
+	sock, err := c.lab.net.Listen(netip.MustParseAddrPort(addr), netio.Config{RingDatagrams: 128})
 	if err != nil {
 		c.lab.t.Fatal(err)
 	}
-	c.conn = conn
+	c.conn = sock
 }
 
 func (c *caller) addr() netip.AddrPort { return c.conn.LocalAddr() }
 
-// guest opens a new address and joins.
-func (l *lab) guest() *caller {
+// conn opens a new address and joins.
+func (l *lab) joined() *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.join()
@@ -393,7 +395,7 @@ func (c *caller) enter(change func(*netcode.Mint)) {
 	c.lab.t.Helper()
 	c.ask(change)
 	if !c.knock() {
-		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.account())
+		c.lab.t.Fatalf("not let in: %v; %v", c.dial.State(), c.lab.tally())
 	}
 	for range 5 {
 		if c.welcome.Version != 0 {
@@ -414,7 +416,7 @@ func (c *caller) join() {
 
 // good is the Ready that this lobby wants to hear.
 func (l *lab) good() protocol.Ready {
-	return protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *caller) ready() {
@@ -432,8 +434,8 @@ func (c *caller) queue(event []byte) {
 
 func (c *caller) id() netid.ID { return netid.ID(c.welcome.NetID) }
 
-// guest is what the lobby knows of the caller, if its player is still there.
-func (c *caller) guest() *guest { return &c.lab.lobby.guests[c.id().Index()] }
+// state is what the lobby knows of the caller, if its player is still there.
+func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {

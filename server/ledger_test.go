@@ -6,19 +6,24 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // exact fails unless every bit of what was sent is in the cells, of a lobby that samples all; nothing was unreadable.
 func (l *lab) exact() {
 	l.t.Helper()
-	k, bits := &l.lobby.ledger, uint64(0)
-	for _, c := range k.cells(nil) {
+	n, bits := l.lobby.Bandwidth(), uint64(0)
+	for _, c := range l.lobby.account.bandwidth.AppendCells(nil) {
 		bits += c.Bits
+		if c.Component == "unparsed" {
+			l.t.Fatalf("tick %d: %d bits unparsed", l.lobby.match.Tick(), c.Bits)
+		}
 	}
-	if k.now.Sampled != k.now.Datagrams || bits != 8*k.now.Bytes || k.odd != 0 {
-		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d, %d bytes unread", l.lobby.match.Tick(), k.now.Sampled, k.now.Datagrams, bits, 8*k.now.Bytes, k.odd)
+	if n.Sampled != n.Datagrams || bits != 8*n.Bytes {
+		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d", l.lobby.match.Tick(), n.Sampled, n.Datagrams, bits, 8*n.Bytes)
 	}
 }
 
@@ -35,7 +40,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 			b.exact()
 		}
 	}
-	if n := l.Ledger(); n.Census.Room != 7 || n.Census.SpectatorsRoom != 1 || !n.Census.Open {
+	if n := l.Summary(); n.Census.PlayerSlots != 7 || n.Census.SpectatorSlots != 1 || !n.Census.AcceptsNewcomer {
 		t.Errorf("before the first tick: %+v", n.Census)
 	}
 	play(3)
@@ -50,11 +55,11 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	play(1)
 	late := looker() // there is one place
 	play(1)
-	if state, _ := late.State(); state != client.Lost || b.count(TurnedAway) == 0 {
+	if state, _ := late.State(); state != client.Lost || b.count(metrics.RejectedFull) == 0 {
 		t.Errorf("a second spectator is %v", state)
 	}
 	b.players, b.ends = b.players[:7], b.ends[:7]
-	if c := l.Ledger().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.Open {
+	if c := l.Summary().Census; c.Players != 6 || c.Spectators != 1 || c.Ready != 7 || !c.AcceptsNewcomer {
 		t.Errorf("%+v", c)
 	}
 	if _, err := l.Execute(b.now, nil, "map arena-64", operator); err != nil {
@@ -64,8 +69,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	if n := testing.AllocsPerRun(20, l.Publish); n != 0 && !raceEnabled {
 		t.Errorf("%v allocations to publish", n)
 	}
-	if b.count(Changes) != 1 || l.Ledger().Census.Ready != 7 {
-		t.Fatalf("%d changes of the map, %+v", b.count(Changes), l.Ledger().Census)
+	if b.count(metrics.MapChanges) != 1 || l.Summary().Census.Ready != 7 {
+		t.Fatalf("%d changes of the map, %+v", b.count(metrics.MapChanges), l.Summary().Census)
 	}
 	surveys := l.Stats.InputBuffer.Read().Count
 	for frame := range 60 { // of three ticks
@@ -76,14 +81,14 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		b.balanced()
 		b.exact()
 		b.exchange()
-		if was := l.Ledger().Datagrams; frame%20 == 0 && was == 0 {
+		if was := l.Summary().Bandwidth.Datagrams; frame%20 == 0 && was == 0 {
 			t.Error("nothing is published")
 		}
 	}
 	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
 		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
 	}
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	play(2)
 	for _, p := range b.players {
 		p.Leave(b.now)
@@ -91,8 +96,8 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	b.turn()
 	b.players, b.ends = nil, nil
 	play(1)
-	if n := l.Ledger(); b.count(Slept) < 30 || n.Bytes != b.count(BytesOut) || n.Datagrams != b.count(Sent) || n.Census.Players != 0 {
-		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(Slept), n.Bytes, n.Datagrams, b.count(BytesOut), b.count(Sent), n.Census)
+	if n := l.Summary(); b.count(metrics.TicksSlept) < 30 || n.Bandwidth.Bytes != b.count(metrics.BytesOut) || n.Bandwidth.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
+		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept), n.Bandwidth.Bytes, n.Bandwidth.Datagrams, b.count(metrics.BytesOut), b.count(metrics.Sent), n.Census)
 	}
 }
 
@@ -116,11 +121,11 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	why(b.players[0].ID(), s.ID(), WhyWatches)
 	target, _ := s.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.guests[c.ID().Index()].tracker.Said(id.Index())
+		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.Said(id.Index())
 		return said
 	}
-	sent := func(c *client.Client) tick.Tick { return l.guests[c.ID().Index()].sent }
-	var row [ghost.PublicFields]int32
+	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
+	var row [netstate.PublicFields]int32
 	looked := false
 	for _, p := range b.players[:n] {
 		if !told(s, p.ID()) {
@@ -129,7 +134,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		v := why(s.ID(), p.ID(), WhyTold)
 		looked = true
 		f := l.Frame(sent(s))
-		me, it := ghost.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, ghost.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
+		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
 		me.Y, it.Y = 0, 0
 		if d := int(me.Sub(it).Len()); v.Metres != d {
 			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)
@@ -144,7 +149,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.WatchNext(false))
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.guests[s.ID().Index()]; g.watch.target.Index() != int(g.eyed) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), WhyTurned)
@@ -177,7 +182,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	if n := nobodys(WhyBudget); !turned || n == 0 {
 		t.Errorf("turned to others %v, %d untold through nobody's eyes: nothing tested", turned, n)
 	}
-	l.Shed(ShedDetail) // then who looks through nobody's eyes is told of nobody
+	l.SetLoadLevel(overload.LowDetail) // then who looks through nobody's eyes is told of nobody
 	b.play(1)
 	if n := nobodys(WhyTarget); n == 0 {
 		t.Error("told of all while detail is shed: nothing tested")
@@ -186,7 +191,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	d := newTable(t, brief(40, 28), Config{Players: 40, SampleEvery: 1})
 	d.play(6)
 	l = d.lobby
-	l.Shed(ShedDetail)
+	l.SetLoadLevel(overload.LowDetail)
 	d.play(2)
 	untold := 0
 	for range 60 {
@@ -206,7 +211,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		}
 	}
 	l.Publish()
-	if counted := l.Ledger().Why[WhyDetail]; untold == 0 || counted < uint64(untold) {
+	if counted := l.Summary().Replication.Players[WhyDetail]; untold == 0 || counted < uint64(untold) {
 		t.Errorf("%d untold as detail is shed, %d counted", untold, counted)
 	}
 }

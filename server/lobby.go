@@ -16,12 +16,14 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // Config describes a lobby. Zero fields mean the defaults named.
@@ -33,17 +35,17 @@ type Config struct {
 	Interval  int                  // ticks between two snapshots to one client, 1 to MaxInterval; default what is nearest to 20 Hz
 	Kbps      int                  // most kilobits (1000 bits) of UDP payload a second to one client, 16 to 1,000,000; default no limit
 	Gate      netcode.ServerConfig // who may come in: key, addresses, entropy, journal. Its Clients are set to Players
-	Models    ghost.Models         // compression; default ghost.Trained
+	Models    netstate.Models      // compression; default netstate.Trained
 	Codec     schema.Codec         // of the public rows; default that of Models, which is Huffman unless said otherwise
 	CPU       func() time.Duration // CPU time of the calling thread, for the stage table; default none: stages read 0
-	Enter     func(Stage)          // told when a stage begins, for profilers' labels; default nothing
+	Enter     func(metrics.Stage)  // told when a stage begins, for profilers' labels; default nothing
 
 	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
 	Relevance Relevance          // who is told of whom; default RelevanceAuto
 	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
 	TeamFog   bool               // one's own team is told by range and sight, as the others are; default all of it always, by RelevanceGrid
-	Walls     *sight.Table       // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
+	Walls     *pvs.Table         // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
 	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
 	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
 	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default DefaultLinger
@@ -64,9 +66,9 @@ type Config struct {
 	Rotation []MapSpec            // what is played after each round, in turn; default the same for ever
 	Sleep    bool                 // no tick is played while nobody is here, see PhaseIdle
 
-	Spectators  int         // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
-	SpectateAll bool        // they see everybody, and may look through nobody's eyes; default what their target may see
-	Paces       ghost.Paces // how often rows of each class of things may change, in snapshots; default ghost.DefaultPaces
+	Spectators  int            // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool           // they see everybody, and may look through nobody's eyes; default what their target may see
+	Paces       netstate.Paces // how often rows of each class of things may change, in snapshots; default netstate.DefaultPaces
 
 	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
 
@@ -114,8 +116,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Gate.PacketsPerSecond == 0 {
 		c.Gate.PacketsPerSecond = 2 * int(c.Rules.Rate) // a client sends a datagram a tick
 	}
-	if c.Models == (ghost.Models{}) {
-		c.Models = ghost.Trained()
+	if c.Models == (netstate.Models{}) {
+		c.Models = netstate.Trained()
 	}
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
 		c.Models = c.Models.With(c.Codec)
@@ -133,7 +135,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.SampleEvery = max(defaultSampleEvery, samplePlayers*c.Players)
 	}
 	if c.Enter == nil {
-		c.Enter = func(Stage) {}
+		c.Enter = func(metrics.Stage) {}
 	}
 	switch {
 	case !c.Rules.Rate.Valid():
@@ -198,20 +200,18 @@ type Lobby struct {
 	things  *things
 
 	ownerCounts *schema.Counts // nil unless somebody counts
-	ownerRow    [ghost.OwnerFields]int32
+	ownerRow    [netstate.OwnerFields]int32
 
-	batch int  // ticks since the last that snapshots were sent of
-	shed  Shed // what overload makes us leave out
+	batch int // ticks since the last that snapshots were sent of
+
+	loadLevel overload.Level // what overload makes us leave out
 
 	receipts *lagcomp.Receipts // nil: none are written
-	lapped   lap               // of the last tick
-	timer    timer
 
 	drafts   drafts
 	window   [sim.MaxWindow]sim.Command
 	beholder beholder
 	load     load // of the snapshot that is being sent
-	fresh    fresh
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -249,9 +249,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.install(newMapState(cfg))
-	l.Stats.init(given.CPU != nil)
-	l.ledger.init(cfg.SampleEvery)
-	l.timer = timer{every: timeEvery, left: 1, random: seedStride}
+	l.Stats.Init(given.CPU != nil)
+	l.account.init(cfg.SampleEvery)
+	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.Enter)
 	if cfg.Record != nil {
 		l.recording.start()
 	}
@@ -260,8 +260,8 @@ func NewLobby(cfg Config) (*Lobby, error) {
 }
 
 // witness is what the match asks before a shot hits somebody.
-func (l *Lobby) witness(s *lagcomp.Shot, id uint32) bool {
-	return l.sees(netid.ID(s.Shooter), netid.ID(id), s.View)
+func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
+	return l.sees(netid.ID(s.Except), netid.ID(id), s.View)
 }
 
 // Gate is what lets clients in: for looking, between ticks.
@@ -276,12 +276,12 @@ func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for ghost.Train. n may have counts of other lobbies.
-func (l *Lobby) CountSymbols(n *ghost.Counts) {
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
+func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.encoder.Count(n.Public)
 	l.things.encoder.Count(n.Things)
 	l.ownerCounts = n.Owner
 	for _, slot := range l.live {
-		l.guests[slot].owner.Count(n.Owner)
+		l.conns[slot].repl.acks.owner.Count(n.Owner)
 	}
 }

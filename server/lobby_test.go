@@ -12,9 +12,10 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // What cannot be is refused by a line that names the thing and says what was expected.
@@ -95,7 +96,7 @@ func TestCountNames(t *testing.T) {
 		}
 		seen[s] = true
 	}
-	for c := range NumCounts {
+	for c := range metrics.NumCounts {
 		name(c.String())
 	}
 	for d := netcode.DropNone + 1; d < netcode.NumDrops; d++ {
@@ -104,8 +105,8 @@ func TestCountNames(t *testing.T) {
 	for d := packet.DropNone + 1; d < packet.NumDrops; d++ {
 		name(d.String())
 	}
-	for i, c := range map[string]Count{"rx_datagrams": Received, "assert_amplification": Amplified, "unbalanced_ticks": Unbalanced,
-		"session_starved": Starved, "lagswitch_suspected": LagSwitch, "shots_clamped": Clamped, "kick_flood": Kicked} {
+	for i, c := range map[string]metrics.Count{"rx_datagrams": metrics.Received, "amplification_blocked": metrics.AmplificationBlocked, "unbalanced_ticks": metrics.UnbalancedTicks,
+		"snapshots_unacked": metrics.SnapshotsUnacked, "lag_switch_suspected": metrics.LagSwitchSuspected, "shots_clamped": metrics.ShotsClamped, "flood_kicked": metrics.FloodKicked} {
 		if c.String() != i {
 			t.Errorf("%s is called %s", i, c)
 		}
@@ -115,16 +116,16 @@ func TestCountNames(t *testing.T) {
 // A full server says so; whoever asks again once somebody has left comes in with the same token.
 func TestFull(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	a, b := l.guest(), l.guest()
+	a, b := l.joined(), l.joined()
 	c := l.caller("")
 	c.ask(nil)
-	if c.knock() || c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(Joined) != 2 {
-		t.Fatalf("%v; %v, %d joined", c.dial.State(), l.account(), l.count(Joined))
+	if c.knock() || c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
+		t.Fatalf("%v; %v, %d joined", c.dial.State(), l.tally(), l.count(metrics.Joined))
 	}
 	b.leave()
 	l.tick()
 	c.join()
-	if c.id() == b.id() || c.id().Index() != b.id().Index() || l.count(Left) != 1 {
+	if c.id() == b.id() || c.id().Index() != b.id().Index() || l.count(metrics.Left) != 1 {
 		t.Fatalf("after a leave: %v; before it was %v", c.id(), b.id())
 	}
 	a.hear()
@@ -135,8 +136,8 @@ func TestFull(t *testing.T) {
 // What the Welcome says is so.
 func TestWelcome(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
-	want := protocol.Welcome{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), NetID: 0x001, TickRate: 60,
+	c := l.joined()
+	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
 		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)
@@ -147,12 +148,12 @@ func TestWelcome(t *testing.T) {
 // A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever happens meanwhile.
 func TestWelcomeUntilAcked(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	c := l.caller("")
 	c.ask(nil)
 	c.knock()
 	c.received() // it came and was lost
-	g := &l.lobby.guests[1]
+	g := &l.lobby.conns[1]
 	for i := range 3 {
 		l.lobby.queue(g, sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
 	}
@@ -176,8 +177,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.peer.Queued() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.peer.Queued())
+	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.Queued() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.Queued())
 	}
 	c.words = 0
 	c.say() // acks and no more: it is not ready
@@ -188,8 +189,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.peer.Queued(), c.words)
+	if g.session.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
+		t.Errorf("%d still queued, %d packages more", g.session.peer.Queued(), c.words)
 	}
 	c.ready()
 	c.say()
@@ -208,7 +209,7 @@ func TestReadyWithin(t *testing.T) {
 	late.enter(nil)
 	just.enter(nil)
 	limit := int(readyWithin/time.Second) * 60
-	began := l.lobby.guests[late.id().Index()].since
+	began := l.lobby.conns[late.id().Index()].session.since
 	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-began < readyWithin {
 		late.hear()
 		just.hear()
@@ -217,7 +218,7 @@ func TestReadyWithin(t *testing.T) {
 			just.say()
 		}
 		l.tick()
-		if l.count(Dismissed) != 0 {
+		if l.count(metrics.Disconnected) != 0 {
 			t.Fatalf("sent away after %v of %d ticks", l.now-began, limit)
 		}
 	}
@@ -226,8 +227,8 @@ func TestReadyWithin(t *testing.T) {
 	l.tick()
 	late.hear()
 	why, closed := late.peer.Closed()
-	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(Dismissed) != 1 {
-		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(Dismissed))
+	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.dial.State() != netcode.Disconnected || l.count(metrics.Disconnected) != 1 {
+		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
 	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
@@ -264,8 +265,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.send(request)
 	c.post.Reset()
 	l.tick()
-	if l.count(Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 || l.refused(netcode.DropReqConnected) != 1 {
-		t.Errorf("%d joined; %v", l.count(Joined), l.account())
+	if l.count(metrics.Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 || l.refused(netcode.DropReqConnected) != 1 {
+		t.Errorf("%d joined; %v", l.count(metrics.Joined), l.tally())
 	}
 	c.hear()
 	c.ready()
@@ -274,8 +275,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.send(request) // much later
 	c.send(response)
 	l.tick()
-	if l.count(Joined) != 1 {
-		t.Errorf("%d joined", l.count(Joined))
+	if l.count(metrics.Joined) != 1 {
+		t.Errorf("%d joined", l.count(metrics.Joined))
 	}
 	c.unharmed()
 }
@@ -284,21 +285,21 @@ func TestHandshakeRepeated(t *testing.T) {
 // silence the new one takes its place, and has its player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(5)
 	old, dial, peer := c.id(), c.dial, c.peer
 	c.ask(nil)
-	if c.update(); l.count(Joined) != 1 {
+	if c.update(); l.count(metrics.Joined) != 1 {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
 	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.Waiting() != 0 {
-		t.Fatalf("let in beside itself: %v", l.account())
+		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.ask(nil)
-	if !c.knock() || l.count(Joined) != 1 || l.count(Returned) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
-		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(Joined), l.count(Returned))
+	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
+		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
 	c.hear()
@@ -310,7 +311,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	c.send(d) // of the old session
 	l.tick()
 	if l.refused(netcode.DropAuth) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.ready()
 	c.unharmed()
@@ -320,7 +321,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 // until it has.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.plays(3)
 	old := c.id()
 	c.leave()
@@ -329,8 +330,8 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l.tick()
 	c.received() // the challenge comes with a tick; by then the old session is gone
 	c.join()
-	if c.id() == old || l.count(Left) != 1 || l.count(Joined) != 2 || l.count(Returned) != 0 {
-		t.Errorf("%v, was %v; %d left", c.id(), old, l.count(Left))
+	if c.id() == old || l.count(metrics.Left) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.Reconnected) != 0 {
+		t.Errorf("%v, was %v; %d left", c.id(), old, l.count(metrics.Left))
 	}
 	c.unharmed()
 	if l.lobby.match.World.Len() != 1 {
@@ -356,18 +357,18 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 				quiet.play()
 			}
 			l.tick()
-			if l.count(TimedOut) != 0 {
+			if l.count(metrics.TimedOut) != 0 {
 				t.Fatalf("timeout %d s: gone after %v", seconds, l.now-heard)
 			}
 		}
 		l.tick()
-		if l.count(TimedOut) != 1 || len(l.lobby.live) != 1 || l.lobby.match.Vital(silent.id()) == nil {
-			t.Errorf("timeout %d s: %d timed out after %v", seconds, l.count(TimedOut), l.now-heard)
+		if l.count(metrics.TimedOut) != 1 || len(l.lobby.live) != 1 || l.lobby.match.Vital(silent.id()) == nil {
+			t.Errorf("timeout %d s: %d timed out after %v", seconds, l.count(metrics.TimedOut), l.now-heard)
 		}
 		silent.say()
 		l.tick()
 		if l.refused(netcode.DropUnknown) != 1 {
-			t.Errorf("its late package: %v", l.account())
+			t.Errorf("its late package: %v", l.tally())
 		}
 		quiet.hear()
 		quiet.unharmed()
@@ -377,7 +378,7 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 // A closing lobby tells everybody, often enough, and admits nobody.
 func TestClose(t *testing.T) {
 	l := newLab(t, Config{})
-	a, b, c := l.guest(), l.guest(), l.caller("")
+	a, b, c := l.joined(), l.joined(), l.caller("")
 	a.say()
 	l.tick() // a is known to hear us, b is not
 	c.ask(nil)
@@ -396,9 +397,9 @@ func TestClose(t *testing.T) {
 	l.tick()
 	c.hear()
 	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
-		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.account())
+		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(Dismissed) != 2 {
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
 		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
@@ -484,11 +485,11 @@ func TestRates(t *testing.T) {
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
 		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
 		b.play(2)
-		used, missing := b.count(InputsUsed), b.count(InputsMissing)
+		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)
 		want := uint64(3*4*int(c.rate)) - 4
-		if got := b.count(InputsUsed) - used; got < want || b.count(InputsMissing) != missing {
-			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, b.count(InputsMissing)-missing)
+		if got := b.count(metrics.InputsUsed) - used; got < want || b.count(metrics.InputsMissing) != missing {
+			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, b.count(metrics.InputsMissing)-missing)
 		}
 		for n, p := range b.players {
 			s := p.Stats()
@@ -504,16 +505,16 @@ func TestRates(t *testing.T) {
 func TestChoke(t *testing.T) {
 	b := newTable(t, 3, Config{})
 	b.play(2)
-	sent := b.count(Sent)
+	sent := b.count(metrics.Sent)
 	b.mute = true
 	b.play(5)
-	if n := b.count(Sent) - sent; n > 3*(2*20+4*5+20) {
+	if n := b.count(metrics.Sent) - sent; n > 3*(2*20+4*5+20) {
 		t.Errorf("%d datagrams to three who are not heard", n)
 	}
 	b.mute = false
-	sent = b.count(Sent)
+	sent = b.count(metrics.Sent)
 	b.play(2)
-	if n := b.count(Sent) - sent; n < 3*35 {
+	if n := b.count(metrics.Sent) - sent; n < 3*35 {
 		t.Errorf("only %d datagrams once they are heard again", n)
 	}
 	for n, p := range b.players {

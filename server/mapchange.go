@@ -5,11 +5,12 @@ import (
 
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // ofThisMap takes the map epoch off a reliable message, and returns what the message says; nil if it is about a map that is over, or has
 // no epoch while the connection is in one.
-func (c *core) ofThisMap(g *guest, message []byte) []byte {
+func (k *core) ofThisMap(c *conn, message []byte) []byte {
 	epoch := uint8(0)
 	if message[0] == protocol.TagElsewhere {
 		var err error
@@ -19,8 +20,8 @@ func (c *core) ofThisMap(g *guest, message []byte) []byte {
 	} else if message[0] != protocol.TagReady && message[0] != protocol.TagFetch {
 		return message
 	}
-	if epoch != g.world {
-		c.Stats.Count[Elsewhere].Inc()
+	if epoch != c.session.mapEpoch {
+		k.Stats.Count[metrics.StaleMapEpoch].Inc()
 		return nil
 	}
 	return message
@@ -28,24 +29,24 @@ func (c *core) ofThisMap(g *guest, message []byte) []byte {
 
 // mustQueue queues a message that a connection must not miss. A connection with a full queue has acknowledged nothing for long: the
 // next tick dismisses it.
-func (g *guest) mustQueue(now time.Duration, message []byte) {
-	if g.peer.Queue(message) != nil {
-		g.loads = now - readyWithin
+func (c *conn) mustQueue(now time.Duration, message []byte) {
+	if c.session.peer.Queue(message) != nil {
+		c.session.loadingSince = now - readyWithin
 	}
 }
 
 // here reports whether a packet was sent after its client had changed to the map that its player is on: it acknowledges a packet
 // that was sent after the client's Ready.
-func (g *guest) here(data []byte) bool {
-	if g.world == 0 || g.settled {
+func (c *conn) here(data []byte) bool {
+	if c.session.mapEpoch == 0 || c.session.epochSettled {
 		return true
 	}
 	h, _, err := packet.ParseHeader(data)
-	if err != nil || !g.ready || g.first == 0 {
+	if err != nil || !c.session.ready || c.session.firstSnapshot == 0 {
 		return false
 	}
-	ahead := int16(h.Ack - uint16(g.first))
-	g.settled = ahead > maxAhead // no older packet is accepted any more
+	ahead := int16(h.Ack - uint16(c.session.firstSnapshot))
+	c.session.epochSettled = ahead > maxAhead // no older packet is accepted any more
 	return ahead >= 0
 }
 
@@ -53,8 +54,8 @@ func (g *guest) here(data []byte) bool {
 const maxAhead = 1024
 
 // opens notes the first packet with a snapshot of the connection's map.
-func (g *guest) opens(seq uint16) {
-	if g.first == 0 {
-		g.first = 1<<16 | uint32(seq)
+func (c *conn) opens(seq uint16) {
+	if c.session.firstSnapshot == 0 {
+		c.session.firstSnapshot = 1<<16 | uint32(seq)
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/mode"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // MapSpec names a map and a mode. An empty name means the one that is played now.
@@ -21,11 +22,11 @@ type MapSpec struct{ Map, Mode string }
 // LoadedMap is a map and a mode, read and ready to play. What it points to must not change while it is played.
 type LoadedMap struct {
 	Arena    *arena.Arena
-	Name     string       // what clients are told to load
-	Game     *sim.Game    // with the objects of the map; nil for that of sim.Rules
-	Walls    *sight.Table // as of Config
-	transfer []byte       // the arena as clients get it; nil until the first one asks
-	state    *mapState    // nil until Lobby.PrepareMap
+	Name     string     // what clients are told to load
+	Game     *sim.Game  // with the objects of the map; nil for that of sim.Rules
+	Walls    *pvs.Table // as of Config
+	transfer []byte     // the arena as clients get it; nil until the first one asks
+	state    *mapState  // nil until Lobby.PrepareMap
 }
 
 // MapLoader starts to load a map. It must not wait: it returns a function that is called between ticks until it returns the map or an
@@ -108,7 +109,7 @@ func (m *maps) finish(err error) {
 }
 
 func (m *maps) fail(why string) {
-	m.Stats.Count[ChangesRefused].Inc()
+	m.Stats.Count[metrics.MapChangesFailed].Inc()
 	m.failure = why
 	m.log = append(m.log, "map stays: "+why)
 }
@@ -153,7 +154,7 @@ type mapState struct {
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
 	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	s.frames = snapshot.NewRing(ghost.Public, c.Players, snapshot.Window*c.Interval+1, 1)
+	s.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.Interval+1, 1)
 	if c.Relevance != RelevanceOff {
 		s.crowd = newCrowd(&s.cfg)
 	}
@@ -208,8 +209,8 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	}
 	next.cfg.Kbps = l.cfg.Kbps
 	for _, slot := range l.live {
-		l.tally(&l.guests[slot])
-		l.transfers.done(&l.guests[slot])
+		l.tally(&l.conns[slot])
+		l.transfers.done(&l.conns[slot])
 	}
 	old := l.match
 	next.match.Follow(old)
@@ -221,19 +222,19 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 		l.carryOver(now, int(slot))
 	}
 	for _, slot := range l.live {
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		l.carryOver(now, int(slot))
-		g.world = protocol.NextWorld(g.world)
-		w := l.welcome(g)
-		g.mustQueue(now, w.Append(protocol.AppendElsewhere(l.message[:0], g.world)))
+		c.session.mapEpoch = protocol.NextWorld(c.session.mapEpoch)
+		w := l.welcome(c)
+		c.mustQueue(now, w.Append(protocol.AppendElsewhere(l.message[:0], c.session.mapEpoch)))
 	}
-	for slot := range l.guests {
+	for slot := range l.conns {
 		l.chat.disconnect(slot)
 		l.console.disconnect(slot)
 		l.idle.disconnect(slot)
 	}
 	l.roster.newMatch()
-	l.Stats.Count[Changes].Inc()
+	l.Stats.Count[metrics.MapChanges].Inc()
 	return nil
 }
 
@@ -251,19 +252,11 @@ func (l *Lobby) install(s *mapState) {
 // carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for its interest, which is made for
 // one map.
 func (l *Lobby) carryOver(now time.Duration, slot int) {
-	g := &l.guests[slot]
-	g.id = l.match.JoinAt(slot, g.watches)
-	if g.id == 0 {
+	c := &l.conns[slot]
+	id := l.match.JoinAt(slot, c.roster.spectates)
+	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}
-	l.recording.forget(g) // it asks for killcams again with its Ready
-	g.tracker.Reset()
-	g.shown.Reset()
-	g.owner.Reset()
-	g.things.reset()
-	g.thin.reset()
-	clear(g.fights)
-	*g = guest{id: g.id, user: g.user, client: g.client, addr: g.addr, tag: g.tag, since: g.since, away: g.away, loads: now, world: g.world,
-		from: l.maps.previousEnd, peer: g.peer, tracker: g.tracker, shown: g.shown, owner: g.owner, things: hold{tracker: g.things.tracker}, every: g.every, paced: g.paced, wish: g.wish, bucket: g.bucket,
-		fights: g.fights, thin: g.thin, check: l.cfg.ChecksumEvery, watches: g.watches, watch: g.watch}
+	l.recording.forget(c) // it asks for killcams again with its Ready
+	c.changeMap(now, id, l.maps.previousEnd, &l.cfg)
 }

@@ -23,7 +23,7 @@ func (l *Lobby) Phase() Phase {
 		return PhaseLoading
 	}
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; !g.ready && g.world != 0 {
+		if c := &l.conns[slot]; !c.session.ready && c.session.mapEpoch != 0 {
 			return PhaseLoading
 		}
 	}
@@ -33,5 +33,5 @@ func (l *Lobby) Phase() Phase {
 	return PhaseActive
 }
 
-// deserted reports whether there is nobody at all: no guest, no absent player, nobody without a client.
+// deserted reports whether there is nobody at all: no connection, no absent player, nobody without a client.
 func (l *Lobby) deserted() bool { return len(l.join.arrivals) == 0 && l.match.World.Len() == 0 }

@@ -12,8 +12,8 @@ import (
 // nothing else. It is for a lobby in which nobody is, before another map is asked for.
 func (l *Lobby) Reserve() {
 	l.maps.reserve = true
-	for slot := range l.guests {
-		l.guests[slot].reserve(&l.cfg)
+	for slot := range l.conns {
+		l.conns[slot].reserve(&l.cfg)
 	}
 	if l.cfg.Relevance != RelevanceOff {
 		l.encoder.Reserve()
@@ -24,30 +24,30 @@ func (l *Lobby) Reserve() {
 }
 
 // furnish makes what whoever takes a place needs in any case, if nobody has had it yet.
-func (g *guest) furnish(c *Config) {
-	if g.peer != nil {
+func (c *conn) furnish(cfg *Config) {
+	if c.session.peer != nil {
 		return
 	}
-	g.peer = new(packet.Peer)
-	g.tracker = snapshot.NewTracker((c.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(c.Interval))
-	g.shown = snapshot.NewHeld(c.Players)
-	g.tracker.Keep(g.shown)
-	g.owner = snapshot.NewOwnerWriter(c.Models.Owner, tick.Tick(c.Interval))
-	g.things = newHold(c)
+	c.session.peer = new(packet.Peer)
+	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.Interval))
+	c.repl.acks.history = snapshot.NewHeld(cfg.Players)
+	c.repl.acks.tracker.Keep(c.repl.acks.history)
+	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.Interval))
+	c.repl.acks.objects = newHold(cfg)
 }
 
 // reserve is furnish with what only those need who are not told everything.
-func (g *guest) reserve(c *Config) {
-	g.furnish(c)
-	if c.Relevance == RelevanceOff {
+func (c *conn) reserve(cfg *Config) {
+	c.furnish(cfg)
+	if cfg.Relevance == RelevanceOff {
 		return
 	}
-	g.tracker.Reserve()
-	g.things.tracker.Reserve()
-	words := (c.Players + 63) / 64
-	g.fights = make([]uint64, 2*words)
-	if c.Kbps != 0 {
-		g.thin.reserve(words)
+	c.repl.acks.tracker.Reserve()
+	c.repl.acks.objects.tracker.Reserve()
+	words := (cfg.Players + 63) / 64
+	c.repl.view.combat = make([]uint64, 2*words)
+	if cfg.Kbps != 0 {
+		c.repl.thin.reserve(words)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/idle"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -16,33 +17,33 @@ import (
 const receiveBatches = 256
 
 // receive takes in everything that has arrived, and ends the sessions that are over.
-func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap) error {
+func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn) error {
 	for _, e := range l.netcode.Update(now, unix, &l.outbox) {
 		l.join.event(now, e)
 	}
 	l.join.expire(now)
 	l.betweenTicks(now)
 	l.join.admit(now)
-	if err := l.sendOutbox(now, conn); err != nil {
+	if err := l.sendOutbox(now, sock); err != nil {
 		return err
 	}
 	for range receiveBatches {
-		n, err := conn.Receive(&l.in)
+		n, err := sock.Receive(&l.in)
 		if n == 0 || err != nil {
 			return err
 		}
-		lap.enter(StageOpen)
+		l.timer.Enter(metrics.StageOpen)
 		l.openBatch(now, unix)
-		lap.enter(StageReceive)
+		l.timer.Enter(metrics.StageReceive)
 		accepted := 0
 		for i := range l.events {
 			if l.takeEvent(now, l.events[i]) {
 				accepted++
 			}
 		}
-		l.Stats.Count[Accepted].Add(uint64(accepted))
+		l.Stats.Count[metrics.Accepted].Add(uint64(accepted))
 		l.join.admit(now)
-		if err := l.sendOutbox(now, conn); err != nil {
+		if err := l.sendOutbox(now, sock); err != nil {
 			return err
 		}
 	}
@@ -54,19 +55,19 @@ func (l *Lobby) receive(now time.Duration, unix int64, conn netio.Conn, lap *lap
 func (l *Lobby) betweenTicks(now time.Duration) {
 	l.console.run(now)
 	rate := int(l.cfg.Rules.Rate)
-	for slot := int(l.match.Tick()) % rate; slot < len(l.guests); slot += rate {
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
 		if !l.roster.viewers[slot].ready {
 			continue
 		}
 		l.roster.updateTeam(slot)
-		g := &l.guests[slot]
+		c := &l.conns[slot]
 		switch l.idle.due(slot) {
 		case idle.Warn:
-			l.Stats.Count[IdleWarned].Inc()
-			l.chat.tell(now, g, l.idle.warning(slot))
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
 		case idle.Kick:
-			l.Stats.Count[IdleKicked].Inc()
-			l.join.dismiss(now, g, packet.ReasonIdle)
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
 		}
 	}
 	l.pollMap(now)
@@ -79,8 +80,8 @@ func (l *Lobby) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 		return false
 	}
 	err := error(packet.DropState)
-	if g := l.ofClient(e.Client); g != nil {
-		err = l.takePacket(now, g, e.Payload)
+	if c := l.ofClient(e.Client); c != nil {
+		err = l.takePacket(now, c, e.Payload)
 	}
 	if err == nil {
 		return true
@@ -89,42 +90,42 @@ func (l *Lobby) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 	if !ok {
 		panic("server: a packet was refused without a reason: " + err.Error())
 	}
-	l.Stats.Drops[drop].Inc()
+	l.Stats.PacketDrops[drop].Inc()
 	return false
 }
 
 // takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an error are kept: both are
 // idempotent.
-func (l *Lobby) takePacket(now time.Duration, g *guest, data []byte) error {
-	rest, err := g.peer.Receive(now, data)
+func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
+	rest, err := c.session.peer.Receive(now, data)
 	if err != nil {
 		return err
 	}
-	l.takeAcks(now, g)
-	rest, err = g.peer.Sections(rest) // fragments of clients are not taken
-	for note, ok := g.peer.NextNote(); ok; note, ok = g.peer.NextNote() {
+	l.takeAcks(now, c)
+	rest, err = c.session.peer.Sections(rest) // fragments of clients are not taken
+	for note, ok := c.session.peer.NextNote(); ok; note, ok = c.session.peer.NextNote() {
 		if n, ok := sim.ParseMissed(note); ok {
-			g.missed = n
+			c.session.stats.mispredicted = n
 		}
 	}
-	client := g.client
-	for message, ok := g.peer.NextEvent(); ok; message, ok = g.peer.NextEvent() {
-		l.takeMessage(now, g, message)
-		if l.slotOf[client] != int32(g.id.Index()) { // the message has ended the session: later ones count for nothing
+	client := c.session.client
+	for message, ok := c.session.peer.NextEvent(); ok; message, ok = c.session.peer.NextEvent() {
+		l.takeMessage(now, c, message)
+		if l.slotOf[client] != int32(c.id.Index()) { // the message has ended the session: later ones count for nothing
 			return err
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if _, closed := g.peer.Closed(); closed {
-		l.join.quit(now, g)
+	if _, closed := c.session.peer.Closed(); closed {
+		l.join.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
-		if !g.here(data) { // made on a map that is not played any more
-			l.Stats.Count[Elsewhere].Inc()
+		if !c.here(data) { // made on a map that is not played any more
+			l.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
-		return l.takeCommands(g, data, rest[1:])
+		return l.takeCommands(c, data, rest[1:])
 	}
 	if len(rest) > 0 {
 		return packet.DropSection
@@ -133,71 +134,71 @@ func (l *Lobby) takePacket(now time.Duration, g *guest, data []byte) error {
 }
 
 // takeAcks takes what a packet acknowledges.
-func (l *Lobby) takeAcks(now time.Duration, g *guest) {
-	g.shown.Open()
-	for _, c := range g.peer.Delivered() {
-		g.delivered(now, l, receipt(c))
+func (l *Lobby) takeAcks(now time.Duration, c *conn) {
+	c.repl.acks.history.Open()
+	for _, tag := range c.session.peer.Delivered() {
+		c.delivered(now, l, receipt(tag))
 	}
-	g.proofs += len(g.peer.Delivered())
-	g.traffic.taken++
-	g.traffic.delivered += uint64(len(g.peer.Delivered()))
-	g.traffic.lost += uint64(len(g.peer.Lost()))
+	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
+	c.session.stats.taken++
+	c.session.stats.delivered += uint64(len(c.session.peer.Delivered()))
+	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
 }
 
 // takeCommands offers a window of commands, the last section of a packet, to the player's inbox, oldest first: all of it or
 // nothing.
-func (l *Lobby) takeCommands(g *guest, data, src []byte) error {
+func (l *Lobby) takeCommands(c *conn, data, src []byte) error {
 	n, rest, err := sim.ParseCommands(src, &l.window)
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := l.arrived(g, data, rest, n); err != nil {
+	if err := l.arrived(c, data, rest, n); err != nil {
 		return err
 	}
-	inbox := l.match.Inbox(g.id)
+	inbox := l.match.Inbox(c.id)
 	inbox.OfferWindow(l.window[:n])
-	l.tallyOf(g, inbox)
-	if slot := g.id.Index(); l.roster.viewers[slot].ready {
+	l.tallyOf(c, inbox)
+	if slot := c.id.Index(); l.roster.viewers[slot].ready {
 		l.idle.input(slot, l.window[:n])
 	}
 	return nil
 }
 
 // takeMessage takes a reliable message. Messages of a newer client that mean nothing here are counted and ignored.
-func (l *Lobby) takeMessage(now time.Duration, g *guest, message []byte) {
-	if message = l.ofThisMap(g, message); message == nil {
+func (l *Lobby) takeMessage(now time.Duration, c *conn, message []byte) {
+	if message = l.ofThisMap(c, message); message == nil {
 		return
 	}
-	if tag := message[0]; (tag == protocol.TagSay || tag == protocol.TagConsole) && l.roster.viewers[g.id.Index()].ready {
-		l.takeLine(now, g, message)
+	if tag := message[0]; (tag == protocol.TagSay || tag == protocol.TagConsole) && l.roster.viewers[c.id.Index()].ready {
+		l.takeLine(now, c, message)
 		return
 	}
 	if len(message) == 1 && message[0] == sim.AskResync {
-		g.asked = true
+		c.repl.acks.resyncRequested = true
 	} else if _, ok := sim.ParseDiverged(message); ok {
-		g.asked = true
-		l.Stats.Count[Diverged].Inc()
+		c.repl.acks.resyncRequested = true
+		l.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParsePace(message); ok {
-		g.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(message); ok && l.match.AskHero(g.id, hero) { // where the mode allows it
+		c.pace(every, int(kbps), l)
+	} else if hero, ok := sim.ParseHero(message); ok && l.match.AskHero(c.id, hero) { // where the mode allows it
 	} else if f, err := protocol.ParseFetch(message); err == nil {
-		l.join.fetch(now, g, f.Content)
-	} else if l.spectate.request(g, message) {
-	} else if r, err := protocol.ParseReady(message); err == nil && !g.ready && g.unlike == 0 {
-		l.join.ready(now, g, r)
+		l.join.fetch(now, c, f.Content)
+	} else if l.spectate.request(c, message) {
+	} else if r, err := protocol.ParseReady(message); err == nil && !c.session.ready && c.session.mismatch == 0 {
+		l.join.ready(now, c, r)
 	} else {
-		l.Stats.Count[EventsUnknown].Inc()
+		l.Stats.Count[metrics.MessagesUnknown].Inc()
 	}
 }
 
 // takeLine takes a line, or a part of one, for the chat or the console.
-func (l *Lobby) takeLine(now time.Duration, g *guest, message []byte) {
-	text, whole := l.chat.assemble(g.id.Index(), message)
+func (l *Lobby) takeLine(now time.Duration, c *conn, message []byte) {
+	text, whole := l.chat.assemble(c.id.Index(), message)
 	switch {
 	case !whole:
 	case message[0] == protocol.TagSay:
-		l.chat.say(now, g, text)
+		l.chat.say(now, c, text)
 	default:
-		l.console.submit(now, g, text)
+		l.console.submit(now, c, text)
 	}
 }

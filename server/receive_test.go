@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -15,7 +16,7 @@ import (
 // nobody.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newLab(t, Config{})
-	control := l.guest()
+	control := l.joined()
 	control.unharmed()
 	raw := func(b ...byte) func(*caller) []byte { return func(*caller) []byte { return b } }
 	request := func(f func(d []byte) []byte) func(*caller) []byte { // the first datagram of an attempt, changed
@@ -57,7 +58,7 @@ func TestMalformedDatagrams(t *testing.T) {
 	const stranger, guest = false, true
 	for i, c := range []struct {
 		name string
-		from bool // stranger or guest
+		from bool // stranger or connection
 		make func(c *caller) []byte
 		why  error
 	}{
@@ -133,19 +134,19 @@ func TestMalformedDatagrams(t *testing.T) {
 			who.join()
 			who.say()
 			l.tick()
-			if !who.guest().ready {
+			if !who.state().session.ready {
 				t.Fatalf("%d %s: not ready", i, c.name)
 			}
 		}
 		datagram := c.make(who)
 		who.received()
-		want, joined := l.account(), l.count(Joined)
+		want, joined := l.tally(), l.count(metrics.Joined)
 		want.add(nil, 1)
 		want.add(c.why, 1)
 		control.play()
 		who.send(datagram)
 		l.tick()
-		if got := l.account(); got != want || l.count(Joined) != joined {
+		if got := l.tally(); got != want || l.count(metrics.Joined) != joined {
 			t.Errorf("%d %s: %v\nwant %v", i, c.name, got, want)
 		}
 		if c.from == stranger {
@@ -154,7 +155,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			continue
 		}
-		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.guest().client] < 0 {
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.state().session.client] < 0 {
 			t.Errorf("%d %s: cost its sender the session", i, c.name)
 		}
 		who.leave()
@@ -171,7 +172,7 @@ func TestMalformedDatagrams(t *testing.T) {
 // Longer datagrams than any of ours never come as far as the gate.
 func TestDatagramTooLong(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.caller("")
+	control, c := l.joined(), l.caller("")
 	data := make([]byte, netio.MaxDatagram)
 	for _, kind := range []byte{0x00, 0x13, 0x15, 0x17} {
 		data[0] = kind
@@ -179,7 +180,7 @@ func TestDatagramTooLong(t *testing.T) {
 	}
 	control.play()
 	l.tick()
-	a := l.account()
+	a := l.tally()
 	if a.refused[netcode.DropReqSize] != 1 || a.refused[netcode.DropUnknown] != 3 || c.received() != nil {
 		t.Errorf("%v", a)
 	}
@@ -190,7 +191,7 @@ func TestDatagramTooLong(t *testing.T) {
 // window, count as duplicate and stale. None of them makes a command be used twice.
 func TestReplayedPackages(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
 	pack := c.pack(c.commands(1)...)
@@ -201,20 +202,20 @@ func TestReplayedPackages(t *testing.T) {
 	c.send(c.seal(pack))
 	l.tick()
 	if l.refused(netcode.DropReplay) != 2 || l.dropped(packet.DropDuplicate) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(70)
 	c.send(c.seal(pack))
 	c.send(old)
 	l.tick()
 	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.plays(1100)
 	c.send(old)
 	l.tick()
 	if l.refused(netcode.DropTooOld) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	if n := c.inputs(); n.Used != 1171 || n.Duplicate+n.Stale+n.Conflict != 0 {
 		t.Errorf("commands: %+v", n)
@@ -224,7 +225,7 @@ func TestReplayedPackages(t *testing.T) {
 // A client that lost its baselines gets a snapshot that needs none, and asking often is asking once.
 func TestResync(t *testing.T) {
 	l := newLab(t, Config{})
-	c, other := l.guest(), l.guest()
+	c, other := l.joined(), l.joined()
 	age := func() (owner byte, seen bool) {
 		for _, s := range c.hear() {
 			if s[5] == 1 {
@@ -258,18 +259,18 @@ func TestResync(t *testing.T) {
 			break
 		}
 	}
-	if !fresh || l.count(Resyncs) != 1 {
-		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(Resyncs))
+	if !fresh || l.count(metrics.Resyncs) != 1 {
+		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(metrics.Resyncs))
 	}
 	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
 		c.queue(junk)
 	}
-	drops := l.account()
+	drops := l.tally()
 	drops.add(nil, 1)
 	c.say()
 	l.tick()
-	if l.count(Resyncs) != 1 || l.account() != drops {
-		t.Errorf("%d resyncs, %v", l.count(Resyncs), l.account())
+	if l.count(metrics.Resyncs) != 1 || l.tally() != drops {
+		t.Errorf("%d resyncs, %v", l.count(metrics.Resyncs), l.tally())
 	}
 	other.hear()
 	other.unharmed()
@@ -278,14 +279,14 @@ func TestResync(t *testing.T) {
 // Who asks in every tick to begin anew gets no more fresh starts than one a quarter of a second: each costs a full snapshot.
 func TestResyncsAreFew(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	for range 120 { // two seconds
 		c.hear()
 		c.queue([]byte{sim.AskResync})
 		c.say()
 		l.tick()
 	}
-	if n := l.count(Resyncs); n < 5 || n > 9 {
+	if n := l.count(metrics.Resyncs); n < 5 || n > 9 {
 		t.Errorf("%d fresh starts in two seconds", n)
 	}
 }
@@ -293,10 +294,10 @@ func TestResyncsAreFew(t *testing.T) {
 // A client asks to be another hero and is it when it spawns next; what no game has is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
 	l := newLab(t, Config{})
-	c := l.guest()
+	c := l.joined()
 	c.say()
 	l.tick()
-	before := l.count(EventsUnknown)
+	before := l.count(metrics.MessagesUnknown)
 	c.queue(sim.AppendHero(nil, 9)) // a hero that this game has not
 	c.queue(sim.AppendHero(nil, sim.Robot))
 	for range 20 {
@@ -304,7 +305,7 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(EventsUnknown) != before+1 {
-		t.Errorf("%+v, %d unknown events", *v, l.count(EventsUnknown)-before)
+	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

@@ -69,7 +69,7 @@ const (
 )
 
 // Cells is the grid of cells of so many metres that covers a map, as a lobby makes it for Config.Cell; what Config.Sight is asked
-// for are its cells, and sight.Fit makes the same. 0 metres means the default: 8, or more where a side would have more than 256 cells.
+// for are its cells, and pvs.Fit makes the same. 0 metres means the default: 8, or more where a side would have more than 256 cells.
 func Cells(a *arena.Arena, metres float32) interest.Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	if metres == 0 {

@@ -11,9 +11,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // A grid is made where it can hide somebody, and nowhere else.
@@ -76,13 +77,13 @@ func field(t testing.TB) *arena.Arena {
 func TestThreat25NeverShown(t *testing.T) {
 	for _, r := range []Relevance{RelevanceAll, RelevanceGrid} {
 		l := newLab(t, Config{Arena: field(t), ArenaName: "field", Relevance: r})
-		c := l.guest()
+		c := l.joined()
 		c.plays(60)
-		if c.guest().acked == 0 {
+		if c.state().repl.acks.newest == 0 {
 			t.Fatal("nothing was acknowledged")
 		}
 		stale := c.peerAcks()
-		victim := l.guest()
+		victim := l.joined()
 		for range 20 {
 			c.hear()
 			victim.play()
@@ -90,18 +91,18 @@ func TestThreat25NeverShown(t *testing.T) {
 			l.tick()
 		}
 		vital := l.lobby.match.Vital(victim.id())
-		if n := l.count(Hits); n != 0 || vital.Health != 100 || l.count(Unseen) < 3 || l.lobby.Shown(c.id(), victim.id()) != 0 {
-			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(Unseen))
+		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 || l.count(metrics.HitsFiltered) < 3 || l.lobby.Shown(c.id(), victim.id()) != 0 {
+			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(metrics.HitsFiltered))
 		}
-		unseen := l.count(Unseen)
+		unseen := l.count(metrics.HitsFiltered)
 		for range 90 {
 			c.hear()
 			victim.play()
 			c.say(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(Hits) < 3 || l.count(Unseen) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.guest().acked-6 {
-			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(Hits), l.count(Unseen)-unseen)
+		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.Shown(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
+			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(metrics.Hits), l.count(metrics.HitsFiltered)-unseen)
 		}
 	}
 }
@@ -112,7 +113,7 @@ func (c *caller) aim(at *caller) sim.Command {
 	me, _, _ := m.Self(c.id())
 	other, _, _ := m.Self(at.id())
 	d := other.Pos.Sub(me.Pos)
-	next, newest := m.Tick()+1, max(c.guest().sent, 1)
+	next, newest := m.Tick()+1, max(c.state().repl.pacing.sent, 1)
 	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
 }
 
@@ -146,7 +147,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		b := newTable(t, 20, cfg)
 		b.play(3)
 		slot := b.players[7].ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		now := b.lobby.match.Tick()
 		for at := now - 30; at <= now; at++ { // what comes next is coded against one of these
 			f := b.lobby.frames.At(at)
@@ -160,18 +161,18 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 			diverged += p.Stats().Diverged
 		}
 		if cfg.ChecksumEvery < 0 {
-			if diverged != 0 || b.count(Diverged) != 0 || b.count(Resyncs) != 0 {
-				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(Diverged), b.count(Resyncs))
+			if diverged != 0 || b.count(metrics.ChecksumMismatches) != 0 || b.count(metrics.Resyncs) != 0 {
+				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 			}
 			continue
 		}
-		if diverged < 15 || b.count(Diverged) < 15 || b.count(Resyncs) < 15 {
-			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(Diverged), b.count(Resyncs))
+		if diverged < 15 || b.count(metrics.ChecksumMismatches) < 15 || b.count(metrics.Resyncs) < 15 {
+			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 		}
-		told := b.count(Diverged)
+		told := b.count(metrics.ChecksumMismatches)
 		b.play(2)
-		if b.count(Diverged) != told {
-			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(Diverged)-told)
+		if b.count(metrics.ChecksumMismatches) != told {
+			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(metrics.ChecksumMismatches)-told)
 		}
 		b.agrees(30)
 	}
@@ -180,7 +181,7 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 // agrees fails unless what all clients hold of the newest snapshots is what the server's frames say, and there are so many rows.
 func (b *table) agrees(least int) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		if p == nil {
 			continue
@@ -243,7 +244,7 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 				}
 			}
 			b.agrees(100)
-			var row [ghost.PublicFields]int32
+			var row [netstate.PublicFields]int32
 			for _, p := range b.players {
 				if state, _ := p.State(); state != client.Joined || b.lobby.match.Vital(p.ID()) == nil {
 					t.Fatalf("%v, %v", p.ID(), state)
@@ -265,12 +266,12 @@ func TestRow36IdentitiesAreStable(t *testing.T) {
 // no effect, and reliable events take effect once and in order.
 func TestRow64JoinFlow(t *testing.T) {
 	l := newLab(t, Config{})
-	other := l.guest()
+	other := l.joined()
 	other.plays(30)
 	c := l.caller("")
 
 	c.ask(nil) // 1: a handshake alone brings nobody in
-	if joined := l.count(Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
+	if joined := l.count(metrics.Joined); c.lab.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
 		t.Fatalf("%d joined", joined)
 	}
 	if !c.knock() {
@@ -286,8 +287,8 @@ func TestRow64JoinFlow(t *testing.T) {
 			t.Fatalf("%d snapshots before Ready", len(s))
 		}
 	}
-	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(Joined) != 2 {
-		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(Joined))
+	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
+		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
 	}
 	for _, e := range [][]byte{{sim.AskResync}, sim.AppendPace(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
 		c.queue(e)
@@ -300,8 +301,8 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if g := c.guest(); !g.ready || g.every != 4 || snapshots < 9 || snapshots > 11 || l.count(EventsUnknown) != 1 {
-		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.ready, g.every, snapshots, l.count(EventsUnknown))
+	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(metrics.MessagesUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
 	}
 	c.ready() // 5: twice is no more than once
 	x := c.inputs()
@@ -310,8 +311,8 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if y := c.inputs(); y.Used-x.Used != 30 || l.count(EventsUnknown) != 2 || l.count(Joined) != 2 {
-		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(EventsUnknown), l.count(Joined))
+	if y := c.inputs(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
+		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
 	}
 	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player and no other
 	before := other.inputs().Accepted
@@ -338,7 +339,7 @@ func TestRow67ReusedSlot(t *testing.T) {
 		n := rng.IntN(len(b.players))
 		p := b.players[n]
 		slot := p.ID().Index()
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		for _, v := range b.players {
 			if id, ok := v.Row(v.Newest(), slot, row[:]); v != p && (!ok || id == 0) {
 				hiddenSwaps++

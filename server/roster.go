@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // roster has the names and teams of the players, and which of them each connection still has to be sent.
@@ -58,10 +59,10 @@ func (r *roster) disconnect(slot int) {
 func (r *roster) dirtyOf(slot int) []uint64 { return r.dirty[slot*r.words : (slot+1)*r.words] }
 
 // add names the player of a connection that gets ready. Its row is new for all, and all rows are new for it.
-func (r *roster) add(g *guest, wish string) {
-	slot := g.id.Index()
+func (r *roster) add(c *conn, wish string) {
+	slot := c.id.Index()
 	name := r.unique(int32(slot), wish)
-	row := protocol.RosterRow{NetID: uint32(g.id), Name: name, Team: r.teamOf(g, r.rows[slot].Team)}
+	row := protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, r.rows[slot].Team)}
 	r.revision++
 	if row != r.rows[slot] {
 		if row.NetID != r.rows[slot].NetID {
@@ -84,9 +85,9 @@ func (r *roster) add(g *guest, wish string) {
 }
 
 // remove frees the name of a player that leaves the match.
-func (r *roster) remove(g *guest) {
-	slot := g.id.Index()
-	if row := &r.rows[slot]; row.NetID == uint32(g.id) && row.Name != "" {
+func (r *roster) remove(c *conn) {
+	slot := c.id.Index()
+	if row := &r.rows[slot]; row.NetID == uint32(c.id) && row.Name != "" {
 		r.freeName(slot)
 		row.Name = ""
 		r.markDirty(slot)
@@ -117,21 +118,21 @@ func (r *roster) newMatch() {
 	for slot := range r.rows {
 		row, muted := &r.rows[slot], r.players[slot].Muted
 		r.disconnect(slot)
-		if row.Name == "" || r.guests[slot].id == 0 || r.match.Inbox(r.guests[slot].id) == nil {
+		if row.Name == "" || r.conns[slot].id == 0 || r.match.Inbox(r.conns[slot].id) == nil {
 			if row.Name != "" {
 				r.freeName(slot)
 			}
 			*row = protocol.RosterRow{}
 			continue
 		}
-		row.NetID = uint32(r.guests[slot].id)
+		row.NetID = uint32(r.conns[slot].id)
 		r.players[slot].Muted = muted
 	}
 }
 
 // teamOf is the team of a connection's player in the match; otherwise, where it has none yet.
-func (r *roster) teamOf(g *guest, otherwise int8) int8 {
-	if v := r.match.Vital(g.id); v != nil {
+func (r *roster) teamOf(c *conn, otherwise int8) int8 {
+	if v := r.match.Vital(c.id); v != nil {
 		return int8(v.Team)
 	}
 	return otherwise
@@ -139,7 +140,7 @@ func (r *roster) teamOf(g *guest, otherwise int8) int8 {
 
 // updateTeam takes the team of a slot's player from the match.
 func (r *roster) updateTeam(slot int) {
-	if team := r.teamOf(&r.guests[slot], r.rows[slot].Team); r.rows[slot].Team != team {
+	if team := r.teamOf(&r.conns[slot], r.rows[slot].Team); r.rows[slot].Team != team {
 		r.rows[slot].Team, r.players[slot].Team = team, team
 		r.markDirty(slot)
 	}
@@ -154,14 +155,14 @@ const (
 
 // sendNames queues one roster message of rows that a connection has not been sent, if there are any and its link has room. Call
 // it before a snapshot: the message travels in it.
-func (r *roster) sendNames(now time.Duration, g *guest, interval time.Duration) {
-	slot := g.id.Index()
+func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
+	slot := c.id.Index()
 	viewer := &r.viewers[slot]
-	if viewer.dirty == 0 || g.peer.Queued() >= rosterQueue || now < viewer.clear {
+	if viewer.dirty == 0 || c.session.peer.Queued() >= rosterQueue || now < viewer.clear {
 		return
 	}
 	most := packet.MaxEventSize
-	if rate := g.bucket.Rate(); rate != 0 {
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
 		share := int(int64(rate) * int64(interval) / int64(time.Second) / linkShare)
 		most = max(1+protocol.MaxRosterRow, min(share, most))
 	}
@@ -171,14 +172,14 @@ func (r *roster) sendNames(now time.Duration, g *guest, interval time.Duration) 
 		for ; w != 0; w &= w - 1 {
 			at := i<<6 | bits.TrailingZeros64(w)
 			if len(message)+r.rows[at].Size() > most {
-				r.queue(now, g, message)
+				r.queue(now, c, message)
 				return
 			}
 			message = r.appendRow(message, at, viewer)
 			dirty[i] &^= w & -w
 		}
 	}
-	r.queue(now, g, message)
+	r.queue(now, c, message)
 }
 
 // appendRow appends a row as one connection gets it, and counts it as sent. The caller clears its bit.
@@ -190,38 +191,38 @@ func (r *roster) appendRow(message []byte, slot int, to *rosterViewer) []byte {
 }
 
 // queue queues a roster message, for which the caller has seen that there is room.
-func (r *roster) queue(now time.Duration, g *guest, message []byte) {
-	if g.peer.Queue(message) != nil {
+func (r *roster) queue(now time.Duration, c *conn, message []byte) {
+	if c.session.peer.Queue(message) != nil {
 		panic("server: no room for names in a queue that had some")
 	}
-	r.Stats.Count[Introduced].Inc()
-	r.viewers[g.id.Index()].charge(now, g, len(message))
+	r.Stats.Count[metrics.RosterMessages].Inc()
+	r.viewers[c.id.Index()].charge(now, c, len(message))
 }
 
 // charge notes that a limited link has so many bytes more of names and lines to carry.
-func (v *rosterViewer) charge(now time.Duration, g *guest, bytes int) {
-	if rate := g.bucket.Rate(); rate != 0 {
+func (v *rosterViewer) charge(now time.Duration, c *conn, bytes int) {
+	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
 		v.clear = max(now, v.clear) + time.Duration(bytes*linkShare)*time.Second/time.Duration(rate)
 	}
 }
 
 // sendName queues the name of one player with a connection that has not been sent it: ahead of what that player says.
-func (r *roster) sendName(now time.Duration, g *guest, id netid.ID) {
+func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
 	slot := id.Index()
-	viewer, dirty := &r.viewers[g.id.Index()], r.dirtyOf(g.id.Index())
+	viewer, dirty := &r.viewers[c.id.Index()], r.dirtyOf(c.id.Index())
 	if id == 0 || dirty[slot>>6]>>(slot&63)&1 == 0 {
 		return
 	}
 	dirty[slot>>6] &^= 1 << (slot & 63)
-	r.queue(now, g, r.appendRow(append(r.message[:0], protocol.TagRoster), slot, viewer))
+	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.TagRoster), slot, viewer))
 }
 
 // sendPair queues the names of two players ahead of an event about both, unless the connection's queue is full of other
 // messages.
-func (r *roster) sendPair(now time.Duration, g *guest, a, b netid.ID) {
-	if r.viewers[g.id.Index()].dirty > 0 && g.peer.Queued() < chatQueue {
-		r.sendName(now, g, a)
-		r.sendName(now, g, b)
+func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
+	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.Queued() < chatQueue {
+		r.sendName(now, c, a)
+		r.sendName(now, c, b)
 	}
 }
 
@@ -265,7 +266,7 @@ func fold(name string) string { return strings.ToLower(name) }
 
 // name is the name of the player in a slot. A player that is not ready has that of its slot.
 func (r *roster) name(slot int32) string {
-	if row := &r.rows[slot]; row.NetID == uint32(r.guests[slot].id) && row.Name != "" {
+	if row := &r.rows[slot]; row.NetID == uint32(r.conns[slot].id) && row.Name != "" {
 		return row.Name
 	}
 	return slotName(slot)

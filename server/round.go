@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -59,9 +60,9 @@ func (r *roundNews) due(s *sim.Standing) bool {
 }
 
 // sendTo queues how the round stands with a connection that has just got ready.
-func (r *roundNews) sendTo(g *guest) {
+func (r *roundNews) sendTo(c *conn) {
 	s := r.match.Standing()
-	if g.peer.Queue(s.Append(r.message[:0])) != nil {
-		r.Stats.Count[EventsRefused].Inc()
+	if c.session.peer.Queue(s.Append(r.message[:0])) != nil {
+		r.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

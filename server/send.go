@@ -9,17 +9,18 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
 const eventBudget = packet.MaxEventSize + 5
 
-// send tells of the tick's events, and writes and sends the snapshots that are due: each guest gets one every Interval
+// send tells of the tick's events, and writes and sends the snapshots that are due: each connection gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
-func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(StageSnapshot)
+func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
+	l.timer.Enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
 		l.live = append(l.live[:0:0], l.live...)
 	}
@@ -28,78 +29,72 @@ func (l *Lobby) send(now time.Duration, conn netio.Conn, lap *lap) error {
 	l.transfers.send(now)
 	l.recording.sendKillcams(now, &l.transfers)
 	t := l.match.Tick()
-	marked := false // as StageDelta
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if !l.unobserved && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
-			l.survey(g, t)
-			l.tally(g)
+		c := &l.conns[slot]
+		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
+			l.survey(c, t)
+			l.tally(c)
 		}
 		if l.drafts.full() {
-			if err := l.deliver(now, conn, lap); err != nil {
+			if err := l.deliver(now, sock); err != nil {
 				return err
 			}
-			marked = false
 		}
-		if !g.ready {
-			l.greet(now, g)
+		if !c.session.ready {
+			l.greet(now, c)
 			continue
 		}
-		if !l.due(now, g, t) {
+		if !l.due(now, c, t) {
 			continue
 		}
-		l.roster.sendNames(now, g, g.share(l))
-		g.resync(l, t)
-		g.turn(t, l)
-		l.fresh.snapshots++
-		g.tracker.Advance(t)
-		g.shown.Begin(t)
-		g.sum(l)
+		l.roster.sendNames(now, c, c.share(l))
+		c.resync(l, t)
+		c.turn(t, l)
+		l.account.pending.Snapshots++
+		c.repl.acks.tracker.Advance(t)
+		c.repl.acks.history.Begin(t)
+		c.sum(l)
 		from := l.drafts.len()
-		if !marked {
-			l.enter(StageDelta)
-			marked = true
-		}
 		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
 			if l.drafts.full() {
 				l.drafts.level(from)
-				if err := l.deliver(now, conn, lap); err != nil {
+				if err := l.deliver(now, sock); err != nil {
 					return err
 				}
-				from, marked = 0, false
+				from = 0
 			}
-			l.draft(now, g, t, first)
+			l.draft(now, c, t, first)
 		}
 		l.drafts.level(from)
-		l.told(g, t)
-		l.things.told(g)
+		l.told(c, t)
+		l.things.told(c)
 	}
-	if err := l.sendOutbox(now, conn); err != nil {
+	if err := l.sendOutbox(now, sock); err != nil {
 		return err
 	}
-	err := l.deliver(now, conn, lap)
+	err := l.deliver(now, sock)
 	l.weighed()
 	return err
 }
 
-// draft writes one package of a guest's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
+// draft writes one package of a connection's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
 // has room for is chosen with the first, behind what must be in it.
-func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
-	buf, seq := g.peer.Append(now, l.drafts.next())
-	g.opens(seq)
-	buf = g.peer.AppendEvents(buf, eventBudget)
-	cut := cuts{events: uint16(len(buf)), first: first}
+func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
+	buf, seq := c.session.peer.Append(now, l.drafts.next())
+	c.opens(seq)
+	buf = c.session.peer.AppendEvents(buf, eventBudget)
+	ends := metrics.SectionEnds{Reliable: uint16(len(buf)), First: first}
 	buf = append(buf, byte(packet.SectionSnapshot))
-	at, head := len(buf), ghost.Head{Tick: t, Owner: first, Checked: g.checked}
+	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: c.repl.checksum.on}
 	buf = head.Append(buf)
-	cut.head, cut.owner = uint16(len(buf)), uint16(len(buf))
+	ends.Head, ends.Owner = uint16(len(buf)), uint16(len(buf))
 	if first {
-		var self ghost.Self
-		self.Tell(l.match, g.id)
-		ghost.OwnerRow(l.ownerRow[:], &self)
-		buf = g.owner.Append(buf, t, l.ownerRow[:])
-		cut.owner = uint16(len(buf))
-		l.plan(g, t, l.thingRoom(now, g, len(buf)))
+		var self netstate.Self
+		self.Tell(l.match, c.id)
+		netstate.OwnerRow(l.ownerRow[:], &self)
+		buf = c.repl.acks.owner.Append(buf, t, l.ownerRow[:])
+		ends.Owner = uint16(len(buf))
+		l.plan(c, t, l.thingRoom(now, c, len(buf)))
 	}
 	room := packet.MaxPackage - len(buf)
 	if first {
@@ -107,147 +102,139 @@ func (l *Lobby) draft(now time.Duration, g *guest, t tick.Tick, first bool) {
 	}
 	before := len(buf)
 	buf, objects := l.things.write(buf, &head, room)
-	g.things.saved = max(0, g.things.saved-(len(buf)-before))
-	cut.things = uint16(len(buf))
+	c.repl.acks.objects.saved = max(0, c.repl.acks.objects.saved-(len(buf)-before))
+	ends.Objects = uint16(len(buf))
 	if head.Things {
-		cut.thingsHead = uint16(head.ThingsHead())
+		ends.ObjectHead = uint16(head.ThingsHead())
 	}
 	if first {
-		l.choose(now, g, len(buf))
+		l.choose(now, c, len(buf))
 	}
 	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
-	cut.rows = uint16(len(buf))
-	if g.checked {
+	ends.Rows = uint16(len(buf))
+	if c.repl.checksum.on {
 		head.Sum = l.packer.Sum(&l.sums, group, count)
 	}
 	head.Append(buf[:at])
 	var whole *snapshot.Frame
-	if !g.byRow {
+	if !c.repl.view.byRow {
 		whole = l.frames.At(t)
 	}
-	g.shown.Sent(seq, group, count, whole)
-	g.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), g.id.Index(), cut)
+	c.repl.acks.history.Sent(seq, group, count, whole)
+	c.session.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
+	l.drafts.commit(len(buf), c.id.Index(), ends)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
-func (g *guest) sum(l *Lobby) {
-	g.checked = false
+func (c *conn) sum(l *Lobby) {
+	c.repl.checksum.on = false
 	if l.cfg.ChecksumEvery > 0 {
-		if g.check--; g.check <= 0 {
-			g.checked, g.check = true, l.cfg.ChecksumEvery
+		if c.repl.checksum.countdown--; c.repl.checksum.countdown <= 0 {
+			c.repl.checksum.on, c.repl.checksum.countdown = true, l.cfg.ChecksumEvery
 		}
 	}
 }
 
-// greet sends a guest that is not ready yet the events that are due: its Welcome. While the guest has not been heard, the
+// greet sends a connection that is not ready yet the events that are due: its Welcome. While the connection has not been heard, the
 // gate's own word that it is in goes before.
-func (l *Lobby) greet(now time.Duration, g *guest) {
-	if !g.peer.Due(now) || !g.peer.Ready(now) {
+func (l *Lobby) greet(now time.Duration, c *conn) {
+	if !c.session.peer.Due(now) || !c.session.peer.Ready(now) {
 		return
 	}
-	buf, _ := g.peer.Append(now, l.drafts.next())
-	l.dispatch(now, g, g.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
+	buf, _ := c.session.peer.Append(now, l.drafts.next())
+	l.dispatch(now, c, c.session.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
 }
 
-// dispatch sends a guest a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
-func (l *Lobby) dispatch(now time.Duration, g *guest, pack []byte) {
-	l.sendPacket(now, int(g.client), pack)
+// dispatch sends a connection a package without a snapshot, by way of netcode: it may get lost, and what is in it is due again then.
+func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
+	l.sendPacket(now, int(c.session.client), pack)
 }
 
-// tell queues the tick's events with those who are to hear of them. A guest whose queue is full misses the news, not
+// tell queues the tick's events with those who are to hear of them. A connection whose queue is full misses the news, not
 // the truth: everything in an event can be seen in snapshots as well.
 func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
-	l.Stats.Count[Shots].Add(uint64(len(out.Shots)))
-	l.Stats.Count[Clamped].Add(uint64(out.Clamped))
-	l.Stats.Count[Faded].Add(uint64(out.Faded))
+	l.Stats.Count[metrics.Shots].Add(uint64(len(out.Shots)))
+	l.Stats.Count[metrics.ShotsClamped].Add(uint64(out.Clamped))
+	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.Faded))
 	for i := range out.Hits {
 		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
-			l.Stats.Moved.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
+			l.Stats.ViewClamp.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 		if out.Hits[i].ID != 0 {
 			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 	}
-	l.Stats.Count[Unseen].Add(uint64(out.Unshown))
+	l.Stats.Count[metrics.HitsFiltered].Add(uint64(out.Unshown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
-			l.Stats.Count[Hits].Inc()
+			l.Stats.Count[metrics.Hits].Inc()
 			l.fought(e)
-			if g := &l.guests[e.Actor.Index()]; g.id == e.Actor {
-				l.queue(g, e)
+			if c := &l.conns[e.Actor.Index()]; c.id == e.Actor {
+				l.queue(c, e)
 			}
 			continue
 		}
-		l.Stats.Count[Kills].Inc()
+		l.Stats.Count[metrics.Kills].Inc()
 		l.recording.markDeath(&e)
 		for _, slot := range l.live {
-			l.roster.sendPair(now, &l.guests[slot], e.Actor, e.Victim)
-			l.queue(&l.guests[slot], e)
+			l.roster.sendPair(now, &l.conns[slot], e.Actor, e.Victim)
+			l.queue(&l.conns[slot], e)
 		}
 	}
 }
 
-func (l *Lobby) queue(g *guest, e sim.Event) {
-	if g.peer.Queue(e.Append(l.message[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+func (l *Lobby) queue(c *conn, e sim.Event) {
+	if c.session.peer.Queue(e.Append(l.message[:0])) != nil {
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
 
-// tally adds a guest's new input counts to the tick's. It is called once a second, as no commands may come, and before a guest or its
+// tally adds a connection's new input counts to the tick's. It is called once a second, as no commands may come, and before a connection or its
 // match goes: a look into 500 inboxes in every tick would be a percent of it.
-func (l *Lobby) tally(g *guest) {
-	if l.unobserved {
+func (l *Lobby) tally(c *conn) {
+	if l.timer.Off {
 		return
 	}
-	if inbox := l.match.Inbox(g.id); inbox != nil {
-		l.tallyOf(g, inbox)
+	if inbox := l.match.Inbox(c.id); inbox != nil {
+		l.tallyOf(c, inbox)
 	}
 }
 
 // tallyOf is tally where the inbox is at hand anyway: when commands come.
-func (l *Lobby) tallyOf(g *guest, inbox *sim.Inbox) {
-	if l.unobserved {
+func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
+	if l.timer.Off {
 		return
 	}
-	c, was, n := &inbox.Count, &g.inputs, &l.fresh.inputs
-	n.Used += c.Used - was.Used
-	n.Missing += c.Missing - was.Missing
-	n.Duplicate += c.Duplicate - was.Duplicate
-	n.Stale += c.Stale - was.Stale
-	n.Future += c.Future - was.Future
-	n.Conflict += c.Conflict - was.Conflict
-	n.Clamped += c.Clamped - was.Clamped
-	*was = *c
+	l.account.pending.AddInputs(&inbox.Count, &c.rewind.inboxCount)
 }
 
 // deliver seals the drafts and sends them.
-func (l *Lobby) deliver(now time.Duration, conn netio.Conn, lap *lap) error {
-	lap.enter(StageSeal)
+func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
+	l.timer.Enter(metrics.StageSeal)
 	for i := range l.drafts.len() {
 		slot, pack := l.drafts.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
 			slot, _ = l.drafts.at(i - 1)
 		}
-		g := &l.guests[slot]
-		sealed, err := l.netcode.Seal(now, int(g.client), pack, l.out.Next())
+		c := &l.conns[slot]
+		sealed, err := l.netcode.Seal(now, int(c.session.client), pack, l.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
-			l.Stats.Count[Unsent].Inc()
+			l.Stats.Count[metrics.SealFailed].Inc()
 			continue
 		}
-		g.bucket.Take(now, len(sealed))
-		g.traffic.down += uint64(len(sealed))
-		if !l.unobserved {
-			l.ledger.draft(l, g, pack, sealed, &l.drafts.cuts[i])
-			l.weigh(slot, len(sealed), l.drafts.cuts[i].first)
+		c.repl.pacing.bucket.Take(now, len(sealed))
+		c.session.stats.down += uint64(len(sealed))
+		if !l.timer.Off {
+			l.account.bandwidth.AddSnapshot(pack, sealed, &l.drafts.ends[i], l.encoders(c))
+			l.weigh(slot, len(sealed), l.drafts.ends[i].First)
 		}
-		l.commit(len(sealed), g.addr)
+		l.commit(len(sealed), c.session.addr)
 	}
 	l.drafts.reset()
-	lap.enter(StageSend)
-	err := l.flush(conn)
-	lap.enter(StageSnapshot)
+	l.timer.Enter(metrics.StageSend)
+	err := l.flush(sock)
+	l.timer.Enter(metrics.StageSnapshot)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -237,11 +238,11 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		}
 	}
 	refused := uint64(0)
-	for i := range l.lobby.Stats.Chat {
-		refused += l.lobby.Stats.Chat[i].Load()
+	for i := range l.lobby.Stats.ChatRefused {
+		refused += l.lobby.Stats.ChatRefused[i].Load()
 	}
-	if l.count(Said) != 18 || refused != 8 || l.count(Unheard) != 0 {
-		t.Errorf("%d lines, %d refused, %d not heard", l.count(Said), refused, l.count(Unheard))
+	if l.count(metrics.ChatLines) != 18 || refused != 8 || l.count(metrics.ChatUndelivered) != 0 {
+		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines), refused, l.count(metrics.ChatUndelivered))
 	}
 	l.lobby.Announce(l.now, "the round\nbegins")
 	l.settle(10)
@@ -319,8 +320,8 @@ func TestRow57FloodOfLines(t *testing.T) {
 			notices++
 		}
 	}
-	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.Chat[chat.RefusedRate].Load() < 500 {
-		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.Chat[chat.RefusedRate].Load(), l.count(Said))
+	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
+		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
 	}
 	if n := cap(l.lobby.chat.partial[0].text); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
@@ -355,12 +356,12 @@ func TestCrowdSpeaks(t *testing.T) {
 			}
 		}
 	}
-	if n := int(l.count(Crowded)); public != 60-n || notices != n || n < 60-publicBurst-10 {
+	if n := int(l.count(metrics.ChatRateLimited)); public != 60-n || notices != n || n < 60-publicBurst-10 {
 		t.Errorf("%d lines heard, %d notices, %d refused", public, notices, n)
 	}
 }
 
-// Before a guest is ready it is told nothing and says nothing; nor is one that is away spoken to.
+// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken to.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newLab(t, Config{})
 	ann := l.called("Ann")
@@ -369,8 +370,8 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	early.utter(protocol.TagSay, "too early")
 	early.say()
 	l.settle(10)
-	if _, lines := ann.told(); len(lines) != 0 || l.count(EventsUnknown) != 1 || l.count(Said) != 0 {
-		t.Errorf("%q; %d unknown", lines, l.count(EventsUnknown))
+	if _, lines := ann.told(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
+		t.Errorf("%q; %d unknown", lines, l.count(metrics.MessagesUnknown))
 	}
 	for _, e := range early.events[1:] {
 		t.Errorf("before its Ready it heard %x", e)
@@ -445,9 +446,9 @@ func TestConsoleOfALobby(t *testing.T) {
 			t.Errorf("%d %s: %q, want %q", i, c.line, got, c.want)
 		}
 	}
-	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.guest().bucket.Rate() != 100_000 || bob.guest().bucket.Rate() != 62_500 ||
+	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.state().repl.pacing.bucket.Rate() != 100_000 || bob.state().repl.pacing.bucket.Rate() != 62_500 ||
 		l.lobby.idle.limits.Kick != 300 {
-		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.guest().bucket.Rate(), bob.guest().bucket.Rate(), l.lobby.idle.limits)
+		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.idle.limits)
 	}
 	run("game.idlekick 0s", console.Admin)
 	if got := run("list", console.Guest); !strings.Contains(got, `1 Ann team 0 0/0 `) || strings.Contains(got, "10.1.1") || strings.Count(got, "\n") != 1 {
@@ -473,7 +474,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	l.settle(3)
-	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(Dismissed) != 1 {
+	if why, over := bob.peer.Closed(); !over || why != packet.ReasonKicked || l.count(metrics.Disconnected) != 1 {
 		t.Errorf("%v, %v", why, over)
 	}
 	l.settle(5)
@@ -483,7 +484,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	ann.unharmed()
 }
 
-// What guests ask runs between ticks, with the rank of guests; too much of it is refused, told once.
+// What connections ask runs between ticks, with the rank of connections; too much of it is refused, told once.
 func TestGuestsAskTheConsole(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
@@ -516,8 +517,8 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	if _, lines := bob.told(); len(lines) != 0 {
 		t.Errorf("Bob heard %q", lines)
 	}
-	if l.count(Asked) != 26 || l.count(AskedVain) != 5+15 {
-		t.Errorf("%d asked, %d in vain", l.count(Asked), l.count(AskedVain))
+	if l.count(metrics.ConsoleLines) != 26 || l.count(metrics.ConsoleFailed) != 5+15 {
+		t.Errorf("%d asked, %d in vain", l.count(metrics.ConsoleLines), l.count(metrics.ConsoleFailed))
 	}
 }
 
@@ -567,12 +568,12 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 		}
 		_, lines := waver.told()
 		switch {
-		case !on && (l.count(Dismissed) != 0 || l.count(IdleWarned) != 0 || len(lines) != 0):
-			t.Errorf("without limits %d were dismissed", l.count(Dismissed))
+		case !on && (l.count(metrics.Disconnected) != 0 || l.count(metrics.IdleWarned) != 0 || len(lines) != 0):
+			t.Errorf("without limits %d were dismissed", l.count(metrics.Disconnected))
 		case on && (warned < 3*time.Second || warned > 4500*time.Millisecond || gone < 6*time.Second || gone > 7500*time.Millisecond):
 			t.Errorf("warned after %v, gone after %v", warned, gone)
-		case on && (l.count(IdleKicked) != 1 || l.count(Dismissed) != 1 || l.count(IdleWarned) != 3 || len(lines) != 2):
-			t.Errorf("%d removed, %d warned; who moved once was told %q", l.count(IdleKicked), l.count(IdleWarned), lines)
+		case on && (l.count(metrics.IdleKicked) != 1 || l.count(metrics.Disconnected) != 1 || l.count(metrics.IdleWarned) != 3 || len(lines) != 2):
+			t.Errorf("%d removed, %d warned; who moved once was told %q", l.count(metrics.IdleKicked), l.count(metrics.IdleWarned), lines)
 		}
 	}
 }
@@ -584,11 +585,11 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 		l.called(fmt.Sprint("n", i))
 	}
 	l.settle(60)
-	g := &l.lobby.guests[0]
+	c := &l.lobby.conns[0]
 	l.lobby.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
 		l.lobby.betweenTicks(l.now)
-		l.lobby.roster.sendNames(l.now, g, g.share(l.lobby))
+		l.lobby.roster.sendNames(l.now, c, c.share(l.lobby))
 		l.lobby.window[0].Yaw++
 		l.lobby.idle.input(0, l.lobby.window[:1])
 	}); n != 0 {

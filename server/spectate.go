@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // viewpoint is the player whose view a spectator has.
@@ -21,19 +22,19 @@ func (s *spectators) update() {
 		return
 	}
 	for _, slot := range s.live {
-		g := &s.guests[slot]
-		if !g.watches || !g.ready {
+		c := &s.conns[slot]
+		if !c.roster.spectates || !c.session.ready {
 			continue
 		}
-		if v := &g.watch; !v.free && !s.playing(v.target) {
-			g.follow(s.next(v.target.Index(), 1))
+		if v := &c.roster.view; !v.free && !s.playing(v.target) {
+			c.follow(s.next(v.target.Index(), 1))
 		}
-		if g.watch.owed {
-			w := protocol.Watch{Player: uint32(g.watch.target)}
+		if c.roster.view.owed {
+			w := protocol.Watch{Player: uint32(c.roster.view.target)}
 			if w.Player != 0 {
 				w.Kind = protocol.WatchPlayer
 			}
-			g.watch.owed = g.peer.Queue(w.Append(s.message[:0], protocol.TagTarget)) != nil
+			c.roster.view.owed = c.session.peer.Queue(w.Append(s.message[:0], protocol.TagTarget)) != nil
 		}
 	}
 }
@@ -46,7 +47,7 @@ func (s *spectators) playing(id netid.ID) bool {
 
 // next is the next player from a slot on, by steps of 1 or -1; 0 if there is none.
 func (s *spectators) next(slot, step int) netid.ID {
-	n := len(s.guests)
+	n := len(s.conns)
 	for range n {
 		slot = (slot + step + n) % n
 		if id := s.match.World.At(slot); s.playing(id) {
@@ -57,61 +58,61 @@ func (s *spectators) next(slot, step int) netid.ID {
 }
 
 // request takes a spectator's wish for another view. ok is false if the message is no such wish, or the sender is no spectator.
-func (s *spectators) request(g *guest, message []byte) (ok bool) {
+func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	w, err := protocol.ParseWatch(message, protocol.TagWatch)
-	if err != nil || !g.watches || !g.ready {
+	if err != nil || !c.roster.spectates || !c.session.ready {
 		return false
 	}
-	from := g.watch.target.Index()
+	from := c.roster.view.target.Index()
 	switch w.Kind {
 	case protocol.WatchNext:
-		g.watch.free = false
-		g.follow(s.next(from, 1))
+		c.roster.view.free = false
+		c.follow(s.next(from, 1))
 	case protocol.WatchPrevious:
-		g.watch.free = false
-		g.follow(s.next(from, -1))
+		c.roster.view.free = false
+		c.follow(s.next(from, -1))
 	case protocol.WatchPlayer:
 		if !s.playing(netid.ID(w.Player)) {
-			s.Stats.Count[WatchRefused].Inc()
+			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
-		g.watch.free = false
-		g.follow(netid.ID(w.Player))
+		c.roster.view.free = false
+		c.follow(netid.ID(w.Player))
 	case protocol.WatchFree:
 		if !s.cfg.SpectateAll {
-			s.Stats.Count[WatchRefused].Inc()
+			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
-		g.watch.free = true
-		g.follow(0)
+		c.roster.view.free = true
+		c.follow(0)
 	}
-	g.watch.owed = true // a refusal is answered, too
+	c.roster.view.owed = true // a refusal is answered, too
 	return true
 }
 
 // follow gives a spectator the view of another player. What it saw through the last one it sees no longer.
-func (g *guest) follow(id netid.ID) {
-	if g.watch.target == id {
+func (c *conn) follow(id netid.ID) {
+	if c.roster.view.target == id {
 		return
 	}
-	g.watch.target, g.watch.owed = id, true
-	if g.eyes != nil {
-		g.eyes.Reset()
+	c.roster.view.target, c.roster.view.owed = id, true
+	if c.repl.view.interest != nil {
+		c.repl.view.interest.Reset()
 	}
 }
 
 // viewpoint is the slot of the player whose view a connection has: its own, or that of a spectator's target; -1 for a free camera.
-func (g *guest) viewpoint() int {
+func (c *conn) viewpoint() int {
 	switch {
-	case !g.watches:
-		return g.id.Index()
-	case g.watch.target == 0:
+	case !c.roster.spectates:
+		return c.id.Index()
+	case c.roster.view.target == 0:
 		return -1
 	}
-	return g.watch.target.Index()
+	return c.roster.view.target.Index()
 }
 
 // seesAll reports whether a connection may be sent every player.
-func (c *core) seesAll(g *guest) bool {
-	return c.cfg.Relevance != RelevanceGrid || g.watches && c.cfg.SpectateAll
+func (k *core) seesAll(c *conn) bool {
+	return k.cfg.Relevance != RelevanceGrid || c.roster.spectates && k.cfg.SpectateAll
 }

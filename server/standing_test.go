@@ -43,7 +43,7 @@ func TestStandingIsDue(t *testing.T) {
 // To tell of a round allocates nothing.
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
-	l.guest()
+	l.joined()
 	r := &l.lobby.round
 	r.sent = sim.Standing{}
 	if s := l.lobby.match.Standing(); !l.lobby.round.due(&s) {

@@ -33,8 +33,8 @@ func TestTeamFog(t *testing.T) {
 				if want := in || !fog; ok != want {
 					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), netid.ID(pose.ID), ok)
 				}
-				g := &b.lobby.guests[p.ID().Index()]
-				if why := b.lobby.why(g, b.lobby.frames.At(g.sent), slot); (why == WhyTold) != ok || !ok && why != WhyRange {
+				c := &b.lobby.conns[p.ID().Index()]
+				if why := b.lobby.why(c, b.lobby.frames.At(c.repl.pacing.sent), slot); (why == WhyTold) != ok || !ok && why != WhyRange {
 					t.Errorf("fog %v: told %v, because %v", fog, ok, why)
 				}
 			}

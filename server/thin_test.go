@@ -8,8 +8,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // A limit that never binds is one that nobody notices: the clients of two lobbies of which one has it hold the same rows of the same
@@ -48,7 +50,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range brief(8, 5) * 60 {
 			if at == 180 {
-				bytes, waits = [2]uint64{a.count(BytesOut), b.count(BytesOut)}, b.count(ThingsWait)
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -57,20 +59,20 @@ func TestLooseBudgetIsNone(t *testing.T) {
 				things += a.thingsAlike(b)
 			}
 		}
-		bytes[0], bytes[1] = a.count(BytesOut)-bytes[0], b.count(BytesOut)-bytes[1]
-		if rows < c.n*c.n*40 || b.count(Squeezed) != 0 || b.count(Narrowed) != 0 || b.count(Throttled) != 0 {
-			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(Squeezed), b.count(Narrowed), b.count(Throttled))
+		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
 		}
-		if waits = b.count(ThingsWait) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(Snapshots))
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
 		}
 		for _, slot := range b.lobby.live {
-			g := &b.lobby.guests[slot]
-			if c.loss == 0 && g.chose != map[bool]chosen{true: choseAll, false: choseSeen}[c.cfg.Far == 0] {
-				t.Errorf("%d: guest %v is told by %d", i, g.id, g.chose)
+			g := &b.lobby.conns[slot]
+			if c.loss == 0 && g.repl.view.selection != map[bool]chosen{true: choseAll, false: choseSeen}[c.cfg.Far == 0] {
+				t.Errorf("%d: guest %v is told by %d", i, g.id, g.repl.view.selection)
 			}
 			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Why != WhyTold && c.cfg.Far == 0 || v.Why == WhyBudget || v.Why == WhyLine {
 				t.Errorf("%d: %v", i, v.Sentence())
@@ -82,7 +84,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 // alike fails unless the clients of two tables hold the same of their newest snapshots, and returns how many rows that are.
 func (b *table) alike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		if p.Newest() != q.Newest() || p.ID() != q.ID() {
@@ -106,7 +108,7 @@ func (b *table) alike(o *table) (rows int) {
 // thingsAlike is alike for what flies and stands about.
 func (b *table) thingsAlike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		for slot := range b.lobby.things.berths {
@@ -127,7 +129,7 @@ func (b *table) thingsAlike(o *table) (rows int) {
 // thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	for n, p := range b.players {
 		f := b.lobby.things.frames.At(p.Newest())
 		for slot := range b.lobby.things.berths {
@@ -145,7 +147,7 @@ func (b *table) thingsAgree() (rows int) {
 // patient is the honest twin of a thin: what it would be if each snapshot kept its accounts. It takes them from what the tracker was told.
 type patient struct {
 	who        []netid.ID
-	last, seen []map[int]uint16 // by guest's slot, by slot
+	last, seen []map[int]uint16 // by connection's slot, by slot
 	longest    int              // intervals that a row in sight has waited
 	blocks     int              // snapshots in blocks,
 	loose      int              // row by row without accounts
@@ -164,15 +166,15 @@ func (p *patient) look(b *table) {
 	now := l.match.Tick()
 	f := l.frames.At(now)
 	for _, slot := range l.live {
-		g := &l.guests[slot]
-		if !g.ready || g.sent != now {
+		c := &l.conns[slot]
+		if !c.session.ready || c.repl.pacing.sent != now {
 			continue
 		}
-		if p.who[slot] != g.id {
-			p.who[slot], p.last[slot], p.seen[slot] = g.id, map[int]uint16{}, map[int]uint16{}
+		if p.who[slot] != c.id {
+			p.who[slot], p.last[slot], p.seen[slot] = c.id, map[int]uint16{}, map[int]uint16{}
 		}
-		last, seen, interval := p.last[slot], p.seen[slot], g.index(now, l)
-		switch g.chose {
+		last, seen, interval := p.last[slot], p.seen[slot], c.index(now, l)
+		switch c.repl.view.selection {
 		case choseAll:
 			p.blocks++
 		case choseSeen:
@@ -183,24 +185,24 @@ func (p *patient) look(b *table) {
 		for other := range l.cfg.Players {
 			_, was := seen[other]
 			delete(seen, other)
-			if f.ID(other) == 0 || g.byRow && g.thin.seen[other>>6]>>(other&63)&1 == 0 {
+			if f.ID(other) == 0 || c.repl.view.byRow && c.repl.thin.seen[other>>6]>>(other&63)&1 == 0 {
 				continue
 			}
 			if seen[other] = 1; !was {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := g.tracker.Said(other); said && known {
+			if said, known := c.repl.acks.tracker.Said(other); said && known {
 				last[other] = interval
 			}
-			if weight := g.eyes.Weight(other); g.chose == choseThin && (g.thin.last[other] != last[other] || last[other] == interval && was && weight != 0) {
-				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, g.id, other, g.thin.last[other], weight, last[other], interval)
+			if weight := c.repl.view.interest.Weight(other); c.repl.view.selection == choseThin && (c.repl.thin.last[other] != last[other] || last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, guest %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.thin.last[other], weight, last[other], interval)
 			}
 		}
 	}
 }
 
-// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no guest is sent a byte more than its
+// A limit begins to bind after a time in which it did not, and ends to, again and again, or always does by half: no connection is sent a byte more than its
 // bucket gives, nobody in sight waits until its baseline is gone, all is decoded, what is held is what was there, and nothing that
 // waits is forgotten or waits for longer because of the time before.
 func TestBudgetBeginsToBind(t *testing.T) {
@@ -234,9 +236,9 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				b.lobby.cfg.Kbps = kbps
 				began, sent := b.now, map[int32]uint64{}
 				for _, slot := range b.lobby.live {
-					g := &b.lobby.guests[slot]
+					g := &b.lobby.conns[slot]
 					g.pace(c.every, 0, b.lobby)
-					sent[slot] = g.traffic.down
+					sent[slot] = g.session.stats.down
 				}
 				for range 120 {
 					rooms := b.rooms()
@@ -246,21 +248,21 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					things += b.thingsAgree()
 				}
 				for slot, was := range sent {
-					g := &b.lobby.guests[slot]
-					rate, share := float64(g.bucket.Rate()), g.share(b.lobby).Seconds()
+					g := &b.lobby.conns[slot]
+					rate, share := float64(g.repl.pacing.bucket.Rate()), g.share(b.lobby).Seconds()
 					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the longest at once, and the gate's own words
-					if rate != 0 && float64(g.traffic.down-was) > most {
-						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.traffic.down-was, b.now-began, kbps)
+					if rate != 0 && float64(g.session.stats.down-was) > most {
+						t.Errorf("%d: guest %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
 					}
 				}
 			}
 		}
-		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(Squeezed), p.longest)
-		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(Squeezed) == 0 {
-			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(Squeezed))
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(ThingsWait) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(ThingsWait))
+		if b.agrees(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
@@ -270,31 +272,31 @@ func TestBudgetBeginsToBind(t *testing.T) {
 	}
 }
 
-// purse is what a guest may be sent, and has been.
+// purse is what a connection may be sent, and has been.
 type purse struct {
 	room int
 	sent uint64
 }
 
-// rooms is what all guests with a limit may be sent in the coming tick.
+// rooms is what all connections with a limit may be sent in the coming tick.
 func (b *table) rooms() map[int32]purse {
 	m, l := map[int32]purse{}, b.lobby
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
-		if g := &l.guests[slot]; g.bucket.Rate() != 0 {
-			m[slot] = purse{g.bucket.Room(next, g.share(l)), g.traffic.down}
+		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
+			m[slot] = purse{c.repl.pacing.bucket.Room(next, c.share(l)), c.session.stats.down}
 		}
 	}
 	return m
 }
 
-// inRoom fails if a guest that was told all was sent more than it had room for.
+// inRoom fails if a connection that was told all was sent more than it had room for.
 func (b *table) inRoom(rooms map[int32]purse) {
 	b.t.Helper()
 	for slot, was := range rooms {
-		g := &b.lobby.guests[slot]
-		if n := g.traffic.down - was.sent; g.sent == b.lobby.match.Tick() && g.chose != choseThin && int(n) > was.room {
-			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", g.sent, g.id, n, was.room)
+		c := &b.lobby.conns[slot]
+		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != choseThin && int(n) > was.room {
+			b.t.Fatalf("tick %d: guest %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
 		}
 	}
 }
@@ -316,7 +318,7 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 		}
 		turn := func() {
 			for _, slot := range b.lobby.live {
-				b.lobby.guests[slot].thin.full = true
+				b.lobby.conns[slot].repl.thin.full = true
 			}
 			a.turn()
 			b.turn()
@@ -372,44 +374,44 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 		for range c.ticks {
 			b.turn()
 			for _, slot := range b.lobby.live {
-				g := &b.lobby.guests[slot]
-				if g.sent != b.lobby.match.Tick() {
+				g := &b.lobby.conns[slot]
+				if g.repl.pacing.sent != b.lobby.match.Tick() {
 					continue
 				}
-				if g.chose == choseAll && c.kbps == 16 {
+				if g.repl.view.selection == choseAll && c.kbps == 16 {
 					blocks++
 				}
 				if b.saidTo(g) == 0 {
 					silent++
 				}
-				if sees, carries := b.inSight(g), g.thin.carries(b.lobby, g); sees > carries {
-					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.sent, g.id, sees, carries)
+				if sees, carries := b.inSight(g), g.repl.thin.carries(b.lobby, g); sees > carries {
+					t.Fatalf("%d: tick %d: guest %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
 		}
 	}
-	if silent != 0 || blocks < 1000 || b.count(Narrowed) < 1000 {
-		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(Narrowed))
+	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
 	}
 }
 
-// saidTo is of how many that are there a guest's newest snapshot tells.
-func (b *table) saidTo(g *guest) (n int) {
-	f := b.lobby.frames.At(g.sent)
+// saidTo is of how many that are there a connection's newest snapshot tells.
+func (b *table) saidTo(c *conn) (n int) {
+	f := b.lobby.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := g.tracker.Said(slot); said && f.ID(slot) != 0 {
+		if said, _ := c.repl.acks.tracker.Said(slot); said && f.ID(slot) != 0 {
 			n++
 		}
 	}
 	return n
 }
 
-// inSight is how many a guest's newest snapshot has in sight.
-func (b *table) inSight(g *guest) int {
-	if !g.byRow {
-		return b.lobby.frames.At(g.sent).Len()
+// inSight is how many a connection's newest snapshot has in sight.
+func (b *table) inSight(c *conn) int {
+	if !c.repl.view.byRow {
+		return b.lobby.frames.At(c.repl.pacing.sent).Len()
 	}
-	return size(g.thin.seen)
+	return size(c.repl.thin.seen)
 }
 
 // wakesAs fails unless what waits in this tick's snapshots waits in those of a twin, too, for as long and weighs as much, and returns
@@ -417,26 +419,26 @@ func (b *table) inSight(g *guest) int {
 func (b *table) wakesAs(twin *table) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
-		g, h := &b.lobby.guests[slot], &twin.lobby.guests[slot]
-		if g.sent != b.lobby.match.Tick() || g.chose != choseThin {
+		c, h := &b.lobby.conns[slot], &twin.lobby.conns[slot]
+		if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.view.selection != choseThin {
 			continue
 		}
-		if h.sent != g.sent || h.chose != choseThin {
-			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", g.id, g.chose, g.sent, h.chose, h.sent)
+		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != choseThin {
+			b.t.Fatalf("guest %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := g.tracker.Said(other)
-			too, _ := h.tracker.Said(other)
+			said, _ := c.repl.acks.tracker.Said(other)
+			too, _ := h.repl.acks.tracker.Said(other)
 			bit := uint64(1) << (other & 63)
-			if sees := g.thin.seen[other>>6] & bit; sees != h.thin.seen[other>>6]&bit {
-				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", g.sent, g.id, other, sees != 0)
+			if sees := c.repl.thin.seen[other>>6] & bit; sees != h.repl.thin.seen[other>>6]&bit {
+				b.t.Fatalf("tick %d, guest %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
 			} else if sees == 0 || said || too {
 				continue
 			}
 			waited++
-			if x, y := g.thin.last[other], h.thin.last[other]; x != y || g.eyes.Weight(other) != h.eyes.Weight(other) {
+			if x, y := c.repl.thin.last[other], h.repl.thin.last[other]; x != y || c.repl.view.interest.Weight(other) != h.repl.view.interest.Weight(other) {
 				b.t.Fatalf("tick %d, guest %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
-					g.sent, g.id, other, x, g.eyes.Weight(other), y, h.eyes.Weight(other))
+					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Weight(other), y, h.repl.view.interest.Weight(other))
 			}
 		}
 	}
@@ -463,16 +465,16 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 		}
 		b.setKbps(400)
 	}
-	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(Squeezed) < 100 || p.longest >= snapshot.MaxAge {
-		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(Squeezed), p.longest)
+	if b.agrees(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
-// setKbps gives all guests another limit.
+// setKbps gives all connections another limit.
 func (b *table) setKbps(kbps int) {
 	b.lobby.cfg.Kbps = kbps
 	for _, slot := range b.lobby.live {
-		b.lobby.guests[slot].pace(1, 0, b.lobby)
+		b.lobby.conns[slot].pace(1, 0, b.lobby)
 	}
 }
 
@@ -497,29 +499,29 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	b.play(2)
 	b.setKbps(0)
 	b.play(1)
-	b.lobby.Shed(ShedDetail)
+	b.lobby.SetLoadLevel(overload.LowDetail)
 	looks, kept := 0, 0
 	for range 12 { // one snapshot each
 		b.turn()
 		for _, slot := range b.lobby.live {
-			g := &b.lobby.guests[slot]
-			if g.sent != b.lobby.match.Tick() {
+			c := &b.lobby.conns[slot]
+			if c.repl.pacing.sent != b.lobby.match.Tick() {
 				continue
 			}
-			if looks++; g.chose != choseDetail {
-				t.Fatalf("chosen as %d", g.chose)
+			if looks++; c.repl.view.selection != choseDetail {
+				t.Fatalf("chosen as %d", c.repl.view.selection)
 			}
 			for other := range 60 {
-				if now := g.index(g.sent, b.lobby); now-g.thin.last[other] > 4 { // intervals from the last blocks to this
-					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", g.sent, now, g.id, other, g.thin.last[other])
+				if now := c.index(c.repl.pacing.sent, b.lobby); now-c.repl.thin.last[other] > 4 { // intervals from the last blocks to this
+					t.Fatalf("tick %d, interval %d: guest %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.thin.last[other])
 				}
-				if said, _ := g.tracker.Said(other); !said {
+				if said, _ := c.repl.acks.tracker.Said(other); !said {
 					kept++
 				}
 			}
 		}
 	}
-	if b.lobby.Shed(ShedNothing); looks < 60 || kept < 600 {
+	if b.lobby.SetLoadLevel(overload.Normal); looks < 60 || kept < 600 {
 		t.Errorf("%d snapshots, %d rows left out", looks, kept)
 	}
 	b.setKbps(16)
@@ -532,7 +534,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 	}
 }
 
-// Things that go row by row because a guest begins anew leave nothing to wake, be there a limit or not.
+// Things that go row by row because a connection begins anew leave nothing to wake, be there a limit or not.
 func TestThingsForgetBlocks(t *testing.T) {
 	alone(t)
 	b := newTable(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
@@ -541,21 +543,21 @@ func TestThingsForgetBlocks(t *testing.T) {
 	blocks, rows := 0, 0
 	for at := range 120 {
 		for _, slot := range b.lobby.live {
-			if g := &b.lobby.guests[slot]; at == 60 {
-				if g.things.even != 0 {
+			if c := &b.lobby.conns[slot]; at == 60 {
+				if c.repl.acks.objects.even != 0 {
 					blocks++
 				}
-				g.things.forget()
+				c.repl.acks.objects.forget()
 			}
 		}
 		b.turn()
 		for _, slot := range b.lobby.live {
-			g := &b.lobby.guests[slot]
-			if g.sent != b.lobby.match.Tick() || g.things.told != toldRoom {
+			c := &b.lobby.conns[slot]
+			if c.repl.pacing.sent != b.lobby.match.Tick() || c.repl.acks.objects.told != toldRoom {
 				continue
 			}
-			if rows++; g.things.even != 0 {
-				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", g.sent, g.id, g.things.even)
+			if rows++; c.repl.acks.objects.even != 0 {
+				t.Fatalf("tick %d: guest %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.even)
 			}
 		}
 	}
@@ -570,34 +572,34 @@ func TestFightsBehindBlocks(t *testing.T) {
 	b.think = func(int) client.Intent { return client.Intent{} }
 	b.play(2)
 	l := b.lobby
-	g, other := &l.guests[b.players[0].ID().Index()], b.players[1].ID().Index()
-	if g.byRow || g.eyes == nil {
+	c, other := &l.conns[b.players[0].ID().Index()], b.players[1].ID().Index()
+	if c.repl.view.byRow || c.repl.view.interest == nil {
 		t.Fatal("not in blocks")
 	}
-	g.hits(other)
+	c.hits(other)
 	l.crowd.till[other] = l.match.Tick() + 2*fightSeconds*60
 	b.play(5)
-	if g.blocks == 0 || g.foesAre(other) == 0 {
+	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
 		t.Fatal("the hit was not noted")
 	}
-	l.look(g, false)
-	l.gain(g)
-	if g.foesAre(other) != 0 || g.blocks != 0 {
+	l.look(c, false)
+	l.gain(c)
+	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
 		t.Error("who was hit five seconds ago is still a foe")
 	}
-	g.hits(other)
-	g.blocks, l.crowd.till[other] = l.match.Tick(), l.match.Tick()+1
+	c.hits(other)
+	c.repl.view.blocks, l.crowd.till[other] = l.match.Tick(), l.match.Tick()+1
 	l.crowd.hot[other>>6] |= 1 << (other & 63)
-	g.turned = 0
-	l.look(g, false)
-	if l.gain(g); g.foesAre(other) == 0 {
+	c.repl.view.combatSwap = 0
+	l.look(c, false)
+	if l.gain(c); c.foesAre(other) == 0 {
 		t.Error("who was hit just now is no foe")
 	}
 }
 
-// foesAre is in how many of a guest's sets a slot is.
-func (g *guest) foesAre(slot int) (n int) {
-	for _, w := range [2]uint64{g.fights[slot>>6], g.fights[len(g.fights)/2+slot>>6]} {
+// foesAre is in how many of a connection's sets a slot is.
+func (c *conn) foesAre(slot int) (n int) {
+	for _, w := range [2]uint64{c.repl.view.combat[slot>>6], c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
 		n += int(w >> (slot & 63) & 1)
 	}
 	return n
@@ -617,12 +619,12 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(Squeezed) != 0 {
-			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(Squeezed) == 0 {
-			t.Errorf("%v allocations while %d are squeezed", n, b.count(Squeezed))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -21,7 +22,7 @@ type things struct {
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
 	sums     snapshot.Sums
-	paces    ghost.Paces
+	paces    netstate.Paces
 	interval tick.Tick
 
 	berths []berth  // by slot
@@ -30,9 +31,9 @@ type things struct {
 	flies  [2][]int16
 	past   []past // by tick, modulo its length
 	untold uint64 // flights of this tick without a slot
-	row    [ghost.ThingFields]int32
-	thing  ghost.Thing
-	asked  [ghost.ThingFields]int32 // a row that is looked at for who asks
+	row    [netstate.ThingFields]int32
+	thing  netstate.Thing
+	asked  [netstate.ThingFields]int32 // a row that is looked at for who asks
 
 	on  bool // the snapshot at hand has a part about things
 	all bool // it is about all of them
@@ -45,7 +46,7 @@ type things struct {
 type berth struct {
 	of     netid.ID // the match's id
 	id     netid.ID // the plane's: the slot and a generation
-	kind   ghost.Kind
+	kind   netstate.Kind
 	index  uint8 // of a flight among its owner's of that tick
 	told   tick.Tick
 	launch object.Grenade
@@ -59,10 +60,10 @@ type past struct {
 }
 
 func newThings(c *Config) *things {
-	slots := ghost.ThingSlots(c.Players)
+	slots := netstate.ThingSlots(c.Players)
 	frames := snapshot.Window*c.Interval + 1
 	w := &things{
-		frames:  snapshot.NewRing(ghost.Things, slots, frames, 1),
+		frames:  snapshot.NewRing(netstate.Things, slots, frames, 1),
 		encoder: snapshot.NewEncoder(c.Models.Things, slots),
 		paces:   c.Paces, interval: tick.Tick(c.Interval),
 		berths: make([]berth, slots), used: make([]uint64, (slots+63)/64),
@@ -83,20 +84,20 @@ func newThings(c *Config) *things {
 func (c *Config) checkThings() error {
 	var ok bool
 	if c.Paces, ok = c.Paces.WithDefaults(); !ok {
-		return fmt.Errorf("paces of things %v: expected at most %d snapshots", c.Paces, ghost.MaxPace)
+		return fmt.Errorf("paces of things %v: expected at most %d snapshots", c.Paces, netstate.MaxPace)
 	}
 	if g := c.Rules.Game; g != nil {
-		if n := len(g.Layout.Teleporters) + len(g.Layout.Points) + len(g.Layout.Barrels) + len(g.Layout.Cubes); n > ghost.MaxStanding {
-			return fmt.Errorf("%d things stand about the map: expected at most %d", n, ghost.MaxStanding)
+		if n := len(g.Layout.Teleporters) + len(g.Layout.Points) + len(g.Layout.Barrels) + len(g.Layout.Cubes); n > netstate.MaxStanding {
+			return fmt.Errorf("%d things stand about the map: expected at most %d", n, netstate.MaxStanding)
 		}
 	}
 	return nil
 }
 
-// tellPaces tells a guest that is just in how often things are told.
-func (l *Lobby) tellPaces(g *guest) {
-	if g.peer.Queue(l.things.paces.Append(l.message[:0])) != nil {
-		l.Stats.Count[EventsRefused].Inc()
+// tellPaces tells a connection that is just in how often things are told.
+func (l *Lobby) tellPaces(c *conn) {
+	if c.session.peer.Queue(l.things.paces.Append(l.message[:0])) != nil {
+		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
 
@@ -151,7 +152,7 @@ func (w *things) capture(m *sim.Match) {
 // furnish gives slots to what stands about. If there is another number of it than before, all slots begin anew.
 func (w *things) furnish(ports, zones, barrels, cubes int) {
 	n := [4]int{ports, zones, barrels, cubes}
-	kinds := [4]ghost.Kind{ghost.Teleporter, ghost.Zone, ghost.Barrel, ghost.Cube}
+	kinds := [4]netstate.Kind{netstate.Teleporter, netstate.Zone, netstate.Barrel, netstate.Cube}
 	slot, same := 0, true
 	for i, k := range kinds {
 		for range n[i] {
@@ -182,7 +183,7 @@ func (w *things) furnish(ports, zones, barrels, cubes int) {
 }
 
 // sit gives a slot away.
-func (w *things) sit(slot int, k ghost.Kind, of netid.ID) *berth {
+func (w *things) sit(slot int, k netstate.Kind, of netid.ID) *berth {
 	c := &w.berths[slot]
 	w.used[slot>>6] |= 1 << (slot & 63)
 	gen := c.id.Generation() + 1
@@ -209,7 +210,7 @@ func (w *things) tell(f *snapshot.Frame, slot int) {
 func (w *things) projectiles(f *snapshot.Frame, all []object.Projectile, ammo []object.Round) {
 	for i := range all {
 		p := &all[i]
-		slot, c := w.find(0, p.ID, p.ID.Index()-sim.FirstProjectile, ghost.Projectile)
+		slot, c := w.find(0, p.ID, p.ID.Index()-sim.FirstProjectile, netstate.Projectile)
 		if c == nil {
 			continue
 		}
@@ -229,7 +230,7 @@ func (w *things) projectiles(f *snapshot.Frame, all []object.Projectile, ammo []
 func (w *things) grenades(f *snapshot.Frame, all []object.Grenade) {
 	for i := range all {
 		g := &all[i]
-		slot, c := w.find(1, g.ID, g.ID.Index()-sim.FirstGrenade, ghost.Grenade)
+		slot, c := w.find(1, g.ID, g.ID.Index()-sim.FirstGrenade, netstate.Grenade)
 		if c == nil {
 			continue
 		}
@@ -248,7 +249,7 @@ func (w *things) grenades(f *snapshot.Frame, all []object.Grenade) {
 }
 
 // find is the slot of a flight with an id and its index in the match's list, a fresh one if it has none; nil if all are taken.
-func (w *things) find(list int, of netid.ID, index int, k ghost.Kind) (slot int, c *berth) {
+func (w *things) find(list int, of netid.ID, index int, k netstate.Kind) (slot int, c *berth) {
 	at := w.flies[list]
 	for len(at) <= index {
 		at = append(at, -1)

@@ -4,10 +4,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// hold is what one guest holds of things.
+// hold is what one connection holds of things.
 type hold struct {
 	tracker *snapshot.Tracker
 	eyes    *interest.Client // nil until it is asked for
@@ -22,12 +22,12 @@ type hold struct {
 }
 
 func newHold(c *Config) hold {
-	k := snapshot.NewTracker(ghost.ThingSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
+	k := snapshot.NewTracker(netstate.ThingSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
 	k.Alone() // a flight is not expected to go on: it is told once
 	return hold{tracker: k}
 }
 
-// reset takes the guest to be a new one.
+// reset takes the connection to be a new one.
 func (h *hold) reset() {
 	if h.eyes != nil {
 		h.eyes.Reset()
@@ -36,7 +36,7 @@ func (h *hold) reset() {
 	*h = hold{tracker: h.tracker, eyes: h.eyes}
 }
 
-// forget takes the guest to hold nothing.
+// forget takes the connection to hold nothing.
 func (h *hold) forget() {
 	h.tracker.Forget()
 	h.entered, h.settled, h.blocks, h.whole = false, 0, 0, 0
@@ -51,7 +51,7 @@ func (h *hold) acked(w *things, t tick.Tick, s span) {
 	}
 }
 
-// in reports whether a guest that sees all holds enough for blocks alone, as guest.in does for players.
+// in reports whether a connection that sees all holds enough for blocks alone, as connection.in does for players.
 func (h *hold) in(w *things, most int) bool {
 	if h.entered {
 		return true

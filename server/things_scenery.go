@@ -5,17 +5,17 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // scenery is where things are, for those who look; empty if nobody does.
 type scenery struct {
 	grid  *interest.Grid
-	walls *sight.Crowd // nil where none hide anything
-	spare spare        // for those who have not looked yet
-	at    tick.Tick    // of the grid
-	now   tick.Tick    // of the columns
+	walls *pvs.Crowd // nil where none hide anything
+	spare spare      // for those who have not looked yet
+	at    tick.Tick  // of the grid
+	now   tick.Tick  // of the columns
 	ids   []netid.ID
 	pos   []geom.Vec3
 	x, z  []float32
@@ -34,9 +34,9 @@ type scenery struct {
 func newScenery(c *Config, slots int) scenery {
 	cfg := c.grid()
 	cfg.Slots = slots
-	var walls *sight.Crowd
+	var walls *pvs.Crowd
 	if c.Walls != nil && c.Relevance == RelevanceGrid {
-		walls = sight.NewCrowd(c.Walls)
+		walls = pvs.NewCrowd(c.Walls)
 		cfg.Sights = walls.Seen
 	}
 	g := interest.NewGrid(cfg)
@@ -76,14 +76,14 @@ func (d *scenery) begin(t tick.Tick) {
 }
 
 // put takes in a thing.
-func (d *scenery) put(slot int, c *berth, o *ghost.Thing, pos geom.Vec3) {
+func (d *scenery) put(slot int, c *berth, o *netstate.Thing, pos geom.Vec3) {
 	if d.grid == nil {
 		return
 	}
 	bit := uint64(1) << (slot & 63)
 	d.ids[slot], d.pos[slot] = c.id, pos
 	d.none[slot>>6] &^= bit
-	if c.kind == ghost.Teleporter || c.kind == ghost.Zone {
+	if c.kind == netstate.Teleporter || c.kind == netstate.Zone {
 		d.open[slot>>6] |= bit
 	}
 	if owner := netid.ID(o.Owner).Index(); c.kind.Flies() && owner < len(d.heads) {
@@ -130,10 +130,10 @@ func (d *scenery) fill(l *Lobby) {
 	d.grid.Fill(d.ids, d.x, d.z, d.team, nil)
 }
 
-// look finds what of things a guest may see: by the rules for players, and what is its own, and what belongs to the round. It is
+// look finds what of things a connection may see: by the rules for players, and what is its own, and what belongs to the round. It is
 // valid until the next call.
-func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
-	h, s := &g.things, &l.crowd
+func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
+	h, s := &c.repl.acks.objects, &l.crowd
 	s.fill(l, l.frames.At(l.match.Tick()))
 	d.fill(l)
 	if h.eyes == nil {
@@ -142,10 +142,10 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	if h.even != 0 {
 		h.wake(l.things)
 	}
-	slot := g.viewpoint()
+	slot := c.viewpoint()
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
-		if g.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
+		if c.repl.pacing.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there
 			for i, w := range d.none {
 				d.see[i] = ^w
 			}
@@ -163,7 +163,7 @@ func (d *scenery) look(l *Lobby, g *guest, weigh bool) []uint64 {
 	for i, word := range h.eyes.Seen() {
 		d.see[i] = word | d.open[i]
 	}
-	for own := d.heads[g.id.Index()]; own >= 0; own = d.next[own] {
+	for own := d.heads[c.id.Index()]; own >= 0; own = d.next[own] {
 		d.see[own>>6] |= 1 << (own & 63)
 	}
 	return d.see

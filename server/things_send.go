@@ -6,17 +6,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // thingRoom is how many bytes of a snapshot things may take that does not tell all of them at once. Its first package has head bytes. A
 // line that is limited gives them an eighth, which may be saved up until a row fits.
-func (l *Lobby) thingRoom(now time.Duration, g *guest, head int) int {
+func (l *Lobby) thingRoom(now time.Duration, c *conn, head int) int {
 	room := l.cfg.JoinBytes / joinShare
-	if g.bucket.Rate() != 0 {
-		all := max(0, g.bucket.Room(now, g.share(l)))
-		g.things.saved = min(g.things.saved+all/thingShare, max(all/2, 2*thingBits/8))
-		room = g.things.saved
+	if c.repl.pacing.bucket.Rate() != 0 {
+		all := max(0, c.repl.pacing.bucket.Room(now, c.share(l)))
+		c.repl.acks.objects.saved = min(c.repl.acks.objects.saved+all/thingShare, max(all/2, 2*thingBits/8))
+		room = c.repl.acks.objects.saved
 	}
 	return max(0, min(room, packet.MaxPackage-head-reserve())-thingHead)
 }
@@ -24,10 +25,10 @@ func (l *Lobby) thingRoom(now time.Duration, g *guest, head int) int {
 // thingHead is what a part about things takes before its runs, at most.
 const thingHead = 2 + 4
 
-// refresh is how many intervals old what a guest holds may get while nothing changes: a baseline lasts twice as long.
+// refresh is how many intervals old what a connection holds may get while nothing changes: a baseline lasts twice as long.
 const refresh = snapshot.MaxAge / 2
 
-// still reports whether the guest holds just what is there.
+// still reports whether the connection holds just what is there.
 func (w *things) still(h *hold, t tick.Tick) bool {
 	if h.whole == 0 || t-h.whole >= refresh*w.interval {
 		return false
@@ -36,10 +37,10 @@ func (w *things) still(h *hold, t tick.Tick) bool {
 	return p.tick != 0 && p.version == w.pastOf(t).version
 }
 
-// plan decides what the snapshot of tick t tells a guest of things, in room bytes at most if it cannot have all at once. In blocks
+// plan decides what the snapshot of tick t tells a connection of things, in room bytes at most if it cannot have all at once. In blocks
 // that all share, if it may have all; of what it sees all, or as much as fits, row by row, if not.
-func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
-	w, h := l.things, &g.things
+func (l *Lobby) plan(c *conn, t tick.Tick, room int) {
+	w, h := l.things, &c.repl.acks.objects
 	w.on, w.all, w.by = false, false, false
 	if h.told = toldNone; w.frames.Groups() == 0 {
 		return
@@ -49,8 +50,8 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 		return
 	}
 	h.tracker.Advance(t)
-	grid, limited := l.cfg.Relevance == RelevanceGrid, g.bucket.Rate() != 0
-	if !grid && w.blocks(l, g, room) {
+	grid, limited := l.cfg.Relevance == RelevanceGrid, c.repl.pacing.bucket.Rate() != 0
+	if !grid && w.blocks(l, c, room) {
 		w.on, w.all, h.told = true, true, toldAll
 		if h.even = t; h.blocks == 0 {
 			h.blocks = t
@@ -58,24 +59,24 @@ func (l *Lobby) plan(g *guest, t tick.Tick, room int) {
 		return
 	}
 	h.blocks, h.whole, h.told = 0, 0, toldRoom
-	see := w.scenery.look(l, g, limited || !h.entered)
+	see := w.scenery.look(l, c, limited || !h.entered)
 	if grid && !limited && h.entered {
 		w.packer.BeginRows(w.encoder, h.tracker, w.scenery.with(see))
 		h.told = toldSeen
-	} else if w.by, h.full = true, w.squeeze(g, see, 8*room); h.full {
+	} else if w.by, h.full = true, w.squeeze(c, see, 8*room); h.full {
 		h.settled = 0
-		l.Stats.Count[ThingsWait].Inc()
+		l.Stats.Count[metrics.ObjectsOverBudget].Inc()
 	} else if h.settled == 0 && grid && !limited {
 		h.settled = t
 	}
 	w.on = !w.packer.Done()
 }
 
-// blocks begins a part about all things in blocks that all share, if the guest holds enough for those, or its limited line has room for them. A line
+// blocks begins a part about all things in blocks that all share, if the connection holds enough for those, or its limited line has room for them. A line
 // that had no room for all row by row is not asked.
-func (w *things) blocks(l *Lobby, g *guest, room int) bool {
-	h, n := &g.things, w.frames.Groups()
-	switch limited := g.bucket.Rate() != 0; {
+func (w *things) blocks(l *Lobby, c *conn, room int) bool {
+	h, n := &c.repl.acks.objects, w.frames.Groups()
+	switch limited := c.repl.pacing.bucket.Rate() != 0; {
 	case l.cfg.Relevance == RelevanceOff || !limited && h.in(w, room):
 		w.packer.Begin(w.encoder, h.tracker, 0, n)
 		return true
@@ -85,34 +86,34 @@ func (w *things) blocks(l *Lobby, g *guest, room int) bool {
 	return w.packer.BeginWithin(w.encoder, h.tracker, 0, n, 8*room)
 }
 
-// joinShare is which part of a newcomer's snapshot things may take, and thingShare of that to a guest whose line is limited.
+// joinShare is which part of a newcomer's snapshot things may take, and thingShare of that to a connection whose line is limited.
 const (
 	joinShare  = 3
 	thingShare = 8
 )
 
 // thingBits is what a row takes at most that has no baseline.
-var thingBits = fieldBits(ghost.Things) + 24
+var thingBits = fieldBits(netstate.Things) + 24
 
-// ownBytes is what a guest's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
+// ownBytes is what a connection's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
 // it is not told to be refused.
 const ownBytes = 128
 
-// squeeze begins a part about the rows of see in so many bits: the guest's own flights first. It reports whether some have to wait.
-func (w *things) squeeze(g *guest, see []uint64, most int) bool {
+// squeeze begins a part about the rows of see in so many bits: the connection's own flights first. It reports whether some have to wait.
+func (w *things) squeeze(c *conn, see []uint64, most int) bool {
 	d := &w.scenery
-	fixed := w.packer.Weigh(w.encoder, g.things.tracker, see, d.cost)
+	fixed := w.packer.Weigh(w.encoder, c.repl.acks.objects.tracker, see, d.cost)
 	left, total := most-fixed, 0
 	for _, n := range d.cost[:len(see)*64] {
 		total += int(n)
 	}
 	if total+blockBits*w.frames.Groups() <= left {
-		w.packer.BeginRows(w.encoder, g.things.tracker, d.with(see))
+		w.packer.BeginRows(w.encoder, c.repl.acks.objects.tracker, d.with(see))
 		return false
 	}
 	clear(d.pick)
 	own := max(left, 8*ownBytes)
-	for s := d.first(g.id.Index()); s >= 0; s = d.next[s] {
+	for s := d.first(c.id.Index()); s >= 0; s = d.next[s] {
 		if n := int(d.cost[s]); n > 0 && n <= own {
 			own -= n
 			left -= n
@@ -120,8 +121,8 @@ func (w *things) squeeze(g *guest, see []uint64, most int) bool {
 			d.pick[s>>6] |= 1 << (s & 63)
 		}
 	}
-	g.things.eyes.Pick(d.cost, max(left, 0))
-	for i, word := range g.things.eyes.Picked() {
+	c.repl.acks.objects.eyes.Pick(d.cost, max(left, 0))
+	for i, word := range c.repl.acks.objects.eyes.Picked() {
 		d.pick[i] |= word
 	}
 	w.packer.Pick(d.pick)
@@ -129,9 +130,9 @@ func (w *things) squeeze(g *guest, see []uint64, most int) bool {
 }
 
 // told notes what a snapshot has said, so that it begins to wait anew.
-func (w *things) told(g *guest) {
+func (w *things) told(c *conn) {
 	if w.on && w.by {
-		g.things.eyes.Sent(w.packer.Said(w.scenery.said[:0]))
+		c.repl.acks.objects.eyes.Sent(w.packer.Said(w.scenery.said[:0]))
 	}
 }
 
@@ -142,7 +143,7 @@ func (w *things) more() bool { return w.on && !w.packer.Done() }
 func reserve() int { return snapshot.RunBytes + groupBytes() }
 
 // write appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
-func (w *things) write(dst []byte, head *ghost.Head, room int) (_ []byte, groups span) {
+func (w *things) write(dst []byte, head *netstate.Head, room int) (_ []byte, groups span) {
 	head.Things = false
 	if !w.more() {
 		return dst, span{}

@@ -8,18 +8,18 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
 func TestConfigOfThings(t *testing.T) {
 	crowded := sim.DefaultGame()
-	crowded.Layout.Barrels = make([]geom.Vec3, ghost.MaxStanding+1)
+	crowded.Layout.Barrels = make([]geom.Vec3, netstate.MaxStanding+1)
 	for i, c := range []struct {
 		cfg  Config
 		want string
 	}{
-		{Config{Paces: ghost.Paces{ghost.Cube: ghost.MaxPace + 1}}, "expected at most 16 snapshots"},
+		{Config{Paces: netstate.Paces{netstate.Cube: netstate.MaxPace + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
@@ -40,7 +40,7 @@ func TestReceipt(t *testing.T) {
 			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.things())
 		}
 	}
-	if n := ghost.ThingSlots(MaxPlayers) / 16; n > 127 {
+	if n := netstate.ThingSlots(MaxPlayers) / 16; n > 127 {
 		t.Errorf("%d groups of things do not fit a receipt", n)
 	}
 }
@@ -63,7 +63,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		w.capture(m)
 	}
 	next()
-	slots, fixed := ghost.ThingSlots(1), w.fixed
+	slots, fixed := netstate.ThingSlots(1), w.fixed
 	o := m.Objects()
 	for i := range 400 {
 		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Flight{

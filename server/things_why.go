@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // told is how the things of a snapshot were chosen.
@@ -27,7 +27,7 @@ const (
 
 // ThingRef names a thing: a flight by its net id in the match, what stands about by its class and place in the map's list.
 type ThingRef struct {
-	Kind ghost.Kind
+	Kind netstate.Kind
 	N    uint32 // of a flight its net id, of what stands about its number, from 0
 }
 
@@ -38,7 +38,7 @@ func (r ThingRef) String() string { return fmt.Sprintf("%v:%d", r.Kind, r.N) }
 func ParseThingRef(s string) (r ThingRef, err error) {
 	name, number, ok := strings.Cut(s, ":")
 	n, err := strconv.ParseUint(number, 10, 32)
-	for k := ghost.Kind(1); ok && err == nil && k < ghost.Kinds; k++ {
+	for k := netstate.Kind(1); ok && err == nil && k < netstate.Kinds; k++ {
 		if k.String() == name {
 			return ThingRef{k, uint32(n)}, nil
 		}
@@ -57,22 +57,22 @@ func (l *Lobby) explainThing(client netid.ID, r ThingRef, slot int) Verdict {
 	if r.Kind.Flies() {
 		v.Entity = r.N
 	}
-	g, why := l.whose(client)
+	c, why := l.whose(client)
 	if v.Why = why; why == WhyTold {
-		l.snapshotOf(&v, g)
-		f := l.things.frames.At(g.sent)
+		l.snapshotOf(&v, c)
+		f := l.things.frames.At(c.repl.pacing.sent)
 		switch {
 		case slot < 0 && r.Kind.Flies() && l.flies(r):
 			v.Why = WhySlot
 		case slot < 0:
 			v.Why = WhyNobody
-		case g.sent == 0 || f == nil:
+		case c.repl.pacing.sent == 0 || f == nil:
 			v.Why = WhyNone
 		case f.ID(slot) != l.things.berths[slot].id:
 			v.Why = WhyNew
 		default:
-			v.Slot, v.Why = slot, l.whyThing(g, f, slot)
-			l.thingDetail(&v, g, f, slot)
+			v.Slot, v.Why = slot, l.whyThing(c, f, slot)
+			l.thingDetail(&v, c, f, slot)
 		}
 	}
 	v.Text = v.Why.Text()
@@ -85,13 +85,13 @@ func (l *Lobby) ExplainAll(dst []Verdict, client netid.ID) []Verdict {
 	if _, why := l.whose(client); why != WhyTold {
 		return append(dst, Verdict{Client: uint32(client), Slot: -1, Why: why, Text: why.Text()})
 	}
-	for slot := range l.guests {
+	for slot := range l.conns {
 		if id := l.match.World.At(slot); id != 0 && l.match.Vital(id) != nil {
 			dst = append(dst, l.Explain(client, id))
 		}
 	}
 	w := l.things
-	var number [ghost.Kinds]uint32
+	var number [netstate.Kinds]uint32
 	for slot := range w.berths {
 		if w.used[slot>>6]>>(slot&63)&1 == 0 {
 			continue
@@ -127,12 +127,12 @@ func (l *Lobby) flies(r ThingRef) bool {
 	o := l.match.Objects()
 	for i := range o.Projectiles {
 		if uint32(o.Projectiles[i].ID) == r.N {
-			return r.Kind == ghost.Projectile
+			return r.Kind == netstate.Projectile
 		}
 	}
 	for i := range o.Grenades {
 		if uint32(o.Grenades[i].ID) == r.N {
-			return r.Kind == ghost.Grenade
+			return r.Kind == netstate.Grenade
 		}
 	}
 	return false
@@ -142,16 +142,16 @@ func (l *Lobby) flies(r ThingRef) bool {
 func refOf(id netid.ID) (r ThingRef, ok bool) {
 	switch n := id.Index(); {
 	case n >= sim.FirstGrenade:
-		return ThingRef{ghost.Grenade, uint32(id)}, true
+		return ThingRef{netstate.Grenade, uint32(id)}, true
 	case n >= sim.FirstProjectile:
-		return ThingRef{ghost.Projectile, uint32(id)}, true
+		return ThingRef{netstate.Projectile, uint32(id)}, true
 	}
 	return r, false
 }
 
-// whyThing is what became of the thing in a slot in a guest's newest snapshot, of frame f, where there is one in it.
-func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
-	w, h := l.things, &g.things
+// whyThing is what became of the thing in a slot in a connection's newest snapshot, of frame f, where there is one in it.
+func (l *Lobby) whyThing(c *conn, f *snapshot.Frame, slot int) Why {
+	w, h := l.things, &c.repl.acks.objects
 	if h.told == toldKept {
 		return WhyKept
 	}
@@ -163,17 +163,17 @@ func (l *Lobby) whyThing(g *guest, f *snapshot.Frame, slot int) Why {
 		return WhyPace
 	case said:
 		return WhyTold
-	case g.eyed < 0 && !l.seesThing(g, f, slot):
+	case c.repl.view.viewpoint < 0 && !l.seesThing(c, f, slot):
 		return WhyTarget
-	case int(g.eyed) != g.viewpoint():
+	case int(c.repl.view.viewpoint) != c.viewpoint():
 		return WhyTurned
-	case !l.seesThing(g, f, slot):
-		from, to := l.between(g, f, slot)
+	case !l.seesThing(c, f, slot):
+		from, to := l.between(c, f, slot)
 		if l.apart(from, to) {
 			return WhyRange
 		}
 		return WhySight
-	case g.bucket.Rate() != 0:
+	case c.repl.pacing.bucket.Rate() != 0:
 		return WhyBudget
 	}
 	return WhyJoining
@@ -191,46 +191,46 @@ func (w *things) stale(f *snapshot.Frame, slot int) tick.Tick {
 	return back
 }
 
-// seesThing reports whether a guest might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
-func (l *Lobby) seesThing(g *guest, f *snapshot.Frame, slot int) bool {
-	w, h := l.things, &g.things
-	var o ghost.Thing
+// seesThing reports whether a connection might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
+func (l *Lobby) seesThing(c *conn, f *snapshot.Frame, slot int) bool {
+	w, h := l.things, &c.repl.acks.objects
+	var o netstate.Thing
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	if !w.berths[slot].kind.Flies() {
-		if k := w.berths[slot].kind; k == ghost.Teleporter || k == ghost.Zone {
+		if k := w.berths[slot].kind; k == netstate.Teleporter || k == netstate.Zone {
 			return true
 		}
-	} else if netid.ID(o.Owner) == g.id {
+	} else if netid.ID(o.Owner) == c.id {
 		return true
 	}
 	return h.eyes != nil && h.eyes.Seen()[slot>>6]>>(slot&63)&1 != 0
 }
 
-// between is from where to where a guest looks at a thing: its eyes as they were in its newest snapshot, the thing as it is now.
-func (l *Lobby) between(g *guest, f *snapshot.Frame, slot int) (from, to geom.Vec3) {
+// between is from where to where a connection looks at a thing: its eyes as they were in its newest snapshot, the thing as it is now.
+func (l *Lobby) between(c *conn, f *snapshot.Frame, slot int) (from, to geom.Vec3) {
 	w := l.things
-	if p := l.frames.At(f.Tick); p != nil && g.eyed >= 0 {
-		from.X, from.Z = at(p, int(g.eyed))
+	if p := l.frames.At(f.Tick); p != nil && c.repl.view.viewpoint >= 0 {
+		from.X, from.Z = at(p, int(c.repl.view.viewpoint))
 	}
 	if w.scenery.grid != nil {
 		return from, w.scenery.pos[slot]
 	}
-	var o ghost.Thing
+	var o netstate.Thing
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	return from, o.Pos
 }
 
 // thingDetail adds the numbers behind a verdict about a thing.
-func (l *Lobby) thingDetail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
-	w, h := l.things, &g.things
+func (l *Lobby) thingDetail(v *Verdict, c *conn, f *snapshot.Frame, slot int) {
+	w, h := l.things, &c.repl.acks.objects
 	v.Acked = uint32(h.tracker.Shown(w.frames, f.ID(slot)))
 	if v.Why == WhyPace {
 		v.Stale = uint32(w.stale(f, slot))
 	}
-	if v.Metres = -1; g.eyed >= 0 {
-		from, to := l.between(g, f, slot)
+	if v.Metres = -1; c.repl.view.viewpoint >= 0 {
+		from, to := l.between(c, f, slot)
 		v.Metres = int(math.Hypot(float64(to.X-from.X), float64(to.Z-from.Z)))
 	}
 	if h.told == toldRoom && h.eyes != nil && (v.Why == WhyBudget || v.Why == WhyJoining) {
@@ -238,12 +238,12 @@ func (l *Lobby) thingDetail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
 	}
 }
 
-// lookUntoldThings counts what became of every thing in the snapshot of tick t that a guest was just sent.
-func (l *Lobby) lookUntoldThings(g *guest, t tick.Tick) {
+// lookUntoldThings counts what became of every thing in the snapshot of tick t that a connection was just sent.
+func (l *Lobby) lookUntoldThings(c *conn, t tick.Tick) {
 	f := l.things.frames.At(t)
 	for slot := range l.things.berths {
 		if f.ID(slot) != 0 {
-			l.ledger.now.Things[l.things.berths[slot].kind][l.whyThing(g, f, slot)]++
+			l.account.replication.Objects[l.things.berths[slot].kind][l.whyThing(c, f, slot)]++
 		}
 	}
 }

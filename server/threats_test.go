@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // The tests of this file have the numbers of the rows of threats that they are for. Each asserts the threat's counter, what
@@ -59,7 +60,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.OpensPerSecond = 240
 	l := newLab(t, Config{Players: 3, Gate: gate})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
 	attackers := l.spoofers(40)
@@ -74,7 +75,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 		snapshots += control.play() // behind the flood
 		l.tick()
 	}
-	a := l.account()
+	a := l.tally()
 	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
@@ -94,13 +95,13 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 	d := l.caller("")
 	response := d.respond()
-	last := l.guest() // now it is full
-	d.send(response)  // before the goodbye that makes room, in one batch
+	last := l.joined() // now it is full
+	d.send(response)   // before the goodbye that makes room, in one batch
 	c.leave()
 	l.tick()
 	d.hear()
 	if d.dial.State() != netcode.Connected {
-		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.account())
+		t.Errorf("a handshake was served before a session: %v; %v", d.dial.State(), l.tally())
 	}
 	last.unharmed()
 	control.hear()
@@ -112,7 +113,7 @@ func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
 	gate.OpensPerSecond = 240
 	l := newLab(t, Config{Gate: gate})
-	control, known, stranger := l.guest(), l.guest(), l.caller("172.30.0.1:5")
+	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
 	request := forged(l.requests(900, 1, nil)[0])
@@ -138,7 +139,7 @@ func TestThreat08Deferred(t *testing.T) {
 		stranger.hear()
 	}
 	if known.dial.State() != netcode.Connected || l.refused(netcode.DropReqDeferred) == 0 {
-		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.account())
+		t.Errorf("the known host is %v after %d ticks: %v", known.dial.State(), ticks, l.tally())
 	}
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used", ticks, n)
@@ -152,7 +153,7 @@ func TestThreat08Deferred(t *testing.T) {
 // No address that has not proved itself is sent more than 0.31 of what came from it, whatever it sends.
 func TestThreat09Amplification(t *testing.T) {
 	l := newLab(t, Config{Players: 2})
-	control, roamer := l.guest(), l.caller("")
+	control, roamer := l.joined(), l.caller("")
 	spoofed, denied, garbage, away := l.caller(""), l.caller(""), l.caller(""), l.caller("")
 	check := func(c *caller, sent int, most bool) {
 		t.Helper()
@@ -198,7 +199,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.netcode.Session(int(roamer.guest().client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -210,7 +211,7 @@ func TestThreat09Amplification(t *testing.T) {
 	l.tick()
 	check(denied, sent, false)
 	if l.refused(netcode.DropFull) != 20 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -237,7 +238,7 @@ func TestThreat09Amplification(t *testing.T) {
 // A full lobby denies, with 25 bytes, whoever has a good token, and nobody else.
 func TestThreat11Full(t *testing.T) {
 	l := newLab(t, Config{Players: 1})
-	control, good, bad := l.guest(), l.caller(""), l.caller("")
+	control, good, bad := l.joined(), l.caller(""), l.caller("")
 	r := l.requests(50, 1, nil)[0]
 	control.play()
 	good.send(r)
@@ -248,7 +249,7 @@ func TestThreat11Full(t *testing.T) {
 	}
 	bad.silent()
 	if l.refused(netcode.DropFull) != 1 || l.refused(netcode.DropReqToken) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
 }
@@ -256,14 +257,14 @@ func TestThreat11Full(t *testing.T) {
 // A second session of a client id that is connected and heard is refused in silence; a token from another address too.
 func TestThreat12SameClientTwice(t *testing.T) {
 	l := newLab(t, Config{})
-	control, thief, thief2 := l.guest(), l.caller(""), l.caller("")
+	control, thief, thief2 := l.joined(), l.caller(""), l.caller("")
 	token := l.requests(int(control.user), 2, nil)
 	for i, who := range []*caller{thief, thief2} {
 		control.play()
 		who.send(token[0])
 		l.tick()
 		if who.silent(); l.refused(netcode.DropReqClient) != uint64(i+1) {
-			t.Errorf("%v", l.account())
+			t.Errorf("%v", l.tally())
 		}
 	}
 	other := l.requests(77, 1, nil)[0] // recorded on its way and sent again from elsewhere
@@ -277,10 +278,10 @@ func TestThreat12SameClientTwice(t *testing.T) {
 	thief2.send(other)
 	l.tick()
 	if thief2.silent(); l.refused(netcode.DropReqTokenUsed) != 1 {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	control.unharmed()
-	if l.count(Takeovers) != 0 {
+	if l.count(metrics.Takeovers) != 0 {
 		t.Error("taken over while it played")
 	}
 }
@@ -288,7 +289,7 @@ func TestThreat12SameClientTwice(t *testing.T) {
 // Sealed datagrams from where nobody is, good ones of others included, are refused in silence.
 func TestThreat16UnknownSource(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c, thief := l.guest(), l.guest(), l.caller("")
+	control, c, thief := l.joined(), l.joined(), l.caller("")
 	c.say()
 	l.tick()
 	d := c.seal(c.pack(c.commands(1)...))
@@ -300,7 +301,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 	control.play()
 	l.tick()
 	if thief.silent(); l.refused(netcode.DropUnknown) != 100 || c.inputs().Accepted != before.Accepted {
-		t.Errorf("%v", l.account())
+		t.Errorf("%v", l.tally())
 	}
 	c.send(d) // what an attacker has sent elsewhere is still good from here
 	control.play()
@@ -315,7 +316,7 @@ func TestThreat16UnknownSource(t *testing.T) {
 // that somebody else has recorded move nobody.
 func TestThreat17Rebinding(t *testing.T) {
 	l := newLab(t, Config{})
-	control, plain, roamer, thief := l.guest(), l.guest(), l.caller(""), l.caller("")
+	control, plain, roamer, thief := l.joined(), l.joined(), l.caller(""), l.caller("")
 	roamer.start(l.mint(roamer.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: time.Millisecond})
 	roamer.knock()
 	roamer.hear()
@@ -349,8 +350,8 @@ func TestThreat17Rebinding(t *testing.T) {
 			thief.send(d) // reflected
 		}
 	}
-	if g := roamer.guest(); g.addr != roamer.addr() || l.count(Moved) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
-		t.Errorf("moved to %v; %d probes; %v", g.addr, probes, l.account())
+	if c := roamer.state(); c.session.addr != roamer.addr() || l.count(metrics.Migrated) != 0 || probes < 10 || l.refused(netcode.DropReplay) < 10 {
+		t.Errorf("moved to %v; %d probes; %v", c.session.addr, probes, l.tally())
 	}
 	l.silence(1, control)
 	plain.move("10.9.3.1:7")
@@ -366,18 +367,18 @@ func TestThreat17Rebinding(t *testing.T) {
 // A client that sends more than twice what it should has the surplus refused, and at ten times for seconds is out.
 func TestThreat18AuthenticatedFlood(t *testing.T) {
 	l := newLab(t, Config{})
-	control, c := l.guest(), l.guest()
+	control, c := l.joined(), l.joined()
 	control.hear()
 	used, snapshots := control.inputs().Used, 0
 	ticks := 0
-	for ; l.count(Kicked) == 0 && ticks < 60; ticks++ {
+	for ; l.count(metrics.FloodKicked) == 0 && ticks < 60; ticks++ {
 		for range 300 {
 			c.say(c.commands(1)...)
 		}
 		snapshots += control.play()
 		l.tick()
 	}
-	a, k := l.account(), l.count(Kicked)
+	a, k := l.tally(), l.count(metrics.FloodKicked)
 	if k != 1 || ticks != 6000/300+1 || a.refused[netcode.DropRate] < 5000 {
 		t.Errorf("%d kicked after %d ticks: %v", k, ticks, a)
 	}
@@ -397,7 +398,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
 	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
-	control, c = l.guest(), l.guest()
+	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()
 	l.tick()
@@ -431,8 +432,8 @@ func TestThreat19CommandFlood(t *testing.T) {
 	if a != b || honest.lobby.match.Hash() != hack.lobby.match.Hash() {
 		t.Errorf("the honest player is at %v, the other at %v", a.Pos, b.Pos)
 	}
-	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(InputsFuture) != got.Future ||
-		hack.count(InputsDuplicate) < got.Duplicate || honest.count(InputsFuture) != 0 {
+	if used := got.Used - before.Used; used != 120 || got.Future == 0 || got.Duplicate == 0 || hack.count(metrics.InputsFuture) != got.Future ||
+		hack.count(metrics.InputsDuplicate) < got.Duplicate || honest.count(metrics.InputsFuture) != 0 {
 		t.Errorf("%d commands used in 120 ticks: %+v", used, got)
 	}
 	kc.hear()
@@ -472,7 +473,7 @@ func TestThreat20DuplicateInputs(t *testing.T) {
 		}
 	}
 	if n := b.inputs(); n.Conflict != 120 || n.Stale < 3*115 || n.Duplicate < 3*115 || n.Used != 120 || n.Missing != 0 ||
-		noisy.count(InputsConflict) != 120 || noisy.count(InputsStale) != n.Stale || clean.count(InputsConflict) != 0 {
+		noisy.count(metrics.InputsConflict) != 120 || noisy.count(metrics.InputsStale) != n.Stale || clean.count(metrics.InputsConflict) != 0 {
 		t.Errorf("%+v", n)
 	}
 	bc.unharmed()
@@ -510,7 +511,7 @@ func TestThreat21BadValues(t *testing.T) {
 				t.Fatalf("%d: the worlds differ", i)
 			}
 		}
-		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
+		if n := a.inputs(); n.Used != 30 || (n.Clamped == 30) != c.mended || one.count(metrics.InputsClamped) != n.Clamped || one.dropped(packet.DropCommands) != 0 {
 			t.Errorf("%d: %+v", i, n)
 		}
 		ac.unharmed()
@@ -548,8 +549,8 @@ func TestThreat22AssertedState(t *testing.T) {
 	c.say(c.commands(1)...)
 	control.play()
 	l.tick()
-	if l.dropped(packet.DropSection) != 60 || l.count(EventsUnknown) != 62 || l.count(Hits)+l.count(Kills) != 0 {
-		t.Errorf("%v; %d events unknown, %d hits", l.account(), l.count(EventsUnknown), l.count(Hits))
+	if l.dropped(packet.DropSection) != 60 || l.count(metrics.MessagesUnknown) != 62 || l.count(metrics.Hits)+l.count(metrics.Kills) != 0 {
+		t.Errorf("%v; %d events unknown, %d hits", l.tally(), l.count(metrics.MessagesUnknown), l.count(metrics.Hits))
 	}
 	control.unharmed()
 }
@@ -564,7 +565,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := ghost.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
@@ -588,7 +589,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			i := lagcomp.Instant(s.View)
-			if !s.View.Valid() && c.guest().acked > 6 {
+			if !s.View.Valid() && c.state().repl.acks.newest > 6 {
 				t.Fatalf("back %d: view %+v", back, s.View)
 			}
 			if i < last-256 {
@@ -600,7 +601,7 @@ func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64)
 	}
 	control.hear()
 	control.unharmed()
-	return at, l.count(Clamped)
+	return at, l.count(metrics.ShotsClamped)
 }
 
 // A client looks as far back as it pledged: what else it claims is counted and makes no difference. Who pledges to look further back than a client can
@@ -653,8 +654,8 @@ func TestThreat24LagSwitch(t *testing.T) {
 	if d := geom.Vec3.Sub(from[1], from[0]); d.Len() > .01 {
 		t.Errorf("it moves by %v m a tick after 18 ticks of silence", d.Len())
 	}
-	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(LagSwitch))
+	if n := c.inputs(); n.Missing-inputs.Missing != 20 || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v, was %+v; %d suspected", n, inputs, l.count(metrics.LagSwitchSuspected))
 	}
 	for _, p := range held {
 		c.send(c.seal(p))
@@ -665,23 +666,23 @@ func TestThreat24LagSwitch(t *testing.T) {
 		next := l.lobby.match.Tick() + 1
 		c.say(section(sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: next - 8, To: next - 8}})...)
 		control.play()
-		mute, newest := c.guest().mute, c.guest().sent
+		mute, newest := c.state().rewind.lagSwitch.suspected, c.state().repl.pacing.sent
 		l.tick()
 		for _, s := range l.lobby.match.Outcome().Shots {
 			if s.Shooter != uint32(id) {
 				continue
 			}
 			shot++
-			if (mute || c.guest().mute) && s.View.From < newest {
+			if (mute || c.state().rewind.lagSwitch.suspected) && s.View.From < newest {
 				t.Errorf("looks at %d while the newest is %d", s.View.From, newest)
 			}
-			if back := next - s.View.From; !mute && l.lobby.Stats.Count[LagSwitch].Load() != 1 {
+			if back := next - s.View.From; !mute && l.lobby.Stats.Count[metrics.LagSwitchSuspected].Load() != 1 {
 				t.Errorf("looks back by %d", back)
 			}
 		}
 	}
-	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.guest().mute || l.count(LagSwitch) != 1 {
-		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.guest().mute, l.count(LagSwitch))
+	if n := c.inputs(); n.Stale-inputs.Stale != 20 || shot < 5 || c.state().rewind.lagSwitch.suspected || l.count(metrics.LagSwitchSuspected) != 1 {
+		t.Errorf("%+v; %d shots, still mute %v, %d suspected", n, shot, c.state().rewind.lagSwitch.suspected, l.count(metrics.LagSwitchSuspected))
 	}
 	control.unharmed()
 }
@@ -702,7 +703,7 @@ func TestThreat25Unseen(t *testing.T) {
 			}
 			return p
 		}
-		c.guest().acked = 0
+		c.state().repl.acks.newest = 0
 		shots, blind := 0, 0
 		for range 60 {
 			next := l.lobby.match.Tick() + 1
@@ -716,8 +717,8 @@ func TestThreat25Unseen(t *testing.T) {
 				}
 			}
 		}
-		if shots < 5 || !acks && (blind != shots || l.count(Clamped) != uint64(shots)) || acks && blind > 1 {
-			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(Clamped))
+		if shots < 5 || !acks && (blind != shots || l.count(metrics.ShotsClamped) != uint64(shots)) || acks && blind > 1 {
+			t.Errorf("acks %v: %d of %d shots look at nothing, %d clamped", acks, blind, shots, l.count(metrics.ShotsClamped))
 		}
 		control.unharmed()
 	}
@@ -731,7 +732,7 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	acked, drops := c.guest().acked, 0
+	acked, drops := c.state().repl.acks.newest, 0
 	for i, change := range []func(h *packet.Header){
 		func(h *packet.Header) { h.Ack += 200 },
 		func(h *packet.Header) { h.Ack += 30000 },
@@ -750,8 +751,8 @@ func TestThreat28ForgedAcks(t *testing.T) {
 		control.play()
 		l.tick()
 		drops++
-		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.guest().acked != acked || c.inputs().Accepted != before {
-			t.Errorf("%d: %v", i, l.account())
+		if n := l.dropped(packet.DropAck); n != uint64(drops) || c.state().repl.acks.newest != acked || c.inputs().Accepted != before {
+			t.Errorf("%d: %v", i, l.tally())
 		}
 		c.received()
 	}
@@ -793,13 +794,13 @@ func TestThreat29AckWithholding(t *testing.T) {
 		return c.bytes, snapshots, l
 	}
 	honest, all, l := sent(2)
-	if l.count(Starved) != 0 || all < 119 {
-		t.Errorf("an honest client: %d starved, %d snapshots", l.count(Starved), all)
+	if l.count(metrics.SnapshotsUnacked) != 0 || all < 119 {
+		t.Errorf("an honest client: %d starved, %d snapshots", l.count(metrics.SnapshotsUnacked), all)
 	}
 	for acks := range 2 {
 		got, n, l := sent(acks)
-		if n > starveAfter+8+5*4+2 || l.count(Choked)+l.count(Starved) == 0 {
-			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(Choked), l.count(Starved))
+		if n > starveAfter+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+l.count(metrics.SnapshotsUnacked) == 0 {
+			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks, n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
 
@@ -808,14 +809,14 @@ func TestThreat29AckWithholding(t *testing.T) {
 	snapshots := 0
 	for range 6 * 60 {
 		snapshots += len(c.hear())
-		c.guest().forget()
-		c.guest().blind = max(c.guest().blind, snapshots) // as if no ack named a snapshot
+		c.state().forget()
+		c.state().repl.acks.unacked = max(c.state().repl.acks.unacked, snapshots) // as if no ack named a snapshot
 		c.say(c.commands(1)...)
 		control.play()
 		l.tick()
 	}
-	if snapshots > starveAfter+6*4+2 || l.count(Starved) < 60 || l.count(Choked) != 0 {
-		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(Starved), l.count(Choked))
+	if snapshots > starveAfter+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 || l.count(metrics.SnapshotsAckStalled) != 0 {
+		t.Errorf("%d snapshots, %d starved, %d choked", snapshots, l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.unharmed()
 }
@@ -830,11 +831,11 @@ func TestThreat30Fragments(t *testing.T) {
 		control.play()
 		l.tick()
 		if n++; l.dropped(packet.DropFragment) != uint64(n) {
-			t.Errorf("size %d: %v", size, l.account())
+			t.Errorf("size %d: %v", size, l.tally())
 		}
 	}
 	if a := testing.AllocsPerRun(20, func() {
-		if rest, err := c.guest().peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
+		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment), 0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")
 		}
 	}); a != 0 {

@@ -8,13 +8,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
-func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
-	return l.Ticks(now, unix, conn, 1)
+func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
+	return l.Ticks(now, unix, sock, 1)
 }
 
 // Ticks is the architecture: one line an arrow. Datagrams that have arrived on conn by now become commands, commands move the
@@ -22,48 +23,48 @@ func (l *Lobby) Tick(now time.Duration, unix int64, conn netio.Conn) error {
 // leaves in datagrams. With n above 1, at most MaxInterval, the server catches up: datagrams are read before the first tick,
 // and snapshots of the last go to all clients that were due one in any of them. unix is the wall clock in seconds; only
 // connect tokens are compared with it. Errors are conn's.
-func (l *Lobby) Ticks(now time.Duration, unix int64, conn netio.Conn, n int) error {
+func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
-	lap := l.lap()
-	errIn := l.receive(now, unix, conn, &lap) // socket -> packet -> command
+	l.timer.Begin()
+	errIn := l.receive(now, unix, sock) // socket -> packet -> command
 	if l.asleep() {
-		return l.slept(errIn, &lap)
+		return l.slept(errIn)
 	}
 	var frame *snapshot.Frame
 	for l.batch = 1; ; l.batch++ {
-		l.play(now, &lap)       // command -> sim -> history
-		frame = l.capture(&lap) // history -> snapshot
+		l.play(now)         // command -> sim -> history
+		frame = l.capture() // history -> snapshot
 		if l.batch == n {
 			break
 		}
-		lap.enter(StageSnapshot)
+		l.timer.Enter(metrics.StageSnapshot)
 		l.tell(now)
 		l.round.send(now, l.chat.room)
 	}
 	l.encoder.Begin(frame, l.frames) // snapshot -> delta
 	l.sums.Begin(frame)
 	l.things.begin()
-	errOut := l.send(now, conn, &lap) // delta -> compress -> packet -> socket
-	l.done(&lap)
+	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
+	l.endTick()
 	l.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
 // play runs the match's systems and notes what each costs.
-func (l *Lobby) play(now time.Duration, lap *lap) {
+func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.guests[slot].brief(now, l, oldest)
+		l.conns[slot].brief(now, l, oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
-		lap.enter(StageSystems + Stage(i))
+		l.timer.Enter(metrics.StageSystems + metrics.Stage(i))
 		l.match.Run(i)
 	}
-	lap.enter(StageCapture)
+	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
 	l.aim.Tick(l.match)
 	l.recording.tick()
@@ -72,9 +73,9 @@ func (l *Lobby) play(now time.Duration, lap *lap) {
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
-func (l *Lobby) capture(lap *lap) *snapshot.Frame {
+func (l *Lobby) capture() *snapshot.Frame {
 	frame := l.frames.Begin(l.match.Tick())
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	poses := l.match.Poses()
 	for slot := range poses {
@@ -83,30 +84,18 @@ func (l *Lobby) capture(lap *lap) *snapshot.Frame {
 		if vital == nil { // nobody, or left in this tick
 			continue
 		}
-		ghost.PublicRow(row[:], pose, vital, &acts[slot])
+		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
 	l.things.capture(l.match)
-	l.Stats.Count[Untold].Add(l.things.untold)
+	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.things.untold)
 	return frame
 }
 
-// done ends a tick's account.
-func (l *Lobby) done(lap *lap) {
-	l.Stats.Rung[l.shed].Inc()
-	l.count()
-	lap.done(&l.Stats)
-	l.lapped = *lap
-	if !l.unobserved {
-		l.audit()
-		l.publishAfter(l.batch)
-	}
-}
-
 // slept ends a tick that was not played.
-func (l *Lobby) slept(err error, lap *lap) error {
-	l.Stats.Count[Slept].Inc()
-	l.done(lap)
+func (l *Lobby) slept(err error) error {
+	l.Stats.Count[metrics.TicksSlept].Inc()
+	l.endTick()
 	return err
 }
 

@@ -9,8 +9,9 @@ import (
 	"github.com/tickrate/tickrate/internal/ratelimit"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // transfers sends what clients lack of what a Welcome names: the model and the arena, packed once for all. In a tick each
@@ -55,14 +56,14 @@ func (t *transfers) setArena(packed []byte) {
 
 // modelTransfer packs models. The trained ones, which most lobbies have, are packed once for all lobbies of a process: nobody writes
 // to a packed transfer.
-func modelTransfer(m ghost.Models) []byte {
-	if m == ghost.Trained() {
+func modelTransfer(m netstate.Models) []byte {
+	if m == netstate.Trained() {
 		return trainedTransfer()
 	}
 	return packTransfer(protocol.ContentModel, m.Append(nil))
 }
 
-var trainedTransfer = sync.OnceValue(func() []byte { return packTransfer(protocol.ContentModel, ghost.Trained().Append(nil)) })
+var trainedTransfer = sync.OnceValue(func() []byte { return packTransfer(protocol.ContentModel, netstate.Trained().Append(nil)) })
 
 // arenaTransfer packs an arena.
 func arenaTransfer(a *arena.Arena) []byte {
@@ -86,9 +87,9 @@ func packTransfer(content protocol.Content, raw []byte) []byte {
 
 // start starts to send content to a connection, each content once in a session. ok is false if the session has to end, as it would
 // without a request: the content is too large, or the connection has not taken that of three maps before.
-func (t *transfers) start(g *guest, content protocol.Content) (ok bool) {
-	if g.ready || g.unlike != 0 || g.fetched>>content&1 != 0 {
-		t.Stats.Count[FetchRefused].Inc()
+func (t *transfers) start(c *conn, content protocol.Content) (ok bool) {
+	if c.session.ready || c.session.mismatch != 0 || c.transfer.requested>>content&1 != 0 {
+		t.Stats.Count[metrics.ContentRefused].Inc()
 		return true
 	}
 	t.pack()
@@ -96,22 +97,22 @@ func (t *transfers) start(g *guest, content protocol.Content) (ok bool) {
 	if packed == nil {
 		return false
 	}
-	if g.fetched == 0 {
+	if c.transfer.requested == 0 {
 		t.waiting++
 	}
-	g.fetched |= 1 << content
-	if g.peer.SendBlob(packed) != nil {
+	c.transfer.requested |= 1 << content
+	if c.session.peer.SendBlob(packed) != nil {
 		return false
 	}
-	t.Stats.Count[Fetches].Inc()
+	t.Stats.Count[metrics.ContentRequests].Inc()
 	return true
 }
 
 // done notes that a connection waits for content no longer: it gets ready, or its session is over.
-func (t *transfers) done(g *guest) {
-	if g.fetched != 0 {
+func (t *transfers) done(c *conn) {
+	if c.transfer.requested != 0 {
 		t.waiting--
-		g.fetched = 0
+		c.transfer.requested = 0
 	}
 }
 
@@ -129,42 +130,42 @@ func (t *transfers) send(now time.Duration) {
 		if t.next++; t.next >= len(t.live) {
 			t.next = 0
 		}
-		n := t.sendTo(now, &t.guests[t.live[t.next]])
+		n := t.sendTo(now, &t.conns[t.live[t.next]])
 		t.bucket.Take(now, n)
 		room -= n
 	}
 }
 
 // sendTo sends a connection the next fragment and the messages that are due, and returns the bytes of the datagram.
-func (t *transfers) sendTo(now time.Duration, g *guest) int {
-	if g.ready || g.fetched == 0 || !t.linkReady(now, g) {
+func (t *transfers) sendTo(now time.Duration, c *conn) int {
+	if c.session.ready || c.transfer.requested == 0 || !t.linkReady(now, c) {
 		return 0
 	}
-	buf, _ := g.peer.Append(now, t.packet[:0])
-	buf = g.peer.AppendEvents(buf, packet.MaxSections-packet.FragmentRoom)
-	return t.sendFragment(now, g, buf)
+	buf, _ := c.session.peer.Append(now, t.packet[:0])
+	buf = c.session.peer.AppendEvents(buf, packet.MaxSections-packet.FragmentRoom)
+	return t.sendFragment(now, c, buf)
 }
 
 // linkReady reports whether a fragment is due to a connection and its link has room.
-func (t *transfers) linkReady(now time.Duration, g *guest) bool {
-	return g.peer.BlobDue(now) && g.peer.Ready(now) && g.bucket.Ready(now)
+func (t *transfers) linkReady(now time.Duration, c *conn) bool {
+	return c.session.peer.BlobDue(now) && c.session.peer.Ready(now) && c.repl.pacing.bucket.Ready(now)
 }
 
 // sendFragment completes a packet with the next fragment, sends it, and returns the bytes of the datagram.
-func (t *transfers) sendFragment(now time.Duration, g *guest, buf []byte) int {
-	buf = g.peer.AppendBlob(buf, packet.FragmentRoom)
-	t.sendPacket(now, int(g.client), buf) // the fragment is due again if this fails
+func (t *transfers) sendFragment(now time.Duration, c *conn, buf []byte) int {
+	buf = c.session.peer.AppendBlob(buf, packet.FragmentRoom)
+	t.sendPacket(now, int(c.session.client), buf) // the fragment is due again if this fails
 	n := sealBytes + len(buf)
-	t.Stats.Count[ContentBytes].Add(uint64(n))
+	t.Stats.Count[metrics.ContentBytes].Add(uint64(n))
 	return n
 }
 
 // overdue reports whether a connection that is not ready has had its time. It must first have what it has asked for, unless it
 // acknowledges no fragment for long.
-func (g *guest) overdue(now time.Duration) bool {
-	b := g.peer.Blobs()
-	if b.Pending > 0 && b.GivenUp == 0 && now-g.loads < maxFetch {
-		g.supplied = now
+func (c *conn) overdue(now time.Duration) bool {
+	b := c.session.peer.Blobs()
+	if b.Pending > 0 && b.GivenUp == 0 && now-c.session.loadingSince < maxFetch {
+		c.transfer.suppliedAt = now
 	}
-	return now-max(g.loads, g.supplied) >= readyWithin || b.GivenUp > 0
+	return now-max(c.session.loadingSince, c.transfer.suppliedAt) >= readyWithin || b.GivenUp > 0
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // transport is the way of datagrams into a lobby and out of it. Datagrams that netcode opens become events; packets that it
@@ -23,90 +24,90 @@ type transport struct {
 // openBatch hands the batch of received datagrams to netcode and keeps its events: sessions first, then handshakes, so that no
 // stranger stands in a player's way. Every datagram is counted once: accepted, refused for a reason, or a packet that the
 // caller accepts or drops.
-func (c *core) openBatch(now time.Duration, unix int64) {
-	c.events = c.events[:0]
+func (k *core) openBatch(now time.Duration, unix int64) {
+	k.events = k.events[:0]
 	handshakes, bytes := false, 0
-	c.Stats.Count[Received].Add(uint64(c.in.Len()))
-	for i := range c.in.Len() {
-		data := c.in.Data(i)
+	k.Stats.Count[metrics.Received].Add(uint64(k.in.Len()))
+	for i := range k.in.Len() {
+		data := k.in.Data(i)
 		bytes += len(data)
 		if netcode.Handshake(data) {
 			handshakes = true
 			continue
 		}
-		c.openDatagram(now, unix, c.in.From(i), data)
+		k.openDatagram(now, unix, k.in.From(i), data)
 	}
-	c.Stats.Count[BytesIn].Add(uint64(bytes))
-	for i := 0; handshakes && i < c.in.Len(); i++ {
-		if data := c.in.Data(i); netcode.Handshake(data) {
-			c.openDatagram(now, unix, c.in.From(i), data)
+	k.Stats.Count[metrics.BytesIn].Add(uint64(bytes))
+	for i := 0; handshakes && i < k.in.Len(); i++ {
+		if data := k.in.Data(i); netcode.Handshake(data) {
+			k.openDatagram(now, unix, k.in.From(i), data)
 		}
 	}
 }
 
-func (c *core) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
-	e, err := c.netcode.Receive(now, unix, from, data, &c.outbox)
+func (k *core) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
+	e, err := k.netcode.Receive(now, unix, from, data, &k.outbox)
 	if err != nil {
-		c.Stats.Refused[err.(netcode.Drop)].Inc() // it has no other errors
+		k.Stats.AuthDrops[err.(netcode.Drop)].Inc() // it has no other errors
 		return
 	}
 	if e.Kind != netcode.EventPayload {
-		c.Stats.Count[Accepted].Inc()
-	} else if g := c.ofClient(e.Client); g != nil {
-		g.traffic.up += uint64(len(data))
+		k.Stats.Count[metrics.Accepted].Inc()
+	} else if c := k.ofClient(e.Client); c != nil {
+		c.session.stats.up += uint64(len(data))
 	}
 	if e.Kind != netcode.EventNone {
-		c.events = append(c.events, e)
+		k.events = append(k.events, e)
 	}
 }
 
 // sendPacket seals a packet without a snapshot. It may get lost; the messages in it are due again then.
-func (c *core) sendPacket(now time.Duration, client int, packet []byte) {
-	if c.netcode.Send(now, client, packet, &c.outbox) == nil && !c.unobserved {
-		_, sealed := c.outbox.At(c.outbox.Len() - 1)
-		c.ledger.pack(packet, sealed)
+func (k *core) sendPacket(now time.Duration, client int, packet []byte) {
+	if k.netcode.Send(now, client, packet, &k.outbox) == nil && !k.timer.Off {
+		_, sealed := k.outbox.At(k.outbox.Len() - 1)
+		k.account.bandwidth.AddPacket(packet, sealed)
 	}
 }
 
 // sendOutbox sends what netcode has sealed. It counts against the links of connections.
-func (c *core) sendOutbox(now time.Duration, conn netio.Conn) error {
-	for i := range c.outbox.Len() {
-		to, data := c.outbox.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !c.unobserved { // sendPacket accounts for payloads
-			c.ledger.session(data)
+func (k *core) sendOutbox(now time.Duration, sock netio.Conn) error {
+	for i := range k.outbox.Len() {
+		to, data := k.outbox.At(i)
+		if netcode.KindOf(data) != netcode.KindPayload && !k.timer.Off { // sendPacket accounts for payloads
+			k.account.bandwidth.AddSession(data)
 		}
-		if client, ok := c.netcode.At(to); ok {
-			if g := c.ofClient(client); g != nil {
-				g.bucket.Take(now, len(data))
-				g.traffic.down += uint64(len(data))
+		if client, ok := k.netcode.At(to); ok {
+			if c := k.ofClient(client); c != nil {
+				c.repl.pacing.bucket.Take(now, len(data))
+				c.session.stats.down += uint64(len(data))
 			}
 		}
-		if c.out.Full() {
-			if err := c.flush(conn); err != nil {
+		if k.out.Full() {
+			if err := k.flush(sock); err != nil {
 				return err
 			}
 		}
-		c.commit(len(append(c.out.Next(), data...)), to)
+		k.commit(len(append(k.out.Next(), data...)), to)
 	}
-	c.outbox.Reset()
-	return c.flush(conn)
+	k.outbox.Reset()
+	return k.flush(sock)
 }
 
 // commit makes the n bytes written to out.Next a datagram of the batch.
-func (c *core) commit(n int, to netip.AddrPort) {
-	c.outBytes += n
-	c.out.Commit(n, to)
+func (k *core) commit(n int, to netip.AddrPort) {
+	k.outBytes += n
+	k.out.Commit(n, to)
 }
 
 // flush sends the batch.
-func (c *core) flush(conn netio.Conn) error {
-	if c.out.Len() == 0 {
+func (k *core) flush(sock netio.Conn) error {
+	if k.out.Len() == 0 {
 		return nil
 	}
-	c.Stats.Count[Sent].Add(uint64(c.out.Len()))
-	c.Stats.Count[BytesOut].Add(uint64(c.outBytes))
-	c.outBytes = 0
-	err := conn.Send(&c.out)
-	c.out.Reset()
+	k.Stats.Count[metrics.Sent].Add(uint64(k.out.Len()))
+	k.Stats.Count[metrics.BytesOut].Add(uint64(k.outBytes))
+	k.outBytes = 0
+	err := sock.Send(&k.out)
+	k.out.Reset()
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // A host looks round on its map: houses part the town, so auto is a grid; in the open nothing comes of it, and nothing is looked at
@@ -50,7 +50,7 @@ func TestWallsOfTheMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := sight.Build(town, func() sight.Config { c := sight.Fit(town, 4); c.Effort = 1; return c }())
+	other, err := pvs.Build(town, func() pvs.Config { c := pvs.Fit(town, 4); c.Effort = 1; return c }())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestWallsOfTheMap(t *testing.T) {
 // Walls are taken for the arena and the grid that they are of, and for no other.
 func TestWallsFit(t *testing.T) {
 	a := arena.Town(16, 5)
-	walls, err := sight.Build(a, sight.Fit(a, 5))
+	walls, err := pvs.Build(a, pvs.Fit(a, 5))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,21 +7,22 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
-func (b *table) free(s *client.Client) *guest {
-	g := &b.lobby.guests[s.ID().Index()]
-	g.watch.free = true
-	g.follow(0)
-	if g.things.eyes != nil {
-		g.things.eyes.Reset()
+func (b *table) free(s *client.Client) *conn {
+	c := &b.lobby.conns[s.ID().Index()]
+	c.roster.view.free = true
+	c.follow(0)
+	if c.repl.acks.objects.eyes != nil {
+		c.repl.acks.objects.eyes.Reset()
 	}
-	return g
+	return c
 }
 
 // Who looks through nobody's eyes, by a line with room for all, holds what one without a limit does, of players and of things, in blocks; also
@@ -67,8 +68,8 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 			x.players, y.players = a.players[c.n:], b.players[c.n:]
 			rows += x.alike(&y)
 			things += x.thingsAlike(&y)
-			if g := &b.lobby.guests[z.ID().Index()]; g.sent == b.lobby.match.Tick() {
-				if snapshots++; g.chose == choseAll && (c.cfg.Far != 0 || g.things.told != toldRoom) {
+			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
+				if snapshots++; g.repl.view.selection == choseAll && (c.cfg.Far != 0 || g.repl.acks.objects.told != toldRoom) {
 					blocks++
 				}
 			}
@@ -98,15 +99,15 @@ func TestFreeLookTakesTurns(t *testing.T) {
 		for at := range brief(40, 20) * 60 {
 			rooms := b.rooms()
 			b.turn()
-			if g.sent != b.lobby.match.Tick() || at < 120 {
+			if g.repl.pacing.sent != b.lobby.match.Tick() || at < 120 {
 				continue
 			}
 			snapshots++
-			f, rows, least, first := b.lobby.frames.At(g.sent), 0, 1<<30, 0
+			f, rows, least, first := b.lobby.frames.At(g.repl.pacing.sent), 0, 1<<30, 0
 			for slot := range waits {
 				if f.ID(slot) == 0 {
 					waits[slot] = 0
-				} else if said, _ := g.tracker.Said(slot); said {
+				} else if said, _ := g.repl.acks.tracker.Said(slot); said {
 					least, waits[slot] = min(least, waits[slot]), 0
 					rows++
 				} else {
@@ -122,12 +123,12 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				passed++
 			}
 			for slot := range b.lobby.things.berths {
-				if said, _ := g.things.tracker.Said(slot); said && g.things.told == toldRoom {
+				if said, _ := g.repl.acks.objects.tracker.Said(slot); said && g.repl.acks.objects.told == toldRoom {
 					thingsTold++
 				}
 			}
-			if was := rooms[int32(g.id.Index())]; int(g.traffic.down-was.sent) > was.room && rows > 0 { // what goes before rows may take more alone
-				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d", i, g.sent, g.traffic.down-was.sent, rows, was.room)
+			if was := rooms[int32(g.id.Index())]; int(g.session.stats.down-was.sent) > was.room && rows > 0 { // what goes before rows may take more alone
+				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d", i, g.repl.pacing.sent, g.session.stats.down-was.sent, rows, was.room)
 			}
 		}
 		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, %d of things", i, longest, snapshots, passed, told, thingsTold)
@@ -148,7 +149,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	s := b.sit(client.Config{Kbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)
-	g := b.free(s)
+	c := b.free(s)
 	b.play(brief(6, 4))
 	b.think = func(int) client.Intent { return client.Intent{MoveMag: 255} }
 	b.play(2)
@@ -157,9 +158,9 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 		must0(t, b.lobby.Tick(b.now, b.unix(), b.conn))
 	}
 	for i, kbps := range []int{600, 16} {
-		g.pace(1, kbps, b.lobby)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || (g.chose == choseThin) != (i == 1) {
-			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, g.chose)
+		c.pace(1, kbps, b.lobby)
+		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == choseThin) != (i == 1) {
+			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
 	}
 }
@@ -169,25 +170,25 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
 	must0(t, err)
-	walls, err := sight.Build(town, sight.Fit(town, sight.CellFor(town)))
+	walls, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
 	must0(t, err)
 	cfg := client.Config{Arena: func(string, [32]byte) (*arena.Arena, error) { return town, nil }}
 	for i, c := range []struct {
 		relevance Relevance
 		all, fog  bool
-		shed      Shed
+		shed      overload.Level
 		sees      bool // everybody, and else nobody
 		things    bool // all of them, and else what is the round's
 	}{
-		0: {RelevanceOff, false, false, ShedNothing, true, true},
-		1: {RelevanceOff, false, false, ShedDetail, true, true},
-		2: {RelevanceAll, true, false, ShedNothing, true, true},
-		3: {RelevanceAll, true, false, ShedDetail, false, true},
-		4: {RelevanceGrid, true, false, ShedNothing, true, false},
-		5: {RelevanceGrid, true, true, ShedNothing, true, false},
-		6: {RelevanceGrid, true, true, ShedDetail, false, false},
-		7: {RelevanceGrid, false, false, ShedNothing, false, false},
-		8: {RelevanceGrid, false, true, ShedNothing, false, false},
+		0: {RelevanceOff, false, false, overload.Normal, true, true},
+		1: {RelevanceOff, false, false, overload.LowDetail, true, true},
+		2: {RelevanceAll, true, false, overload.Normal, true, true},
+		3: {RelevanceAll, true, false, overload.LowDetail, false, true},
+		4: {RelevanceGrid, true, false, overload.Normal, true, false},
+		5: {RelevanceGrid, true, true, overload.Normal, true, false},
+		6: {RelevanceGrid, true, true, overload.LowDetail, false, false},
+		7: {RelevanceGrid, false, false, overload.Normal, false, false},
+		8: {RelevanceGrid, false, true, overload.Normal, false, false},
 	} {
 		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3, Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
 		if c.relevance == RelevanceGrid {
@@ -199,7 +200,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 			b.sitAt(cfg, nil)
 		}
 		lines := []int{0, 600, 24} // no limit, one that has room for all, one that has not
-		var looks []*guest
+		var looks []*conn
 		for _, kbps := range lines {
 			cfg.Kbps = kbps
 			b.sitAt(cfg, spectator)
@@ -209,33 +210,33 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		for _, s := range b.players[20:] {
 			looks = append(looks, b.free(s))
 		}
-		b.lobby.Shed(c.shed)
+		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
 		var rows, things, part, hidden [3]int // rows are of full snapshots
-		var row [ghost.ThingFields]int32
+		var row [netstate.ThingFields]int32
 		var last [3]tick.Tick
 		for range 240 {
 			b.turn()
 			f, w := b.lobby.frames.At(b.lobby.match.Tick()), b.lobby.things.frames.At(b.lobby.match.Tick())
 			for n, g := range looks {
-				if g.sent != f.Tick || g.sent == last[n] {
+				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue
 				}
-				last[n] = g.sent
+				last[n] = g.repl.pacing.sent
 				if b.saidTo(g) == f.Len() {
 					rows[n]++
 				} else if b.saidTo(g) > 0 {
 					part[n]++
 				}
-				if g.things.told == toldKept {
+				if g.repl.acks.objects.told == toldKept {
 					continue
 				}
 				for slot := range b.lobby.things.berths {
-					said, _ := g.things.tracker.Said(slot)
+					said, _ := g.repl.acks.objects.tracker.Said(slot)
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}
-					if k := b.lobby.things.berths[slot].kind; k != ghost.Teleporter && k != ghost.Zone {
+					if k := b.lobby.things.berths[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
 						hidden[n]++
 					}
 					things[n]++

@@ -11,10 +11,11 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // spectator makes a token one of somebody who looks on.
@@ -73,15 +74,15 @@ func TestRow70Spectator(t *testing.T) {
 			t.Errorf("%d: looks through %v, want %v", i, got, c.want)
 		}
 	}
-	if b.count(WatchRefused) != 3 {
-		t.Errorf("%d wishes refused", b.count(WatchRefused))
+	if b.count(metrics.SpectateRefused) != 3 {
+		t.Errorf("%d wishes refused", b.count(metrics.SpectateRefused))
 	}
 	must0(t, s.Say("well played"))
 	must0(t, b.players[0].Say("thanks"))
 	must0(t, b.players[0].WatchNext(false)) // who plays looks through its own eyes
-	unknown := b.count(EventsUnknown)
+	unknown := b.count(metrics.MessagesUnknown)
 	b.play(1)
-	if _, on := b.players[0].Target(); on || b.count(EventsUnknown) != unknown+1 {
+	if _, on := b.players[0].Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
 		t.Errorf("a player looks on: %v", on)
 	}
 	heard := func(p *client.Client, text string) {
@@ -101,13 +102,13 @@ func TestRow70Spectator(t *testing.T) {
 	if now, _ := s.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
 		t.Errorf("after that one left: %v", now)
 	}
-	shots, inputs := b.count(Shots), b.lobby.match.Hash()
+	shots, inputs := b.count(metrics.Shots), b.lobby.match.Hash()
 	_ = inputs
 	b.think = func(int) client.Intent { return client.Intent{Buttons: sim.Fire} }
 	b.players = b.players[4:] // the spectator alone
 	b.ends = b.ends[4:]
 	b.play(1)
-	if b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.count(Shots) != shots {
+	if b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.count(metrics.Shots) != shots {
 		t.Error("it has a body, or fires")
 	}
 }
@@ -122,8 +123,8 @@ func TestRow70Places(t *testing.T) {
 	}{{spectator}, {func(m *netcode.Mint) { m.TimeoutSeconds = 10 }}} {
 		p := b.sit(client.Config{}, c.change)
 		b.play(1)
-		if state, _ := p.State(); state == client.Joined || b.count(Joined) != 3 {
-			t.Errorf("%d: %v, %d joined", i, state, b.count(Joined))
+		if state, _ := p.State(); state == client.Joined || b.count(metrics.Joined) != 3 {
+			t.Errorf("%d: %v, %d joined", i, state, b.count(metrics.Joined))
 		}
 		b.players, b.ends = b.players[:3], b.ends[:3]
 	}
@@ -142,7 +143,7 @@ func TestRow70Places(t *testing.T) {
 	none := newTable(t, 0, Config{Players: 2})
 	p := none.sit(client.Config{}, spectator)
 	none.play(1)
-	if state, why := p.State(); state != client.Lost || none.count(TurnedAway) != 1 || why != packet.ReasonFull {
+	if state, why := p.State(); state != client.Lost || none.count(metrics.RejectedFull) != 1 || why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
@@ -161,7 +162,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	walls, err := sight.Build(town, sight.Fit(town, sight.CellFor(town)))
+	walls, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,19 +180,19 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		b.play(3)
 		honest := interest.NewClient(b.lobby.crowd.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		for n := range 600 {
 			if n%60 == 0 {
 				must0(t, s.WatchNext(false))
 			}
-			g := &b.lobby.guests[s.ID().Index()]
+			g := &b.lobby.conns[s.ID().Index()]
 			b.turn()
-			if g.sent != b.lobby.match.Tick() { // no snapshot left in this tick
+			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
 			c := &b.lobby.crowd
 			c.fill(b.lobby, b.lobby.frames.At(b.lobby.match.Tick()))
-			target := g.watch.target.Index()
+			target := g.roster.view.target.Index()
 			honest.Reset()
 			honest.See(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {

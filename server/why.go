@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Why says what became of an entity in the newest snapshot to a client: told, or why not. That nothing about it has changed is no
@@ -149,18 +149,18 @@ func (l *Lobby) Explain(client, entity netid.ID) Verdict {
 		return l.ExplainThing(client, r)
 	}
 	v := Verdict{Client: uint32(client), Entity: uint32(entity), Slot: -1}
-	g, why := l.whose(client)
+	c, why := l.whose(client)
 	if v.Why = why; why != WhyTold {
 		v.Text = v.Why.Text()
 		return v
 	}
-	f := l.frames.At(g.sent)
-	l.snapshotOf(&v, g)
+	f := l.frames.At(c.repl.pacing.sent)
+	l.snapshotOf(&v, c)
 	slot := entity.Index()
 	switch {
-	case entity == 0 || slot >= len(l.guests):
+	case entity == 0 || slot >= len(l.conns):
 		v.Why = WhyNobody
-	case g.sent == 0 || f == nil:
+	case c.repl.pacing.sent == 0 || f == nil:
 		v.Why = WhyNone
 	case f.ID(slot) != entity && l.match.Vital(entity) != nil:
 		if v.Why = WhyNew; l.match.Vital(entity).Watches {
@@ -169,16 +169,16 @@ func (l *Lobby) Explain(client, entity netid.ID) Verdict {
 	case f.ID(slot) != entity:
 		v.Why = WhyNobody
 	default:
-		v.Slot, v.Why = slot, l.why(g, f, slot)
-		l.detail(&v, g, f, slot)
+		v.Slot, v.Why = slot, l.why(c, f, slot)
+		l.detail(&v, c, f, slot)
 	}
 	v.Text = v.Why.Text()
 	return v
 }
 
 // snapshotOf adds which snapshot a verdict is about.
-func (l *Lobby) snapshotOf(v *Verdict, g *guest) {
-	v.Tick, v.Age, v.Interval, v.Held = uint32(g.sent), uint32(l.match.Tick()-g.sent), uint32(g.paced), g.held
+func (l *Lobby) snapshotOf(v *Verdict, c *conn) {
+	v.Tick, v.Age, v.Interval, v.Held = uint32(c.repl.pacing.sent), uint32(l.match.Tick()-c.repl.pacing.sent), uint32(c.repl.pacing.spacing), c.repl.pacing.delayed
 }
 
 // Name is what a verdict is about: a net id, or a thing.
@@ -220,46 +220,46 @@ func (v *Verdict) Sentence() string {
 	return s
 }
 
-// whose finds the guest of a client that gets snapshots; of others it says why there are none.
-func (l *Lobby) whose(client netid.ID) (*guest, Why) {
+// whose finds the connection of a client that gets snapshots; of others it says why there are none.
+func (l *Lobby) whose(client netid.ID) (*conn, Why) {
 	slot := client.Index()
-	if client == 0 || slot >= len(l.guests) || l.guests[slot].id != client || l.match.Vital(client) == nil {
+	if client == 0 || slot >= len(l.conns) || l.conns[slot].id != client || l.match.Vital(client) == nil {
 		return nil, WhyNoClient
 	}
-	g := &l.guests[slot]
+	c := &l.conns[slot]
 	for _, s := range l.reconnectable {
 		if int(s) == slot {
 			return nil, WhyAway
 		}
 	}
-	if !g.ready {
+	if !c.session.ready {
 		return nil, WhyLoading
 	}
-	return g, WhyTold
+	return c, WhyTold
 }
 
-// why is what became of the row of a slot in a guest's newest snapshot, of frame f, where somebody is in it.
-func (l *Lobby) why(g *guest, f *snapshot.Frame, slot int) Why {
-	said, known := g.tracker.Said(slot)
+// why is what became of the row of a slot in a connection's newest snapshot, of frame f, where somebody is in it.
+func (l *Lobby) why(c *conn, f *snapshot.Frame, slot int) Why {
+	said, known := c.repl.acks.tracker.Said(slot)
 	switch {
 	case !known:
 		return WhyNone
 	case said:
 		return WhyTold
-	case g.eyed < 0 && (g.chose != choseThin || g.thin.seen[slot>>6]>>(slot&63)&1 == 0):
+	case c.repl.view.viewpoint < 0 && (c.repl.view.selection != choseThin || c.repl.thin.seen[slot>>6]>>(slot&63)&1 == 0):
 		return WhyTarget
-	case int(g.eyed) != g.viewpoint(): // what it saw through the others is forgotten
+	case int(c.repl.view.viewpoint) != c.viewpoint(): // what it saw through the others is forgotten
 		return WhyTurned
-	case g.eyes.Seen()[slot>>6]>>(slot&63)&1 == 0:
-		if l.beyond(f, int(g.eyed), slot) {
+	case c.repl.view.interest.Seen()[slot>>6]>>(slot&63)&1 == 0:
+		if l.beyond(f, int(c.repl.view.viewpoint), slot) {
 			return WhyRange
 		}
 		return WhySight
-	case g.chose == choseThin && g.thin.seen[slot>>6]>>(slot&63)&1 == 0:
+	case c.repl.view.selection == choseThin && c.repl.thin.seen[slot>>6]>>(slot&63)&1 == 0:
 		return WhyLine
-	case g.chose == choseEntry:
+	case c.repl.view.selection == choseEntry:
 		return WhyJoining
-	case g.chose == choseDetail:
+	case c.repl.view.selection == choseDetail:
 		return WhyDetail
 	}
 	return WhyBudget
@@ -285,42 +285,42 @@ func (l *Lobby) apart(a, b geom.Vec3) bool {
 
 // at is where the row of a slot stands.
 func at(f *snapshot.Frame, slot int) (x, z float32) {
-	var row [ghost.PublicFields]int32
-	p := ghost.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+	var row [netstate.PublicFields]int32
+	p := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 	return p.X, p.Z
 }
 
 // detail adds the numbers behind a verdict.
-func (l *Lobby) detail(v *Verdict, g *guest, f *snapshot.Frame, slot int) {
-	v.Acked = uint32(g.tracker.Shown(l.frames, netid.ID(v.Entity)))
-	if v.Metres = -1; g.eyed >= 0 {
-		ax, az := at(f, int(g.eyed))
+func (l *Lobby) detail(v *Verdict, c *conn, f *snapshot.Frame, slot int) {
+	v.Acked = uint32(c.repl.acks.tracker.Shown(l.frames, netid.ID(v.Entity)))
+	if v.Metres = -1; c.repl.view.viewpoint >= 0 {
+		ax, az := at(f, int(c.repl.view.viewpoint))
 		bx, bz := at(f, slot)
 		v.Metres = int(math.Hypot(float64(bx-ax), float64(bz-az)))
 	}
 	if v.Why == WhyTarget || v.Why == WhyTurned {
 		return
 	}
-	if g.chose == choseThin || g.chose == choseEntry {
-		v.Weight, v.Floor = g.eyes.Weight(slot), g.eyes.Floor()
+	if c.repl.view.selection == choseThin || c.repl.view.selection == choseEntry {
+		v.Weight, v.Floor = c.repl.view.interest.Weight(slot), c.repl.view.interest.Floor()
 	}
-	if g.chose == choseThin && v.Why != WhyLine {
-		_, patience := turns(l, g)
-		v.Waited = int(g.index(g.sent, l) - g.thin.last[slot])
-		v.Patience = patience * int(l.every(g))
+	if c.repl.view.selection == choseThin && v.Why != WhyLine {
+		_, patience := turns(l, c)
+		v.Waited = int(c.index(c.repl.pacing.sent, l) - c.repl.thin.last[slot])
+		v.Patience = patience * int(l.every(c))
 	}
 }
 
-// lookUntold counts what became of everybody in the snapshot of tick t that a guest was just sent.
-func (l *Lobby) lookUntold(g *guest, t tick.Tick) {
-	k, f := &l.ledger, l.frames.At(t)
-	k.now.Looked++
+// lookUntold counts what became of everybody in the snapshot of tick t that a connection was just sent.
+func (l *Lobby) lookUntold(c *conn, t tick.Tick) {
+	r, f := &l.account.replication, l.frames.At(t)
+	r.Snapshots++
 	for slot := range f.Slots() {
 		if f.ID(slot) != 0 {
-			k.now.Why[l.why(g, f, slot)]++
+			r.Players[l.why(c, f, slot)]++
 		}
 	}
-	l.lookUntoldThings(g, t)
+	l.lookUntoldThings(c, t)
 }
 
 // load is how many bytes of a snapshot have been sent.
@@ -346,16 +346,16 @@ func (l *Lobby) weighed() {
 	l.load = load{slot: -1}
 }
 
-// survey records once a second for each guest how its line is.
-func (l *Lobby) survey(g *guest, t tick.Tick) {
+// survey records once a second for each connection how its line is.
+func (l *Lobby) survey(c *conn, t tick.Tick) {
 	s := &l.Stats
-	if rtt := g.peer.RTT(); rtt.Smoothed > 0 {
+	if rtt := c.session.peer.RTT(); rtt.Smoothed > 0 {
 		s.RTT.Record(int64(rtt.Smoothed))
 		s.RTTVar.Record(int64(rtt.Var))
 	}
-	if g.ready {
-		s.InputBuffer.Record(int64(l.match.Inbox(g.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
-		if f := l.aim.Of(g.id.Index()); f.Hits > 0 {
+	if c.session.ready {
+		s.InputBuffer.Record(int64(l.match.Inbox(c.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
+		if f := l.aim.Of(c.id.Index()); f.Hits > 0 {
 			s.Aim.Record(int64(1000 * f.Score()))
 		}
 	}

@@ -98,7 +98,8 @@ func TestRow69HistoryIsTheFigures(t *testing.T) {
 					continue
 				}
 				state := s.m.anim.Get(id)
-				want := Seen(uint32(id), *s.m.pos.Get(id), *s.m.look.Get(id), v, state)
+				var want rig.Pose
+				PublicPose(&want, uint32(id), s.m.pos.Get(id), *s.m.look.Get(id), v, state)
 				got, ok := s.m.History().Pose(s.m.Tick(), id.Index())
 				var a, b rig.Body
 				rig.Capsules(&got, &a)

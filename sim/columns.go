@@ -29,7 +29,6 @@ type scratch struct {
 	rounds  []lagcomp.Sweep
 	hits    []lagcomp.Hit
 	notes   []lagcomp.Note // of rounds, for receipts
-	asked   lagcomp.Shot   // what a Witness is asked about
 	wounds  []object.Wound
 	deaths  []death
 	kills   []mode.Kill

@@ -45,15 +45,9 @@ type Knowledge struct{ lagcomp.Knowledge }
 // SeenPerMetre is the grid on which players see each other: 1/128 m. Their yaw and pitch are seen to 1/4096 turn.
 const SeenPerMetre = 128
 
-// Seen rounds a player's state to what others see of it; that is also what a shot is tested against.
-func Seen(id uint32, pos geom.Vec3, look Look, v *Vital, a *anim.State) rig.Pose {
-	var p rig.Pose
-	see(&p, id, &pos, look, v, a)
-	return p
-}
-
-// see is Seen into its place: it writes all of p.
-func see(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, v *Vital, a *anim.State) {
+// PublicPose writes into p what others see of a player's state, rounded as the wire has it; a shot is tested against that too.
+// It writes all of p.
+func PublicPose(p *rig.Pose, id uint32, pos *geom.Vec3, look Look, v *Vital, a *anim.State) {
 	p.ID = id
 	p.Pos = geom.Vec3{X: grid(pos.X), Y: grid(pos.Y), Z: grid(pos.Z)}
 	p.Yaw = seenYaw(look.Yaw)

@@ -97,8 +97,8 @@ func (m *Match) did(k ActKind, id netid.ID, value int32) {
 }
 
 // missed notes that a shooter had not seen somebody.
-func (d *Diary) missed(s *lagcomp.Shot, id uint32) {
-	d.Unseen = append(d.Unseen, Unseen{s.Shooter, id})
+func (d *Diary) missed(s *lagcomp.Sweep, id uint32) {
+	d.Unseen = append(d.Unseen, Unseen{s.Except, id})
 }
 
 // close notes what the tick took, before anybody leaves.
@@ -155,7 +155,7 @@ func (m *Match) Replay(d *Diary) error {
 	}
 	m.Witness(nil)
 	if len(d.Unseen) > 0 {
-		m.Witness(func(s *lagcomp.Shot, id uint32) bool { return !slices.Contains(d.Unseen, Unseen{s.Shooter, id}) })
+		m.Witness(func(s *lagcomp.Sweep, id uint32) bool { return !slices.Contains(d.Unseen, Unseen{s.Except, id}) })
 	}
 	m.Behold(nil)
 	if len(d.Beheld) > 0 {

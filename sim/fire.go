@@ -51,7 +51,7 @@ func (c *columns) release(i int, a *ability.Action, view tick.View, why lagcomp.
 		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View, Clamped: view != cmd.View, Clamp: why}
 		s.Sweep = lagcomp.Sweep{Ray: c.kit.Aim(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius, View: view, Except: uint32(id), Team: v.Team}
 		if a.Kind == ability.DoMelee {
-			s.Team = object.HarmEveryone.Spare(v.Team)
+			s.Team = lagcomp.NoTeam
 			c.outcome.Punches = append(c.outcome.Punches, s)
 			return
 		}
@@ -117,12 +117,10 @@ func obstructOf(c *columns, p parallel.Part) {
 
 // witness asks whether round i was fired by somebody who saw a player.
 func (c *columns) witness(i int, id uint32) bool {
-	s := &c.scratch.asked
 	w := &c.scratch.rounds[i]
-	*s = lagcomp.Shot{Ray: w.Ray, View: w.View, Shooter: w.Except, Team: w.Team}
-	seen := c.match.seen(s, id)
+	seen := c.match.seen(w, id)
 	if !seen && c.match.diary != nil {
-		c.match.diary.missed(s, id)
+		c.match.diary.missed(w, id)
 	}
 	return seen
 }

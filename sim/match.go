@@ -32,9 +32,9 @@ type Match struct {
 	command ecs.Comp[Command]
 	know    ecs.Comp[Knowledge]
 
-	seen  func(s *lagcomp.Shot, id uint32) bool // of Witness
-	how   func(s *Shot) ([]Beheld, []uint64)    // of Behold
-	diary *Diary                                // of Keep
+	seen  func(s *lagcomp.Sweep, id uint32) bool // of Witness
+	how   func(s *Shot) ([]Beheld, []uint64)     // of Behold
+	diary *Diary                                 // of Keep
 
 	receipts *lagcomp.Receipts // nil: nobody asks
 }
@@ -257,7 +257,7 @@ func (m *Match) Know(id netid.ID, k lagcomp.Knowledge) {
 
 // Witness sets what tells whether the shooter of a shot had the player called id in its view: one that it had not cannot be
 // hit. nil, as at first: everybody sees everybody. Match calls it in the combat system, and it must not change the match.
-func (m *Match) Witness(seen func(s *lagcomp.Shot, id uint32) bool) { m.seen = seen }
+func (m *Match) Witness(seen func(s *lagcomp.Sweep, id uint32) bool) { m.seen = seen }
 
 // Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
 // returns 0 if the match is full.

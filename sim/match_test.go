@@ -123,7 +123,7 @@ func furnished() *Game {
 		g.Layout = Layout{
 			Homes: []Home{{0, box(-50, -50, 50, -45)}, {1, box(-50, 45, 50, 50)}}, Points: []object.Zone{object.DefaultZone(geom.Vec3{X: 8}), object.DefaultZone(geom.Vec3{Z: -8}), object.DefaultZone(geom.Vec3{Z: 8})},
 			Barrels: []geom.Vec3{{X: 3}, {X: 4}, {X: -6, Z: 6}}, Cubes: []geom.Vec3{{X: -3, Y: 0.5}, {X: 1, Y: 0.5, Z: 5}, {X: -6, Y: 0.5, Z: -4}, {X: 5, Y: 0.5, Z: -6}, {Y: 0.5, Z: -3}},
-			Areas:       []Field{{box(-10, 2, -8, 4), object.DefaultArea()}},
+			Areas:       []Field{{box(-10, 2, -8, 4), object.AreaKind{Points: 25, PerSecond: 3}}},
 			Teleporters: []object.Teleporter{{Box: box(10, 10, 12, 12), Target: geom.Vec3{X: -12, Z: -12}, Yaw: 0x4000}},
 		}
 	})
@@ -456,7 +456,8 @@ func TestSeen(t *testing.T) {
 			Phase: r.Uint32(), Yaw: seenYaw(look.Yaw), Hips: geom.Angle(r.Uint32()), Move: geom.Angle(r.Uint32()), Gait: uint16(r.Uint32()),
 			Bank: int16(r.Uint32()), Squat: uint16(r.Uint32()), Stance: rig.Stance(r.IntN(8)), Hero: rig.Hero(r.IntN(2)),
 		}
-		p := Seen(77, pos, look, &v, &a)
+		var p rig.Pose
+		PublicPose(&p, 77, &pos, look, &v, &a)
 		near := func(got, want float32) bool { d := want - got; return d >= -0.5/SeenPerMetre && d < 0.5/SeenPerMetre }
 		if !near(p.Pos.X, pos.X) || !near(p.Pos.Y, pos.Y) || !near(p.Pos.Z, pos.Z) {
 			t.Fatalf("%v is seen at %v", pos, p.Pos)
@@ -470,7 +471,8 @@ func TestSeen(t *testing.T) {
 		if p.ID != 77 || p.Flags != rig.Flags(v.Respawn == 0, v.Team, v.Life) {
 			t.Fatalf("%+v is seen as %+v", v, p)
 		}
-		if again := Seen(77, p.Pos, Look{p.Yaw, p.Pitch}, &v, &a); again != p {
+		var again rig.Pose
+		if PublicPose(&again, 77, &p.Pos, Look{p.Yaw, p.Pitch}, &v, &a); again != p {
 			t.Fatalf("%+v seen again is %+v", p, again)
 		}
 	})

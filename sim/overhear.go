@@ -5,7 +5,7 @@ import "github.com/tickrate/tickrate/lagcomp"
 // What follows tells all that came into a match from outside, so that another can be fed the same: see bench/dst.
 
 // Seen returns what Witness has set, nil for nothing.
-func (m *Match) Seen() func(s *lagcomp.Shot, id uint32) bool { return m.seen }
+func (m *Match) Seen() func(s *lagcomp.Sweep, id uint32) bool { return m.seen }
 
 // Beholds returns what Behold has set, nil for nothing.
 func (m *Match) Beholds() func(s *Shot) ([]Beheld, []uint64) { return m.how }

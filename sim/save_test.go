@@ -66,7 +66,7 @@ func TestSaveLoadGoesOn(t *testing.T) {
 			}
 			var d Diary
 			s.m.Keep(&d)
-			s.m.Witness(func(s *lagcomp.Shot, id uint32) bool { return (s.Shooter+id)%3 != 0 })
+			s.m.Witness(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except+id)%3 != 0 })
 			unseen, flying := 0, 0
 			for i := range 1000 {
 				if i == 500 && s.m.SetRespawn(900) != nil {

@@ -166,7 +166,9 @@ func TestRow55Teleporter(t *testing.T) {
 
 // A burning place takes 25 points three times a second, and who dies there dies by nobody's hand.
 func TestRow50DamageArea(t *testing.T) {
-	g := quick(func(g *Game) { g.Layout.Areas = []Field{{box(-2, -2, 2, 2), object.DefaultArea()}} })
+	g := quick(func(g *Game) {
+		g.Layout.Areas = []Field{{box(-2, -2, 2, 2), object.AreaKind{Points: 25, PerSecond: 3}}}
+	})
 	s := newScene(t, 1, Rules{Game: g}, plain(t))
 	s.put(0, 0, geom.Vec3{})
 	var hits []tick.Tick

@@ -58,9 +58,9 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 			var asked [4]int
 			for i, r := range runners {
 				s := newScript(t, 200, Rules{Seed: 5, RespawnMillis: 500, Mix: true, Game: game()}, "arena-64")
-				s.m.Witness(func(shot *lagcomp.Shot, id uint32) bool {
+				s.m.Witness(func(shot *lagcomp.Sweep, id uint32) bool {
 					asked[i]++
-					return (shot.Shooter^id)&7 != 0
+					return (shot.Except^id)&7 != 0
 				})
 				ecs.Resource[scratch](s.m.World).grain = 16
 				s.m.Share(r)

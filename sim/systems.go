@@ -192,7 +192,7 @@ func recordOf(c *columns, part parallel.Part) {
 			continue
 		}
 		slot := id.Index()
-		see(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
+		PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
 		c.kit.Heroes[v.Hero].Tell(&c.ability[i], &p.acts[slot])
 	}
 }

@@ -176,8 +176,8 @@ func compare(t *itr.Trace, s int, frame []int32, live []bool) (n int, err error)
 			continue
 		}
 		n++
-		for f := range k {
-			if got, want := frame[e*k+f], t.Snapshots[s][e*k+f]; got != want {
+		for f, want := range t.Row(s, e) {
+			if got := frame[e*k+f]; got != want {
 				return n, fmt.Errorf("entity %d, field %s is %d, sent was %d", e, t.Fields[f].Name, got, want)
 			}
 		}

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// A steady tick takes no memory. That is looked at for a second in which nothing goes wrong, nobody comes and nobody speaks; of it are left
-// out the ticks in which a recording hands a chunk over, whose memory is its receiver's.
 const (
+	// A steady tick allocates nothing. The check covers one second without faults, joins and chat,
+	// and leaves out ticks that hand a recording's chunk over: its memory belongs to the receiver.
 	allocCheckFrom    = Length - 2*time.Second
 	allocCheckTo      = Length - time.Second
-	chatEnds          = allocCheckFrom - 500*time.Millisecond // from when on nobody speaks: a line takes memory until all have it
-	runtimeAllocTicks = 3                                     // ticks in which Go itself may take some, which counts for the process
+	chatEnds          = allocCheckFrom - 500*time.Millisecond // a chat line takes memory until every client has it
+	runtimeAllocTicks = 3                                     // ticks in which the Go runtime itself may allocate
 )
 
-// allocs is how much memory the server's ticks take when nothing happens. What is counted is the process's: two runs at a time would
-// count each other's.
+// allocCheck counts the allocations of the server's ticks. The runtime counts them for the whole
+// process, so no two runs may share one.
 type allocCheck struct {
 	before, after     runtime.MemStats
 	ticks, allocating int
 	most              uint64
 }
 
-// aroundTick plays the server's tick, and counts what it allocates.
+// aroundTick plays the server's tick and counts its allocations.
 func (w *world) aroundTick(tick func() error) error {
 	q := &w.allocs
 	if now := w.Now(); w.checks.none || now < allocCheckFrom || now >= allocCheckTo || !w.allSettled(now) {
@@ -42,7 +42,7 @@ func (w *world) aroundTick(tick func() error) error {
 	return err
 }
 
-// allSettled says whether everybody has been there for a while.
+// allSettled reports whether every honest client has been connected for a while.
 func (w *world) allSettled(now time.Duration) bool {
 	for i := range w.honest {
 		if s := &w.honest[i]; w.Clients[i] == nil || now < s.settleAt {
@@ -52,9 +52,9 @@ func (w *world) allSettled(now time.Duration) bool {
 	return true
 }
 
-// check is for the end of a run.
+// check runs at the end of a run.
 func (q *allocCheck) check(w *world) {
 	if q.allocating > runtimeAllocTicks {
-		w.fail(Bounds, "%d of %d ticks in which nothing happened allocated, one of them %d objects", q.allocating, q.ticks, q.most)
+		w.fail(Bounds, "%d of %d quiet ticks allocated, one of them %d objects", q.allocating, q.ticks, q.most)
 	}
 }

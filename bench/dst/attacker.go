@@ -11,16 +11,17 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// attacker is an attacker with a session: it has a token, speaks the protocol and then does not keep to it. Its line is perfect.
+// attacker is an attacker with a session: it has a valid token and breaks the rules of the
+// protocol. Its link loses nothing.
 type attacker struct {
 	kind        Kind
 	addr        netip.AddrPort
 	rng         *rand.Rand
 	user        uint64
-	serverStart int // of the server
+	serverStart int // number of the server that the session belongs to
 	token       []byte
 	dial        *netcode.Client
 	peer        *packet.Peer
@@ -28,9 +29,9 @@ type attacker struct {
 	queue       [][]byte
 	newest      tick.Tick
 	steps       int
-	packets     int       // packages, in this session
-	forged      int       // packages with an ack of what was never sent, while the server was there to refuse them one by one
-	actedAt     tick.Tick // by the server, when we last acted
+	packets     int       // of this session
+	forged      int       // packets that acked a sequence never sent, while the server was playing ticks
+	actedAt     tick.Tick // the server's tick of the last attack
 	gone        bool
 }
 
@@ -42,7 +43,7 @@ func newAttacker(w *world, f *fault) *attacker {
 	return k
 }
 
-// serverStarted begins a session, with the token of the one before or a fresh one.
+// begin starts a session with the token of the last one or with a new one.
 func (k *attacker) begin(w *world, again bool) {
 	if !again {
 		token, err := w.Token(k.user)
@@ -55,14 +56,14 @@ func (k *attacker) begin(w *world, again bool) {
 	k.dial, k.peer, k.newest, k.packets, k.queue = netcode.NewClient(k.token, netcode.ClientConfig{}), nil, 0, 0, k.queue[:0]
 }
 
-// deliver takes a datagram that the server has sent; it arrives with the next tick.
+// deliver queues a datagram from the server for the attacker's next step.
 func (k *attacker) deliver(data []byte) {
 	if !k.gone {
 		k.queue = append(k.queue, append([]byte(nil), data...))
 	}
 }
 
-// step plays a tick.
+// step plays one tick of the attacker.
 func (k *attacker) step(w *world) {
 	if k.gone || k.dial == nil {
 		return
@@ -95,12 +96,12 @@ func (k *attacker) flush(w *world) {
 	k.out.Reset()
 }
 
-// leave ends the attack.
+// leave ends the attack, with or without a disconnect.
 func (k *attacker) leave(w *world) {
 	if k.gone || k.dial == nil {
 		return
 	}
-	if k.gone = true; k.rng.IntN(2) == 0 { // else without a word
+	if k.gone = true; k.rng.IntN(2) == 0 {
 		k.dial.Disconnect(w.Now(), &k.out)
 		k.flush(w)
 	}
@@ -120,18 +121,18 @@ func (k *attacker) receive(w *world, pack []byte) {
 	}
 	for e, ok := k.peer.NextEvent(); ok; e, ok = k.peer.NextEvent() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
-			r := protocol.Ready{Version: protocol.Version, Schema: ghost.SchemaHash(), Model: ghost.Trained().Hash(), Name: "crook"}
+			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "attacker"}
 			_ = k.peer.Queue(r.Append(nil))
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {
-		if h, _, err := ghost.ParseHead(rest[1:]); err == nil {
+		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}
 }
 
-// attack sends what the kind sends.
+// attack sends the packets of the attacker's kind.
 func (k *attacker) attack(w *world) {
 	if k.peer == nil {
 		k.peer = packet.NewPeer(w.Now(), packet.Config{})
@@ -148,18 +149,18 @@ func (k *attacker) attack(w *world) {
 	case AckForger:
 		if k.steps > 60 {
 			kinds := 1
-			if k.packets > 280 { // of what there was since: only the first kind is a lie that can be told from a truth
+			if k.packets > 280 { // the other kinds are lies that a server cannot tell from the truth until later
 				kinds = 4
 			}
 			switch d.IntN(kinds) {
-			case 0: // of what was never sent
+			case 0: // acks a sequence that was never sent
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
-				if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() { // what a server finds that stood still is too much for a session
+				if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() { // a stalled server refuses more than the session's budget at once
 					k.forged++
 				}
-			case 1: // of all that went before, whether it came or not
+			case 1: // acks everything before, received or not
 				binary.LittleEndian.PutUint64(pack[4:], ^uint64(0))
-			case 2: // of long ago
+			case 2: // acks an old sequence
 				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])-uint16(d.IntN(200)))
 			}
 		}
@@ -184,8 +185,8 @@ func (k *attacker) attack(w *world) {
 
 func (k *attacker) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }
 
-// commands adds a window of n commands that no honest client makes: each time others for the same ticks, ever more ahead, looking at
-// whatever is of use.
+// commands appends a window of n commands that no honest client makes: conflicting commands for
+// one tick, commands far ahead, and arbitrary views.
 func (k *attacker) commands(pack []byte, n int) []byte {
 	if k.newest == 0 {
 		return pack

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 )
 
-// BenchmarkMinute is a virtual minute of a lobby with encryption and faults, on one core: how many times faster than life it is. lobby is
-// the server, its clients, links, attackers and strangers alone; whole is the same minute, to the bit (TestBare), with all invariants
-// looked at, the match played twice, and its recording made and read. setup-ms is what making a world takes, which both times include.
+// BenchmarkMinute plays a virtual minute of a lobby with encryption and faults, on one core, and
+// reports how many times faster than life it runs. lobby is the server, its clients, links and
+// attackers alone; whole is the same minute, to the bit (TestBare), with all checks, the shadow
+// match and the recording. setup-ms is the time to make a world, which both include.
 func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -23,20 +24,20 @@ func BenchmarkMinute(b *testing.B) {
 		{"players=10/whole", 2, checks{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			runtime.LockOSThread() // whose time is taken
+			runtime.LockOSThread() // its CPU time is measured
 			defer runtime.UnlockOSThread()
 			var setup, spent time.Duration
 			for range b.N {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				w, err := newWorld(Case{Seed: c.seed}, c.as)
 				if err != nil {
 					b.Fatal(err)
 				}
-				setup += pace.ThreadCPU() - from
-				if breach := w.run(); breach != nil {
-					b.Fatal(breach)
+				setup += clock.ThreadCPU() - from
+				if v := w.run(); v != nil {
+					b.Fatal(v)
 				}
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 			}
 			b.ReportMetric(float64(b.N)*Length.Seconds()/spent.Seconds(), "x-real-time")
 			b.ReportMetric(setup.Seconds()*1000/float64(b.N), "setup-ms")

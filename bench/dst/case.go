@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Case is one run. Its text is the flags that play it again.
+// Case is one run. Its text is the flags that repeat it.
 type Case struct {
 	Seed    uint64
-	Until   time.Duration // where to stop; 0: at Length
-	Clients int           // the first so many of those that the seed draws; 0: all
-	Without []int         // numbers of faults that are left out, ascending
+	Until   time.Duration // virtual time at which the run stops; 0 means Length
+	Clients int           // runs only the first clients of the seed's draw; 0 means all
+	Without []int         // numbers of the faults left out, ascending
 }
 
-// Duration is how long a case is played for: until Until, or Length.
+// Duration is the virtual time that the case plays: Until, or Length.
 func (c Case) Duration() time.Duration { return cmp.Or(c.Until, Length) }
 
-// String is the case as flags.
+// String formats the case as flags.
 func (c Case) String() string {
 	s := fmt.Sprintf("--seed %d", c.Seed)
 	if c.Until != 0 {
@@ -35,7 +35,7 @@ func (c Case) String() string {
 	return s
 }
 
-// ParseCase reads what String wrote.
+// ParseCase parses the output of String.
 func ParseCase(line string) (c Case, err error) {
 	words := strings.Fields(line)
 	for i := 0; i+1 < len(words); i += 2 {
@@ -61,24 +61,24 @@ func ParseCase(line string) (c Case, err error) {
 	return c, c.Check()
 }
 
-// Check says what is wrong with a case.
+// Check returns an error that names the first field out of range.
 func (c Case) Check() error {
 	p := Draw(c.Seed)
 	switch {
 	case c.Until < 0 || c.Until > Length:
 		return fmt.Errorf("until %v: expected 0 to %v", c.Until, Length)
 	case c.Clients < 0 || c.Clients > p.Clients:
-		return fmt.Errorf("%d clients: expected 1 to %d, which the seed draws, or 0 for all", c.Clients, p.Clients)
+		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all", c.Clients, p.Clients)
 	}
 	for _, n := range c.Without {
 		if n < 0 || n >= len(p.Faults) {
-			return fmt.Errorf("fault %d: expected 0 to %d, which the seed draws", n, len(p.Faults)-1)
+			return fmt.Errorf("fault %d: expected 0 to %d as drawn by the seed", n, len(p.Faults)-1)
 		}
 	}
 	return nil
 }
 
-// formatSet writes ascending numbers as 1-3,7.
+// formatSet formats ascending numbers as 1-3,7.
 func formatSet(set []int) string {
 	var parts []string
 	for i := 0; i < len(set); {
@@ -96,10 +96,10 @@ func formatSet(set []int) string {
 	return strings.Join(parts, ",")
 }
 
-// maxSet bounds the numbers of a set, as somebody may type any.
+// maxSet bounds the numbers that ParseSet accepts.
 const maxSet = 10_000
 
-// ParseSet reads numbers such as 1-3,7, and returns them ascending.
+// ParseSet parses numbers such as 1-3,7 and returns them ascending, without repeats.
 func ParseSet(text string) (set []int, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		lo, hi, span := strings.Cut(part, "-")

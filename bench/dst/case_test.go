@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A case is what its line says.
+// A case and its text convert into each other.
 func TestCaseRoundTrip(t *testing.T) {
 	for _, c := range []Case{
 		{Seed: 1},
@@ -26,7 +26,7 @@ func TestCaseRoundTrip(t *testing.T) {
 	}
 }
 
-// The same seed draws the same, another draws otherwise, and all kinds of faults are drawn.
+// Equal seeds draw equal plans, different seeds differ, and every kind of fault is drawn.
 func TestDraw(t *testing.T) {
 	var kinds [numKinds]int
 	for seed := range uint64(50) {
@@ -52,7 +52,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Nothing goes wrong in the last fifth: every fault of every kind is over with its first tick, those of disks and clocks too.
+// Every fault of every kind ends before the last fifth of a run, those of disks and clocks too.
 func TestCalm(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
 		w, err := newWorld(Case{Seed: seed}, checks{})

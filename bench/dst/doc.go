@@ -1,32 +1,47 @@
-// Package dst simulates a lobby that everything goes wrong for: honest clients, attackers with and without a session, links that lose,
-// repeat and damage, clocks that drift, machines that stop and a server that is killed, all in one goroutine and from one seed. What
-// must be true is looked at after every tick; for the last fifth of a run nothing goes wrong any more, and then everybody must play.
+// Package dst simulates one lobby under attack and failure: honest clients, attackers with and
+// without a session, links that lose, repeat and damage datagrams, drifting clocks, stalls, and a
+// server that is killed. It runs in one goroutine, in virtual time, from one seed.
 //
-// A Case goes in: a seed, and what is left out of what it draws. A Violation comes out, or nil. The same case gives the same run to the
-// bit, so a breach is one line that anybody can play again:
+// A Case goes in: a seed, and the faults and clients to leave out. A Result comes out: the first
+// Violation of an invariant, if any, and a hash of the final state. Equal cases give equal bits,
+// so one line repeats a violation:
 //
-//	tickrate sim dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
+// \ttickrate sim dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
 //
-// The invariants have the numbers of the document on threats. Each is looked at after every tick of the server unless an instant is named:
+// Each invariant is checked after every tick of the server unless the table says otherwise. No
+// fault acts in the last fifth of a run (the quiet part), and every honest client must then play
+// normally.
 //
-//	 0 upright        nothing panics                           world.run, and lobbysim's errors
-//	 1 authority      the match played again by its inputs     twin.check; the hash each 60th tick
-//	 2 once a tick    commands are applied once, as made       world.checkInputs
-//	 3 movement       speed, walls, numbers                    world.checkMoves; walls each 4th tick
-//	 4 rewind         clamps, hits by plain history, shown     shots.check, world.checkShown; no trace: twin.check
-//	 5 snapshots      what clients hold is the server's        world.checkRows 12 ticks later, checkSelf; checkPicture at the end
-//	 6 forwards       snapshots and views go forwards          world.checkForwards
-//	 7 no leak        brute-force sight of each snapshot       sight.update and world.checkRows; team lines: world.checkChat
-//	 8 sessions       bijections; each event and line once     world.checkSessions, checkTold, chat, post.check, twin.check
-//	 9 nonces         no sequence twice under a key            world.checkSequence, each datagram, over all starts
-//	10 amplification  bytes to who has proved nothing          world.onSend, each datagram
-//	11 accounts       every datagram is counted once           post.check; of clients: world.checkLife
-//	12 bounds         rates, leads, queues, no garbage         world.checkRate, checkInputs, post.check; quiet, for a second of the calm
-//	13 isolation      the match without strangers is the same  Run, each 5th seed, at each 6th tick
-//	14 liveness       everybody joins and plays in the calm    world.recordSettled, world.checkLife
-//	15 replay file    a recording says what was, and plays     world.checkRecording when a file ends; films.serverKilled: a second is lost at most
-//	16 determinism    a seed played twice                      Run, each 5th seed, at each 6th tick; machines: package sim
+// \t 0 no panic       nothing panics                            world.run, and lobbysim's errors
+// \t 1 authority      replaying the inputs gives the same match  shadow.check; the full hash each
+// 60th tick
+// \t 2 once a tick    each command is applied once, unchanged    world.checkInputs
+// \t 3 movement       speed, solids, finite numbers              world.checkMoves; solids each 4th
+// tick
+// \t 4 rewind         clamped views, hits by plain history       shots.check, world.checkShown,
+// shadow.check
+// \t 5 snapshots      clients hold the server's rows             world.checkRows 12 ticks later,
+// checkOwnState
+// \t 6 forwards       snapshots and views never go back          world.checkForwards
+// \t 7 no leak        brute-force visibility of each snapshot    visibility.update,
+// world.checkRows, checkChat
+// \t 8 sessions       one address, client and player each        world.checkSessions,
+// checkKillMessages, checkChat
+// \t 9 nonces         no sequence twice under one key            world.checkSequence, each
+// datagram of all starts
+// \t10 amplification  few bytes to unvalidated addresses         world.onSend, each datagram
+// \t11 accounts       each datagram counts once                  traffic.check; clients:
+// world.checkLife
+// \t12 bounds         rates, leads, queues, allocations          world.checkRate, checkInputs,
+// traffic.check, allocCheck
+// \t13 isolation      outside attackers do not change the match  Run, each 5th seed, at each 6th
+// tick
+// \t14 liveness       everybody joins and plays in the end       world.recordSettled,
+// world.checkLife
+// \t15 replay file    a recording repeats the match              world.checkRecording,
+// recordings.serverKilled
+// \t16 determinism    equal seeds give equal bits                Run, each 5th seed, at each 6th
+// tick
 //
-// The faults are those of Kind. A Tape's disk fills and fails, wall clocks jump, clients' clocks drift, and the server's stands still; all of
-// them end with calm.
+// Kind lists the faults.
 package dst

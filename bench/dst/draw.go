@@ -9,67 +9,68 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// Length is how long a run lasts, in virtual time, and calm when nothing goes wrong any more.
+// Length is the virtual time of a run. Faults act until faultsEnd.
 const (
 	Length    = time.Minute
 	faultsEnd = Length * 4 / 5
 )
 
-// Kind is what goes wrong.
+// Kind is a kind of fault.
 type Kind uint8
 
 // The kinds of faults.
 const (
-	BadLink      Kind = iota // the link of a client has a profile that is drawn
-	Congestion               // what a client sends and gets is held back, and comes all at once: also what a lag switch does
-	Blackhole                // nothing passes to and from a client
-	Rebind                   // a client has another address
-	ClientStall              // a client's machine stands still
-	ClockDrift               // a client's clock runs at another speed from now on
-	Leave                    // a client leaves, and comes back later
-	Crash                    // likewise without a word
-	ServerStall              // the server stands still
-	WallJump                 // the server's wall clock is set
+	BadLink      Kind = iota // the client's link gets a drawn profile
+	Congestion               // the client's datagrams, both ways, are held back and arrive at once: also a lag switch
+	Blackhole                // no datagram passes to or from the client
+	Rebind                   // the client's address changes
+	ClientStall              // the client's machine stalls
+	ClockDrift               // the client's clock runs at another speed from now on
+	Leave                    // the client disconnects and comes back later
+	Crash                    // the client vanishes without a disconnect and comes back later
+	ServerStall              // the server stalls
+	WallJump                 // the server's wall clock is set to another time
 	Kill                     // the server is killed, and another starts with its journal
-	Spoof                    // a stranger: garbage, forged requests, forgeries from clients' addresses
-	Replay                   // a stranger: what was heard, again, from there and from elsewhere, and what the server said back to it
-	RequestFlood             // a stranger: requests from many addresses
-	Flooder                  // an attacker with a session: packages by the hundred
-	AckForger                // likewise: acks of what never was, and of what did not come
-	SpeedHacker              // likewise: several commands for a tick, and for ticks far ahead
-	Backtracker              // likewise: shots at the past
-	Garbage                  // likewise: sealed nonsense
-	TokenReuse               // likewise: leaves and comes back with the same token
-	DiskFull                 // the disk that the server records to has little space left
-	DiskError                // likewise it fails
+	Spoof                    // without a session: garbage, forged requests, forged packets from clients' addresses
+	Replay                   // without a session: repeats captured datagrams, from their address and from others
+	RequestFlood             // without a session: connection requests from many addresses
+	Flooder                  // with a session: many packets a tick
+	AckForger                // with a session: acks of packets that were never sent or never arrived
+	SpeedHacker              // with a session: several commands a tick, and commands far ahead
+	Backtracker              // with a session: shots at views far in the past
+	Garbage                  // with a session: sealed random bytes
+	TokenReuse               // with a session: disconnects and comes back with the same token
+	DiskFull                 // the disk of the recording has little space left
+	DiskError                // the disk of the recording fails
 	numKinds
 )
 
-var kindNames = [numKinds]string{"bad link", "clog", "blackhole", "rebind", "sleep", "skew", "leave", "vanish", "hold server", "wall jump", "kill",
-	"spoof", "replay", "flood at the door", "flooder", "ack forger", "speed hacker", "backtracker", "babbler", "token hoard",
-	"disk full", "disk fails"}
+var kindNames = [numKinds]string{"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave",
+	"crash", "server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
+	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error"}
 
-// String names the kind.
+// String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k%numKinds] }
 
-// runOutsider says whether the kind is an attacker without a session: the lobby must not notice it.
+// outsider reports whether the kind is an attacker without a session, which the match must not
+// notice.
 func (k Kind) outsider() bool { return k >= Spoof && k <= RequestFlood }
 
-// insider says whether the kind is an attacker with one.
+// insider reports whether the kind is an attacker with a session.
 func (k Kind) insider() bool { return k >= Flooder && k <= TokenReuse }
 
-// Fault is one thing that goes wrong.
+// Fault is one drawn failure or attack.
 type Fault struct {
 	Kind   Kind
 	At     time.Duration
 	For    time.Duration
-	Client int            // of those that befall one
-	Amount float64        // of ClockDrift: parts per second; of WallJump: seconds; of DiskFull: bytes
-	Link   impair.Profile // of BadLink
+	Client int            // index of the affected client, for kinds that affect one
+	Amount float64        // ClockDrift: parts per second; WallJump: seconds; DiskFull: bytes
+	Link   impair.Profile // for BadLink
 	Seed   uint64
 }
 
-// String tells of the fault in a line.
+// String describes the fault in one line.
 func (f *Fault) String() string {
 	s := fmt.Sprintf("%v at %v for %v", f.Kind, f.At, f.For)
 	if f.Kind <= Crash {
@@ -84,16 +85,17 @@ func (f *Fault) String() string {
 	return s
 }
 
-// Plan is what a seed draws.
+// Plan is the draw of a seed.
 type Plan struct {
 	Clients   int
 	Kbps      int
 	Relevance server.Relevance
-	Walls     bool // some hide players from each other
+	Walls     bool // walls hide some players from each other
 	Faults    []Fault
 }
 
-// Draw draws the plan of a seed. Each kind of fault is on or off, and then strong or weak, so that no two seeds are hell in one way.
+// Draw draws the plan of a seed. Each kind of fault is absent in a third of the seeds, and present
+// with a drawn strength in the others.
 func Draw(seed uint64) Plan {
 	d := rand.New(rand.NewPCG(seed, 0x64726177)) // "draw"
 	p := Plan{Clients: 4 + d.IntN(7)}
@@ -107,7 +109,7 @@ func Draw(seed uint64) Plan {
 	}
 	for k := range numKinds {
 		n := 0
-		if d.IntN(3) != 0 { // on
+		if d.IntN(3) != 0 {
 			n = 1 + d.IntN(maxFaults[k])
 		}
 		for range n {
@@ -117,10 +119,10 @@ func Draw(seed uint64) Plan {
 	return p
 }
 
-// maxFaults is the most faults of a kind.
-var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3, Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1,
-	Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1, SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1,
-	DiskFull: 1, DiskError: 1}
+// maxFaults is the largest number of faults of each kind.
+var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3,
+	Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1, Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1,
+	SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1, DiskFull: 1, DiskError: 1}
 
 func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }
@@ -133,7 +135,7 @@ func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 		f.For = between(100*time.Millisecond, 900*time.Millisecond)
 	case Blackhole:
 		f.For = between(100*time.Millisecond, 4*time.Second)
-		if d.IntN(4) == 0 { // longer than a session lasts
+		if d.IntN(4) == 0 { // longer than the timeout of a session
 			f.For = between(11*time.Second, 14*time.Second)
 		}
 	case ClientStall:
@@ -159,7 +161,8 @@ func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 	return f
 }
 
-// drawLink draws a link, in the ranges of TigerBeetle's simulator and of the document's worst profile.
+// drawLink draws a link profile in the ranges of TigerBeetle's simulator (VOPR) and of the worst
+// named profile.
 func drawLink(d *rand.Rand) (p impair.Profile) {
 	share := func(most float64) float64 {
 		if d.IntN(2) == 0 {

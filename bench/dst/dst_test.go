@@ -12,13 +12,13 @@ import (
 
 var (
 	first = flag.Uint64("dst.first", 1, "first seed")
-	count = flag.Uint64("dst.count", 0, "how many seeds; 0: as the mode wants")
-	every = flag.Uint64("dst.every", 0, "play each so manieth, here; 0: all, in processes side by side")
+	count = flag.Uint64("dst.count", 0, "number of seeds; 0: 200, or fewer with -short")
+	every = flag.Uint64("dst.every", 0, "play every n-th seed in this process; 0: all, in parallel processes")
 )
 
-// The 200 fixed seeds of make test, each a minute of a lobby for which much goes wrong, at half a second of a processor each; make dst plays
-// others for as long as one likes. Each is one goroutine, and so the race detector has nothing to find. There are as many processes
-// as processors, each with its part of the seeds: what a tick allocates is counted for a whole process.
+// TestSeeds plays 200 fixed seeds, half a second of CPU each; make dst plays others for as long as
+// one likes. A seed is one goroutine, so the race detector plays only two. Each processor gets a
+// process with its share of the seeds, because allocations are counted per process.
 func TestSeeds(t *testing.T) {
 	n := uint64(200)
 	switch {
@@ -51,7 +51,7 @@ func TestSeeds(t *testing.T) {
 	all.Wait()
 }
 
-// play plays each every-th of n seeds.
+// play plays every n-th seed, n being the flag -dst.every.
 func play(t *testing.T, n uint64) {
 	for seed := *first; seed < *first+n; seed += *every {
 		r, err := Run(Case{Seed: seed})

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// fault is one of the plan, and how far it is.
+// fault is a drawn fault and its progress.
 type fault struct {
 	Fault
 	started, ended bool
@@ -17,7 +17,7 @@ type fault struct {
 	attacker       *attacker
 }
 
-// updateFaults begins and ends faults, and lets clients come back.
+// updateFaults starts and ends faults and reconnects clients.
 func (w *world) updateFaults() {
 	now := w.Now()
 	for i := range w.faults {
@@ -39,7 +39,7 @@ func (w *world) updateFaults() {
 	}
 }
 
-// setLinkProfile gives a client's links the profile that is due.
+// setLinkProfile applies the faults that act on a client's links.
 func (w *world) setLinkProfile(i int) {
 	s, p := &w.honest[i], cleanLink
 	if s.badLink != nil {
@@ -137,15 +137,15 @@ func (w *world) endFault(f *fault) {
 	}
 }
 
-// runFault is a tick of a fault that does something all the time.
+// runFault plays one tick of a fault that acts in every tick.
 func (w *world) runFault(f *fault) {
 	if f.Kind.outsider() && !w.checks.noOutsiders {
 		w.runOutsider(f)
 	}
 }
 
-// kill ends the server, in the midst of whatever it was doing, and starts another. Half of the time the machine loses its power, and
-// a record of the journal is torn that no token was let in by.
+// kill stops the server at once and starts another. Half of the kills model a power loss: an
+// unused record of the journal is left half written.
 func (w *world) kill(f *fault) {
 	if f.rng.IntN(2) == 0 {
 		n := f.rng.IntN(len(w.journal) / netcode.JournalRecord)
@@ -165,7 +165,7 @@ func (w *world) kill(f *fault) {
 		cfg.Gate.Started = epoch + int64(w.Now()/time.Second) + w.wallJump
 	})
 	if err != nil {
-		w.fail(NoPanic, "the server does not start again: %v", err)
+		w.fail(NoPanic, "the server does not restart: %v", err)
 		return
 	}
 	w.serverStarted()

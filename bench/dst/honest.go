@@ -9,32 +9,33 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// reconnect is an honest player, who has one client after another.
+// honest is an honest player: one client after another, and the checks' memory of it.
 type honest struct {
-	reconnectAt time.Duration // when to connect again; 0: is here
-	startedAt   time.Duration // its client's begin
-	serverStart int           // of the server that its client began to dial
+	reconnectAt time.Duration // 0 while a client exists
+	startedAt   time.Duration // start of the current client
+	serverStart int           // number of the server that the current client dialled
 	clockOffset [2]time.Duration
 	drift       float64
-	stalls      int // faults that keep it asleep
-	blackholes  int // that keep its link so
+	stalls      int // active faults that stall the client
+	blackholes  int // active faults that block its link
 	badLink     *impair.Profile
 	congested   bool
 	id          netid.ID
 
-	compared  tick.Tick // newest snapshot that was compared
+	compared  tick.Tick // newest snapshot that was checked
 	newest    tick.Tick
 	view      int64
 	ownTick   tick.Tick
-	kills     int // of kills, and 1; 0: none yet
+	kills     int // 1 + index of the last kill message heard; 0 before the first
 	linesSent int
 	lines     [64]lastLines
-	settleAt  time.Duration // when all should be well with it
-	settled   *client.Stats // then; nil: not yet
+	settleAt  time.Duration // from then on the client must play normally
+	settled   *client.Stats // its counters at settleAt; nil before
 	ownStates [selfTicks]ownState
 }
 
-// client is the client of soul i; nil if there is none, or if all that it knows is of a server that was killed.
+// client returns the client of honest player i, nil if there is none or if it belongs to a server
+// that was killed.
 func (w *world) client(i int) *client.Client {
 	if w.honest[i].serverStart != w.starts {
 		return nil
@@ -42,7 +43,7 @@ func (w *world) client(i int) *client.Client {
 	return w.Clients[i]
 }
 
-// joined is client i if it is in the match, as far as it knows; nil otherwise.
+// joined returns client i if it is in the match by its own account, nil otherwise.
 func (w *world) joined(i int) *client.Client {
 	if c := w.client(i); c != nil {
 		if state, _ := c.State(); state == client.Joined {
@@ -52,14 +53,14 @@ func (w *world) joined(i int) *client.Client {
 	return nil
 }
 
-// clock is what client n's own clock shows: it began somewhere and has run at another speed since.
+// clock converts virtual time to the clock of client n, with its offset and drift.
 func (w *world) clock(n int, now time.Duration) time.Duration {
 	s := &w.honest[n]
 	passed := now - s.clockOffset[0]
 	return s.clockOffset[1] + passed + time.Duration(float64(passed)*s.drift)
 }
 
-// reconnect lets a client that is not there, or comes to nothing, begin anew.
+// reconnect replaces a client that is missing or whose connection failed.
 func (w *world) reconnect(i int) {
 	s, now := &w.honest[i], w.Now()
 	c := w.Clients[i]
@@ -80,7 +81,8 @@ func (w *world) reconnect(i int) {
 	}
 }
 
-// checkHonestClients lets honest players say something now and then. Where nobody looks at what they hear, they hear it here.
+// checkHonestClients lets honest players chat now and then. Without checks it also drains the
+// messages that the checks would read.
 func (w *world) checkHonestClients() {
 	for i := range w.honest {
 		speaks, hears := w.speaks(i), w.checks.none && w.checksMessages(i)
@@ -101,5 +103,6 @@ func (w *world) checkHonestClients() {
 	}
 }
 
-// checksMessages says whether client i takes what has come for it in this tick: each fourth, while there is room for many more.
+// checksMessages reports whether client i reads its messages in this tick: every fourth, before
+// the queue can fill.
 func (w *world) checksMessages(i int) bool { return (w.played+tick.Tick(i))%4 == 0 }

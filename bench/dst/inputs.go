@@ -6,7 +6,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// checkInputs: a player's tick runs with one command of its own at most, and with the one that its client made for it.
+// checkInputs checks that each player's tick used at most one command of its own, exactly as its
+// client made it.
 func (w *world) checkInputs() {
 	m := w.Lobby.Match()
 	for _, id := range w.players {
@@ -38,12 +39,13 @@ func (w *world) checkInputs() {
 			continue
 		}
 		if made, ok := c.Given(m.Tick()); ok && made != in.Last() {
-			w.fail(OnceATick, "client %d made for tick %d %+v, and the server applied %+v", i, m.Tick(), made, in.Last())
+			w.fail(OnceATick, "client %d issued for tick %d %+v, and the server applied %+v", i, m.Tick(), made, in.Last())
 		}
 	}
 }
 
-// checkMoves: everybody is somewhere, not in a wall, and no faster than bodies can be.
+// checkMoves checks that each player has finite coordinates outside solids and moves no faster
+// than a body can.
 func (w *world) checkMoves() {
 	m := w.Lobby.Match()
 	s := &w.shots
@@ -72,14 +74,15 @@ func (w *world) checkMoves() {
 		const half = 0.2
 		box := geom.AABB{Min: geom.Vec3{X: p.X - half, Y: p.Y + 0.6, Z: p.Z - half}, Max: geom.Vec3{X: p.X + half, Y: p.Y + 1.2, Z: p.Z + half}}
 		if m.Tick()%4 == 0 && vital.Alive() && w.insideSolid(box) {
-			w.fail(Movement, "%v stands in a wall at %v", id, p)
+			w.fail(Movement, "%v is inside a solid at %v", id, p)
 		}
 	}
 }
 
 func horizontalSpeed(v geom.Vec3) float32 { return geom.Sqrt(float32(v.X*v.X) + float32(v.Z*v.Z)) }
 
-// insideSolid reports whether a box of the arena reaches into b. Ramps have their own shape, which boxes know nothing of.
+// insideSolid reports whether b overlaps a box of the arena. Ramps are skipped: their shape is not
+// a box.
 func (w *world) insideSolid(b geom.AABB) bool {
 	mid := b.Min.Lerp(b.Max, 0.5)
 	for _, s := range w.cfg.Arena.Near(mid.X, mid.Z) {

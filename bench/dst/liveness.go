@@ -7,12 +7,13 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// checkLife: when nothing has gone wrong for the last fifth of a run, everybody plays, and nobody else is there.
+// checkLife checks at the end of a run that every honest client plays normally and that no other
+// session is left.
 func (w *world) checkLife() {
 	m := w.Lobby.Match()
 	for i, c := range w.Clients {
 		if c == nil {
-			w.fail(Liveness, "client %d is not there", i)
+			w.fail(Liveness, "client %d is not connected", i)
 			continue
 		}
 		s := c.Stats()
@@ -22,17 +23,17 @@ func (w *world) checkLife() {
 		case state != client.Joined:
 			w.fail(Liveness, "client %d is %v: %v, %v", i, state, why, c.Err())
 		case in == nil:
-			w.fail(Liveness, "client %d is %v, who is not in the match", i, c.ID())
+			w.fail(Liveness, "client %d is %v, which is not in the match", i, c.ID())
 		case in.Last().Tick+4 < m.Tick():
 			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
 		case c.Newest()+w.mostLead() < m.Tick():
 			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
 		case !s.Datagrams.Balanced() || !s.Packages.Balanced():
-			w.fail(Accounts, "client %d received %d datagrams and accounts for others", i, s.Datagrams.Received)
+			w.fail(Accounts, "client %d received %d datagrams and accounts for another number", i, s.Datagrams.Received)
 		}
 		was := w.honest[i].settled
 		if began := w.honest[i].startedAt; began > lost || was == nil {
-			w.fail(Liveness, "client %d began anew at %v", i, began)
+			w.fail(Liveness, "client %d reconnected at %v", i, began)
 			return
 		}
 		if n := s.Starved - was.Starved; n > 2 {
@@ -47,7 +48,8 @@ func (w *world) checkLife() {
 	}
 }
 
-// mostLead is how old a client's newest snapshot may be: two send intervals and the way, 0.2 s; more where the line is thin.
+// mostLead is the largest age, in ticks, of a client's newest snapshot: two send intervals and 0.2
+// s on the way, and more under a byte budget.
 func (w *world) mostLead() tick.Tick {
 	if w.draw.Kbps > 0 {
 		return 60
@@ -55,7 +57,7 @@ func (w *world) mostLead() tick.Tick {
 	return tick.Tick(w.rate) / 5
 }
 
-// recordSettled notes what clients have counted when all should be well again with each.
+// recordSettled saves each client's counters at the time from which it must play normally.
 func (w *world) recordSettled() {
 	if w.Now() < faultsEnd {
 		return
@@ -66,7 +68,7 @@ func (w *world) recordSettled() {
 			continue
 		}
 		if state, _ := c.State(); state < client.Joined && s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second {
-			w.fail(Liveness, "client %d, who began at %v, is still %v", i, s.startedAt, state)
+			w.fail(Liveness, "client %d, which started at %v, is still %v", i, s.startedAt, state)
 		}
 		if s.settled == nil && w.Now() >= s.settleAt {
 			st := c.Stats()
@@ -75,10 +77,10 @@ func (w *world) recordSettled() {
 	}
 }
 
-// When that is. The last fault ends with calm; who has lost its session by then, and does not know, does so when it has heard nothing for as
-// long as a session lasts, and the last that it heard may have been on the way.
 const (
+	// Honest clients must be settled at this time: a session that was lost before the faults ended
+	// has timed out by then, and its client has reconnected.
 	settled        = Length - 4*time.Second
 	lost           = faultsEnd + sessionSeconds*time.Second + 300*time.Millisecond
-	sessionSeconds = 10 // of the tokens of package lobbysim
+	sessionSeconds = 10 // timeout of the tokens of package lobbysim
 )

@@ -8,28 +8,28 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// kill is one that the server tells everybody of.
+// kill is a kill message that the server sends to every client.
 type kill struct {
 	at            tick.Tick
 	actor, victim netid.ID
 }
 
-// decodeErrors is what of a client's stats is looked at each tick.
+// decodeErrors are the counters of a client that must stay zero.
 type decodeErrors struct{ undecoded, diverged uint64 }
 
 func (w *world) stats(c *client.Client) decodeErrors {
-	if w.Lobby.Match().Tick()%8 != 0 { // a breach is not less true a moment later, and Stats copies much
+	if w.Lobby.Match().Tick()%8 != 0 { // copying all counters is costly, and these never go back
 		return decodeErrors{}
 	}
 	s := c.Stats()
 	return decodeErrors{s.Undecoded, s.Diverged}
 }
 
-// recordKills writes down what the server tells everybody.
+// recordKills keeps the kill messages of a tick.
 func (w *world) recordKills() {
 	for _, e := range w.Lobby.Match().Outcome().Events {
 		if e.Kind == sim.EventKill {
@@ -38,7 +38,8 @@ func (w *world) recordKills() {
 	}
 }
 
-// checkKillMessages: from the first kill on that a client hears of it hears of all, each once and in their order.
+// checkKillMessages checks that a client hears every kill after the first it heard of, once each,
+// in order.
 func (w *world) checkKillMessages(i int, c *client.Client) {
 	s := &w.honest[i]
 	for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
@@ -52,12 +53,12 @@ func (w *world) checkKillMessages(i int, c *client.Client) {
 				break
 			}
 		}
-		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
-			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which nobody told it", i, e.Actor, e.Victim, e.Tick)
+			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send", i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at <= s.kills:
-			w.fail(Sessions, "client %d heard again that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
+			w.fail(Sessions, "client %d heard twice that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at > s.kills+1 && !lossy:
 			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.kills-1, e.Tick)
 		}
@@ -65,16 +66,17 @@ func (w *world) checkKillMessages(i int, c *client.Client) {
 	}
 }
 
-// lastLines are the newest that were heard of a speaker, to all and to its team.
+// lastLines are the numbers of the newest chat lines heard of one speaker, to everybody and to its
+// team.
 type lastLines struct {
 	from netid.ID
 	n    [2]int
 }
 
-// speaks says whether client i says something in this tick.
+// speaks reports whether client i sends a chat line in this tick.
 func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < chatEnds }
 
-// speak lets a client say something.
+// speak sends a numbered chat line.
 func (w *world) speak(i int, c *client.Client) {
 	s := &w.honest[i]
 	s.linesSent++
@@ -82,10 +84,11 @@ func (w *world) speak(i int, c *client.Client) {
 	if s.linesSent%2 == 0 {
 		line = fmt.Sprintf("/team team %d", s.linesSent)
 	}
-	_ = c.Say(line) // a full queue is no matter
+	_ = c.Say(line) // a full queue may refuse it
 }
 
-// checkChat looks at what a client hears: each line of a speaker once and in order, and nothing that was for the other team.
+// checkChat checks that a client hears each line of a speaker once and in order, and none of the
+// other team.
 func (w *world) checkChat(i int, c *client.Client) {
 	s, m := &w.honest[i], w.Lobby.Match()
 	for l, ok := c.NextLine(); ok; l, ok = c.NextLine() {
@@ -95,7 +98,7 @@ func (w *world) checkChat(i int, c *client.Client) {
 		word, number, _ := strings.Cut(l.Text, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil || (word == "team") != (l.Kind == client.LineTeam) {
-			continue // an attacker's
+			continue // sent by an attacker
 		}
 		of, kind := &s.lines[l.From.Index()%len(s.lines)], 0
 		if of.from != l.From {

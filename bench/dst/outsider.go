@@ -6,14 +6,15 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// captures is what somebody on the way has heard: the last datagrams to the server and from it.
+// captures holds the last datagrams seen on the way to and from the server, for attackers that
+// replay them.
 type captures struct {
 	up, down [64]capture
 	nUp, nDn int
 	requests [8]capture // that were answered
 	asked    capture
 	nReq     int
-	raced    int // of nReq
+	raced    int // number of requests already raced against their client
 	forged   [1078]byte
 }
 
@@ -22,15 +23,17 @@ type capture struct {
 	data []byte
 }
 
+// set copies a datagram into memory that never grows, so that allocCheck sees no allocation.
 func (c *capture) set(at netip.AddrPort, data []byte) {
 	if c.data == nil {
-		c.data = make([]byte, 0, 1300) // so that it never grows: see quiet
+		c.data = make([]byte, 0, 1300)
 	}
 	c.at, c.data = at, append(c.data[:0], data...)
 }
 
-// in keeps one in seven of what reaches the server in a session, and the newest request. What strangers send is not of interest. What the
-// server did not take the first time would be no replay: to bring that to where it is taken is what networks do, too.
+// in captures one in seven of the datagrams that reach the server in a session, and the newest
+// connection request. It captures after the link: a datagram that the link lost would be no
+// replay.
 func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 	if len(data) == 0 || from.Addr().As4()[0] != 10 {
 		return
@@ -48,6 +51,7 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 	}
 }
 
+// out captures one in seven of the server's datagrams, and the request that a challenge answers.
 func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
 	if netcode.KindOf(data) == netcode.KindChallenge && to == c.asked.at {
 		c.requests[c.nReq%len(c.requests)].set(to, c.asked.data)
@@ -59,8 +63,8 @@ func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
 	}
 }
 
-// serverKilled forgets the requests whose tokens had no session when the server was killed: nobody has used those, and who is the first to do so
-// at the next server may be anybody.
+// serverKilled drops requests whose token was never used: at the next server the attacker could be
+// the first to use it.
 func (c *captures) serverKilled(had func(netcode.Tag) bool) {
 	kept := 0
 	for i := range min(c.nReq, len(c.requests)) {
@@ -73,7 +77,8 @@ func (c *captures) serverKilled(had func(netcode.Tag) bool) {
 	c.nReq, c.raced = kept, kept
 }
 
-// runOutsider plays a tick of an attacker without a session. It has addresses of its own, and it forges those of others.
+// runOutsider plays one tick of an attacker without a session. It sends from its own addresses and
+// from forged ones.
 func (w *world) runOutsider(f *fault) {
 	d := f.rng
 	own := netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(d.Uint32()), byte(d.Uint32())}), uint16(1+d.IntN(65535)))
@@ -84,7 +89,7 @@ func (w *world) runOutsider(f *fault) {
 		w.replay(f, own)
 	case RequestFlood:
 		if w.noTick {
-			return // what comes while the server stands still does not fit into its socket's queue
+			return // a stalled server's socket queue is full
 		}
 		for range 40 {
 			from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, byte(d.Uint32()), byte(d.Uint32()), byte(d.Uint32())}), uint16(1+d.IntN(65535)))
@@ -93,7 +98,8 @@ func (w *world) runOutsider(f *fault) {
 	}
 }
 
-// forge makes a request whose token nobody has sealed, but for which all else is right. It is valid until the next.
+// forge returns a connection request that is right but for its token. It is valid until the next
+// call.
 func (w *world) forge(f *fault) []byte {
 	c := &w.captured
 	req := c.forged[:]
@@ -104,10 +110,11 @@ func (w *world) forge(f *fault) []byte {
 	return req
 }
 
+// spoof sends garbage, a forged request, or random bytes in the frame of a client's session.
 func (w *world) spoof(f *fault, own netip.AddrPort) {
 	d := f.rng
 	switch d.IntN(4) {
-	case 0: // garbage of any size
+	case 0:
 		b := make([]byte, d.IntN(1301))
 		for i := range b {
 			b[i] = byte(d.Uint32())
@@ -115,7 +122,7 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 		w.Inject(own, b)
 	case 1:
 		w.Inject(own, w.forge(f))
-	default: // what seems to be of a client's session, far ahead
+	default:
 		from := w.Address(d.IntN(len(w.Clients)))
 		b := make([]byte, 30+d.IntN(200))
 		for i := range b {
@@ -128,6 +135,8 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 	}
 }
 
+// replay repeats a captured datagram: from its own address, from the attacker's, or from another
+// client's.
 func (w *world) replay(f *fault, own netip.AddrPort) {
 	c, d := &w.captured, f.rng
 	if c.nUp == 0 || c.nDn == 0 || c.nReq == 0 {
@@ -135,7 +144,7 @@ func (w *world) replay(f *fault, own netip.AddrPort) {
 	}
 	up, down := &c.up[d.IntN(min(c.nUp, len(c.up)))], &c.down[d.IntN(min(c.nDn, len(c.down)))]
 	req := &c.requests[d.IntN(min(c.nReq, len(c.requests)))]
-	if c.raced != c.nReq { // a client is at the door: perhaps it opens to who says the same
+	if c.raced != c.nReq { // races the request of a client that is just connecting
 		c.raced = c.nReq
 		w.Inject(own, c.requests[(c.nReq-1)%len(c.requests)].data)
 	}
@@ -144,11 +153,11 @@ func (w *world) replay(f *fault, own netip.AddrPort) {
 		w.Inject(up.at, up.data)
 	case 2:
 		w.Inject(own, up.data)
-	case 3: // the server's own, back to it
+	case 3: // the server's own datagram, sent back to it
 		w.Inject(down.at, down.data)
 	case 4:
 		w.Inject(own, req.data)
-	case 5: // one client's from another's address
+	case 5:
 		w.Inject(w.Address(d.IntN(len(w.Clients))), up.data)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 var only = flag.Int("dst.bug", 0, "begin with this bug")
 
-// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant that it breaks, and each invariant is the
-// first to find some bug.
+// The simulator's own test: each bug that was planted is found within 200 seeds, by an invariant
+// that it breaks, and each invariant is the first to find some bug.
 func TestPlanted(t *testing.T) {
 	if r, err := Run(Case{Seed: 1}); r.Violation != nil || err != nil {
 		t.Fatalf("without a bug: %v, %v", r.Violation, err)

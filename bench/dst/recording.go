@@ -12,22 +12,22 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// disk is where the server's recording goes.
+// disk is the simulated disk of the server's recording.
 type disk struct {
-	space   int  // bytes left; less than 0: no limit
-	failing bool // it fails
+	space   int // bytes left; negative means no limit
+	failing bool
 	dice    *rand.Rand
 }
 
 var errDisk = errors.New("input/output error")
 
-// diskFile is a file on the disk.
+// diskFile is a file on a disk.
 type diskFile struct {
 	on   *disk
 	data []byte
 }
 
-// WriteAt writes as much as there is room for, or, of a disk that fails, as much as chance has it.
+// WriteAt writes as much as fits; on a failing disk it writes a random part.
 func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
 	switch n = len(b); {
 	case r.on.failing:
@@ -47,37 +47,39 @@ func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Truncate works on a disk that fails, too: it writes nothing.
+// Truncate always works: it writes nothing.
 func (r *diskFile) Truncate(size int64) error { r.data = r.data[:size]; return nil }
 
 // Close does nothing.
 func (r *diskFile) Close() error { return nil }
 
-// recordings is the recording of one start of the server, and what it must say.
+// recordings holds the recording of one start of the server, and what it must contain.
 type recordings struct {
 	disk   disk
 	tape   replay.Tape
-	file   *diskFile   // the newest
-	first  tick.Tick   // of it
-	last   tick.Tick   // that must be in the file
-	phase  tick.Tick   // its fingerprints are of ticks so far behind the multiples of hashEvery
-	cut    bool        // the file has ended early
-	said   int         // lines about that
-	inputs []sim.Diary // what came into the twin, by tick less 1
+	file   *diskFile   // the newest file
+	first  tick.Tick   // first tick of the file
+	last   tick.Tick   // last tick that the file must contain
+	phase  tick.Tick   // the file's checksums are of ticks with this remainder by hashEvery
+	cut    bool        // the file ended early
+	said   int         // messages about that
+	inputs []sim.Diary // of the shadow match, by tick less 1
 	taken  []sim.Taken // of pages, a block of many
 	hashes []tickHash  // of the match, by tick over hashEvery
-	handed bool        // something was recorded in this tick
+	handed bool        // a chunk was handed over in this tick
 }
 
-// hashEvery is how often the match's hash is written down: it is in a recording as often.
+// hashEvery is the interval, in ticks, at which the match's hash is kept: that of a recording's
+// checksums.
 const hashEvery = replay.SumsEvery
 
+// tickHash is the hash of the match after a tick.
 type tickHash struct {
 	at   tick.Tick
 	hash uint64
 }
 
-// serverStarted is for a server that has just started.
+// begin starts the recording of a server that has just started.
 func (f *recordings) begin(w *world) {
 	old := f.disk
 	*f = recordings{disk: old}
@@ -97,7 +99,7 @@ func (f *recordings) begin(w *world) {
 	}
 }
 
-// onChunk is Config.Record.
+// onChunk takes a chunk from the server, as its Config.Record.
 func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
@@ -108,7 +110,7 @@ func (w *world) onChunk(c server.RecordingChunk) {
 	}
 	end := replay.Full
 	if f.disk.failing {
-		end = replay.Endless // what cannot be written cannot say so
+		end = replay.Endless // a failing disk cannot take the footer
 	}
 	if !was {
 		w.checkRecording(end)
@@ -116,7 +118,7 @@ func (w *world) onChunk(c server.RecordingChunk) {
 	}
 }
 
-// noteHash notes how the match stands.
+// noteHash keeps the hash of the match every hashEvery ticks.
 func (f *recordings) noteHash(m *sim.Match) {
 	now := m.Tick()
 	if now%hashEvery != f.phase {
@@ -128,7 +130,7 @@ func (f *recordings) noteHash(m *sim.Match) {
 	f.hashes[now/hashEvery] = tickHash{now, m.Hash()}
 }
 
-// traceHash is how the match stood after a tick, as far as that was noted.
+// hashAt returns the hash of the match after a tick, if it was kept.
 func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
 	if t/hashEvery >= tick.Tick(len(f.hashes)) || f.hashes[t/hashEvery].at != t {
 		return 0, false
@@ -136,8 +138,8 @@ func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
 	return f.hashes[t/hashEvery].hash, true
 }
 
-// noteInputs notes what came into the match for a tick. It is the twin's diary, which it wrote of what it was given. A recording does not say how
-// somebody was seen who is judged by another view, as nothing follows from that.
+// noteInputs keeps what entered the match in a tick, as the shadow match logged it. It leaves out
+// views that only the judging of a shot needed: a recording does not hold them.
 func (f *recordings) noteInputs(d *sim.Diary) {
 	beheld := slices.Clone(d.Beheld)
 	for i := range beheld {
@@ -153,7 +155,7 @@ func (f *recordings) noteInputs(d *sim.Diary) {
 		Known: slices.Clone(d.Known), Unseen: slices.Clone(d.Unseen), Beheld: beheld})
 }
 
-// serverKilled looks at the file that a server leaves that was killed: a second is lost at most.
+// serverKilled checks the file that a killed server leaves: at most one second may be missing.
 func (f *recordings) serverKilled(w *world) {
 	if m := w.Lobby.Match(); f.file != nil && f.last+tick.Tick(w.rate)+1 < m.Tick() {
 		w.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
@@ -161,7 +163,7 @@ func (f *recordings) serverKilled(w *world) {
 	w.checkRecording(replay.Open)
 }
 
-// finish ends the recording as a server does that stops.
+// finish ends the recording as a server does that stops in order.
 func (f *recordings) finish(w *world) {
 	if w.Lobby.FinishRecording(); f.file == nil {
 		return

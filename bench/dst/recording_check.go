@@ -10,26 +10,27 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// playsWholeRecording says of which seeds a recording is played from its first tick to its last.
+// playsWholeRecording reports whether the recordings of a seed are played from the first tick to
+// the last.
 func playsWholeRecording(seed uint64) bool { return seed%10 == 0 }
 
-// checkRecording looks at the newest file. All of it is read: it must end as it did and where it did, each tick must say what came into the
-// twin for it, each fingerprint and each state must be of the match as it was. As the twin has played all that already, and became what the
-// match was, a file is played from one of its states to the next, which is drawn; of some seeds it is played whole.
+// checkRecording reads the newest file and checks its end, the inputs of each tick, and each
+// checksum and saved state against the match as it was. The shadow match has played all of it
+// already, so only a drawn part is played again; for some seeds the whole file is.
 func (w *world) checkRecording(end replay.Ending) {
 	f := &w.recordings
 	if f.file == nil || w.violation != nil || f.last == 0 && len(f.file.data) == 0 {
 		return
 	}
 	if f.cut && f.said != 1 {
-		w.fail(ReplayFile, "%d lines about a recording that could not be written", f.said)
+		w.fail(ReplayFile, "%d messages about a recording that could not be written, expected 1", f.said)
 	}
 	if err := w.readRecording(f.file.data, end); err != nil {
 		w.fail(ReplayFile, "%v", err)
 	}
 }
 
-// readRecording says what is wrong with a file.
+// readRecording returns what is wrong with a file, nil if nothing is.
 func (w *world) readRecording(data []byte, end replay.Ending) error {
 	f := &w.recordings
 	r, err := replay.NewReader(bytes.NewReader(data))
@@ -53,7 +54,7 @@ func (w *world) readRecording(data []byte, end replay.Ending) error {
 	return w.playChunks(r, chunks)
 }
 
-// readChunks holds what a file says against what was.
+// readChunks compares the contents of a file with the match as it was.
 func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	f, m := &w.recordings, w.Lobby.Match()
 	rules, err := r.Head.Rules(m.Rules().Game, w.cfg.Arena)
@@ -72,7 +73,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 				return err
 			}
 			if was, ok := f.hashAt(c.First - 1); state.Tick() != c.First-1 || ok && state.Hash() != was {
-				return fmt.Errorf("the state before tick %d is of tick %d, and another than it was", c.First, state.Tick())
+				return fmt.Errorf("the state before tick %d is of tick %d and differs from the match", c.First, state.Tick())
 			}
 		}
 		pages, err := replay.ReadPages(c, r.Head.Slots, prints)
@@ -88,17 +89,17 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 			}
 			t := p.Diary.Tick
 			if int(t) > len(f.inputs) || !p.Diary.Equal(&f.inputs[t-1]) {
-				return fmt.Errorf("tick %d of the recording is another than it was: it says %+v", t, p.Diary)
+				return fmt.Errorf("tick %d of the recording differs from the inputs of the match: %+v", t, p.Diary)
 			}
 			if was, ok := f.hashAt(t); ok && len(p.Sums) > 0 && p.Hash != was {
-				return fmt.Errorf("the fingerprint of tick %d is %x, expected %x", t, p.Hash, was)
+				return fmt.Errorf("the checksum of tick %d is %x, expected %x", t, p.Hash, was)
 			}
 		}
 	}
 	return nil
 }
 
-// playChunks plays a stretch of a file, and compares it with the fingerprints and with the state that it leads to.
+// playChunks plays a drawn range of chunks and compares checksums and the state at its end.
 func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	p, err := replay.NewPlayer(&r.Head, w.Lobby.Match().Rules().Game, w.cfg.Arena)
 	if err != nil {
@@ -124,7 +125,8 @@ func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	return p.Load(chunks[to])
 }
 
-// drawChunkRange draws a chunk with a state, and the next that has one, or the end.
+// drawChunkRange draws a chunk that starts with a saved state, and returns its index and that of
+// the next such chunk, or of the end.
 func drawChunkRange(chunks []*replay.Chunk, dice *rand.Rand) (from, to int) {
 	var keys []int
 	for i, c := range chunks {

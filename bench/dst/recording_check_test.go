@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// Whatever a file says that was not so is found, wherever it says it and whatever stretch is played.
+// Every wrong byte of a recording is found, wherever it is and whatever range is played.
 func TestFilmSaysWhatWas(t *testing.T) {
 	w, err := newWorld(Case{Seed: 6, Clients: 4}, checks{})
 	if err != nil {
@@ -41,32 +41,32 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	for i, c := range []struct {
 		name  string
 		spoil func(all []*replay.Chunk) []*replay.Chunk
-		says  string // "" anything
-		times int    // more than once where it is drawn what is spoiled
+		says  string // "" accepts any error
+		times int    // repeats, where the damaged byte is drawn
 	}{
-		{"1 as it was", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
+		{"1 unchanged", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
 		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
-		{"3 the last is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
-		{"4 what came in another second", func(all []*replay.Chunk) []*replay.Chunk {
+		{"3 the last chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
+		{"4 inputs of two seconds swapped", func(all []*replay.Chunk) []*replay.Chunk {
 			n := d.IntN(len(all) - 2)
 			all[n].Log, all[n+1].Log = all[n+1].Log, all[n].Log
 			return all
-		}, "another than it was", 4},
+		}, "differs from the inputs", 4},
 		{"5 the state of another tick", func(all []*replay.Chunk) []*replay.Chunk {
 			all[4].Key = all[8].Key
 			return all
 		}, "the state before tick", 1},
-		{"6 a state in which a number is another", func(all []*replay.Chunk) []*replay.Chunk {
+		{"6 a state with one byte changed", func(all []*replay.Chunk) []*replay.Chunk {
 			key := all[8].Key
 			key[len(key)/8]++
 			return all
 		}, "", 1},
-		{"7 a fingerprint", func(all []*replay.Chunk) []*replay.Chunk {
+		{"7 a checksum", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log[len(c.Log)-2*prints-1-d.IntN(8)]++
 			return all
-		}, "the fingerprint of tick", 4},
-		{"8 a log that is longer", func(all []*replay.Chunk) []*replay.Chunk {
+		}, "the checksum of tick", 4},
+		{"8 a log with a byte too many", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
 			c.Log = append(c.Log, 0)
 			return all
@@ -91,7 +91,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 			}
 		}
 	}
-	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two of them whole, the others in 18 drawn stretches
+	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two seeds play the whole file, the others a drawn range
 		if err := w.readRecording(f.file.data, replay.Over); err != nil {
 			t.Errorf("seed %d: %v", w.c.Seed, err)
 		}
@@ -105,7 +105,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	}
 }
 
-// A stretch begins with a state and leads to the next, and each is drawn now and then.
+// A drawn range begins with a saved state and ends before the next; every range is drawn.
 func TestStretch(t *testing.T) {
 	chunks := make([]*replay.Chunk, 11)
 	for i := range chunks {

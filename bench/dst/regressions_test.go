@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// regressions are cases that once broke something. The list only grows.
+// regressions are cases that once violated an invariant. The list only grows.
 //
 //go:embed seeds/regressions.txt
 var regressions string
 
-// Whatever broke once does not break again.
+// No case of the list violates an invariant again.
 func TestRegressions(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(regressions) {

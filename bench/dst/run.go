@@ -11,8 +11,9 @@ type Result struct {
 	Hash      uint64     // of the server's match after the last tick; equal for equal cases
 }
 
-// Run plays a case. Every fifth seed is played twice and must give the same bits; every fifth is played again without the
-// attackers that have no session, which must not change the match. The error is of a case that cannot be played.
+// Run plays a case. Every fifth seed is played twice and must give the same bits; every fifth is
+// played again without the attackers that have no session, which must not change the match. The
+// error is of a case that cannot be played.
 func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
 		return Result{}, err
@@ -29,7 +30,8 @@ func Run(c Case) (Result, error) {
 	return r, err
 }
 
-// compare plays a finished case again where its seed asks for it, and returns the violation that a difference is.
+// compare plays a finished case again where its seed asks for it, and returns the violation that a
+// difference is.
 func (w *world) compare() (*Violation, error) {
 	again, alone := w.c.Seed%5 == 1, w.c.Seed%5 == 3 && w.hasOutsiders()
 	if !again && !alone {
@@ -61,8 +63,9 @@ func (w *world) compare() (*Violation, error) {
 	return other.violation, nil
 }
 
-// isDeterministic plays a case up to three more times. It returns the first run that differs from w, and where, or else
-// what it was given: then the difference comes from the attackers, not from chance.
+// isDeterministic plays a case up to three more times. It returns the first run that differs from
+// w, and where, or else what it was given: then the difference comes from the attackers, not from
+// chance.
 func (w *world) isDeterministic(other *world, at int) (*world, int, error) {
 	for range 3 {
 		third, err := newWorld(w.c, checks{})
@@ -77,7 +80,7 @@ func (w *world) isDeterministic(other *world, at int) (*world, int, error) {
 	return other, at, nil
 }
 
-// hasOutsiders says whether any are in the case.
+// hasOutsiders reports whether the case has attackers without a session.
 func (w *world) hasOutsiders() bool {
 	return slices.ContainsFunc(w.faults, func(f fault) bool { return f.Kind.outsider() })
 }
@@ -95,7 +98,7 @@ func firstDifference(a, b []uint64) int {
 	return -1
 }
 
-// Faults describes what happens in a case, each with its number.
+// Faults describes the faults of a case, one line each, by number.
 func Faults(c Case) []string {
 	var lines []string
 	for i, f := range Draw(c.Seed).Faults {

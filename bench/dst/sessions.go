@@ -4,7 +4,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// checkSessions: addresses, client ids and slots of the gate belong to each other, and no two clients have one player.
+// checkSessions checks that addresses, client ids and slots of sessions map to each other one to
+// one, and that no two clients control one player.
 func (w *world) checkSessions() {
 	gate := w.Lobby.Gate()
 	used := 0
@@ -24,7 +25,7 @@ func (w *world) checkSessions() {
 	if n := gate.Connected(); n != used {
 		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
 	}
-	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has one of its own, see above
+	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has exactly one of each, as checked above
 		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
 	var owner [64]netid.ID

@@ -7,23 +7,23 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// shadow is the match a second time. Whatever comes into the server's match from outside is given to the twin after the tick, and then
-// both must be equal: so nothing but inputs moves a match, and a shot leaves no trace of where it looked.
+// shadow plays the match a second time. It gets the inputs of the server's match after each tick,
+// and both must then be equal: only inputs change a match, and a shot leaves no trace.
 type shadow struct {
 	match      *sim.Match
 	tick       tick.Tick
 	used       map[netid.ID]uint64
 	changes    []membership
 	given      []givenInput
-	hitFilter  []bool // of the witness, in the order in which it was asked
+	hitFilter  []bool // answers of the server's hit filter, in the order of the questions
 	asked      int
-	beheld     []beheld // likewise of Behold
+	beheld     []beheld // answers of the view resolver, likewise
 	viewsAsked int
-	diary      sim.Diary // what the twin writes down of what comes into it
+	diary      sim.Diary // inputs as the shadow match logs them
 }
 
 type membership struct {
@@ -31,17 +31,17 @@ type membership struct {
 	joined bool
 }
 
-// beheld is how a shooter saw everybody.
+// beheld is one answer of the view resolver.
 type beheld struct {
 	list  []sim.Beheld
 	plain []uint64
 }
 
-// givenInput is what a player's row was given before a tick.
+// givenInput is what a player's row got before a tick.
 type givenInput struct {
 	id    netid.ID
 	know  lagcomp.Knowledge
-	in    *sim.Inbox // of who leaves in this tick, too
+	in    *sim.Inbox // also of a player that leaves in this tick
 	wants uint8
 }
 
@@ -51,7 +51,7 @@ func (t *shadow) begin(w *world) {
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
 	t.match.Keep(&t.diary)
 	seen := m.Seen()
-	m.Witness(func(s *lagcomp.Shot, id uint32) bool {
+	m.Witness(func(s *lagcomp.Sweep, id uint32) bool {
 		ok := seen(s, id)
 		t.hitFilter = append(t.hitFilter, ok)
 		return ok
@@ -60,22 +60,23 @@ func (t *shadow) begin(w *world) {
 	m.Behold(func(s *sim.Shot) ([]sim.Beheld, []uint64) {
 		list, plain := how(s)
 		n := len(t.beheld)
-		t.beheld = slices.Grow(t.beheld, 1)[:n+1] // a place of before keeps its memory: invariant 12 counts that of the tick around us
+		// Reused entries keep their memory, so that allocCheck sees no allocation.
+		t.beheld = slices.Grow(t.beheld, 1)[:n+1]
 		b := &t.beheld[n]
 		b.list, b.plain = append(b.list[:0], list...), append(b.plain[:0], plain...)
 		return list, plain
 	})
 	t.match.Behold(func(*sim.Shot) ([]sim.Beheld, []uint64) {
 		if t.viewsAsked == len(t.beheld) {
-			w.fail(Authority, "tick %d: played again, a shot asks how somebody saw the others whom it did not ask of", t.tick)
+			w.fail(Authority, "tick %d: played again, a shot asks the view resolver where it did not before", t.tick)
 			return nil, nil
 		}
 		t.viewsAsked++
 		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
 	})
-	t.match.Witness(func(*lagcomp.Shot, uint32) bool {
+	t.match.Witness(func(*lagcomp.Sweep, uint32) bool {
 		if t.asked == len(t.hitFilter) {
-			w.fail(Authority, "tick %d: played again, a shot asks of somebody whom it did not ask of", t.tick)
+			w.fail(Authority, "tick %d: played again, a shot asks the hit filter where it did not before", t.tick)
 			return true
 		}
 		t.asked++
@@ -83,9 +84,10 @@ func (t *shadow) begin(w *world) {
 	})
 }
 
-// onStage hears of the stages of the server's tick. When the systems begin, all that came from outside is there.
-func (w *world) onStage(s server.Stage) {
-	if s != server.StageSystems || w.Sim == nil {
+// onStage hears of each stage of the server's tick. All inputs have arrived when the systems
+// begin.
+func (w *world) onStage(s metrics.Stage) {
+	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
 	t, m := &w.shadow, w.Lobby.Match()
@@ -99,7 +101,7 @@ func (w *world) onStage(s server.Stage) {
 	}
 }
 
-// ownState is what a player's row was given before the tick; it may have left in it.
+// known returns the clamp limits of a player before the tick, also if it left in it.
 func (t *shadow) known(id netid.ID) lagcomp.Knowledge {
 	for i := range t.given {
 		if t.given[i].id == id {
@@ -109,18 +111,18 @@ func (t *shadow) known(id netid.ID) lagcomp.Knowledge {
 	return lagcomp.Knowledge{}
 }
 
-// check plays the tick that the server has played, and compares.
+// check plays the tick that the server has played and compares the matches.
 func (t *shadow) check(w *world) {
 	m := w.Lobby.Match()
 	t.tick = m.Tick()
-	defer planted.Set(planted.Set(planted.None)) // the twin is right
+	defer planted.Set(planted.Set(planted.None)) // the shadow match has no bug
 	for _, c := range t.changes {
 		switch {
 		case !c.joined:
 			t.match.Leave(c.id)
 		default:
 			if id := t.match.Join(); id != c.id {
-				w.fail(Sessions, "tick %d: the match gave away %v, where %v was free", t.tick, c.id, id)
+				w.fail(Sessions, "tick %d: the match spawned %v, the shadow match %v", t.tick, c.id, id)
 				return
 			}
 		}
@@ -130,7 +132,7 @@ func (t *shadow) check(w *world) {
 		t.match.Know(g.id, g.know)
 		if v := t.match.Vital(g.id); v != nil && v.Wants != g.wants {
 			v.Wants = g.wants
-			t.match.AskHero(g.id, g.wants-1) // so that it is in its diary; there is no hero -1
+			t.match.AskHero(g.id, g.wants-1) // logs the request; there is no hero -1
 		}
 		if g.in.Count.Used != t.used[g.id] {
 			if twin := t.match.Inbox(g.id); twin != nil {
@@ -159,7 +161,7 @@ func (t *shadow) check(w *world) {
 		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again", t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
 	if was, ok := w.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
-		w.fail(Authority, "tick %d: the match is another when its inputs are played again", t.tick)
+		w.fail(Authority, "tick %d: the match differs when its inputs are played again", t.tick)
 	}
 	w.recordings.noteInputs(&t.diary)
 }

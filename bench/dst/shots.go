@@ -7,13 +7,13 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// historyTicks is how far back shots can be judged here: more than any may look.
+// historyTicks is the number of ticks of poses kept here: more than any rewind.
 const historyTicks = 128
 
-// shots is where everybody was, written down plainly, and what the last shot of each looked at.
+// shots keeps every pose, uncompressed, and the view of each shooter's last shot.
 type shots struct {
 	poses [historyTicks][]rig.Pose
 	at    [historyTicks]tick.Tick
@@ -34,7 +34,8 @@ type lastStance struct {
 	speed float32
 }
 
-// check holds a tick's shots against what was and against what their shooters were shown.
+// check compares the shots of a tick with the poses kept and with the snapshots that the shooters
+// had.
 func (s *shots) check(w *world) {
 	m := w.Lobby.Match()
 	now := m.Tick()
@@ -50,7 +51,7 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	now, rules := m.Tick(), m.Rules()
 	if v == (tick.View{}) {
 		if hit.ID != 0 {
-			w.fail(Rewind, "a shot of %v, who was shown nothing, hit %v", id, netid.ID(hit.ID))
+			w.fail(Rewind, "a shot of %v, which had no snapshot, hit %v", id, netid.ID(hit.ID))
 		}
 		return
 	}
@@ -70,26 +71,27 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	if hit.ID == 0 {
 		return
 	}
-	v = shot.Judged                                        // as the shooter saw the one it hit
-	round := max(v.To-v.From, shot.View.To-shot.View.From) // it may be the shot's own instant, which was rounded by as much as that spans
+	v = shot.Judged // the view of the target that was hit
+	// An instant was rounded down by as much as its view spans.
+	round := max(v.To-v.From, shot.View.To-shot.View.From)
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
 		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)
 	if from == nil || to == nil {
-		w.fail(Rewind, "a shot of %v in tick %d was judged by %v, which nobody remembers", id, now, v)
+		w.fail(Rewind, "a shot of %v in tick %d was judged by %v, which is not in the history", id, now, v)
 		return
 	}
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
 	if !ok || there.ID != hit.ID || touch.Bone != hit.Bone || touch.Distance != hit.Distance || !there.Alive() || there.Team() == shot.Team {
-		w.fail(Rewind, "a shot of %v hit %v: %+v; where that was in %v it is %v %g %v", id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
+		w.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v", id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
 	w.checkShown(id, netid.ID(hit.ID), v)
 }
 
-// pose is where somebody was, nil if that is not known.
+// pose returns the pose of a slot after a tick, nil if it was not kept.
 func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 	if s.at[t%historyTicks] != t || t == 0 {
 		return nil
@@ -97,10 +99,10 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 	return &s.poses[t%historyTicks][slot]
 }
 
-// checkShown: who was hit was shown to the shooter's client, if that is an honest one that knows, in the newest snapshot up to the view's
-// first one that said anything of it.
+// checkShown checks that an honest shooter's client held the victim's row in the newest snapshot
+// that mentions it, up to the first tick of the view.
 func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for i := range w.Clients {
 		c := w.client(i)
 		if c == nil || c.ID() != shooter {
@@ -109,7 +111,7 @@ func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
 		for t := v.From; t > 0 && t+120 > v.From; t-- {
 			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
 				if id != victim {
-					w.fail(Rewind, "a shot of %v at %v hit %v, who was not shown to it", shooter, v, victim)
+					w.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent", shooter, v, victim)
 				}
 				return
 			}

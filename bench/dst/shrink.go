@@ -2,8 +2,9 @@ package dst
 
 import "slices"
 
-// Shrink looks for a smaller case that breaches the same invariant as b: with fewer faults, then with fewer clients, and no longer than
-// until it breaks. It plays at most budget runs and returns the smallest breach that it has found, b at worst.
+// Shrink looks for a smaller case that violates the same invariant as b: fewer faults, then fewer
+// clients, and no longer than until the violation. It plays at most budget runs and returns the
+// smallest violation found, b at worst.
 func Shrink(b *Violation, budget int) *Violation {
 	best := b
 	try := func(c Case) bool {
@@ -32,7 +33,8 @@ func Shrink(b *Violation, budget int) *Violation {
 	}
 }
 
-// dropFaults leaves out faults, first many at once and then one by one (Zeller's ddmin, without its complements).
+// dropFaults leaves out faults, many at once and then one by one (Zeller's ddmin without its
+// complements).
 func dropFaults(b *Violation, try func(Case) bool, best **Violation) *Violation {
 	left := func() []int {
 		var all []int

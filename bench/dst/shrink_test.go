@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Shrinking keeps what is needed to break something, and nothing else: the order of trials is tested without a lobby.
+// Shrink keeps the faults and clients that the violation needs, and no others. The test replaces
+// the lobby.
 func TestDropFaults(t *testing.T) {
 	const seed = 3
 	n := len(Draw(seed).Faults)

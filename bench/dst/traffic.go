@@ -7,27 +7,27 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// wire is what went over the wire: whom the server has heard and answered, and under which numbers.
+// traffic keeps what passed between the server and each address, and under which sequences.
 type traffic struct {
-	validated map[netip.AddrPort]bool    // addresses that had a session
-	traffic   map[netip.AddrPort]*[2]int // bytes in and out of the others
+	validated map[netip.AddrPort]bool    // addresses that have had a session
+	traffic   map[netip.AddrPort]*[2]int // bytes received from and sent to the other addresses
 	tags      map[netip.AddrPort]netcode.Tag
-	windows   map[netcode.Tag]*netcode.Window // of what the server sealed for a session
-	global    map[uint64]bool                 // sequences of handshakes, of all starts
+	windows   map[netcode.Tag]*netcode.Window // sequences that the server sealed for a token
+	global    map[uint64]bool                 // sequences of handshake packets, of all starts
 	attackers map[netip.AddrPort]*attacker
-	sessions  []sessionOf        // of the sessions that there are, by slot
-	recent    [64]netip.AddrPort // some that are proven, by port: where nearly all comes from
-	received  uint64             // datagrams, of this start
+	sessions  []sessionOf        // by slot
+	recent    [64]netip.AddrPort // validated addresses by port: a cache
+	received  uint64             // datagrams of this start
 	sent      uint64
-	last      [server.NumCounts]uint64
+	last      [metrics.NumCounts]uint64
 	buckets   map[netip.AddrPort]*rateExcess
 	scratch   [256]byte
 }
 
-// sessionOf is what is known of a session, so that it need not be looked up for each datagram.
+// sessionOf caches what the checks need of a session for each datagram.
 type sessionOf struct {
 	at     netip.AddrPort
 	token  netcode.Tag
@@ -35,7 +35,7 @@ type sessionOf struct {
 	bucket *rateExcess
 }
 
-// rateExcess is how many bytes more than its rate a client was sent.
+// rateExcess is the number of bytes sent to a client above its rate.
 type rateExcess struct {
 	bytes float64
 	at    time.Duration
@@ -47,19 +47,20 @@ func (p *traffic) init() {
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
 
-// serverStarted forgets what a server that was killed knew. Nobody is proven any more to the next.
+// reset forgets the sessions of a killed server. Addresses must be validated anew by the next.
 func (p *traffic) reset() {
-	p.received, p.sent, p.last = 0, 0, [server.NumCounts]uint64{}
+	p.received, p.sent, p.last = 0, 0, [metrics.NumCounts]uint64{}
 	clear(p.validated)
 	clear(p.traffic)
 	clear(p.sessions)
 	p.recent = [64]netip.AddrPort{}
 }
 
-// amplification is what netcode allows.
+// amplification is the largest ratio of bytes sent to bytes received for an unvalidated address,
+// as netcode allows.
 const amplification = 0.31
 
-// kills takes a datagram that reaches the server.
+// onReceive sees each datagram that reaches the server.
 func (w *world) onReceive(from netip.AddrPort, data []byte) {
 	p := &w.wire
 	p.received++
@@ -84,7 +85,7 @@ func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
 	return t
 }
 
-// sessionOf is that of the session in a slot, which is at an address now.
+// session returns the cached session of a slot, updated for its current address.
 func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessionOf {
 	for len(p.sessions) <= slot {
 		p.sessions = append(p.sessions, sessionOf{})
@@ -102,7 +103,7 @@ func (p *traffic) session(slot int, at netip.AddrPort, token netcode.Tag) *sessi
 	return s
 }
 
-// window is what was sealed for a token.
+// window returns the sequences sealed for a token.
 func (p *traffic) window(t netcode.Tag) *netcode.Window {
 	win := p.windows[t]
 	if win == nil {
@@ -112,22 +113,22 @@ func (p *traffic) window(t netcode.Tag) *netcode.Window {
 	return win
 }
 
-// linesSent takes a datagram that the server sends.
+// onSend sees each datagram that the server sends.
 func (w *world) onSend(to netip.AddrPort, data []byte) {
 	p := &w.wire
 	p.sent++
 	host := to.Addr().As4()[0]
-	var s *sessionOf // nil: there is no session
+	var s *sessionOf // nil without a session
 	if slot, connected := w.Lobby.Gate().At(to); connected {
 		session, _ := w.Lobby.Gate().Session(slot)
 		s = p.session(slot, to, session.Token)
 	} else if !p.validated[to] && !w.checks.none {
 		t := p.unprovenTraffic(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
-			w.fail(Amplification, "%v sent %d bytes and has proved nothing, but was sent %d", to, t[0], t[1])
+			w.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
 		}
 		if host == 203 {
-			w.fail(Amplification, "a stranger at %v, who never had a token of its own, was sent %d bytes", to, len(data))
+			w.fail(Amplification, "an attacker at %v without a token was sent %d bytes", to, len(data))
 		}
 	}
 	w.captured.out(w, to, data)
@@ -145,7 +146,8 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 	}
 }
 
-// checkSequence looks at the sequence of a datagram: no other has it under the same key. s is the session's that it is of, nil if there is none.
+// checkSequence checks that no other datagram has this one's sequence under the same key. s is nil
+// for a datagram without a session.
 func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	p := &w.wire
 	kind, n := netcode.Kind(data[0]&15), int(data[0]>>4)
@@ -157,7 +159,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	switch kind {
 	case netcode.KindChallenge, netcode.KindDenied:
 		if seq < 1<<63 || p.global[seq] {
-			w.fail(Nonces, "a %v with sequence %d, which belongs to a session, or was there before", kind, seq)
+			w.fail(Nonces, "a %v with sequence %d, which belongs to a session or was used before", kind, seq)
 		}
 		p.global[seq] = true
 		return
@@ -168,7 +170,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	} else if tag, ok := p.tags[to]; ok {
 		win = p.window(tag)
 	} else {
-		return // a challenge to a path that is not proven yet
+		return // a path challenge to an address that is not validated yet
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
 		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v", seq, kind, to)
@@ -176,8 +178,8 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	win.Record(seq)
 }
 
-// checkRate counts the bytes that a client's line must carry. The longest that is sent at once may go
-// beyond, and what a session begins and ends with.
+// checkRate counts the bytes sent to a client under a byte budget. One datagram of the largest
+// size, and the start and end of a session, may exceed it.
 func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 	rate, now := float64(w.draw.Kbps)*125, w.Now()
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
@@ -187,48 +189,48 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 	}
 }
 
-// check compares the accounts after a tick.
+// check compares the counters after a tick.
 func (p *traffic) check(w *world) {
 	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
-	count := func(c server.Count) uint64 { return s.Count[c].Load() }
-	sum := count(server.Accepted)
-	for i := range s.Refused {
-		sum += s.Refused[i].Load()
+	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
+	sum := count(metrics.Accepted)
+	for i := range s.AuthDrops {
+		sum += s.AuthDrops[i].Load()
 	}
-	for i := range s.Drops {
-		sum += s.Drops[i].Load()
+	for i := range s.PacketDrops {
+		sum += s.PacketDrops[i].Load()
 	}
-	if rx := count(server.Received); rx != sum || rx != p.received {
+	if rx := count(metrics.Received); rx != sum || rx != p.received {
 		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.received, rx, sum)
 	}
 	if n := gate.Counters().Received; n != p.received {
-		w.fail(Accounts, "%d datagrams reached the server, and its gate counted %d", p.received, n)
+		w.fail(Accounts, "%d datagrams reached the server, and netcode counted %d", p.received, n)
 	}
 	tx := uint64(0)
 	for _, n := range gate.Counters().Sent {
 		tx += n
 	}
-	if out := count(server.Sent); out != p.sent || out != tx {
-		w.fail(Accounts, "%d datagrams left the server, which counted %d, and the gate %d", p.sent, out, tx)
+	if out := count(metrics.Sent); out != p.sent || out != tx {
+		w.fail(Accounts, "%d datagrams left the server, which counted %d, and netcode %d", p.sent, out, tx)
 	}
 	for i := range p.last {
 		n := s.Count[i].Load()
 		if n < p.last[i] {
-			w.fail(Accounts, "%v went from %d to %d", server.Count(i), p.last[i], n)
+			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
 		}
 		p.last[i] = n
 	}
-	for _, never := range []server.Count{server.Unbalanced, server.Amplified, server.Unsent} {
+	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
 		if n := count(never); n != 0 {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
 	}
-	if n := s.Drops[packet.DropDuplicate].Load(); n != 0 {
-		w.fail(Sessions, "%d packages were opened twice", n)
+	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
+		w.fail(Sessions, "%d packets were opened twice", n)
 	}
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.Drops[packet.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packages with acks of what was never sent %d were refused", k.forged, s.Drops[packet.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[packet.DropAck].Load() < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
 		}
 	}
 	if gate.Waiting() > 4*w.cfg.Players {

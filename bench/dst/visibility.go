@@ -11,20 +11,20 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// visibilityTicks is for how many ticks is remembered who might be told of whom: as long as clients hold frames.
+// visibilityTicks is the number of ticks of visible sets kept: as long as clients keep frames.
 const visibilityTicks = 256
 
-// selfTicks is for how many ticks is remembered what the server knew of a player.
+// selfTicks is the number of ticks of players' own states kept.
 const selfTicks = 256
 
-// visibility is who may be told of whom, found by brute force from positions alone.
+// visibility is the set of players that each client may be sent, by brute force from positions.
 type visibility struct {
 	on         bool
 	grid       grid
-	rangeCells int // cells
+	rangeCells int // view distance, cells
 	cells      []cell
 	clients    []clientView // by client
 }
@@ -40,18 +40,18 @@ type cell struct {
 	team uint8
 }
 
-// clientView is what one client may be told.
+// clientView is the visible set of one client over the last ticks.
 type clientView struct {
-	hysteresis map[netid.ID]int // for how many snapshots somebody stays seen
+	hysteresis map[netid.ID]int // snapshots for which a player stays visible after leaving sight
 	visible    [visibilityTicks]uint64
 	at         [visibilityTicks]tick.Tick
 }
 
-// ownState is what the server knew of a player after a tick.
+// ownState is the server's own-player state of a client after a tick.
 type ownState struct {
 	at    tick.Tick
 	id    netid.ID
-	state ghost.Self
+	state netstate.Self
 }
 
 func (s *visibility) init(w *world) {
@@ -63,16 +63,17 @@ func (s *visibility) init(w *world) {
 	s.clients = make([]clientView, len(w.honest))
 }
 
+// begin clears the visible sets when a server starts.
 func (s *visibility) begin() {
 	for i := range s.clients {
 		s.forget(i)
 	}
 }
 
-// forget is for a client that begins anew.
+// forget clears the visible sets of a client that reconnects.
 func (s *visibility) forget(i int) { s.clients[i] = clientView{hysteresis: map[netid.ID]int{}} }
 
-// update takes the tick's frame in, for those clients who were sent a snapshot of it.
+// update computes the visible sets of the clients that were sent a snapshot of this tick.
 func (s *visibility) update(w *world) {
 	if !s.on {
 		return
@@ -118,7 +119,7 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 			e.hysteresis[c.id]--
 		}
 	}
-	for id := range e.hysteresis { // in any order: each is by itself
+	for id := range e.hysteresis { // order-independent
 		if s.cells[id.Index()].id != id {
 			delete(e.hysteresis, id)
 		}
@@ -126,7 +127,7 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 	e.visible[now%visibilityTicks], e.at[now%visibilityTicks] = may, now
 }
 
-// checkClient looks at one honest client after a tick.
+// checkClient checks one honest client after a tick.
 func (w *world) checkClient(i int, c *client.Client) {
 	s := &w.honest[i]
 	if state, why := c.State(); state == client.Denied {
@@ -149,17 +150,18 @@ func (w *world) checkClient(i int, c *client.Client) {
 	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
 		w.checkShownPlayers(i, c)
 	}
-	arrived := c.Newest() - min(c.Newest(), 12) // by now nearly all that was held back on the way has arrived
+	arrived := c.Newest() - min(c.Newest(), 12) // delayed datagrams of earlier ticks have arrived by now
 	for t := max(s.compared+1, arrived-min(arrived, 60)); t <= arrived; t++ {
 		w.checkRows(i, c, t)
 	}
 	s.compared = max(s.compared, arrived)
 	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
-		w.fail(Snapshots, "client %d could not decode %d sections, and %d to other rows than were sent", i, st.undecoded, st.diverged)
+		w.fail(Snapshots, "client %d could not decode %d sections, and decoded %d to rows that differ from the server's", i, st.undecoded, st.diverged)
 	}
 }
 
-// checkRows: what a client holds of a tick is what the server's frame of that tick says, and nothing that it must not see.
+// checkRows checks that a client's rows of a tick equal the server's frame and hold no player that
+// it must not see.
 func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 	held := c.Frame(t)
 	if held == nil {
@@ -178,25 +180,26 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		known, there := held.Rows(g)
 		unlike := held.Unlike(frame, g) & known
 		if w.visibility.on || w.draw.Kbps > 0 {
-			unlike &= there // else it was told that nobody is to be seen there
+			unlike &= there // the client was told that these rows are not visible
 		}
 		for ; unlike != 0; unlike &= unlike - 1 {
 			w.failRow(i, held, frame, g*snapshot.GroupRows+bits.TrailingZeros16(unlike))
 		}
 		if leak := known & there &^ uint16(may>>(g*snapshot.GroupRows)); leak != 0 {
-			w.fail(NoLeak, "client %d was told in tick %d of %v, whom it must not see", i, t, held.ID(g*snapshot.GroupRows+bits.TrailingZeros16(leak)))
+			w.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see", i, t, held.ID(g*snapshot.GroupRows+bits.TrailingZeros16(leak)))
 		}
 	}
 }
 
-// failRow says of a slot that a client holds another row of it than the server.
+// failRow reports a row that differs.
 func (w *world) failRow(i int, held, frame *snapshot.Frame, slot int) {
-	var row, want [ghost.PublicFields]int32
+	var row, want [netstate.PublicFields]int32
 	id, is := held.Row(slot, row[:]), frame.Row(slot, want[:])
 	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, frame.Tick, is, want)
 }
 
-// checkShownPlayers: whom a client shows, when all that is sent arrives, is there, and may be seen or could be a moment ago.
+// checkShownPlayers checks that each player a client shows exists and is, or was a moment ago,
+// visible to it.
 func (w *world) checkShownPlayers(i int, c *client.Client) {
 	now, e := w.Lobby.Match().Tick(), &w.visibility.clients[i]
 	for slot := range w.cfg.Players {
@@ -211,17 +214,17 @@ func (w *world) checkShownPlayers(i int, c *client.Client) {
 			may = may || e.at[t%visibilityTicks] == t && e.visible[t%visibilityTicks]>>slot&1 != 0
 		}
 		if !there || !may {
-			w.fail(Snapshots, "client %d still shows %v, who is gone or was out of sight for long: there %v, to be seen %v", i, netid.ID(p.ID), there, may)
+			w.fail(Snapshots, "client %d still shows %v, which is gone or has long been out of sight: exists %v, visible %v", i, netid.ID(p.ID), there, may)
 		}
 	}
 }
 
-// checkOwnState: what a client holds of itself is what the server knew of it at the tick that it names.
+// checkOwnState checks that a client's own-player state equals the server's at the tick it names.
 func (w *world) checkOwnState(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.honest[i]
 	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
 		k := &s.ownStates[now%selfTicks]
-		k.at, k.id, k.state = now, c.ID(), ghost.Tell(m, c.ID())
+		k.at, k.id, k.state = now, c.ID(), netstate.Tell(m, c.ID())
 	}
 	got, at := c.Self()
 	if at == s.ownTick {
@@ -229,13 +232,14 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	}
 	s.ownTick = at
 	if k := &s.ownStates[at%selfTicks]; k.at != at || k.id != c.ID() {
-		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, where it was sent nothing", i, at, got)
+		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, but was sent nothing for that tick", i, at, got)
 	} else if k.state != got {
 		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.state)
 	}
 }
 
-// checkForwards: snapshots and what is looked at never go back, and nobody looks beyond the newest snapshot.
+// checkForwards checks that snapshots and views never go back, and that no view lies beyond the
+// newest snapshot.
 func (w *world) checkForwards(i int, c *client.Client) {
 	s, v := &w.honest[i], c.View()
 	if n := c.Newest(); n < s.newest {
@@ -248,7 +252,7 @@ func (w *world) checkForwards(i int, c *client.Client) {
 	}
 	at := lagcomp.Instant(v)
 	if at < s.view || !v.Valid() || v.To > c.Newest() {
-		w.fail(Forwards, "client %d looks at %v after %d/256, its newest snapshot is %d", i, v, s.view, c.Newest())
+		w.fail(Forwards, "client %d has view %v after %d/256, its newest snapshot is %d", i, v, s.view, c.Newest())
 	}
 	s.view = at
 }

@@ -24,29 +24,48 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// epoch is the wall clock at the beginning, in seconds.
+// epoch is the wall clock at the start, Unix seconds.
 const epoch = 1_800_000_000
 
-// cleanLink is the link of a client to which nothing happens.
+// cleanLink is the profile of a link without faults.
 var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millisecond}
 
-// world is a run under way.
+// world is one run: the lobby in virtual time, those who act on it, and the checks.
 type world struct {
 	*lobbysim.Sim
-	c        Case
-	draw     Plan
-	faults   []fault
-	rate     tick.Rate
-	wallJump int64 // by how much it is wrong, seconds
-	checks   checks
-	starts   int // of servers
+	c      Case
+	draw   Plan
+	rate   tick.Rate
+	checks checks
+	serverState
+	actors
+	checkers
 
+	players   []netid.ID // in the match after the last tick
+	played    tick.Tick  // newest tick of the server
+	noTick    bool       // the server played no tick in the last step
+	trace     []uint64   // hashes of the match, every sixth tick
+	violation *Violation // the first; nil if there is none
+}
+
+// serverState is what outlives a server that is killed.
+type serverState struct {
+	cfg      server.Config
+	journal  []byte
+	starts   int   // of servers
+	wallJump int64 // error of the server's wall clock, seconds
+}
+
+// actors are all that acts on the lobby.
+type actors struct {
+	faults    []fault
 	honest    []honest
 	attackers []*attacker
 	captured  captures
-	journal   []byte
-	cfg       server.Config
+}
 
+// checkers hold what the checks remember from tick to tick.
+type checkers struct {
 	shadow     shadow
 	wire       traffic
 	shots      shots
@@ -54,25 +73,19 @@ type world struct {
 	kills      []kill
 	recordings recordings
 	allocs     allocCheck
-	trace      []uint64 // of the match, now and then
-
-	players   []netid.ID // in the match after the last tick
-	played    tick.Tick  // the server's newest
-	noTick    bool       // the server did not play the last tick
-	violation *Violation
 }
 
-// checks is what of a world is left out.
+// checks says what a run leaves out.
 type checks struct {
-	noOutsiders bool // strangers are not there: see Isolation
-	none        bool // nothing is looked at, played twice or recorded: only what happens, happens. See BenchmarkMinute
+	noOutsiders bool // leaves out attackers without a session; see Isolation
+	none        bool // plays the lobby only: no checks, no shadow match, no recording; see BenchmarkMinute
 }
 
-// arena16 are read once.
+// The arenas are read once.
 var arena16 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
 var arena64 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-64") })
 
-// newWorld makes a run's world.
+// newWorld prepares a run.
 func newWorld(c Case, as checks) (*world, error) {
 	w := &world{c: c, draw: Draw(c.Seed), checks: as}
 	if c.Clients != 0 {
@@ -95,14 +108,15 @@ func newWorld(c Case, as checks) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	crooks := 0
+	attackers := 0
 	for i := range w.faults {
 		if w.faults[i].Kind.insider() {
-			crooks++
+			attackers++
 		}
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
-	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + crooks + 1, Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
+	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
 		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Gate:  netcode.ServerConfig{Tokens: 1024, Journal: w.journal, Started: epoch, OpensPerSecond: 5000},
 		Enter: w.onStage, Record: w.onChunk}
@@ -129,8 +143,8 @@ func newWorld(c Case, as checks) (*world, error) {
 	return w, nil
 }
 
-// blockVisibility is a server.Config's Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the column of one's
-// block.
+// blockVisibility returns a server.Config's Sight: walls part the map into blocks of 3 by 3 cells,
+// and a viewer sees the row and the column of its block.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.Cells(a, cell).Wide
 	return func(from, to int) bool {
@@ -138,7 +152,7 @@ func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	}
 }
 
-// entropy gives a server's start its randomness.
+// entropy draws the random seed of a server's start.
 func (w *world) entropy(cfg *server.Config) {
 	w.starts++
 	d := rand.New(rand.NewPCG(w.c.Seed, uint64(w.starts)))
@@ -147,7 +161,7 @@ func (w *world) entropy(cfg *server.Config) {
 	}
 }
 
-// serverStarted looks at a server that has just started.
+// serverStarted resets the checks for a server that has just started.
 func (w *world) serverStarted() {
 	w.played = 0
 	w.wire.reset()
@@ -161,7 +175,7 @@ func (w *world) serverStarted() {
 	w.visibility.begin()
 }
 
-// fail notes the first breach.
+// fail keeps the first violation.
 func (w *world) fail(i Invariant, format string, args ...any) {
 	if w.violation == nil {
 		w.violation = &Violation{Case: w.c, Invariant: i, At: w.Now(), What: fmt.Sprintf(format, args...)}
@@ -172,7 +186,7 @@ func (w *world) fail(i Invariant, format string, args ...any) {
 	}
 }
 
-// run plays until the case's end, or a breach.
+// run plays to the end of the case, or to the first violation.
 func (w *world) run() (breach *Violation) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -202,7 +216,7 @@ func (w *world) run() (breach *Violation) {
 	return w.violation
 }
 
-// check looks at everything after a tick. What is not looked at but done comes first, and is done of a bare world, too.
+// check runs after each tick. Its first part acts on the lobby and also runs without checks.
 func (w *world) check() {
 	m := w.Lobby.Match()
 	if w.noTick = m.Tick() == w.played; w.noTick {
@@ -218,7 +232,7 @@ func (w *world) check() {
 		return
 	}
 	w.recordings.noteHash(m)
-	w.recordings.handed = false // what is handed over now is of the next tick
+	w.recordings.handed = false // for the next tick
 	w.checkInputs()
 	w.checkMoves()
 	w.shadow.check(w)
@@ -234,7 +248,7 @@ func (w *world) check() {
 	}
 }
 
-// listPlayers finds out who is in the match.
+// listPlayers lists the players in the match.
 func (w *world) listPlayers() {
 	m := w.Lobby.Match()
 	w.players = w.players[:0]
@@ -245,7 +259,7 @@ func (w *world) listPlayers() {
 	}
 }
 
-// traceHash adds a fingerprint of the match to the trace.
+// traceHash appends a hash of the match to the trace.
 func (w *world) traceHash() {
 	m := w.Lobby.Match()
 	h := fnv.New64a()
@@ -261,7 +275,7 @@ func (w *world) traceHash() {
 	w.trace = append(w.trace, h.Sum64())
 }
 
-// notFinite reports whether any of the numbers is none.
+// notFinite reports whether any number is NaN or infinite.
 func notFinite(all ...float32) bool {
 	for _, v := range all {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
@@ -271,7 +285,7 @@ func notFinite(all ...float32) bool {
 	return false
 }
 
-// attackerAddr is an address of an attacker.
+// attackerAddr returns the address of attacker n.
 func attackerAddr(n int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{172, 16, byte(n), 1}), 4000)
 }

@@ -2,7 +2,7 @@ package lobbysim
 
 import (
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Agreement holds what clients decoded to what the server's world was, snapshot by snapshot. Both are hashed row by row, in the same
@@ -17,8 +17,8 @@ type Agreement struct {
 	Hash      uint64 // of all that clients hold, in the order in which it was compared
 
 	newest []tick.Tick // by client
-	theirs [ghost.PublicFields]int32
-	ours   [ghost.PublicFields]int32
+	theirs [netstate.PublicFields]int32
+	ours   [netstate.PublicFields]int32
 }
 
 // FNV-1a, 64 bits, a word at a time.
@@ -75,7 +75,7 @@ func (b *Sim) compare(a *Agreement, client int, t tick.Tick) {
 }
 
 // hashRow adds a row, of nobody its absence alone.
-func hashRow(h uint64, id uint32, row *[ghost.PublicFields]int32) uint64 {
+func hashRow(h uint64, id uint32, row *[netstate.PublicFields]int32) uint64 {
 	h = (h ^ uint64(id)) * hashPrime
 	if id == 0 {
 		return h

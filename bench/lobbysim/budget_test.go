@@ -9,14 +9,16 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // known is how many of those who are there a client holds of some snapshot that it can still show, and how many there are.
 func known(b *Sim, cl *client.Client) (holds, there int) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
 	f := b.Lobby.Frame(newest)
 	if f == nil {
@@ -142,7 +144,7 @@ func TestRow65Importance(t *testing.T) {
 	var due, said [3]int // near, far but fighting, far and at peace
 	var last, fights [players]tick.Tick
 	newest, longest := tick.Tick(0), tick.Tick(0)
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for range 60 * 40 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
@@ -158,7 +160,7 @@ func TestRow65Importance(t *testing.T) {
 		}
 		newest = at
 		f := b.Lobby.Frame(at)
-		me := ghost.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:])
+		me := netstate.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:])
 		for slot := range players {
 			if slot == cl.ID().Index() {
 				continue
@@ -167,7 +169,7 @@ func TestRow65Importance(t *testing.T) {
 				last[slot] = 0
 				continue
 			}
-			other := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+			other := netstate.PoseOf(f.Row(slot, row[:]), row[:])
 			distance, class := other.Pos.Sub(me.Pos).Len(), 2
 			switch {
 			case distance < 7:
@@ -203,7 +205,7 @@ func TestRow65Importance(t *testing.T) {
 	if longest >= 48*3 {
 		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)
 	}
-	if n := b.Lobby.Stats.Count[server.Squeezed].Load(); n == 0 {
+	if n := b.Lobby.Stats.Count[metrics.SnapshotsOverBudget].Load(); n == 0 {
 		t.Error("there was room for all: the limit is none")
 	}
 }
@@ -213,7 +215,7 @@ func TestRow65Importance(t *testing.T) {
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
 	alone(t)
 	const players = 120
-	for i, shed := range []server.Shed{server.ShedNothing, server.ShedHalf, server.ShedQuarter} {
+	for i, shed := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
 		if i > 0 && testing.Short() {
 			break
 		}
@@ -222,9 +224,9 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Lobby.Shed(shed)
+		b.Lobby.SetLoadLevel(shed)
 		var last [players]tick.Tick
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
 		for range 60 * 20 {
 			if err := b.Step(); err != nil {
@@ -252,12 +254,12 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 		}
 		s := &b.Lobby.Stats
 		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
-			s.Count[server.Narrowed].Load(), s.Count[server.Snapshots].Load())
+			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
 			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
 		}
-		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[server.Narrowed].Load() == 0 {
-			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[server.Narrowed].Load())
+		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[metrics.SnapshotsClipped].Load() == 0 {
+			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[metrics.SnapshotsClipped].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
 			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)

@@ -9,14 +9,15 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // otherModels are models that no build has: those of this build with what some traffic made of them.
-func otherModels() ghost.Models {
-	c := ghost.NewCounts()
+func otherModels() netstate.Models {
+	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
 		for k := range c.Public.Fields[i] {
 			c.Public.Fields[i][k] = uint64(1+i) << (20 - min(20, k))
@@ -25,13 +26,13 @@ func otherModels() ghost.Models {
 	for k := range c.Owner.Masks[0] {
 		c.Owner.Masks[0][k] = uint64(1 + k%7)
 	}
-	return ghost.Train(c)
+	return netstate.Train(c)
 }
 
 // strangers makes clients that lack what the lobby has, and notes what they are sent.
 func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
-		cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 		cfg.Fetch, cfg.Kbps = true, kbps
 		cfg.Fetched = func(f client.Fetched) { *sent = append(*sent, f) }
 	}
@@ -77,8 +78,8 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 		}
 	}
 	s := &b.Lobby.Stats
-	if s.Count[server.Fetches].Load() != uint64(len(sent)) || s.Count[server.FetchRefused].Load() != 0 || s.Count[server.Unbalanced].Load() != 0 {
-		t.Errorf("%d asked for, %d sent, %d refused", s.Count[server.Fetches].Load(), len(sent), s.Count[server.FetchRefused].Load())
+	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) || s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent), s.Count[metrics.ContentRefused].Load())
 	}
 	return sent, slowest
 }
@@ -99,7 +100,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := otherModels()
-	if m.Hash() == ghost.Trained().Hash() || m.Hash() == ghost.Untrained().Hash() {
+	if m.Hash() == netstate.Trained().Hash() || m.Hash() == netstate.Untrained().Hash() {
 		t.Fatal("a client has these models")
 	}
 	for i, link := range badLinks {
@@ -111,7 +112,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 			if f.Content != protocol.ContentModel || f.Models.Hash() != m.Hash() {
 				t.Errorf("%d: %v, %016x", i, f.Content, f.Models.Hash())
 			}
-			if got, err := ghost.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
+			if got, err := netstate.ParseModels(f.File); err != nil || got.Hash() != m.Hash() {
 				t.Errorf("%d: the file: %v", i, err)
 			}
 		}
@@ -184,7 +185,7 @@ func TestFetchRefused(t *testing.T) {
 // has these figures.
 func TestFetchTime(t *testing.T) {
 	alone(t)
-	join := func(name string, models ghost.Models, has bool) time.Duration {
+	join := func(name string, models netstate.Models, has bool) time.Duration {
 		a, err := arena.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -193,7 +194,7 @@ func TestFetchTime(t *testing.T) {
 			Lobby: server.Config{Arena: a, ArenaName: "mine", Models: models, Players: 4, Kbps: 64},
 			Client: func(_ int, cfg *client.Config) {
 				if cfg.Fetch = !has; !has {
-					cfg.Models, cfg.Arena = ghost.Trained(), client.Known
+					cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 				}
 			}})
 		if err != nil {
@@ -207,23 +208,23 @@ func TestFetchTime(t *testing.T) {
 		}
 		return b.Now()
 	}
-	base := join("arena-64", ghost.Trained(), true)
+	base := join("arena-64", netstate.Trained(), true)
 	t.Logf("has all:               in after %v", base)
 	for _, c := range []struct {
 		name   string
-		models ghost.Models
+		models netstate.Models
 		bytes  int // of both, packed, and their packages
 	}{
-		{"arena-16", ghost.Trained(), 400},
-		{"arena-64", ghost.Trained(), 1300},
-		{"arena-256", ghost.Trained(), 4200},
-		{"arena-1024", ghost.Trained(), 16700},
-		{"gen:4096:1", ghost.Trained(), 65500},
+		{"arena-16", netstate.Trained(), 400},
+		{"arena-64", netstate.Trained(), 1300},
+		{"arena-256", netstate.Trained(), 4200},
+		{"arena-1024", netstate.Trained(), 16700},
+		{"gen:4096:1", netstate.Trained(), 65500},
 		{"arena-64", otherModels(), 2200},
 	} {
 		took := join(c.name, c.models, false)
 		line := time.Duration(c.bytes) * 8 * time.Second / 64000
-		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != ghost.Trained().Hash(), took, line.Round(time.Millisecond))
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
 		if took > base+line*11/10+400*time.Millisecond {
 			t.Errorf("%s: in after %v", c.name, took)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // malformed are the drops of packages that no honest end sends: one of these is damage that was not noticed before.
@@ -72,7 +73,7 @@ func TestJoinThroughHell(t *testing.T) {
 		}
 		s := &b.Lobby.Stats
 		for _, d := range malformed {
-			if n := s.Drops[d].Load(); n != 0 {
+			if n := s.PacketDrops[d].Load(); n != 0 {
 				t.Errorf("seed %d: %d times at the server: %v", seed, n, d)
 			}
 			for i, c := range b.Clients {
@@ -81,10 +82,10 @@ func TestJoinThroughHell(t *testing.T) {
 				}
 			}
 		}
-		if n := s.Refused[netcode.DropAuth].Load(); n < hurt/2 || hurt < 500 {
+		if n := s.AuthDrops[netcode.DropAuth].Load(); n < hurt/2 || hurt < 500 {
 			t.Errorf("seed %d: %d datagrams were damaged, %d did not open", seed, hurt, n)
 		}
-		if joined := s.Count[server.Joined].Load(); joined != 64 {
+		if joined := s.Count[metrics.Joined].Load(); joined != 64 {
 			t.Errorf("seed %d: %d players", seed, joined)
 		}
 		for i, c := range b.Clients {
@@ -133,8 +134,8 @@ func TestLossyKeepAlive(t *testing.T) {
 		}
 	}
 	s := &b.Lobby.Stats
-	if joined := s.Count[server.Joined].Load(); joined != 8 || s.Count[server.Returned].Load() != 0 || gate.Counters().Takeovers != 0 {
-		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[server.Returned].Load())
+	if joined := s.Count[metrics.Joined].Load(); joined != 8 || s.Count[metrics.Reconnected].Load() != 0 || gate.Counters().Takeovers != 0 {
+		t.Errorf("%d players for 8 clients, %d of them came back", joined, s.Count[metrics.Reconnected].Load())
 	}
 }
 
@@ -174,8 +175,8 @@ func TestGrace(t *testing.T) {
 			t.Errorf("after %v: %v, %v (%v, %v), it was %v", c.away, back.ID(), state, why, back.Err(), id)
 		}
 		s := &b.Lobby.Stats
-		if n := s.Count[server.Joined].Load(); n != c.joins || (s.Count[server.Returned].Load() == 1) != c.same || s.Count[server.Unbalanced].Load() != 0 {
-			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[server.Returned].Load())
+		if n := s.Count[metrics.Joined].Load(); n != c.joins || (s.Count[metrics.Reconnected].Load() == 1) != c.same || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+			t.Errorf("after %v: %d joined, %d returned", c.away, n, s.Count[metrics.Reconnected].Load())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/replay"
@@ -100,7 +101,7 @@ func TestRow09KillcamWorld(t *testing.T) {
 		}
 	}
 	c := &b.Lobby.Stats.Count
-	t.Logf("%d killcams begun, %d bytes of them", c[server.Killcams].Load(), c[server.ContentBytes].Load())
+	t.Logf("%d killcams begun, %d bytes of them", c[metrics.Killcams].Load(), c[metrics.ContentBytes].Load())
 }
 
 // TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the very same match; and what it recorded is that match.
@@ -160,7 +161,7 @@ func TestKillcamOff(t *testing.T) {
 	b := fight(t, 8, server.Config{Killcam: server.KillcamOff}, impair.Profile{}, true)
 	hashes(t, b, 20, nil)
 	c := &b.Lobby.Stats.Count
-	if c[server.Killcams].Load() != 0 || c[server.Kills].Load() == 0 || c[server.FetchRefused].Load() != 8 {
-		t.Errorf("%d killcams, %d kills, %d refused", c[server.Killcams].Load(), c[server.Kills].Load(), c[server.FetchRefused].Load())
+	if c[metrics.Killcams].Load() != 0 || c[metrics.Kills].Load() == 0 || c[metrics.ContentRefused].Load() != 8 {
+		t.Errorf("%d killcams, %d kills, %d refused", c[metrics.Killcams].Load(), c[metrics.Kills].Load(), c[metrics.ContentRefused].Load())
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -32,7 +33,7 @@ func BenchmarkLobbies(b *testing.B) {
 			for len(lobbies) < c.n {
 				l, err := New(Config{
 					Clients: players, Seed: uint64(11 + len(lobbies)), Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
-					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players, CPU: pace.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
+					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players, CPU: clock.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
 				})
 				if err != nil {
 					b.Fatal(err)
@@ -42,16 +43,16 @@ func BenchmarkLobbies(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if in := int(l.Lobby.Stats.Count[server.Joined].Load()); in != players {
+				if in := int(l.Lobby.Stats.Count[metrics.Joined].Load()); in != players {
 					b.Fatalf("%d of %d players are in", in, players)
 				}
 				lobbies = append(lobbies, l)
 			}
 			for _, l := range lobbies[:c.n] {
 				l.cfg.Around = func(tick func() error) error {
-					from := pace.ThreadCPU()
+					from := clock.ThreadCPU()
 					err := tick()
-					spent += pace.ThreadCPU() - from
+					spent += clock.ThreadCPU() - from
 					return err
 				}
 			}

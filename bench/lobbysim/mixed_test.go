@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -47,7 +47,7 @@ func TestRow45MixedAges(t *testing.T) {
 		}
 		for i := range m.Objects().Projectiles {
 			if p := &m.Objects().Projectiles[i]; p.Struck == object.Flying {
-				name := flightName{ghost.Projectile, p.Owner, p.Tick, 0}
+				name := flightName{netstate.Projectile, p.Owner, p.Tick, 0}
 				truth[moment{name, m.Tick()}] = p.At(&m.Kit().Ammo[p.Type], m.Tick())
 			}
 		}
@@ -57,7 +57,7 @@ func TestRow45MixedAges(t *testing.T) {
 			ages := map[tick.Tick]bool{}
 			buf = c.Things(buf[:0])
 			for k := range buf {
-				if o := &buf[k]; o.Own && o.Kind == ghost.Projectile && o.Index == 0 && !o.Over() {
+				if o := &buf[k]; o.Own && o.Kind == netstate.Projectile && o.Index == 0 && !o.Over() {
 					guesses = append(guesses, guess{nameOf(o), at, min(uint32(part*256), 255), o.Pos})
 					ages[o.Since] = true
 					oldest = max(oldest, at-min(at, o.Since))

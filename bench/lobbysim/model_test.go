@@ -7,13 +7,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // bytesDown plays 20 virtual seconds and returns what the lobby sent.
-func bytesDown(t *testing.T, models ghost.Models, codec schema.Codec, seed uint64) uint64 {
+func bytesDown(t *testing.T, models netstate.Models, codec schema.Codec, seed uint64) uint64 {
 	t.Helper()
 	b, err := New(Config{
 		Clients: 24, Seed: seed, Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
@@ -32,20 +33,20 @@ func bytesDown(t *testing.T, models ghost.Models, codec schema.Codec, seed uint6
 			t.Errorf("client %d: %d snapshots, %d undecoded", i, s.Snapshots, s.Undecoded)
 		}
 	}
-	return b.Lobby.Stats.Count[server.BytesOut].Load()
+	return b.Lobby.Stats.Count[metrics.BytesOut].Load()
 }
 
 // TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build are worth their bytes on a match,
 // a map and players that they were not trained on, and every client decodes them. They are named by hash when a client joins.
 func TestRow32TrainedModelsAreSmaller(t *testing.T) {
 	alone(t)
-	untrained, trained := bytesDown(t, ghost.Untrained(), schema.Huffman, 77), bytesDown(t, ghost.Trained(), schema.Huffman, 77)
+	untrained, trained := bytesDown(t, netstate.Untrained(), schema.Huffman, 77), bytesDown(t, netstate.Trained(), schema.Huffman, 77)
 	t.Logf("untrained %d bytes, trained %d: %.1f %% less", untrained, trained, 100-100*float64(trained)/float64(untrained))
 	if float64(trained) > 0.95*float64(untrained) {
 		t.Errorf("trained models send %d bytes, untrained %d", trained, untrained)
 	}
 	// The lobby's codec is followed by clients that were told of none.
-	ranged, stored := bytesDown(t, ghost.Trained(), schema.Range, 77), bytesDown(t, ghost.Trained(), schema.Stored, 77)
+	ranged, stored := bytesDown(t, netstate.Trained(), schema.Range, 77), bytesDown(t, netstate.Trained(), schema.Stored, 77)
 	t.Logf("range %d bytes, huffman %d, stored %d", ranged, trained, stored)
 	if ranged >= trained || trained >= stored {
 		t.Errorf("range %d bytes, huffman %d, stored %d", ranged, trained, stored)

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/internal/huge"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -74,10 +75,10 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 		t.Fatal(err)
 	}
 	b.step(t, 2*time.Second)
-	if s := &b.Lobby.Stats; s.Count[server.Joined].Load() != n+10 {
-		t.Fatalf("%d players came in", s.Count[server.Joined].Load())
+	if s := &b.Lobby.Stats; s.Count[metrics.Joined].Load() != n+10 {
+		t.Fatalf("%d players came in", s.Count[metrics.Joined].Load())
 	}
-	return h.Sum64(), b.Lobby.Stats.Count[server.Hits].Load()
+	return h.Sum64(), b.Lobby.Stats.Count[metrics.Hits].Load()
 }
 
 // Who comes into a lobby whose places were made beforehand makes it allocate what opens and seals, its name, and as good as nothing else.
@@ -112,9 +113,9 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 		Clients: n, Seed: 11, Lobby: cfg, Client: func(_ int, c *client.Config) { c.Bare = true },
 		Around: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
-			from := pace.ThreadCPU()
+			from := clock.ThreadCPU()
 			err := tick()
-			took := pace.ThreadCPU() - from
+			took := clock.ThreadCPU() - from
 			runtime.ReadMemStats(&after)
 			j.bytes, j.allocs = j.bytes+after.TotalAlloc-before.TotalAlloc, j.allocs+after.Mallocs-before.Mallocs
 			j.cpu, j.worst = j.cpu+took, max(j.worst, took)
@@ -126,14 +127,14 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		huge.Touch(context.Background(), false)
+		hugepage.Touch(context.Background(), false)
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+	if in := int(b.Lobby.Stats.Count[metrics.Joined].Load()); in != n {
 		t.Fatalf("%d of %d players are in", in, n)
 	}
 	return j

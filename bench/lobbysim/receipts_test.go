@@ -7,10 +7,11 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -113,15 +114,15 @@ func BenchmarkReceipts(b *testing.B) {
 	defer runtime.UnlockOSThread()
 	var tick time.Duration
 	c := crowdOf(b, players, server.Config{Receipts: 4096}, func(play func() error) error {
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		err := play()
-		tick += pace.ThreadCPU() - from
+		tick += clock.ThreadCPU() - from
 		return err
 	})
-	combat := server.StageSystems
+	combat := metrics.StageSystems
 	for i, s := range sim.Systems() {
 		if s.Name == "combat" {
-			combat += server.Stage(i)
+			combat += metrics.Stage(i)
 		}
 	}
 	var spent [2]float64

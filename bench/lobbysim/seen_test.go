@@ -10,9 +10,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the column of one's block.
@@ -34,10 +35,10 @@ type oracle struct {
 
 // look takes the client's snapshot of a frame in and returns the set of those whom it may be told of.
 func (o *oracle) look(f *snapshot.Frame) map[netid.ID]bool {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	grid := server.Cells(o.cfg.Arena, o.cfg.Cell)
 	cell := func(slot int) (x, z int, team uint8) {
-		p := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+		p := netstate.PoseOf(f.Row(slot, row[:]), row[:])
 		x = min(max(int((p.Pos.X-grid.MinX)/grid.Cell), 0), grid.Wide-1)
 		z = min(max(int((p.Pos.Z-grid.MinZ)/grid.Cell), 0), grid.Deep-1)
 		return x, z, p.Team()
@@ -151,7 +152,7 @@ type tally struct {
 func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	for slot := range f.Slots() {
 		id, ok := cl.Row(f.Tick, slot, row[:])
 		switch present := f.ID(slot); {
@@ -177,7 +178,7 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	alone(t)
 	b := open(t, 24, 33, impair.Profile{})
 	newest, compared := make([]tick.Tick, 24), 0
-	var got, want [ghost.PublicFields]int32
+	var got, want [netstate.PublicFields]int32
 	for range 60 * 20 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
@@ -242,8 +243,8 @@ func TestVerdictsAmongWalls(t *testing.T) {
 			}
 		}
 		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
-			b.Lobby.Stats.Count[server.Unseen].Load())
-		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[server.Unseen].Load() == 0 {
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
+		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
 			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -97,7 +97,7 @@ func (y *yard) run(d time.Duration, each func()) {
 
 // truth is what the match has of flights, by what names them.
 type flightName struct {
-	kind  ghost.Kind
+	kind  netstate.Kind
 	owner netid.ID
 	born  tick.Tick
 	index uint8
@@ -221,7 +221,7 @@ func TestRow46RefusedFlightsGo(t *testing.T) {
 // telling holds what clients decoded to what the server sent, row by row, in every snapshot that both still have; and counts.
 type telling struct {
 	rows int
-	kind [ghost.Kinds]int
+	kind [netstate.Kinds]int
 }
 
 func (n *telling) check(y *yard, i int) {
@@ -232,7 +232,7 @@ func (n *telling) check(y *yard, i int) {
 	if f == nil || at == 0 {
 		return
 	}
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	for slot := range f.Slots() {
 		id, ok := c.ThingRow(at, slot, got[:])
 		if !ok {
@@ -243,7 +243,7 @@ func (n *telling) check(y *yard, i int) {
 		}
 		if id != 0 {
 			n.rows++
-			n.kind[got[ghost.ThingWhat]&7]++
+			n.kind[got[netstate.ThingWhat]&7]++
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestThingsUnderLoss(t *testing.T) {
 		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.Far, cfg.Kbps), func(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
 				c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.Far, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.Paces = ghost.Paces{ghost.Cube: 3, ghost.Projectile: 2}
+				c.Lobby.Paces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			var n telling
 			steps := 0
@@ -279,7 +279,7 @@ func TestThingsUnderLoss(t *testing.T) {
 				diverged += c.Stats().Diverged
 			}
 			t.Logf("%d rows compared, by class %v; %d diverged", n.rows, n.kind, diverged)
-			if n.rows < 1000 || n.kind[ghost.Projectile] == 0 || n.kind[ghost.Grenade] == 0 || n.kind[ghost.Cube] == 0 || diverged != 0 {
+			if n.rows < 1000 || n.kind[netstate.Projectile] == 0 || n.kind[netstate.Grenade] == 0 || n.kind[netstate.Cube] == 0 || diverged != 0 {
 				t.Errorf("%d rows, by class %v, %d diverged", n.rows, n.kind, diverged)
 			}
 		})
@@ -296,7 +296,7 @@ func (y *yard) whereabouts() whereabouts {
 	m := y.Lobby.Match()
 	p := whereabouts{flights: map[flightName]geom.Vec3{}}
 	count := map[flightName]uint8{}
-	name := func(k ghost.Kind, owner netid.ID, born tick.Tick) flightName {
+	name := func(k netstate.Kind, owner netid.ID, born tick.Tick) flightName {
 		n := flightName{kind: k, owner: owner, born: born}
 		n.index = count[n]
 		count[flightName{k, owner, born, 0}]++
@@ -308,11 +308,11 @@ func (y *yard) whereabouts() whereabouts {
 		if o.Struck == object.Flying {
 			pos = o.At(&m.Kit().Ammo[o.Type], m.Tick())
 		}
-		p.flights[name(ghost.Projectile, o.Owner, o.Tick)] = pos
+		p.flights[name(netstate.Projectile, o.Owner, o.Tick)] = pos
 	}
 	for i := range m.Objects().Grenades {
 		o := &m.Objects().Grenades[i]
-		p.flights[name(ghost.Grenade, o.Owner, o.Thrown)] = o.Pos
+		p.flights[name(netstate.Grenade, o.Owner, o.Thrown)] = o.Pos
 	}
 	for i := range m.Scene().Cube {
 		p.cubes = append(p.cubes, m.Scene().Cube[i].Pos)
@@ -326,7 +326,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 	y := newYard(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
 	was := map[tick.Tick]whereabouts{}
 	var buf []client.Thing
-	var kinds [ghost.Kinds]int
+	var kinds [netstate.Kinds]int
 	worst, calm, near := float32(0), 0, 0
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
@@ -349,7 +349,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 					continue
 				}
 				kinds[o.Kind]++
-				if o.Kind == ghost.Cube {
+				if o.Kind == netstate.Cube {
 					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrel)
 					if at%40 > 10 && at%40 < 30 { // nobody has pushed it but for players
 						calm++
@@ -380,8 +380,8 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 	if worst > 2e-3 || calm < 1000 || near < calm*95/100 {
 		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m", worst, near, calm)
 	}
-	for k := ghost.Projectile; k < ghost.Kinds; k++ {
-		if kinds[k] == 0 && k != ghost.Teleporter { // there is none in peace
+	for k := netstate.Projectile; k < netstate.Kinds; k++ {
+		if kinds[k] == 0 && k != netstate.Teleporter { // there is none in peace
 			t.Errorf("no %v was seen", k)
 		}
 	}
@@ -422,9 +422,9 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 	}
 	// It knows all there is, in the newest snapshot of which it was told anything of things.
 	f := y.Lobby.ThingFrame(at)
-	var seen [ghost.Kinds]int
+	var seen [netstate.Kinds]int
 	for slot := range f.Slots() {
-		var got, want [ghost.ThingFields]int32
+		var got, want [netstate.ThingFields]int32
 		if f.ID(slot) == 0 {
 			continue
 		}
@@ -439,27 +439,27 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v", slot, ok, id, got, told, should, want)
 			continue
 		}
-		var o ghost.Thing
+		var o netstate.Thing
 		o.Restore(got[:])
 		seen[o.Kind]++
 	}
-	for k := ghost.Projectile; k < ghost.Kinds; k++ {
+	for k := netstate.Projectile; k < netstate.Kinds; k++ {
 		if seen[k] == 0 {
 			t.Errorf("no %v", k)
 		}
 	}
 	// And what that means is what the match has.
-	things := map[ghost.Kind][]client.Thing{}
+	things := map[netstate.Kind][]client.Thing{}
 	for _, o := range c.Things(nil) {
 		things[o.Kind] = append(things[o.Kind], o)
 	}
-	for i, o := range things[ghost.Barrel] {
+	for i, o := range things[netstate.Barrel] {
 		b := &m.Scene().Barrel[i]
 		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) || b.Broken != 0 && o.Since != b.Broken {
 			t.Errorf("barrel %d: %+v, the match has %+v", i, o, b)
 		}
 	}
-	for i, o := range things[ghost.Cube] {
+	for i, o := range things[netstate.Cube] {
 		b := &m.Scene().Cube[i]
 		if b.Resting && (o.Pos != b.Pos || !o.Rests) {
 			t.Errorf("cube %d: %+v, the match has %+v", i, o, b)
@@ -470,13 +470,13 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			}
 		}
 	}
-	for i, o := range things[ghost.Teleporter] {
+	for i, o := range things[netstate.Teleporter] {
 		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) || p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
 			t.Errorf("teleporter %d: %+v, the match has %+v", i, o, p)
 		}
 	}
-	if len(things[ghost.Barrel]) != 3 || len(things[ghost.Cube]) != 3 || len(things[ghost.Teleporter]) != 1 || len(things[ghost.Zone]) != 1 {
-		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones", len(things[ghost.Barrel]), len(things[ghost.Cube]), len(things[ghost.Teleporter]), len(things[ghost.Zone]))
+	if len(things[netstate.Barrel]) != 3 || len(things[netstate.Cube]) != 3 || len(things[netstate.Teleporter]) != 1 || len(things[netstate.Zone]) != 1 {
+		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones", len(things[netstate.Barrel]), len(things[netstate.Cube]), len(things[netstate.Teleporter]), len(things[netstate.Zone]))
 	}
 }
 
@@ -486,14 +486,14 @@ func TestRatesOfThings(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
-			c.Lobby.Paces = ghost.Paces{ghost.Cube: n}
+			c.Lobby.Paces = netstate.Paces{netstate.Cube: n}
 			c.Client = func(int, *client.Config) {}
 		})
 		m := y.Lobby.Match()
-		var row, last [ghost.ThingFields]int32
+		var row, last [netstate.ThingFields]int32
 		at, changed := tick.Tick(0), tick.Tick(0)
 		var gaps [64]int
-		flown, ended := map[netid.ID][ghost.ThingFields]int32{}, 0
+		flown, ended := map[netid.ID][netstate.ThingFields]int32{}, 0
 		y.run(12*time.Second, func() {
 			c := y.Clients[0]
 			for i := range m.Scene().Cube { // never at rest
@@ -509,13 +509,13 @@ func TestRatesOfThings(t *testing.T) {
 				if !ok || id == 0 {
 					continue
 				}
-				var o ghost.Thing
+				var o netstate.Thing
 				o.Restore(row[:])
 				switch {
-				case o.Kind == ghost.Cube && slot == f.Used()-1, o.Kind == ghost.Cube && changed == 0:
+				case o.Kind == netstate.Cube && slot == f.Used()-1, o.Kind == netstate.Cube && changed == 0:
 				case o.Kind.Flies():
 					if was, ok := flown[id]; ok && was != row {
-						if ended++; row[ghost.ThingState] == was[ghost.ThingState] {
+						if ended++; row[netstate.ThingState] == was[netstate.ThingState] {
 							t.Fatalf("%v %v changed under way: %v, %v", o.Kind, id, was, row)
 						}
 					}
@@ -556,17 +556,17 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 		m := y.Lobby.Match()
 		t0 := m.Tick()
 		f := y.Lobby.ThingFrame(t0)
-		where := func(slot int) (geom.Vec3, *ghost.Thing) {
-			var row [ghost.ThingFields]int32
-			var o ghost.Thing
+		where := func(slot int) (geom.Vec3, *netstate.Thing) {
+			var row [netstate.ThingFields]int32
+			var o netstate.Thing
 			f.Row(slot, row[:])
 			o.Restore(row[:])
 			pos := o.Pos
-			if o.Kind == ghost.Projectile && !o.Over() {
+			if o.Kind == netstate.Projectile && !o.Over() {
 				path := o.Flight(t0)
 				pos = path.At(&m.Kit().Ammo[o.Type], t0)
 			}
-			if o.Kind == ghost.Grenade && !o.Over() {
+			if o.Kind == netstate.Grenade && !o.Over() {
 				for i := range m.Objects().Grenades {
 					g := &m.Objects().Grenades[i]
 					if g.Owner == netid.ID(o.Owner) && g.Thrown == o.Tick(t0) {
@@ -594,7 +594,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 				continue
 			}
 			for slot := range f.Used() {
-				var row [ghost.ThingFields]int32
+				var row [netstate.ThingFields]int32
 				id, ok := c.ThingRow(t0, slot, row[:])
 				if f.ID(slot) != 0 {
 					all++
@@ -603,7 +603,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 					continue
 				}
 				pos, o := where(slot)
-				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == ghost.Zone || o.Kind == ghost.Teleporter {
+				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone || o.Kind == netstate.Teleporter {
 					kept++
 					continue
 				}

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // crowd is a lobby of n players who are all visible to all, with everybody in and warmed up for two seconds.
@@ -36,7 +37,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 			cfg.Sight = maze(cfg.Arena, 0)
 		}
 	}
-	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, pace.ThreadCPU
+	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
@@ -55,7 +56,7 @@ func crowdOf(t testing.TB, n int, cfg server.Config, around func(func() error) e
 			t.Fatal(err)
 		}
 	}
-	if in := int(b.Lobby.Stats.Count[server.Joined].Load()); in != n {
+	if in := int(b.Lobby.Stats.Count[metrics.Joined].Load()); in != n {
 		t.Fatalf("%d of %d players are in", in, n)
 	}
 	measuring = true
@@ -99,8 +100,8 @@ var relevances = []server.Config{
 }
 
 var town500 = sync.OnceValue(func() *arena.Arena { return arena.Town(500, 11) })
-var walls500 = sync.OnceValues(func() (*sight.Table, error) {
-	return sight.Build(town500(), sight.Fit(town500(), sight.CellFor(town500())))
+var walls500 = sync.OnceValues(func() (*pvs.Table, error) {
+	return pvs.Build(town500(), pvs.Fit(town500(), pvs.CellFor(town500())))
 })
 
 // inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it says otherwise.
@@ -159,7 +160,7 @@ func steadyTick(t *testing.T, cfg server.Config) {
 			t.Fatal(err)
 		}
 	}
-	if s := &b.Lobby.Stats; s.Count[server.Shots].Load() == 0 || s.Count[server.InputsUsed].Load() == 0 {
+	if s := &b.Lobby.Stats; s.Count[metrics.Shots].Load() == 0 || s.Count[metrics.InputsUsed].Load() == 0 {
 		t.Fatal("nobody played")
 	}
 	if allocs != 0 {
@@ -175,17 +176,17 @@ func BenchmarkTick(b *testing.B) {
 		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
 			var spent time.Duration
 			c := crowd(b, n, func(tick func() error) error {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				err := tick()
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 				return err
 			})
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			s.Stage[server.StageOpen].Reset()
-			s.Stage[server.StageSeal].Reset()
-			opened, sealed := s.Count[server.Received].Load(), s.Count[server.Sent].Load()
+			s.Stage[metrics.StageOpen].Reset()
+			s.Stage[metrics.StageSeal].Reset()
+			opened, sealed := s.Count[metrics.Received].Load(), s.Count[metrics.Sent].Load()
 			b.ResetTimer()
 			for range b.N {
 				if err := c.Step(); err != nil {
@@ -197,11 +198,11 @@ func BenchmarkTick(b *testing.B) {
 			b.ReportMetric(perTick, "cpu-ns/tick")
 			b.ReportMetric(perTick/float64(n), "cpu-ns/player")
 			b.ReportMetric(100*perTick*60/1e9, "%core@60Hz")
-			each := func(stage server.Stage, datagrams uint64) float64 {
+			each := func(stage metrics.Stage, datagrams uint64) float64 {
 				return s.Stage[stage].Mean() * float64(b.N) / float64(max(1, datagrams))
 			}
-			b.ReportMetric(each(server.StageOpen, s.Count[server.Received].Load()-opened), "ns/open")
-			b.ReportMetric(each(server.StageSeal, s.Count[server.Sent].Load()-sealed), "ns/seal")
+			b.ReportMetric(each(metrics.StageOpen, s.Count[metrics.Received].Load()-opened), "ns/open")
+			b.ReportMetric(each(metrics.StageSeal, s.Count[metrics.Sent].Load()-sealed), "ns/seal")
 		})
 	}
 }
@@ -219,16 +220,16 @@ func BenchmarkRelevance(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%v/kbps=%d/far=%v/checksum=%d", place, cfg.Relevance, cfg.Kbps, cfg.Far, cfg.ChecksumEvery), func(b *testing.B) {
 			var spent time.Duration
 			c := crowdOf(b, n, cfg, func(tick func() error) error {
-				from := pace.ThreadCPU()
+				from := clock.ThreadCPU()
 				err := tick()
-				spent += pace.ThreadCPU() - from
+				spent += clock.ThreadCPU() - from
 				return err
 			})
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			s.Stage[server.StageSnapshot].Reset()
-			bytes, snapshots := s.Count[server.BytesOut].Load(), s.Count[server.Snapshots].Load()
+			s.Stage[metrics.StageSnapshot].Reset()
+			bytes, snapshots := s.Count[metrics.BytesOut].Load(), s.Count[metrics.Snapshots].Load()
 			b.ResetTimer()
 			for range b.N {
 				if err := c.Step(); err != nil {
@@ -236,10 +237,10 @@ func BenchmarkRelevance(b *testing.B) {
 				}
 			}
 			b.StopTimer()
-			sent := s.Count[server.Snapshots].Load() - snapshots
+			sent := s.Count[metrics.Snapshots].Load() - snapshots
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-			b.ReportMetric(s.Stage[server.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
-			b.ReportMetric(float64(s.Count[server.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
 			b.ReportMetric(inSight(c), "rows")
 			b.ReportMetric(0, "ns/op")
 		})

@@ -11,15 +11,15 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
 	"github.com/tickrate/tickrate/sim/move"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // walls is the table of an arena as a host makes it.
-func walls(t testing.TB, a *arena.Arena) *sight.Table {
+func walls(t testing.TB, a *arena.Arena) *pvs.Table {
 	t.Helper()
-	table, err := sight.Build(a, sight.Fit(a, sight.CellFor(a)))
+	table, err := pvs.Build(a, pvs.Fit(a, pvs.CellFor(a)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,12 +27,12 @@ func walls(t testing.TB, a *arena.Arena) *sight.Table {
 }
 
 // levels is the rule of a crowd worked out naively: the highest level of a table on which anybody is, by cell of a frame.
-func levels(table *sight.Table, f *snapshot.Frame) map[int]int {
-	var row [ghost.PublicFields]int32
+func levels(table *pvs.Table, f *snapshot.Frame) map[int]int {
+	var row [netstate.PublicFields]int32
 	highest := map[int]int{}
 	for slot := range f.Slots() {
 		if id := f.ID(slot); id != 0 {
-			p := ghost.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+			p := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 			cell := table.Cell(p.X, p.Z)
 			highest[cell] = max(highest[cell], table.Level(cell, p.Y))
 		}
@@ -76,7 +76,7 @@ func free(a *arena.Arena, p, q geom.Vec3) bool {
 }
 
 // mightSpot looks for a way in which two could see each other within the table's look-ahead, at random, as the crow flies.
-func mightSpot(r *rand.Rand, a *arena.Arena, c sight.Config, p, q geom.Vec3) bool {
+func mightSpot(r *rand.Rand, a *arena.Arena, c pvs.Config, p, q geom.Vec3) bool {
 	wander := func(p geom.Vec3) geom.Vec3 {
 		sin, cos := geom.Angle(r.Uint32()).SinCos()
 		far := c.LookAhead * c.Speed * r.Float32()
@@ -130,9 +130,9 @@ func (w *witness) step() {
 
 // snapshot takes in what client i was told in a tick, and what the cells' rule lets it be told.
 func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64, may map[netid.ID]bool) {
-	var row [ghost.PublicFields]int32
+	var row [netstate.PublicFields]int32
 	me := w.b.Clients[i].ID().Index()
-	mine := ghost.PoseOf(f.Row(me, row[:]), row[:])
+	mine := netstate.PoseOf(f.Row(me, row[:]), row[:])
 	past := w.past[i][:0]
 	for _, p := range w.past[i] {
 		if p.at+15 >= at {
@@ -148,7 +148,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 		if slots>>slot&1 != 0 {
 			w.shown[i][slot] = at
 		}
-		pose := ghost.PoseOf(f.Row(slot, row[:]), row[:])
+		pose := netstate.PoseOf(f.Row(slot, row[:]), row[:])
 		spotted := spotted(w.cfg.Arena, mine.Pos, pose.Pos)
 		if may[id] && pose.Team() != mine.Team() && w.rng.IntN(300) == 0 {
 			w.sampled++
@@ -177,7 +177,7 @@ func (w *witness) snapshot(i int, at tick.Tick, f *snapshot.Frame, slots uint64,
 }
 
 // A match of 64 players in a town, by the table of its houses. Who comes out of a rule of cells by brute force, and nobody else, is in a
-// client's snapshots, team and linger aside (that rule never hides what rays find free is for sim/sight to show; here rays go
+// client's snapshots, team and linger aside (that rule never hides what rays find free is for sim/pvs to show; here rays go
 // along with the match); and whoever an exact ray from eye to body finds was told of, in that snapshot and in all of the quarter of a
 // second before, as far as both were there. Within a limit somebody may wait, no longer than a baseline lasts.
 func TestThreat26NobodyBehindHousesIsTold(t *testing.T) {

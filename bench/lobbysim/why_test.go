@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Whoever is not in a snapshot is not in it for a reason, and it is the right one: in a town, within a range, with and without limits
@@ -51,7 +51,7 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
 		counts := map[server.Why]int{}
-		var row [ghost.PublicFields]int32
+		var row [netstate.PublicFields]int32
 		look := func() {
 			for i, cl := range b.Clients {
 				at := cl.Newest()
@@ -65,7 +65,7 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 				f := b.Lobby.Frame(at)
 				highest = levels(table, f)
 				may := oracles[i].look(f)
-				me := ghost.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:]).Pos
+				me := netstate.PoseOf(f.Row(cl.ID().Index(), row[:]), row[:]).Pos
 				nearest, farthest := float32(1e9), float32(0) // of those whom the line does not carry, and of those whom it does
 				for slot := range f.Slots() {
 					id := f.ID(slot)
@@ -79,7 +79,7 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 					counts[v.Why]++
 					shown, ok := cl.Row(at, slot, row[:])
 					told := ok && shown == id
-					pos := ghost.PoseOf(f.Row(slot, row[:]), row[:]).Pos
+					pos := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 					dx, dz := pos.X-me.X, pos.Z-me.Z
 					d := dx*dx + dz*dz
 					grid := server.Cells(a, rule.Cell)
@@ -124,8 +124,8 @@ func TestWhyIsRightForEverybodyWhoIsNotTold(t *testing.T) {
 		}
 		look()
 		b.Lobby.Publish()
-		l := b.Lobby.Ledger()
-		for w, n := range l.Why {
+		l := b.Lobby.Summary().Replication
+		for w, n := range l.Players {
 			if counts[server.Why(w)] != int(n) {
 				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Why(w), counts[server.Why(w)])
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -41,7 +41,7 @@ func TestWhyIsRightForThings(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
 				l.Relevance, l.Far, l.Sight, l.Kbps, l.JoinBytes, l.Cell, l.SampleEvery = cfg.Relevance, cfg.Far, cfg.Sight, cfg.Kbps, cfg.JoinBytes, cell, 1
-				l.Paces = ghost.Paces{ghost.Cube: 3, ghost.Projectile: 2}
+				l.Paces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			w := whyOfThings{yard: y, cfg: cfg, grid: server.Cells(y.cfg.Lobby.Arena, cell), counts: map[server.Why]int{}}
 			w.far = int(cfg.Far/cell) + 2
@@ -55,11 +55,11 @@ func TestWhyIsRightForThings(t *testing.T) {
 				w.look()
 			}
 			y.Lobby.Publish()
-			l := y.Lobby.Ledger()
-			for kind := range l.Things {
-				for why, n := range l.Things[kind] {
+			l := y.Lobby.Summary().Replication
+			for kind := range l.Objects {
+				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
-						t.Errorf("%v %v: the lobby has counted %d, the clients %d", ghost.Kind(kind), server.Why(why), n, got)
+						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Why(why), n, got)
 					}
 				}
 			}
@@ -86,7 +86,7 @@ type whyOfThings struct {
 	grid     interest.Config
 	far      int // cells
 	counts   map[server.Why]int
-	classes  [ghost.Kinds][server.NumWhys]int
+	classes  [netstate.Kinds][server.NumWhys]int
 	compared int
 	verdicts []server.Verdict
 }
@@ -144,10 +144,10 @@ func (w *whyOfThings) look() {
 }
 
 // compare holds one verdict to what client i decoded.
-func (w *whyOfThings) compare(i int, kind ghost.Kind, v *server.Verdict, now tick.Tick) {
+func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Verdict, now tick.Tick) {
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ThingFrame(now)
-	var got, want [ghost.ThingFields]int32
+	var got, want [netstate.ThingFields]int32
 	id, ok := c.ThingRow(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
 	told := ok && id == is && got == want
@@ -174,7 +174,7 @@ func (w *whyOfThings) compare(i int, kind ghost.Kind, v *server.Verdict, now tic
 	case server.WhyJoining:
 		right = !told && w.cfg.Kbps == 0 && w.cfg.Relevance == server.RelevanceGrid
 	}
-	if !right || kind == ghost.Zone && (v.Why == server.WhyRange || v.Why == server.WhySight) {
+	if !right || kind == netstate.Zone && (v.Why == server.WhyRange || v.Why == server.WhySight) {
 		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
 	}
 }
@@ -190,19 +190,19 @@ func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
 // cellsOf are the cells that a client's player and a thing stand in.
 func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	m, f := w.Lobby.Match(), w.Lobby.ThingFrame(now)
-	var row [ghost.ThingFields]int32
-	var o ghost.Thing
+	var row [netstate.ThingFields]int32
+	var o netstate.Thing
 	f.Row(slot, row[:])
 	o.Restore(row[:])
 	pos := o.Pos
 	switch {
-	case o.Kind == ghost.Cube: // which may be told as it was
+	case o.Kind == netstate.Cube: // which may be told as it was
 		for k := range m.Scene().Cube {
-			if w.slotOf(ghost.Cube, k) == slot {
+			if w.slotOf(netstate.Cube, k) == slot {
 				pos = m.Scene().Cube[k].Pos
 			}
 		}
-	case o.Kind == ghost.Projectile:
+	case o.Kind == netstate.Projectile:
 		for k := range m.Objects().Projectiles {
 			if p := &m.Objects().Projectiles[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Tick) == o.Born {
 				if pos = p.Point; p.Struck == object.Flying {
@@ -210,7 +210,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 				}
 			}
 		}
-	case o.Kind == ghost.Grenade:
+	case o.Kind == netstate.Grenade:
 		for k := range m.Objects().Grenades {
 			if p := &m.Objects().Grenades[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Thrown) == o.Born {
 				pos = p.Pos
@@ -227,7 +227,7 @@ func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 }
 
 // slotOf is the slot of what stands about, as the list has it.
-func (w *whyOfThings) slotOf(kind ghost.Kind, n int) int {
+func (w *whyOfThings) slotOf(kind netstate.Kind, n int) int {
 	for k := range w.verdicts {
 		if w.verdicts[k].Thing == (server.ThingRef{Kind: kind, N: uint32(n)}).String() {
 			return w.verdicts[k].Slot

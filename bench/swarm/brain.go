@@ -5,14 +5,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Sight is what a bot knows when it decides about a tick.
 type Sight struct {
 	Tick  tick.Tick
 	Rate  tick.Rate
-	Self  ghost.Self // as predicted
+	Self  netstate.Self // as predicted
 	Team  uint8
 	ID    uint32
 	Arena *arena.Arena

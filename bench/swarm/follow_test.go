@@ -23,6 +23,7 @@ type body struct {
 
 func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 	t.Helper()
+	hero := move.DefaultParams().MustCompile()
 	m := move.Round(move.Motion{Pos: a.Spawns[0].Pos})
 	done := body{yaws: map[geom.Angle]bool{}}
 	s := &Sight{Rate: 60, Arena: a, Tick: 2}
@@ -30,7 +31,7 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 		s.Tick = tick.Tick(n + 2)
 		s.Self.Motion = m
 		in := b.Wish(s)
-		next := move.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: uint16(in.Buttons) & 3}, a, 60)
+		next := hero.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, 60)
 		d := next.Pos.Sub(m.Pos)
 		d.Y = 0
 		done.metres += float64(d.Len())

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 )
 
@@ -55,7 +55,7 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{pace: pace.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
+	s := &Swarm{clock: clock.New(), cfg: Config{Rate: 60}, fleet: []*netio.Fleet{f}, hear: []func(int, []byte){func(int, []byte) { heard++ }}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()
@@ -74,7 +74,7 @@ func TestLateSwarmStillListens(t *testing.T) {
 			t.Fatalf("owes %v", s.owed)
 		}
 	}
-	if say(); !s.poll(s.pace.Now()+time.Minute) || heard != 2 {
+	if say(); !s.poll(s.clock.Now()+time.Minute) || heard != 2 {
 		t.Errorf("heard %d", heard)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 )
 
@@ -32,7 +32,7 @@ func talker(t *testing.T) (f *netio.Fleet, say func()) {
 // A lobby that always has more to say does not keep the others from being heard.
 func TestEveryLobbyIsHeard(t *testing.T) {
 	const lobbies = 3
-	s := &Swarm{pace: pace.New()}
+	s := &Swarm{clock: clock.New()}
 	defer runtime.UnlockOSThread()
 	var heard [lobbies]int
 	for l := range lobbies {
@@ -49,7 +49,7 @@ func TestEveryLobbyIsHeard(t *testing.T) {
 		if n == 1000 {
 			t.Fatalf("heard %v", heard)
 		}
-		s.poll(s.pace.Now() + 20*time.Microsecond)
+		s.poll(s.clock.Now() + 20*time.Microsecond)
 	}
 	if heard[1] != 1 || heard[2] != 1 {
 		t.Errorf("heard %v", heard)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 )
 
 // relief sends for a driver that is held up. A machine takes a processor from a thread for some milliseconds now and then (kernel threads that are not
@@ -32,10 +32,10 @@ func (s *Swarm) relieve() *relief {
 		return nil
 	}
 	r := newRelief(s)
-	pace.First() // it has the processors in parts of a millisecond, and gives them back
+	clock.First() // it has the processors in parts of a millisecond, and gives them back
 	s.settle()
-	s.on.Store(int32(pace.CPU()))
-	s.moves(s.pace.Now())
+	s.on.Store(int32(clock.CPU()))
+	s.moves(s.clock.Now())
 	s.gate.open.Store(true)
 	go r.run(s.period())
 	return r
@@ -51,14 +51,14 @@ func (s *Swarm) settle() {
 		}
 	}
 	if s.slotsOn[most] > 0 {
-		_ = pace.Keep([]int{most}) // else it goes where the kernel has it go
+		_ = clock.Keep([]int{most}) // else it goes where the kernel has it go
 	}
 }
 
 func newRelief(s *Swarm) *relief {
 	r := &relief{hand: hand{s: s, blind: true}, done: make(chan struct{})}
 	r.look = func() (now, own time.Duration) {
-		now = s.pace.Now()
+		now = s.clock.Now()
 		return now, now
 	}
 	return r
@@ -67,17 +67,17 @@ func newRelief(s *Swarm) *relief {
 func (r *relief) run(period time.Duration) {
 	defer close(r.done)
 	s, off, apart := r.s, int32(-1), false
-	s.pace.Join() // not undone: the thread ends with its processors
-	pace.First()
-	before := pace.ThreadCPU()
-	for at := s.pace.Now() / period * period; !r.stop.Load(); at = max(at+period, s.pace.Now()/period*period) {
-		s.pace.Sleep(at + period/2)
+	s.clock.Join() // not undone: the thread ends with its processors
+	clock.First()
+	before := clock.ThreadCPU()
+	for at := s.clock.Now() / period * period; !r.stop.Load(); at = max(at+period, s.clock.Now()/period*period) {
+		s.clock.Sleep(at + period/2)
 		if on := s.on.Load(); on != off {
 			off = on
-			apart = pace.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
+			apart = clock.Keep(slices.DeleteFunc(slices.Clone(s.cpus), func(c int) bool { return c == int(on) })) == nil // else it helps less
 		}
 		r.help(int64(at / period))
-		cpu := pace.ThreadCPU()
+		cpu := clock.ThreadCPU()
 		if s.spent.Add(int64(cpu - before)); apart {
 			s.aside.Add(int64(cpu - before))
 		}
@@ -88,7 +88,7 @@ func (r *relief) run(period time.Duration) {
 // help plays for a driver that is behind, up to a slot. What is over a tick late is left to the driver, to give up.
 func (r *relief) help(slot int64) {
 	s := r.s
-	for now := s.pace.Now(); s.behind(now) && s.gate.enter(); now = s.pace.Now() {
+	for now := s.clock.Now(); s.behind(now) && s.gate.enter(); now = s.clock.Now() {
 		at, turns := s.queue.slot(), r.sent.Turns
 		over := slot-at > slots || !r.sweep(at, now, func(int) bool { return !s.gate.asked() })
 		r.sent.Relieved += r.sent.Turns - turns

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -125,15 +125,15 @@ func TestReliefHelps(t *testing.T) {
 	const players = 80
 	s, _ := silent(t, players)
 	r := newRelief(s)
-	now := int64(s.pace.Now()/s.period()) + 2*slots
-	s.pace.Sleep(time.Duration(now)*s.period() + s.period()/2)
+	now := int64(s.clock.Now()/s.period()) + 2*slots
+	s.clock.Sleep(time.Duration(now)*s.period() + s.period()/2)
 	s.queue.begin(now-3, 2)
 	r.help(now)
 	if s.queue.slot() != now-3 || r.sent.Turns != 0 {
 		t.Fatalf("%d turns through a shut gate", r.sent.Turns)
 	}
 	s.gate.open.Store(true)
-	s.moves(s.pace.Now() + time.Hour)
+	s.moves(s.clock.Now() + time.Hour)
 	s.queue.begin(now+100_000, 0) // the driver is ahead
 	if r.help(now); r.sent.Turns != 0 {
 		t.Fatalf("%d turns of a driver that is not behind", r.sent.Turns)
@@ -169,7 +169,7 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	s.cfg.Full = 0 // who was full plays as the others do
 	one, two := newRelief(s), newRelief(s)
 	on := func(int) bool { return true }
-	slot := int64(s.pace.Now()/s.period()) + 2*slots
+	slot := int64(s.clock.Now()/s.period()) + 2*slots
 	for round := range rounds {
 		for i := range s.due {
 			s.due[i].Store(0)
@@ -209,7 +209,7 @@ func TestRelievedDriver(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0))))
 	const players = 60
 	s, at := silent(t, players)
-	if len(pace.CPUs()) < 2 {
+	if len(clock.CPUs()) < 2 {
 		t.Skip("a relief needs a second processor")
 	}
 	held := 0
@@ -218,7 +218,7 @@ func TestRelievedDriver(t *testing.T) {
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.release(i)
-		for until := s.pace.Now() + 2*time.Millisecond; s.pace.Now() < until; { // while the relief is at the same players
+		for until := s.clock.Now() + 2*time.Millisecond; s.clock.Now() < until; { // while the relief is at the same players
 			for i := range players {
 				s.receive(i, data)
 			}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 )
 
 const (
@@ -30,16 +30,16 @@ const (
 // nobody late. Where the machine holds the sender up, a second one sends for it, see relief.
 func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) error {
 	period := s.period()
-	begin, cpu := s.pace.Now(), pace.ThreadCPU()+time.Duration(s.spent.Load())
-	stolen, _ := pace.Stolen(s.cpus)
+	begin, cpu := s.clock.Now(), clock.ThreadCPU()+time.Duration(s.spent.Load())
+	stolen, _ := clock.Stolen(s.cpus)
 	s.slot = int64(begin/period) + 1
 	s.queue.begin(s.slot-1, 0)
 	s.took()
-	s.own, s.Figures.Taken.Known = pace.Own{}, s.taken.Known()
+	s.own, s.Figures.Taken.Known = clock.Own{}, s.taken.Known()
 	s.relief = s.relieve()
 	defer func() {
-		s.Figures.Elapsed += s.pace.Now() - begin
-		s.Figures.CPU += pace.ThreadCPU() + time.Duration(s.spent.Load()) - cpu
+		s.Figures.Elapsed += s.clock.Now() - begin
+		s.Figures.CPU += clock.ThreadCPU() + time.Duration(s.spent.Load()) - cpu
 		s.robbed(stolen)
 	}()
 	for ; ; s.slot++ {
@@ -51,14 +51,14 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, until func() bool) err
 		begun, slept := s.wait(due)
 		s.begin(due, begun, slept)
 		s.play()
-		end := s.pace.Now()
+		end := s.clock.Now()
 		s.work(end, s.took())
 		sent := end - begun - s.lost
 		if s.asked = s.asked || s.slot%slots == 0; s.asked && s.tick(until) {
 			break
 		}
 		s.take(due+period-period/8, sent)
-		s.work(s.pace.Now(), s.took())
+		s.work(s.clock.Now(), s.took())
 		s.giveUp(due, begun)
 	}
 	s.relief.end()
@@ -88,12 +88,12 @@ func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
 // wait waits for the instant due and returns the time, and whether there was anything to wait for. What is taken while the thread is parked
 // is looked at apart, since it makes nothing late, unless that lasts beyond the instant.
 func (s *Swarm) wait(due time.Duration) (now time.Duration, slept bool) {
-	if s.pace.Park(due) && s.pace.Now() < due {
+	if s.clock.Park(due) && s.clock.Now() < due {
 		s.took()
 	}
-	slept = s.pace.Now() < due
-	s.pace.Sleep(due)
-	return s.pace.Now(), slept
+	slept = s.clock.Now() < due
+	s.clock.Sleep(due)
+	return s.clock.Now(), slept
 }
 
 // begin begins the slot that was due at an instant, after a sleep or without one.
@@ -105,7 +105,7 @@ func (s *Swarm) begin(due, begun time.Duration, slept bool) {
 		s.Figures.Taken.woke(begun - due - took)
 	}
 	s.moves(begun)
-	cpu := pace.CPU()
+	cpu := clock.CPU()
 	if s.on.Store(int32(cpu)); uint(cpu) < maxCPUs {
 		s.slotsOn[cpu]++
 	}
@@ -130,7 +130,7 @@ func (s *Swarm) work(now, took time.Duration) {
 
 // looked is when the driver has sent what it has, by the clock and by its own schedule.
 func (s *Swarm) looked() (now, own time.Duration) {
-	now = s.pace.Now()
+	now = s.clock.Now()
 	s.work(now, s.took())
 	return now, s.own.Now()
 }
@@ -148,7 +148,7 @@ func (s *Swarm) gather(h *hand) {
 // robbed adds what a hypervisor took since it had taken so much.
 func (s *Swarm) robbed(before time.Duration) {
 	t := &s.Figures.Taken
-	if now, ok := pace.Stolen(s.cpus); ok {
+	if now, ok := clock.Stolen(s.cpus); ok {
 		t.Stolen, t.StolenKnown = t.Stolen+now-before, true
 	}
 }
@@ -177,7 +177,7 @@ func (s *Swarm) giveUp(due, begun time.Duration) {
 func (s *Swarm) take(end, sent time.Duration) {
 	sent = max(sent, 0)
 	if s.owed += sent; s.owed > s.cfg.Rate.Period() {
-		end = max(end, s.pace.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
+		end = max(end, s.clock.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
 	}
 	if s.poll(end) {
 		s.owed = 0
@@ -189,7 +189,7 @@ func (s *Swarm) take(end, sent time.Duration) {
 // others time out. It reports whether that was all.
 func (s *Swarm) poll(end time.Duration) bool {
 	for silent := 0; silent < len(s.fleet); silent++ {
-		if s.now = s.pace.Now(); s.now >= end {
+		if s.now = s.clock.Now(); s.now >= end {
 			return false
 		}
 		s.moves(s.now)

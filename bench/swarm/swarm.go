@@ -10,12 +10,12 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Config describes a swarm. Zero fields mean the defaults named.
@@ -27,7 +27,7 @@ type Config struct {
 	Bare    bool   // the others decode acks and headers only, see client.Config.Bare: they play by Drift, whatever Brain says
 	Seed    uint64 // of everything the players do
 	Rate    tick.Rate
-	Models  ghost.Models                                           // what the players have to begin with; default ghost.Trained. Others the server sends.
+	Models  netstate.Models                                        // what the players have to begin with; default netstate.Trained. Others the server sends.
 	Token   func(n int) ([]byte, error)                            // a connect token for bot n, which dials Server whatever it names; required
 	Arena   func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known; others the server sends
 	Content *content.Pack                                          // what the players have of the game's content; default the pack of this build
@@ -49,29 +49,29 @@ type Swarm struct {
 	hear    []func(int, []byte) // receive of each lobby, made a value once
 	ear     int                 // the lobby that is heard next
 	bots    []bot
-	due     []atomic.Int64            // by bot: not before this has it anything to do, ns
-	held    []atomic.Bool             // by bot: somebody has it in hand
-	hand    hand                      // the driver's
-	gate    gate                      // shut while the driver is at more than single players
-	beat    atomic.Int64              // when the driver moved last, or will, ns
-	on      atomic.Int32              // the processor that it was on
-	slotsOn [maxCPUs]int              // slots that it began, by processor
-	spent   atomic.Int64              // CPU time of the reliefs, ns
-	aside   atomic.Int64              // of that, on other processors than the driver's
-	relief  *relief                   // of the run; nil: none
-	asked   bool                      // what is done once a tick is due
-	lost    time.Duration             // what was taken of its slot
-	played  [shares]time.Duration     // by share of the bots: when they were last looked at
-	maps    map[[32]byte]*arena.Arena // by hash, what the server sent among them
-	model   map[uint64]ghost.Models   // likewise
-	eyes    [][]Enemy                 // by lobby
+	due     []atomic.Int64             // by bot: not before this has it anything to do, ns
+	held    []atomic.Bool              // by bot: somebody has it in hand
+	hand    hand                       // the driver's
+	gate    gate                       // shut while the driver is at more than single players
+	beat    atomic.Int64               // when the driver moved last, or will, ns
+	on      atomic.Int32               // the processor that it was on
+	slotsOn [maxCPUs]int               // slots that it began, by processor
+	spent   atomic.Int64               // CPU time of the reliefs, ns
+	aside   atomic.Int64               // of that, on other processors than the driver's
+	relief  *relief                    // of the run; nil: none
+	asked   bool                       // what is done once a tick is due
+	lost    time.Duration              // what was taken of its slot
+	played  [shares]time.Duration      // by share of the bots: when they were last looked at
+	maps    map[[32]byte]*arena.Arena  // by hash, what the server sent among them
+	model   map[uint64]netstate.Models // likewise
+	eyes    [][]Enemy                  // by lobby
 	ways    Ways
 	drifts  []Drift // of bare bots, by bot
 	queue   queue
 	cpus    []int // processors that it may use
-	pace    *pace.Pacer
-	taken   *pace.Taken // from the goroutine's thread
-	own     pace.Own
+	clock   *clock.Pacer
+	taken   *clock.Taken // from the goroutine's thread
+	own     clock.Own
 	slot    int64 // next slot of the schedule
 	now     time.Duration
 	owed    time.Duration // of sending, since all that had arrived was last taken in
@@ -99,8 +99,8 @@ func Open(cfg Config) (*Swarm, error) {
 	if cfg.Full == 0 {
 		cfg.Full = 1
 	}
-	if cfg.Models == (ghost.Models{}) {
-		cfg.Models = ghost.Trained()
+	if cfg.Models == (netstate.Models{}) {
+		cfg.Models = netstate.Trained()
 	}
 	if cfg.Brain == nil {
 		cfg.Brain = func(n int) Brain { return NewWander(cfg.Seed, n) }
@@ -114,7 +114,7 @@ func Open(cfg Config) (*Swarm, error) {
 	lobbies := len(cfg.Servers)
 	cfg.Full = max(cfg.Full, lobbies) // one to see with in each
 	s := &Swarm{Figures: newFigures(), cfg: cfg, eyes: make([][]Enemy, lobbies), bots: make([]bot, cfg.Players), due: make([]atomic.Int64, cfg.Players), held: make([]atomic.Bool, cfg.Players),
-		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]ghost.Models{}, cpus: pace.CPUs(), pace: pace.New(), taken: pace.NewTaken()}
+		maps: map[[32]byte]*arena.Arena{}, model: map[uint64]netstate.Models{}, cpus: clock.CPUs(), clock: clock.New(), taken: clock.NewTaken()}
 	s.hand.s, s.hand.look = s, s.looked
 	if cfg.Bare {
 		s.drifts = make([]Drift, cfg.Players)
@@ -147,7 +147,7 @@ func (s *Swarm) bot(n int) (bot, error) {
 		return bot{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) ghost.Models { return s.model[hash] },
+		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) netstate.Models { return s.model[hash] },
 		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full, Bare: s.bare(n),
 		Name: "bot " + strconv.Itoa(n),
 	})

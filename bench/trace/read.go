@@ -29,13 +29,11 @@ func Open(path string) (*Trace, error) {
 		return nil, fmt.Errorf("trace: %w", err) // names the path
 	}
 	defer file.Close()
-	return read(file, path)
+	return Read(file, path)
 }
 
-// Read reads a trace from r; name stands for the file in errors and in the trace.
-func Read(r io.Reader, name string) (*Trace, error) { return read(r, name) }
-
-func read(r io.Reader, path string) (*Trace, error) {
+// Read reads a trace from r; path stands for the file in errors, and its last element names the trace.
+func Read(r io.Reader, path string) (*Trace, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(buffered)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/itr"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // drift writes a trace of a few entities that move.
@@ -58,7 +58,7 @@ func TestCodecEval(t *testing.T) {
 // show lists the fields of a model file, and of the models of this build.
 func TestCodecShow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.tkm")
-	if err := os.WriteFile(file, ghost.Untrained().Append(nil), 0o600); err != nil {
+	if err := os.WriteFile(file, netstate.Untrained().Append(nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"codec", "show"}, {"codec", "show", file}} {
@@ -66,7 +66,7 @@ func TestCodecShow(t *testing.T) {
 		var out strings.Builder
 		root.SetOut(&out)
 		root.SetArgs(args)
-		if err := root.Execute(); err != nil || !strings.Contains(out.String(), ghost.Public.Fields[0].Name) {
+		if err := root.Execute(); err != nil || !strings.Contains(out.String(), netstate.Public.Fields[0].Name) {
 			t.Errorf("%v: %v: %s", args, err, out.String())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 func newCodecShow() *cobra.Command {
@@ -26,13 +26,13 @@ row's context, and for each field its width and, for each of its code tables, th
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			models := ghost.Trained()
+			models := netstate.Trained()
 			if len(args) == 1 {
 				src, err := os.ReadFile(args[0])
 				if err != nil {
 					return fmt.Errorf("show the model: %w", err)
 				}
-				if models, err = ghost.ParseModels(src); err != nil {
+				if models, err = netstate.ParseModels(src); err != nil {
 					return fmt.Errorf("show %s: %w", args[0], err)
 				}
 			}

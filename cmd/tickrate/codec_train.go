@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // trainFlags are the flags of codec train.
@@ -74,7 +74,7 @@ func train(c *cobra.Command, f trainFlags) error {
 			return nil
 		}
 	}
-	counts, moved := ghost.NewCounts(), ""
+	counts, moved := netstate.NewCounts(), ""
 	for i, paths := range [][]string{f.traces, f.people} {
 		if i > 0 && len(paths) == 0 {
 			break
@@ -88,7 +88,7 @@ func train(c *cobra.Command, f trainFlags) error {
 		}
 		moved += [2]string{"", ", and of as many moving by "}[i] + move.name
 	}
-	models := ghost.Train(counts)
+	models := netstate.Train(counts)
 	if err := os.WriteFile(f.out, models.Append(nil), 0o644); err != nil {
 		return fmt.Errorf("write the models: %w", err)
 	}
@@ -98,13 +98,13 @@ func train(c *cobra.Command, f trainFlags) error {
 }
 
 // count plays a lobby and counts the symbols of its snapshots.
-func (f *trainFlags) count(ctx context.Context, n *ghost.Counts, move movement) error {
+func (f *trainFlags) count(ctx context.Context, n *netstate.Counts, move movement) error {
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: arena.Generate(f.players, f.seed), ArenaName: fmt.Sprintf("gen:%d:%d", f.players, f.seed), Players: f.players,
-			Rules: sim.Rules{Seed: f.seed, Mix: true}, Models: ghost.Untrained(),
+			Rules: sim.Rules{Seed: f.seed, Mix: true}, Models: netstate.Untrained(),
 		},
 	})
 	if err != nil {

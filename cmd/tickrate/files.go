@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // openArena opens a map by name: embedded, generated or a file. A wrong name is an error of use.
@@ -28,15 +28,15 @@ func arenaName(name string) string {
 }
 
 // openModels reads a file of compression models; "" means those of this build.
-func openModels(path string) (ghost.Models, error) {
+func openModels(path string) (netstate.Models, error) {
 	if path == "" {
-		return ghost.Trained(), nil
+		return netstate.Trained(), nil
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return ghost.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate codec train", err))
+		return netstate.Models{}, badUse(fmt.Errorf("model file: %w; make one with tickrate codec train", err))
 	}
-	m, err := ghost.ParseModels(raw)
+	m, err := netstate.ParseModels(raw)
 	if err != nil {
 		return m, badUse(fmt.Errorf("model file %s: %w; make one with tickrate codec train", path, err))
 	}

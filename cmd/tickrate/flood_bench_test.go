@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 const (
@@ -50,11 +50,11 @@ func BenchmarkFloodLobby(b *testing.B) {
 			if onServer == nil {
 				b.Skip("one processor: the generator would measure itself")
 			}
-			all := pace.CPUs()
-			if err := pace.Confine(onSwarm); err != nil {
+			all := clock.CPUs()
+			if err := clock.Confine(onSwarm); err != nil {
 				b.Skip(err)
 			}
-			defer func() { _ = pace.Confine(all) }() // as it was
+			defer func() { _ = clock.Confine(all) }() // as it was
 			r := floodServer(b, onServer, c.server)
 			floodLobby(b, r, c.junk)
 			b.ReportMetric(0, "ns/op")
@@ -69,7 +69,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
 	}
-	err := pace.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
+	err := clock.On(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 			b.Fatal(err)
 		}
 	}
-	stats := func() (rep server.Report) {
+	stats := func() (rep metrics.Report) {
 		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
 		statsOf(b, r, &rep)
 		return rep
@@ -127,8 +127,8 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	sends += s.Figures.Sends
 	after := stats()
 
-	accepted := after.Counts[server.Accepted.String()] - before.Counts[server.Accepted.String()]
-	received := after.Counts[server.Received.String()] - before.Counts[server.Received.String()]
+	accepted := after.Counts[metrics.Accepted.String()] - before.Counts[metrics.Accepted.String()]
+	received := after.Counts[metrics.Received.String()] - before.Counts[metrics.Received.String()]
 	percent := func(n int64, of uint64) float64 { return 100 * float64(max(n, 0)) / float64(max(of, 1)) }
 	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
 	due := (to.newest - from.newest) / uint64(after.Interval)

@@ -17,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // hosts are the server processes of a step, one for each lobby, and the bad network before them.
@@ -110,7 +111,7 @@ func (h *hosts) reset(ctx context.Context) <-chan error {
 }
 
 // stats asks every server for its figures.
-func (h *hosts) stats(ctx context.Context) (all []server.Report, err error) {
+func (h *hosts) stats(ctx context.Context) (all []metrics.Report, err error) {
 	for _, c := range h.all {
 		rep, err := c.stats(ctx)
 		if err != nil {
@@ -139,14 +140,14 @@ func residentBytes(pid int) uint64 {
 
 // merged is the report of several lobbies as if they were one: what is counted adds up, mean times are means, and of the rest the worst
 // lobby's count. A tick is that of one lobby. The reports stay as they are.
-func merged(all []server.Report) server.Report {
+func merged(all []metrics.Report) metrics.Report {
 	m := all[0]
 	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
 	if m.Hiccup != nil {
 		m.Hiccup = new(*m.Hiccup)
 	}
 	for _, r := range all[1:] {
-		m.CPUSeconds, m.GivenUp, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.GivenUp+r.GivenUp, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
+		m.CPUSeconds, m.TicksSkipped, m.Overruns, m.Allocs, m.GCs = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped, m.Overruns+r.Overruns, m.Allocs+r.Allocs, m.GCs+r.GCs
 		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
 		m.Seconds = max(m.Seconds, r.Seconds)
 		for name, n := range r.Counts {
@@ -155,7 +156,7 @@ func merged(all []server.Report) server.Report {
 		worse(&m.TickCPU, r.TickCPU)
 		worse(&m.TickWall, r.TickWall)
 		worse(&m.Lateness, r.Lateness)
-		worse(&m.Raw, r.Raw)
+		worse(&m.LatenessRaw, r.LatenessRaw)
 		if m.Hiccup != nil && r.Hiccup != nil {
 			worse(m.Hiccup, *r.Hiccup)
 		}
@@ -164,7 +165,7 @@ func merged(all []server.Report) server.Report {
 		}
 	}
 	each := 1 / float64(len(all))
-	for _, s := range []*server.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.Raw} {
+	for _, s := range []*metrics.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.LatenessRaw} {
 		s.Mean *= each
 	}
 	for i := range m.Stages {
@@ -177,18 +178,18 @@ func merged(all []server.Report) server.Report {
 }
 
 // worse takes the larger of each quantile; means add up.
-func worse(s *server.Spread, with server.Spread) {
+func worse(s *metrics.Spread, with metrics.Spread) {
 	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999), max(s.Max, with.Max)
 	s.Mean += with.Mean
 }
 
 // factsOf is what a live step was measured on.
-func factsOf(sc scenario.Scenario, step capacity.Step, reports []server.Report, f *swarm.Figures) *capacity.Facts {
+func factsOf(sc scenario.Scenario, step capacity.Step, reports []metrics.Report, f *swarm.Figures) *capacity.Facts {
 	lobbies := float64(len(reports))
 	ticks := max(reports[0].Seconds*float64(reports[0].Rate), 1) * lobbies
 	var shots, memory float64
 	for _, r := range reports {
-		shots += float64(r.Counts[server.Shots.String()])
+		shots += float64(r.Counts[metrics.Shots.String()])
 		memory += float64(r.HeapBytes)
 	}
 	out := asked(sc)

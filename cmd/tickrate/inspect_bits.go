@@ -23,6 +23,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -79,7 +80,7 @@ func inspectBits(c *cobra.Command, f bitsFlags) error {
 }
 
 // play plays a lobby in virtual time and returns its ledger.
-func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
+func (f *bitsFlags) play(ctx context.Context) (l server.Summary, err error) {
 	if f.players < 1 || f.players > 1000 || f.duration < time.Second || f.duration > 10*time.Minute {
 		return l, badUse(fmt.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", f.players, f.duration))
 	}
@@ -108,7 +109,7 @@ func (f *bitsFlags) play(ctx context.Context) (l server.Ledger, err error) {
 		}
 	}
 	b.Lobby.Publish()
-	return b.Lobby.Ledger(), nil
+	return b.Lobby.Summary(), nil
 }
 
 // printBits prints a ledger as tables: sections, then cells, the largest first, then who was told.
@@ -121,7 +122,7 @@ func printBits(out io.Writer, b *server.Bits) error {
 	}
 	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes), float64(b.Bytes)/float64(max(1, b.Datagrams)))
 	cells, sum := slices.Clone(b.Cells), uint64(0)
-	slices.SortStableFunc(cells, func(x, y server.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
+	slices.SortStableFunc(cells, func(x, y metrics.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
 	fmt.Fprintln(w, "component\tfield\treason\tbits\tshare %\tbits/datagram\t")
 	for _, c := range cells {
 		sum += c.Bits

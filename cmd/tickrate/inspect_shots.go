@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/lagcomp/picture"
+	"github.com/tickrate/tickrate/lagcomp/shotsvg"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -270,7 +270,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error 
 		if len(shots) == 0 {
 			return errors.New("--svg: no shot to draw")
 		}
-		if err := os.WriteFile(f.svg, picture.Append(nil, &shots[len(shots)-1], shotName), 0o644); err != nil {
+		if err := os.WriteFile(f.svg, shotsvg.Append(nil, &shots[len(shots)-1], shotName), 0o644); err != nil {
 			return err
 		}
 	}
@@ -293,7 +293,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.Receipt, rate int) error 
 			who, bone, at, by = shotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, shotName(r.Shooter), r.Verdict, who, bone, at, by,
-			picture.View(r.Claimed), picture.Behind(r)*period, r.Clamp, float64(r.Moved)/256*period, r.Candidates, r.Bodies, r.Nanos)
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.Clamp, float64(r.Moved)/256*period, r.Candidates, r.Bodies, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err

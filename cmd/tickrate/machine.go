@@ -7,7 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // machine describes where we run.
@@ -28,7 +28,7 @@ func machine() capacity.Machine {
 }
 
 // scaled converts a server's spread by a factor.
-func scaled(s server.Spread, by float64) capacity.Quantiles {
+func scaled(s metrics.Spread, by float64) capacity.Quantiles {
 	return capacity.Quantiles{P50: s.P50 * by, P99: s.P99 * by, P999: s.P999 * by, Max: s.Max * by, Mean: s.Mean * by}
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // takenPorts are two ports that nobody else can listen on until the test ends.
@@ -89,7 +89,7 @@ func TestExitCodes(t *testing.T) {
 		}
 		return path
 	}
-	damaged := ghost.Trained().Append(nil)
+	damaged := netstate.Trained().Append(nil)
 	damaged[100] ^= 1
 	udp, tcp := takenPorts(t)
 	var (
@@ -254,7 +254,7 @@ func TestRow73FilesFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ghost.ParseModels(first); err != nil {
+	if _, err := netstate.ParseModels(first); err != nil {
 		t.Error(err)
 	}
 	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "1s", "--out", models); code != 0 {

@@ -10,12 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // floodPlayers is how many play in BenchmarkFloodLobby.
@@ -110,14 +111,14 @@ func serveNaive() error {
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		r := server.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
-			CPUSeconds: pace.ProcessCPU().Seconds()}
+		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
+			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
-		for i := range server.NumCounts {
+		for i := range metrics.NumCounts {
 			r.Counts[i.String()] = lobby.Stats.Count[i].Load()
 		}
 		for i := range netcode.NumDrops {
-			if n := lobby.Stats.Refused[i].Load(); n > 0 {
+			if n := lobby.Stats.AuthDrops[i].Load(); n > 0 {
 				r.Drops[i.String()] = n
 			}
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -416,7 +416,7 @@ func finish(w io.Writer, dir string, p capacity.Plan) error {
 
 // apart returns which processors the server and the swarm are kept to; nil where there is nothing to divide.
 func apart() (forServer, forSwarm []int) {
-	all := pace.CPUs()
+	all := clock.CPUs()
 	if len(all) < 2 {
 		return nil, nil
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // The lobby in which codecs are compared.
@@ -28,7 +29,7 @@ const (
 
 // compareCodecs plays one lobby in virtual time with every codec, one after the other, and all of them again: what disturbs a machine lasts for seconds. It returns nil if it is
 // interrupted.
-func compareCodecs(ctx context.Context, f planFlags, models ghost.Models) (*capacity.Codecs, error) {
+func compareCodecs(ctx context.Context, f planFlags, models netstate.Models) (*capacity.Codecs, error) {
 	all := &capacity.Codecs{Players: codecPlayers, Seconds: codecSeconds}
 	first, err := schema.ParseCodec(f.codec)
 	if err != nil {
@@ -62,7 +63,7 @@ func compareCodecs(ctx context.Context, f planFlags, models ghost.Models) (*capa
 }
 
 // playCodec plays the lobby once, and returns what each measured tick took beside it. The caller's goroutine is on one thread, whose CPU time it is.
-func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec schema.Codec) (capacity.Codec, []time.Duration, error) {
+func playCodec(ctx context.Context, f planFlags, models netstate.Models, codec schema.Codec) (capacity.Codec, []time.Duration, error) {
 	name := f.arena(codecPlayers)
 	game, err := openGame(f.content, name, f.mode)
 	if err != nil {
@@ -80,9 +81,9 @@ func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec sche
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Game: game}, Interval: f.every, Models: models, Codec: codec,
 		},
 		Around: func(tick func() error) error {
-			from := pace.ThreadCPU()
+			from := clock.ThreadCPU()
 			err := tick()
-			ticks = append(ticks, pace.ThreadCPU()-from)
+			ticks = append(ticks, clock.ThreadCPU()-from)
 			return err
 		},
 	})
@@ -103,7 +104,7 @@ func playCodec(ctx context.Context, f planFlags, models ghost.Models, codec sche
 	if err := play(codecWarm); err != nil {
 		return capacity.Codec{}, nil, err
 	}
-	out := &b.Lobby.Stats.Count[server.BytesOut]
+	out := &b.Lobby.Stats.Count[metrics.BytesOut]
 	before := out.Load()
 	ticks = ticks[:0]
 	if err := play(codecSeconds); err != nil {

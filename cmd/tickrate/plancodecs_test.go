@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // All codecs are played, the plan's own first, and what they take stands in the order that they are for.
@@ -14,7 +14,7 @@ func TestCompareCodecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := compareCodecs(context.Background(), f, ghost.Trained())
+	all, err := compareCodecs(context.Background(), f, netstate.Trained())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestCompareCodecs(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if all, err := compareCodecs(stopped, f, ghost.Trained()); all != nil || err != nil {
+	if all, err := compareCodecs(stopped, f, netstate.Trained()); all != nil || err != nil {
 		t.Errorf("interrupted: %+v, %v", all, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/object"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // flown is all that flies, for players who are told of what is in a part of the map that they see, and what is their own. It comes in pages, the first of which is
@@ -58,7 +58,7 @@ func (f *flown) page(k int) *page {
 }
 
 // fill takes in what flies now; houses hide it as high up as it is.
-func (f *flown) fill(m *sim.Match, walls *sight.Lazy) {
+func (f *flown) fill(m *sim.Match, walls *pvs.Lazy) {
 	for k := range f.pages {
 		p := &f.pages[k]
 		for _, slot := range p.slots {

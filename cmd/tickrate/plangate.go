@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/scenario"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // errRegressed ends a program with exit code 3.
@@ -85,8 +85,8 @@ func parseSlow(text string) (slowdown, error) {
 	stage, share, _ := strings.Cut(text, "=")
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
 	known := false
-	for i := range server.Stages {
-		known = known || server.Stage(i).String() == stage
+	for i := range metrics.NumStages {
+		known = known || metrics.Stage(i).String() == stage
 	}
 	if err != nil || !known || !(percent > 0 && percent <= 1000) {
 		return slowdown{}, fmt.Errorf("--slow %q: expected the name of a stage and percent, such as snapshot=10%%", text)

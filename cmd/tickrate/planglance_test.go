@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // What matches by themselves take to be told is what clients in a lobby over links decode: how often rows come in sight, which blocks are whole, and of which flights
@@ -110,7 +110,7 @@ type witness struct {
 }
 
 func newWitness(of, players int) *witness {
-	words, slots := (players+63)/64, ghost.ThingSlots(players)
+	words, slots := (players+63)/64, netstate.ThingSlots(players)
 	return &witness{of: of, ids: make([]netid.ID, players), open: make([]uint64, words), was: make([]uint64, words), next: make([]uint64, words), flew: make([]netid.ID, slots),
 		flying: make([]bool, slots)}
 }
@@ -144,7 +144,7 @@ func (w *witness) flights(b *lobbysim.Sim, first bool) {
 	var f flight
 	m, things := b.Lobby.Match(), b.Lobby.ThingFrame(w.at)
 	stand := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrel) + len(m.Scene().Cube)
-	var row [ghost.ThingFields]int32
+	var row [netstate.ThingFields]int32
 	for slot := stand; slot < len(w.flew); slot++ {
 		id := things.ID(slot)
 		has, ok := b.Clients[w.of].ThingRow(w.at, slot, row[:])

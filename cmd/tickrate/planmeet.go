@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // How players meet: on so many maps, at instants as of capacity.Meets, running straight ahead.
@@ -178,8 +178,8 @@ type telling struct {
 	a      *arena.Arena
 	dice   *rand.Rand
 	grid   interest.Config
-	radius int         // cells; 0: any
-	houses *sight.Lazy // nil: they hide nobody; all stand on the ground
+	radius int       // cells; 0: any
+	houses *pvs.Lazy // nil: they hide nobody; all stand on the ground
 }
 
 func newTelling(name string, l scenario.Lobby) (*telling, error) {
@@ -189,7 +189,7 @@ func newTelling(name string, l scenario.Lobby) (*telling, error) {
 	}
 	t := &telling{a: a, grid: server.Cells(a, 0)}
 	if l.Map == "town" {
-		if t.houses, err = sight.NewLazy(a, sight.Fit(a, sight.CellFor(a))); err != nil {
+		if t.houses, err = pvs.NewLazy(a, pvs.Fit(a, pvs.CellFor(a))); err != nil {
 			return nil, err
 		}
 		t.grid = server.Cells(a, t.houses.Config().Cell)

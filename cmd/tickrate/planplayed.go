@@ -9,7 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
@@ -151,6 +151,6 @@ func (p *solo) play(ctx context.Context, s scenario.Scenario) (match, error) {
 		p.step()
 		p.count(i)
 	}
-	p.told.counts[server.BytesOut] = 1 // nothing is sent: matches weigh alike
+	p.told.counts[metrics.BytesOut] = 1 // nothing is sent: matches weigh alike
 	return p.told, nil
 }

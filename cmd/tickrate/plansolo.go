@@ -13,9 +13,10 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	body "github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
-	"github.com/tickrate/tickrate/sim/sight"
+	"github.com/tickrate/tickrate/sim/pvs"
 )
 
 // solo is the match of a scenario by itself: its generated players act on the match, and there are neither server nor clients nor links between them.
@@ -35,7 +36,7 @@ type solo struct {
 	leave   float64       // chance of each player in each tick
 	dice    *rand.Rand
 	grid    *interest.Grid // nil: everybody sees everybody
-	walls   *sight.Lazy    // nil: none hide anybody
+	walls   *pvs.Lazy      // nil: none hide anybody
 	ids     []netid.ID
 	x, z    []float32
 	team    []uint8
@@ -119,8 +120,8 @@ func newSolo(s scenario.Scenario, at place) (*solo, error) {
 func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 	cell := float32(0)
 	if at.walls {
-		cell = sight.CellFor(at.arena)
-		if p.walls, err = sight.NewLazy(at.arena, sight.Fit(at.arena, cell)); err != nil {
+		cell = pvs.CellFor(at.arena)
+		if p.walls, err = pvs.NewLazy(at.arena, pvs.Fit(at.arena, cell)); err != nil {
 			return err
 		}
 		least := server.LeastWalls
@@ -328,10 +329,10 @@ func (p *solo) note() {
 // count takes note of what the i-th measured tick left.
 func (p *solo) count(i int) {
 	o := p.m.Outcome()
-	p.told.counts[server.Shots] += uint64(len(o.Shots))
+	p.told.counts[metrics.Shots] += uint64(len(o.Shots))
 	for _, e := range o.Events {
 		if e.Kind != sim.EventHit {
-			p.told.counts[server.Kills]++
+			p.told.counts[metrics.Kills]++
 		}
 	}
 	p.told.note(p.m)

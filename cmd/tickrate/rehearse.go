@@ -7,12 +7,14 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tickrate/tickrate/server/metrics"
+
 	"github.com/tickrate/tickrate/bench/capacity"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
@@ -48,9 +50,9 @@ func (s slowdown) tuned() slowdown {
 	defer runtime.UnlockOSThread()
 	least := time.Duration(1 << 62)
 	for range 30 {
-		from := pace.ThreadCPU()
+		from := clock.ThreadCPU()
 		spin(turns)
-		least = min(least, pace.ThreadCPU()-from)
+		least = min(least, clock.ThreadCPU()-from)
 	}
 	s.turns = turns / float64(max(least, 1))
 	return s
@@ -161,16 +163,16 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		}
 	}
 	var spent []time.Duration // of the tick that is played, by stage
-	stage, since := server.StageIdle, time.Duration(0)
-	cfg.Enter = func(next server.Stage) {
-		if next = whole(next); next == stage {
+	stage, since := metrics.StageIdle, time.Duration(0)
+	cfg.Enter = func(next metrics.Stage) {
+		if next == stage {
 			return
 		}
-		now := pace.ThreadCPU()
+		now := clock.ThreadCPU()
 		if int(stage) < len(spent) {
 			if r.slow.share > 0 && stage.String() == r.slow.stage {
 				r.slow.burn(now - since)
-				now = pace.ThreadCPU()
+				now = clock.ThreadCPU()
 			}
 			spent[stage] += now - since
 		}
@@ -186,8 +188,8 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 	runtime.GC() // what making it all left is not the ticks'
 	g.begin()
 	for i := range g.ticks() {
-		spent = make([]time.Duration, server.Stages)
-		stage, since = server.StageIdle, pace.ThreadCPU()
+		spent = make([]time.Duration, metrics.NumStages)
+		stage, since = metrics.StageIdle, clock.ThreadCPU()
 		if err := g.step(ctx); err != nil {
 			return err
 		}
@@ -205,14 +207,6 @@ func (r *rehearsal) play(ctx context.Context, first bool) error {
 		r.tale.add(g.end())
 	}
 	return nil
-}
-
-// whole is the stage that a part of one, which only profilers tell apart, belongs to.
-func whole(s server.Stage) server.Stage {
-	if s == server.StageInterest || s == server.StageDelta {
-		return server.StageSnapshot
-	}
-	return s
 }
 
 // memoryOf is what one more lobby takes of the heap, in bytes: the less of two, as what the process does beside counts in either.
@@ -253,13 +247,13 @@ func (r *rehearsal) step() capacity.Step {
 	}
 	s.Facts.TimeUnsure = unsureOf(means(whole, f.Matches)) // before whole is sorted
 	s.TickCPUMillis = capacity.QuantilesOf(whole)
-	for k := range server.Stages {
+	for k := range metrics.NumStages {
 		each := make([]float64, len(r.ticks))
 		for i, t := range r.ticks {
 			each[i] = float64(t[k]) / 1e3
 		}
 		q := capacity.QuantilesOf(each)
-		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: server.Stage(k).String(), Mean: q.Mean, P99: q.P99})
+		s.StageCPUMicros = append(s.StageCPUMicros, capacity.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99})
 	}
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -30,8 +31,8 @@ type game struct {
 	leave float64 // chance of each client in each tick
 	watch int     // clients that decode everything
 
-	counts [server.NumCounts]uint64
-	sent   server.Ledger
+	counts [metrics.NumCounts]uint64
+	sent   metrics.Bandwidth
 	told   match
 }
 
@@ -86,12 +87,12 @@ func (g *game) warm(ctx context.Context) error {
 func (g *game) ticks() int { return int(g.s.Measure.Seconds * float64(g.s.Rates.TickHz)) }
 
 // account is what the lobby has counted up to now.
-func (g *game) account() (counts [server.NumCounts]uint64, sent server.Ledger) {
+func (g *game) account() (counts [metrics.NumCounts]uint64, sent metrics.Bandwidth) {
 	for i := range counts {
 		counts[i] = g.b.Lobby.Stats.Count[i].Load()
 	}
 	g.b.Lobby.Publish()
-	return counts, g.b.Lobby.Ledger()
+	return counts, g.b.Lobby.Summary().Bandwidth
 }
 
 // begin starts to count.
@@ -170,8 +171,8 @@ func (g *game) end() match {
 // match is what one match came to.
 type match struct {
 	ticks          int
-	counts         [server.NumCounts]uint64
-	sections       [server.NumSections]uint64 // bytes
+	counts         [metrics.NumCounts]uint64
+	sections       [metrics.NumSections]uint64 // bytes
 	looks          int
 	alive, flights int // in all looks together
 	launched       int // flights that set out
@@ -197,7 +198,7 @@ func (t *tale) add(m match) {
 	for i := range m.sections {
 		a.sections[i] += m.sections[i]
 	}
-	t.of = append(t.of, float64(m.counts[server.BytesOut]))
+	t.of = append(t.of, float64(m.counts[metrics.BytesOut]))
 }
 
 // unsureOf is the standard error of the mean of values, relative to it; 0 where a single value, or none, says nothing of it.
@@ -227,18 +228,18 @@ func (t *tale) facts(f capacity.Facts) capacity.Facts {
 	f.Played.Glances = a.glances.facts(float64(f.TickHz) / float64(f.SendEvery))
 	f.Alive, f.Flights = float64(a.alive)/looks/n, float64(a.flights)/looks
 	f.Launches, f.Turns = float64(a.launched)/sec, float64(a.turned)/sec
-	f.Shots, f.Kills = float64(a.counts[server.Shots])/float64(max(a.ticks, 1)), float64(a.counts[server.Kills])/sec
-	f.Bytes, f.Datagrams, f.Snapshots = float64(a.counts[server.BytesOut])/each, float64(a.counts[server.Sent])/each, float64(a.counts[server.Snapshots])/each
-	part := func(all ...server.Section) (sum float64) {
+	f.Shots, f.Kills = float64(a.counts[metrics.Shots])/float64(max(a.ticks, 1)), float64(a.counts[metrics.Kills])/sec
+	f.Bytes, f.Datagrams, f.Snapshots = float64(a.counts[metrics.BytesOut])/each, float64(a.counts[metrics.Sent])/each, float64(a.counts[metrics.Snapshots])/each
+	part := func(all ...metrics.Section) (sum float64) {
 		for _, s := range all {
 			sum += float64(a.sections[s]) / each
 		}
 		return sum
 	}
 	f.Parts = capacity.Parts{
-		Frame:  part(server.SectionSeal, server.SectionPackage, server.SectionSnapshot),
-		Events: part(server.SectionSession, server.SectionEvents, server.SectionNotes, server.SectionBlob, server.SectionClose),
-		Owner:  part(server.SectionOwner), Things: part(server.SectionThing), Rows: part(server.SectionPlayer),
+		Frame:  part(metrics.SectionSeal, metrics.SectionPacket, metrics.SectionSnapshot),
+		Events: part(metrics.SectionSession, metrics.SectionReliable, metrics.SectionUnreliable, metrics.SectionTransfer, metrics.SectionClose),
+		Owner:  part(metrics.SectionOwner), Things: part(metrics.SectionObject), Rows: part(metrics.SectionPlayer),
 	}
 	return f
 }
@@ -250,9 +251,9 @@ func (t *tale) step(f capacity.Facts) capacity.Step {
 	sec := ticks / float64(f.TickHz)
 	return capacity.Step{
 		Players: f.PerLobby, Duration: time.Duration(sec * float64(time.Second)), Facts: &f,
-		DatagramsInPerTick: float64(a.counts[server.Received]) / ticks, DatagramsOutPerTick: float64(a.counts[server.Sent]) / ticks,
-		KbpsDownPerClient: f.Bytes * 8 / 1000, KbpsUpPerClient: float64(a.counts[server.BytesIn]) * 8 / 1000 / sec / clients,
-		InputsExpected: a.counts[server.InputsUsed] + a.counts[server.InputsMissing],
-		InputsLost:     a.counts[server.InputsMissing],
+		DatagramsInPerTick: float64(a.counts[metrics.Received]) / ticks, DatagramsOutPerTick: float64(a.counts[metrics.Sent]) / ticks,
+		KbpsDownPerClient: f.Bytes * 8 / 1000, KbpsUpPerClient: float64(a.counts[metrics.BytesIn]) * 8 / 1000 / sec / clients,
+		InputsExpected: a.counts[metrics.InputsUsed] + a.counts[metrics.InputsMissing],
+		InputsLost:     a.counts[metrics.InputsMissing],
 	}
 }

@@ -20,32 +20,32 @@ import (
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/content"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // rig measures one lobby size at a time: a server process, a swarm in this one, on processors of their own.
 type rig struct {
 	flags             planFlags
 	move              movement
-	models            ghost.Models
+	models            netstate.Models
 	pack              *content.Pack
 	plan              *capacity.Plan
 	onServer, onSwarm []int
 }
 
-func newRig(f planFlags, move movement, models ghost.Models, pack *content.Pack, p *capacity.Plan) *rig {
+func newRig(f planFlags, move movement, models netstate.Models, pack *content.Pack, p *capacity.Plan) *rig {
 	r := &rig{flags: f, move: move, models: models, pack: pack, plan: p}
 	r.onServer, r.onSwarm = apart()
 	places(swarmPlaces)
 	where := "not kept apart: one processor"
 	if r.onServer != nil {
 		where = fmt.Sprintf("server on processor %v, swarm on %v", r.onServer, r.onSwarm)
-		if err := pace.Confine(r.onSwarm); err != nil {
+		if err := clock.Confine(r.onSwarm); err != nil {
 			where, r.onServer = "not kept apart: "+err.Error(), nil
 		}
 	}
@@ -107,7 +107,7 @@ func (r *rig) step(ctx context.Context, players int, out *screen) (capacity.Step
 	s.Reset()
 	resetDone := h.reset(ctx)
 	gaps := meter.NewHistogram(0)
-	hiccup := pace.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
+	hiccup := clock.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err = s.Run(ctx, seconds(r.flags.measure), func() bool {
 		if out.ready() {
@@ -144,21 +144,21 @@ func failed(players int, s *swarm.Swarm, err error) capacity.Step {
 }
 
 // measured joins what the server and the swarm say into a step.
-func (r *rig) measured(players, clients int, rep server.Report, f *swarm.Figures) capacity.Step {
+func (r *rig) measured(players, clients int, rep metrics.Report, f *swarm.Figures) capacity.Step {
 	ticks := max(rep.Seconds*float64(rep.Rate), 1)
 	sec := f.Elapsed.Seconds()
 	perClient := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(clients) }
 	s := capacity.Step{
 		Players: players, Duration: f.Elapsed,
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.Raw, 1), SwarmLateness: micros(f.Late), SwarmRaw: micros(f.Raw),
+		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1), SwarmLateness: micros(f.Late), SwarmRaw: micros(f.Raw),
 		ServerCores:       rep.CPUSeconds / rep.Seconds,
 		KbpsDownPerClient: perClient(f.BytesDown), KbpsUpPerClient: perClient(f.BytesUp),
 		SnapshotAgeMillis: quantiles(f.Age), RTTMillis: quantiles(f.RTT),
-		DatagramsInPerTick: float64(rep.Counts[server.Received.String()]) / ticks, DatagramsOutPerTick: float64(rep.Counts[server.Sent.String()]) / ticks,
-		InputsExpected: rep.Counts[server.InputsUsed.String()] + rep.Counts[server.InputsMissing.String()],
-		InputsLost:     lost(rep.Counts[server.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
-		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.GivenUp, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
+		DatagramsInPerTick: float64(rep.Counts[metrics.Received.String()]) / ticks, DatagramsOutPerTick: float64(rep.Counts[metrics.Sent.String()]) / ticks,
+		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
+		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks), InputsLate: f.LateTicks,
+		DatagramsLost: rep.SocketLost, TicksGivenUp: rep.TicksSkipped, AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.Taken; k.Known {
@@ -238,7 +238,7 @@ func (r *rig) start(sc scenario.Scenario) (*child, error) {
 	}
 	run := c.cmd.Start
 	if r.onServer != nil {
-		run = func() error { return pace.On(r.onServer, c.cmd.Start) }
+		run = func() error { return clock.On(r.onServer, c.cmd.Start) }
 	}
 	if err := run(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
@@ -288,7 +288,7 @@ func (c *child) reset(ctx context.Context) <-chan error {
 }
 
 // stats asks the server for its figures.
-func (c *child) stats(ctx context.Context) (rep server.Report, err error) {
+func (c *child) stats(ctx context.Context) (rep metrics.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+c.http+"/stats", nil)

@@ -20,12 +20,13 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/huge"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/internal/pace"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -177,7 +178,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { huge.Touch(c.Context(), f.huge) }
+		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -193,9 +194,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			huge.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go huge.Keep(c.Context())
+		go hugepage.Keep(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -206,13 +207,13 @@ func serve(c *cobra.Command, f serveFlags) error {
 func places(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a meter of what the machine takes; read gives what it saw since the last time, in microseconds.
-func hiccups() (read func() server.Spread, stop func()) {
+func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
-	h := pace.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
-	return func() server.Spread {
+	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
+	return func() metrics.Spread {
 		q := micros(gaps)
 		gaps.Reset()
-		return server.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
+		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/pace"
+	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
@@ -135,7 +135,7 @@ type previewing struct {
 }
 
 func (p *previewing) run(ctx context.Context, f previewFlags) error {
-	clock := pace.New()
+	clock := clock.New()
 	begin := clock.Now()
 	for end := f.duration; p.Now() < end && ctx.Err() == nil; {
 		if err := p.Step(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/huge"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
 )
@@ -298,7 +298,7 @@ func connect(ctx context.Context, s *swarm.Swarm, players int, arrival time.Dura
 func enlarge(ctx context.Context, s *swarm.Swarm) error {
 	var done atomic.Bool
 	go func() {
-		huge.Heap(ctx, huge.Rest)
+		hugepage.Heap(ctx, hugepage.Rest)
 		done.Store(true)
 	}()
 	return s.Run(ctx, time.Minute, done.Load)

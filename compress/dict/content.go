@@ -32,9 +32,6 @@ func (m Method) String() string {
 //go:embed maps.zdict
 var maps []byte
 
-// MapDictionary returns the dictionary of maps; it must not be changed.
-func MapDictionary() []byte { return maps }
-
 // packer returns what packs by a method: at the slowest level, as it is for what is packed once and sent to many. It takes up to
 // 70 MB, and is let go.
 func packer(m Method) *zstd.Encoder {

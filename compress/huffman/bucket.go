@@ -31,9 +31,6 @@ func BucketRange(sym int) (first uint32, nExtra uint) {
 	return bucketStart[sym], uint(bucketExtra[sym])
 }
 
-// Unbucket is the inverse of Bucket. Extra bits that overflow 32 bits wrap.
-func Unbucket(sym int, extra uint32) uint32 { return bucketStart[sym] + extra }
-
 // Zigzag maps small numbers of either sign to small numbers: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. It is one to one on
 // all 32 bits.
 func Zigzag(d int32) uint32 { return uint32(d)<<1 ^ uint32(d>>31) }

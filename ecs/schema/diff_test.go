@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs/schema"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 func TestDescribe(t *testing.T) {

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs/schema"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 var player = schema.Schema{Name: "player", Fields: []schema.Field{

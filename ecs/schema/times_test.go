@@ -4,8 +4,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs/schema"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // slowExpect is the twin of Coder.Expect: one value, fractions of any size.

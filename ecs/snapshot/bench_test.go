@@ -314,7 +314,7 @@ func BenchmarkEntity(b *testing.B) {
 	}
 	b.Run("capture", func(b *testing.B) {
 		row := make([]int32, len(playerSchema.Fields))
-		f := NewFrame(playerSchema, crowdSlots)
+		f := &newFrames(playerSchema, crowdSlots, 1)[0]
 		for b.Loop() {
 			f.Reset(1)
 			for slot := range crowdSlots {

@@ -3,10 +3,11 @@ package snapshot
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // TestBeforeAndAfterEqualTwin: what a client interpolates between is what a search through all it ever got, and that is

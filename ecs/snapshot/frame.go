@@ -42,10 +42,8 @@ const wordGroups = 64 / GroupRows
 // rowsOf returns the 16 bits of group g in a bit set over slots.
 func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * GroupRows)) }
 
-// NewFrame returns an empty frame for slots rows of s, which must pass Check. slots is rounded up to whole groups.
-func NewFrame(s schema.Schema, slots int) *Frame { return &newFrames(s, slots, 1)[0] }
-
-// newFrames is n frames side by side in memory.
+// newFrames returns n empty frames for slots rows of s, side by side in memory. s must pass Check; slots is rounded up to
+// whole groups.
 func newFrames(s schema.Schema, slots, n int) []Frame {
 	if err := s.Check(); err != nil {
 		panic(err.Error())

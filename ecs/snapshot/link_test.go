@@ -13,6 +13,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
+// sentPart is what one datagram carried: groups of the snapshot of a tick.
+type sentPart struct {
+	at           tick.Tick
+	first, count int
+}
+
 // linkProfile is a bad link: shares, and delays in send intervals.
 type linkProfile struct {
 	loss, dup, ackLoss float64
@@ -24,7 +30,7 @@ type packet struct {
 	due     int
 	t       tick.Tick
 	payload []byte
-	cookie  Cookie
+	part    sentPart
 }
 
 // lifeModel is a server, its clients and what must hold between them.
@@ -157,8 +163,7 @@ func (l *lifeModel) step(now int) error {
 	l.encoder.Begin(f, l.ring)
 	for _, c := range l.clients {
 		c.up = arrived(c.up, now, func(p packet) {
-			first, count := p.cookie.Groups()
-			c.tracker.Acked(p.cookie.Tick(), first, count)
+			c.tracker.Acked(p.part.at, p.part.first, p.part.count)
 		})
 		if (t+c.phase)%l.interval == 0 {
 			if err := l.send(c, now); err != nil {
@@ -195,7 +200,7 @@ func (l *lifeModel) send(c *lifeClient, now int) error {
 		for copies := 1; copies > 0; copies-- {
 			if l.rng.Float64() >= c.profile.loss {
 				due := now + l.rng.IntN(c.profile.delay*int(l.interval)+1)
-				c.down = append(c.down, packet{due, t, payload, MakeCookie(t, first, count, false)})
+				c.down = append(c.down, packet{due, t, payload, sentPart{t, first, count}})
 			}
 			if l.rng.Float64() < c.profile.dup {
 				copies++
@@ -224,7 +229,7 @@ func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 	if p.payload[3]&^byRows != 0 {
 		l.deltas++
 	}
-	first, count := p.cookie.Groups()
+	first, count := p.part.first, p.part.count
 	for g := first; g < first+count; g++ {
 		if f := c.decoder.At(p.t); c.sight == nil && (f == nil || !f.Has(g)) {
 			return fmt.Errorf("tick %d, group %d is not there", p.t, g)
@@ -236,7 +241,7 @@ func (l *lifeModel) receive(c *lifeClient, p packet, now int) error {
 		}
 	}
 	if l.rng.Float64() >= c.profile.ackLoss {
-		c.up = append(c.up, packet{now + l.rng.IntN(c.profile.ackDelay*int(l.interval)+1), p.t, nil, p.cookie})
+		c.up = append(c.up, packet{now + l.rng.IntN(c.profile.ackDelay*int(l.interval)+1), p.t, nil, p.part})
 	}
 	return nil
 }

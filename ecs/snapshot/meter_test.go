@@ -278,8 +278,7 @@ func (l *meteredModel) step(now int) {
 	l.encoder.Begin(f, l.ring)
 	for _, c := range l.clients {
 		c.up = arrived(c.up, now, func(p packet) {
-			first, count := p.cookie.Groups()
-			c.tracker.Acked(p.cookie.Tick(), first, count)
+			c.tracker.Acked(p.part.at, p.part.first, p.part.count)
 		})
 		if l.rng.IntN(200) == 0 {
 			c.tracker.Forget()

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // naiveBlock is the slow honest twin of Encoder.Group: row by row through the frame's doors, bits by the letter of the

@@ -135,7 +135,7 @@ func (o *OwnerWriter) Reset() {
 }
 
 // Append writes the row of tick t, later than the one before; values out of range are clamped. It is never longer than
-// OwnerBytes.
+// 1 + (MaxRowBits+7)/8 bytes.
 //
 //	1  age  of the baseline in intervals; 0 for none
 //	   row  as EncodeRow, zero bits up to a whole byte
@@ -177,9 +177,6 @@ func (o *OwnerWriter) Acked(t tick.Tick) {
 		o.acked |= 1 << i
 	}
 }
-
-// OwnerBytes is the most that a row of a single-row model takes with its age.
-func OwnerBytes(m *schema.Model) int { return 1 + (m.MaxRowBits()+7)/8 }
 
 // OwnerReader receives a client's own row.
 type OwnerReader struct {

@@ -44,8 +44,8 @@ func TestOwnerRows(t *testing.T) {
 				}
 			}
 			src := out.Append(nil, now, row)
-			if len(src) > OwnerBytes(m) {
-				t.Fatalf("case %d: %d bytes, bound %d", i, len(src), OwnerBytes(m))
+			if len(src) > 1+(m.MaxRowBits()+7)/8 {
+				t.Fatalf("case %d: %d bytes, bound %d", i, len(src), 1+(m.MaxRowBits()+7)/8)
 			}
 			for f, field := range ownerSchema.Fields {
 				row[f] = field.Clamp(row[f])

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // worstModel codes what TestWorstGroup sends in the longest codes there are: it is trained on everything else.

@@ -18,7 +18,7 @@ type Ring struct {
 	groups   int // ever in use, without the newest frame
 }
 
-// NewRing returns a ring of frames that are interval ticks apart; slots as for NewFrame. A server that
+// NewRing returns a ring of frames that are interval ticks apart; slots is rounded up to whole groups. A server that
 // sends to each client every k-th tick, on different ticks for different clients, captures every tick (interval 1) and
 // needs Window*k frames or more; one that sends to all on the same ticks takes interval k and Window frames.
 // It takes frames * slots * (4*fields+4) bytes.

@@ -6,11 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // slowLedger is the honest twin of a tracker and a packer of rows: it remembers every word to a client by name and works
@@ -243,7 +244,7 @@ func TestRowsEqualNaive(t *testing.T) {
 			cost, budget := make([]uint16, (slots+63)/64*64), RunBytes+MaxGroupBytes(m)
 			var p Packer
 			now := tick.Tick(rapid.IntRange(0, 2).Draw(t, "phase"))
-			var acks []Cookie
+			var acks []sentPart
 			for range rapid.IntRange(1, 90).Draw(t, "snapshots") {
 				for range interval {
 					now++
@@ -301,7 +302,7 @@ func TestRowsEqualNaive(t *testing.T) {
 						if err := d.Section(now, got); err != nil {
 							t.Fatalf("tick %d: %v", now, err)
 						}
-						acks = append(acks, MakeCookie(now, first, count, false))
+						acks = append(acks, sentPart{now, first, count})
 					}
 				}
 				if len(rest) != 0 {
@@ -315,9 +316,9 @@ func TestRowsEqualNaive(t *testing.T) {
 				}
 				for i := 0; i < len(acks); {
 					if rng.IntN(3) == 0 {
-						first, count := acks[i].Groups()
-						k.Acked(acks[i].Tick(), first, count)
-						twin.ack(now, acks[i].Tick(), interval, first, count)
+						a := acks[i]
+						k.Acked(a.at, a.first, a.count)
+						twin.ack(now, a.at, interval, a.first, a.count)
 						acks = append(acks[:i], acks[i+1:]...)
 						continue
 					}

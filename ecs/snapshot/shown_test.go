@@ -4,10 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // word is what one datagram of a snapshot said of one slot: who is there, 0 for nobody.

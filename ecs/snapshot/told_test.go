@@ -4,9 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"pgregory.net/rapid"
 )
 
 // slowTold is the honest twin of ledger.told: by slot, when somebody was last shown, and the newest of which the client holds that nobody is.

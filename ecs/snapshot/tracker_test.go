@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // slowTracker remembers every acknowledgement by name.
@@ -151,15 +152,4 @@ func TestRunHeader(t *testing.T) {
 			t.Errorf("case %d: error %v", i, err)
 		}
 	}
-}
-
-func TestCookie(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		at, owner := tick.Tick(rapid.Uint32().Draw(t, "tick")), rapid.Bool().Draw(t, "owner")
-		first, count := rapid.IntRange(0, MaxGroups).Draw(t, "first"), rapid.IntRange(0, MaxGroups).Draw(t, "count")
-		c := MakeCookie(at, first, count, owner)
-		if f, n := c.Groups(); c.Tick() != at || f != first || n != count || c.Owner() != owner {
-			t.Fatalf("%d %d %d %v came back as %d %d %d %v", at, first, count, owner, c.Tick(), f, n, c.Owner())
-		}
-	})
 }

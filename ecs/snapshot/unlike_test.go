@@ -16,7 +16,7 @@ func TestUnlike(t *testing.T) {
 	for range 300 {
 		var f [2]*Frame
 		for i := range f {
-			f[i] = NewFrame(s, slots)
+			f[i] = &newFrames(s, slots, 1)[0]
 			if f[i].Reset(1); i == 1 && d.IntN(3) == 0 {
 				clear(f[i].have)
 			}

@@ -153,7 +153,7 @@ func learned(s schema.Schema) *schema.Model {
 
 // cloneFrame keeps a frame beyond its ring.
 func cloneFrame(f *Frame, s schema.Schema) *Frame {
-	c := NewFrame(s, f.Slots())
+	c := &newFrames(s, f.Slots(), 1)[0]
 	c.Reset(f.Tick)
 	copy(c.ids, f.ids)
 	copy(c.here, f.here)

@@ -19,10 +19,10 @@ const (
 )
 
 var parts = [NumParts]struct{ component, field string }{
-	PartSequence: {"package", "sequence"}, PartAcks: {"package", "acks"}, PartClock: {"package", "clock"},
-	PartEventHead: {"events", "head"}, PartEvents: {"events", "body"},
-	PartNoteHead: {"notes", "head"}, PartNotes: {"notes", "body"},
-	PartBlobHead: {"blob", "head"}, PartBlobs: {"blob", "body"},
+	PartSequence: {"packet", "sequence"}, PartAcks: {"packet", "acks"}, PartClock: {"packet", "clock"},
+	PartEventHead: {"reliable", "head"}, PartEvents: {"reliable", "body"},
+	PartNoteHead: {"unreliable", "head"}, PartNotes: {"unreliable", "body"},
+	PartBlobHead: {"transfer", "head"}, PartBlobs: {"transfer", "body"},
 	PartClose: {"close", ""},
 }
 

@@ -33,7 +33,7 @@ func newGallery(t testing.TB) *gallery {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
 	g := &gallery{m: sim.New(8, sim.Rules{Seed: 5, RespawnMillis: 1000, Game: game}, ground), rng: 5}
-	g.m.Witness(func(*lagcomp.Shot, uint32) bool { return true })
+	g.m.Witness(func(*lagcomp.Sweep, uint32) bool { return true })
 	for i := range g.ids {
 		g.ids[i] = g.m.Join()
 	}

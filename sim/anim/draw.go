@@ -3,7 +3,7 @@ package anim
 import "github.com/tickrate/tickrate/lagcomp/rig"
 
 // Told is what others are told of a figure besides its place and view, in the steps of the wire. What a stance makes plain is not
-// told: where hips face that follow the feet, arms and legs in the air. It comes from Tell.
+// told: where hips face that follow the feet, arms and legs in the air. It comes from Of.
 //
 //	3 bits  Stance
 //	3       Figure   the skeleton
@@ -53,7 +53,7 @@ func weight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full
 // travels reports whether a stance's hips follow the feet.
 func travels(s rig.Stance) bool { return s >= rig.Run && s <= rig.Land }
 
-// Show writes t into p: the parameters of the figure. Numbers that Tell does not return show something all the same.
+// Show writes t into p: the parameters of the figure. Numbers that Of does not write show something all the same.
 func (t *Told) Show(p *rig.Pose) {
 	p.Form = rig.FormOf(t.Figure, t.Stance)
 	p.Phase = uint16(t.Phase) * phaseStep
@@ -75,13 +75,7 @@ var shown = [8]struct{ aim, air uint8 }{
 	rig.Jump: {255, 255}, rig.InAir: {255, 255}, rig.Land: {255, 85}, rig.Dead: {},
 }
 
-// Tell is the way back of Show, for what Draw wrote into p.
-func Tell(p *rig.Pose) (t Told) {
-	t.Of(p)
-	return t
-}
-
-// Of is Tell into t.
+// Of is the way back of Show, for what Draw wrote into p.
 func (t *Told) Of(p *rig.Pose) {
 	t.Stance, t.Figure, t.Phase, t.Heading = p.Form.Stance(), p.Form.Hero(), uint8(p.Phase/phaseStep), p.Move/moveStep
 	t.Lean, t.Gait, t.Squat = uint8(p.Bank/bankStep+1), p.Gait/gaitStep, p.Squat/squatStep

@@ -83,3 +83,16 @@ func randomState(r *rand.Rand) State {
 		Fall: uint8(k >> 40), Stance: rig.Stance(k >> 48 & 7), Hero: rig.Hero(k >> 56),
 	}
 }
+
+// Tell is what others are told of a pose.
+func Tell(p *rig.Pose) (t Told) {
+	t.Of(p)
+	return t
+}
+
+// Step is one body's tick.
+func Step(s State, in Input, t *Table) State {
+	states := []State{s}
+	StepColumns(states, []Input{in}, t)
+	return states[0]
+}

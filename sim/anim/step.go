@@ -20,12 +20,6 @@ func StepColumns(states []State, in []Input, t *Table) {
 	}
 }
 
-// Step is one body's tick.
-func Step(s State, in Input, t *Table) State {
-	step(&s, &in, measure(in.Vel.X, in.Vel.Z), t)
-	return s
-}
-
 // step is one body's tick: the stance, the phase, the hips, the fall, the weights, the bank. It is one function because calls
 // would take as long as the work.
 func step(s *State, in *Input, w way, t *Table) {

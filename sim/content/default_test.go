@@ -35,7 +35,7 @@ func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	same(t, "grenade", p.Grenades[0].Fuse, object.DefaultFuse())
 	same(t, "barrel", p.Barrel, object.DefaultBarrel())
 	same(t, "cube", p.Cube, object.DefaultCube())
-	same(t, "area", p.Areas[0].Kind, object.DefaultArea())
+	same(t, "area", p.Areas[0].Kind, object.AreaKind{Points: 25, PerSecond: 3})
 	same(t, "deadly area", p.Areas[1].Kind, object.AreaKind{Instant: true})
 	same(t, "zone", object.Zone{Radius: p.Zone.Radius, Height: p.Zone.Height}, object.DefaultZone(geom.Vec3{}))
 	same(t, "assault", p.Modes[0].Params, mode.DefaultAssault())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"reflect"
 	"strings"
 	"testing"
@@ -206,29 +205,5 @@ func TestRow16ArenaAsset(t *testing.T) {
 	}
 	if _, err = tables.Stage(0); err == nil || err.Error() != "pack default: map arena-16: point[0]: outside the arena yard" {
 		t.Errorf("%v", err)
-	}
-}
-
-// A store is searched by hash; what lies under the hash of another is refused.
-func TestRow16Find(t *testing.T) {
-	store := fstest.MapFS{}
-	put := func(name string, pack fstest.MapFS) {
-		for file, data := range pack {
-			store[path.Join(name, file)] = data
-		}
-	}
-	other := with(files(), "heroes.toml", "walk_speed = 6", "walk_speed = 7")
-	a, b := Default().Shared(), load(t, other, Both).Shared()
-	put(hex.EncodeToString(a[:]), files())
-	p, err := Find(store, a, Server)
-	if err != nil || p.Shared() != a || p.Side() != Server {
-		t.Fatalf("%v", err)
-	}
-	if _, err := Find(store, b, Both); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("none: %v", err)
-	}
-	put(hex.EncodeToString(b[:]), files())
-	if _, err := Find(store, b, Both); err == nil || !strings.Contains(err.Error(), "its content has hash "+hex.EncodeToString(a[:])) {
-		t.Errorf("another: %v", err)
 	}
 }

@@ -71,24 +71,6 @@ func LoadFor(fsys fs.FS, side Side) (*Pack, error) {
 	return p, nil
 }
 
-// Find reads, for a side, the pack whose Shared hash is given from a store: a directory of packs, each of which is called
-// by that hash in hexadecimal. A pack that has another hash than its name is refused.
-func Find(store fs.FS, shared [32]byte, side Side) (*Pack, error) {
-	name := hex.EncodeToString(shared[:])
-	dir, err := fs.Sub(store, name)
-	if err != nil {
-		return nil, fmt.Errorf("pack %s: %w", name, err)
-	}
-	p, err := LoadFor(dir, side)
-	if err != nil {
-		return nil, fmt.Errorf("pack %s: %w", name, err)
-	}
-	if p.shared != shared {
-		return nil, fmt.Errorf("pack %s: its content has hash %x", name, p.shared)
-	}
-	return p, nil
-}
-
 // readAll parses the manifest and the files that it names.
 func readAll(fsys fs.FS) (*document, error) {
 	d := newDocument()

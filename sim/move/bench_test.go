@@ -1,12 +1,7 @@
 package move
 
 import (
-	"fmt"
 	"testing"
-
-	"github.com/mlange-42/arche/ecs"
-
-	"github.com/viterin/vek/vek32"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -45,7 +40,7 @@ func mix(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// BenchmarkStep runs both ways over the same walk, on a map of some 2000 solids.
+// BenchmarkStep walks bodies one by one, as clients do, and as columns, as the server does, on a map of some 2000 solids.
 func BenchmarkStep(b *testing.B) {
 	const n = 1000
 	a := arena.Generate(1400, 1)
@@ -66,6 +61,7 @@ func BenchmarkStep(b *testing.B) {
 	})
 	b.Run("columns", func(b *testing.B) {
 		c, in := crowd(a, n)
+		who, bodies := teamless(n), []*Body{standard}
 		tick := uint32(0)
 		b.ReportAllocs()
 		for b.Loop() {
@@ -75,7 +71,7 @@ func BenchmarkStep(b *testing.B) {
 					in[i] = wander(uint32(i), tick)
 				}
 			}
-			StepColumns(c, in, a, 60)
+			StepBodies(c, in, who, bodies, a, 60)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
@@ -96,7 +92,7 @@ func BenchmarkStepAllSolids(b *testing.B) {
 			}
 			near = slowGather(near[:0], standard, c.Pos[i], c.Vel[i].Scale(1./60), a.Solids)
 		}
-		StepColumns(c, in, a, 60)
+		stepColumns(c, in, a, 60)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	b.ReportMetric(float64(len(a.Solids)), "solids")
@@ -124,72 +120,4 @@ func BenchmarkBodies(b *testing.B) {
 		StepBodies(c, in, who, heroes, a, 60)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
-}
-
-type position struct{ geom.Vec3 }
-type velocity struct{ geom.Vec3 }
-
-// BenchmarkIntegrate sets the column beside the queries it replaces.
-func BenchmarkIntegrate(b *testing.B) {
-	const dt = 1. / 60
-	for _, n := range []int{1000, 10000} {
-		perEntity := func(b *testing.B) {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entity")
-		}
-		pos, vel := make([]geom.Vec3, n), make([]geom.Vec3, n)
-		for i := range vel {
-			vel[i] = geom.Vec3{X: 1, Y: float32(i % 7), Z: -2}
-		}
-		b.Run(fmt.Sprintf("%d/column", n), func(b *testing.B) {
-			for b.Loop() {
-				Integrate(pos, vel, dt)
-			}
-			perEntity(b)
-		})
-		b.Run(fmt.Sprintf("%d/vek", n), func(b *testing.B) {
-			for b.Loop() {
-				vekIntegrate(flat(pos), flat(vel), dt)
-			}
-			perEntity(b)
-		})
-		b.Run(fmt.Sprintf("%d/loop", n), func(b *testing.B) {
-			for b.Loop() {
-				slowIntegrate(pos, vel, dt)
-			}
-			perEntity(b)
-		})
-		b.Run(fmt.Sprintf("%d/arche-query", n), func(b *testing.B) {
-			w := ecs.NewWorld()
-			pid, vid := ecs.ComponentID[position](&w), ecs.ComponentID[velocity](&w)
-			query := w.Batch().NewQ(n, pid, vid)
-			for i := 0; query.Next(); i++ {
-				(*velocity)(query.Get(vid)).Vec3 = vel[i]
-			}
-			all := ecs.All(pid, vid)
-			for b.Loop() {
-				query := w.Query(&all)
-				for query.Next() {
-					p, v := (*position)(query.Get(pid)), (*velocity)(query.Get(vid))
-					p.Vec3 = p.Mad(v.Vec3, dt)
-				}
-			}
-			perEntity(b)
-		})
-	}
-}
-
-// vekIntegrate is the best that vek offers: its product is a pass of its own, so chunks must stay in the first cache.
-func vekIntegrate(p, v []float32, dt float32) {
-	var way [1024]float32
-	for len(p) > 0 {
-		n := min(len(p), len(way))
-		vek32.Add_Inplace(p[:n], vek32.MulNumber_Into(way[:n], v[:n], dt))
-		p, v = p[n:], v[n:]
-	}
-}
-
-func slowIntegrate(pos, vel []geom.Vec3, dt float32) {
-	for i := range pos {
-		pos[i] = pos[i].Mad(vel[i], dt)
-	}
 }

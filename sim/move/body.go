@@ -169,6 +169,3 @@ func (b *Body) Eye(pos geom.Vec3) geom.Vec3 { return geom.Vec3{X: pos.X, Y: pos.
 func passed(ticks uint16, rate uint16, millis uint32) bool {
 	return uint32(ticks)*1000 >= uint32(rate)*millis
 }
-
-// standard is the default body, which Step and StepColumns move. It is never written.
-var standard = DefaultParams().MustCompile()

@@ -1,10 +1,9 @@
 // Package move takes one player through one tick: a motion, an input and the arena go in, the next motion comes out.
-// Step is what clients predict with; StepColumns is the same arithmetic for a server's columns, to the same bits.
+// Body.Step is what clients predict with; StepBodies is the same arithmetic for a server's columns, to the same bits.
 // Nothing here allocates, keeps state, reads a clock or draws a random number.
 //
 // A body is an upright capsule with its hero's numbers, which Params.Compile turns into a Body; Pos is the lowest point of
-// it, between the feet. Body.Step is for any body and team, StepBodies for columns of them; Step and StepColumns move the
-// default one, of radius 0.4 m and height 1.8 m. The capsule that collides is smaller by less than a quarter of a
+// it, between the feet. The default body has a radius of 0.4 m and a height of 1.8 m. The capsule that collides is smaller by less than a quarter of a
 // millimetre, so that its radius and height are multiples of 1/4096 m: a player who leans on a wall then stands on a
 // position the wire can name, and stands still.
 //

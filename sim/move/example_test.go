@@ -14,9 +14,10 @@ func Example() {
 		panic(err)
 	}
 	spawn := a.TeamSpawns(0)[0]
+	body := move.DefaultParams().MustCompile()
 	m := move.Motion{Pos: spawn.Pos}
 	for range 60 {
-		m = move.Step(m, move.Input{Yaw: spawn.Yaw, MoveMag: 255}, a, 60)
+		m = body.Step(m, move.Input{Yaw: spawn.Yaw, MoveMag: 255}, move.NoTeam, a, 60)
 	}
 	fmt.Printf("%v at %.1f m/s, %.1f m from where it began\n", m.Loco, m.Vel.Len(), m.Pos.Sub(spawn.Pos).Len())
 	// Output: move at 6.0 m/s, 5.9 m from where it began

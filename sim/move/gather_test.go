@@ -29,7 +29,7 @@ func TestGatherAgainstAllSolids(t *testing.T) {
 		for i := range in {
 			in[i] = wander(uint32(i), tick)
 		}
-		StepColumns(c, in, a, 60)
+		stepColumns(c, in, a, 60)
 		if tick%10 != 9 {
 			continue
 		}

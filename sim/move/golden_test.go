@@ -207,16 +207,23 @@ func TestFall(t *testing.T) {
 	}
 }
 
+// knocked is m after a tick with one blow.
+func knocked(m Motion, impulse geom.Vec3) Motion {
+	var p Push
+	p.Add(impulse)
+	return Pushed(m, p)
+}
+
 func TestKnock(t *testing.T) {
 	a := gym(t)
-	m := Knock(Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3}}, geom.Vec3{X: 4, Y: 3})
+	m := knocked(Motion{Pos: geom.Vec3{X: 20}, Vel: geom.Vec3{X: 3}}, geom.Vec3{X: 4, Y: 3})
 	if m.Loco != InAir || m.Vel != (geom.Vec3{X: 7, Y: 3}) {
 		t.Errorf("knocked: %+v", m)
 	}
 	if m = Step(m, Input{}, a, 60); m.Pos.Y <= 0 || m.Vel.X < 6.9 {
 		t.Errorf("a tick later: %+v", m)
 	}
-	if d := Knock(Motion{Loco: Dead}, geom.Vec3{Y: 9}); d.Loco != Dead {
+	if d := knocked(Motion{Loco: Dead}, geom.Vec3{Y: 9}); d.Loco != Dead {
 		t.Errorf("a knock woke the dead: %+v", d)
 	}
 }

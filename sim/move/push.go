@@ -44,26 +44,6 @@ func Pushed(m Motion, p Push) Motion {
 	return m
 }
 
-// PushColumns is Pushed for every row of c; push has a row for each and is cleared.
-func PushColumns(c Columns, push []Push) {
-	for i := range c.Pos {
-		if push[i] == (Push{}) {
-			continue
-		}
-		c.Pos[i], c.Vel[i], c.State[i] = Split(Pushed(Join(c.Pos[i], c.Vel[i], c.State[i]), push[i]))
-		push[i] = Push{}
-	}
-}
-
-// Knock returns m hit by one impulse in m/s.
-func Knock(m Motion, impulse geom.Vec3) Motion {
-	m.Vel = roundVel(m.Vel.Add(impulse))
-	if m.Loco != Dead {
-		m.Loco, m.Since = InAir, 0
-	}
-	return m
-}
-
 // Teleport returns m at another place, leaving it at the speed it came with, level and towards yaw. A walker stays one:
 // the next tick finds the floor, or that there is none. A jump or rocket jump ends.
 func Teleport(m Motion, to geom.Vec3, yaw geom.Angle) Motion {

@@ -20,11 +20,6 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16)
 	return m
 }
 
-// Step is Body.Step for the default body and no team.
-func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
-	return standard.Step(m, in, NoTeam, a, rate)
-}
-
 // step is one body's tick, in place, from a rounded motion to one. Nobody copies a motion on the way: a copy of what was only just written
 // in smaller pieces has to wait for them.
 func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
@@ -43,8 +38,8 @@ type Who struct {
 // StepBodies takes every row of c through one tick, as Body.Step would, to the same bits. in and who have a row for each;
 // bodies holds what Who.Body names. It panics if one is named that is not there.
 //
-// It is one loop on purpose. Drive, way, collision and rounding as stages over 128 rows each, the way multiplied by
-// vek, took the same time within the noise: two thirds of a tick are collision, which differs from row to row.
+// It is one loop on purpose: stages over 128 rows each took the same time, as two thirds of a tick are collision, which
+// differs from row to row.
 func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return
@@ -55,23 +50,6 @@ func StepBodies(c Columns, in []Input, who []Who, bodies []*Body, a *arena.Arena
 	dt := 1 / float32(rate)
 	for i := range c.Pos {
 		body.body, body.pass = bodies[who[i].Body], arena.PassTeam(who[i].Team)
-		m.Load(&c.Pos[i], &vel[i], &state[i])
-		m.round()
-		body.step(&m, &in[i], rate, dt)
-		m.store(&c.Pos[i], &vel[i], &state[i])
-	}
-}
-
-// StepColumns is StepBodies with the default body and no team for every row.
-func StepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
-	if rate == 0 {
-		return
-	}
-	vel, state, in := c.Vel[:len(c.Pos)], c.State[:len(c.Pos)], in[:len(c.Pos)]
-	body := mover{arena: a, body: standard}
-	var m Motion
-	dt := 1 / float32(rate)
-	for i := range c.Pos {
 		m.Load(&c.Pos[i], &vel[i], &state[i])
 		m.round()
 		body.step(&m, &in[i], rate, dt)

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// TestColumns holds StepColumns to Step, bit by bit, over any arena and any motion, reachable or not.
+// TestColumns holds StepBodies to Body.Step, bit by bit, over any arena and any motion, reachable or not.
 func TestColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -47,7 +47,7 @@ func TestColumns(t *testing.T) {
 				in[i] = randomInput(r)
 				want[i] = Step(want[i], in[i], a, rate)
 			}
-			StepColumns(c, in, a, rate)
+			stepColumns(c, in, a, rate)
 			for i := range want {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("row %d: columns %+v, Step %+v", i, got, want[i])
@@ -91,7 +91,7 @@ func TestWalkHash(t *testing.T) {
 				want[i] = Step(want[i], in[i], a, 60)
 				travelled += want[i].Pos.Sub(before).Len()
 			}
-			StepColumns(c, in, a, 60)
+			stepColumns(c, in, a, 60)
 			for i := range want {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("tick %d row %d: columns %+v, Step %+v", tick, i, got, want[i])
@@ -160,30 +160,13 @@ func TestBuried(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	a := arena.Generate(64, 1)
 	c, in := crowd(a, 64)
+	who, bodies := teamless(64), []*Body{standard}
 	if n := testing.AllocsPerRun(100, func() {
-		StepColumns(c, in, a, 60)
-		Integrate(c.Pos, c.Vel, 1./60)
+		StepBodies(c, in, who, bodies, a, 60)
 		m := Step(Join(c.Pos[0], c.Vel[0], c.State[0]), in[0], a, 60)
 		c.Pos[0], c.Vel[0], c.State[0] = Split(m)
 	}); n != 0 {
 		t.Errorf("%v allocations a tick", n)
-	}
-}
-
-func TestIntegrate(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{0, 1, 2, 10, 341, 342, 1000, 3001} {
-		pos, vel := make([]geom.Vec3, n), make([]geom.Vec3, n+3)
-		for i := range pos {
-			pos[i] = geom.Vec3{X: r.Float32(), Y: r.Float32() * 100, Z: r.Float32()}
-			vel[i] = geom.Vec3{X: r.Float32(), Y: r.Float32(), Z: -r.Float32()}
-		}
-		want := slices.Clone(pos)
-		slowIntegrate(want, vel, 1./60)
-		Integrate(pos, vel, 1./60)
-		if !slices.Equal(pos, want) {
-			t.Errorf("%d rows: not the bits of the loop", n)
-		}
 	}
 }
 

@@ -243,7 +243,7 @@ func TestNeverInside(t *testing.T) {
 			}
 			in.Buttons = uint16(r.IntN(4))
 			if r.IntN(40) == 0 {
-				m = Knock(m, geom.Vec3{X: r.Float32()*200 - 100, Y: r.Float32()*200 - 100, Z: r.Float32()*200 - 100})
+				m = knocked(m, geom.Vec3{X: r.Float32()*200 - 100, Y: r.Float32()*200 - 100, Z: r.Float32()*200 - 100})
 			}
 			before := m
 			m = Step(m, in, a, rate)

@@ -15,9 +15,6 @@ type AreaKind struct {
 	Instant   bool    // kills at once instead
 }
 
-// DefaultArea is the reference's: 25 points three times a second.
-func DefaultArea() AreaKind { return AreaKind{Points: 25, PerSecond: 3} }
-
 // Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an area that never hits.
 func (k AreaKind) Interval(rate tick.Rate) tick.Tick {
 	if !(k.PerSecond > 0) {

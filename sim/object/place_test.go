@@ -32,7 +32,7 @@ func TestRow55AreaInterval(t *testing.T) {
 // TestRow55DamageArea lets one stand in it, one run in and out, one stay outside, and one lie dead in it.
 func TestRow55DamageArea(t *testing.T) {
 	s := newStage(plain(t), 4)
-	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, DefaultArea(), 4)}
+	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Points: 25, PerSecond: 3}, 4)}
 	all := crowd(v3(1, 0, 1), v3(2, 0, 2), v3(9, 0, 9), v3(3, 0, 3))
 	all.Alive[3] = false
 	var hits [4][]tick.Tick

@@ -34,7 +34,7 @@ func newPlay(t testing.TB, players int, seed uint64) *play {
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 1000, 2
 	p := &play{m: sim.New(players, sim.Rules{Seed: seed, Mix: true, RespawnMillis: 1000, Game: game}, ground), rng: seed}
 	p.ids = make([]netid.ID, players-1)
-	p.m.Witness(func(s *lagcomp.Shot, id uint32) bool { return (s.Shooter^id)>>8%5 != 0 })
+	p.m.Witness(func(s *lagcomp.Sweep, id uint32) bool { return (s.Except^id)>>8%5 != 0 })
 	return p
 }
 

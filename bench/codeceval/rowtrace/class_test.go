@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // spending is what a static code of one symbol costs: its entropy, and the bits behind its symbols.
@@ -56,8 +56,8 @@ func TestMotionClassAgainstBest(t *testing.T) {
 			rows++
 			joint := 0
 			for f := range 3 { // x, y, z
-				if ghost.Public.Fields[f].Wrap != 0 {
-					t.Fatalf("field %s goes round", ghost.Public.Fields[f].Name)
+				if netstate.Public.Fields[f].Wrap != 0 {
+					t.Fatalf("field %s goes round", netstate.Public.Fields[f].Name)
 				}
 				move, before := v0[f]-v1[f], v1[f]-v2[f]
 				stays, goesOn := now[f]-v0[f], now[f]-v0[f]-late*move

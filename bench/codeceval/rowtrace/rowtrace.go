@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Config says what to record.
@@ -41,17 +41,17 @@ var link = impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 *
 // Fields are the fields of a public row, as a trace names them.
 func Fields() []itr.Field {
 	var out []itr.Field
-	for _, f := range ghost.Public.Fields {
+	for _, f := range netstate.Public.Fields {
 		x := itr.Field{Name: f.Name}
 		if f.Wrap != 0 {
 			x.Kind, x.Mod = itr.Angle, f.Wrap
 		}
 		out = append(out, x)
 	}
-	for f, axis := range map[int]string{ghost.PlayerX: "pos.x", ghost.PlayerY: "pos.y", ghost.PlayerZ: "pos.z"} {
+	for f, axis := range map[int]string{netstate.PlayerX: "pos.x", netstate.PlayerY: "pos.y", netstate.PlayerZ: "pos.z"} {
 		out[f].Name = axis // so that a codec knows them for a vector
 	}
-	out[ghost.PlayerState].Kind = itr.Flag
+	out[netstate.PlayerState].Kind = itr.Flag
 	return out
 }
 
@@ -109,7 +109,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 
 // take copies the rows of a frame; nil if somebody is missing.
 func take(frame *snapshot.Frame, players int) []int32 {
-	n := len(ghost.Public.Fields)
+	n := len(netstate.Public.Fields)
 	rows := make([]int32, players*n)
 	for slot := range players {
 		if frame.Row(slot, rows[slot*n:][:n]) == 0 {

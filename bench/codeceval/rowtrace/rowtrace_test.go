@@ -9,7 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 func wander(n int) swarm.Brain { return swarm.NewWander(5, n) }
@@ -21,7 +21,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Snapshots) != 120 || a.Entities != 5 || a.TickRate != 60 || a.TicksPerSnapshot != 3 || len(a.Fields) != len(ghost.Public.Fields) {
+	if len(a.Snapshots) != 120 || a.Entities != 5 || a.TickRate != 60 || a.TicksPerSnapshot != 3 || len(a.Fields) != len(netstate.Public.Fields) {
 		t.Fatalf("%d snapshots of %d players, %d fields, every %d of %d ticks", len(a.Snapshots), a.Entities, len(a.Fields), a.TicksPerSnapshot, a.TickRate)
 	}
 	moved := make([]bool, 5)
@@ -29,11 +29,11 @@ func TestRecord(t *testing.T) {
 		for e := range a.Entities {
 			row := a.Row(s, e)
 			for f, v := range row {
-				if lo, hi := ghost.Public.Fields[f].Range(); v < lo || v > hi {
+				if lo, hi := netstate.Public.Fields[f].Range(); v < lo || v > hi {
 					t.Fatalf("snapshot %d, player %d: %s is %d, expected %d to %d", s, e, a.Fields[f].Name, v, lo, hi)
 				}
 			}
-			moved[e] = moved[e] || row[ghost.PlayerX] != a.Row(0, e)[ghost.PlayerX]
+			moved[e] = moved[e] || row[netstate.PlayerX] != a.Row(0, e)[netstate.PlayerX]
 		}
 	}
 	if slices.Contains(moved, false) {

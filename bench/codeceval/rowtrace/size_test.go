@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // late is how many snapshots old what is acknowledged is: 100 ms at 20 a second.
@@ -114,10 +114,10 @@ func liveBytes(m *schema.Model, tr *itr.Trace) float64 {
 
 // The same rows as lobbies send them now, with the models of this build.
 func TestLiveSizes(t *testing.T) {
-	if got := liveBytes(ghost.Trained().Public, lobby(t, 64, 5*time.Second, 3)); got > 0.1 {
+	if got := liveBytes(netstate.Trained().Public, lobby(t, 64, 5*time.Second, 3)); got > 0.1 {
 		t.Errorf("idle: %.3f bytes a player, want at most 0.1", got)
 	}
-	got := liveBytes(ghost.Trained().Public, lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
+	got := liveBytes(netstate.Trained().Public, lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
 	t.Logf("people: %.3f bytes", got)
 	if got > 5.4 { // asked for: 6
 		t.Errorf("people: %.3f bytes a player, want at most 5.4", got)
@@ -128,7 +128,7 @@ func TestLiveSizes(t *testing.T) {
 // reference 214 bytes (section 4.9 of the specification), and 100 was asked for.
 func TestRow34HumansBelowTheReference(t *testing.T) {
 	const players = 8
-	perRow := liveBytes(ghost.Trained().Public, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
+	perRow := liveBytes(netstate.Trained().Public, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
 	got := snapshot.RunBytes + players*perRow
 	t.Logf("%.1f bytes a snapshot", got)
 	if got > 48 {

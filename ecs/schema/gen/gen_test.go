@@ -36,7 +36,7 @@ func generate(t *testing.T, dir, home string) []byte {
 }
 
 // homes are the packages of this module that have generated code.
-var homes = []string{"sample", "../../../sim/ghost"}
+var homes = []string{"sample", "../../../sim/netstate"}
 
 // Generated files are those that go generate would write now, whether they are there already or not.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
@@ -80,7 +80,7 @@ func TestRow62ChangingAComponentIsEditingOneStruct(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
-	home, err := filepath.Abs("../../../sim/ghost")
+	home, err := filepath.Abs("../../../sim/netstate")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,24 +147,24 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/schema"
-	"github.com/tickrate/tickrate/sim/ghost"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 func main() {
-	p := ghost.Player{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Phase: 7}
-	var row [ghost.PlayerFields]int32
+	p := netstate.Player{Pos: geom.Vec3{X: 1.00390625, Y: -2}, Yaw: 65520, Pitch: 0xFFF0, Flags: 3, Health: 100, Shots: 63, Heat: 12.5, Kills: 9, Phase: 7}
+	var row [netstate.PlayerFields]int32
 	p.Row(row[:])
-	var q ghost.Player
+	var q netstate.Player
 	q.Restore(row[:])
 	if p.Phase = 0; p != q {
 		fmt.Println("came back as", q)
 	}
-	twin, err := schema.Reflect[ghost.Player]()
-	if err != nil || twin.Schemas[schema.Everyone].Hash() != ghost.PlayerHash || ghost.PlayerHash != ghost.Public.Hash() {
+	twin, err := schema.Reflect[netstate.Player]()
+	if err != nil || twin.Schemas[schema.Everyone].Hash() != netstate.PlayerHash || netstate.PlayerHash != netstate.Public.Hash() {
 		fmt.Println("the twin differs", err)
 		os.Exit(1)
 	}
-	line := strings.Split(ghost.Public.Describe(), "\n")[1]
+	line := strings.Split(netstate.Public.Describe(), "\n")[1]
 	fmt.Println(row, q.Pos.X, q.Heat, q.Kills, "player."+strings.Replace(strings.TrimPrefix(line, "field "), " ", ": ", 1))
 }
 `

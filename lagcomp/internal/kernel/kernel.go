@@ -1,14 +1,15 @@
 // Package kernel tests one ray or one ball against many spheres. Columns of centres go in; the indexes of the spheres that
-// may be touched, or the one that is hit first, come out. It knows nothing of players or time and keeps no state.
+// may be touched come out. It knows nothing of players or time, keeps no state and may be called by any goroutine. Its other
+// kernels serve the same history: Capsules.First, Moved and Unzip.
 //
-// Along, Between, Overlaps and OverlapsBetween are a broad phase in float32: they may name a sphere that is missed by
-// a hair, and never leave out one that is hit. Nearest judges those few itself, in float64.
+// Along and Overlaps are a broad phase in float32: they may name a sphere that is missed by a hair, and never leave out one
+// that is hit.
 //
-// kernel_generic.go is the truth. AVX2 and AVX-512 assembly, which _gen writes, does the same operations in the same order
+// kernel_generic.go is the reference. AVX2 and AVX-512 assembly, which _gen writes, does the same operations in the same order
 // on 8 or 16 rows at a time, none of them fused, so every machine names the same rows; the tag noasm turns it off.
 //
-// A number that is not one is no error. A row with one is named (and never hit); a ray or ball with one names about every
-// row and hits none. A ray without a direction touches what its origin lies in.
+// NaN is no error. A row with a NaN is named (and never hit); a ray or ball with one names about every row and hits none. A
+// ray without a direction touches what its origin lies in.
 package kernel
 
 import (
@@ -31,7 +32,6 @@ type Ball struct{ X, Y, Z, Grow, Widest float32 }
 // negated so that it adds to the squared distance; Never there is a row that is never named. All slices are of one length.
 type Column struct {
 	X, Y, Z, NR2 []float32
-	Life         []uint32 // for Between: rows of two columns are mixed where this is equal; nil elsewhere
 }
 
 // Never is the negated square of a radius for rows that nothing may hit: empty ones, the dead, padding.
@@ -63,21 +63,6 @@ func (c *Column) Along(r *Ray, out []int32) []int32 {
 	return out[:level.ray(&p, c, n, out)]
 }
 
-// Between is Along for spheres on their way: centres are a + (b-a)*f, each product rounded before it is added, where
-// both rows are of one Life, and a elsewhere; radii are those of a. f is 0 to 1. b may hold fewer rows: the rest stay at a.
-func Between(r Ray, a, b *Column, f float32, out []int32) []int32 {
-	n, both := a.pair(b)
-	out = room(out, n)
-	p := probe{f: f}
-	p.ray(&r)
-	named := level.rayBetween(&p, a, b, both, out)
-	if both < n {
-		rest := a.from(both)
-		named += shift(out[named:][:level.ray(&p, &rest, n-both, out[named:])], both)
-	}
-	return out[:named]
-}
-
 // Overlaps appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Along, with the same guarantee.
 func Overlaps(s Ball, c *Column, out []int32) []int32 {
 	n := c.len()
@@ -86,26 +71,6 @@ func Overlaps(s Ball, c *Column, out []int32) []int32 {
 	p.ball(&s)
 	return out[:level.ball(&p, c, n, out)]
 }
-
-// OverlapsBetween is Overlaps for spheres on their way, as Between.
-func OverlapsBetween(s Ball, a, b *Column, f float32, out []int32) []int32 {
-	n, both := a.pair(b)
-	out = room(out, n)
-	p := probe{f: f}
-	p.ball(&s)
-	named := level.ballBetween(&p, a, b, both, out)
-	if both < n {
-		rest := a.from(both)
-		named += shift(out[named:][:level.ball(&p, &rest, n-both, out[named:])], both)
-	}
-	return out[:named]
-}
-
-// Nearest is the sphere of c that r enters first, the lowest index where two are equally near, and the metres until then: 0 for one
-// in which it starts, float32 of the exact value otherwise. It returns -1 if r hits none.
-//
-// The verdict is float64's: the broad phase only spares it most rows, and the ray is cut at each hit.
-func Nearest(r *Ray, c *Column) (index int, t float32) { return nearest(level, r, c, c.len()) }
 
 // Wide reports whether several rows are tested at once here: questions of everybody are then some seven times as cheap.
 func Wide() bool { return level.lanes() > 1 }
@@ -119,32 +84,10 @@ func (c *Column) len() int {
 	return n
 }
 
-// pair returns the rows of a and how many of them b has too.
-func (c *Column) pair(b *Column) (n, both int) {
-	n, both = c.len(), b.len()
-	if len(c.Life) != n || len(b.Life) != both {
-		panic(fmt.Sprintf("kernel: %d and %d lives in columns of %d and %d rows", len(c.Life), len(b.Life), n, both))
-	}
-	return n, min(n, both)
-}
-
-// from is c without its first rows.
-func (c *Column) from(row int) Column {
-	return Column{X: c.X[row:], Y: c.Y[row:], Z: c.Z[row:], NR2: c.NR2[row:]}
-}
-
 // room is out with n entries.
 func room(out []int32, n int) []int32 {
 	if cap(out) < n {
 		return make([]int32, n)
 	}
 	return out[:n]
-}
-
-// shift adds to rows and returns how many they are.
-func shift(rows []int32, by int) int {
-	for i := range rows {
-		rows[i] += int32(by)
-	}
-	return len(rows)
 }

@@ -53,45 +53,6 @@ func (k isa) ray(p *probe, c *Column, n int, out []int32) int {
 	return rayGeneric(p, c, n, out)
 }
 
-// nearest chooses and calls at once: among few rows a call more would show.
-func nearest(k isa, r *Ray, c *Column, n int) (index int, t float32) {
-	switch {
-	case k == generic:
-		return nearestOf(r, c, n)
-	case n < few && k == avx512:
-		index, t = fewAVX512(r.flat(), c.flat(), n)
-	case n < few:
-		index, t = fewAVX2(r.flat(), c.flat(), n)
-	case k == avx2:
-		index, t = nearestAVX2(r.flat(), c.flat(), n)
-	case n < many:
-		index, t = nearestAVX512(r.flat(), c.flat(), n)
-	default:
-		index, t = nearestManyAVX512(r.flat(), c.flat(), n)
-	}
-	if index >= 0 {
-		return index, t
-	}
-	if index < -1 { // its direction may not be cut
-		return nearestOf(r, c, n)
-	}
-	return -1, 0
-}
-
-func (k isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
-	switch {
-	case n == 0:
-		return 0
-	case k == avx512 && n >= many:
-		return manyBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
-	case k == avx512:
-		return rayBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
-	case k == avx2:
-		return rayBetweenAVX2(p.flat(), a.flat(), b.flat(), n, &out[0])
-	}
-	return rayBetweenGeneric(p, a, b, n, out)
-}
-
 func (k isa) ball(p *probe, c *Column, n int, out []int32) int {
 	switch {
 	case n == 0:
@@ -102,18 +63,6 @@ func (k isa) ball(p *probe, c *Column, n int, out []int32) int {
 		return ballAVX2(p.flat(), c.flat(), n, &out[0])
 	}
 	return ballGeneric(p, c, n, out)
-}
-
-func (k isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
-	switch {
-	case n == 0:
-		return 0
-	case k == avx512:
-		return ballBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &out[0])
-	case k == avx2:
-		return ballBetweenAVX2(p.flat(), a.flat(), b.flat(), n, &out[0])
-	}
-	return ballBetweenGeneric(p, a, b, n, out)
 }
 
 func (k isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, most float32) {
@@ -135,11 +84,6 @@ func (k isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32
 	return Undecided, 0
 }
 
-// fetch needs no instruction that a processor may lack.
-func fetch(a, b []Row, list []int32) {
-	fetchRows((*[8]uint32)(&a[0]), (*[8]uint32)(&b[0]), &list[0], len(list))
-}
-
 func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 	n := len(rows) &^ (k.lanes() - 1)
 	switch {
@@ -157,10 +101,8 @@ func (k isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 // flat is what the generator, which knows only Go's own types, calls a probe.
 func (p *probe) flat() *[16]float32 { return (*[16]float32)(unsafe.Pointer(p)) }
 
-func (r *Ray) flat() *[9]float32 { return (*[9]float32)(unsafe.Pointer(r)) }
-
-// flat is the headers of five slices.
-func (c *Column) flat() *[15]uintptr { return (*[15]uintptr)(unsafe.Pointer(c)) }
+// flat is the headers of four slices.
+func (c *Column) flat() *[12]uintptr { return (*[12]uintptr)(unsafe.Pointer(c)) }
 
 // The generator counts on these.
 var (
@@ -169,9 +111,6 @@ var (
 	_ [40]byte     = [unsafe.Offsetof(probe{}.max)]byte{}
 	_ [52]byte     = [unsafe.Offsetof(probe{}.keep)]byte{}
 	_ [60]byte     = [unsafe.Offsetof(probe{}.never)]byte{}
-	_ [24]byte     = [unsafe.Offsetof(Ray{}.Max)]byte{}
-	_ [28]byte     = [unsafe.Offsetof(Ray{}.Grow)]byte{}
-	_ [9 * 4]byte  = [unsafe.Sizeof(Ray{})]byte{}
 	_ [72]byte     = [unsafe.Offsetof(Column{}.NR2)]byte{}
-	_ [15 * 8]byte = [unsafe.Sizeof(Column{})]byte{}
+	_ [12 * 8]byte = [unsafe.Sizeof(Column{})]byte{}
 )

@@ -7,74 +7,34 @@ package kernel
 // rayAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func rayAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-
-// nearestAVX2 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
-//
-//go:noescape
-func nearestAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
-
-// rayBetweenAVX2 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
-//
-//go:noescape
-func rayBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+func rayAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // ballAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func ballAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-
-// ballBetweenAVX2 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
-//
-//go:noescape
-func ballBetweenAVX2(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-
-// fewAVX2 returns the row of n that the ray enters first, and where; -1: none.
-//
-//go:noescape
-func fewAVX2(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+func ballAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // movedAVX2 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
 // no more in b.
 //
 //go:noescape
-func movedAVX2(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+func movedAVX2(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
 // rayAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func rayAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-
-// nearestAVX512 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
-//
-//go:noescape
-func nearestAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
-
-// rayBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
-//
-//go:noescape
-func rayBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
+func rayAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // ballAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func ballAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-
-// ballBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
-//
-//go:noescape
-func ballBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-
-// fewAVX512 returns the row of n that the ray enters first, and where; -1: none.
-//
-//go:noescape
-func fewAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
+func ballAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // movedAVX512 returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live
 // no more in b.
 //
 //go:noescape
-func movedAVX512(a *[15]uintptr, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)
+func movedAVX512(a *[12]uintptr, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)
 
 // capsulesAVX2 returns the lane of the capsule that f touches first, the last of those equally near, and where; -1: none,
 // -2: one has no length, so who asks has to look himself.
@@ -85,34 +45,19 @@ func capsulesAVX2(f *[8]float32, c *[96]float32, flesh *[32]float32) (lane int, 
 // manyAVX2 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func manyAVX2(p *[16]float32, a *[15]uintptr, n int, out *int32) int
+func manyAVX2(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // manyAVX512 tests n rows of a column, and returns how many indexes it wrote to out.
 //
 //go:noescape
-func manyAVX512(p *[16]float32, a *[15]uintptr, n int, out *int32) int
-
-// manyBetweenAVX512 tests n rows of what lies between two columns, and returns how many indexes it wrote to out.
-//
-//go:noescape
-func manyBetweenAVX512(p *[16]float32, a *[15]uintptr, b *[15]uintptr, n int, out *int32) int
-
-// nearestManyAVX512 returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.
-//
-//go:noescape
-func nearestManyAVX512(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)
-
-// fetchRows asks memory for rows of two tables, so that they are there when they are looked at.
-//
-//go:noescape
-func fetchRows(a *[8]uint32, b *[8]uint32, list *int32, n int)
+func manyAVX512(p *[16]float32, a *[12]uintptr, n int, out *int32) int
 
 // unzipAVX2 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
 //
 //go:noescape
-func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+func unzipAVX2(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)
 
 // unzipAVX512 copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.
 //
 //go:noescape
-func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)
+func unzipAVX512(src *[8]uint32, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)

@@ -13,17 +13,7 @@ func (isa) lanes() int { return 1 }
 
 func (isa) ray(p *probe, c *Column, n int, out []int32) int { return rayGeneric(p, c, n, out) }
 
-func nearest(_ isa, r *Ray, c *Column, n int) (index int, t float32) { return nearestOf(r, c, n) }
-
-func (isa) rayBetween(p *probe, a, b *Column, n int, out []int32) int {
-	return rayBetweenGeneric(p, a, b, n, out)
-}
-
 func (isa) ball(p *probe, c *Column, n int, out []int32) int { return ballGeneric(p, c, n, out) }
-
-func (isa) ballBetween(p *probe, a, b *Column, n int, out []int32) int {
-	return ballBetweenGeneric(p, a, b, n, out)
-}
 
 func (isa) unzip(rows, kept []Row, c *Column, radii *[16]float32) int { return 0 }
 
@@ -32,5 +22,3 @@ func (isa) moved(a, b *Column, n int, limit float32, out []int32) (named int, mo
 }
 
 func (isa) capsules(f *Flight, c *Capsules, thick *Flesh) (lane int, t float32) { return Undecided, 0 }
-
-func fetch(a, b []Row, list []int32) {}

@@ -36,14 +36,13 @@ func TestManySame(t *testing.T) {
 	for round := range 40 {
 		for n := 1; n < 100; n++ {
 			r, xs, ys, zs, nr2 := scene(rng, n, math.Pow(10, float64(round%7)*0.6))
-			f := rng.Float32()
-			a, b := pairOf(rng, &r, Column{X: xs, Y: ys, Z: zs, NR2: nr2}, f)
+			a := Column{X: xs, Y: ys, Z: zs, NR2: nr2}
 			if round%3 == 0 {
-				for _, v := range [][]float32{a.X, a.Y, a.Z, a.NR2, b.X, b.Y, b.Z} {
+				for _, v := range [][]float32{xs, ys, zs, nr2} {
 					spoil(rng, v)
 				}
 			}
-			p := probe{f: f}
+			var p probe
 			p.ray(&r)
 			want, got := make([]int32, n), make([]int32, n+1)
 			got[n] = -7
@@ -55,17 +54,12 @@ func TestManySame(t *testing.T) {
 				t.Fatalf("%d rows: named %v, want %v", n, list, want)
 			}
 			named += len(want)
-			want = want[:rayBetweenGeneric(&p, &a, &b, n, want[:n])]
-			if list := got[:manyBetweenAVX512(p.flat(), a.flat(), b.flat(), n, &got[0])]; !slices.Equal(list, want) {
-				t.Fatalf("%d rows between: named %v, want %v", n, list, want)
-			}
-			named += len(want)
 			if got[n] != -7 {
 				t.Fatalf("wrote beyond row %d", n)
 			}
 		}
 	}
-	if named < 10000 {
+	if named < 5000 {
 		t.Fatalf("only %d named", named)
 	}
 }

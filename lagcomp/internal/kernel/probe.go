@@ -9,7 +9,7 @@ import (
 type probe struct {
 	ox, oy, oz, dx, dy, dz float32
 	sx, sz, lo, hi         float32 // what the first test lets pass: a ray's lo <= x*sx + z*sz <= hi, a ball's level distance^2 <= hi
-	max, grow, f           float32
+	max, grow, _           float32
 	keep, slack, never     float32 // constants: 1-slack, slack, Never
 }
 

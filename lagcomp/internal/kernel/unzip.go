@@ -23,11 +23,3 @@ func Unzip(rows, kept []Row, c *Column, radii *[16]float32) int {
 	}
 	return level.unzip(rows, kept, c, radii)
 }
-
-// Fetch asks memory for the rows of two tables that list names, so that they are near when they are looked at; it waits for none of them.
-// Rows that a table does not have must not be named. Without assembly it does nothing.
-func Fetch(a, b []Row, list []int32) {
-	if len(list) > 0 {
-		fetch(a, b, list)
-	}
-}

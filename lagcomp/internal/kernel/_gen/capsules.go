@@ -24,6 +24,8 @@ const (
 
 // capsules is the kernel of capsules in the making. Masks are rows, as elsewhere.
 type capsules struct {
+	best  reg.GPVirtual  // lane of the nearest capsule so far, or -1
+	limit reg.VecVirtual // where it is touched, or the end of the way
 	*kernel
 	c, flesh, at     reg.GPVirtual // at: the bytes before the lanes at hand
 	sign, zeros      reg.VecVirtual
@@ -47,9 +49,9 @@ func (k *kernel) writeCapsules() {
 	XORL(s.at.As32(), s.at.As32())
 	s.tiny, s.thin, s.none = float("tiny", 1e-12), float("thin", 1e-9), float("none", inf)
 	signs := float("sign", float32(math.Copysign(0, -1)))
-	k.best, k.limit = GP64(), XMM()
-	MOVQ(I32(-1), k.best)
-	VMOVSS(k.field(flightMax), k.limit)
+	s.best, s.limit = GP64(), XMM()
+	MOVQ(I32(-1), s.best)
+	VMOVSS(k.field(flightMax), s.limit)
 	s.sign = k.vec()
 	VBROADCASTSS(signs, s.sign)
 	vals := AllocLocal(4 * k.lanes)
@@ -59,7 +61,7 @@ func (k *kernel) writeCapsules() {
 	JZ(LabelRef("next"))
 	hit, t := s.enter(may)
 	limit := k.vec()
-	VBROADCASTSS(k.limit, limit)
+	VBROADCASTSS(s.limit, limit)
 	hit = s.both(hit, k.compare(atMost, t, limit, hit))
 	bits := GP64()
 	s.bits(hit, bits)
@@ -70,23 +72,23 @@ func (k *kernel) writeCapsules() {
 	least := s.least(t)
 	s.bits(k.compare(U8(0), t, least, hit), bits)
 	BSRL(bits.As32(), bits.As32())
-	VMOVSS(Mem{Base: vals.Base, Disp: vals.Disp, Index: bits, Scale: 4}, k.limit)
-	MOVQ(bits, k.best)
+	VMOVSS(Mem{Base: vals.Base, Disp: vals.Disp, Index: bits, Scale: 4}, s.limit)
+	MOVQ(bits, s.best)
 	TESTQ(s.at, s.at)
 	JZ(LabelRef("next"))
-	ADDQ(Imm(8), k.best)
+	ADDQ(Imm(8), s.best)
 	Label("next")
 	ADDQ(Imm(32), s.at)
 	CMPQ(s.at, Imm(column16))
 	JLT(LabelRef("lanes"))
 	Label("done")
 	VZEROUPPER()
-	Store(k.best, ReturnIndex(0))
-	Store(k.limit, ReturnIndex(1))
+	Store(s.best, ReturnIndex(0))
+	Store(s.limit, ReturnIndex(1))
 	RET()
 
 	Label("odd")
-	MOVQ(I32(-2), k.best)
+	MOVQ(I32(-2), s.best)
 	JMP(LabelRef("done"))
 }
 

@@ -1,20 +1,19 @@
 // Command _gen writes kernel_amd64.s. It has a module of its own so that avo never enters the project's.
 //
-// Every kernel has one shape, for AVX2 with 8 rows a register and for AVX-512 with 16:
+// The ray and ball kernels have one shape, for AVX2 with 8 rows a register and for AVX-512 with 16:
 //
-//	wide    the cheap test of 32 rows at once; mostly nobody passes, and the next 32 follow
+//	wide    the cheap test of 32 rows at once; most often no row passes, and the next 32 follow
 //	narrow  the same for the last rows, a register at a time and masked
-//	judge   the full test of each register of rows in which somebody passed; who passes goes to the list
+//	judge   the full test of each register with a row that passed; rows that pass are written to out
 //
-// nearest.go has those that also judge, in float64, who passes.
+// many.go has the variant for many rows, which packs the rows that pass before it judges them.
 //
-// But for those in many.go, which pack the rows that pass before they judge them.
-//
-// The operations and their order are those of kernel_generic.go, which says why; none is fused.
+// The operations and their order are those of kernel_generic.go, which gives the reasons; none is fused.
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -27,22 +26,15 @@ func main() {
 		DATA(4*i, [2]U32{0xFFFFFFFF, 0}[i/8])
 	}
 	for _, wide := range []bool{false, true} {
-		for _, k := range []kernel{
-			{name: "ray"}, {name: "nearest", nearest: true}, {name: "rayBetween", two: true},
-			{name: "ball", ball: true}, {name: "ballBetween", ball: true, two: true},
-		} {
-			k.window, k.avx512, k.lanes = window, wide, 8
-			if wide {
-				k.lanes = 16
-			}
+		lanes := 8
+		if wide {
+			lanes = 16
+		}
+		for _, k := range []kernel{{name: "ray"}, {name: "ball", ball: true}} {
+			k.window, k.avx512, k.lanes = window, wide, lanes
 			k.write()
 		}
-		few := kernel{name: "few", nearest: true, window: window, avx512: wide, lanes: 8}
-		if wide {
-			few.lanes = 16
-		}
-		few.writeFew()
-		moved := kernel{name: "moved", window: window, avx512: wide, lanes: few.lanes}
+		moved := kernel{name: "moved", window: window, avx512: wide, lanes: lanes}
 		moved.writeMoved()
 	}
 	body := kernel{name: "capsules", lanes: 8}
@@ -51,13 +43,10 @@ func main() {
 	for i := range 16 {
 		DATA(4*i, U32(i))
 	}
-	for _, k := range []kernel{{name: "many", lanes: 8}, {name: "many", lanes: 16}, {name: "manyBetween", lanes: 16, two: true}} {
-		k.window, k.rising, k.avx512 = window, rising, k.lanes == 16
+	for _, lanes := range []int{8, 16} {
+		k := kernel{name: "many", lanes: lanes, window: window, rising: rising, avx512: lanes == 16}
 		k.writeMany()
 	}
-	k := kernel{name: "nearestMany", nearest: true, window: window, rising: rising, avx512: true, lanes: 16}
-	k.writeNearestMany()
-	writeFetch()
 	writeUnzipAVX2()
 	writeUnzipAVX512()
 	Generate()
@@ -68,14 +57,14 @@ const wideRows = 32
 
 // Offsets of probe's fields and of the slices in a Column; TestOffsets in the package pins them.
 const (
-	probeO, probeD              = 0, 12 // x, y, z
-	probeSX, probeSZ            = 24, 28
-	probeLo, probeHi            = 32, 36
-	probeMax, probeGrow, probeF = 40, 44, 48
-	probeKeep, probeSlack       = 52, 56
-	probeNever                  = 60
+	probeO, probeD        = 0, 12 // x, y, z
+	probeSX, probeSZ      = 24, 28
+	probeLo, probeHi      = 32, 36
+	probeMax, probeGrow   = 40, 44
+	probeKeep, probeSlack = 52, 56
+	probeNever            = 60
 
-	columnX, columnY, columnZ, columnNR2, columnLife = 0, 24, 48, 72, 96
+	columnX, columnY, columnZ, columnNR2 = 0, 24, 48, 72
 )
 
 // Quiet predicates of VCMPPS. The notX are true where a number is not one.
@@ -86,28 +75,20 @@ const (
 	notAbove            = U8(0x12) // and both are numbers
 )
 
-// kernel is one function in the making: what it is, and its registers.
+// kernel is one function in the making: its shape and its registers.
 type kernel struct {
-	name               string
-	avx512             bool
-	lanes              int
-	ball, two, nearest bool
-	window             Mem            // AVX2: eight words of ones, then eight of zeros
-	rising             Mem            // 0 to 15
-	index              reg.VecVirtual // rows to gather, where they do not follow each other
+	name   string
+	avx512 bool
+	lanes  int
+	ball   bool
+	window Mem            // AVX2: eight words of ones, then eight of zeros
+	rising Mem            // 0 to 15
+	index  reg.VecVirtual // rows to gather, where they do not follow each other
 
 	p, a, b, n, i, out reg.GPVirtual
 	ax, az             reg.GPVirtual  // columns of the wide loop
-	passed, sub, named reg.GPVirtual  // rows that passed the wide test; first row of a register of them; those named
-	f, sx, sz, lo, hi  reg.VecVirtual // what the wide loop compares with
-
-	constants       map[int]Mem // instead of a probe's
-	limitAt, growAt int         // where a ray has its end and its Grow
-
-	best           reg.GPVirtual  // the nearest row so far, or -1
-	from, dir      reg.VecVirtual // float64: origin and direction, if they are at hand
-	grow           reg.VecVirtual // likewise
-	limit, inverse reg.VecVirtual // float64: where it is entered; one over the square of the direction
+	passed, sub, named reg.GPVirtual  // rows past the wide test; first row of their register; rows for out
+	sx, sz, lo, hi     reg.VecVirtual // what the wide loop compares with
 }
 
 func (k *kernel) write() {
@@ -150,10 +131,6 @@ func (k *kernel) write() {
 	JMP(LabelRef("narrow"))
 
 	Label("done")
-	if k.nearest {
-		k.answer()
-		return
-	}
 	VZEROUPPER()
 	first := GP64()
 	Load(Param("out"), first)
@@ -168,24 +145,8 @@ func (k *kernel) signature() {
 	if k.avx512 {
 		name = k.name + "AVX512"
 	}
-	switch {
-	case k.name == "few":
-		TEXT(name, NOSPLIT, "func(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)")
-		Doc(name + " returns the row of n that the ray enters first, and where; -1: none.")
-	case k.nearest:
-		flags := attr.NOSPLIT
-		if k.name == "nearestMany" { // it has a list on the stack
-			flags = 0
-		}
-		TEXT(name, flags, "func(r *[9]float32, a *[15]uintptr, n int) (row int, t float32)")
-		Doc(name + " returns the row that the ray enters first, and where; -1: none; -2: its direction is of such length that it may not be cut.")
-	case k.two:
-		TEXT(name, NOSPLIT, "func(p *[16]float32, a, b *[15]uintptr, n int, out *int32) int")
-		Doc(name + " tests n rows of what lies between two columns, and returns how many indexes it wrote to out.")
-	default:
-		TEXT(name, NOSPLIT, "func(p *[16]float32, a *[15]uintptr, n int, out *int32) int")
-		Doc(name + " tests n rows of a column, and returns how many indexes it wrote to out.")
-	}
+	TEXT(name, NOSPLIT, "func(p *[16]float32, a *[12]uintptr, n int, out *int32) int")
+	Doc(name + " tests n rows of a column, and returns how many indexes it wrote to out.")
 	Pragma("noescape")
 }
 
@@ -193,24 +154,13 @@ func (k *kernel) signature() {
 func (k *kernel) load() {
 	k.p, k.a, k.n, k.i = GP64(), GP64(), GP64(), GP64()
 	k.passed, k.sub, k.named = GP64(), GP64(), GP64()
-	if k.nearest {
-		k.prepare()
-		return
-	}
 	Load(Param("p"), k.p)
-	k.limitAt, k.growAt = probeMax, probeGrow
 	Load(Param("a"), k.a)
 	Load(Param("n"), k.n)
 	XORL(k.i.As32(), k.i.As32())
 	k.out = GP64()
 	Load(Param("out"), k.out)
-	if k.two { // too few registers for the addresses of all columns
-		k.b = GP64()
-		Load(Param("b"), k.b)
-		k.f = k.spread(probeF)
-	} else {
-		k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
-	}
+	k.ax, k.az = k.column(k.a, columnX), k.column(k.a, columnZ)
 	k.hi = k.spread(probeHi)
 	if k.ball {
 		k.sx, k.sz = k.spread(probeO), k.spread(probeO+8)
@@ -280,18 +230,14 @@ func (k *kernel) pick() {
 	ADDQ(k.i, k.sub)
 }
 
-// emit hands out the rows named, or judges them.
+// emit writes the rows in named to out.
 func (k *kernel) emit(label string) {
 	row := GP64()
 	Label(label)
 	TZCNTL(k.named.As32(), row.As32())
 	ADDL(k.sub.As32(), row.As32())
-	if k.nearest {
-		k.enter(row, label+"_later")
-	} else {
-		MOVL(row.As32(), Mem{Base: k.out})
-		ADDQ(Imm(4), k.out)
-	}
+	MOVL(row.As32(), Mem{Base: k.out})
+	ADDQ(Imm(4), k.out)
 	BLSRL(k.named.As32(), k.named.As32())
 	JNZ(LabelRef(label))
 }
@@ -300,8 +246,7 @@ func (k *kernel) emit(label string) {
 // from the ball. All loads are masked if valid says so.
 func (k *kernel) cheap(r int, valid rows) rows {
 	at := place{k.i, 4 * k.lanes * r}
-	same := k.unbroken(at, valid)
-	x, z := k.axis(columnX, at, valid, same), k.axis(columnZ, at, valid, same)
+	x, z := k.axis(columnX, at, valid), k.axis(columnZ, at, valid)
 	if k.ball {
 		VSUBPS(k.sx, x, x)
 		VSUBPS(k.sz, z, z)
@@ -329,14 +274,13 @@ func (k *kernel) judge(valid rows) {
 
 // full is the rows at a place that pass the full test, those that do not count perhaps among them.
 func (k *kernel) full(at place, valid rows) rows {
-	same := k.unbroken(at, valid)
-	x, y, z := k.axis(columnX, at, valid, same), k.axis(columnY, at, valid, same), k.axis(columnZ, at, valid, same)
+	x, y, z := k.axis(columnX, at, valid), k.axis(columnY, at, valid), k.axis(columnZ, at, valid)
 	k.minus(k.field(probeO), x)
 	k.minus(k.field(probeO+4), y)
 	k.minus(k.field(probeO+8), z)
 	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
 	pass := k.compare(notEqual, nr2, k.constant(probeNever), valid)
-	k.minus(k.field(k.growAt), nr2)
+	k.minus(k.field(probeGrow), nr2)
 	if !k.avx512 {
 		valid = rows{} // named is taken into account at the end, and registers are few
 	}
@@ -354,7 +298,7 @@ func (k *kernel) full(at place, valid rows) rows {
 	VMOVAPS(far, hair)
 	k.times(k.field(probeSlack), hair)
 	behind := k.compare(greater, t, hair, k.compare(greater, near, zero, k.compare(less, along, zero, valid)))
-	k.minus(k.field(k.limitAt), along)
+	k.minus(k.field(probeMax), along)
 	VMULPS(along, along, t)
 	VSUBPS(nr2, hair, hair)
 	beyond := k.compare(greater, t, hair, k.compare(greater, along, zero, valid))
@@ -368,18 +312,19 @@ func (k *kernel) full(at place, valid rows) rows {
 	return pass
 }
 
-// line is the rows at a place whose spheres the ray's whole line may touch.
-func (k *kernel) line(at place, valid rows) rows {
-	x, y, z := k.axis(columnX, at, valid, rows{}), k.axis(columnY, at, valid, rows{}), k.axis(columnZ, at, valid, rows{})
-	k.minus(k.field(probeO), x)
-	k.minus(k.field(probeO+4), y)
-	k.minus(k.field(probeO+8), z)
-	near := k.square(x, y, z)
-	k.times(k.field(probeKeep), near)
-	nr2 := k.get(k.column(k.a, columnNR2), at, valid)
-	k.minus(k.field(k.growAt), nr2)
-	VADDPS(nr2, near, near)
-	along := k.along(x, y, z)
-	VMULPS(along, along, along)
-	return k.compare(notLess, along, near, valid)
+// level names the instruction set.
+func (k *kernel) level() string {
+	if k.avx512 {
+		return "AVX512"
+	}
+	return "AVX2"
+}
+
+var inf = float32(math.Inf(1))
+
+// float puts a constant into the read-only data.
+func float(name string, v float32) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	DATA(0, U32(math.Float32bits(v)))
+	return m
 }

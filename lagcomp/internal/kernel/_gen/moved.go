@@ -9,7 +9,7 @@ import (
 // writeMoved writes the kernel that measures how far rows moved between two columns.
 func (k *kernel) writeMoved() {
 	name := k.name + k.level()
-	TEXT(name, NOSPLIT, "func(a, b *[15]uintptr, n int, limit float32, out *int32) (named int, most float32)")
+	TEXT(name, NOSPLIT, "func(a, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)")
 	Doc(name+" returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live",
 		"no more in b.")
 	Pragma("noescape")

@@ -36,13 +36,8 @@ func (k *kernel) spread(offset int) reg.VecVirtual {
 	return v
 }
 
-// field is where a field of the probe is; constants are wherever this kernel has them.
-func (k *kernel) field(offset int) Mem {
-	if m, ok := k.constants[offset]; ok {
-		return m
-	}
-	return Mem{Base: k.p, Disp: offset}
-}
+// field is where a field of the probe is.
+func (k *kernel) field(offset int) Mem { return Mem{Base: k.p, Disp: offset} }
 
 // constant puts a field into all lanes.
 func (k *kernel) constant(offset int) reg.VecVirtual {
@@ -92,13 +87,6 @@ func (k *kernel) column(c reg.GPVirtual, offset int) reg.GPVirtual {
 
 // first is the first so many lanes; more than there are is all of them.
 func (k *kernel) first(left reg.GPVirtual) rows {
-	if k.avx512 && k.name == "few" { // of a number that large BZHI takes away nothing
-		ones, m := GP64(), K()
-		MOVL(U32(0xFFFFFFFF), ones.As32())
-		BZHIL(left.As32(), ones.As32(), ones.As32())
-		KMOVW(ones.As32(), m)
-		return rows{k: m}
-	}
 	count := GP64()
 	MOVL(U32(k.lanes), count.As32())
 	CMPQ(left, count)
@@ -141,52 +129,14 @@ func (k *kernel) get(base reg.GPVirtual, at place, valid rows) reg.VecVirtual {
 }
 
 // axis is one coordinate of the rows at a place.
-func (k *kernel) axis(offset int, at place, valid, same rows) reg.VecVirtual {
-	switch {
-	case k.two:
-		return k.between(k.column(k.a, offset), k.column(k.b, offset), at, valid, same)
-	case offset == columnX:
+func (k *kernel) axis(offset int, at place, valid rows) reg.VecVirtual {
+	switch offset {
+	case columnX:
 		return k.get(k.ax, at, valid)
-	case offset == columnZ:
+	case columnZ:
 		return k.get(k.az, at, valid)
 	}
 	return k.get(k.column(k.a, offset), at, valid)
-}
-
-// between is a + (b-a)*f in the lanes of one life, and a in the others.
-func (k *kernel) between(a, b reg.GPVirtual, at place, valid, same rows) reg.VecVirtual {
-	v, way := k.get(a, at, valid), k.get(b, at, valid)
-	VSUBPS(v, way, way)
-	VMULPS(k.f, way, way)
-	if k.avx512 {
-		VADDPS(way, v, same.k, v)
-		return v
-	}
-	VADDPS(way, v, way)
-	VBLENDVPS(same.v, way, v, v)
-	return v
-}
-
-// unbroken is the lanes whose life is the same in both columns.
-func (k *kernel) unbroken(at place, valid rows) rows {
-	if !k.two {
-		return rows{}
-	}
-	one, other := k.column(k.a, columnLife), k.column(k.b, columnLife)
-	v := k.get(one, at, valid)
-	if !k.avx512 {
-		w := k.get(other, at, valid)
-		VPCMPEQD(v, w, w)
-		return rows{v: w}
-	}
-	m := K()
-	if valid.k != nil {
-		w := k.get(other, at, valid)
-		VPCMPEQD(w, v, valid.k, m)
-	} else {
-		VPCMPEQD(at.in(other), v, m)
-	}
-	return rows{k: m}
 }
 
 // compare is the lanes of among, if it is given, in which "a predicate b" holds.

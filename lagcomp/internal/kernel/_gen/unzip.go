@@ -21,7 +21,7 @@ type unzip struct {
 }
 
 func (u *unzip) signature(name string) {
-	TEXT(name, NOSPLIT, "func(src, kept *[8]uint32, c *[15]uintptr, n int, radii *[16]float32)")
+	TEXT(name, NOSPLIT, "func(src, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)")
 	Doc(name + " copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.")
 	Pragma("noescape")
 	u.src, u.kept, u.table, u.n, u.i = GP64(), GP64(), GP64(), GP64(), GP64()

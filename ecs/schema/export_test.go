@@ -1,0 +1,4 @@
+package schema
+
+// Diff is Set.Diff for two schemas alone.
+func Diff(a, b Schema) string { return list(diff(a, b)) }

@@ -1,0 +1,32 @@
+package clock
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// A meter tells every beat of the time it ran, missed ones too, and nothing after it was stopped.
+func TestHiccup(t *testing.T) {
+	var mu sync.Mutex
+	beats, stopped := 0, false
+	begin := time.Now()
+	h := NewHiccup(nil, func(late time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		if beats++; late < 0 || stopped {
+			t.Errorf("late by %v, stopped %v", late, stopped)
+		}
+	})
+	time.Sleep(60 * time.Millisecond)
+	h.Stop()
+	mu.Lock()
+	ran := time.Since(begin)
+	stopped = true
+	most := int(ran/Beat) + 1
+	if beats < 1 || beats > most {
+		t.Errorf("%d beats in %v, want 1 to %d", beats, ran, most)
+	}
+	mu.Unlock()
+	time.Sleep(3 * Beat)
+}

@@ -1,0 +1,53 @@
+//go:build linux
+
+package clock
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A thread that dozes does not keep the world from being stopped, though the scheduler was not told that it sleeps.
+func TestDozeLetsTheWorldStop(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const nap = 2 * time.Second
+	var up atomic.Bool
+	slept := make(chan time.Duration)
+	begun := make(chan struct{})
+	go func() {
+		p := New()
+		at := unix.NsecToTimespec(p.at + int64(nap))
+		close(begun)
+		for p.Now() < nap {
+			doze(&at)
+		}
+		up.Store(true)
+		slept <- p.Now()
+	}()
+	<-begun
+	for range 3 {
+		runtime.GC() // stops the world twice
+	}
+	if up.Load() {
+		t.Error("the collector waited until the thread woke")
+	}
+	if d := <-slept; d < nap {
+		t.Errorf("signals cut the sleep short: %v of %v", d, nap)
+	}
+}
+
+// Parking must not make a sleep end early, nor late by its own rounding: the last part is the kernel's.
+func TestSleepIsNeverEarly(t *testing.T) {
+	p := New()
+	defer runtime.UnlockOSThread()
+	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond, park, park + worthParking, 7 * time.Millisecond} {
+		due := p.Now() + d
+		if p.Sleep(due); p.Now() < due {
+			t.Errorf("%v: woke %v early", d, due-p.Now())
+		}
+	}
+}

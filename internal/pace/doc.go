@@ -1,3 +1,0 @@
-// Package pace reads the machine's clocks and waits for exact instants on them. It is the only place that sleeps: the
-// shells around the sans-I/O core (server.Host, bench/swarm) own a Pacer each and hand its instants inwards.
-package pace

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/ratelimit"
+)
+
+// connReplication is what one client holds of the match and how its next snapshot is chosen.
+type connReplication struct {
+	acks     connAcks
+	pacing   connPacing
+	checksum connChecksum
+	view     connView
+	join     connJoin
+	thin     thin
+}
+
+// connAcks is what the client has acknowledged.
+type connAcks struct {
+	tracker         *snapshot.Tracker     // baselines of public rows
+	history         *snapshot.Held        // what the client held when it made its commands
+	owner           *snapshot.OwnerWriter // the client's own row and its baselines
+	newest          tick.Tick             // newest tick with an acknowledged packet
+	sinceResync     tick.Tick             // likewise since the last restart without baselines
+	unacked         int                   // snapshots sent since the last acknowledged one
+	resyncRequested bool                  // the client cannot decode its snapshots
+	resyncedAt      tick.Tick             // last restart without baselines
+	objects         hold                  // baselines of object rows
+}
+
+// connPacing says when the client's next snapshot is due and what it may cost.
+type connPacing struct {
+	every         uint8     // requested intervals between two snapshots
+	late          bool      // the last snapshot that was due found the bucket empty
+	delayed       Held      // why the snapshot that is due has not gone
+	sent          tick.Tick // tick of the newest snapshot
+	spacing       tick.Tick // ticks between the two newest snapshots
+	lastSend      tick.Tick // tick of the newest packet
+	bucket        ratelimit.Bucket
+	requestedKbps int // 0: no limit
+}
+
+// connChecksum counts down to the next snapshot with a checksum.
+type connChecksum struct {
+	on        bool // the snapshot being written has one
+	countdown int  // snapshots
+}
+
+// connView is what the client may see and how the rows of its newest snapshot were selected.
+type connView struct {
+	interest   *interest.Client // nil until the first look
+	combat     []uint64         // two sets of recent opponents, see foes
+	combatSwap tick.Tick        // when the two sets swap
+	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
+	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
+	selection  chosen           // of the newest snapshot
+	byRow      bool             // the snapshot being written lists rows
+	detailTurn uint8            // next quarter of the rows under overload.LowDetail
+}
+
+// connJoin is the state of the join burst.
+type connJoin struct {
+	phase      entry
+	joinedAt   tick.Tick // when the burst ended, if it ended by acks
+	completeAt tick.Tick // first snapshot that left out nothing
+}
+
+// open begins replication to a new session, in the memory of the one before.
+func (r *connReplication) open(cfg *Config) {
+	views := [2]*interest.Client{r.view.interest, r.acks.objects.eyes}
+	r.clear(cfg)
+	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.Interval), bucket: newBucket(cfg.Kbps)}
+	r.view.interest, r.acks.objects.eyes = views[0], views[1]
+	for _, v := range views {
+		if v != nil {
+			v.Reset()
+		}
+	}
+}
+
+// changeMap begins replication of another match. Views are made for one map and go; the send rate stays.
+func (r *connReplication) changeMap(cfg *Config) {
+	p := r.pacing
+	r.clear(cfg)
+	r.pacing = connPacing{every: p.every, spacing: p.spacing, requestedKbps: p.requestedKbps, bucket: p.bucket}
+}
+
+// clear empties the state. It keeps the memory of all but the views.
+func (r *connReplication) clear(cfg *Config) {
+	r.acks.tracker.Reset()
+	r.acks.history.Reset()
+	r.acks.owner.Reset()
+	r.acks.objects.reset()
+	r.thin.reset()
+	clear(r.view.combat)
+	r.acks = connAcks{tracker: r.acks.tracker, history: r.acks.history, owner: r.acks.owner, objects: hold{tracker: r.acks.objects.tracker}}
+	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
+	r.view = connView{combat: r.view.combat}
+	r.join = connJoin{}
+}

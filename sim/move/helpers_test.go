@@ -1,0 +1,25 @@
+package move
+
+import "github.com/tickrate/tickrate/sim/arena"
+
+// standard is the default body.
+var standard = DefaultParams().MustCompile()
+
+// Step is Body.Step of the default body without a team.
+func Step(m Motion, in Input, a *arena.Arena, rate uint16) Motion {
+	return standard.Step(m, in, NoTeam, a, rate)
+}
+
+// teamless is the Who of n default bodies without a team.
+func teamless(n int) []Who {
+	who := make([]Who, n)
+	for i := range who {
+		who[i].Team = NoTeam
+	}
+	return who
+}
+
+// stepColumns is StepBodies of default bodies without a team.
+func stepColumns(c Columns, in []Input, a *arena.Arena, rate uint16) {
+	StepBodies(c, in, teamless(len(in)), []*Body{standard}, a, rate)
+}

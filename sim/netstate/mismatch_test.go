@@ -1,0 +1,38 @@
+package netstate
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestMismatch(t *testing.T) {
+	m := Trained()
+	text := m.AppendText(nil)
+	if len(text) > 2000 || m.Mismatch(text) != "" {
+		t.Errorf("%d bytes, and against our own text: %q", len(text), m.Mismatch(text))
+	}
+	edit := func(from, to string) []byte {
+		out := bytes.Replace(text, []byte(from), []byte(to), 1)
+		if bytes.Equal(out, text) {
+			t.Fatalf("%q is not in the text:\n%s", from, text)
+		}
+		return out
+	}
+	for i, c := range []struct {
+		theirs []byte
+		want   string
+	}{
+		{edit("yaw wrap 4096", "yaw wrap 2048"), "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{edit("field asked 0..65535\n", ""), "owner.asked: only here"},
+		{edit("field does 0..1073741823\n", "field aim wrap 4\n"), "player.does: only here"},
+		{Untrained().AppendText(nil), fmt.Sprintf("model: %016x here, 77181445f2444b8f there", Trained().Hash())},
+		{text[:len(text)/2], "there: schema: not a text of schemas: line "},
+		{nil, "there: schema: not a text of schemas: "},
+	} {
+		if got := m.Mismatch(c.theirs); !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}

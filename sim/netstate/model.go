@@ -1,0 +1,128 @@
+package netstate
+
+import (
+	_ "embed" // the trained models
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tickrate/tickrate/ecs/schema"
+)
+
+// Models is what the three rows are coded with.
+type Models struct{ Public, Owner, Things *schema.Model }
+
+// Hash names the three; client and server must have the same. It is never 0.
+func (m Models) Hash() uint64 { return mixed(m.Public.Hash(), m.Owner.Hash(), m.Things.Hash()) }
+
+// mixed is one hash of three.
+func mixed(public, owner, things uint64) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	return max(1, (public*odd^owner)*odd^things)
+}
+
+// With returns the models for a codec of the public rows. The owner's row and things are coded alike in all.
+func (m Models) With(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner, m.Things} }
+
+// Follow returns the models for the codec with which they have a hash, or m if there is none: other models.
+func (m Models) Follow(hash uint64) Models {
+	for c := range schema.Codecs {
+		if other := m.With(c); other.Hash() == hash {
+			return other
+		}
+	}
+	return m
+}
+
+// SchemaHash names the three schemas; client and server must have the same. It is never 0.
+func SchemaHash() uint64 { return mixed(Public.Hash(), Owner.Hash(), Things.Hash()) }
+
+// Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
+// Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.
+//
+//go:generate go run ../../ecs/schema/gen/structgen
+//go:generate go run ../../cmd/tickrate codec train --players 48 --duration 4m --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
+
+//go:embed trained.tkm
+var trained []byte
+
+// Trained returns the models that come with this build: trained on recorded traffic of a lobby of bots
+// (tickrate codec train).
+var Trained = sync.OnceValue(func() Models {
+	m, err := ParseModels(trained)
+	if err != nil {
+		panic("ghost: the embedded models: " + err.Error()) // a test parses them
+	}
+	return m
+})
+
+// Untrained returns the models for a build or a schema without training.
+func Untrained() Models {
+	return Models{schema.DefaultModel(Public), schema.DefaultModel(Owner), schema.DefaultModel(Things)}
+}
+
+// ErrModels is returned for bytes that do not hold the three models.
+var ErrModels = errors.New("not a file of models")
+
+// Append writes the models as a file:
+//
+//	4  length of the model of public rows
+//	n  model of public rows
+//	4  length of the model of owner rows
+//	n  model of owner rows
+//	n  model of things, to the end
+func (m Models) Append(dst []byte) []byte {
+	for _, part := range []*schema.Model{m.Public, m.Owner} {
+		file := part.Append(nil)
+		dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(file))), file...)
+	}
+	return m.Things.Append(dst)
+}
+
+// ParseModels reads a file of Append. Errors say which of the three is wrong and how.
+func ParseModels(src []byte) (m Models, err error) {
+	public, rest, err := cutModel("public", src)
+	if err != nil {
+		return m, err
+	}
+	owner, things, err := cutModel("owner", rest)
+	if err != nil {
+		return m, err
+	}
+	if m.Public, err = schema.ParseModel(public, Public); err != nil {
+		return Models{}, fmt.Errorf("public rows: %w", err)
+	}
+	if m.Owner, err = schema.ParseModel(owner, Owner); err != nil {
+		return Models{}, fmt.Errorf("owner rows: %w", err)
+	}
+	if m.Things, err = schema.ParseModel(things, Things); err != nil {
+		return Models{}, fmt.Errorf("things: %w", err)
+	}
+	return m, nil
+}
+
+// cutModel reads a length and as many bytes, and returns what follows them.
+func cutModel(what string, src []byte) (file, rest []byte, err error) {
+	if len(src) < 4 {
+		return nil, nil, fmt.Errorf("%w: %d bytes where the %s model begins, expected at least 4", ErrModels, len(src), what)
+	}
+	n := uint64(binary.LittleEndian.Uint32(src))
+	if n > uint64(len(src)-4) {
+		return nil, nil, fmt.Errorf("%w: %s model of %d bytes in a file that has %d more", ErrModels, what, n, len(src)-4)
+	}
+	return src[4 : 4+n], src[4+n:], nil
+}
+
+// Counts is what a lobby codes, symbol by symbol: what Train takes.
+type Counts struct{ Public, Owner, Things *schema.Counts }
+
+// NewCounts returns counts of nothing.
+func NewCounts() *Counts {
+	return &Counts{schema.NewCounts(Public), schema.NewCounts(Owner), schema.NewCounts(Things)}
+}
+
+// Train returns the models that code the counted traffic in the fewest bits.
+func Train(c *Counts) Models {
+	return Models{schema.Train(Public, c.Public), schema.Train(Owner, c.Owner), schema.Train(Things, c.Things)}
+}

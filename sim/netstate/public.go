@@ -1,0 +1,81 @@
+package netstate
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
+)
+
+// Player is what everybody is told of a player. Its tags are the whole description of a public row: PlayerSchema, and
+// the code that captures and restores it, are generated from them.
+type Player struct {
+	_      struct{}   `net:"player"`
+	Pos    geom.Vec3  `net:",inline,quant=128,min=-2048,max=2048,interp=linear,predict=best,often=70/20/70"` // feet, metres
+	Yaw    geom.Angle `net:",step=16,wrap=65536,interp=angle,often=60"`
+	Pitch  geom.Angle `net:",step=16,signed,min=-16384,max=16384,interp=linear,often=40"` // up is positive
+	Flags  uint16     `net:"state,often=2"`                                               // of the pose: alive, team, which life
+	Health int16      `net:",min=0,max=1000,often=5"`                                     // points
+	Shots  uint8      `net:",wrap=256,often=15"`                                          // of the first weapon, modulo 256
+	Kills  uint16     `net:"score,bits=16,often=2"`                                       // since joining
+	Deaths uint16     `net:"score,bits=15"`                                               // since joining
+
+	Stance    rig.Stance `net:"does,bits=3,often=10"`
+	Throws    uint8      `net:"does,bits=6"` // shots of the second weapon, modulo 64
+	Sprinting bool       `net:"does,bits=1"`
+	Reloading bool       `net:"does,bits=1"`
+	Punches   uint8      `net:"does,bits=4"` // modulo 16
+	Gestures  uint8      `net:"does,bits=4"` // modulo 16
+	Gesture   uint8      `net:"does,bits=4"` // that is on, from 1; 0 none
+	Hero      uint8      `net:"does,bits=4"`
+	Figure    rig.Hero   `net:"does,bits=3"` // the skeleton
+
+	// The rest of anim.Told.
+	Phase   uint8 `net:",wrap=32,predict=best,often=60"`
+	Heading uint8 `net:"limbs,bits=5,often=30"`
+	Lean    uint8 `net:"limbs,bits=2"`
+	Gait    uint8 `net:"limbs,bits=2"`
+	Squat   uint8 `net:"limbs,bits=2"`
+}
+
+// Public describes a public row.
+var Public = PlayerSchema
+
+// PublicFields is the length of a public row.
+const PublicFields = PlayerFields
+
+// Gather fills p with what everybody is told, field by field: a literal would be built aside and copied.
+func (p *Player) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
+	var t anim.Told
+	t.Of(pose) // long before it is read: what was written in bytes cannot be read in words at once
+	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
+	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
+	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
+	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
+	p.Stance, p.Figure, p.Phase = t.Stance, t.Figure, t.Phase
+	p.Heading, p.Lean, p.Gait, p.Squat = t.Heading, t.Lean, t.Gait, t.Squat
+}
+
+// Pose returns the pose that p describes, of the player called id.
+func (p *Player) Pose(id netid.ID) rig.Pose {
+	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
+	t := anim.Told{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean, Gait: p.Gait, Squat: p.Squat}
+	t.Show(&pose)
+	return pose
+}
+
+// PublicRow writes the public row of a player into dst, PublicFields long.
+func PublicRow(dst []int32, p *rig.Pose, v *sim.Vital, a *ability.Public) {
+	var player Player
+	player.Gather(p, v, a)
+	player.Row(dst)
+}
+
+// PoseOf returns the pose that a public row describes: the very pose that the server's history keeps for that tick.
+func PoseOf(id netid.ID, row []int32) rig.Pose {
+	var player Player
+	player.Restore(row)
+	return player.Pose(id)
+}

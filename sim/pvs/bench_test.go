@@ -1,0 +1,56 @@
+package pvs
+
+import (
+	"testing"
+
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+func BenchmarkBuild(b *testing.B) {
+	for _, row := range []struct {
+		name  string
+		arena *arena.Arena
+		cell  float32
+	}{
+		{"arena-16/4m", openArena(b, "arena-16"), 4},
+		{"arena-64/4m", openArena(b, "arena-64"), 4},
+		{"arena-256/4m", openArena(b, "arena-256"), 4},
+		{"arena-1024/8m", openArena(b, "arena-1024"), 8},
+		{"town-128/4m", town(64, 1), 4},
+		{"town:64:11/4m", arena.Town(64, 11), 4},
+		{"town:500:11/8m", arena.Town(500, 11), 8},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			c := Fit(row.arena, row.cell)
+			for range b.N {
+				if _, err := Build(row.arena, c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkVisible(b *testing.B) {
+	a := town(128, 1)
+	c := Fit(a, 4)
+	c.Effort = 1
+	t, err := Build(a, c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	crowd := NewCrowd(t)
+	n := t.Cells()
+	for name, f := range map[string]func(from, to int) bool{"table": t.Visible, "crowd": crowd.Visible} {
+		b.Run(name, func(b *testing.B) {
+			seen, at := 0, uint32(1)
+			for range b.N {
+				at = at*1664525 + 1013904223
+				if f(int(at>>8)%n, int(at>>16)%n) {
+					seen++
+				}
+			}
+			b.ReportMetric(float64(seen)/float64(b.N), "seen/op")
+		})
+	}
+}

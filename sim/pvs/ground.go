@@ -1,0 +1,231 @@
+package pvs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// Implementation constants of the ground.
+const (
+	patchSize = 0.5  // metres; doubled until a cell and its surroundings are at most 64 patches wide
+	beside    = 0.35 // so near a box's side the feet must be almost on top of it: less than the radius
+	headroom  = 1.35 // what is less above the ground leaves no room to stand: less than the body's straight part ends at
+	stepSlack = 1. / 16
+	topRise   = 2*(move.JumpHeight+0.35) + 0.5 // of a double jump: each rises, then coasts 0.31 m; and a push by an edge
+
+	nobody = math.MaxFloat32 // the height of ground on which nobody can be
+)
+
+// ground is the arena's ground in square patches: how low the feet can be in each.
+type ground struct {
+	a          *arena.Arena
+	x0, z0     float32
+	size       float32
+	wide, deep int
+	low        []float32 // lowest height of the feet of somebody whose centre is in the patch
+	top        float32   // no feet are ever higher
+}
+
+func newGround(a *arena.Arena, c *Config) *ground {
+	g := &ground{a: a, x0: a.Bounds.Min.X, z0: a.Bounds.Min.Z, size: patchSize}
+	for (c.Cell+2*c.reach())/g.size > 60 {
+		g.size *= 2
+	}
+	g.wide = int(math.Ceil(float64((a.Bounds.Max.X - g.x0) / g.size)))
+	g.deep = int(math.Ceil(float64((a.Bounds.Max.Z - g.z0) / g.size)))
+	g.low = make([]float32, g.wide*g.deep)
+	for i := range g.low {
+		g.low[i] = a.Bounds.Min.Y
+	}
+	// From below: what a box that starts higher keeps out never makes one that starts lower keep out more.
+	solids := slices.Clone(a.Solids)
+	slices.SortStableFunc(solids, func(x, y arena.Solid) int {
+		switch {
+		case x.Min.Y < y.Min.Y:
+			return -1
+		case x.Min.Y > y.Min.Y:
+			return 1
+		}
+		return 0
+	})
+	for i := range solids {
+		if s := &solids[i]; s.Shape == arena.Box {
+			g.raise(s, 0, 0, s.Max.Y)
+			g.raise(s, beside, 0, s.Max.Y-move.Radius)
+			g.raise(s, 0, beside, s.Max.Y-move.Radius)
+		}
+	}
+	g.top = g.highest()
+	return g
+}
+
+// raise lifts the patches that lie whole in s, widened, to top, unless there is room below it.
+func (g *ground) raise(s *arena.Solid, dx, dz, top float32) {
+	x0, x1 := g.whole(s.Min.X-dx-g.x0, s.Max.X+dx-g.x0, g.a.Bounds.Max.X-g.x0, g.wide)
+	z0, z1 := g.whole(s.Min.Z-dz-g.z0, s.Max.Z+dz-g.z0, g.a.Bounds.Max.Z-g.z0, g.deep)
+	for z := z0; z < z1; z++ {
+		for x := x0; x < x1; x++ {
+			if low := &g.low[z*g.wide+x]; *low < top && s.Min.Y < *low+headroom {
+				*low = top
+			}
+		}
+	}
+}
+
+// whole is the patches that lie in [lo, hi]; nobody is beyond end, where the last of n may be cut.
+func (g *ground) whole(lo, hi, end float32, n int) (first, last int) {
+	last = n
+	if hi < end {
+		last = int(math.Floor(float64(hi / g.size)))
+	}
+	return max(int(math.Ceil(float64(lo/g.size))), 0), last
+}
+
+// highest is how high the feet can get at all: jumping from one thing to the next higher, however far apart they are.
+func (g *ground) highest() float32 {
+	lowest := float32(nobody)
+	for _, low := range g.low {
+		lowest = min(lowest, low)
+	}
+	for _, s := range g.a.Spawns {
+		lowest = max(lowest, s.Pos.Y)
+	}
+	var tops []float32
+	for i := range g.a.Solids {
+		tops = append(tops, g.a.Solids[i].Max.Y)
+	}
+	slices.Sort(tops)
+	for _, t := range tops {
+		if t <= lowest+topRise+move.StepHeight {
+			lowest = max(lowest, t)
+		}
+	}
+	return min(lowest+topRise, g.a.Bounds.Max.Y)
+}
+
+// place is where somebody can be within the look-ahead who is now in a cell, on a level: patches of the ground, as bits.
+type place struct {
+	x0, z0 int      // patch of bit 0 of row 0
+	rows   []uint64 // by z: which patches the centre of the body can be over
+	feet   float32  // highest height of the feet
+}
+
+// area is a rectangle of the ground, metres.
+type area struct{ x0, z0, x1, z1 float32 }
+
+func (r area) grown(by float32) area { return area{r.x0 - by, r.z0 - by, r.x1 + by, r.z1 + by} }
+
+// cellArea is the ground of a cell.
+func (c *Config) cellArea(cell int) area {
+	x, z := c.MinX+float32(float32(cell%c.Wide)*c.Cell), c.MinZ+float32(float32(cell/c.Wide)*c.Cell)
+	return area{x, z, x + c.Cell, z + c.Cell}
+}
+
+// span is the patches that an area touches: [x0, x1) and [z0, z1).
+func (g *ground) span(r area) (x0, z0, x1, z1 int) {
+	at := func(v float32, n int) int { return min(max(int(math.Floor(float64(v/g.size))), 0), n) }
+	return at(r.x0-g.x0, g.wide), at(r.z0-g.z0, g.deep), at(r.x1-g.x0, g.wide-1) + 1, at(r.z1-g.z0, g.deep-1) + 1
+}
+
+// floor is the lowest ground of an area, or nobody's.
+func (g *ground) floor(r area) float32 {
+	lowest := float32(nobody)
+	x0, z0, x1, z1 := g.span(r)
+	for z := z0; z < z1; z++ {
+		for _, low := range g.low[z*g.wide+x0 : z*g.wide+max(x0, x1)] {
+			lowest = min(lowest, low)
+		}
+	}
+	return lowest
+}
+
+// place finds where one gets from an area with the feet at most at height now.
+func (g *ground) place(r area, now float32, c *Config, solids []arena.Solid) place {
+	reach := r.grown(c.reach())
+	feet := g.top
+	if now < feet {
+		feet = min(climb(reach.grown(move.Radius), now, c.rise(), solids), g.top)
+	}
+	for i := range solids { // a roof over all of it keeps those down who are below
+		s, b := &solids[i], &g.a.Bounds
+		if s.Shape == arena.Box && now < s.Min.Y && s.Min.X <= max(reach.x0, b.Min.X) && s.Min.Z <= max(reach.z0, b.Min.Z) &&
+			s.Max.X >= min(reach.x1, b.Max.X) && s.Max.Z >= min(reach.z1, b.Max.Z) {
+			feet = min(feet, max(now, s.Min.Y-move.Height+1./32))
+		}
+	}
+	x0, z0, x1, z1 := g.span(reach)
+	p := place{x0: x0, z0: z0, feet: feet}
+	free := make([]uint64, max(z1-z0, 0))
+	p.rows = make([]uint64, len(free))
+	for i := range free {
+		for x := x0; x < x1; x++ {
+			if g.low[(z0+i)*g.wide+x] <= feet {
+				free[i] |= 1 << (x - x0)
+			}
+		}
+	}
+	sx0, sz0, sx1, sz1 := g.span(r)
+	for z := sz0; z < sz1; z++ {
+		for x := sx0; x < sx1; x++ {
+			if g.low[z*g.wide+x] <= now {
+				p.rows[z-z0] |= 1 << (x - x0)
+			}
+		}
+	}
+	// A way of so many metres crosses at most so many borders of patches.
+	for range int(c.reach()*math.Sqrt2/g.size) + 2 {
+		p.spread(free)
+	}
+	return p
+}
+
+// spread adds the free patches beside those that are in p.
+func (p *place) spread(free []uint64) {
+	var before uint64
+	for i, row := range p.rows {
+		next := row | row<<1 | row>>1 | before
+		if i+1 < len(p.rows) {
+			next |= p.rows[i+1]
+		}
+		before = row
+		p.rows[i] = next&free[i] | row
+	}
+}
+
+// climb is how high the feet get in an area from height now: up steps and ramps for nothing, and rise metres besides.
+func climb(r area, now, rise float32, solids []arena.Solid) float32 {
+	type ledge struct{ at, cost float32 }
+	ledges := []ledge{{now, 0}}
+	var tops []float32
+	for i := range solids {
+		s := &solids[i]
+		if s.Max.X < r.x0 || s.Min.X > r.x1 || s.Max.Z < r.z0 || s.Min.Z > r.z1 || s.Max.Y <= now {
+			continue
+		}
+		tops = append(tops, s.Max.Y)
+		if s.Shape != arena.Box {
+			for y := s.Min.Y; y < s.Max.Y; y += move.StepHeight {
+				tops = append(tops, y)
+			}
+		}
+	}
+	slices.Sort(tops)
+	best := now + rise
+	for _, top := range tops {
+		if top <= now {
+			continue
+		}
+		cost := float32(math.MaxFloat32)
+		for _, l := range ledges {
+			cost = min(cost, l.cost+max(0, top-l.at-move.StepHeight-stepSlack))
+		}
+		if cost <= rise {
+			ledges = append(ledges, ledge{top, cost})
+			best = max(best, top+rise-cost)
+		}
+	}
+	return best
+}

@@ -1,0 +1,103 @@
+package pvs
+
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Lazy is a crowd whose table is worked out as it is asked for: what Seen says is what it would say of a table that was built before. Who watches a few players
+// of a short match asks for a tenth of the pairs of cells, or fewer, and of most of them for one pair of levels, and so has it in a small part of the time. It is
+// one goroutine's.
+type Lazy struct {
+	Crowd
+	b     *builder
+	known []uint64 // by pair of nodes, as the bits of the table: worked out
+}
+
+// NewLazy returns a crowd of an arena in which nobody is. Its errors are those of Build.
+func NewLazy(a *arena.Arena, c Config) (*Lazy, error) {
+	b, err := newBuilder(a, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Lazy{Crowd: *NewCrowd(b.t), b: b, known: make([]uint64, len(b.t.bits))}, nil
+}
+
+// Config is what the crowd was made with, defaults filled in.
+func (l *Lazy) Config() Config { return l.t.Config() }
+
+// Cell is the table's.
+func (l *Lazy) Cell(x, z float32) int { return l.t.Cell(x, z) }
+
+// Seen is Crowd's.
+func (l *Lazy) Seen(from int, cells []uint16) []uint16 {
+	node := int(l.nodes[from])
+	known := l.known[node*l.t.words:][:l.t.words]
+	for i, here := range l.here {
+		for here &^= known[i]; here != 0; here &= here - 1 {
+			l.learn(node, i*64+bits.TrailingZeros64(here))
+		}
+	}
+	return l.Crowd.Seen(from, cells)
+}
+
+// Visible is Crowd's.
+func (l *Lazy) Visible(from, to int) bool {
+	l.learn(int(l.nodes[from]), int(l.nodes[to]))
+	return l.Crowd.Visible(from, to)
+}
+
+// learn works out a pair of nodes, unless it is known: in the order in which builder.pair does, and no more than what the pair follows from.
+func (l *Lazy) learn(x, y int) {
+	cells := len(l.nodes)
+	from, to := x%cells, y%cells
+	if from > to {
+		x, y, from, to = y, x, to, from
+	}
+	if l.knows(x, y) {
+		return
+	}
+	top := cells * (l.t.Levels() - 1)
+	if !l.knows(top+from, top+to) {
+		switch {
+		case from == to || l.b.glance(from, to):
+			l.all(from, to, true)
+			return
+		case !l.b.sees(top+from, top+to):
+			l.all(from, to, false)
+			return
+		}
+		l.note(top+from, top+to, true)
+	}
+	l.work(x, y)
+}
+
+// work tells whether who is on two nodes see each other, whose cells do on the highest level.
+func (l *Lazy) work(x, y int) bool {
+	if !l.knows(x, y) {
+		cells := len(l.nodes)
+		l.note(x, y, x >= cells && l.work(x-cells, y) || y >= cells && l.work(x, y-cells) || l.b.sees(x, y))
+	}
+	return l.t.get(x, y)
+}
+
+// all makes all pairs of nodes of two cells known.
+func (l *Lazy) all(from, to int, sees bool) {
+	for x := from; x < len(l.b.nodes); x += len(l.nodes) {
+		for y := to; y < len(l.b.nodes); y += len(l.nodes) {
+			l.note(x, y, sees)
+		}
+	}
+}
+
+// note makes a pair of nodes known.
+func (l *Lazy) note(x, y int, sees bool) {
+	l.known[x*l.t.words+y>>6] |= 1 << (y & 63)
+	l.known[y*l.t.words+x>>6] |= 1 << (x & 63)
+	if sees {
+		l.b.see(x, y)
+	}
+}
+
+func (l *Lazy) knows(x, y int) bool { return l.known[x*l.t.words+y>>6]>>(y&63)&1 != 0 }

@@ -1,0 +1,63 @@
+package pvs
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// TestBodiesStayInTheirPlaces runs and jumps bodies about with move.Step: wherever one gets within the look-ahead is in the
+// parts of the node in which it began.
+func TestBodiesStayInTheirPlaces(t *testing.T) {
+	const rate, ticks = 60, 15 // a quarter of a second
+	for i, a := range scenes(t) {
+		c := Fit(a, 4).withDefaults()
+		table := newTable(c, a.Hash())
+		b := &builder{c: &table.c, t: table, walls: newWalls(a), ground: newGround(a, &table.c)}
+		b.settle()
+		r := rand.New(rand.NewPCG(uint64(i), 3))
+		hero := move.DefaultParams().MustCompile()
+		for body := range 32 {
+			var trail []geom.Vec3
+			m := move.Motion{Pos: a.Spawns[r.IntN(len(a.Spawns))].Pos}
+			in := move.Input{}
+			for tick := range 2000 {
+				if r.IntN(8) == 0 {
+					in = move.Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.IntN(2) * r.IntN(64)), MoveMag: 255, Buttons: move.Sprint}
+				}
+				in.Yaw += geom.Angle(r.IntN(1000))
+				if body%2 == 0 {
+					in.Buttons = in.Buttons&^move.Jump | uint16(r.IntN(2))*move.Jump
+				}
+				m = hero.Step(m, in, move.NoTeam, a, rate)
+				trail = append(trail, m.Pos)
+				if tick >= ticks {
+					then := trail[tick-ticks]
+					cell := table.Cell(then.X, then.Z)
+					if then.Y < table.floor[cell]-1./64 {
+						t.Fatalf("%s: at %v, below the ground of cell %d at %v", a.Name, then, cell, table.floor[cell])
+					}
+					for level := table.Level(cell, then.Y); level < table.Levels(); level++ {
+						if !holds(b.node(level*table.Cells()+cell), m.Pos) {
+							t.Fatalf("%s: body %d was at %v and is at %v (%+v), which is in no part of cell %d, level %d: %+v", a.Name, body, then, m.Pos, m, cell, level, b.node(level*table.Cells() + cell)[0])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// holds reports whether a part as small as they get holds feet, but for rounding.
+func holds(all parts, p geom.Vec3) bool {
+	const slack = 1. / 128
+	for i := len(all) / 2; i < len(all); i++ {
+		q := &all[i]
+		if p.X >= q.x0-slack && p.X <= q.x1+slack && p.Z >= q.z0-slack && p.Z <= q.z1+slack && p.Y >= q.y0-slack && p.Y <= q.y1+slack {
+			return true
+		}
+	}
+	return false
+}

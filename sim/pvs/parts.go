@@ -1,0 +1,103 @@
+package pvs
+
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/sim/move"
+)
+
+// depth is how often a place is halved.
+const depth = 6
+
+// part is a piece of a place: a rectangle of the ground, and how high the feet are over it.
+type part struct{ x0, z0, x1, z1, y0, y1 float32 }
+
+// empty is a part in which nobody can be.
+func (p *part) empty() bool { return p.x0 > p.x1 }
+
+// bodies is where the bodies are of those whose feet are in p, and their eyes.
+func (p *part) bodies() room {
+	return room{
+		point{float64(p.x0) - move.Radius, float64(p.y0), float64(p.z0) - move.Radius},
+		point{float64(p.x1) + move.Radius, float64(p.y1) + move.Height, float64(p.z1) + move.Radius},
+	}
+}
+
+// parts is a place, halved again and again: part i is made of 2i+1 and 2i+2, and fits tightly round where one can be.
+type parts []part
+
+// size is the longer side.
+func (p *part) size() float32 { return max(p.x1-p.x0, p.z1-p.z0) }
+
+// cut makes the parts of a place within an area, the furthest that anybody gets.
+func (g *ground) cut(p *place, within area) parts {
+	all := make(parts, 1<<(depth+1)-1)
+	g.halve(p, within, all, 0, 0, 0, 64, len(p.rows))
+	return all
+}
+
+// halve fills part i with patches [x0, x1) of rows [z0, z1), and its halves.
+func (g *ground) halve(p *place, within area, all parts, i, x0, z0, x1, z1 int) {
+	x0, z0, x1, z1 = p.shrink(x0, z0, x1, z1)
+	if x0 >= x1 {
+		g.hollow(all, i)
+		return
+	}
+	at := func(origin float32, patch int) float32 { return origin + float32(float32(patch)*g.size) }
+	r := part{
+		max(at(g.x0, p.x0+x0), within.x0), max(at(g.z0, p.z0+z0), within.z0),
+		min(at(g.x0, p.x0+x1), within.x1), min(at(g.z0, p.z0+z1), within.z1), p.feet, p.feet,
+	}
+	all[i] = r
+	if 2*i+2 >= len(all) {
+		for z := z0; z < z1; z++ {
+			for x := x0; x < x1; x++ {
+				if p.rows[z]>>x&1 != 0 {
+					all[i].y0 = min(all[i].y0, g.low[(p.z0+z)*g.wide+p.x0+x])
+				}
+			}
+		}
+		return
+	}
+	if x1-x0 >= z1-z0 {
+		mid := (x0 + x1) / 2
+		g.halve(p, within, all, 2*i+1, x0, z0, mid, z1)
+		g.halve(p, within, all, 2*i+2, mid, z0, x1, z1)
+	} else {
+		mid := (z0 + z1) / 2
+		g.halve(p, within, all, 2*i+1, x0, z0, x1, mid)
+		g.halve(p, within, all, 2*i+2, x0, mid, x1, z1)
+	}
+	for _, half := range all[2*i+1 : 2*i+3] {
+		all[i].y0 = min(all[i].y0, half.y0)
+	}
+}
+
+// hollow empties part i and its halves.
+func (g *ground) hollow(all parts, i int) {
+	if i < len(all) {
+		all[i] = part{x0: 1, x1: -1, y0: nobody}
+		g.hollow(all, 2*i+1)
+		g.hollow(all, 2*i+2)
+	}
+}
+
+// shrink takes away rows and columns at the edges in which no patch is set.
+func (p *place) shrink(x0, z0, x1, z1 int) (int, int, int, int) {
+	mask := ^uint64(0) >> (64 - (x1 - x0)) << x0
+	if x0 >= x1 {
+		return 0, 0, 0, 0
+	}
+	var all uint64
+	first, last := z1, z0
+	for z := z0; z < z1; z++ {
+		if row := p.rows[z] & mask; row != 0 {
+			all |= row
+			first, last = min(first, z), z+1
+		}
+	}
+	if all == 0 {
+		return 0, 0, 0, 0
+	}
+	return bits.TrailingZeros64(all), first, 64 - bits.LeadingZeros64(all), last
+}

@@ -1,0 +1,288 @@
+package pvs
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// Implementation constants of the walls.
+const (
+	shrink    = 1. / 512 // metres that each wall is taken smaller at each side, to forgive all rounding
+	binSize   = 4        // metres; doubled until there are at most maxBins
+	maxBins   = 1 << 16
+	wideBins  = 64 // a wall over more bins is tested by every line
+	fuseArea  = 2048.
+	maxFused  = 4 // times as many walls as solids, at most
+	fuseTurns = 2
+)
+
+// point is a place in metres.
+type point struct{ x, y, z float64 }
+
+// room is a box in metres. It holds eyes, or bodies, or is a wall.
+type room struct{ lo, hi point }
+
+// wall is a convex part of what stands in the arena: a box, boxes that touch as one, or a ramp.
+type wall struct {
+	room
+	// A ramp is below the plane a*x + b*z + c; 0, 0, 0 is a box.
+	a, b, c float64
+	ramp    bool
+}
+
+// cross reports whether the line from p to p+d meets the wall.
+func (w *wall) cross(p, d *point) bool {
+	if !spans(w.lo.y, w.hi.y, p.y, d.y) || !spans(w.lo.x, w.hi.x, p.x, d.x) || !spans(w.lo.z, w.hi.z, p.z, d.z) {
+		return false
+	}
+	near, far := 0., 1.
+	if !slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) || !slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) ||
+		!slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far) {
+		return false
+	}
+	if !w.ramp {
+		return true
+	}
+	// above + t*gain <= 0 for a t in [near, far]: at one of its ends
+	above := p.y - (float64(w.a*p.x) + float64(w.b*p.z) + w.c)
+	gain := d.y - (float64(w.a*d.x) + float64(w.b*d.z))
+	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
+}
+
+// spans is whether the line along one axis from p to p+d gets between lo and hi: what slab says of all of a line, without a division.
+func spans(lo, hi, p, d float64) bool {
+	a, b := lo-p, hi-p
+	switch {
+	case d >= 1e-9:
+		return min(a, b) <= d && max(a, b) >= 0
+	case d <= -1e-9:
+		return max(a, b) >= d && min(a, b) <= 0
+	}
+	return p >= lo && p <= hi
+}
+
+// slab cuts what is not between lo and hi off a part of the line along one axis from p to p+d. It reports whether anything is left.
+func slab(lo, hi, p, d float64, near, far *float64) bool {
+	if d > -1e-9 && d < 1e-9 {
+		return p >= lo && p <= hi
+	}
+	t0, t1 := (lo-p)/d, (hi-p)/d
+	if t0 > t1 {
+		t0, t1 = t1, t0
+	}
+	*near, *far = max(*near, t0), min(*far, t1)
+	return *near <= *far
+}
+
+// walls are all walls of an arena, and which of them stand in each square of the ground.
+type walls struct {
+	all        []wall
+	large      []uint32
+	x0, z0     float64
+	size       float64
+	wide, deep int
+	start      []uint32
+	items      []uint32
+	tried      []uint32 // by wall: the last look that tried it
+	turn       uint32   // of looks
+}
+
+func newWalls(a *arena.Arena) *walls {
+	w := &walls{x0: float64(a.Bounds.Min.X), z0: float64(a.Bounds.Min.Z), size: binSize}
+	wide, deep := float64(a.Bounds.Max.X)-w.x0, float64(a.Bounds.Max.Z)-w.z0
+	for (wide/w.size+1)*(deep/w.size+1) > maxBins {
+		w.size *= 2
+	}
+	w.wide, w.deep = int(math.Ceil(wide/w.size)), int(math.Ceil(deep/w.size))
+	for i := range a.Solids {
+		w.all = append(w.all, newWall(&a.Solids[i]))
+	}
+	w.found()
+	w.fuse(len(a.Solids) * maxFused)
+	for i := range w.all {
+		w.all[i].erode()
+	}
+	w.index()
+	w.tried = make([]uint32, len(w.all)+1) // and the one that is nowhere
+	return w
+}
+
+// looked begins a look: no wall has been tried in it.
+func (w *walls) looked() {
+	if w.turn++; w.turn == 0 {
+		clear(w.tried)
+		w.turn = 1
+	}
+}
+
+func newWall(s *arena.Solid) wall {
+	w := wall{room: room{
+		point{float64(s.Min.X), float64(s.Min.Y), float64(s.Min.Z)},
+		point{float64(s.Max.X), float64(s.Max.Y), float64(s.Max.Z)},
+	}, ramp: s.Shape != arena.Box}
+	rise := w.hi.y - w.lo.y
+	switch s.Shape {
+	case arena.RampPosX:
+		w.a = rise / (w.hi.x - w.lo.x)
+		w.c = w.lo.y - float64(w.a*w.lo.x)
+	case arena.RampNegX:
+		w.a = -rise / (w.hi.x - w.lo.x)
+		w.c = w.lo.y - float64(w.a*w.hi.x)
+	case arena.RampPosZ:
+		w.b = rise / (w.hi.z - w.lo.z)
+		w.c = w.lo.y - float64(w.b*w.lo.z)
+	case arena.RampNegZ:
+		w.b = -rise / (w.hi.z - w.lo.z)
+		w.c = w.lo.y - float64(w.b*w.hi.z)
+	}
+	return w
+}
+
+// found lets walls down into the box that they stand on, so that nothing looks through below them once they are eroded.
+func (w *walls) found() {
+	w.index()
+	for i := range w.all {
+		s := &w.all[i]
+		x, z := bin(s.lo.x-w.x0, w.size, w.wide), bin(s.lo.z-w.z0, w.size, w.deep)
+		for _, items := range [...][]uint32{w.large, w.at(x, z)} {
+			for _, j := range items {
+				o := &w.all[j]
+				if !o.ramp && o.lo.y < s.lo.y && o.hi.y >= s.lo.y && o.lo.x <= s.lo.x && o.lo.z <= s.lo.z && o.hi.x >= s.hi.x && o.hi.z >= s.hi.z {
+					s.lo.y = o.lo.y
+				}
+			}
+		}
+	}
+}
+
+// erode makes a wall a little smaller: what it still hides is hidden from everywhere close by.
+func (w *wall) erode() {
+	w.lo.x, w.lo.y, w.lo.z = w.lo.x+shrink, w.lo.y+shrink, w.lo.z+shrink
+	w.hi.x, w.hi.y, w.hi.z = w.hi.x-shrink, w.hi.y-shrink, w.hi.z-shrink
+	w.c -= float64(shrink * (1 + math.Abs(w.a) + math.Abs(w.b)))
+}
+
+// fuse adds boxes that lie in two boxes that touch: no line gets through between these, but each alone hides less.
+func (w *walls) fuse(most int) {
+	first := 0
+	for range fuseTurns {
+		w.index()
+		last := len(w.all)
+		for i := first; i < last; i++ {
+			if len(w.all) < most {
+				w.fuseWith(i, last, most)
+			}
+		}
+		first = last
+	}
+}
+
+// fuseWith joins wall i and those before last that stand about it.
+func (w *walls) fuseWith(i, last, most int) {
+	s := w.all[i]
+	if s.ramp || s.ground() > fuseArea {
+		return
+	}
+	x0, z0, x1, z1 := w.bins(&s.room)
+	for z := z0; z <= z1; z++ {
+		for x := x0; x <= x1; x++ {
+			for _, j := range w.at(x, z) {
+				o := &w.all[j]
+				if int(j) == i || o.ramp || o.ground() > fuseArea || len(w.all) >= most {
+					continue
+				}
+				for axis := range 3 {
+					if r, ok := join(&s.room, &o.room, axis); ok && !w.known(&r, x0, z0, x1, z1, last) {
+						w.all = append(w.all, wall{room: r})
+					}
+				}
+				o = nil
+			}
+		}
+	}
+}
+
+func (r *room) ground() float64 { return (r.hi.x - r.lo.x) * (r.hi.z - r.lo.z) }
+
+// known reports whether r lies in a wall that is indexed in some bins, or in one that is not indexed yet.
+func (w *walls) known(r *room, x0, z0, x1, z1, last int) bool {
+	for z := z0; z <= z1; z++ {
+		for x := x0; x <= x1; x++ {
+			for _, j := range w.at(x, z) {
+				if o := &w.all[j]; !o.ramp && o.holds(r) {
+					return true
+				}
+			}
+		}
+	}
+	for j := max(last, len(w.all)-64); j < len(w.all); j++ { // most doubles come soon
+		if w.all[j].holds(r) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *room) holds(o *room) bool {
+	return r.lo.x <= o.lo.x && r.lo.y <= o.lo.y && r.lo.z <= o.lo.z && r.hi.x >= o.hi.x && r.hi.y >= o.hi.y && r.hi.z >= o.hi.z
+}
+
+// join is the box that a and b fill together: as long as both along axis, as wide as both can be across.
+func join(a, b *room, axis int) (r room, ok bool) {
+	one := func(at int, alo, ahi, blo, bhi float64) (lo, hi float64, ok bool) {
+		if at == axis {
+			return min(alo, blo), max(ahi, bhi), max(alo, blo) <= min(ahi, bhi)
+		}
+		lo, hi = max(alo, blo), min(ahi, bhi)
+		return lo, hi, hi-lo > 4*shrink
+	}
+	var x, y, z bool
+	r.lo.x, r.hi.x, x = one(0, a.lo.x, a.hi.x, b.lo.x, b.hi.x)
+	r.lo.y, r.hi.y, y = one(1, a.lo.y, a.hi.y, b.lo.y, b.hi.y)
+	r.lo.z, r.hi.z, z = one(2, a.lo.z, a.hi.z, b.lo.z, b.hi.z)
+	return r, x && y && z
+}
+
+// index lists the walls of each bin.
+func (w *walls) index() {
+	w.start = make([]uint32, w.wide*w.deep+1)
+	w.large = w.large[:0]
+	each := func(do func(bin int, i uint32), large func(i uint32)) {
+		for i := range w.all {
+			x0, z0, x1, z1 := w.bins(&w.all[i].room)
+			if (x1-x0+1)*(z1-z0+1) > wideBins {
+				large(uint32(i))
+				continue
+			}
+			for z := z0; z <= z1; z++ {
+				for x := x0; x <= x1; x++ {
+					do(z*w.wide+x, uint32(i))
+				}
+			}
+		}
+	}
+	each(func(bin int, _ uint32) { w.start[bin]++ }, func(i uint32) { w.large = append(w.large, i) })
+	sum := uint32(0)
+	for bin := range w.start {
+		sum += w.start[bin]
+		w.start[bin] = sum // its end; filling moves it to its beginning
+	}
+	w.items = make([]uint32, sum)
+	each(func(bin int, i uint32) {
+		w.start[bin]--
+		w.items[w.start[bin]] = i
+	}, func(uint32) {})
+}
+
+func (w *walls) bins(r *room) (x0, z0, x1, z1 int) {
+	return bin(r.lo.x-w.x0, w.size, w.wide), bin(r.lo.z-w.z0, w.size, w.deep),
+		bin(r.hi.x-w.x0, w.size, w.wide), bin(r.hi.z-w.z0, w.size, w.deep)
+}
+
+func bin(v, size float64, n int) int { return min(max(int(v/size), 0), n-1) }
+
+func (w *walls) at(x, z int) []uint32 {
+	b := z*w.wide + x
+	return w.items[w.start[b]:w.start[b+1]]
+}
