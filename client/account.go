@@ -83,7 +83,7 @@ func (a *Account) take(c *Client, datagram, pack []byte, err error) {
 
 // sections accounts for a package that was taken. What cannot be read is undecoded.
 func (a *Account) sections(c *Client, pack []byte) {
-	left, err := a.pack.Package(pack)
+	left, err := a.pack.Packet(pack)
 	if err != nil {
 		left = pack
 	} else if len(left) > 0 {

@@ -40,7 +40,7 @@ func TestAccountAddsUp(t *testing.T) {
 			}
 			s.each = func(time.Duration, *seat) {
 				if s.client.peer != nil && l.rng.IntN(300) == 0 {
-					_ = s.client.peer.Queue([]byte{sim.AskResync})
+					_ = s.client.peer.QueueReliable([]byte{sim.AskResync})
 				}
 			}
 		}
@@ -74,7 +74,7 @@ func TestAccountIsTheServers(t *testing.T) {
 	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
 	packs := 0
 	l.pack = func(pack []byte) {
-		rest, err := parts.Package(pack)
+		rest, err := parts.Packet(pack)
 		if err != nil {
 			t.Fatal(err)
 		}

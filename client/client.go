@@ -67,7 +67,7 @@ type Client struct {
 	predicted predictedClock
 	predict   predictor
 	arrivals  arrivals
-	draft     [packet.MaxPackage]byte
+	draft     [packet.MaxPacketSize]byte
 	window    [sim.MaxWindow]sim.Command
 
 	err      error
@@ -131,7 +131,7 @@ func (c *Client) dialled(now time.Duration) {
 	case s == netcode.Connected && c.peer == nil:
 		c.peer = packet.NewPeer(now, packet.Config{})
 		c.sentAt = now - keepAlive
-	case c.dial.Lingers(now):
+	case c.dial.Lingering(now):
 	case s == netcode.Disconnected:
 		c.end(Lost, 0, errEnded)
 	case s == netcode.ConnectionTimedOut:
@@ -193,7 +193,7 @@ func (c *Client) ready(model uint64) {
 func (c *Client) pace() {
 	if c.cfg.Every > 1 || c.cfg.Kbps > 0 {
 		var event [4]byte
-		_ = c.peer.Queue(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
+		_ = c.peer.QueueReliable(sim.AppendPace(event[:0], uint8(c.cfg.Every), uint16(c.cfg.Kbps)))
 	}
 }
 

@@ -79,7 +79,7 @@ func newDrainer(cfg Config, count *counters) *drainer {
 		ring:   newRing(cfg.RingDatagrams),
 		in:     newMmsg(unix.AF_UNSPEC),
 		count:  count,
-		keep:   cfg.Keep,
+		keep:   cfg.Filter,
 		pause:  cfg.Moderation,
 		slow:   1,
 	}

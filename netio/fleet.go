@@ -5,8 +5,8 @@ import "errors"
 // ErrNoClient says that a fleet has no client of that number, or no longer.
 var ErrNoClient = errors.New("netio: no such client")
 
-// FleetStats counts what passed a Fleet since it was opened, over all clients, removed ones included.
-type FleetStats struct {
+// ClientPoolStats counts what passed a ClientPool since it was opened, over all clients, removed ones included.
+type ClientPoolStats struct {
 	DatagramsIn  uint64 // delivered to Poll's function
 	BytesIn      uint64
 	Oversize     uint64 // dropped: longer than MaxDatagram

@@ -15,10 +15,10 @@ import (
 // fleetEvents is how many sockets one epoll_wait may name.
 const fleetEvents = 512
 
-// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
+// ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
 // Send. An epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
 // every 512. A socket is watched edge-triggered and emptied each time, so there is no call that finds nothing.
-type Fleet struct {
+type ClientPool struct {
 	remote  netip.AddrPort
 	epoll   int
 	members []member
@@ -36,13 +36,13 @@ type member struct {
 	generation int32
 }
 
-// OpenFleet opens n clients of the server at remote, numbered from 0.
-func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
+// OpenClientPool opens n clients of the server at remote, numbered from 0.
+func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
 	}
-	f := &Fleet{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents), in: newTrainIn()}
+	f := &ClientPool{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents), in: newTrainIn()}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -53,7 +53,7 @@ func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
 }
 
 // Add opens one more client and returns its number, that of the client removed last if there is one.
-func (f *Fleet) Add() (int, error) {
+func (f *ClientPool) Add() (int, error) {
 	if f.closed {
 		return -1, net.ErrClosed
 	}
@@ -70,7 +70,7 @@ func (f *Fleet) Add() (int, error) {
 	return i, nil
 }
 
-func (f *Fleet) open(i int) error {
+func (f *ClientPool) open(i int) error {
 	fd, family, err := openUDP(f.remote.Addr())
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (f *Fleet) open(i int) error {
 }
 
 // Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
-func (f *Fleet) Remove(i int) error {
+func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
@@ -108,12 +108,12 @@ func (f *Fleet) Remove(i int) error {
 	return unix.Close(fd) // leaves the epoll set with it
 }
 
-func (f *Fleet) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i].fd >= 0 }
+func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i].fd >= 0 }
 
 // Send sends data, at most MaxDatagram bytes, as client i. What the kernel does not take at once is lost and counted,
 // without an error. A refusal is an error (syscall.ECONNREFUSED when nobody listens at the other end, as told by an
 // answer to an earlier datagram), and the datagram is lost.
-func (f *Fleet) Send(i int, data []byte) error {
+func (f *ClientPool) Send(i int, data []byte) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
@@ -139,21 +139,11 @@ func (f *Fleet) Send(i int, data []byte) error {
 	}
 }
 
-// Poll calls fn for every datagram that has arrived, without waiting, and returns how many. Of one client they come in
-// order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
-func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
-	for more := true; more; {
-		var n int
-		n, more = f.PollSome(fleetEvents, fn)
-		delivered += n
-	}
-	return delivered
-}
-
-// PollSome is Poll for at most so many clients of those who have received something, for callers who have other things to do in time,
-// too; more says that it may not have been all.
-func (f *Fleet) PollSome(clients int, fn func(i int, data []byte)) (delivered int, more bool) {
-	for ; clients > 0 && !f.closed; clients-- {
+// Poll calls fn for the datagrams that have arrived for at most limit clients, without waiting, and returns how many
+// there were and whether there may be more. Datagrams of one client come in order. data is valid until fn returns. fn
+// may call Send, Add and Remove, but not Poll.
+func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int, more bool) {
+	for ; limit > 0 && !f.closed; limit-- {
 		if len(f.waiting) == 0 {
 			if f.waiting = f.look(); len(f.waiting) == 0 {
 				return delivered, false
@@ -167,7 +157,7 @@ func (f *Fleet) PollSome(clients int, fn func(i int, data []byte)) (delivered in
 }
 
 // look asks which sockets have something.
-func (f *Fleet) look() []unix.EpollEvent {
+func (f *ClientPool) look() []unix.EpollEvent {
 	for {
 		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
 			uintptr(len(f.events)), 0, 0, 0)
@@ -182,7 +172,7 @@ func (f *Fleet) look() []unix.EpollEvent {
 }
 
 // empty takes everything from one client's socket, for as long as the number is the same client's.
-func (f *Fleet) empty(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
+func (f *ClientPool) empty(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
 	for refusals := 0; refusals < 2; {
 		m := f.members[i]
 		if m.fd < 0 || m.generation != generation {
@@ -204,7 +194,7 @@ func (f *Fleet) empty(i int, generation int32, fn func(i int, data []byte)) (del
 }
 
 // unload hands on the datagrams of train k, which came to member m of number i.
-func (f *Fleet) unload(i int, m member, k int, fn func(i int, data []byte)) (delivered int) {
+func (f *ClientPool) unload(i int, m member, k int, fn func(i int, data []byte)) (delivered int) {
 	train, segment := f.in.train(k)
 	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
 	for {
@@ -225,7 +215,7 @@ func (f *Fleet) unload(i int, m member, k int, fn func(i int, data []byte)) (del
 }
 
 // LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
-func (f *Fleet) LocalAddr(i int) netip.AddrPort {
+func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}
 	}
@@ -234,12 +224,12 @@ func (f *Fleet) LocalAddr(i int) netip.AddrPort {
 }
 
 // Len is one more than the highest number ever given out.
-func (f *Fleet) Len() int { return len(f.members) }
+func (f *ClientPool) Len() int { return len(f.members) }
 
 // Stats may be called by the owner only.
-func (f *Fleet) Stats() FleetStats {
+func (f *ClientPool) Stats() ClientPoolStats {
 	s := f.count.stats()
-	return FleetStats{
+	return ClientPoolStats{
 		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
 		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendAgain: s.SendAgain, SendFailed: s.SendFailed,
 		Clients: len(f.members) - len(f.free),
@@ -247,7 +237,7 @@ func (f *Fleet) Stats() FleetStats {
 }
 
 // Close closes all clients. A second Close does nothing.
-func (f *Fleet) Close() error {
+func (f *ClientPool) Close() error {
 	if f.closed {
 		return nil
 	}

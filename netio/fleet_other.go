@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Fleet is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may Send.
+// ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may Send.
 // Where Linux's epoll is missing, a goroutine a client reads into a queue that they share.
-type Fleet struct {
+type ClientPool struct {
 	remote  netip.AddrPort
 	members []*fleetMember // nil: none
 	free    []int
@@ -41,9 +41,9 @@ type arrival struct {
 // fleetQueue is how many datagrams may wait for Poll.
 const fleetQueue = 1 << 16
 
-// OpenFleet opens n clients of the server at remote, numbered from 0.
-func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
-	f := &Fleet{remote: short(remote)}
+// OpenClientPool opens n clients of the server at remote, numbered from 0.
+func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
+	f := &ClientPool{remote: short(remote)}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -54,7 +54,7 @@ func OpenFleet(remote netip.AddrPort, n int) (*Fleet, error) {
 }
 
 // Add opens one more client and returns its number, that of the client removed last if there is one.
-func (f *Fleet) Add() (int, error) {
+func (f *ClientPool) Add() (int, error) {
 	if f.closed {
 		return -1, net.ErrClosed
 	}
@@ -75,7 +75,7 @@ func (f *Fleet) Add() (int, error) {
 }
 
 // read is a client's goroutine, until its socket is closed.
-func (f *Fleet) read(m *fleetMember) {
+func (f *ClientPool) read(m *fleetMember) {
 	defer f.readers.Done()
 	buf := new(packet)
 	for {
@@ -103,7 +103,7 @@ func (f *Fleet) read(m *fleetMember) {
 }
 
 // Remove closes client i; what still waits in its socket is gone. It may be called from within Poll.
-func (f *Fleet) Remove(i int) error {
+func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
@@ -113,10 +113,10 @@ func (f *Fleet) Remove(i int) error {
 	return m.udp.Close()
 }
 
-func (f *Fleet) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i] != nil }
+func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i] != nil }
 
 // Send sends data, at most MaxDatagram bytes, as client i. A refusal is an error, and the datagram is lost.
-func (f *Fleet) Send(i int, data []byte) error {
+func (f *ClientPool) Send(i int, data []byte) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
@@ -132,9 +132,9 @@ func (f *Fleet) Send(i int, data []byte) error {
 	return nil
 }
 
-// Poll calls fn for every datagram that has arrived, without waiting, and returns how many. Of one client they come in
-// order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
-func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
+// Poll calls fn for all datagrams that have arrived, without waiting, and returns how many there were; more is false.
+// Datagrams of one client come in order. data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
+func (f *ClientPool) Poll(_ int, fn func(i int, data []byte)) (delivered int, more bool) {
 	f.mu.Lock()
 	f.arrived, f.polled = f.polled[:0], f.arrived
 	f.mu.Unlock()
@@ -156,17 +156,11 @@ func (f *Fleet) Poll(fn func(i int, data []byte)) (delivered int) {
 		f.spare = append(f.spare, a.buf)
 	}
 	f.mu.Unlock()
-	return delivered
-}
-
-// PollSome is Poll for at most so many clients of those who have received something, for callers who have other things to do in time,
-// too; more says that it may not have been all. Here it is all.
-func (f *Fleet) PollSome(_ int, fn func(i int, data []byte)) (delivered int, more bool) {
-	return f.Poll(fn), false
+	return delivered, false
 }
 
 // LocalAddr is the address client i sends from; the zero AddrPort if there is no such client.
-func (f *Fleet) LocalAddr(i int) netip.AddrPort {
+func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}
 	}
@@ -174,12 +168,12 @@ func (f *Fleet) LocalAddr(i int) netip.AddrPort {
 }
 
 // Len is one more than the highest number ever given out.
-func (f *Fleet) Len() int { return len(f.members) }
+func (f *ClientPool) Len() int { return len(f.members) }
 
 // Stats may be called by the owner only.
-func (f *Fleet) Stats() FleetStats {
+func (f *ClientPool) Stats() ClientPoolStats {
 	s := f.count.stats()
-	return FleetStats{
+	return ClientPoolStats{
 		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
 		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendFailed: s.SendFailed,
 		Clients: len(f.members) - len(f.free),
@@ -187,7 +181,7 @@ func (f *Fleet) Stats() FleetStats {
 }
 
 // Close closes all clients. A second Close does nothing.
-func (f *Fleet) Close() error {
+func (f *ClientPool) Close() error {
 	if f.closed {
 		return nil
 	}

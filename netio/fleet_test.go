@@ -9,10 +9,10 @@ import (
 )
 
 // poll collects until want datagrams have come, and then for a moment more.
-func poll(t testing.TB, f *Fleet, want int, fn func(i int, data []byte)) (got int) {
+func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (got int) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		n := f.Poll(fn)
+		n := pollAll(f, fn)
 		if got += n; n == 0 {
 			if got >= want {
 				end = time.Now().Add(min(2*time.Millisecond, time.Until(end)))
@@ -80,7 +80,7 @@ func TestFleetMembersLeaveWhilePolled(t *testing.T) {
 	}
 	time.Sleep(5 * time.Millisecond)
 	gone := map[int]bool{}
-	f.Poll(func(i int, _ []byte) {
+	pollAll(f, func(i int, _ []byte) {
 		if gone[i] {
 			t.Fatalf("client %d got a datagram after it had left", i)
 		}
@@ -99,6 +99,16 @@ func TestFleetMembersLeaveWhilePolled(t *testing.T) {
 	if err := f.Send(firstGone(gone), nil); !errors.Is(err, ErrNoClient) {
 		t.Fatalf("send as a client that has left: %v", err)
 	}
+}
+
+// pollAll polls until no more datagrams wait, and returns how many there were.
+func pollAll(f *ClientPool, fn func(i int, data []byte)) (delivered int) {
+	for more := true; more; {
+		var n int
+		n, more = f.Poll(512, fn)
+		delivered += n
+	}
+	return delivered
 }
 
 const fleetDepthForTest = 8
@@ -122,19 +132,19 @@ func TestFleetOutlivesItsServer(t *testing.T) {
 		if f.Send(0, []byte("x")) != nil {
 			refused++
 		}
-		f.Poll(func(int, []byte) { t.Fatal("a datagram from nobody") })
+		pollAll(f, func(int, []byte) { t.Fatal("a datagram from nobody") })
 		time.Sleep(100 * time.Microsecond)
 	}
 	if s := f.Stats(); s.SendFailed != uint64(refused) || s.DatagramsOut != uint64(20-refused) {
 		t.Fatalf("%d refusals, counted %+v", refused, s)
 	}
 	again := mustListen(t, ListenMmsg, addr.String(), Config{})
-	f.Poll(func(int, []byte) {})
+	pollAll(f, func(int, []byte) {})
 	_ = f.Send(0, []byte("x")) // may still bring the news of the last refusal
 	echoFleet(t, again, f)
 }
 
-func echoFleet(t *testing.T, c Conn, f *Fleet) {
+func echoFleet(t *testing.T, c Conn, f *ClientPool) {
 	t.Helper()
 	if err := f.Send(1, []byte("hello")); err != nil {
 		t.Fatal(err)
@@ -165,7 +175,7 @@ func TestClosedFleetSaysSo(t *testing.T) {
 			t.Fatalf("remove %d: %v", i, err)
 		}
 	}
-	if n := f.Poll(func(int, []byte) {}); n != 0 {
+	if n := pollAll(f, func(int, []byte) {}); n != 0 {
 		t.Fatalf("polled %d", n)
 	}
 }

@@ -29,7 +29,7 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 		unix.Close(fd)
 		return nil, listenError(at, err)
 	}
-	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), keep: cfg.Keep}
+	c := &mmsgConn{fd: fd, local: local, in: newMmsg(family), out: newMmsg(family), keep: cfg.Filter}
 	c.gauge.open(fd, cfg.SocketBuffer)
 	c.out.trains.probe(fd)
 	return c, nil

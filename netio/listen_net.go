@@ -26,7 +26,7 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	cfg = cfg.withDefaults()
 	_ = udp.SetReadBuffer(cfg.SocketBuffer)
 	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
-	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), keep: cfg.Keep, asked: cfg.SocketBuffer, done: make(chan struct{})}
+	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), keep: cfg.Filter, asked: cfg.SocketBuffer, done: make(chan struct{})}
 	c.local = short(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	go c.read()
 	return c, nil
@@ -114,7 +114,7 @@ func (c *netConn) LocalAddr() netip.AddrPort { return c.local }
 
 func (c *netConn) Stats() Stats {
 	s := c.count.stats()
-	s.BufferAsked = c.asked
+	s.BufferRequested = c.asked
 	return s
 }
 

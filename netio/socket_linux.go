@@ -102,7 +102,7 @@ type gauge struct {
 	shut bool
 }
 
-func (g *gauge) open(fd, bufferAsked int) { g.fd, g.last.BufferAsked = fd, bufferAsked }
+func (g *gauge) open(fd, bufferAsked int) { g.fd, g.last.BufferRequested = fd, bufferAsked }
 
 func (g *gauge) fill(s *Stats) {
 	g.mu.Lock()
@@ -110,7 +110,7 @@ func (g *gauge) fill(s *Stats) {
 	if !g.shut {
 		g.read()
 	}
-	s.KernelDrops, s.BufferAsked = g.last.KernelDrops, g.last.BufferAsked
+	s.KernelDrops, s.BufferRequested = g.last.KernelDrops, g.last.BufferRequested
 	s.ReceiveBuffer, s.SendBuffer = g.last.ReceiveBuffer, g.last.SendBuffer
 }
 

@@ -50,7 +50,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 		}
 		got, arrived := [peers][][]byte{}, 0
 		for tries := 0; arrived < b.Len() && tries < 100; tries++ {
-			f.Poll(func(i int, data []byte) {
+			pollAll(f, func(i int, data []byte) {
 				got[i] = append(got[i], bytes.Clone(data))
 				arrived++
 			})

@@ -29,7 +29,7 @@ func newBeholder(slots int) beholder {
 
 // arrived notes what a package says about the n commands in it: which packages had come when each was made. src is what follows them.
 func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
-	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.beholder.arrivals)
+	delay, pledges, list, err := sim.ParseArrivals(src, n, &l.rewind.resolver.arrivals)
 	if err != nil {
 		return packet.DropCommands
 	}
@@ -69,7 +69,7 @@ func (l *Lobby) beheld(s *sim.Shot) (list []sim.Beheld, plain []uint64) {
 	if uint32(c.id) != s.Shooter || c.repl.acks.history == nil {
 		return nil, nil
 	}
-	b, now := &l.beholder, l.match.Tick()
+	b, now := &l.rewind.resolver, l.match.Tick()
 	if b.who == s.Shooter && b.at == now && b.view == s.View {
 		return b.list, b.plain
 	}

@@ -28,8 +28,8 @@ type chatLines struct {
 	public  ratelimit.Bucket // of lines to everybody
 	partial []line           // by slot
 	to      []int32          // scratch: the slots that a line is for
-	message [packet.MaxEventSize]byte
-	rest    [packet.MaxEventSize]byte
+	message [packet.MaxMessageSize]byte
+	rest    [packet.MaxMessageSize]byte
 }
 
 // line is a line of which a connection has sent a part so far.
@@ -51,7 +51,7 @@ func (s *chatLines) disconnect(slot int) { s.partial[slot] = line{text: s.partia
 func (s *chatLines) assemble(slot int, message []byte) (text []byte, whole bool) {
 	tag, part, partial := message[0], message[1:], &s.partial[slot]
 	text = part
-	if more := len(part) == protocol.MaxSaid; more || partial.tag == tag {
+	if more := len(part) == protocol.MaxLinePart; more || partial.tag == tag {
 		if partial.tag != tag { // what another tag has begun is dropped
 			partial.text = partial.text[:0]
 		}
@@ -119,13 +119,13 @@ func (s *chatLines) deliver(now time.Duration, m protocol.Chat, to []int32) {
 	message, rest, more := m.Append(s.message[:0])
 	for _, slot := range to {
 		c, viewer := &s.conns[slot], &s.roster.viewers[slot]
-		if c.session.peer.Queued() >= chatQueue || viewer.clear-now > maxLinkAhead {
+		if c.session.peer.ReliablePending() >= chatQueue || viewer.clear-now > maxLinkAhead {
 			s.Stats.Count[metrics.ChatUndelivered].Inc()
 			continue
 		}
 		s.roster.sendName(now, c, netid.ID(m.From))
 		s.roster.sendName(now, c, netid.ID(m.To))
-		if c.session.peer.Queue(message) != nil || more && c.session.peer.Queue(append(append(s.rest[:0], protocol.TagChatRest), rest...)) != nil {
+		if c.session.peer.QueueReliable(message) != nil || more && c.session.peer.QueueReliable(append(append(s.rest[:0], protocol.MessageChatContinued), rest...)) != nil {
 			panic("server: no room for a line in a queue that had some")
 		}
 		viewer.charge(now, c, len(message)+len(rest))

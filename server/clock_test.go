@@ -150,7 +150,7 @@ func TestClockKeepsTime(t *testing.T) {
 		if took := c.Due() - at; took < 4999*time.Millisecond || took > 5001*time.Millisecond {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
-		c.Dilate(protocol.FullTempo)
+		c.Dilate(protocol.FullTimescale)
 		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
@@ -335,9 +335,9 @@ func TestRow66RungsAct(t *testing.T) {
 			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(metrics.Disconnected), b.count(metrics.SpectatorsShed))
 		}
 		b.lobby.SetLoadLevel(overload.Normal)
-		clock.Dilate(protocol.FullTempo)
+		clock.Dilate(protocol.FullTimescale)
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTempo {
+		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Tempo() != protocol.FullTimescale {
 			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Tempo())
 		}
 		b.sit(client.Config{}, spectator) // is welcome again

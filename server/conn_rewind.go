@@ -13,7 +13,7 @@ import (
 // connRewind is what lag compensation knows of the client.
 type connRewind struct {
 	newestCommand tick.Tick            // newest tick with a command
-	lagSwitch     lagSwitch            // evidence that the client holds back its packets to shoot at past positions
+	lagSwitch     lagSwitchState       // evidence that the client holds back its packets to shoot at past positions
 	snapshotGap   gap                  // age of the newest snapshot when the next arrives, by the client's acks
 	inboxCount    sim.InboxCount       // counts of the inbox that are in the lobby's counters
 	announced     lagcomp.Pledges      // view delay that the client announces ahead
@@ -21,8 +21,8 @@ type connRewind struct {
 	arrivals      [64]snapshot.Command // the newest commands and when they came
 }
 
-// lagSwitch says whether the client has fallen silent and how much it has acknowledged since.
-type lagSwitch struct {
+// lagSwitchState says whether the client has fallen silent and how much it has acknowledged since.
+type lagSwitchState struct {
 	suspected bool
 	acks      int // packets acknowledged since the last silence
 }
@@ -67,7 +67,7 @@ const (
 func (c *conn) suspect(now time.Duration) bool {
 	was := c.rewind.lagSwitch.suspected
 	switch {
-	case c.session.ready && c.session.peer.Silent(now) > muteAfter:
+	case c.session.ready && c.session.peer.SinceReceive(now) > muteAfter:
 		c.rewind.lagSwitch.suspected, c.rewind.lagSwitch.acks = true, 0
 	case c.rewind.lagSwitch.acks >= enoughProofs:
 		c.rewind.lagSwitch.suspected = false

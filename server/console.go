@@ -309,8 +309,8 @@ func (s *lobbyConsole) kick(call *console.Call) error {
 func (s *lobbyConsole) explain(call *console.Call) error {
 	var ids [2]netid.ID
 	for i, word := range call.Args {
-		if r, err := ParseThingRef(word); i == 1 && err == nil {
-			v := s.l.ExplainThing(ids[0], r)
+		if r, err := ParseObjectRef(word); i == 1 && err == nil {
+			v := s.l.ExplainObject(ids[0], r)
 			call.Say("%s", v.Sentence())
 			return nil
 		}

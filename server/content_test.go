@@ -19,7 +19,7 @@ func (l *lab) fetcher(what ...protocol.Content) *caller {
 	l.t.Helper()
 	c := l.caller("")
 	c.enter(nil)
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	for _, w := range what {
 		f := protocol.Fetch{Content: w}
 		c.queue(f.Append(nil))
@@ -43,11 +43,11 @@ func (c *caller) turn() []byte {
 // opened is the file in a parcel.
 func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
 	t.Helper()
-	p, err := protocol.ParseParcel(blob)
+	p, err := protocol.ParseContentTransfer(blob)
 	if err != nil || p.Content != want {
 		t.Fatalf("%v: %v, %v", want, p.Content, err)
 	}
-	file, err := dict.Unpack(dict.Method(p.Method), p.Packed, int(p.Size))
+	file, err := dict.Unpack(dict.Method(p.Compression), p.Compressed, int(p.Size))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,11 +121,11 @@ func TestHostileFetches(t *testing.T) {
 			case 1:
 				e = ground.Append(nil)
 			case 2:
-				e = []byte{protocol.TagFetch, byte(i)}
+				e = []byte{protocol.MessageFetch, byte(i)}
 			case 3:
 				e = append(e, 0)
 			}
-			if c.peer.Queued() < packet.MaxEvents-4 { // nobody acks what says nothing
+			if c.peer.ReliablePending() < packet.MaxReliable-4 { // nobody acks what says nothing
 				c.queue(e)
 			}
 		}
@@ -136,7 +136,7 @@ func TestHostileFetches(t *testing.T) {
 	}
 	most := uint64(0)
 	for _, p := range l.lobby.transfers.content {
-		most += uint64(len(p)+packet.FragmentRoom-1) / packet.FragmentRoom * (packet.MaxPackage + sealBytes)
+		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize * (packet.MaxPacketSize + sealBytes)
 	}
 	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
 		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
@@ -199,7 +199,7 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	if l.count(metrics.Takeovers) != 1 || l.lobby.transfers.waiting != 0 {
 		t.Fatalf("%d takeovers, %d wait", l.count(metrics.Takeovers), l.lobby.transfers.waiting)
 	}
-	c.peer.TakeBlobs(packet.MaxBlobSize)
+	c.peer.AcceptTransfers(packet.MaxTransferSize)
 	f := protocol.Fetch{Content: protocol.ContentArena}
 	c.queue(f.Append(nil))
 	c.say()
@@ -240,7 +240,7 @@ func TestContentCostsNoSpike(t *testing.T) {
 	for done := 0; done < clients; {
 		before := l.count(metrics.ContentBytes)
 		l.tick()
-		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPackage+sealBytes {
+		if n := l.count(metrics.ContentBytes) - before; n > share+packet.MaxPacketSize+sealBytes {
 			t.Fatalf("%d bytes of content in a tick, its share is %d", n, share)
 		}
 		if control.play(); len(control.peer.Lost()) > 0 {

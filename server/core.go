@@ -26,7 +26,7 @@ func (k *core) playerSlots() int { return k.cfg.Players - k.cfg.Spectators }
 // is broadcast can be seen in a later message or snapshot, too.
 func (k *core) broadcast(message []byte) {
 	for _, slot := range k.live {
-		if c := &k.conns[slot]; c.session.ready && c.session.peer.Queue(message) != nil {
+		if c := &k.conns[slot]; c.session.ready && c.session.peer.QueueReliable(message) != nil {
 			k.Stats.Count[metrics.ReliableDropped].Inc()
 		}
 	}

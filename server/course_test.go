@@ -107,7 +107,7 @@ func (b *table) settled(seconds int) {
 // have the map and some fetch it; all keep their sessions and names, and play on; no tick and no id is of both worlds.
 func TestRow14MapChange(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, Far: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
+	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &atlas{t: t, later: 5}
 		cfg.Load, cfg.Players, cfg.Spectators = a.load, 20, 2
 		b := atlasTable(t, 0, cfg, "arena-16")
@@ -172,7 +172,7 @@ func TestRow14MapChange(t *testing.T) {
 func TestChangeKeepsWhatWaits(t *testing.T) {
 	alone(t)
 	const n = 12
-	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, Far: 60, Rules: sim.Rules{Seed: 3}})
+	b := newTable(t, n, Config{Players: 70, Kbps: 16, Relevance: RelevanceGrid, ViewDistance: 60, Rules: sim.Rules{Seed: 3}})
 	b.turning(5)
 	b.play(3)
 	type kept struct {
@@ -184,8 +184,8 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
 		c.hits(69)
-		was[i] = kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}
-		if slices.Max(c.repl.thin.last) != 0 && slices.Max(c.repl.thin.seen) != 0 && c.repl.thin.room != 0 && slices.Max(c.repl.view.combat) != 0 {
+		was[i] = kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}
+		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 && c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
 		}
 	}
@@ -197,14 +197,14 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	}
 	for i := range n {
 		c := &b.lobby.conns[i]
-		if len(c.repl.view.combat) != 4 || len(c.repl.thin.last) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.thin.last) != 0 || slices.Max(c.repl.thin.seen) != 0 || c.repl.thin.room != 0 {
-			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.thin)
+		if len(c.repl.view.combat) != 4 || len(c.repl.schedule.sentAt) != 128 || slices.Max(c.repl.view.combat) != 0 || slices.Max(c.repl.schedule.sentAt) != 0 || slices.Max(c.repl.schedule.visible) != 0 || c.repl.schedule.meanBits != 0 {
+			t.Errorf("guest %d brings fights %x and a thin line %+v", i, c.repl.view.combat, c.repl.schedule)
 		}
 	}
 	b.play(3)
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
-		if now := (kept{&c.repl.view.combat[0], &c.repl.thin.seen[0], &c.repl.thin.last[0]}); now != was[i] || !c.session.ready || c.repl.thin.room == 0 {
+		if now := (kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}); now != was[i] || !c.session.ready || c.repl.schedule.meanBits == 0 {
 			t.Errorf("guest %d, ready %v, waits in other memory: %+v, before %+v", i, c.session.ready, now, was[i])
 		}
 	}
@@ -215,7 +215,7 @@ func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
 	b := newTable(t, 3, Config{Load: a.load})
 	b.play(2)
-	match, frames := b.lobby.match, b.lobby.frames
+	match, frames := b.lobby.match, b.lobby.replication.players.frames
 	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
 	for i, c := range []struct {
 		line string
@@ -252,7 +252,7 @@ func TestRow14BadMap(t *testing.T) {
 			t.Errorf("ground %d was taken", i)
 		}
 	}
-	if b.lobby.match != match || b.lobby.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
+	if b.lobby.match != match || b.lobby.replication.players.frames != frames || b.count(metrics.MapChanges) != 0 || b.count(metrics.MapChangesFailed) != 1 || b.lobby.Phase() != PhaseActive {
 		t.Errorf("%d changes, %d refused, %v", b.count(metrics.MapChanges), b.count(metrics.MapChangesFailed), b.lobby.Phase())
 	}
 	b.settled(2)
@@ -303,7 +303,7 @@ func TestRow14OldPackages(t *testing.T) {
 			c.say()
 			l.tick()
 		}
-		world, event, err := protocol.ParseElsewhere(c.events[len(c.events)-1])
+		world, event, err := protocol.ParseMapChange(c.events[len(c.events)-1])
 		if err != nil || world != 1 {
 			t.Fatalf("world %d, %v", world, err)
 		}
@@ -318,8 +318,8 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatalf("%+v, the change was after tick %d", w, from)
 	}
 	before := c.seal(c.pack(c.commands(1)...))              // made before the Ready, comes behind it
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 2))) // of a world that never was
-	c.queue(ready.Append(protocol.AppendElsewhere(nil, 1)))
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 2))) // of a world that never was
+	c.queue(ready.Append(protocol.AppendMapChange(nil, 1)))
 	c.say()
 	l.tick()
 	if !g.session.ready {

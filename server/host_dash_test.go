@@ -207,10 +207,10 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 		note []byte
 		want uint32
 	}{{sim.AppendMissed(nil, 3), 3}, {[]byte{sim.TagMissed, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMissed(nil, 4_000_000_000), 4_000_000_000}} {
-		if err := c.peer.Note(told.note); err != nil {
+		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}
-		c.say(c.peer.AppendNotes(nil, 100)...)
+		c.say(c.peer.AppendUnreliable(nil, 100)...)
 		l.tick()
 		if g := c.state(); g.session.stats.mispredicted != told.want {
 			t.Errorf("%d: %d mispredictions, want %d", i, g.session.stats.mispredicted, told.want)

@@ -142,7 +142,7 @@ func (h *EchoHost) report() EchoReport {
 	c := s.Counters()
 	r := EchoReport{
 		Seconds: h.clock().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
-		Waiting: s.Waiting(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
+		Waiting: s.PendingHandshakes(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]), Drops: map[string]uint64{},
 		Sent: byKind(c.Sent[:]), Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks, Amplified: c.Amplification,
 		TooLong: h.echo.TooLong(), Socket: h.conn.Stats(),
 	}

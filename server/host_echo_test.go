@@ -211,7 +211,7 @@ func TestHostName(t *testing.T) {
 		cfg.Listen, cfg.HTTP, cfg.Log = c.listen, "", log
 		h, stop := running(t, cfg)
 		if g := h.gate; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
-			g.Entropy == [32]byte{} || g.Started == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
+			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
 			t.Errorf("%d: %+v", i, g)
 		}
 		if strings.Contains(log.String(), "--public-addr") != c.log {

@@ -76,14 +76,14 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 	}
 	f.gate = f.guard(cfg.Lobby.Gate, clients)
 	if cfg.Journal != "" {
-		if f.journal, err = openJournal(cfg.Journal, f.gate.Tokens); err != nil {
+		if f.journal, err = openJournal(cfg.Journal, f.gate.MaxTokens); err != nil {
 			return nil, errors.Join(err, f.conn.Close())
 		}
 		f.gate.Journal = f.journal.bytes
 	}
 	if s := f.conn.Stats(); s.SmallBuffers() {
 		fmt.Fprintf(f.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n",
-			s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferAsked>>10)
+			s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
 	}
 	return f, nil
 }
@@ -104,11 +104,11 @@ func (f *front) guard(g netcode.ServerConfig, clients int) netcode.ServerConfig 
 	if g.Entropy == [32]byte{} {
 		_, _ = rand.Read(g.Entropy[:]) // does not fail: it stops the program
 	}
-	if g.Started == 0 {
-		g.Started = time.Now().Unix()
+	if g.StartUnix == 0 {
+		g.StartUnix = time.Now().Unix()
 	}
-	if g.Tokens == 0 {
-		g.Tokens = max(8*clients, 1<<16)
+	if g.MaxTokens == 0 {
+		g.MaxTokens = max(8*clients, 1<<16)
 	}
 	return g
 }
@@ -141,7 +141,7 @@ func (f *front) openHTTP(cfg HostConfig, mux *http.ServeMux) (err error) {
 		Key: f.gate.PrivateKey, ProtocolID: f.gate.ProtocolID, Servers: f.gate.Addresses,
 		TokenSeconds: lifetime, TimeoutSeconds: cfg.TimeoutSeconds, Bearer: cfg.HTTPToken, Private: private,
 		// In the lifetime of a token these are no more than the server can remember.
-		Burst: f.gate.Tokens / 2, PerSecond: max(1, f.gate.Tokens/2/lifetime),
+		Burst: f.gate.MaxTokens / 2, PerSecond: max(1, f.gate.MaxTokens/2/lifetime),
 	}))
 	if private || cfg.HTTPToken != "" {
 		f.connect = "http://" + f.web.listener.Addr().String() + "/v1/connect"

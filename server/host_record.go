@@ -61,7 +61,7 @@ func (a *archive) take(f RecordingChunk) {
 	}
 }
 
-// write writes what comes until close. A server that is killed leaves a file that can be read up to its last chunk: a second is lost.
+// appendPart writes what comes until close. A server that is killed leaves a file that can be read up to its last chunk: a second is lost.
 func (a *archive) write() {
 	defer close(a.ended)
 	a.tape.Pack = replay.NewPacker()

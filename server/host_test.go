@@ -183,7 +183,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 		if g.peer == nil {
 			return false
 		}
-		e, ok := g.peer.NextEvent()
+		e, ok := g.peer.NextReliable()
 		_, err := protocol.ParseWelcome(e)
 		return ok && err == nil
 	})

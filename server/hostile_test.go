@@ -31,7 +31,7 @@ const (
 // scene is a lab with a control client and one that attacks, at the moment of the attack.
 func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
-	gate.Tokens, gate.Pending = 64, 8 // small, as a fuzzer makes thousands
+	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
 	l = newLab(t, Config{Players: 3, Gate: gate})
 	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
@@ -101,7 +101,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	var clean [modes]*[4]uint64
 	f.Fuzz(func(t *testing.T, mode uint8, src []byte) {
 		mode %= modes
-		src = src[:min(len(src), packet.MaxSections-protocol.ReadySize-10)]
+		src = src[:min(len(src), packet.MaxSectionBytes-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
 			h := aftermath(l, control)
@@ -273,7 +273,7 @@ func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
 	}
-	return p[:min(len(p), packet.MaxPackage)]
+	return p[:min(len(p), packet.MaxPacketSize)]
 }
 
 // volley sends n datagrams and plays a tick in which the control client's command must be used.
@@ -304,7 +304,7 @@ func (h *hostile) careless(c *caller) {
 		if pack, err := c.dial.Receive(h.now, labAddr, d, &c.post); err == nil && pack != nil && c.peer != nil {
 			if rest, err := c.peer.Receive(h.now, pack); err == nil {
 				_, _ = c.peer.Sections(rest)
-				for _, ok := c.peer.NextEvent(); ok; _, ok = c.peer.NextEvent() {
+				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
 				}
 			}
 		}
@@ -327,8 +327,8 @@ func (h *hostile) bounded() {
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if c.session.peer.Queued() > packet.MaxEvents || l.match.Inbox(c.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", c.session.peer.Queued(), l.match.Inbox(c.id))
+		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.Inbox(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.Inbox(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
@@ -346,7 +346,7 @@ func TestHostilePackages(t *testing.T) {
 		h.volley(16)
 	}
 	a := h.tally()
-	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropEvents, packet.DropNotes,
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
 		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
 		var one tally

@@ -34,7 +34,7 @@ type SectionBits struct {
 
 // WhyCount is how often something became of an entity.
 type WhyCount struct {
-	Why   Why    `json:"why"`
+	Why   Reason `json:"why"`
 	Count uint64 `json:"count"`
 }
 
@@ -55,13 +55,13 @@ func (s *Summary) Bits() Bits {
 	}
 	for w, count := range s.Replication.Players {
 		if count > 0 {
-			b.Entities = append(b.Entities, WhyCount{Why(w), count})
+			b.Entities = append(b.Entities, WhyCount{Reason(w), count})
 		}
 	}
 	for kind := range s.Replication.Objects {
 		for w, count := range s.Replication.Objects[kind] {
 			if count > 0 {
-				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Why(w), count}})
+				b.Things = append(b.Things, ThingCount{netstate.Kind(kind).String(), WhyCount{Reason(w), count}})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (h *Host) serveBits(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, summary.Bits())
 }
 
-// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Verdict. N is a net id, M too, or a ThingRef;
+// serveWhy answers why a client is not told of an entity: GET /v1/why?client=N&entity=M, a Explanation. N is a net id, M too, or a ObjectRef;
 // without M the answer is a list about all players and things. What players know of each other is not for everybody: who asks needs what
 // the console asks for.
 func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
@@ -94,14 +94,14 @@ func (h *Host) serveWhy(w http.ResponseWriter, r *http.Request) {
 // question waits for the goroutine that plays the ticks.
 type question struct {
 	client, entity netid.ID
-	thing          ThingRef       // if it has a class, in place of entity
-	all            bool           // about everything
-	verdicts       chan []Verdict // has room for one list, which has one verdict unless all
+	thing          ObjectRef          // if it has a class, in place of entity
+	all            bool               // about everything
+	verdicts       chan []Explanation // has room for one list, which has one verdict unless all
 }
 
 // questionOf reads what is asked.
 func questionOf(r *http.Request) (q question, err error) {
-	q.verdicts = make(chan []Verdict, 1)
+	q.verdicts = make(chan []Explanation, 1)
 	if q.client, err = netID(r, "client"); err != nil {
 		return q, err
 	}
@@ -109,7 +109,7 @@ func questionOf(r *http.Request) (q question, err error) {
 	case entity == "":
 		q.all = true
 	case strings.Contains(entity, ":"):
-		q.thing, err = ParseThingRef(entity)
+		q.thing, err = ParseObjectRef(entity)
 	default:
 		q.entity, err = netID(r, "entity")
 	}
@@ -117,14 +117,14 @@ func questionOf(r *http.Request) (q question, err error) {
 }
 
 // answer is what there is to say, between two ticks.
-func (q *question) answer(l *Lobby) []Verdict {
+func (q *question) answer(l *Lobby) []Explanation {
 	switch {
 	case q.all:
 		return l.ExplainAll(nil, q.client)
 	case q.thing.Kind != 0:
-		return []Verdict{l.ExplainThing(q.client, q.thing)}
+		return []Explanation{l.ExplainObject(q.client, q.thing)}
 	}
-	return []Verdict{l.Explain(q.client, q.entity)}
+	return []Explanation{l.Explain(q.client, q.entity)}
 }
 
 // netID reads a net id from a query.

@@ -183,7 +183,7 @@ var metricTable = []metric{
 	{name: "tickrate_snapshots_total", unit: "snapshots", help: "Snapshots sent.", read: counts(metrics.Snapshots)},
 	{name: "tickrate_snapshots_held_total", unit: "snapshots", labels: []string{"reason"}, help: "Snapshots that were due and not sent.", read: func(h *Host, _ *metric, out *sink) {
 		for i, c := range []metrics.Count{metrics.SnapshotsAckStalled, metrics.SnapshotsUnacked, metrics.SnapshotsThrottled} {
-			out.counter(float64(h.lobby.Stats.Count[c].Load()), Held(i+1).String())
+			out.counter(float64(h.lobby.Stats.Count[c].Load()), DelayReason(i+1).String())
 		}
 	}},
 	{name: "tickrate_snapshots_squeezed_total", unit: "snapshots", help: "Snapshots that had no room for all rows.", read: counts(metrics.SnapshotsOverBudget)},
@@ -194,14 +194,14 @@ var metricTable = []metric{
 	{name: "tickrate_snapshots_sampled_total", unit: "snapshots", help: "Snapshots of which it was looked at who is in them.", read: func(_ *Host, _ *metric, out *sink) { out.counter(float64(out.summary.Replication.Snapshots)) }},
 	{name: "tickrate_sampled_entities_total", unit: "entities", labels: []string{"why"}, help: "Players in the sampled snapshots, by whether they were told, and why not.", read: func(_ *Host, _ *metric, out *sink) {
 		for w, n := range out.summary.Replication.Players {
-			out.counter(float64(n), Why(w).String())
+			out.counter(float64(n), Reason(w).String())
 		}
 	}},
 	{name: "tickrate_sampled_things_total", unit: "things", labels: []string{"class", "why"}, help: "Things (projectiles, grenades, barrels, cubes, teleporters, zones) in the sampled snapshots, by class, whether they were told, and why not; reasons that never came up have no series.", read: func(_ *Host, _ *metric, out *sink) {
 		for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
 			for w, n := range out.summary.Replication.Objects[kind] {
-				if n > 0 || Why(w) == WhyTold {
-					out.counter(float64(n), kind.String(), Why(w).String())
+				if n > 0 || Reason(w) == ReasonSent {
+					out.counter(float64(n), kind.String(), Reason(w).String())
 				}
 			}
 		}

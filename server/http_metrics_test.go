@@ -471,9 +471,9 @@ func TestWhyOverHTTP(t *testing.T) {
 		}
 	}
 	query := fmt.Sprintf("client=%d&entity=%d", l.callers[0].id(), l.callers[1].id())
-	var v Verdict
+	var v Explanation
 	w := get("", query, "")
-	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Why != WhyTold || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
+	if err := json.Unmarshal(w.Body.Bytes(), &v); w.Code != 200 || err != nil || v.Reason != ReasonSent || v.Client != uint32(l.callers[0].id()) || v.Tick == 0 {
 		t.Errorf("%d %s: %+v %v", w.Code, w.Body, v, err)
 	}
 	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 400, "client=99999999999&entity=1": 400, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
@@ -481,7 +481,7 @@ func TestWhyOverHTTP(t *testing.T) {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}
 	}
-	var all []Verdict
+	var all []Explanation
 	if w := get("", fmt.Sprintf("client=%d", l.callers[0].id()), ""); json.Unmarshal(w.Body.Bytes(), &all) != nil || len(all) != 2 || all[1] != v && all[0] != v {
 		t.Errorf("about all: %s", w.Body)
 	}

@@ -48,7 +48,7 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 			j.Stats.Count[metrics.Takeovers].Inc()
 		}
 		return
-	case netcode.EventMoved:
+	case netcode.EventMigrated:
 		if c != nil {
 			s, _ := j.netcode.Session(e.Client)
 			c.session.addr = s.Address
@@ -114,7 +114,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 	if !ok { // gone before it got a player
 		return true
 	}
-	spectator := protocol.Spectates(s.UserData[:])
+	spectator := protocol.IsSpectator(s.UserData[:])
 	c := j.takeReconnectable(s.ClientID, spectator)
 	if why := j.noSlot(c, spectator); why != 0 {
 		j.reject(now, client, why)
@@ -153,7 +153,7 @@ func (j *join) newPlayer(spectator bool) netid.ID {
 func (j *join) hasSlot(spectator bool) bool {
 	n := j.spectators()
 	if spectator {
-		return n < j.cfg.Spectators && j.l.loadLevel < overload.NoSpectators
+		return n < j.cfg.Spectators && j.l.replication.level < overload.NoSpectators
 	}
 	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
 }
@@ -162,7 +162,7 @@ func (j *join) hasSlot(spectator bool) bool {
 // that it comes back to, nil if it is new. A lobby without spectators is full at netcode already.
 func (j *join) noSlot(c *conn, spectator bool) packet.Reason {
 	switch {
-	case spectator && j.l.loadLevel >= overload.NoSpectators:
+	case spectator && j.l.replication.level >= overload.NoSpectators:
 		return packet.ReasonOverload
 	case c != nil || j.hasSlot(spectator):
 		return 0
@@ -183,7 +183,7 @@ func (j *join) reject(now time.Duration, client int, why packet.Reason) {
 		p, _ := j.rejecter.Append(now, buf[:0])
 		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // netcode's disconnects say it, too
 	}
-	_ = j.netcode.Disconnect(now, client, &j.outbox)
+	_ = j.netcode.Disconnect(now, client, &j.egress.outbox)
 	j.Stats.Count[metrics.RejectedFull].Inc()
 }
 
@@ -194,7 +194,7 @@ func (j *join) begin(now time.Duration, c *conn, client int) {
 	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
 	j.forgetSlot(c.id.Index())
 	w := j.welcome(c)
-	_ = c.session.peer.Queue(w.Append(j.message[:0])) // the queue is empty
+	_ = c.session.peer.QueueReliable(w.Append(j.message[:0])) // the queue is empty
 }
 
 // forgetSlot has the parts of the lobby forget the session of a slot. Its player keeps its name.
@@ -236,8 +236,8 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	l.transfers.done(c)
 	c.session.ready = true
 	l.roster.add(c, r.Name)
-	if tempo := l.loadLevel.Timescale(); tempo != protocol.FullTempo {
-		_ = c.session.peer.Queue(protocol.AppendTempo(l.message[:0], tempo)) // there is room: the connection is new
+	if tempo := l.replication.level.Timescale(); tempo != protocol.FullTimescale {
+		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.message[:0], tempo)) // there is room: the connection is new
 	}
 	l.round.sendTo(c)
 	c.roster.view.owed = c.roster.spectates
@@ -249,8 +249,8 @@ func (j *join) sendSchemas(now time.Duration, c *conn, why packet.Reason) {
 	c.session.mismatch, c.session.since = why, now
 	text := j.cfg.Models.AppendText(nil)
 	for len(text) > 0 {
-		n := min(len(text), packet.MaxEventSize-1)
-		if c.session.peer.Queue(append([]byte{protocol.TagSchemas}, text[:n]...)) != nil {
+		n := min(len(text), packet.MaxMessageSize-1)
+		if c.session.peer.QueueReliable(append([]byte{protocol.MessageSchemas}, text[:n]...)) != nil {
 			return // longer than that of an honest build: the reason must do
 		}
 		text = text[n:]
@@ -275,13 +275,13 @@ func (j *join) expire(now time.Duration) {
 	for len(j.reconnectable) > 0 && now-j.conns[j.reconnectable[0]].session.lostAt >= ReconnectGrace {
 		j.expireAt(0)
 	}
-	if j.l.loadLevel >= overload.NoSpectators {
+	if j.l.replication.level >= overload.NoSpectators {
 		j.kickSpectators(now)
 	}
 	for i := 0; i < len(j.live); i++ {
 		switch c := &j.conns[j.live[i]]; {
 		case c.session.ready:
-		case c.session.mismatch != 0 && (c.session.peer.Queued() == 0 || now-c.session.since >= schemasWithin):
+		case c.session.mismatch != 0 && (c.session.peer.ReliablePending() == 0 || now-c.session.since >= schemasWithin):
 			j.dismiss(now, c, c.session.mismatch)
 			i--
 		case c.overdue(now):
@@ -310,7 +310,7 @@ func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
 			p, _ := c.session.peer.Append(now, buf[:0])
 			j.sendPacket(now, int(c.session.client), c.session.peer.AppendClose(p, why)) // its sequences end before a session's do
 		}
-		_ = j.netcode.Disconnect(now, int(c.session.client), &j.outbox) // it is connected
+		_ = j.netcode.Disconnect(now, int(c.session.client), &j.egress.outbox) // it is connected
 	}
 	j.remove(c)
 	j.Stats.Count[metrics.Disconnected].Inc()
@@ -319,7 +319,7 @@ func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
 // quit takes the goodbye in a connection's packet.
 func (j *join) quit(now time.Duration, c *conn) {
 	if j.connected(c) {
-		_ = j.netcode.Disconnect(now, int(c.session.client), &j.outbox) // it is connected
+		_ = j.netcode.Disconnect(now, int(c.session.client), &j.egress.outbox) // it is connected
 	}
 	j.remove(c)
 	j.Stats.Count[metrics.Left].Inc()
@@ -378,7 +378,7 @@ const closeAtOnce = 50
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the socket's buffer full is lost, and the
 // twenty of one connection lie side by side.
 func (j *join) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
-	j.netcode.Refuse()
+	j.netcode.StopAccepting()
 	for n := 0; len(j.live) > 0; n++ {
 		if n == closeAtOnce {
 			return true, nil
@@ -389,6 +389,6 @@ func (j *join) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) 
 		}
 	}
 	j.arrivals = j.arrivals[:0]
-	j.netcode.Close(now, &j.outbox) // arrivals
+	j.netcode.Close(now, &j.egress.outbox) // arrivals
 	return false, j.sendOutbox(now, sock)
 }

@@ -103,7 +103,7 @@ func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	var packed []byte
 	for _, slot := range r.live {
 		c := &r.conns[slot]
-		if !c.transfer.killcam.died || c.session.peer.Blobs().Pending > 0 {
+		if !c.transfer.killcam.died || c.session.peer.Transfers().Pending > 0 {
 			continue
 		}
 		if packed == nil {
@@ -112,7 +112,7 @@ func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 			}
 		}
 		c.transfer.killcam.died = false
-		if c.session.peer.SendBlob(packed) == nil {
+		if c.session.peer.SendTransfer(packed) == nil {
 			r.Stats.Count[metrics.Killcams].Inc()
 		}
 	}
@@ -126,12 +126,12 @@ func (r *recording) encode() []byte {
 		return nil
 	}
 	k.made = t
-	recorded := r.last.Append(nil, r.rec, packet.MaxBlobSize-protocol.ParcelHead)
+	recorded := r.last.Append(nil, r.rec, packet.MaxTransferSize-protocol.ContentTransferHead)
 	if len(recorded) == 0 {
 		r.Stats.Count[metrics.KillcamsTooLong].Inc()
 		return nil
 	}
-	p := protocol.Parcel{Content: protocol.ContentKillcam, Size: uint32(len(recorded)), Packed: recorded}
+	p := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: uint32(len(recorded)), Compressed: recorded}
 	return p.Append(nil)
 }
 
@@ -150,7 +150,7 @@ func (r *recording) sendFragments(now time.Duration, t *transfers) {
 		if !c.transfer.killcam.asked || !c.session.ready || !c.transfer.killcam.bucket.Ready(now) || !t.linkReady(now, c) {
 			continue
 		}
-		buf, _ := c.session.peer.Append(now, r.packet[:0])
+		buf, _ := c.session.peer.Append(now, r.egress.packets.next())
 		n := t.sendFragment(now, c, buf)
 		c.transfer.killcam.bucket.Take(now, n)
 		t.bucket.Take(now, n)

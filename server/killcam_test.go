@@ -18,11 +18,11 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		1:  {Config{Relevance: RelevanceOff}, true},
 		2:  {Config{Relevance: RelevanceAll}, true},
 		3:  {Config{Relevance: RelevanceGrid}, false},
-		4:  {Config{Far: 20}, false},
-		5:  {Config{Far: 1000}, true}, // the map is smaller: nobody is hidden
-		6:  {Config{Sight: open}, false},
-		7:  {Config{Far: 20, TeamFog: true}, false},
-		8:  {Config{Far: 20, Killcam: KillcamOn}, true},
+		4:  {Config{ViewDistance: 20}, false},
+		5:  {Config{ViewDistance: 1000}, true}, // the map is smaller: nobody is hidden
+		6:  {Config{CellVisible: open}, false},
+		7:  {Config{ViewDistance: 20, TeamFog: true}, false},
+		8:  {Config{ViewDistance: 20, Killcam: KillcamOn}, true},
 		9:  {Config{Killcam: KillcamOff}, false},
 		10: {Config{Players: killcamPlayers + 1}, false},
 	} {

@@ -353,14 +353,14 @@ func (c *caller) take(pack []byte) []byte {
 	if err != nil {
 		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
 	}
-	for e, ok := c.peer.NextEvent(); ok; e, ok = c.peer.NextEvent() {
+	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
 		if c.events = append(c.events, bytes.Clone(e)); len(c.events) == 1 {
 			if c.welcome, err = protocol.ParseWelcome(e); err != nil {
 				t.Fatalf("the first event is %x", e)
 			}
 		}
 	}
-	if blob, ok := c.peer.NextBlob(); ok {
+	if blob, ok := c.peer.NextTransfer(); ok {
 		c.blob = bytes.Clone(blob)
 	}
 	if _, closed := c.peer.Closed(); closed {
@@ -427,7 +427,7 @@ func (c *caller) ready() {
 
 func (c *caller) queue(event []byte) {
 	c.lab.t.Helper()
-	if err := c.peer.Queue(event); err != nil {
+	if err := c.peer.QueueReliable(event); err != nil {
 		c.lab.t.Fatal(err)
 	}
 }
@@ -440,7 +440,7 @@ func (c *caller) state() *conn { return &c.lab.lobby.conns[c.id().Index()] }
 // pack is a package of the session with the given sections.
 func (c *caller) pack(sections ...byte) []byte {
 	p, _ := c.peer.Append(c.lab.now, nil)
-	p = c.peer.AppendEvents(p, 512)
+	p = c.peer.AppendReliable(p, 512)
 	return append(p, sections...)
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/metrics"
-	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/aim"
@@ -42,14 +41,14 @@ type Config struct {
 
 	Runner parallel.Runner // shares the loops of the match's systems, which does not change what they do; default the caller of Tick alone
 
-	Relevance Relevance          // who is told of whom; default RelevanceAuto
-	Far       float32            // metres beyond which nobody is seen, by RelevanceGrid; default no limit
-	TeamFog   bool               // one's own team is told by range and sight, as the others are; default all of it always, by RelevanceGrid
-	Walls     *pvs.Table         // of Arena and the grid of Cells: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
-	Sight     interest.SightFunc // in place of Walls: whether one cell of Cells is in sight of another; default always
-	Cell      float32            // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
-	Linger    int                // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default DefaultLinger
-	JoinBytes int                // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800, or 10 for each of Players if that is more
+	Relevance    Relevance            // who is told of whom; default RelevanceAuto
+	ViewDistance float32              // metres beyond which nobody is seen, by RelevanceGrid; default no limit
+	TeamFog      bool                 // one's own team is told by range and sight, as the others are; default all of it always, by RelevanceGrid
+	PVS          *pvs.Table           // of Arena and the grid of GridConfig: what its walls hide, by RelevanceGrid; default nothing. Lobbies may share it
+	CellVisible  interest.VisibleFunc // in place of Walls: whether one cell of GridConfig is in sight of another; default always
+	CellSize     float32              // edge of a cell, metres, 1 or more; default that of Walls, or 8, more where that were over 256 cells along a side
+	Hysteresis   int                  // snapshots that somebody stays seen who was, 1 to 15, or -1 for none; default DefaultHysteresis
+	JoinBytes    int                  // most bytes of UDP payload of a snapshot to who comes in, 1200 or more; default 4800, or 10 for each of Players if that is more
 
 	ContentKbps int            // most kilobits a second to all clients together who fetch the model or the arena; default 8000
 	Name        string         // what the console's status and server browsers show, at most 255 bytes
@@ -68,7 +67,7 @@ type Config struct {
 
 	Spectators  int            // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
 	SpectateAll bool           // they see everybody, and may look through nobody's eyes; default what their target may see
-	Paces       netstate.Paces // how often rows of each class of things may change, in snapshots; default netstate.DefaultPaces
+	ObjectPaces netstate.Paces // how often rows of each class of things may change, in snapshots; default netstate.DefaultPaces
 
 	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
 
@@ -179,39 +178,22 @@ func (c Config) withDefaults() (Config, error) {
 // Lobby is one match and the connections of its players.
 type Lobby struct {
 	core
-	join      join
-	maps      maps
-	transfers transfers
-	roster    roster
-	chat      chatLines
-	console   lobbyConsole
-	idle      idlePlayers
-	round     roundNews
-	spectate  spectators
-	recording recording
+	join        join
+	maps        maps
+	transfers   transfers
+	roster      roster
+	chat        chatLines
+	console     lobbyConsole
+	idle        idlePlayers
+	round       roundNews
+	spectate    spectators
+	recording   recording
+	replication replication
+	rewind      rewind
 
-	aim *aim.Watch
-
-	frames  *snapshot.Ring
-	encoder *snapshot.Encoder
-	packer  snapshot.Packer
-	crowd   crowd
-	sums    snapshot.Sums
-	things  *things
-
-	ownerCounts *schema.Counts // nil unless somebody counts
-	ownerRow    [netstate.OwnerFields]int32
-
-	batch int // ticks since the last that snapshots were sent of
-
-	loadLevel overload.Level // what overload makes us leave out
-
+	aim      *aim.Watch
 	receipts *lagcomp.Receipts // nil: none are written
-
-	drafts   drafts
 	window   [sim.MaxWindow]sim.Command
-	beholder beholder
-	load     load // of the snapshot that is being sent
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -225,12 +207,14 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lobby{encoder: snapshot.NewEncoder(cfg.Models.Public, cfg.Players), batch: 1}
+	l := new(Lobby)
 	c := &l.core
 	c.cfg, c.connTable = cfg, newConnTable(cfg.Players)
 	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
-	l.encoder.Foresee()
-	l.beholder = newBeholder(cfg.Players)
+	l.replication.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
+	l.replication.players.encoder.Foresee()
+	l.replication.batch = 1
+	l.rewind.resolver = newBeholder(cfg.Players)
 	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
@@ -274,13 +258,13 @@ func (l *Lobby) Match() *sim.Match { return l.match }
 func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
 
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
-func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.frames.At(t) }
+func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
 // CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
-	l.encoder.Count(n.Public)
-	l.things.encoder.Count(n.Things)
-	l.ownerCounts = n.Owner
+	l.replication.players.encoder.Count(n.Public)
+	l.replication.objects.encoder.Count(n.Things)
+	l.replication.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.conns[slot].repl.acks.owner.Count(n.Owner)
 	}

@@ -37,13 +37,13 @@ func TestConfigIsChecked(t *testing.T) {
 		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
 		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected no less than the"},
 		12: {Config{Relevance: RelevanceGrid + 1}, "relevance 4: expected auto, off, all or grid"},
-		13: {Config{Far: -1}, "a range of -1 m: expected 0 to 8000"},
-		14: {Config{Far: float32(math.NaN())}, "a range of NaN m"},
-		15: {Config{Linger: 16}, "a linger of 16 snapshots: expected -1 to 15"},
+		13: {Config{ViewDistance: -1}, "a range of -1 m: expected 0 to 8000"},
+		14: {Config{ViewDistance: float32(math.NaN())}, "a range of NaN m"},
+		15: {Config{Hysteresis: 16}, "a linger of 16 snapshots: expected -1 to 15"},
 		16: {Config{JoinBytes: 1199}, "1199 bytes of a snapshot to a newcomer: expected 1200 to 1048576"},
 		17: {Config{ChecksumEvery: -2}, "a checksum every -2 snapshots: expected 1 to 65536, or -1 for none"},
-		18: {Config{Cell: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
-		19: {Config{Relevance: RelevanceGrid, Far: 30, Linger: -1, JoinBytes: 1200, ChecksumEvery: -1, Cell: 2}, ""},
+		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
+		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
 		c.cfg.Arena, c.cfg.Gate = ground(), labGate()
 		if c.cfg.ArenaName == "" {
@@ -166,7 +166,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionEvents {
+			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionReliable {
 				t.Fatalf("before the Ready came %x", pack)
 			}
 			if pack != nil {
@@ -177,8 +177,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.Queued() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.Queued())
+	if said < 14 || said > 18 || len(c.events) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.ReliablePending() != 4 {
+		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.events, g.session.peer.ReliablePending())
 	}
 	c.words = 0
 	c.say() // acks and no more: it is not ready
@@ -189,8 +189,8 @@ func TestWelcomeUntilAcked(t *testing.T) {
 			t.Fatalf("snapshots before the Ready: %x", s)
 		}
 	}
-	if g.session.peer.Queued() != 0 || len(c.events) != 4 || c.words != 0 {
-		t.Errorf("%d still queued, %d packages more", g.session.peer.Queued(), c.words)
+	if g.session.peer.ReliablePending() != 0 || len(c.events) != 4 || c.words != 0 {
+		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.words)
 	}
 	c.ready()
 	c.say()
@@ -293,7 +293,7 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.Waiting() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)

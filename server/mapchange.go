@@ -12,12 +12,12 @@ import (
 // no epoch while the connection is in one.
 func (k *core) ofThisMap(c *conn, message []byte) []byte {
 	epoch := uint8(0)
-	if message[0] == protocol.TagElsewhere {
+	if message[0] == protocol.MessageMapChange {
 		var err error
-		if epoch, message, err = protocol.ParseElsewhere(message); err != nil {
+		if epoch, message, err = protocol.ParseMapChange(message); err != nil {
 			return nil
 		}
-	} else if message[0] != protocol.TagReady && message[0] != protocol.TagFetch {
+	} else if message[0] != protocol.MessageReady && message[0] != protocol.MessageFetch {
 		return message
 	}
 	if epoch != c.session.mapEpoch {
@@ -30,7 +30,7 @@ func (k *core) ofThisMap(c *conn, message []byte) []byte {
 // mustQueue queues a message that a connection must not miss. A connection with a full queue has acknowledged nothing for long: the
 // next tick dismisses it.
 func (c *conn) mustQueue(now time.Duration, message []byte) {
-	if c.session.peer.Queue(message) != nil {
+	if c.session.peer.QueueReliable(message) != nil {
 		c.session.loadingSince = now - readyWithin
 	}
 }

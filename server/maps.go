@@ -134,7 +134,7 @@ func (m *maps) rotate() {
 // withMap is a configuration with another map in it, filled and checked.
 func (c Config) withMap(m LoadedMap) (Config, error) {
 	c.Arena, c.ArenaName, c.Rules.Game = m.Arena, m.Name, m.Game
-	c.Walls, c.Sight = m.Walls, nil // a function of the caller's knows the old map only
+	c.PVS, c.CellVisible = m.Walls, nil // a function of the caller's knows the old map only
 	c, err := c.withDefaults()
 	if err == nil {
 		_, err = c.Rules.Compile()
@@ -148,7 +148,7 @@ type mapState struct {
 	match  *sim.Match
 	frames *snapshot.Ring
 	crowd  crowd
-	things *things
+	things *objectPlane
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
@@ -158,7 +158,7 @@ func newMapState(c Config) *mapState {
 	if c.Relevance != RelevanceOff {
 		s.crowd = newCrowd(&s.cfg)
 	}
-	s.things = newThings(&s.cfg)
+	s.things = newObjectPlane(&s.cfg)
 	return s
 }
 
@@ -224,9 +224,9 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	for _, slot := range l.live {
 		c := &l.conns[slot]
 		l.carryOver(now, int(slot))
-		c.session.mapEpoch = protocol.NextWorld(c.session.mapEpoch)
+		c.session.mapEpoch = protocol.NextMapEpoch(c.session.mapEpoch)
 		w := l.welcome(c)
-		c.mustQueue(now, w.Append(protocol.AppendElsewhere(l.message[:0], c.session.mapEpoch)))
+		c.mustQueue(now, w.Append(protocol.AppendMapChange(l.message[:0], c.session.mapEpoch)))
 	}
 	for slot := range l.conns {
 		l.chat.disconnect(slot)
@@ -241,7 +241,8 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 // install makes the state of a map that of the lobby.
 func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
-	l.cfg, l.match, l.frames, l.crowd, l.things = s.cfg, s.match, s.frames, s.crowd, s.things
+	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
+	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
 	l.match.Witness(l.witness)
 	l.match.Receipts(l.receipts)
 	l.match.Behold(l.beheld)

@@ -31,21 +31,21 @@ func (c *conn) pace(every uint8, kbps int, l *Lobby) {
 // it, as the next tells all that has changed since the connection's baseline.
 func (l *Lobby) due(now time.Duration, c *conn, t tick.Tick) bool {
 	interval := uint32(l.cfg.Interval)
-	if l.batch > 1 {
+	if l.replication.batch > 1 {
 		if !l.dueSince(c, t) {
 			return false
 		}
 	} else if (uint32(t)+uint32(c.id.Index()))%(interval*uint32(l.every(c))) != 0 {
 		return false
 	}
-	if !c.session.peer.Ready(now) {
+	if !c.session.peer.CanSend(now) {
 		l.Stats.Count[metrics.SnapshotsAckStalled].Inc()
-		c.repl.pacing.delayed = HeldChoked
+		c.repl.pacing.delayed = DelayAckStalled
 		return false
 	}
 	if c.starved(l, t) {
 		l.Stats.Count[metrics.SnapshotsUnacked].Inc()
-		c.repl.pacing.delayed = HeldStarved
+		c.repl.pacing.delayed = DelayUnacked
 		return false
 	}
 	// A snapshot that comes late waits for a gap at which the one before can be its baseline, or it would be many times
@@ -55,7 +55,7 @@ func (l *Lobby) due(now time.Duration, c *conn, t tick.Tick) bool {
 		return true
 	}
 	l.Stats.Count[metrics.SnapshotsThrottled].Inc()
-	c.repl.pacing.late, c.repl.pacing.delayed = true, HeldThrottled
+	c.repl.pacing.late, c.repl.pacing.delayed = true, DelayThrottled
 	if t-c.repl.pacing.lastSend >= tick.Tick(l.cfg.Rules.Rate)/wordsPerSecond {
 		l.wordTo(now, c, t)
 	}
@@ -105,9 +105,9 @@ const wordsPerSecond = 4
 
 // wordTo sends a connection acks and events only. It is paid for like anything else.
 func (l *Lobby) wordTo(now time.Duration, c *conn, t tick.Tick) {
-	buf, _ := c.session.peer.Append(now, l.drafts.next())
+	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
 	c.repl.pacing.lastSend = t
-	l.drafts.commit(len(c.session.peer.AppendEvents(buf, eventBudget)), c.id.Index(), metrics.SectionEnds{})
+	l.egress.packets.commit(len(c.session.peer.AppendReliable(buf, eventBudget)), c.id.Index(), metrics.SectionEnds{})
 }
 
 // turn notes that a snapshot of tick t goes out, and how long the connection had to do without: it looks at the world by so much
@@ -117,6 +117,6 @@ func (c *conn) turn(t tick.Tick, l *Lobby) {
 	if c.repl.pacing.late {
 		c.repl.pacing.spacing = max(c.repl.pacing.spacing, t-c.repl.pacing.sent)
 	}
-	c.repl.pacing.sent, c.repl.pacing.lastSend, c.repl.pacing.late, c.repl.pacing.delayed = t, t, false, HeldNot
+	c.repl.pacing.sent, c.repl.pacing.lastSend, c.repl.pacing.late, c.repl.pacing.delayed = t, t, false, DelayNone
 	c.repl.acks.unacked++
 }

@@ -18,7 +18,7 @@ const receiveBatches = 256
 
 // receive takes in everything that has arrived, and ends the sessions that are over.
 func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn) error {
-	for _, e := range l.netcode.Update(now, unix, &l.outbox) {
+	for _, e := range l.netcode.Update(now, unix, &l.egress.outbox) {
 		l.join.event(now, e)
 	}
 	l.join.expire(now)
@@ -103,13 +103,13 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 	}
 	l.takeAcks(now, c)
 	rest, err = c.session.peer.Sections(rest) // fragments of clients are not taken
-	for note, ok := c.session.peer.NextNote(); ok; note, ok = c.session.peer.NextNote() {
+	for note, ok := c.session.peer.NextUnreliable(); ok; note, ok = c.session.peer.NextUnreliable() {
 		if n, ok := sim.ParseMissed(note); ok {
 			c.session.stats.mispredicted = n
 		}
 	}
 	client := c.session.client
-	for message, ok := c.session.peer.NextEvent(); ok; message, ok = c.session.peer.NextEvent() {
+	for message, ok := c.session.peer.NextReliable(); ok; message, ok = c.session.peer.NextReliable() {
 		l.takeMessage(now, c, message)
 		if l.slotOf[client] != int32(c.id.Index()) { // the message has ended the session: later ones count for nothing
 			return err
@@ -137,7 +137,7 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 func (l *Lobby) takeAcks(now time.Duration, c *conn) {
 	c.repl.acks.history.Open()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, l, receipt(tag))
+		c.delivered(now, l, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++
@@ -169,7 +169,7 @@ func (l *Lobby) takeMessage(now time.Duration, c *conn, message []byte) {
 	if message = l.ofThisMap(c, message); message == nil {
 		return
 	}
-	if tag := message[0]; (tag == protocol.TagSay || tag == protocol.TagConsole) && l.roster.viewers[c.id.Index()].ready {
+	if tag := message[0]; (tag == protocol.MessageSay || tag == protocol.MessageConsole) && l.roster.viewers[c.id.Index()].ready {
 		l.takeLine(now, c, message)
 		return
 	}
@@ -196,7 +196,7 @@ func (l *Lobby) takeLine(now time.Duration, c *conn, message []byte) {
 	text, whole := l.chat.assemble(c.id.Index(), message)
 	switch {
 	case !whole:
-	case message[0] == protocol.TagSay:
+	case message[0] == protocol.MessageSay:
 		l.chat.say(now, c, text)
 	default:
 		l.console.submit(now, c, text)

@@ -28,7 +28,7 @@ type roster struct {
 	dirty    []uint64             // by slot, words each: rows that the slot's connection has not been sent
 	words    int
 	players  []chat.Player // by slot, as chat.Room takes them: connections that are ready
-	message  [packet.MaxEventSize]byte
+	message  [packet.MaxMessageSize]byte
 }
 
 // rosterViewer is what the roster knows of one connection that is ready.
@@ -158,15 +158,15 @@ const (
 func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
 	slot := c.id.Index()
 	viewer := &r.viewers[slot]
-	if viewer.dirty == 0 || c.session.peer.Queued() >= rosterQueue || now < viewer.clear {
+	if viewer.dirty == 0 || c.session.peer.ReliablePending() >= rosterQueue || now < viewer.clear {
 		return
 	}
-	most := packet.MaxEventSize
+	most := packet.MaxMessageSize
 	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
 		share := int(int64(rate) * int64(interval) / int64(time.Second) / linkShare)
 		most = max(1+protocol.MaxRosterRow, min(share, most))
 	}
-	message := append(r.message[:0], protocol.TagRoster)
+	message := append(r.message[:0], protocol.MessageRoster)
 	dirty := r.dirtyOf(slot)
 	for i, w := range dirty {
 		for ; w != 0; w &= w - 1 {
@@ -192,7 +192,7 @@ func (r *roster) appendRow(message []byte, slot int, to *rosterViewer) []byte {
 
 // queue queues a roster message, for which the caller has seen that there is room.
 func (r *roster) queue(now time.Duration, c *conn, message []byte) {
-	if c.session.peer.Queue(message) != nil {
+	if c.session.peer.QueueReliable(message) != nil {
 		panic("server: no room for names in a queue that had some")
 	}
 	r.Stats.Count[metrics.RosterMessages].Inc()
@@ -214,13 +214,13 @@ func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
 		return
 	}
 	dirty[slot>>6] &^= 1 << (slot & 63)
-	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.TagRoster), slot, viewer))
+	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.MessageRoster), slot, viewer))
 }
 
 // sendPair queues the names of two players ahead of an event about both, unless the connection's queue is full of other
 // messages.
 func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
-	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.Queued() < chatQueue {
+	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.ReliablePending() < chatQueue {
 		r.sendName(now, c, a)
 		r.sendName(now, c, b)
 	}

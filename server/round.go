@@ -62,7 +62,7 @@ func (r *roundNews) due(s *sim.Standing) bool {
 // sendTo queues how the round stands with a connection that has just got ready.
 func (r *roundNews) sendTo(c *conn) {
 	s := r.match.Standing()
-	if c.session.peer.Queue(s.Append(r.message[:0])) != nil {
+	if c.session.peer.QueueReliable(s.Append(r.message[:0])) != nil {
 		r.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

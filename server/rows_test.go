@@ -26,7 +26,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	l.tick()
 	for id := range 256 {
 		switch packet.Section(id) {
-		case packet.SectionEvents, packet.SectionNotes, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
+		case packet.SectionReliable, packet.SectionUnreliable, packet.SectionFragment, packet.SectionCommands, packet.SectionClose:
 			continue
 		}
 		for i, front := range [][]byte{nil, {4, 1, 0, 9}, c.commands(1)} {
@@ -61,8 +61,8 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 	}
 	c.queue([]byte{sim.AskResync})
 	c.unharmed()
-	if l.count(metrics.Resyncs) != 1 || c.peer.Queued() != 0 {
-		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.Queued())
+	if l.count(metrics.Resyncs) != 1 || c.peer.ReliablePending() != 0 {
+		t.Errorf("%d resyncs, %d events not acked", l.count(metrics.Resyncs), c.peer.ReliablePending())
 	}
 }
 
@@ -109,7 +109,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		}
 		var theirs []byte // what it was told of ours, to name what differs
 		for _, e := range who.events[1:] {
-			if e[0] != protocol.TagSchemas {
+			if e[0] != protocol.MessageSchemas {
 				t.Errorf("%d: event %x", i, e)
 			}
 			theirs = append(theirs, e[1:]...)
@@ -143,7 +143,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.TagRoster && e[0] != netstate.TagPaces {
+		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.MessageRoster && e[0] != netstate.TagPaces {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -432,7 +432,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 func TestThrottledTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, r := range []Relevance{RelevanceOff, RelevanceAll, RelevanceGrid} {
-		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Linger: -1, Far: 20})
+		throttledTick(t, Config{Players: 64, Kbps: 16, Relevance: r, Hysteresis: -1, ViewDistance: 20})
 	}
 }
 

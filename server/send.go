@@ -15,7 +15,7 @@ import (
 )
 
 // eventBudget is the room that events may take in a datagram, so that the snapshot keeps the rest.
-const eventBudget = packet.MaxEventSize + 5
+const eventBudget = packet.MaxMessageSize + 5
 
 // send tells of the tick's events, and writes and sends the snapshots that are due: each connection gets one every Interval
 // ticks, or as many Intervals as it asked for, an equal part of them in each tick.
@@ -31,11 +31,11 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 	t := l.match.Tick()
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.batch) { // once a second, whatever ticks a batch skips
+		if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch) { // once a second, whatever ticks a batch skips
 			l.survey(c, t)
 			l.tally(c)
 		}
-		if l.drafts.full() {
+		if l.egress.packets.full() {
 			if err := l.deliver(now, sock); err != nil {
 				return err
 			}
@@ -54,10 +54,10 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 		c.repl.acks.tracker.Advance(t)
 		c.repl.acks.history.Begin(t)
 		c.sum(l)
-		from := l.drafts.len()
-		for first := true; first || !l.packer.Done() || l.things.more(); first = false {
-			if l.drafts.full() {
-				l.drafts.level(from)
+		from := l.egress.packets.len()
+		for first := true; first || !l.replication.players.packer.Done() || l.replication.objects.more(); first = false {
+			if l.egress.packets.full() {
+				l.egress.packets.padForGSO(from)
 				if err := l.deliver(now, sock); err != nil {
 					return err
 				}
@@ -65,9 +65,9 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 			}
 			l.draft(now, c, t, first)
 		}
-		l.drafts.level(from)
+		l.egress.packets.padForGSO(from)
 		l.told(c, t)
-		l.things.told(c)
+		l.replication.objects.told(c)
 	}
 	if err := l.sendOutbox(now, sock); err != nil {
 		return err
@@ -80,9 +80,9 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 // draft writes one package of a connection's snapshot of tick t. It stands alone: what it says needs no other. What the snapshot
 // has room for is chosen with the first, behind what must be in it.
 func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
-	buf, seq := c.session.peer.Append(now, l.drafts.next())
+	buf, seq := c.session.peer.Append(now, l.egress.packets.next())
 	c.opens(seq)
-	buf = c.session.peer.AppendEvents(buf, eventBudget)
+	buf = c.session.peer.AppendReliable(buf, eventBudget)
 	ends := metrics.SectionEnds{Reliable: uint16(len(buf)), First: first}
 	buf = append(buf, byte(packet.SectionSnapshot))
 	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: c.repl.checksum.on}
@@ -91,18 +91,18 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	if first {
 		var self netstate.Self
 		self.Tell(l.match, c.id)
-		netstate.OwnerRow(l.ownerRow[:], &self)
-		buf = c.repl.acks.owner.Append(buf, t, l.ownerRow[:])
+		netstate.OwnerRow(l.replication.ownerRow[:], &self)
+		buf = c.repl.acks.owner.Append(buf, t, l.replication.ownerRow[:])
 		ends.Owner = uint16(len(buf))
 		l.plan(c, t, l.thingRoom(now, c, len(buf)))
 	}
-	room := packet.MaxPackage - len(buf)
+	room := packet.MaxPacketSize - len(buf)
 	if first {
 		room -= reserve()
 	}
 	before := len(buf)
-	buf, objects := l.things.write(buf, &head, room)
-	c.repl.acks.objects.saved = max(0, c.repl.acks.objects.saved-(len(buf)-before))
+	buf, objects := l.replication.objects.appendPart(buf, &head, room)
+	c.repl.acks.objects.savedBytes = max(0, c.repl.acks.objects.savedBytes-(len(buf)-before))
 	ends.Objects = uint16(len(buf))
 	if head.Things {
 		ends.ObjectHead = uint16(head.ThingsHead())
@@ -110,19 +110,19 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	if first {
 		l.choose(now, c, len(buf))
 	}
-	buf, group, count := l.packer.Next(buf, packet.MaxPackage-len(buf))
+	buf, group, count := l.replication.players.packer.Next(buf, packet.MaxPacketSize-len(buf))
 	ends.Rows = uint16(len(buf))
 	if c.repl.checksum.on {
-		head.Sum = l.packer.Sum(&l.sums, group, count)
+		head.Sum = l.replication.players.packer.Sum(&l.replication.players.sums, group, count)
 	}
 	head.Append(buf[:at])
 	var whole *snapshot.Frame
 	if !c.repl.view.byRow {
-		whole = l.frames.At(t)
+		whole = l.replication.players.frames.At(t)
 	}
 	c.repl.acks.history.Sent(seq, group, count, whole)
-	c.session.peer.Sent(seq, uint64(makeReceipt(t, first, span{group, count}, objects)))
-	l.drafts.commit(len(buf), c.id.Index(), ends)
+	c.session.peer.SetAckTag(seq, uint64(makeAckTag(t, first, groupRange{group, count}, objects)))
+	l.egress.packets.commit(len(buf), c.id.Index(), ends)
 }
 
 // sum decides whether the snapshot at hand has a checksum.
@@ -138,14 +138,14 @@ func (c *conn) sum(l *Lobby) {
 // greet sends a connection that is not ready yet the events that are due: its Welcome. While the connection has not been heard, the
 // gate's own word that it is in goes before.
 func (l *Lobby) greet(now time.Duration, c *conn) {
-	if !c.session.peer.Due(now) || !c.session.peer.Ready(now) {
+	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
 		return
 	}
-	buf, _ := c.session.peer.Append(now, l.drafts.next())
-	l.dispatch(now, c, c.session.peer.AppendEvents(buf, packet.MaxSections)) // the event is due again if this fails
+	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
+	l.dispatch(now, c, c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)) // the event is due again if this fails
 }
 
-// dispatch sends a connection a package without a snapshot, by way of netcode: it may get lost, and what is in it is due again then.
+// dispatch sends a connection a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
 func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
 	l.sendPacket(now, int(c.session.client), pack)
 }
@@ -185,7 +185,7 @@ func (l *Lobby) tell(now time.Duration) {
 }
 
 func (l *Lobby) queue(c *conn, e sim.Event) {
-	if c.session.peer.Queue(e.Append(l.message[:0])) != nil {
+	if c.session.peer.QueueReliable(e.Append(l.message[:0])) != nil {
 		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
@@ -212,13 +212,13 @@ func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
 // deliver seals the drafts and sends them.
 func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 	l.timer.Enter(metrics.StageSeal)
-	for i := range l.drafts.len() {
-		slot, pack := l.drafts.at(i)
+	for i := range l.egress.packets.len() {
+		slot, pack := l.egress.packets.at(i)
 		if planted.On(planted.WrongEnvelope) && i > 0 {
-			slot, _ = l.drafts.at(i - 1)
+			slot, _ = l.egress.packets.at(i - 1)
 		}
 		c := &l.conns[slot]
-		sealed, err := l.netcode.Seal(now, int(c.session.client), pack, l.out.Next())
+		sealed, err := l.netcode.Seal(now, int(c.session.client), pack, l.egress.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
 			l.Stats.Count[metrics.SealFailed].Inc()
 			continue
@@ -226,12 +226,12 @@ func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 		c.repl.pacing.bucket.Take(now, len(sealed))
 		c.session.stats.down += uint64(len(sealed))
 		if !l.timer.Off {
-			l.account.bandwidth.AddSnapshot(pack, sealed, &l.drafts.ends[i], l.encoders(c))
-			l.weigh(slot, len(sealed), l.drafts.ends[i].First)
+			l.account.bandwidth.AddSnapshot(pack, sealed, &l.egress.packets.ends[i], l.encoders(c))
+			l.weigh(slot, len(sealed), l.egress.packets.ends[i].First)
 		}
 		l.commit(len(sealed), c.session.addr)
 	}
-	l.drafts.reset()
+	l.egress.packets.reset()
 	l.timer.Enter(metrics.StageSend)
 	err := l.flush(sock)
 	l.timer.Enter(metrics.StageSnapshot)

@@ -30,11 +30,11 @@ func (s *spectators) update() {
 			c.follow(s.next(v.target.Index(), 1))
 		}
 		if c.roster.view.owed {
-			w := protocol.Watch{Player: uint32(c.roster.view.target)}
+			w := protocol.Spectate{Player: uint32(c.roster.view.target)}
 			if w.Player != 0 {
-				w.Kind = protocol.WatchPlayer
+				w.Mode = protocol.SpectatePlayer
 			}
-			c.roster.view.owed = c.session.peer.Queue(w.Append(s.message[:0], protocol.TagTarget)) != nil
+			c.roster.view.owed = c.session.peer.QueueReliable(w.Append(s.message[:0], protocol.MessageViewpoint)) != nil
 		}
 	}
 }
@@ -59,26 +59,26 @@ func (s *spectators) next(slot, step int) netid.ID {
 
 // request takes a spectator's wish for another view. ok is false if the message is no such wish, or the sender is no spectator.
 func (s *spectators) request(c *conn, message []byte) (ok bool) {
-	w, err := protocol.ParseWatch(message, protocol.TagWatch)
+	w, err := protocol.ParseSpectate(message, protocol.MessageSpectate)
 	if err != nil || !c.roster.spectates || !c.session.ready {
 		return false
 	}
 	from := c.roster.view.target.Index()
-	switch w.Kind {
-	case protocol.WatchNext:
+	switch w.Mode {
+	case protocol.SpectateNext:
 		c.roster.view.free = false
 		c.follow(s.next(from, 1))
-	case protocol.WatchPrevious:
+	case protocol.SpectatePrevious:
 		c.roster.view.free = false
 		c.follow(s.next(from, -1))
-	case protocol.WatchPlayer:
+	case protocol.SpectatePlayer:
 		if !s.playing(netid.ID(w.Player)) {
 			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
 		c.roster.view.free = false
 		c.follow(netid.ID(w.Player))
-	case protocol.WatchFree:
+	case protocol.SpectateFree:
 		if !s.cfg.SpectateAll {
 			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break

@@ -58,7 +58,7 @@ func forged(d []byte) []byte {
 // Forged requests beyond the budget are refused unopened; whatever stands in a batch, sessions are served before them.
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
+	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Players: 3, Gate: gate})
 	control, c := l.joined(), l.joined()
 	control.unharmed()
@@ -87,7 +87,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.outbox)
+	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()
@@ -111,7 +111,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 // Under a flood that lasts, hosts that answered a challenge lately come in, strangers are put off.
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
-	gate.OpensPerSecond = 240
+	gate.HandshakesPerSecond = 240
 	l := newLab(t, Config{Gate: gate})
 	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()

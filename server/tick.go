@@ -33,22 +33,22 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		return l.slept(errIn)
 	}
 	var frame *snapshot.Frame
-	for l.batch = 1; ; l.batch++ {
+	for l.replication.batch = 1; ; l.replication.batch++ {
 		l.play(now)         // command -> sim -> history
 		frame = l.capture() // history -> snapshot
-		if l.batch == n {
+		if l.replication.batch == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
 		l.tell(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.encoder.Begin(frame, l.frames) // snapshot -> delta
-	l.sums.Begin(frame)
-	l.things.begin()
+	l.replication.players.encoder.Begin(frame, l.replication.players.frames) // snapshot -> delta
+	l.replication.players.sums.Begin(frame)
+	l.replication.objects.begin()
 	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
-	l.batch = 1
+	l.replication.batch = 1
 	return errors.Join(errIn, errOut)
 }
 
@@ -74,7 +74,7 @@ func (l *Lobby) play(now time.Duration) {
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.
 func (l *Lobby) capture() *snapshot.Frame {
-	frame := l.frames.Begin(l.match.Tick())
+	frame := l.replication.players.frames.Begin(l.match.Tick())
 	var row [netstate.PublicFields]int32
 	acts := l.match.Acts()
 	poses := l.match.Poses()
@@ -87,8 +87,8 @@ func (l *Lobby) capture() *snapshot.Frame {
 		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
-	l.things.capture(l.match)
-	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.things.untold)
+	l.replication.objects.capture(l.match)
+	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.replication.objects.dropped)
 	return frame
 }
 

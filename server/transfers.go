@@ -78,10 +78,10 @@ func packTransfer(content protocol.Content, raw []byte) []byte {
 		return nil
 	}
 	method, packed := dict.Pack(raw)
-	if protocol.ParcelHead+len(packed) > packet.MaxBlobSize {
+	if protocol.ContentTransferHead+len(packed) > packet.MaxTransferSize {
 		return nil
 	}
-	p := protocol.Parcel{Content: content, Method: uint8(method), Size: uint32(len(raw)), Packed: packed}
+	p := protocol.ContentTransfer{Content: content, Compression: uint8(method), Size: uint32(len(raw)), Compressed: packed}
 	return p.Append(nil)
 }
 
@@ -101,7 +101,7 @@ func (t *transfers) start(c *conn, content protocol.Content) (ok bool) {
 		t.waiting++
 	}
 	c.transfer.requested |= 1 << content
-	if c.session.peer.SendBlob(packed) != nil {
+	if c.session.peer.SendTransfer(packed) != nil {
 		return false
 	}
 	t.Stats.Count[metrics.ContentRequests].Inc()
@@ -141,19 +141,19 @@ func (t *transfers) sendTo(now time.Duration, c *conn) int {
 	if c.session.ready || c.transfer.requested == 0 || !t.linkReady(now, c) {
 		return 0
 	}
-	buf, _ := c.session.peer.Append(now, t.packet[:0])
-	buf = c.session.peer.AppendEvents(buf, packet.MaxSections-packet.FragmentRoom)
+	buf, _ := c.session.peer.Append(now, t.egress.packets.next())
+	buf = c.session.peer.AppendReliable(buf, packet.MaxSectionBytes-packet.FragmentSectionSize)
 	return t.sendFragment(now, c, buf)
 }
 
 // linkReady reports whether a fragment is due to a connection and its link has room.
 func (t *transfers) linkReady(now time.Duration, c *conn) bool {
-	return c.session.peer.BlobDue(now) && c.session.peer.Ready(now) && c.repl.pacing.bucket.Ready(now)
+	return c.session.peer.FragmentDue(now) && c.session.peer.CanSend(now) && c.repl.pacing.bucket.Ready(now)
 }
 
 // sendFragment completes a packet with the next fragment, sends it, and returns the bytes of the datagram.
 func (t *transfers) sendFragment(now time.Duration, c *conn, buf []byte) int {
-	buf = c.session.peer.AppendBlob(buf, packet.FragmentRoom)
+	buf = c.session.peer.AppendFragment(buf, packet.FragmentSectionSize)
 	t.sendPacket(now, int(c.session.client), buf) // the fragment is due again if this fails
 	n := sealBytes + len(buf)
 	t.Stats.Count[metrics.ContentBytes].Add(uint64(n))
@@ -163,7 +163,7 @@ func (t *transfers) sendFragment(now time.Duration, c *conn, buf []byte) int {
 // overdue reports whether a connection that is not ready has had its time. It must first have what it has asked for, unless it
 // acknowledges no fragment for long.
 func (c *conn) overdue(now time.Duration) bool {
-	b := c.session.peer.Blobs()
+	b := c.session.peer.Transfers()
 	if b.Pending > 0 && b.GivenUp == 0 && now-c.session.loadingSince < maxFetch {
 		c.transfer.suppliedAt = now
 	}

@@ -6,19 +6,16 @@ import (
 
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // transport is the way of datagrams into a lobby and out of it. Datagrams that netcode opens become events; packets that it
 // seals, and its own handshakes, become datagrams.
 type transport struct {
-	netcode  *netcode.Server
-	in, out  netio.Batch
-	outBytes int                     // in out
-	events   []netcode.Event         // of the batch in hand
-	outbox   netcode.Outbox          // sealed by netcode, not in out yet
-	packet   [packet.MaxPackage]byte // scratch
+	netcode *netcode.Server
+	in      netio.Batch
+	events  []netcode.Event // of the batch in hand
+	egress  egress
 }
 
 // openBatch hands the batch of received datagrams to netcode and keeps its events: sessions first, then handshakes, so that no
@@ -31,7 +28,7 @@ func (k *core) openBatch(now time.Duration, unix int64) {
 	for i := range k.in.Len() {
 		data := k.in.Data(i)
 		bytes += len(data)
-		if netcode.Handshake(data) {
+		if netcode.IsHandshake(data) {
 			handshakes = true
 			continue
 		}
@@ -39,14 +36,14 @@ func (k *core) openBatch(now time.Duration, unix int64) {
 	}
 	k.Stats.Count[metrics.BytesIn].Add(uint64(bytes))
 	for i := 0; handshakes && i < k.in.Len(); i++ {
-		if data := k.in.Data(i); netcode.Handshake(data) {
+		if data := k.in.Data(i); netcode.IsHandshake(data) {
 			k.openDatagram(now, unix, k.in.From(i), data)
 		}
 	}
 }
 
 func (k *core) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
-	e, err := k.netcode.Receive(now, unix, from, data, &k.outbox)
+	e, err := k.netcode.Receive(now, unix, from, data, &k.egress.outbox)
 	if err != nil {
 		k.Stats.AuthDrops[err.(netcode.Drop)].Inc() // it has no other errors
 		return
@@ -63,16 +60,16 @@ func (k *core) openDatagram(now time.Duration, unix int64, from netip.AddrPort, 
 
 // sendPacket seals a packet without a snapshot. It may get lost; the messages in it are due again then.
 func (k *core) sendPacket(now time.Duration, client int, packet []byte) {
-	if k.netcode.Send(now, client, packet, &k.outbox) == nil && !k.timer.Off {
-		_, sealed := k.outbox.At(k.outbox.Len() - 1)
+	if k.netcode.Send(now, client, packet, &k.egress.outbox) == nil && !k.timer.Off {
+		_, sealed := k.egress.outbox.At(k.egress.outbox.Len() - 1)
 		k.account.bandwidth.AddPacket(packet, sealed)
 	}
 }
 
 // sendOutbox sends what netcode has sealed. It counts against the links of connections.
 func (k *core) sendOutbox(now time.Duration, sock netio.Conn) error {
-	for i := range k.outbox.Len() {
-		to, data := k.outbox.At(i)
+	for i := range k.egress.outbox.Len() {
+		to, data := k.egress.outbox.At(i)
 		if netcode.KindOf(data) != netcode.KindPayload && !k.timer.Off { // sendPacket accounts for payloads
 			k.account.bandwidth.AddSession(data)
 		}
@@ -82,32 +79,32 @@ func (k *core) sendOutbox(now time.Duration, sock netio.Conn) error {
 				c.session.stats.down += uint64(len(data))
 			}
 		}
-		if k.out.Full() {
+		if k.egress.out.Full() {
 			if err := k.flush(sock); err != nil {
 				return err
 			}
 		}
-		k.commit(len(append(k.out.Next(), data...)), to)
+		k.commit(len(append(k.egress.out.Next(), data...)), to)
 	}
-	k.outbox.Reset()
+	k.egress.outbox.Reset()
 	return k.flush(sock)
 }
 
 // commit makes the n bytes written to out.Next a datagram of the batch.
 func (k *core) commit(n int, to netip.AddrPort) {
-	k.outBytes += n
-	k.out.Commit(n, to)
+	k.egress.outBytes += n
+	k.egress.out.Commit(n, to)
 }
 
 // flush sends the batch.
 func (k *core) flush(sock netio.Conn) error {
-	if k.out.Len() == 0 {
+	if k.egress.out.Len() == 0 {
 		return nil
 	}
-	k.Stats.Count[metrics.Sent].Add(uint64(k.out.Len()))
-	k.Stats.Count[metrics.BytesOut].Add(uint64(k.outBytes))
-	k.outBytes = 0
-	err := sock.Send(&k.out)
-	k.out.Reset()
+	k.Stats.Count[metrics.Sent].Add(uint64(k.egress.out.Len()))
+	k.Stats.Count[metrics.BytesOut].Add(uint64(k.egress.outBytes))
+	k.egress.outBytes = 0
+	err := sock.Send(&k.egress.out)
+	k.egress.out.Reset()
 	return err
 }

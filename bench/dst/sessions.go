@@ -25,7 +25,7 @@ func (w *world) checkSessions() {
 	if n := gate.Connected(); n != used {
 		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
 	}
-	if addresses, clients := gate.Named(); addresses != used || clients != used { // each session has exactly one of each, as checked above
+	if addresses, clients := gate.IndexedSessions(); addresses != used || clients != used { // each session has exactly one of each, as checked above
 		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
 	var owner [64]netid.ID

@@ -59,7 +59,7 @@ type exactCase struct {
 
 // exactCases is every named link, with and without a budget, on an open map and in a town whose houses hide, and every codec.
 func exactCases() (all []exactCase) {
-	for i, p := range impair.Profiles() {
+	for i, p := range impair.Presets() {
 		rewind := int32(0)
 		if i > 2 { // much of what they see lies further back than the default allows
 			rewind = 1000
@@ -72,7 +72,7 @@ func exactCases() (all []exactCase) {
 			exactCase{name: p.Name + ", crowd", link: p.Profile, rewind: rewind, clients: 100},
 		)
 	}
-	mobile := impair.Profiles()[2]
+	mobile := impair.Presets()[2]
 	for c := range schema.Codecs {
 		all = append(all, exactCase{name: fmt.Sprintf("%s, %v", mobile.Name, c), link: mobile.Profile, clients: 32, codec: c})
 	}
@@ -137,7 +137,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"
-		cfg.Walls = walls(t, cfg.Arena)
+		cfg.PVS = walls(t, cfg.Arena)
 	} else {
 		a, err := arena.Open("arena-64")
 		if err != nil {
@@ -273,7 +273,7 @@ func TestRow47WhatYouSawIsWhatYouHit(t *testing.T) {
 		links[link] = of
 	}
 	t.Logf("%-28s %v", "all", all)
-	for _, p := range impair.Profiles() {
+	for _, p := range impair.Presets() {
 		n := links[p.Name]
 		t.Logf("%-28s %.2f %% of %d shots of settled clients were clamped", p.Name, n.share(), n.steady)
 		if most := map[string]float64{"clean": 0.1, "wifi": 0.5, "mobile": 1, "bad": 8}[p.Name]; most != 0 && n.share() > most {

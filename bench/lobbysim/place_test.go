@@ -27,7 +27,7 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 		relevances = relevances[3:6]
 	}
 	for _, cfg := range relevances {
-		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.Far), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.ViewDistance), func(t *testing.T) {
 			late, lateHits := said(t, cfg, false)
 			early, hits := said(t, cfg, true)
 			if late != early || hits != lateHits {
@@ -148,7 +148,7 @@ func BenchmarkJoin(b *testing.B) {
 			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
-					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, Far: 8, TeamFog: true}, reserve)
+					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8, TeamFog: true}, reserve)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

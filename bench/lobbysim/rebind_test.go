@@ -134,7 +134,7 @@ func (s *standard) step(t *testing.T, d time.Duration) {
 		s.dial.Update(b.now, &s.out)
 		if s.dial.State() == netcode.Connected && s.peer != nil {
 			pack, _ := s.peer.Append(b.now, nil)
-			if err := s.dial.Send(b.now, s.peer.AppendEvents(pack, 512), &s.out); err != nil {
+			if err := s.dial.Send(b.now, s.peer.AppendReliable(pack, 512), &s.out); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -162,14 +162,14 @@ func (s *standard) receive(t *testing.T, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, ok := s.peer.NextEvent(); ok; e, ok = s.peer.NextEvent() {
+	for e, ok := s.peer.NextReliable(); ok; e, ok = s.peer.NextReliable() {
 		w, err := protocol.ParseWelcome(e)
 		if err != nil {
 			continue // an event of the game
 		}
 		s.welcome = w
 		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
-		if err := s.peer.Queue(r.Append(nil)); err != nil {
+		if err := s.peer.QueueReliable(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -228,7 +228,7 @@ func (n *telling) check(y *yard, i int) {
 	y.t.Helper()
 	c := y.Clients[i]
 	at := c.Newest()
-	f := y.Lobby.ThingFrame(at)
+	f := y.Lobby.ObjectFrame(at)
 	if f == nil || at == 0 {
 		return
 	}
@@ -253,12 +253,12 @@ func (n *telling) check(y *yard, i int) {
 func TestThingsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
 		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
-		{Relevance: server.RelevanceGrid, Far: 200}, {Relevance: server.RelevanceGrid, Far: 20, Kbps: 96}, {ChecksumEvery: 1},
+		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.Far, cfg.Kbps), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
-				c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.Far, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.Paces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
+				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
+				c.Lobby.ObjectPaces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			var n telling
 			steps := 0
@@ -391,7 +391,7 @@ func TestThingsAreWhereTheyWere(t *testing.T) {
 // match has: broken barrels and when they broke, cubes where they were pushed to, a teleporter that took somebody, a point that is being
 // captured, and what is in the air.
 func TestRow55LateJoiner(t *testing.T) {
-	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, Far: 400}, {Kbps: 128}} {
+	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
 	}
 }
@@ -399,7 +399,7 @@ func TestRow55LateJoiner(t *testing.T) {
 func lateJoiner(t *testing.T, cfg server.Config) {
 	y := newYard(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
 		peaceful(c)
-		c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Kbps = cfg.Relevance, cfg.Far, cfg.Kbps
+		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps = cfg.Relevance, cfg.ViewDistance, cfg.Kbps
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
 		c.Lobby.Rules.Game.Mode.Points = 1
@@ -421,7 +421,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		t.Fatalf("%v, %v", st, c.Err())
 	}
 	// It knows all there is, in the newest snapshot of which it was told anything of things.
-	f := y.Lobby.ThingFrame(at)
+	f := y.Lobby.ObjectFrame(at)
 	var seen [netstate.Kinds]int
 	for slot := range f.Slots() {
 		var got, want [netstate.ThingFields]int32
@@ -434,7 +434,7 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			told = at - back
 			id, ok = c.ThingRow(told, slot, got[:])
 		}
-		was := y.Lobby.ThingFrame(told)
+		was := y.Lobby.ObjectFrame(told)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
 			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v", slot, ok, id, got, told, should, want)
 			continue
@@ -486,7 +486,7 @@ func TestRatesOfThings(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newYard(t, 2, impair.Profile{}, func(c *Config) {
 			peaceful(c)
-			c.Lobby.Paces = netstate.Paces{netstate.Cube: n}
+			c.Lobby.ObjectPaces = netstate.Paces{netstate.Cube: n}
 			c.Client = func(int, *client.Config) {}
 		})
 		m := y.Lobby.Match()
@@ -503,7 +503,7 @@ func TestRatesOfThings(t *testing.T) {
 				return
 			}
 			at = c.Newest()
-			f := y.Lobby.ThingFrame(at)
+			f := y.Lobby.ObjectFrame(at)
 			for slot := range f.Used() {
 				id, ok := c.ThingRow(at, slot, row[:])
 				if !ok || id == 0 {
@@ -545,7 +545,7 @@ func TestRatesOfThings(t *testing.T) {
 func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newYard(t, 8, impair.Profile{}, func(c *Config) {
-		c.Lobby.Relevance, c.Lobby.Far, c.Lobby.Cell, c.Lobby.Linger = server.RelevanceGrid, far, cell, linger
+		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
 	})
 	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
 	var near [8]map[netid.ID]tick.Tick
@@ -555,7 +555,7 @@ func TestThingsOutOfRangeAreNotTold(t *testing.T) {
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
 		t0 := m.Tick()
-		f := y.Lobby.ThingFrame(t0)
+		f := y.Lobby.ObjectFrame(t0)
 		where := func(slot int) (geom.Vec3, *netstate.Thing) {
 			var row [netstate.ThingFields]int32
 			var o netstate.Thing

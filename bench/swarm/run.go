@@ -193,7 +193,7 @@ func (s *Swarm) poll(end time.Duration) bool {
 			return false
 		}
 		s.moves(s.now)
-		if _, more := s.fleet[s.ear].PollSome(glance, s.hear[s.ear]); more {
+		if _, more := s.fleet[s.ear].Poll(glance, s.hear[s.ear]); more {
 			silent = -1
 		}
 		s.ear = (s.ear + 1) % len(s.fleet)

@@ -45,7 +45,7 @@ type Swarm struct {
 	Figures Figures
 
 	cfg     Config
-	fleet   []*netio.Fleet      // by lobby
+	fleet   []*netio.ClientPool // by lobby
 	hear    []func(int, []byte) // receive of each lobby, made a value once
 	ear     int                 // the lobby that is heard next
 	bots    []bot
@@ -120,7 +120,7 @@ func Open(cfg Config) (*Swarm, error) {
 		s.drifts = make([]Drift, cfg.Players)
 	}
 	for l, at := range cfg.Servers {
-		fleet, err := netio.OpenFleet(at, (cfg.Players-l+lobbies-1)/lobbies)
+		fleet, err := netio.OpenClientPool(at, (cfg.Players-l+lobbies-1)/lobbies)
 		if err != nil {
 			return nil, errors.Join(err, s.shut())
 		}

@@ -183,7 +183,7 @@ Without ENTITY it prints a table about all players and things, which has their n
 func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 	for i, id := range ids {
 		if i == 1 && strings.Contains(id, ":") {
-			if _, err := server.ParseThingRef(id); err != nil {
+			if _, err := server.ParseObjectRef(id); err != nil {
 				return badUse(err)
 			}
 			continue
@@ -207,13 +207,13 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 		return err
 	}
 	if len(ids) == 1 {
-		var all []server.Verdict
+		var all []server.Explanation
 		if err := json.Unmarshal(answer, &all); err != nil || len(all) == 0 {
 			return errors.Join(errOtherVersion, err)
 		}
 		return printWhys(c.OutOrStdout(), all)
 	}
-	var v server.Verdict
+	var v server.Explanation
 	if err := json.Unmarshal(answer, &v); err != nil {
 		return errors.Join(errOtherVersion, err)
 	}
@@ -222,18 +222,18 @@ func inspectWhy(c *cobra.Command, f bitsFlags, ids []string) error {
 }
 
 // printWhys prints verdicts as a table: who was not told first, and of these the nearest.
-func printWhys(out io.Writer, all []server.Verdict) error {
+func printWhys(out io.Writer, all []server.Explanation) error {
 	if all[0].Tick == 0 { // there is no snapshot to speak of
 		fmt.Fprintln(out, all[0].Sentence())
 		return nil
 	}
-	told := func(v server.Verdict) int {
-		if v.Why == server.WhyTold {
+	told := func(v server.Explanation) int {
+		if v.Reason == server.ReasonSent {
 			return 1
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(x, y server.Verdict) int {
+	slices.SortStableFunc(all, func(x, y server.Explanation) int {
 		return cmp.Or(cmp.Compare(told(x), told(y)), cmp.Compare(x.Metres, y.Metres))
 	})
 	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
@@ -241,7 +241,7 @@ func printWhys(out io.Writer, all []server.Verdict) error {
 	fmt.Fprintln(w, "entity\tmetres\twhy")
 	for i := range all {
 		v := &all[i]
-		fmt.Fprintf(w, "%s\t%d\t%v: %s\n", v.Name(), v.Metres, v.Why, v.Text)
+		fmt.Fprintf(w, "%s\t%d\t%v: %s\n", v.Name(), v.Metres, v.Reason, v.Text)
 	}
 	return w.Flush()
 }

@@ -108,8 +108,8 @@ func (f *flown) look(l *looker, id netid.ID, x, z float32, last tick.Tick) (n fl
 }
 
 func (p *page) look(s *sky, id netid.ID, x, z float32, last tick.Tick) (n flight) {
-	s.eyes.See(p.grid, interest.Viewer{Slot: -1, X: x, Z: z})
-	seen := s.eyes.Seen()
+	s.eyes.UpdateVisible(p.grid, interest.Viewer{Slot: -1, X: x, Z: z})
+	seen := s.eyes.Visible()
 	n.all = len(p.slots)
 	for _, slot := range p.slots {
 		bit, own := uint64(1)<<(slot&63), p.of[slot] == id

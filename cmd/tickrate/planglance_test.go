@@ -142,7 +142,7 @@ func (w *witness) look(b *lobbysim.Sim) {
 // flights counts those; what stands about has the first slots.
 func (w *witness) flights(b *lobbysim.Sim, first bool) {
 	var f flight
-	m, things := b.Lobby.Match(), b.Lobby.ThingFrame(w.at)
+	m, things := b.Lobby.Match(), b.Lobby.ObjectFrame(w.at)
 	stand := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrel) + len(m.Scene().Cube)
 	var row [netstate.ThingFields]int32
 	for slot := stand; slot < len(w.flew); slot++ {

@@ -187,15 +187,15 @@ func newTelling(name string, l scenario.Lobby) (*telling, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &telling{a: a, grid: server.Cells(a, 0)}
+	t := &telling{a: a, grid: server.GridConfig(a, 0)}
 	if l.Map == "town" {
 		if t.houses, err = pvs.NewLazy(a, pvs.Fit(a, pvs.CellFor(a))); err != nil {
 			return nil, err
 		}
-		t.grid = server.Cells(a, t.houses.Config().Cell)
+		t.grid = server.GridConfig(a, t.houses.Config().Cell)
 	}
 	if l.FarMetres > 0 {
-		t.radius = server.Reach(float32(l.FarMetres), t.grid.Cell)
+		t.radius = server.CellRadius(float32(l.FarMetres), t.grid.Cell)
 	}
 	return t, nil
 }

@@ -135,13 +135,13 @@ func (p *solo) hide(s scenario.Scenario, at place) (err error) {
 			}
 		}
 	}
-	g, n := server.Cells(at.arena, cell), len(p.seats)
-	g.Slots, g.Linger = n, server.DefaultLinger
+	g, n := server.GridConfig(at.arena, cell), len(p.seats)
+	g.Slots, g.Hysteresis = n, server.DefaultHysteresis
 	if s.Lobby.FarMetres > 0 {
-		g.Far = server.Reach(float32(s.Lobby.FarMetres), g.Cell)
+		g.ViewDistance = server.CellRadius(float32(s.Lobby.FarMetres), g.Cell)
 	}
 	if p.walls != nil {
-		g.Sights = p.walls.Seen
+		g.VisibleFrom = p.walls.Seen
 	}
 	p.grid = interest.NewGrid(g)
 	p.ids, p.x, p.z, p.team = make([]netid.ID, n), make([]float32, n), make([]float32, n), make([]uint8, n)
@@ -306,10 +306,10 @@ func (p *solo) note() {
 	for i := range p.looks {
 		if id := p.seats[p.looks[i].seat].id; id != 0 {
 			slot := id.Index()
-			p.looks[i].eyes.See(p.grid, interest.Viewer{Slot: slot, X: p.x[slot], Z: p.z[slot], Team: p.team[slot]})
+			p.looks[i].eyes.UpdateVisible(p.grid, interest.Viewer{Slot: slot, X: p.x[slot], Z: p.z[slot], Team: p.team[slot]})
 		}
 	}
-	copy(at.shown, p.looks[0].eyes.Seen())
+	copy(at.shown, p.looks[0].eyes.Visible())
 	p.flown.fill(p.m, p.walls) // behind those, as houses are asked for the height of what flies, too
 	for i := range p.counted() {
 		look := &p.counted()[i]
@@ -319,10 +319,10 @@ func (p *solo) note() {
 		}
 		flights := p.flown.look(look, id, p.x[id.Index()], p.z[id.Index()], t-p.every)
 		if p.told.ticks > 0 {
-			p.told.glances.note(p.ids, look.was, look.eyes.Seen(), p.open)
+			p.told.glances.note(p.ids, look.was, look.eyes.Visible(), p.open)
 			p.told.glances.flights.add(flights)
 		}
-		copy(look.was, look.eyes.Seen())
+		copy(look.was, look.eyes.Visible())
 	}
 }
 
@@ -355,7 +355,7 @@ func (p *solo) count(i int) {
 		}
 		p.told.eyes++
 		for slot, pose := range p.m.Poses() {
-			if pose.ID != 0 && slot != id.Index() && look.eyes.Seen()[slot>>6]>>(slot&63)&1 != 0 {
+			if pose.ID != 0 && slot != id.Index() && look.eyes.Visible()[slot>>6]>>(slot&63)&1 != 0 {
 				p.told.seen++
 			}
 		}

@@ -130,7 +130,7 @@ func TestPlacesAreTheLobbys(t *testing.T) {
 				t.Fatal(err)
 			}
 			hides := p.walls != nil
-			if at.arena.Hash() != cfg.Arena.Hash() || hides != (cfg.Walls != nil) || (p.grid != nil) != (hides || s.Lobby.FarMetres > 0) {
+			if at.arena.Hash() != cfg.Arena.Hash() || hides != (cfg.PVS != nil) || (p.grid != nil) != (hides || s.Lobby.FarMetres > 0) {
 				t.Errorf("%s: on another map, or houses hide %v", s.Name, hides)
 			}
 			for range 2 * 60 {
@@ -140,9 +140,9 @@ func TestPlacesAreTheLobbys(t *testing.T) {
 			if asked := s.Lobby.Map == "town" || s.Lobby.FarMetres > 0; asked != (p.told.eyes > 0) || !hides && s.Lobby.FarMetres == 0 && p.told.seen != 19*p.told.eyes {
 				t.Errorf("%s: %d players see %d others", s.Name, p.told.eyes, p.told.seen)
 			}
-			if hides && cfg.Walls != nil {
-				if tables++; !cfg.Walls.Fits(p.walls.Config()) {
-					t.Errorf("%s: houses hide by cells %+v, want %+v", s.Name, p.walls.Config(), cfg.Walls.Config())
+			if hides && cfg.PVS != nil {
+				if tables++; !cfg.PVS.Fits(p.walls.Config()) {
+					t.Errorf("%s: houses hide by cells %+v, want %+v", s.Name, p.walls.Config(), cfg.PVS.Config())
 				}
 			}
 		}

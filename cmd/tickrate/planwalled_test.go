@@ -23,7 +23,7 @@ func TestWalledShare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if cfg.Walls != nil {
+			if cfg.PVS != nil {
 				walled++
 			}
 			size := a.Bounds.Max.Sub(a.Bounds.Min)

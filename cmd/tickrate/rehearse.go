@@ -130,7 +130,7 @@ func lobbyOf(s scenario.Scenario) (cfg server.Config, side float64, err error) {
 	}
 	cfg = server.Config{
 		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Spectators: s.Lobby.Spectators, Interval: s.Every(), Kbps: s.Rates.Kbps, Models: models,
-		Far: float32(s.Lobby.FarMetres), Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
+		ViewDistance: float32(s.Lobby.FarMetres), Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
 	}
 	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {
 		return cfg, 0, err

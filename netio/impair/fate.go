@@ -67,7 +67,7 @@ func (f *fate) arrival(now time.Duration, n int) (at time.Duration, ok bool) {
 	leaves := now
 	if p.Rate > 0 {
 		if leaves, ok = f.pipe.take(now, n, p.Rate, p.Queue); !ok {
-			f.count.Choked++
+			f.count.QueueDrops++
 			return 0, false
 		}
 	}

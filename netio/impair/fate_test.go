@@ -204,7 +204,7 @@ func TestRateHolds(t *testing.T) {
 			}
 		}
 		s := l.Stats()
-		if !conserved(s, l.Len()) || s.Choked < s.Pushed*6/10 {
+		if !conserved(s, l.Len()) || s.QueueDrops < s.Pushed*6/10 {
 			t.Errorf("%+v: %+v and %d on their way", c, s, l.Len())
 		}
 		if ideal := float64(c.rate) * span.Seconds(); math.Abs(float64(s.DeliveredBytes)-ideal) > 0.01*ideal+float64(c.queue) {
@@ -249,7 +249,7 @@ func TestIdlePipeTakesAnything(t *testing.T) {
 	l := New(Profile{Rate: 1000, Queue: 1}, 1)
 	l.Push(0, make([]byte, 1000), 0)
 	l.Push(0, nil, 0) // 1000 wait where 1 may
-	if at, ok := l.Next(); !ok || at != time.Second || l.Len() != 1 || l.Stats().Choked != 1 {
+	if at, ok := l.Next(); !ok || at != time.Second || l.Len() != 1 || l.Stats().QueueDrops != 1 {
 		t.Fatalf("arrives at %v, %v; %+v", at, ok, l.Stats())
 	}
 }
@@ -391,9 +391,9 @@ func TestHarmDoesNotMoveTheRest(t *testing.T) {
 func TestChangeLeavesWhatIsOnItsWay(t *testing.T) {
 	l := New(Profile{Delay: 10 * ms}, 1)
 	l.Push(0, nil, 1)
-	l.Change(Profile{Delay: 400 * ms})
+	l.SetProfile(Profile{Delay: 400 * ms})
 	l.Push(0, nil, 2)
-	l.Change(Profile{Loss: 1})
+	l.SetProfile(Profile{Loss: 1})
 	l.Push(0, nil, 3)
 	if _, tag, ok := l.Pop(10 * ms); !ok || tag != 1 {
 		t.Fatal("the first is late")
@@ -424,7 +424,7 @@ func fingerprint(p Profile, seed uint64) uint64 {
 
 // One seed, one fate, on every machine and for ever: a failing seed found today fails the same way tomorrow.
 func TestSeedsArePinned(t *testing.T) {
-	cases := append(Profiles(), Named{Name: "everything", Profile: everything})
+	cases := append(Presets(), Preset{Name: "everything", Profile: everything})
 	pinned := []uint64{
 		0x6e22170d8a789b6c, 0xf722448862fbe0b4, 0x97f33eadd35e464f, 0x653feb58085e1796, 0x7cb2d63b260dc04f, 0xa1663fb5ea5176f7,
 	}

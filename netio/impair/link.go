@@ -46,9 +46,9 @@ func New(p Profile, seed uint64) *Link {
 	return &Link{fate: newFate(p, seed), keep: math.MaxInt}
 }
 
-// Change gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
+// SetProfile gives the link another profile for what is pushed from now on. What is on its way stays as decided, and the
 // dice roll on. A profile that does not pass Check panics.
-func (l *Link) Change(p Profile) {
+func (l *Link) SetProfile(p Profile) {
 	if err := p.Check(); err != nil {
 		panic(err.Error())
 	}

@@ -112,7 +112,7 @@ func TestLinkAgreesWithAList(t *testing.T) {
 
 // conserved is the identity of Stats.
 func conserved(s Stats, flying int) bool {
-	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.Choked+s.Delivered+uint64(flying)
+	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.QueueDrops+s.Delivered+uint64(flying)
 }
 
 // The shares are what the profile asks for, and the times within its bounds.
@@ -281,7 +281,7 @@ func TestConnOverMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Over(c, Profile{Loss: 0.2, Duplicate: 0.1, Delay: 20 * ms}, seed)
+		return Wrap(c, Profile{Loss: 0.2, Duplicate: 0.1, Delay: 20 * ms}, seed)
 	}
 	server := open("10.0.0.1:1", 1)
 	clients := []*Conn{open("10.0.0.2:1", 2), open("10.0.0.3:1", 3)}

@@ -51,7 +51,7 @@ func (p Profile) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseProfile reads a profile: a name of Profiles, settings such as "loss=5%,delay=40ms,jitter=10ms", or a name and
+// ParseProfile reads a profile: a name of Presets, settings such as "loss=5%,delay=40ms,jitter=10ms", or a name and
 // settings that change it, "mobile,loss=10%". Settings are named in Profile. What it returns passes Check.
 func ParseProfile(text string) (Profile, error) {
 	p, err := parseProfile(text)
@@ -96,7 +96,7 @@ func parseProfile(text string) (p Profile, err error) {
 }
 
 func named(name string) (Profile, error) {
-	for _, n := range Profiles() {
+	for _, n := range Presets() {
 		if n.Name == name {
 			return n.Profile, nil
 		}
@@ -106,7 +106,7 @@ func named(name string) (Profile, error) {
 
 func wanted() string {
 	var names []string
-	for _, n := range Profiles() {
+	for _, n := range Presets() {
 		names = append(names, n.Name)
 	}
 	return "want " + strings.Join(names, ", ") + ", or settings such as loss=5%,delay=40ms,jitter=10ms"

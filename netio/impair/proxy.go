@@ -20,9 +20,9 @@ type ProxyConfig struct {
 	Down Profile // and back; its Rebind means nothing
 	Seed uint64  // of all links: the nth client to come has the nth pair of seeds
 
-	Clients int           // most at a time, each costs a socket; default 1024
-	Idle    time.Duration // a client silent for so long is forgotten; default a minute
-	Flying  int           // most datagrams on their way at a time, of all clients (about 1.5 kB each); default 32768
+	Clients     int           // most at a time, each costs a socket; default 1024
+	Idle        time.Duration // a client silent for so long is forgotten; default a minute
+	MaxInFlight int           // most datagrams on their way at a time, of all clients (about 1.5 kB each); default 32768
 }
 
 // flyingEach is the most datagrams on their way at a time in one link, so that no client takes the room of all.
@@ -35,8 +35,8 @@ func (c ProxyConfig) Check() error {
 		return errors.New("impair: no server to pass datagrams to")
 	case c.Clients < 0 || c.Clients > 1<<16:
 		return fmt.Errorf("impair: %d clients, want 1 to %d", c.Clients, 1<<16)
-	case c.Flying < 0 || c.Flying > 1<<24:
-		return fmt.Errorf("impair: %d datagrams on their way, want 1 to %d", c.Flying, 1<<24)
+	case c.MaxInFlight < 0 || c.MaxInFlight > 1<<24:
+		return fmt.Errorf("impair: %d datagrams on their way, want 1 to %d", c.MaxInFlight, 1<<24)
 	case c.Idle < 0:
 		return fmt.Errorf("impair: clients forgotten after %v", c.Idle)
 	}
@@ -73,7 +73,7 @@ func NewProxy(cfg ProxyConfig) (*Proxy, error) {
 	setZero(&cfg.Listen, "127.0.0.1:0")
 	setZero(&cfg.Clients, 1024)
 	setZero(&cfg.Idle, time.Minute)
-	setZero(&cfg.Flying, 32768)
+	setZero(&cfg.MaxInFlight, 32768)
 	to, err := net.ResolveUDPAddr("udp", cfg.To)
 	if err != nil {
 		return nil, fmt.Errorf("impair: server address: %w", err)

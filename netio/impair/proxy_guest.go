@@ -29,13 +29,13 @@ type guest struct {
 // lane is one direction of one guest.
 type lane struct {
 	link  *Link
-	count Way // less what the link counts
+	count DirectionStats // less what the link counts
 }
 
 // way is what the lane and its link count.
-func (l *lane) way() Way {
+func (l *lane) way() DirectionStats {
 	w := l.count
-	w.Flying = uint64(l.link.Len())
+	w.InFlight = uint64(l.link.Len())
 	rebound := w.Rebound
 	w.Stats = l.link.Stats()
 	w.Rebound = rebound // sockets changed, not addresses due
@@ -43,9 +43,9 @@ func (l *lane) way() Way {
 }
 
 // leave is way for the last time.
-func (l *lane) leave() Way {
+func (l *lane) leave() DirectionStats {
 	w := l.way()
-	w.Stranded, w.Flying = w.Flying, 0
+	w.Abandoned, w.InFlight = w.InFlight, 0
 	return w
 }
 
@@ -78,7 +78,7 @@ func (g *guest) push(to *lane, data []byte) {
 	case len(data) > MaxDatagram:
 		to.count.Oversize++
 		return
-	case before >= flyingEach || g.proxy.flying.Load() >= int64(g.proxy.cfg.Flying):
+	case before >= flyingEach || g.proxy.flying.Load() >= int64(g.proxy.cfg.MaxInFlight):
 		to.count.Overflow++
 		return
 	}

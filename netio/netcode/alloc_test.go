@@ -8,7 +8,7 @@ import (
 
 // Nothing on the way of a datagram allocates, good or bad.
 func TestPacketPathsAllocateNothing(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond = 1 << 24 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond = 1 << 24 })
 	p := connected(t, s, 1)
 	var out Outbox
 	buf := make([]byte, 0, 2048)

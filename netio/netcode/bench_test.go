@@ -98,7 +98,7 @@ func BenchmarkSeal(b *testing.B) {
 
 // What is refused: a forgery costs its cipher, a stranger none.
 func BenchmarkReject(b *testing.B) {
-	s := newServer(b, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 1<<24, 1<<24 })
+	s := newServer(b, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24 })
 	p := connected(b, s, 1)
 	payload := p.grab(KindPayload, make([]byte, 64))
 	payload[len(payload)-1] ^= 1

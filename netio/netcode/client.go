@@ -30,7 +30,7 @@ type Client struct {
 	seal     cipher.AEAD
 	at       netip.AddrPort // of server
 	roaming  roaming
-	window   Window
+	window   ReplayWindow
 	sealer   sealer
 	counters Counters
 
@@ -94,7 +94,7 @@ func (c *Client) dial(now time.Duration, server int) {
 	c.server, c.at = server, c.token.Servers[server]
 	c.state = SendingRequest
 	c.heard, c.due = now, now
-	c.window = Window{}
+	c.window = ReplayWindow{}
 }
 
 // fail goes to the next server, or into an error.
@@ -191,8 +191,8 @@ func (c *Client) Disconnect(now time.Duration, out *Outbox) {
 	c.state = min(c.state, Disconnected)
 }
 
-// Lingers reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
-func (c *Client) Lingers(now time.Duration) bool { return c.left && now-c.leftAt < c.cfg.Linger }
+// Lingering reports whether the server has ended the session and payloads that it sent before may still come, see ClientConfig.
+func (c *Client) Lingering(now time.Duration) bool { return c.left && now-c.leftAt < c.cfg.Linger }
 
 // State is how far the client has come.
 func (c *Client) State() State { return c.state }

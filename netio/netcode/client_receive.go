@@ -60,7 +60,7 @@ func (c *Client) expects(now time.Duration, k Kind) bool {
 	case Connected:
 		return k >= KindKeepAlive
 	case Disconnected:
-		return k == KindPayload && c.Lingers(now)
+		return k == KindPayload && c.Lingering(now)
 	}
 	return false
 }

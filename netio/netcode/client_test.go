@@ -141,7 +141,7 @@ func TestClientConnectionTimesOut(t *testing.T) {
 // Denied by the first server, it goes to the second; denied by the last, it stops.
 func TestClientDenied(t *testing.T) {
 	full := newServer(t, func(c *ServerConfig) { c.Addresses = testServers[:2] })
-	full.Refuse()
+	full.StopAccepting()
 	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers = testServers[:2] }), ClientConfig{})
 	var out Outbox
 	c.Update(0, &out)

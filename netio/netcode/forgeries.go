@@ -39,6 +39,6 @@ func (f *forgeries) note(now time.Duration) bool {
 // sent it in its name; only whoever looks is told.
 func (s *Server) forged(now time.Duration, c *slot) {
 	if c.forged.note(now) {
-		s.counters.Attacked++
+		s.counters.AuthFloods++
 	}
 }

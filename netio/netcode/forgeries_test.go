@@ -50,8 +50,8 @@ func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 		if c.want {
 			want = 1
 		}
-		if !ok || v.Attacked != c.want || w.Attacked || s.counters.Attacked != want || v.Forged != uint64(total) || out.Len() != 0 {
-			t.Errorf("%s: connected %v, attacked %v, %d flagged, %d forged", c.name, ok, v.Attacked, s.counters.Attacked, v.Forged)
+		if !ok || v.AuthFlood != c.want || w.AuthFlood || s.counters.AuthFloods != want || v.AuthFailures != uint64(total) || out.Len() != 0 {
+			t.Errorf("%s: connected %v, attacked %v, %d flagged, %d forged", c.name, ok, v.AuthFlood, s.counters.AuthFloods, v.AuthFailures)
 		}
 		p.refuse(p.at, forged, DropAuth) // and its payloads arrive
 	}

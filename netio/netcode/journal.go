@@ -36,7 +36,7 @@ func checkJournal(memory []byte, tokens int) error {
 func (j journal) len() int { return len(j) / JournalRecord }
 
 // write puts a token into record i.
-func (j journal) write(i int, tag Tag, expire uint64) {
+func (j journal) write(i int, tag TokenTag, expire uint64) {
 	if j == nil {
 		return
 	}
@@ -47,15 +47,15 @@ func (j journal) write(i int, tag Tag, expire uint64) {
 }
 
 // read returns what record i says; not ok if that is nothing.
-func (j journal) read(i int) (tag Tag, expire uint64, ok bool) {
+func (j journal) read(i int) (tag TokenTag, expire uint64, ok bool) {
 	r := j[i*JournalRecord:][:JournalRecord]
-	tag, expire = Tag(r), binary.LittleEndian.Uint64(r[16:])
+	tag, expire = TokenTag(r), binary.LittleEndian.Uint64(r[16:])
 	return tag, expire, binary.LittleEndian.Uint64(r[24:]) == check(tag, expire)
 }
 
 // check depends on each of the three numbers, the others given, by a permutation: damage within eight bytes never goes
 // unseen, and other damage once in 2^64. It is no secret: who can write the journal needs no forgery. Zeros are wrong.
-func check(tag Tag, expire uint64) uint64 {
+func check(tag TokenTag, expire uint64) uint64 {
 	h := permute(0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(tag[:8]))
 	h = permute(h ^ binary.LittleEndian.Uint64(tag[8:]))
 	return permute(h ^ expire)

@@ -28,8 +28,8 @@ var wellKnown = Key{
 	0x43, 0x71, 0xd6, 0x2c, 0xd1, 0x99, 0x27, 0x26, 0x6b, 0x3c, 0x60, 0xf4, 0xb7, 0x15, 0xab, 0xa1,
 }
 
-// Public reports that the key protects nothing: it is zero, or the key that the reference's example programs share.
-func (k *Key) Public() bool { return *k == Key{} || *k == wellKnown }
+// IsTestKey reports that the key protects nothing: it is zero, or the key that the reference's example programs share.
+func (k *Key) IsTestKey() bool { return *k == Key{} || *k == wellKnown }
 
 // String hides the key.
 func (k Key) String() string { return "key" }

@@ -74,7 +74,7 @@ func TestNamedDatagrams(t *testing.T) {
 
 // Each datagram of a session again and again, in all its states: taken once, or, of a request, answered the same way.
 func TestNamedReplays(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 1<<20, 1<<20 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<20, 1<<20 })
 	control := connected(t, s, 9)
 	var out, back, up Outbox
 	again := func(name string, from int, d []byte, first, then error) {

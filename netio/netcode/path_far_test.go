@@ -32,7 +32,7 @@ func TestThreat17MigrationOverALongPath(t *testing.T) {
 					case f.at > now:
 						rest = append(rest, f)
 					case f.to == testServer:
-						if e, _ := s.Receive(now, testUnix, f.from, f.data, &down); e.Kind == EventMoved && moved == 0 {
+						if e, _ := s.Receive(now, testUnix, f.from, f.data, &down); e.Kind == EventMigrated && moved == 0 {
 							moved = now
 						}
 					case f.to == at:

@@ -32,7 +32,7 @@ func (p *wanderer) run(d time.Duration) {
 					*p.record = append(*p.record, bytes.Clone(d))
 				}
 				e, _ := p.s.Receive(p.now, testUnix+int64(p.now/time.Second), p.at, bytes.Clone(d), &back)
-				if e.Kind == EventMoved {
+				if e.Kind == EventMigrated {
 					p.moved++
 				}
 			}
@@ -155,7 +155,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	right = append([]byte{pathEcho}, s.paths[0].proof[:]...)
 	echo := seal(id, right)
 	e, err := s.Receive(p.now, testUnix, away, bytes.Clone(echo), &out)
-	if v, _ := s.Session(0); err != nil || e.Kind != EventMoved || v.Address != away {
+	if v, _ := s.Session(0); err != nil || e.Kind != EventMigrated || v.Address != away {
 		t.Errorf("echo: %v, %v, %v", err, e.Kind, v.Address)
 	}
 	control.refuse(away, echo, DropReplay)
@@ -164,7 +164,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 
 // Openings for addresses that are not on file are paid from the budget of strangers.
 func TestThreat17MigrationIsBudgeted(t *testing.T) {
-	s := newServer(t, func(c *ServerConfig) { c.OpensPerSecond, c.NetworkPerSecond = 100, 1 })
+	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 100, 1 })
 	p := roamer(t, s, mint(t, 1, nil), host(1))
 	p.run(time.Second)
 	junk := append([]byte{0x10 | byte(KindPath), 250}, make([]byte, 8+1+16)...)

@@ -357,7 +357,7 @@ func TestPageIsASession(t *testing.T) {
 	c.same("path challenge", s.sealer.sealPath(s.slots[2].seal, nil, s.slots[2].next-1, pagePath, body))
 	take("path challenge")
 	made("path echo", &up)
-	serve("path echo", away, EventMoved)
+	serve("path echo", away, EventMigrated)
 	down.Reset()
 	guest.Disconnect(now, &up)
 	if up.Len() != 10 {
@@ -368,7 +368,7 @@ func TestPageIsASession(t *testing.T) {
 
 	full, late := start(), NewClient(token, ClientConfig{})
 	full.global = pageGlobal + 1
-	full.Refuse()
+	full.StopAccepting()
 	if _, err := full.Receive(now, pageCreate, home, bytes.Clone(c.doc["request"]), &down); err != DropClosing {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func (w *script) server(f flying) error {
 		if e.Kind == EventDisconnect { // a kicked one ends with the next Update
 			w.end(e.Client)
 		}
-	case EventMoved:
+	case EventMigrated:
 		if w.slots[e.Client] != f.by {
 			return errors.New("a session was moved by another")
 		}
@@ -340,7 +340,7 @@ func (w *script) check() error {
 	}
 	n := len(w.slots)
 	if s.Connected() != n || s.address.length != n || s.client.length != n || s.ids.length != ids || len(s.free) != len(s.slots)-n ||
-		knocking != s.Waiting() || knocking != s.knocking.length || len(s.vacant) != len(s.waiting)-knocking {
+		knocking != s.PendingHandshakes() || knocking != s.knocking.length || len(s.vacant) != len(s.waiting)-knocking {
 		return fmt.Errorf("%d sessions: %d addresses, %d clients, %d of %d session ids; %d handshakes: %d", n, s.address.length,
 			s.client.length, s.ids.length, ids, knocking, s.knocking.length)
 	}

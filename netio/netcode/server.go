@@ -52,7 +52,7 @@ type Server struct {
 	challenges uint64 // sequence of the next challenge
 	global     uint64 // sequence of the next datagram without a slot
 	closing    bool
-	frozen     bool
+	paused     bool
 	counters   Counters
 	events     []Event
 
@@ -90,18 +90,18 @@ func NewServer(c ServerConfig) (*Server, error) {
 	}
 	s.free = numbers(c.Clients)
 	s.address, s.client, s.ids = newTable(c.Clients, seed), newTable(c.Clients, seed), newTable(c.Clients, seed)
-	s.waiting, s.vacant, s.knocking = make([]pending, c.Pending), numbers(c.Pending), newTable(c.Pending, seed)
-	if s.tokens, err = newUsedTokens(c.Tokens, seed, c.Journal, uint64(max(0, c.Started))); err != nil {
+	s.waiting, s.vacant, s.knocking = make([]pending, c.MaxHandshakes), numbers(c.MaxHandshakes), newTable(c.MaxHandshakes, seed)
+	if s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix))); err != nil {
 		return nil, err
 	}
-	s.budget = newBudget(c.OpensPerSecond, c.NetworkPerSecond, seed)
+	s.budget = newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed)
 	s.events = make([]Event, 0, c.Clients)
 	return s, nil
 }
 
 const never = time.Duration(math.MaxInt64)
 
-// Receive takes a datagram that came from an address. Of a batch, give it those first for which Handshake is false. It decrypts it in place, appends what is to be answered to out, and
+// Receive takes a datagram that came from an address. Of a batch, give it those first for which IsHandshake is false. It decrypts it in place, appends what is to be answered to out, and
 // says what happened. The error is a Drop; then there is no event, and the session, if there is one, goes on unharmed.
 func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, datagram []byte, out *Outbox) (Event, error) {
 	s.clock.tell(now, unix, &s.counters)
@@ -301,15 +301,18 @@ func (s *Server) forget(i int) {
 	s.paths[i] = path{}
 }
 
-// Refuse makes the server deny everybody who comes from now on, with a good token; sessions go on.
-func (s *Server) Refuse() { s.closing = true }
+// StopAccepting makes the server deny everybody who comes from now on, with a good token; sessions go on.
+func (s *Server) StopAccepting() { s.closing = true }
 
-// Freeze is Refuse for a while: while frozen, whoever comes is denied. What Refuse has said it cannot take back.
-func (s *Server) Freeze(frozen bool) { s.frozen = frozen }
+// PauseAccepting makes the server deny all clients with a good token until ResumeAccepting; sessions go on.
+func (s *Server) PauseAccepting() { s.paused = true }
 
-// Spend marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
+// ResumeAccepting ends a PauseAccepting, but not a StopAccepting.
+func (s *Server) ResumeAccepting() { s.paused = false }
+
+// MarkTokenUsed marks a token as used until it expires, as somebody may know who is not this server, and notes it in the journal.
 // False: no room.
-func (s *Server) Spend(tag Tag, expire uint64) bool {
+func (s *Server) MarkTokenUsed(tag TokenTag, expire uint64) bool {
 	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire, uint64(max(0, s.clock.unix))) == nil {
 		return false
 	}
@@ -323,8 +326,8 @@ func (s *Server) Session(client int) (v Session, ok bool) {
 		return v, false
 	}
 	c := &s.slots[client]
-	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, Heard: c.heard,
-		Token: c.tag, Expire: c.expire, Forged: c.forged.all, Attacked: c.forged.attacked}, true
+	return Session{ClientID: c.clientID, Address: c.address, UserData: &s.users[client], Confirmed: c.confirmed, LastReceived: c.heard,
+		Token: c.tag, Expire: c.expire, AuthFailures: c.forged.all, AuthFlood: c.forged.attacked}, true
 }
 
 // Find returns the slot of a client id.
@@ -341,11 +344,11 @@ func (s *Server) Clients() int { return len(s.slots) }
 // Connected is the number of sessions.
 func (s *Server) Connected() int { return len(s.slots) - len(s.free) }
 
-// Named is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
-func (s *Server) Named() (addresses, clients int) { return s.address.length, s.client.length }
+// IndexedSessions is how many addresses and how many client ids lead to a session. There are as many as there are sessions, or something is broken.
+func (s *Server) IndexedSessions() (addresses, clients int) { return s.address.length, s.client.length }
 
-// Waiting is the number of handshakes under way.
-func (s *Server) Waiting() int { return len(s.waiting) - len(s.vacant) }
+// PendingHandshakes is the number of handshakes under way.
+func (s *Server) PendingHandshakes() int { return len(s.waiting) - len(s.vacant) }
 
 // Pressure is the part of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }

@@ -117,7 +117,7 @@ func (s *Server) pathAway(now time.Duration, i int, from netip.AddrPort, body []
 		c.address, c.heard, c.confirmed = from, now, true
 		s.counters.Migrations++
 		s.keepAlive(now, i, out) // at once, so that the client sees that it has moved
-		return Event{Kind: EventMoved, Client: i}, DropNone
+		return Event{Kind: EventMigrated, Client: i}, DropNone
 	}
 	return Event{}, DropMigration
 }

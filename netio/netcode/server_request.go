@@ -39,14 +39,14 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 	if why := s.openToken(datagram, expire); why != DropNone {
 		return why
 	}
-	tag := Tag(datagram[requestSize-tagSize:])
+	tag := TokenTag(datagram[requestSize-tagSize:])
 	taken, why := s.admissible(now, clock, from, tag, expire)
 	if why != DropNone {
 		return why
 	}
-	if s.closing || s.frozen || !taken && len(s.free) == 0 {
+	if s.closing || s.paused || !taken && len(s.free) == 0 {
 		s.deny(from, datagram, out)
-		if s.closing || s.frozen {
+		if s.closing || s.paused {
 			return DropClosing
 		}
 		return DropFull
@@ -71,7 +71,7 @@ func (s *Server) timely(clock, expire uint64) Drop {
 		return DropNone
 	}
 	lifetime := uint64(s.cfg.TokenLifetime / time.Second)
-	if expire < lifetime || expire-lifetime <= uint64(max(0, s.cfg.Started)) {
+	if expire < lifetime || expire-lifetime <= uint64(max(0, s.cfg.StartUnix)) {
 		return DropReqStart
 	}
 	if expire-clock > lifetime {
@@ -100,7 +100,7 @@ func (s *Server) openToken(datagram []byte, expire uint64) Drop {
 
 // admissible says whether the client of an opened token may go on from an address, and whether it has a slot that it may
 // take over. A token that has been seen from here is remembered.
-func (s *Server) admissible(now time.Duration, clock uint64, from netip.AddrPort, tag Tag, expire uint64) (taken bool, why Drop) {
+func (s *Server) admissible(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag, expire uint64) (taken bool, why Drop) {
 	if i, connected := s.address.get(byAddress(from)); connected && !s.replaceable(now, i, s.token.ClientID) {
 		return false, DropReqConnected
 	}
@@ -129,7 +129,7 @@ func (s *Server) replaceable(now time.Duration, i int, clientID uint64) bool {
 }
 
 // remember keeps the keys of s.token for an address, in the place of older ones. A repeated token keeps its ciphers.
-func (s *Server) remember(now time.Duration, from netip.AddrPort, tag Tag, expire uint64) *pending {
+func (s *Server) remember(now time.Duration, from netip.AddrPort, tag TokenTag, expire uint64) *pending {
 	i, knocking := s.knocking.get(byAddress(from))
 	if !knocking {
 		if len(s.vacant) == 0 {

@@ -40,11 +40,11 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	if taken && !s.replaceable(now, i, p.clientID) {
 		return Event{}, DropRespClient
 	}
-	if s.closing || s.frozen || !taken && len(s.free) == 0 {
+	if s.closing || s.paused || !taken && len(s.free) == 0 {
 		b := s.sealer.seal(p.seal, out.bytes, KindDenied, s.global, nil)
 		s.global++
 		s.answer(KindDenied, b, len(datagram), from, out)
-		if s.closing || s.frozen {
+		if s.closing || s.paused {
 			return Event{}, DropClosing
 		}
 		return Event{}, DropFull

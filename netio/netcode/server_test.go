@@ -21,7 +21,7 @@ func TestSession(t *testing.T) {
 	if !ok || v.ClientID != 1007 || v.UserData[0] != byte(1007%256) || v.Address != p.at || v.Confirmed || v.Expire != testUnix+45 {
 		t.Errorf("session %+v", v)
 	}
-	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 || s.Waiting() != 0 {
+	if p.c.Index() != uint32(p.last.Client) || p.c.Slots() != 256 || s.Connected() != 1 || s.PendingHandshakes() != 0 {
 		t.Errorf("index %d of %d, %d connected", p.c.Index(), p.c.Slots(), s.Connected())
 	}
 	payload := pattern(make([]byte, MaxPayload), 3, 1)
@@ -434,8 +434,8 @@ func TestThreat11FullAtResponse(t *testing.T) {
 func TestThreat38Keys(t *testing.T) {
 	text := "606abe6ec91910ea9a6562f66f2b30e44371d62cd19927266b3c60f4b715aba1"
 	k, err := ParseKey(text)
-	if err != nil || !k.Public() || !new(Key).Public() || testKey.Public() {
-		t.Errorf("%v, public %v", err, k.Public())
+	if err != nil || !k.IsTestKey() || !new(Key).IsTestKey() || testKey.IsTestKey() {
+		t.Errorf("%v, public %v", err, k.IsTestKey())
 	}
 	for _, bad := range []string{"", "60", text + "00", text[:63] + "g", text[:63]} {
 		if _, err := ParseKey(bad); err != ErrKey {
@@ -459,11 +459,11 @@ func TestSecretsDoNotPrint(t *testing.T) {
 // A batch is served players first.
 func TestHandshakesWait(t *testing.T) {
 	for k := range Kind(16) {
-		if got, want := Handshake([]byte{0x10 | byte(k)}), k < KindKeepAlive || k >= KindPath; got != want {
+		if got, want := IsHandshake([]byte{0x10 | byte(k)}), k < KindKeepAlive || k >= KindPath; got != want {
 			t.Errorf("%v: %v", k, got)
 		}
 	}
-	if !Handshake(nil) {
+	if !IsHandshake(nil) {
 		t.Error("nothing is urgent")
 	}
 }
@@ -478,7 +478,7 @@ func TestServerConfig(t *testing.T) {
 		{"an invalid address", func(c *ServerConfig) { c.Addresses = []netip.AddrPort{{}} }},
 		{"too many clients", func(c *ServerConfig) { c.Clients = MaxClients + 1 }},
 		{"less than none", func(c *ServerConfig) { c.Clients = -1 }},
-		{"no budget", func(c *ServerConfig) { c.OpensPerSecond = -1 }},
+		{"no budget", func(c *ServerConfig) { c.HandshakesPerSecond = -1 }},
 		{"half a second", func(c *ServerConfig) { c.TokenLifetime = time.Second / 2 }},
 		{"a key of zeros", func(c *ServerConfig) { c.PrivateKey = Key{} }},
 	} {

@@ -53,7 +53,7 @@ func (s *Server) look(now time.Duration, i int, out *Outbox) {
 
 // Close disconnects everybody and denies who comes later.
 func (s *Server) Close(now time.Duration, out *Outbox) {
-	s.Refuse()
+	s.StopAccepting()
 	for i := range s.slots {
 		if s.slots[i].used {
 			s.Disconnect(now, i, out)

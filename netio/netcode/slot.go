@@ -15,7 +15,7 @@ type slot struct {
 	kicked    bool // it has sent far too much, and its owner was told
 	open      cipher.AEAD
 	seal      cipher.AEAD
-	window    Window
+	window    ReplayWindow
 	heard     time.Duration
 	sent      time.Duration
 	timeout   time.Duration // of silence; 0 never
@@ -26,7 +26,7 @@ type slot struct {
 	forged    forgeries
 	address   netip.AddrPort
 	clientID  uint64
-	tag       Tag // of its token
+	tag       TokenTag // of its token
 	expire    uint64
 }
 
@@ -43,15 +43,15 @@ type path struct {
 
 // Session is a view of a slot.
 type Session struct {
-	ClientID  uint64
-	Address   netip.AddrPort
-	UserData  *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
-	Confirmed bool                // the client has been heard since it was let in
-	Heard     time.Duration       // when
-	Token     Tag                 // of the token it came with
-	Expire    uint64              // of that token
-	Forged    uint64              // datagrams from its address that did not open; anybody can send those
-	Attacked  bool                // there were more than 100 of those a second for five seconds; no reason to end it
+	ClientID     uint64
+	Address      netip.AddrPort
+	UserData     *[UserDataSize]byte // from its token; the server's memory, valid while the session lasts
+	Confirmed    bool                // the client has been heard since it was let in
+	LastReceived time.Duration       // when
+	Token        TokenTag            // of the token it came with
+	Expire       uint64              // of that token
+	AuthFailures uint64              // datagrams from its address that did not open; anybody can send those
+	AuthFlood    bool                // there were more than 100 of those a second for five seconds; no reason to end it
 }
 
 // pending is a handshake: the keys for an address that has shown a token and not yet answered its challenge.
@@ -63,7 +63,7 @@ type pending struct {
 	clientID uint64
 	timeout  time.Duration // for the slot; 0 never
 	until    time.Duration
-	tag      Tag
+	tag      TokenTag
 	expire   uint64 // of the token
 }
 

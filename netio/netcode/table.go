@@ -130,6 +130,6 @@ func (n name) host() name { return name{high: n.high, low: n.low} }
 
 func byNumber(id uint64) name { return name{low: id} }
 
-func byTag(t Tag) name {
+func byTag(t TokenTag) name {
 	return name{high: binary.LittleEndian.Uint64(t[:8]), low: binary.LittleEndian.Uint64(t[8:])}
 }

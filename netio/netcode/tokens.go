@@ -8,13 +8,13 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// Tag is the last 16 bytes of a sealed private token. No two tokens share one.
-type Tag [tagSize]byte
+// TokenTag is the last 16 bytes of a sealed private token. No two tokens share one.
+type TokenTag [tagSize]byte
 
 // usedToken is a token that was seen. It stays until the token has expired, and then until its place is needed: so a wall
 // clock that is set back makes hardly a token good again.
 type usedToken struct {
-	tag    Tag
+	tag    TokenTag
 	from   netip.AddrPort // the only address that may repeat it
 	expire uint64
 	spent  bool // it has had its session
@@ -73,7 +73,7 @@ func (u *usedTokens) restore(i int) {
 }
 
 // find returns the entry of a token, or nil.
-func (u *usedTokens) find(tag Tag) *usedToken {
+func (u *usedTokens) find(tag TokenTag) *usedToken {
 	if i, ok := u.index.get(byTag(tag)); ok {
 		return &u.entries[i]
 	}
@@ -81,7 +81,7 @@ func (u *usedTokens) find(tag Tag) *usedToken {
 }
 
 // add remembers a token that is not in; nil when there is no room.
-func (u *usedTokens) add(tag Tag, from netip.AddrPort, expire, unix uint64) *usedToken {
+func (u *usedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64) *usedToken {
 	for u.free > 0 {
 		i := u.take()
 		e := &u.entries[i]
@@ -100,7 +100,7 @@ func (u *usedTokens) add(tag Tag, from netip.AddrPort, expire, unix uint64) *use
 }
 
 // spend notes that a token has its session, or had it; nothing may show that to anybody before.
-func (u *usedTokens) spend(tag Tag) {
+func (u *usedTokens) spend(tag TokenTag) {
 	if i, ok := u.index.get(byTag(tag)); ok {
 		e := &u.entries[i]
 		e.spent = true

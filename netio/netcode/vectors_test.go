@@ -233,7 +233,7 @@ func TestTranscript(t *testing.T) {
 	s := newSealer(vectorProtocol)
 	tokens := map[int]PrivateToken{}
 	challenges := map[int][]byte{}
-	windows := map[string]*Window{}
+	windows := map[string]*ReplayWindow{}
 	lines, last := 0, ""
 	for in := bufio.NewScanner(f); in.Scan(); lines++ {
 		var line struct {
@@ -269,7 +269,7 @@ func TestTranscript(t *testing.T) {
 		}
 		name := line.Dir + string(rune('0'+line.Client))
 		if windows[name] == nil {
-			windows[name] = &Window{}
+			windows[name] = &ReplayWindow{}
 		}
 		if h.kind.replayed() {
 			if why := windows[name].Check(h.sequence); why != DropNone {

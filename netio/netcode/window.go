@@ -7,16 +7,16 @@ const (
 	windowMask = windowSize/64 - 1
 )
 
-// Window remembers which of the newest 1024 sequences were received. The zero value has received none.
+// ReplayWindow remembers which of the newest 1024 sequences were received. The zero value has received none.
 //
 // A sequence is first checked, then its datagram opened, and only then recorded: a forgery must not move the window.
-type Window struct {
+type ReplayWindow struct {
 	newest uint64
 	bits   [windowSize / 64]uint64 // of sequence s, bit s mod 1024; those of sequences older than the window are clear
 }
 
 // Check says whether a sequence may be received: DropNone, DropTooOld or DropReplay. Ages 0 to 1023 have an entry.
-func (w *Window) Check(sequence uint64) Drop {
+func (w *ReplayWindow) Check(sequence uint64) Drop {
 	if sequence < w.newest && w.newest-sequence >= windowSize { // a sum would overflow near 2^64
 		return DropTooOld
 	}
@@ -27,7 +27,7 @@ func (w *Window) Check(sequence uint64) Drop {
 }
 
 // Record marks a sequence that passed Check as received.
-func (w *Window) Record(sequence uint64) {
+func (w *ReplayWindow) Record(sequence uint64) {
 	if sequence > w.newest {
 		w.advance(sequence)
 	}
@@ -35,7 +35,7 @@ func (w *Window) Record(sequence uint64) {
 }
 
 // advance makes room: the entries of the sequences in between belonged to older ones.
-func (w *Window) advance(sequence uint64) {
+func (w *ReplayWindow) advance(sequence uint64) {
 	if sequence-w.newest >= windowSize {
 		w.bits = [windowSize / 64]uint64{}
 	} else {
@@ -48,4 +48,4 @@ func (w *Window) advance(sequence uint64) {
 }
 
 // Newest is the highest sequence recorded; 0 if none was.
-func (w *Window) Newest() uint64 { return w.newest }
+func (w *ReplayWindow) Newest() uint64 { return w.newest }

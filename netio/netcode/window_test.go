@@ -67,7 +67,7 @@ func (w *mapWindow) receive(s uint64) Drop {
 	return DropNone
 }
 
-func receive(w *Window, s uint64) Drop {
+func receive(w *ReplayWindow, s uint64) Drop {
 	why := w.Check(s)
 	if why == DropNone {
 		w.Record(s)
@@ -76,7 +76,7 @@ func receive(w *Window, s uint64) Drop {
 }
 
 type windows struct {
-	own   Window
+	own   ReplayWindow
 	array arrayWindow
 	rfc   rfcWindow
 	all   mapWindow
@@ -138,7 +138,7 @@ func TestWindowEdges(t *testing.T) {
 		{"jump of 2^32", []uint64{5, 5 + 1<<32}, 5, DropTooOld},
 		{"from 2^63", []uint64{1 << 63}, 1<<63 - 1, DropNone},
 	} {
-		var w Window
+		var w ReplayWindow
 		for _, s := range c.first {
 			if why := receive(&w, s); why != DropNone {
 				t.Errorf("%s: %d: %v", c.name, s, why)

@@ -7,9 +7,9 @@ import (
 
 // Limits of blobs.
 const (
-	MaxBlobs     = 4                           // sent and not yet delivered
-	MaxBlobSize  = fragmentSize * maxFragments // 256 KiB; the least is 1
-	FragmentRoom = fragmentHead + fragmentSize // bytes of a package that a whole fragment takes
+	MaxTransfers        = 4                           // sent and not yet delivered
+	MaxTransferSize     = fragmentSize * maxFragments // 256 KiB; the least is 1
+	FragmentSectionSize = fragmentHead + fragmentSize // bytes of a package that a whole fragment takes
 
 	fragmentHead = 1 + 2 + 1 + 4
 	fragmentSize = 1024
@@ -23,26 +23,26 @@ const (
 	blobForget = 20 * time.Second
 )
 
-// Errors of Peer.SendBlob. They are about the caller, not about a package.
+// Errors of Peer.SendTransfer. They are about the caller, not about a package.
 var (
-	ErrBlobsFull = errors.New("packet: 4 blobs are not delivered yet")
-	ErrBlobSize  = errors.New("packet: a blob has 1 to 262144 bytes")
+	ErrTransfersFull = errors.New("packet: 4 blobs are not delivered yet")
+	ErrTransferSize  = errors.New("packet: a blob has 1 to 262144 bytes")
 )
 
-// Blobs is how a peer's outgoing blobs fare.
-type Blobs struct {
+// Transfers is how a peer's outgoing blobs fare.
+type TransferStats struct {
 	Pending   int    // sent and not yet delivered
 	Delivered uint64 // of which all fragments were acked
 	GivenUp   uint64 // of which no fragment was acked for 10 s
 }
 
-// SendBlob takes something too long for a package: it is cut into fragments, which travel one a package, each until it is
-// acked. Blobs arrive whole, once and in order, or not at all. The data is not copied and must not change until it is
-// delivered or given up; many peers may send the same. The other end must be willing, see Config.Blobs. The error is ErrBlobsFull or
-// ErrBlobSize.
-func (p *Peer) SendBlob(data []byte) error {
-	if len(data) == 0 || len(data) > MaxBlobSize {
-		return ErrBlobSize
+// SendTransfer takes something too long for a package: it is cut into fragments, which travel one a package, each until it is
+// acked. TransferStats arrive whole, once and in order, or not at all. The data is not copied and must not change until it is
+// delivered or given up; many peers may send the same. The other end must be willing, see Config.MaxTransfer. The error is ErrTransfersFull or
+// ErrTransferSize.
+func (p *Peer) SendTransfer(data []byte) error {
+	if len(data) == 0 || len(data) > MaxTransferSize {
+		return ErrTransferSize
 	}
 	if p.out.blobs == nil {
 		p.out.blobs = new(blobsOut)
@@ -50,47 +50,47 @@ func (p *Peer) SendBlob(data []byte) error {
 	return p.out.blobs.queue(data)
 }
 
-// Blobs returns how the blobs that were sent fare.
-func (p *Peer) Blobs() Blobs {
+// Transfers returns how the blobs that were sent fare.
+func (p *Peer) Transfers() TransferStats {
 	b := p.out.blobs
 	if b == nil {
-		return Blobs{}
+		return TransferStats{}
 	}
-	return Blobs{Pending: int(b.next - b.base), Delivered: b.done, GivenUp: b.givenUp}
+	return TransferStats{Pending: int(b.next - b.base), Delivered: b.done, GivenUp: b.givenUp}
 }
 
-// AppendBlob adds a Fragment section to the package that Append began last, in at most budget bytes: FragmentRoom for a
+// AppendFragment adds a Fragment section to the package that Append began last, in at most budget bytes: FragmentSectionSize for a
 // whole one, and no fragment is ever cut smaller. It belongs behind events and notes. It adds nothing when none is due, does
 // not fit, or the package has one.
-func (p *Peer) AppendBlob(dst []byte, budget int) []byte {
+func (p *Peer) AppendFragment(dst []byte, budget int) []byte {
 	if p.out.blobs == nil || p.out.newest == 0 {
 		return dst
 	}
 	return p.out.blobs.append(dst, budget, &p.out.ring[p.out.newest%outboxSize], p.resendAfter())
 }
 
-// BlobDue reports whether AppendBlob would write something now, given room. It also gives up a blob whose time is up.
-func (p *Peer) BlobDue(now time.Duration) bool {
+// FragmentDue reports whether AppendBlob would write something now, given room. It also gives up a blob whose time is up.
+func (p *Peer) FragmentDue(now time.Duration) bool {
 	return p.out.blobs != nil && p.out.blobs.due(now, p.resendAfter())
 }
 
-// TakeBlobs changes what Config.Blobs says, from the next package on; it is for an end that takes blobs only while it waits for
+// AcceptTransfers changes what Config.MaxTransfer says, from the next package on; it is for an end that takes blobs only while it waits for
 // some. What is under way goes on if its size is within the limit. 0 drops what there is of a blob, and its memory.
-func (p *Peer) TakeBlobs(limit int) {
-	p.blob.limit = min(limit, MaxBlobSize)
+func (p *Peer) AcceptTransfers(limit int) {
+	p.blob.limit = min(limit, MaxTransferSize)
 	if limit == 0 {
 		p.blob.drop()
 	}
 }
 
-// BlobProgress is how much of the incoming blob is here, and its size, in bytes; 0 and 0 while none is under way.
-func (p *Peer) BlobProgress() (have, size int) {
+// TransferProgress is how much of the incoming blob is here, and its size, in bytes; 0 and 0 while none is under way.
+func (p *Peer) TransferProgress() (have, size int) {
 	b := &p.blob
 	return min(b.size, (fragments(b.size)-b.left)*fragmentSize), b.size
 }
 
-// NextBlob returns the blob that the last package completed. It is the peer's memory, valid until the next Sections.
-func (p *Peer) NextBlob() ([]byte, bool) {
+// NextTransfer returns the blob that the last package completed. It is the peer's memory, valid until the next Sections.
+func (p *Peer) NextTransfer() ([]byte, bool) {
 	if p.blob.done == 0 {
 		return nil, false
 	}
@@ -111,11 +111,11 @@ type pieces [maxFragments / 64]uint64
 func (s *pieces) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s *pieces) add(i int)      { s[i>>6] |= 1 << (i & 63) }
 
-// blobsOut holds the blobs that are not delivered, by id modulo MaxBlobs. Only the oldest, base, is under way: the others
+// blobsOut holds the blobs that are not delivered, by id modulo MaxTransfers. Only the oldest, base, is under way: the others
 // wait, so that a receiver needs memory for one.
 type blobsOut struct {
 	base, next    uint64
-	blobs         [MaxBlobs][]byte
+	blobs         [MaxTransfers][]byte
 	done, givenUp uint64
 
 	// Of base:
@@ -128,17 +128,17 @@ type blobsOut struct {
 }
 
 func (b *blobsOut) queue(data []byte) error {
-	if b.next-b.base == MaxBlobs {
-		return ErrBlobsFull
+	if b.next-b.base == MaxTransfers {
+		return ErrTransfersFull
 	}
-	b.blobs[b.next%MaxBlobs] = data
+	b.blobs[b.next%MaxTransfers] = data
 	b.next++
 	return nil
 }
 
 // finish turns to the next blob.
 func (b *blobsOut) finish(count *uint64) {
-	b.blobs[b.base%MaxBlobs] = nil
+	b.blobs[b.base%MaxTransfers] = nil
 	b.base++
 	b.begun = false
 	*count++
@@ -146,7 +146,7 @@ func (b *blobsOut) finish(count *uint64) {
 
 func (b *blobsOut) begin(now time.Duration) {
 	b.begun, b.moved, b.first, b.acked = true, now, 0, pieces{}
-	b.left = fragments(len(b.blobs[b.base%MaxBlobs]))
+	b.left = fragments(len(b.blobs[b.base%MaxTransfers]))
 	for i := range b.left {
 		b.at[i] = never
 	}
@@ -160,7 +160,7 @@ func (b *blobsOut) due(now, resendAfter time.Duration) bool {
 	if b.base == b.next || !b.begun {
 		return b.base != b.next
 	}
-	for i := range fragments(len(b.blobs[b.base%MaxBlobs])) {
+	for i := range fragments(len(b.blobs[b.base%MaxTransfers])) {
 		if !b.acked.has(i) && now-b.at[i] >= resendAfter {
 			return true
 		}
@@ -185,7 +185,7 @@ func (b *blobsOut) append(dst []byte, budget int, r *sent, resendAfter time.Dura
 	if !b.begun {
 		b.begin(r.at)
 	}
-	data := b.blobs[b.base%MaxBlobs]
+	data := b.blobs[b.base%MaxTransfers]
 	count := fragments(len(data))
 	for n := range count {
 		i := (b.first + n) % count

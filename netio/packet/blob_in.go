@@ -8,7 +8,7 @@ import (
 // blobIn puts one blob together at a time. A fragment of a later one means that the sender has given up the present one;
 // fragments of earlier ones are late copies. Whatever it is sent, it takes no more memory than limit.
 type blobIn struct {
-	limit  int           // largest blob taken, at most MaxBlobSize
+	limit  int           // largest blob taken, at most MaxTransferSize
 	id     uint64        // of the blob in hand, or of the next
 	size   int           // of the blob in hand; 0: none
 	left   int           // its missing fragments
@@ -31,7 +31,7 @@ func (b *blobIn) parse(now time.Duration, src []byte) (rest []byte, err error) {
 	i, size := int(src[3]), binary.LittleEndian.Uint32(src[4:])
 	limit := b.limit
 	if ahead < 0 && uint64(-int(ahead)) <= b.id { // a late copy: it was taken once
-		limit = MaxBlobSize
+		limit = MaxTransferSize
 	}
 	if size == 0 || int64(size) > int64(limit) || i >= fragments(int(size)) {
 		return nil, DropFragment

@@ -11,7 +11,7 @@ import (
 // blobPair is a pair whose client takes blobs of up to limit bytes.
 func blobPair(limit int) (server, client *Peer) {
 	server, _ = pair()
-	return server, NewPeer(0, Config{Blobs: limit})
+	return server, NewPeer(0, Config{MaxTransfer: limit})
 }
 
 func noise(seed uint64, n int) []byte {
@@ -44,14 +44,14 @@ func newCarrier(t *testing.T, limit int, seed uint64, loss, dup float64, delay, 
 
 func (c *carrier) step() {
 	c.now += 16 * time.Millisecond
-	if c.server.Ready(c.now) {
+	if c.server.CanSend(c.now) {
 		d, _ := c.server.Append(c.now, nil)
-		d = c.server.AppendEvents(d, 100)
+		d = c.server.AppendReliable(d, 100)
 		n := len(d)
-		if d = c.server.AppendBlob(d, FragmentRoom); len(d) > n {
+		if d = c.server.AppendFragment(d, FragmentSectionSize); len(d) > n {
 			c.fragments++
 		}
-		if len(d) > MaxPackage || len(d)-n > FragmentRoom {
+		if len(d) > MaxPacketSize || len(d)-n > FragmentSectionSize {
 			c.t.Fatalf("a package of %d bytes, %d of a fragment", len(d), len(d)-n)
 		}
 		c.down.push(c.now, d)
@@ -67,7 +67,7 @@ func (c *carrier) step() {
 			c.t.Fatalf("%x: %v", payload, err)
 		}
 		drain(c.client, func([]byte) {})
-		if b, ok := c.client.NextBlob(); ok {
+		if b, ok := c.client.NextTransfer(); ok {
 			c.got = append(c.got, bytes.Clone(b))
 		}
 	}
@@ -78,10 +78,10 @@ func (c *carrier) step() {
 	}
 }
 
-// Blobs of every awkward size arrive whole, once and in order, whatever the link loses, repeats or reorders; only what was
+// Transfers of every awkward size arrive whole, once and in order, whatever the link loses, repeats or reorders; only what was
 // lost or late is sent again.
 func TestRow24BlobsSurviveTheLink(t *testing.T) {
-	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxBlobSize}
+	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64
@@ -94,14 +94,14 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 		3: {"all at once", .2, .3, 80e6, 80e6, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newCarrier(t, MaxBlobSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
+			l := newCarrier(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
 			var want [][]byte
 			need := 0
 			for len(l.got) < len(sizes) {
-				for n := len(want); n < len(sizes) && l.server.Blobs().Pending < MaxBlobs; n++ {
+				for n := len(want); n < len(sizes) && l.server.Transfers().Pending < MaxTransfers; n++ {
 					want = append(want, noise(uint64(n), sizes[n]))
 					need += fragments(sizes[n])
-					if err := l.server.SendBlob(want[n]); err != nil {
+					if err := l.server.SendTransfer(want[n]); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -117,7 +117,7 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 					t.Fatalf("blob %d of %d bytes came as %d others", n, len(want[n]), len(l.got[n]))
 				}
 			}
-			if s := l.server.Blobs(); len(l.got) != len(want) || s != (Blobs{Delivered: uint64(len(want))}) {
+			if s := l.server.Transfers(); len(l.got) != len(want) || s != (TransferStats{Delivered: uint64(len(want))}) {
 				t.Errorf("%d of %d blobs came, %+v", len(l.got), len(want), s)
 			}
 			t.Logf("%d fragments sent of %d", l.fragments, need)
@@ -131,10 +131,10 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 // A blob whose receiver falls silent is given up after 10 s; the next one begins and drops what was there of it. A receiver
 // whose sender falls silent gives the memory back after 20 s, and late fragments do not bring it back to life.
 func TestRow24BlobsTimeOut(t *testing.T) {
-	l := newCarrier(t, MaxBlobSize, 1, 0, 0, 10*time.Millisecond, 0)
+	l := newCarrier(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
-		if err := l.server.SendBlob(b); err != nil {
+		if err := l.server.SendTransfer(b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,18 +145,18 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 	for dead := l.now; l.now < dead+15*time.Second; {
 		l.step()
 	}
-	if s := l.server.Blobs(); s.GivenUp != 1 || s.Pending != 1 {
+	if s := l.server.Transfers(); s.GivenUp != 1 || s.Pending != 1 {
 		t.Fatalf("after 15 s without an ack %+v", s)
 	}
 	l.mute = false
 	for heard := l.now; l.now < heard+10*time.Second; {
 		l.step()
 	}
-	if s := l.server.Blobs(); s != (Blobs{Delivered: 1, GivenUp: 1}) || !bytes.Equal(l.got[len(l.got)-1], second) {
+	if s := l.server.Transfers(); s != (TransferStats{Delivered: 1, GivenUp: 1}) || !bytes.Equal(l.got[len(l.got)-1], second) {
 		t.Fatalf("%+v, %d came", s, len(l.got))
 	}
 
-	_, client := blobPair(MaxBlobSize)
+	_, client := blobPair(MaxTransferSize)
 	now, seq := time.Duration(0), uint16(0)
 	say := func(section ...byte) error {
 		now, seq = now+time.Second, seq+1
@@ -186,13 +186,13 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := client.NextBlob(); ok || client.blob.broken != 1 || client.blob.memory != nil {
+	if _, ok := client.NextTransfer(); ok || client.blob.broken != 1 || client.blob.memory != nil {
 		t.Fatal("a blob that was given up came back")
 	}
 	if err := say(piece(1, 0, 9)...); err != nil {
 		t.Fatal(err)
 	}
-	if b, ok := client.NextBlob(); !ok || len(b) != 9 {
+	if b, ok := client.NextTransfer(); !ok || len(b) != 9 {
 		t.Fatalf("the next blob: %v, %d bytes", ok, len(b))
 	}
 }
@@ -262,7 +262,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
 	l := newCarrier(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
 	schema := noise(3, 700)
-	if err := l.server.SendBlob(schema); err != nil {
+	if err := l.server.SendTransfer(schema); err != nil {
 		t.Fatal(err)
 	}
 	l.down.loss = 1
@@ -273,7 +273,7 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 		t.Fatalf("sent %d times while all was lost", l.fragments)
 	}
 	l.down.loss = 0
-	for l.server.Blobs().Delivered == 0 {
+	for l.server.Transfers().Delivered == 0 {
 		if l.step(); l.now > 10*time.Second {
 			t.Fatal("never acked")
 		}
@@ -289,27 +289,27 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 
 // A slow blob is not given up while it moves, however long it takes.
 func TestRow24SlowBlobArrives(t *testing.T) {
-	server, client := blobPair(MaxBlobSize)
-	blob, got := noise(1, MaxBlobSize), false
-	if err := server.SendBlob(blob); err != nil {
+	server, client := blobPair(MaxTransferSize)
+	blob, got := noise(1, MaxTransferSize), false
+	if err := server.SendTransfer(blob); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Duration(0)
 	for ; now < time.Minute && !got; now += 100 * time.Millisecond {
 		d, _ := server.Append(now, nil)
-		payload, err := client.Receive(now, server.AppendBlob(d, FragmentRoom))
+		payload, err := client.Receive(now, server.AppendFragment(d, FragmentSectionSize))
 		if _, err2 := client.Sections(payload); err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
-		b, done := client.NextBlob()
+		b, done := client.NextTransfer()
 		got = done && bytes.Equal(b, blob)
 		d, _ = client.Append(now, nil)
 		if _, err := server.Receive(now, d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !got || now < 25*time.Second || server.Blobs() != (Blobs{Delivered: 1}) {
-		t.Fatalf("after %v: came %v, %+v", now, got, server.Blobs())
+	if !got || now < 25*time.Second || server.Transfers() != (TransferStats{Delivered: 1}) {
+		t.Fatalf("after %v: came %v, %+v", now, got, server.Transfers())
 	}
 }
 
@@ -317,15 +317,15 @@ func TestRow24SlowBlobArrives(t *testing.T) {
 func TestLostFragmentIsDue(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		server, client := blobPair(1000)
-		if err := server.SendBlob(noise(1, 100)); err != nil {
+		if err := server.SendTransfer(noise(1, 100)); err != nil {
 			t.Fatal(err)
 		}
 		server.Append(0, nil)
-		server.AppendBlob(nil, FragmentRoom) // lost
+		server.AppendFragment(nil, FragmentSectionSize) // lost
 		second := 251 * time.Millisecond
 		if again {
 			server.Append(second, nil) // on its way for longer than the next
-			if len(server.AppendBlob(nil, FragmentRoom)) == 0 {
+			if len(server.AppendFragment(nil, FragmentSectionSize)) == 0 {
 				t.Fatal("not due when the ack is overdue")
 			}
 		}
@@ -345,47 +345,47 @@ func TestLostFragmentIsDue(t *testing.T) {
 
 func TestSendBlobBounds(t *testing.T) {
 	p, _ := pair()
-	if p.Blobs() != (Blobs{}) || p.AppendBlob(nil, 2000) != nil {
+	if p.Transfers() != (TransferStats{}) || p.AppendFragment(nil, 2000) != nil {
 		t.Error("blobs before the first")
 	}
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrBlobSize}, {MaxBlobSize + 1, ErrBlobSize}, {MaxBlobSize, nil}, {1, nil}, {1, nil}, {1, nil}, {1, ErrBlobsFull}} {
-		if err := p.SendBlob(make([]byte, c.size)); err != c.want {
+	}{{0, ErrTransferSize}, {MaxTransferSize + 1, ErrTransferSize}, {MaxTransferSize, nil}, {1, nil}, {1, nil}, {1, nil}, {1, ErrTransfersFull}} {
+		if err := p.SendTransfer(make([]byte, c.size)); err != c.want {
 			t.Errorf("%d: blob of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
-	if p.AppendBlob(nil, 2000) != nil {
+	if p.AppendFragment(nil, 2000) != nil {
 		t.Error("a fragment before the first package")
 	}
 	p.Append(0, nil)
-	for i, c := range []struct{ budget, want int }{{FragmentRoom - 1, 0}, {FragmentRoom, FragmentRoom}, {5000, 0}} {
-		if got := p.AppendBlob(nil, c.budget); len(got) != c.want {
+	for i, c := range []struct{ budget, want int }{{FragmentSectionSize - 1, 0}, {FragmentSectionSize, FragmentSectionSize}, {5000, 0}} {
+		if got := p.AppendFragment(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
 	}
 }
 
 func TestBlobAllocatesNothing(t *testing.T) {
-	server, client := blobPair(MaxBlobSize)
+	server, client := blobPair(MaxTransferSize)
 	blob := noise(1, 40_000)
-	up, down := make([]byte, 0, MaxPackage), make([]byte, 0, MaxPackage)
+	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	now, got := time.Duration(0), 0
 	round := func() {
 		now += 16 * time.Millisecond
-		if server.Blobs().Pending == 0 {
-			_ = server.SendBlob(blob)
+		if server.Transfers().Pending == 0 {
+			_ = server.SendTransfer(blob)
 		}
-		_ = server.Note(blob[:9])
+		_ = server.QueueUnreliable(blob[:9])
 		down, _ = server.Append(now, down[:0])
-		down = server.AppendNotes(down, 100)
-		down = server.AppendBlob(down, FragmentRoom)
+		down = server.AppendUnreliable(down, 100)
+		down = server.AppendFragment(down, FragmentSectionSize)
 		payload, _ := client.Receive(now, down)
 		_, _ = client.Sections(payload)
-		for _, ok := client.NextNote(); ok; _, ok = client.NextNote() {
+		for _, ok := client.NextUnreliable(); ok; _, ok = client.NextUnreliable() {
 		}
-		if b, ok := client.NextBlob(); ok && bytes.Equal(b, blob) {
+		if b, ok := client.NextTransfer(); ok && bytes.Equal(b, blob) {
 			got++
 		}
 		up, _ = client.Append(now, up[:0])
@@ -404,14 +404,14 @@ func TestBlobAllocatesNothing(t *testing.T) {
 func TestTakeBlobs(t *testing.T) {
 	server, client := blobPair(0)
 	blob := noise(5, 2500)
-	if server.BlobDue(0) || server.SendBlob(blob) != nil || !server.BlobDue(0) {
+	if server.FragmentDue(0) || server.SendTransfer(blob) != nil || !server.FragmentDue(0) {
 		t.Fatal("due without a blob, or not with one")
 	}
 	now := time.Duration(0)
 	send := func() (pack []byte) {
 		now += 16 * time.Millisecond
 		pack, _ = server.Append(now, nil)
-		return server.AppendBlob(pack, FragmentRoom)
+		return server.AppendFragment(pack, FragmentSectionSize)
 	}
 	hear := func(pack []byte) error {
 		sections, err := client.Receive(now, pack)
@@ -423,48 +423,48 @@ func TestTakeBlobs(t *testing.T) {
 	if err := hear(send()); err != DropFragment {
 		t.Errorf("unasked: %v", err)
 	}
-	client.TakeBlobs(len(blob))
+	client.AcceptTransfers(len(blob))
 	second, third := send(), send()
-	if server.BlobDue(now) {
+	if server.FragmentDue(now) {
 		t.Error("all are under way, and one is due")
 	}
 	if hear(second) != nil || hear(third) != nil {
 		t.Fatal("not taken")
 	}
-	if have, size := client.BlobProgress(); have != 2048 || size != 2500 {
+	if have, size := client.TransferProgress(); have != 2048 || size != 2500 {
 		t.Errorf("%d of %d bytes", have, size)
 	}
 	now += 300 * time.Millisecond
-	if !server.BlobDue(now) {
+	if !server.FragmentDue(now) {
 		t.Error("nobody has acked, and nothing is due")
 	}
 	if err := hear(send()); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := client.NextBlob(); !ok || !bytes.Equal(got, blob) {
+	if got, ok := client.NextTransfer(); !ok || !bytes.Equal(got, blob) {
 		t.Fatalf("%d bytes, %v", len(got), ok)
 	}
-	client.TakeBlobs(0)
-	if have, size := client.BlobProgress(); have != 0 || size != 0 || client.blob.memory != nil {
+	client.AcceptTransfers(0)
+	if have, size := client.TransferProgress(); have != 0 || size != 0 || client.blob.memory != nil {
 		t.Errorf("%d of %d bytes remain, memory %v", have, size, client.blob.memory)
 	}
 	now += 300 * time.Millisecond
 	if err := hear(send()); err != nil {
 		t.Errorf("a late copy: %v", err)
 	}
-	_ = server.SendBlob(blob)
-	for now += 11 * time.Second; server.Blobs().GivenUp == 0; now += time.Second {
-		server.BlobDue(now)
+	_ = server.SendTransfer(blob)
+	for now += 11 * time.Second; server.Transfers().GivenUp == 0; now += time.Second {
+		server.FragmentDue(now)
 		if now > time.Minute {
 			t.Fatal("nobody hears, and it is not given up")
 		}
 	}
-	client.TakeBlobs(3000)
+	client.AcceptTransfers(3000)
 	half, _ := server.Append(now, nil)
-	if hear(server.AppendBlob(half, FragmentRoom)) != nil {
+	if hear(server.AppendFragment(half, FragmentSectionSize)) != nil {
 		t.Fatal("not taken")
 	}
-	client.TakeBlobs(0)
+	client.AcceptTransfers(0)
 	if client.blob.memory != nil || client.blob.broken != 1 {
 		t.Errorf("half a blob remains: %+v", client.blob)
 	}

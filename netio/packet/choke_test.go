@@ -15,9 +15,9 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 	got := 0
 	for now := tick; now < 25*time.Second; now += tick {
 		dead := now > 5*time.Second && now <= 15*time.Second
-		if server.Ready(now) {
+		if server.CanSend(now) {
 			d, _ := server.Append(now, nil)
-			d = server.AppendEvents(d, 200)
+			d = server.AppendReliable(d, 200)
 			sent++
 			switch {
 			case now <= 5*time.Second:
@@ -32,10 +32,10 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 			}
 		}
 		if now == 9*time.Second {
-			if !server.Choked(now) {
+			if !server.AckStalled(now) {
 				t.Fatal("not choked after 4 s of silence")
 			}
-			_ = server.Queue([]byte("while you were away"))
+			_ = server.QueueReliable([]byte("while you were away"))
 		}
 		if dead {
 			continue
@@ -45,7 +45,7 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if SectionOf(payload) == SectionEvents {
+			if SectionOf(payload) == SectionReliable {
 				if _, err = client.ParseEvents(payload); err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +53,7 @@ func TestRow28ChokeAndRecovery(t *testing.T) {
 			}
 		}
 		pending = pending[:0]
-		if client.Ready(now) {
+		if client.CanSend(now) {
 			d, _ := client.Append(now, nil)
 			if _, err := server.Receive(now, d); err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func TestChokeLimits(t *testing.T) {
 	}{{5 * time.Millisecond, 128}, {50 * time.Millisecond, 41}, {time.Second, 3}} {
 		p, _ := pair()
 		n := 0
-		for now := time.Duration(0); !p.Choked(now); now += c.every {
+		for now := time.Duration(0); !p.AckStalled(now); now += c.every {
 			p.Append(now, nil)
 			n++
 		}
@@ -82,14 +82,14 @@ func TestChokeLimits(t *testing.T) {
 		}
 	}
 	p, _ := pair()
-	if p.Choked(time.Hour) || !p.Ready(time.Hour) {
+	if p.AckStalled(time.Hour) || !p.CanSend(time.Hour) {
 		t.Error("choked without a package under way")
 	}
 }
 
 func TestSilence(t *testing.T) {
 	server, client := pair()
-	if got := server.Silent(4 * time.Second); got != 4*time.Second {
+	if got := server.SinceReceive(4 * time.Second); got != 4*time.Second {
 		t.Errorf("silent for %v, want 4 s: a new peer counts from its beginning", got)
 	}
 	d, _ := client.Append(0, nil)
@@ -99,7 +99,7 @@ func TestSilence(t *testing.T) {
 	if _, err := server.Receive(9*time.Second, d); err != DropDuplicate {
 		t.Fatal(err)
 	}
-	if got := server.Silent(10 * time.Second); got != 3*time.Second {
+	if got := server.SinceReceive(10 * time.Second); got != 3*time.Second {
 		t.Errorf("silent for %v, want 3 s: a refused package is no sign of life", got)
 	}
 }

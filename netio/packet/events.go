@@ -4,19 +4,19 @@ import (
 	"time"
 )
 
-// Queue takes an event of 1 to MaxEventSize bytes, which is copied. The peer gets every event once and in this order, or the
-// session ends. The error is ErrQueueFull or ErrEventSize.
-func (p *Peer) Queue(event []byte) error { return p.out.events.queue(event) }
+// QueueReliable takes an event of 1 to MaxMessageSize bytes, which is copied. The peer gets every event once and in this order, or the
+// session ends. The error is ErrReliableFull or ErrMessageSize.
+func (p *Peer) QueueReliable(event []byte) error { return p.out.events.queue(event) }
 
-// Due reports whether AppendEvents would write something now, given room.
-func (p *Peer) Due(now time.Duration) bool { return p.out.events.due(now, p.resendAfter()) }
+// ReliableDue reports whether AppendEvents would write something now, given room.
+func (p *Peer) ReliableDue(now time.Duration) bool { return p.out.events.due(now, p.resendAfter()) }
 
-// Queued returns how many events are not acked yet.
-func (p *Peer) Queued() int { return int(p.out.events.next - p.out.events.base) }
+// ReliablePending returns how many events are not acked yet.
+func (p *Peer) ReliablePending() int { return int(p.out.events.next - p.out.events.base) }
 
-// AppendEvents adds an Events section with the events that are due to the package that Append began last, in at most
+// AppendReliable adds an Events section with the events that are due to the package that Append began last, in at most
 // budget bytes. It adds nothing when there are none.
-func (p *Peer) AppendEvents(dst []byte, budget int) []byte {
+func (p *Peer) AppendReliable(dst []byte, budget int) []byte {
 	q := &p.out.events
 	if q.base == q.next || p.out.newest == 0 {
 		return dst
@@ -40,10 +40,10 @@ func (p *Peer) resendAfter() time.Duration {
 func (p *Peer) Sections(sections []byte) (rest []byte, err error) {
 	rest = sections
 	p.notes.at, p.notes.nIn, p.blob.done = 0, 0, 0
-	if SectionOf(rest) == SectionEvents {
+	if SectionOf(rest) == SectionReliable {
 		rest, err = p.inc.parse(rest)
 	}
-	if err == nil && SectionOf(rest) == SectionNotes {
+	if err == nil && SectionOf(rest) == SectionUnreliable {
 		rest, err = p.notes.parse(rest)
 	}
 	if err == nil && SectionOf(rest) == SectionFragment {
@@ -59,10 +59,10 @@ func (p *Peer) Sections(sections []byte) (rest []byte, err error) {
 }
 
 // ParseEvents reads the Events section at the front of a package's sections, its section byte included, and returns what follows
-// it. The error is DropEvents; then no event of the section was taken. Drain NextEvent after every call: the queue has
+// it. The error is DropMessage; then no event of the section was taken. Drain NextEvent after every call: the queue has
 // no room for more than the peer may have under way.
 func (p *Peer) ParseEvents(section []byte) (rest []byte, err error) { return p.inc.parse(section) }
 
-// NextEvent returns the next event, in the order in which the peer queued them. It is the peer's memory, valid until the
+// NextReliable returns the next event, in the order in which the peer queued them. It is the peer's memory, valid until the
 // next ParseEvents.
-func (p *Peer) NextEvent() ([]byte, bool) { return p.inc.pop() }
+func (p *Peer) NextReliable() ([]byte, bool) { return p.inc.pop() }

@@ -11,7 +11,7 @@ import (
 
 // drain hands over all events that are in order.
 func drain(p *Peer, take func([]byte)) {
-	for e, ok := p.NextEvent(); ok; e, ok = p.NextEvent() {
+	for e, ok := p.NextReliable(); ok; e, ok = p.NextReliable() {
 		take(e)
 	}
 }
@@ -25,10 +25,10 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 		budget        int
 		events        int
 	}{
-		0: {"30 % loss", .3, .1, 30e6, 20e6, MaxSections, 70_000},
+		0: {"30 % loss", .3, .1, 30e6, 20e6, MaxSectionBytes, 70_000},
 		1: {"clean, small budget", 0, 0, 10e6, 0, 300, 10_000},
 		2: {"heavy reordering", .1, .5, 100e6, 100e6, 600, 10_000},
-		3: {"60 % loss", .6, 0, 5e6, 5e6, MaxSections, 10_000},
+		3: {"60 % loss", .6, 0, 5e6, 5e6, MaxSectionBytes, 10_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, client := pair()
@@ -40,7 +40,7 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(uint64(i), 3))
 			var queued, taken [2]uint32
-			var buf [MaxEventSize]byte
+			var buf [MaxMessageSize]byte
 			for now := time.Duration(0); taken[0] < uint32(c.events) || taken[1] < uint32(c.events); now += time.Millisecond {
 				if now > 4*time.Hour {
 					t.Fatalf("stuck: %v queued, %v taken", queued, taken)
@@ -48,15 +48,15 @@ func TestRow21ReliableEventsExactlyOnceInOrder(t *testing.T) {
 				for k, p := range ends {
 					for n := rng.IntN(3); n > 0 && queued[k] < uint32(c.events); n-- {
 						binary.LittleEndian.PutUint32(buf[:], queued[k])
-						if p.Queue(buf[:4+queued[k]%9]) == nil {
+						if p.QueueReliable(buf[:4+queued[k]%9]) == nil {
 							queued[k]++
 						}
 					}
-					if now%(16*time.Millisecond) == 0 && p.Ready(now) {
+					if now%(16*time.Millisecond) == 0 && p.CanSend(now) {
 						d, _ := p.Append(now, nil)
 						before := len(d)
-						d = p.AppendEvents(d, c.budget)
-						if len(d)-before > c.budget || len(d) > MaxPackage {
+						d = p.AppendReliable(d, c.budget)
+						if len(d)-before > c.budget || len(d) > MaxPacketSize {
 							t.Fatalf("%d bytes of events, the budget is %d", len(d)-before, c.budget)
 						}
 						links[k].push(now, d)
@@ -92,20 +92,20 @@ func TestQueueBounds(t *testing.T) {
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrEventSize}, {1, nil}, {256, nil}, {257, ErrEventSize}} {
-		if err := p.Queue(make([]byte, c.size)); err != c.want {
+	}{{0, ErrMessageSize}, {1, nil}, {256, nil}, {257, ErrMessageSize}} {
+		if err := p.QueueReliable(make([]byte, c.size)); err != c.want {
 			t.Errorf("%d: event of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
-	for p.Queued() < MaxEvents {
-		if err := p.Queue([]byte{1}); err != nil {
+	for p.ReliablePending() < MaxReliable {
+		if err := p.QueueReliable([]byte{1}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Queue([]byte{1}); err != ErrQueueFull {
+	if err := p.QueueReliable([]byte{1}); err != ErrReliableFull {
 		t.Errorf("event 65: %v", err)
 	}
-	if got := p.AppendEvents(nil, 1000); got != nil {
+	if got := p.AppendReliable(nil, 1000); got != nil {
 		t.Errorf("events before the first package: %x", got)
 	}
 }
@@ -113,16 +113,16 @@ func TestQueueBounds(t *testing.T) {
 // An event that does not fit waits whole, a section that would be empty is not written, and a small event does not overtake.
 func TestEventBudget(t *testing.T) {
 	p, _ := pair()
-	_ = p.Queue(bytes.Repeat([]byte{7}, 100))
-	_ = p.Queue([]byte{8})
+	_ = p.QueueReliable(bytes.Repeat([]byte{7}, 100))
+	_ = p.QueueReliable([]byte{8})
 	for i, c := range []struct{ budget, want int }{{0, 0}, {4, 0}, {104, 0}, {105, 105}} {
 		p.Append(time.Duration(i), nil)
-		if got := p.AppendEvents(nil, c.budget); len(got) != c.want {
+		if got := p.AppendReliable(nil, c.budget); len(got) != c.want {
 			t.Errorf("budget %d: %d bytes, want %d", c.budget, len(got), c.want)
 		}
 	}
 	p.Append(time.Millisecond, nil)
-	if got := p.AppendEvents(nil, 1000); !bytes.Equal(got, []byte{1, 1, 1, 0, 0, 8}) {
+	if got := p.AppendReliable(nil, 1000); !bytes.Equal(got, []byte{1, 1, 1, 0, 0, 8}) {
 		t.Errorf("the second event: %x", got)
 	}
 }
@@ -130,12 +130,12 @@ func TestEventBudget(t *testing.T) {
 // Events are not repeated in every package: not before an ack is overdue, at once when a package that had them is lost.
 func TestEventResend(t *testing.T) {
 	server, client := pair()
-	_ = server.Queue([]byte("x"))
+	_ = server.QueueReliable([]byte("x"))
 	carried := 0
 	send := func(now time.Duration, arrives bool) {
 		d, _ := server.Append(now, nil)
 		n := len(d)
-		if d = server.AppendEvents(d, 100); len(d) > n {
+		if d = server.AppendReliable(d, 100); len(d) > n {
 			carried++
 		}
 		if arrives {
@@ -171,7 +171,7 @@ func TestEventResend(t *testing.T) {
 	}
 
 	server, client = pair()
-	_ = server.Queue([]byte("x"))
+	_ = server.QueueReliable([]byte("x"))
 	carried = 0
 	send(0, false)
 	send(251*time.Millisecond, false) // overdue: a second copy, under way when the first is known to be lost
@@ -204,17 +204,17 @@ func TestEventsAddedTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, _ = server.Queue([]byte{0}), server.Queue([]byte{1})
+	_, _ = server.QueueReliable([]byte{0}), server.QueueReliable([]byte{1})
 	first, _ := server.Append(0, nil)
-	deliver(0, server.AppendEvents(first, 100))
+	deliver(0, server.AppendReliable(first, 100))
 	second, _ := server.Append(time.Second, nil)
-	second = server.AppendEvents(second, 100) // 0 and 1 again
+	second = server.AppendReliable(second, 100) // 0 and 1 again
 	answer(time.Second)
-	_ = server.Queue([]byte{2})
-	deliver(time.Second, server.AppendEvents(second, 100))
+	_ = server.QueueReliable([]byte{2})
+	deliver(time.Second, server.AppendReliable(second, 100))
 	answer(time.Second)
-	if server.Queued() != 0 || server.out.events.acked != 0 {
-		t.Fatalf("%d events queued, acked bits %b", server.Queued(), server.out.events.acked)
+	if server.ReliablePending() != 0 || server.out.events.acked != 0 {
+		t.Fatalf("%d events queued, acked bits %b", server.ReliablePending(), server.out.events.acked)
 	}
 }
 
@@ -225,20 +225,20 @@ func TestBadEvents(t *testing.T) {
 		rest    int
 		err     error
 	}{
-		0:  {"nothing", nil, 0, DropEvents},
-		1:  {"section only", []byte{1}, 0, DropEvents},
-		2:  {"another section", []byte{2, 1, 0, 0, 0, 9}, 0, DropEvents},
-		3:  {"none", []byte{1, 0}, 0, DropEvents},
-		4:  {"65", append([]byte{1, 65}, make([]byte, 400)...), 0, DropEvents},
-		5:  {"no bytes", []byte{1, 1, 0, 0, 0}, 0, DropEvents},
-		6:  {"longer than the rest", []byte{1, 1, 0, 0, 1, 9}, 0, DropEvents},
-		7:  {"second cut short", []byte{1, 2, 0, 0, 0, 9, 1}, 0, DropEvents},
-		8:  {"same id twice", []byte{1, 2, 0, 0, 0, 9, 0, 0, 0, 9}, 0, DropEvents},
-		9:  {"descending", []byte{1, 2, 1, 0, 0, 9, 0, 0, 0, 9}, 0, DropEvents},
-		10: {"64 apart", []byte{1, 2, 0xff, 0xff, 0, 9, 63, 0, 0, 9}, 0, DropEvents},
-		11: {"beyond the window", []byte{1, 1, 64, 0, 0, 9}, 0, DropEvents},
-		12: {"far ahead", []byte{1, 1, 0xff, 0x7f, 0, 9}, 0, DropEvents},
-		13: {"good, then bad", []byte{1, 2, 0, 0, 0, 9, 70, 0, 0, 9}, 0, DropEvents},
+		0:  {"nothing", nil, 0, DropMessage},
+		1:  {"section only", []byte{1}, 0, DropMessage},
+		2:  {"another section", []byte{2, 1, 0, 0, 0, 9}, 0, DropMessage},
+		3:  {"none", []byte{1, 0}, 0, DropMessage},
+		4:  {"65", append([]byte{1, 65}, make([]byte, 400)...), 0, DropMessage},
+		5:  {"no bytes", []byte{1, 1, 0, 0, 0}, 0, DropMessage},
+		6:  {"longer than the rest", []byte{1, 1, 0, 0, 1, 9}, 0, DropMessage},
+		7:  {"second cut short", []byte{1, 2, 0, 0, 0, 9, 1}, 0, DropMessage},
+		8:  {"same id twice", []byte{1, 2, 0, 0, 0, 9, 0, 0, 0, 9}, 0, DropMessage},
+		9:  {"descending", []byte{1, 2, 1, 0, 0, 9, 0, 0, 0, 9}, 0, DropMessage},
+		10: {"64 apart", []byte{1, 2, 0xff, 0xff, 0, 9, 63, 0, 0, 9}, 0, DropMessage},
+		11: {"beyond the window", []byte{1, 1, 64, 0, 0, 9}, 0, DropMessage},
+		12: {"far ahead", []byte{1, 1, 0xff, 0x7f, 0, 9}, 0, DropMessage},
+		13: {"good, then bad", []byte{1, 2, 0, 0, 0, 9, 70, 0, 0, 9}, 0, DropMessage},
 		14: {"an old one", []byte{1, 1, 0xff, 0xff, 0, 9, 3, 4}, 2, nil},
 		15: {"the last that fits", []byte{1, 1, 63, 0, 0, 9}, 0, nil},
 		16: {"good, and a rest", []byte{1, 2, 0, 0, 0, 9, 5, 0, 1, 8, 8, 2, 1}, 2, nil},
@@ -248,7 +248,7 @@ func TestBadEvents(t *testing.T) {
 		if err != c.err || len(rest) != c.rest {
 			t.Errorf("%d %s: rest %x, %v; want %d bytes, %v", i, c.name, rest, err, c.rest, c.err)
 		}
-		if e, ok := p.NextEvent(); err != nil && ok {
+		if e, ok := p.NextReliable(); err != nil && ok {
 			t.Errorf("%d %s: gave %x all the same", i, c.name, e)
 		}
 	}

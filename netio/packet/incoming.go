@@ -10,8 +10,8 @@ import (
 type incoming struct {
 	next uint64 // id to hand out next
 	have uint64 // bit id&63: received, not handed out
-	size [MaxEvents]uint16
-	data [MaxEvents][MaxEventSize]byte
+	size [MaxReliable]uint16
+	data [MaxReliable][MaxMessageSize]byte
 }
 
 // parse reads a section: all of it or nothing. Events that came before are skipped.
@@ -23,21 +23,21 @@ type incoming struct {
 //	1  size-1
 //	n  bytes
 func (q *incoming) parse(src []byte) (rest []byte, err error) {
-	if len(src) < 2 || Section(src[0]) != SectionEvents || src[1] == 0 || src[1] > MaxEvents {
-		return nil, DropEvents
+	if len(src) < 2 || Section(src[0]) != SectionReliable || src[1] == 0 || src[1] > MaxReliable {
+		return nil, DropMessage
 	}
 	body := src[2:]
 	first, last := uint16(0), -1
 	for n := range int(src[1]) {
 		if len(body) < 3 || len(body) < 4+int(body[2]) {
-			return nil, DropEvents
+			return nil, DropMessage
 		}
 		id := uint16(body[0]) | uint16(body[1])<<8
 		if n == 0 {
 			first = id
 		}
-		if step := int(id - first); step <= last || step >= MaxEvents || int16(id-uint16(q.next)) >= MaxEvents {
-			return nil, DropEvents // not ascending, or so far ahead that an honest peer could not have sent it
+		if step := int(id - first); step <= last || step >= MaxReliable || int16(id-uint16(q.next)) >= MaxReliable {
+			return nil, DropMessage // not ascending, or so far ahead that an honest peer could not have sent it
 		} else {
 			last = step
 		}
@@ -51,11 +51,11 @@ func (q *incoming) parse(src []byte) (rest []byte, err error) {
 func (q *incoming) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
-		i := id % MaxEvents
+		i := id % MaxReliable
 		if planted.On(planted.EventTwice) && q.next != 0 && id == uint16(q.next-1) {
 			q.next--
 		}
-		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) && q.have>>(q.next%MaxEvents)&1 == 0 {
+		if planted.On(planted.EventOutOfOrder) && id == uint16(q.next+1) && q.have>>(q.next%MaxReliable)&1 == 0 {
 			q.next++
 		}
 		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {
@@ -68,7 +68,7 @@ func (q *incoming) store(body []byte) {
 
 // pop hands out the next event in order.
 func (q *incoming) pop() ([]byte, bool) {
-	i := q.next % MaxEvents
+	i := q.next % MaxReliable
 	if q.have>>i&1 == 0 {
 		return nil, false
 	}

@@ -22,7 +22,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 			l.loss, l.dup, l.delay, l.jitter = .3, .1, 40*time.Millisecond, 30*time.Millisecond
 		}
 		welcome, answer := fmt.Appendf(nil, "welcome %62d", n), fmt.Appendf(nil, "ready %11d", n) // as long as a Welcome and a Ready
-		_, _ = server.Queue(welcome), server.Queue([]byte{0x80})
+		_, _ = server.QueueReliable(welcome), server.QueueReliable([]byte{0x80})
 		welcomes, ready := 0, time.Duration(0)
 		for now := tick; now < ready+time.Second || ready == 0; now += tick {
 			if now > patience {
@@ -33,7 +33,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 				out, back *link
 			}{{server, down, up}, {client, up, down}} {
 				d, _ := e.p.Append(now, nil)
-				e.out.push(now, e.p.AppendEvents(d, MaxSections))
+				e.out.push(now, e.p.AppendReliable(d, MaxSectionBytes))
 				for f, ok := e.back.pop(now); ok; f, ok = e.back.pop(now) {
 					rest, err := e.p.Receive(now, f.data)
 					if err != nil {
@@ -49,7 +49,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 								t.Fatalf("client %d: the first event is %q", n, event)
 							}
 							welcomes++
-							_ = client.Queue(answer)
+							_ = client.QueueReliable(answer)
 						case again:
 							t.Fatalf("client %d was welcomed twice", n)
 						case e.p == server:
@@ -67,7 +67,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 	t.Logf("ready after %v in the mean, the slowest of %d after %v", sum/clients, clients, slowest)
 }
 
-// Due says that there is something to write when AppendEvents writes something, whatever was queued, sent, acked and lost before.
+// ReliableDue says that there is something to write when AppendEvents writes something, whatever was queued, sent, acked and lost before.
 func TestDueAgreesWithAppendEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		server, client := pair()
@@ -75,18 +75,18 @@ func TestDueAgreesWithAppendEvents(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			now += time.Duration(rapid.IntRange(0, 120).Draw(t, "ms")) * time.Millisecond
 			for range rapid.IntRange(0, 3).Draw(t, "queued") {
-				_ = server.Queue(make([]byte, rapid.IntRange(1, MaxEventSize).Draw(t, "size")))
+				_ = server.QueueReliable(make([]byte, rapid.IntRange(1, MaxMessageSize).Draw(t, "size")))
 			}
-			due := server.Due(now)
+			due := server.ReliableDue(now)
 			d, _ := server.Append(now, nil)
-			if server.Due(now) != due {
+			if server.ReliableDue(now) != due {
 				t.Fatalf("at %v: due %v, but not for the package just begun", now, due)
 			}
 			n := len(d)
-			budget := rapid.SampledFrom([]int{0, 4, 300, MaxSections}).Draw(t, "budget")
-			d = server.AppendEvents(d, budget)
+			budget := rapid.SampledFrom([]int{0, 4, 300, MaxSectionBytes}).Draw(t, "budget")
+			d = server.AppendReliable(d, budget)
 			wrote := len(d) > n
-			if wrote && !due || !wrote && due && budget >= 2+3+MaxEventSize {
+			if wrote && !due || !wrote && due && budget >= 2+3+MaxMessageSize {
 				t.Fatalf("at %v: due %v, wrote %d bytes", now, due, len(d)-n)
 			}
 			if rapid.IntRange(0, 2).Draw(t, "fate") == 0 {
@@ -106,10 +106,10 @@ func TestDueAgreesWithAppendEvents(t *testing.T) {
 				}
 			}
 		}
-		if server.Queued() == 0 && server.Due(now+time.Hour) {
+		if server.ReliablePending() == 0 && server.ReliableDue(now+time.Hour) {
 			t.Fatal("due with nothing queued")
 		}
-		if server.Queued() > 0 && !server.Due(now+time.Hour) {
+		if server.ReliablePending() > 0 && !server.ReliableDue(now+time.Hour) {
 			t.Fatal("not due an hour after the last package")
 		}
 	})
@@ -122,18 +122,18 @@ func TestDueAtTheInstant(t *testing.T) {
 		due bool
 	}{{0, false}, {250*time.Millisecond - 1, false}, {250 * time.Millisecond, true}, {time.Hour, true}} {
 		p, _ := pair()
-		if p.Due(0) {
+		if p.ReliableDue(0) {
 			t.Fatal("due with nothing queued")
 		}
-		_ = p.Queue([]byte("x"))
-		if !p.Due(0) {
+		_ = p.QueueReliable([]byte("x"))
+		if !p.ReliableDue(0) {
 			t.Fatal("not due when it was never sent")
 		}
 		p.Append(0, nil)
-		p.AppendEvents(nil, 100)
-		due := p.Due(c.now)
+		p.AppendReliable(nil, 100)
+		due := p.ReliableDue(c.now)
 		p.Append(c.now, nil)
-		if wrote := len(p.AppendEvents(nil, 100)) > 0; due != c.due || wrote != c.due {
+		if wrote := len(p.AppendReliable(nil, 100)) > 0; due != c.due || wrote != c.due {
 			t.Errorf("%d: after %v due %v and written %v, want %v", i, c.now, due, wrote, c.due)
 		}
 	}

@@ -6,15 +6,13 @@ import (
 
 // Limits of notes.
 const (
-	MaxNotes    = 64   // in a package
-	MaxNoteSize = 256  // bytes; the least is 1
-	noteRoom    = 1024 // bytes of those that wait for the next package, and one more for each
+	MaxUnreliable = 64   // in a package
+	noteRoom      = 1024 // bytes of those that wait for the next package, and one more for each
 )
 
-// Errors of Peer.Note. They are about the caller, not about a package.
+// Errors of Peer.QueueUnreliable. They are about the caller, not about a package.
 var (
-	ErrNotesFull = errors.New("packet: more notes than the next package takes")
-	ErrNoteSize  = errors.New("packet: a note has 1 to 256 bytes")
+	ErrUnreliableFull = errors.New("packet: more notes than the next package takes")
 )
 
 // notes are unreliable events: each goes into one package and is never sent again, so what arrives arrived once and in the
@@ -24,29 +22,29 @@ type notes struct {
 	at   int // next one to hand out
 	nIn  int
 	out  [noteRoom]byte
-	in   [MaxSections]byte // of the last package, without its head
+	in   [MaxSectionBytes]byte // of the last package, without its head
 }
 
-// Note takes an unreliable event of 1 to MaxNoteSize bytes, which is copied, for the next package that has room. The error is
-// ErrNotesFull or ErrNoteSize.
-func (p *Peer) Note(note []byte) error {
+// QueueUnreliable takes an unreliable event of 1 to MaxMessageSize bytes, which is copied, for the next package that has room. The error is
+// ErrUnreliableFull or ErrMessageSize.
+func (p *Peer) QueueUnreliable(note []byte) error {
 	q := &p.notes
-	if len(note) == 0 || len(note) > MaxNoteSize {
-		return ErrNoteSize
+	if len(note) == 0 || len(note) > MaxMessageSize {
+		return ErrMessageSize
 	}
 	if q.nOut+1+len(note) > noteRoom {
-		return ErrNotesFull
+		return ErrUnreliableFull
 	}
 	q.out[q.nOut] = byte(len(note) - 1)
 	q.nOut += 1 + copy(q.out[q.nOut+1:], note)
 	return nil
 }
 
-// AppendNotes adds a Notes section to the package that Append began last, in at most budget bytes, with the oldest notes that
+// AppendUnreliable adds a Notes section to the package that Append began last, in at most budget bytes, with the oldest notes that
 // fit; they are forgotten. It belongs behind the events. It adds nothing when there are none.
-func (p *Peer) AppendNotes(dst []byte, budget int) []byte {
+func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 	q, count, n := &p.notes, 0, 0
-	for n < q.nOut && count < MaxNotes {
+	for n < q.nOut && count < MaxUnreliable {
 		size := 2 + int(q.out[n])
 		if 2+n+size > budget {
 			break
@@ -57,7 +55,7 @@ func (p *Peer) AppendNotes(dst []byte, budget int) []byte {
 	if count == 0 {
 		return dst
 	}
-	dst = append(dst, byte(SectionNotes), byte(count))
+	dst = append(dst, byte(SectionUnreliable), byte(count))
 	dst = append(dst, q.out[:n]...)
 	q.nOut = copy(q.out[:], q.out[n:q.nOut])
 	return dst
@@ -71,27 +69,27 @@ func (p *Peer) AppendNotes(dst []byte, budget int) []byte {
 //	1  size-1
 //	n  bytes
 func (q *notes) parse(src []byte) (rest []byte, err error) {
-	if len(src) < 2 || Section(src[0]) != SectionNotes || src[1] == 0 || src[1] > MaxNotes {
-		return nil, DropNotes
+	if len(src) < 2 || Section(src[0]) != SectionUnreliable || src[1] == 0 || src[1] > MaxUnreliable {
+		return nil, DropUnreliable
 	}
 	body := src[2:]
 	for range int(src[1]) {
 		if len(body) == 0 || len(body) < 2+int(body[0]) {
-			return nil, DropNotes
+			return nil, DropUnreliable
 		}
 		body = body[2+int(body[0]):]
 	}
 	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any package
-		return nil, DropNotes
+		return nil, DropUnreliable
 	} else {
 		q.at, q.nIn = 0, copy(q.in[:], src[2:2+n])
 	}
 	return body, nil
 }
 
-// NextNote returns the next unreliable event of the last package, in the order in which the peer noted them. It is the
+// NextUnreliable returns the next unreliable event of the last package, in the order in which the peer noted them. It is the
 // peer's memory, valid until the next Sections.
-func (p *Peer) NextNote() ([]byte, bool) {
+func (p *Peer) NextUnreliable() ([]byte, bool) {
 	q := &p.notes
 	if q.at >= q.nIn {
 		return nil, false

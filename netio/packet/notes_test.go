@@ -21,14 +21,14 @@ func TestRow21UnreliableEventsAreNeverResent(t *testing.T) {
 	inPackage := map[uint16]int{} // by sequence
 	for now := time.Duration(0); noted < notes || len(down.flight) > 0; now += 16 * time.Millisecond {
 		for n := now / (16 * time.Millisecond) % 4; n > 0 && noted < notes; n-- {
-			if err := server.Note(binary.LittleEndian.AppendUint32(nil, noted)); err != nil {
+			if err := server.QueueUnreliable(binary.LittleEndian.AppendUint32(nil, noted)); err != nil {
 				t.Fatal(err)
 			}
 			noted++
 		}
-		if server.Ready(now) {
+		if server.CanSend(now) {
 			d, seq := server.Append(now, nil)
-			d = server.AppendNotes(d, 300)
+			d = server.AppendUnreliable(d, 300)
 			if _, payload, _ := ParseHeader(d); len(payload) > 0 {
 				inPackage[seq] = int(payload[1])
 				carried += int(payload[1])
@@ -48,7 +48,7 @@ func TestRow21UnreliableEventsAreNeverResent(t *testing.T) {
 				t.Fatalf("%x: %v", payload, err)
 			}
 			last := -1
-			for note, ok := client.NextNote(); ok; note, ok = client.NextNote() {
+			for note, ok := client.NextUnreliable(); ok; note, ok = client.NextUnreliable() {
 				n := int(binary.LittleEndian.Uint32(note))
 				if n <= last {
 					t.Fatalf("note %d came after %d in one package", n, last)
@@ -77,20 +77,20 @@ func TestNoteBounds(t *testing.T) {
 	for i, c := range []struct {
 		size int
 		want error
-	}{{0, ErrNoteSize}, {257, ErrNoteSize}, {256, nil}, {256, nil}, {256, nil}, {253, ErrNotesFull}, {252, nil}, {1, ErrNotesFull}} {
-		if err := p.Note(make([]byte, c.size)); err != c.want {
+	}{{0, ErrMessageSize}, {257, ErrMessageSize}, {256, nil}, {256, nil}, {256, nil}, {253, ErrUnreliableFull}, {252, nil}, {1, ErrUnreliableFull}} {
+		if err := p.QueueUnreliable(make([]byte, c.size)); err != c.want {
 			t.Errorf("%d: note of %d bytes: %v, want %v", i, c.size, err, c.want)
 		}
 	}
 	for i, c := range []struct{ budget, want int }{{0, 0}, {258, 0}, {259, 259}, {1000, 2 + 257 + 257 + 253}, {1000, 0}} {
-		if got := p.AppendNotes(nil, c.budget); len(got) != c.want {
+		if got := p.AppendUnreliable(nil, c.budget); len(got) != c.want {
 			t.Errorf("%d: budget %d: %d bytes, want %d", i, c.budget, len(got), c.want)
 		}
 	}
 	for range 100 {
-		_ = p.Note([]byte{7})
+		_ = p.QueueUnreliable([]byte{7})
 	}
-	if got := p.AppendNotes(nil, 1000); got[1] != MaxNotes {
+	if got := p.AppendUnreliable(nil, 1000); got[1] != MaxUnreliable {
 		t.Errorf("%d notes in a package", got[1])
 	}
 }
@@ -101,13 +101,13 @@ func TestNotesAreOfOnePackage(t *testing.T) {
 	if _, err := p.Sections([]byte{4, 2, 0, 9, 0, 8}); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := p.NextNote(); !ok || n[0] != 9 {
+	if n, ok := p.NextUnreliable(); !ok || n[0] != 9 {
 		t.Fatalf("%x, %v", n, ok)
 	}
 	if _, err := p.Sections(nil); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := p.NextNote(); ok {
+	if n, ok := p.NextUnreliable(); ok {
 		t.Fatalf("%x came from the package before", n)
 	}
 }
@@ -124,19 +124,19 @@ func FuzzNotes(f *testing.F) {
 		p, twin := pair()
 		rest, err := p.notes.parse(src)
 		if err != nil {
-			if _, ok := p.NextNote(); ok || err != DropNotes {
+			if _, ok := p.NextUnreliable(); ok || err != DropUnreliable {
 				t.Fatalf("%x: %v, and a note", src, err)
 			}
 			return
 		}
 		n := 0
-		for note, ok := p.NextNote(); ok; note, ok = p.NextNote() {
+		for note, ok := p.NextUnreliable(); ok; note, ok = p.NextUnreliable() {
 			n++
-			if twin.Note(note) != nil { // more than we send ourselves
+			if twin.QueueUnreliable(note) != nil { // more than we send ourselves
 				return
 			}
 		}
-		if got := append(twin.AppendNotes(nil, 2000), rest...); n == 0 || !bytes.Equal(got, src) {
+		if got := append(twin.AppendUnreliable(nil, 2000), rest...); n == 0 || !bytes.Equal(got, src) {
 			t.Fatalf("%x was written again as %x", src, got)
 		}
 	})

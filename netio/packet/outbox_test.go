@@ -71,16 +71,16 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 			arrived, fate := map[uint64]bool{}, map[uint64]string{}
 			var sent, refused, nDelivered, nLost int
 			for now := time.Duration(0); sent < c.packages; now += time.Millisecond {
-				if now%c.every == 0 && server.Ready(now) {
+				if now%c.every == 0 && server.CanSend(now) {
 					d, seq := server.Append(now, nil)
 					sent++
 					twin.send(now, uint64(sent))
-					if !server.Sent(seq, uint64(sent)) {
+					if !server.SetAckTag(seq, uint64(sent)) {
 						refused++
 					}
 					down.push(now, append(d, byte(sent), byte(sent>>8), byte(sent>>16)))
 				}
-				if now%c.answer == 0 && client.Ready(now) {
+				if now%c.answer == 0 && client.CanSend(now) {
 					d, _ := client.Append(now, nil)
 					up.push(now, d)
 				}
@@ -145,10 +145,10 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 	taken, back := map[uint64]bool{}, map[uint64]bool{}
 	for n := range uint64(1000) {
 		_, seq := server.Append(time.Duration(n)*time.Millisecond, nil)
-		if server.Sent(seq, n) {
+		if server.SetAckTag(seq, n) {
 			taken[n] = true
 		}
-		if server.Sent(seq, n) || server.Sent(seq+1, n) || server.Sent(seq-300, n) {
+		if server.SetAckTag(seq, n) || server.SetAckTag(seq+1, n) || server.SetAckTag(seq-300, n) {
 			t.Fatal("a cookie was taken twice, for the future or for the distant past")
 		}
 	}
@@ -165,7 +165,7 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 	var last []byte
 	for n := range uint64(100) { // then the peer is heard again
 		last, _ = server.Append(now, nil)
-		server.Sent(server.seq(), 5000+n)
+		server.SetAckTag(server.seq(), 5000+n)
 	}
 	if _, err := client.Receive(now, last); err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestRow20PackageInfoWraps(t *testing.T) {
 	for n := range packages {
 		now += 16 * time.Millisecond
 		d, seq := server.Append(now, nil)
-		if !server.Sent(seq, uint64(n)) {
+		if !server.SetAckTag(seq, uint64(n)) {
 			t.Fatalf("cookie %d was not taken", n)
 		}
 		if n%7 != 3 {
@@ -253,7 +253,7 @@ func TestRow18LossByAcksAndByTime(t *testing.T) {
 	}{{0, 65}, {time.Millisecond, 65}, {3 * time.Millisecond, 65}, {5 * time.Millisecond, 51}, {50 * time.Millisecond, 6}, {250 * time.Millisecond, 2}, {251 * time.Millisecond, 1}} {
 		server, client := pair()
 		_, seq := server.Append(0, nil)
-		server.Sent(seq, 77)
+		server.SetAckTag(seq, 77)
 		after := 0
 		for now := c.every; len(server.Lost()) == 0 && after < 200; now += c.every {
 			d, _ := server.Append(now, nil)
@@ -276,7 +276,7 @@ func TestRow18LossByAcksAndByTime(t *testing.T) {
 func TestRow20PackageInfoAncientAck(t *testing.T) {
 	server, _ := pair()
 	for n := range uint64(300) {
-		if _, seq := server.Append(0, nil); n >= 200 && !server.Sent(seq, n) {
+		if _, seq := server.Append(0, nil); n >= 200 && !server.SetAckTag(seq, n) {
 			t.Fatal("a cookie was not taken")
 		}
 	}
@@ -294,7 +294,7 @@ func TestForgedAcks(t *testing.T) {
 	server, _ := pair()
 	for range 10 {
 		_, seq := server.Append(0, nil)
-		server.Sent(seq, uint64(seq))
+		server.SetAckTag(seq, uint64(seq))
 	}
 	for i, c := range []struct {
 		ack  uint16

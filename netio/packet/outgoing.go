@@ -7,14 +7,14 @@ import (
 
 // Limits of reliable events.
 const (
-	MaxEvents    = 64  // queued and not yet acked
-	MaxEventSize = 256 // bytes; the least is 1
+	MaxReliable    = 64  // queued and not yet acked
+	MaxMessageSize = 256 // bytes; the least is 1
 )
 
-// Errors of Peer.Queue. They are about the caller, not about a package.
+// Errors of Peer.QueueReliable. They are about the caller, not about a package.
 var (
-	ErrQueueFull = errors.New("packet: 64 events are not acked yet")
-	ErrEventSize = errors.New("packet: an event has 1 to 256 bytes")
+	ErrReliableFull = errors.New("packet: 64 reliable messages are not acked yet")
+	ErrMessageSize  = errors.New("packet: a message has 1 to 256 bytes")
 )
 
 const never = time.Duration(-1 << 62)
@@ -25,19 +25,19 @@ type outgoing struct {
 	base  uint64 // oldest id not acked
 	next  uint64 // id of the next event queued
 	acked uint64 // bit id&63: acked, but an older one is not
-	at    [MaxEvents]time.Duration
-	size  [MaxEvents]uint16
-	data  [MaxEvents][MaxEventSize]byte
+	at    [MaxReliable]time.Duration
+	size  [MaxReliable]uint16
+	data  [MaxReliable][MaxMessageSize]byte
 }
 
 func (q *outgoing) queue(event []byte) error {
-	if len(event) == 0 || len(event) > MaxEventSize {
-		return ErrEventSize
+	if len(event) == 0 || len(event) > MaxMessageSize {
+		return ErrMessageSize
 	}
-	if q.next-q.base == MaxEvents {
-		return ErrQueueFull
+	if q.next-q.base == MaxReliable {
+		return ErrReliableFull
 	}
-	i := q.next % MaxEvents
+	i := q.next % MaxReliable
 	q.size[i] = uint16(copy(q.data[i][:], event))
 	q.at[i] = never
 	q.next++
@@ -47,7 +47,7 @@ func (q *outgoing) queue(event []byte) error {
 // due reports whether any event is.
 func (q *outgoing) due(now, resendAfter time.Duration) bool {
 	for id := q.base; id != q.next; id++ {
-		if i := id % MaxEvents; q.acked>>i&1 == 0 && now-q.at[i] >= resendAfter {
+		if i := id % MaxReliable; q.acked>>i&1 == 0 && now-q.at[i] >= resendAfter {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func (q *outgoing) due(now, resendAfter time.Duration) bool {
 func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Duration) []byte {
 	start, count := len(dst), 0
 	for id := q.base; id != q.next; id++ {
-		i := id % MaxEvents
+		i := id % MaxReliable
 		if q.acked>>i&1 != 0 || r.at-q.at[i] < resendAfter {
 			continue
 		}
@@ -71,7 +71,7 @@ func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Dura
 			break // the oldest first: a small one does not overtake, or the large would starve
 		}
 		if count == 0 {
-			dst = append(dst, byte(SectionEvents), 0)
+			dst = append(dst, byte(SectionReliable), 0)
 			if r.events == 0 {
 				r.base = q.base
 			}
@@ -89,12 +89,12 @@ func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Dura
 // delivered acks the events of a package and lets go of the oldest that are acked.
 func (q *outgoing) delivered(r *sent) {
 	for i := range bitsOf(r.events) {
-		if id := r.base + (i-r.base)%MaxEvents; id >= q.base {
+		if id := r.base + (i-r.base)%MaxReliable; id >= q.base {
 			q.acked |= 1 << i
 		}
 	}
-	for q.base != q.next && q.acked>>(q.base%MaxEvents)&1 != 0 {
-		q.acked &^= 1 << (q.base % MaxEvents)
+	for q.base != q.next && q.acked>>(q.base%MaxReliable)&1 != 0 {
+		q.acked &^= 1 << (q.base % MaxReliable)
 		q.base++
 	}
 }
@@ -102,7 +102,7 @@ func (q *outgoing) delivered(r *sent) {
 // lost makes the events of a package due at once, but those that a later package carries already.
 func (q *outgoing) lost(r *sent) {
 	for i := range bitsOf(r.events) {
-		if id := r.base + (i-r.base)%MaxEvents; id >= q.base && q.at[i] == r.at {
+		if id := r.base + (i-r.base)%MaxReliable; id >= q.base && q.at[i] == r.at {
 			q.at[i] = never
 		}
 	}

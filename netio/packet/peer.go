@@ -13,12 +13,12 @@ const (
 
 // Config of a Peer.
 type Config struct {
-	Blobs int // largest blob taken from the other end, in bytes up to MaxBlobSize; 0: none is
+	MaxTransfer int // largest blob taken from the other end, in bytes up to MaxTransferSize; 0: none is
 }
 
 // Peer is one end of a session: it numbers packages, learns which arrived, measures the path and carries events, reliable
 // and not, and now and then a blob. It is about 52 KB, all inside, and allocates nothing after NewPeer but for blobs:
-// 2 KB with the first one sent, and as much as Config.Blobs while one is received.
+// 2 KB with the first one sent, and as much as Config.MaxTransfer while one is received.
 //
 // What each package needs lies together and at the front, as that of the parts of a peer does: of thousands that are looked at in turn, each
 // line of memory is far away, and each page.
@@ -51,11 +51,11 @@ func (p *Peer) Reset(now time.Duration, c Config) {
 	*p = Peer{} // apart from the fields below, or it would be built on the stack and copied
 	p.heard, p.lastSent = now, now
 	p.out.oldest = 1
-	p.blob.limit = min(c.Blobs, MaxBlobSize)
+	p.blob.limit = min(c.MaxTransfer, MaxTransferSize)
 }
 
 // Append begins a package: it writes its header at the end of dst and returns the package's sequence. The caller adds
-// sections, up to MaxSections bytes of them, and sends it, sealed; if it cannot, the package is lost like any other.
+// sections, up to MaxSectionBytes bytes of them, and sends it, sealed; if it cannot, the package is lost like any other.
 func (p *Peer) Append(now time.Duration, dst []byte) (pack []byte, seq uint16) {
 	p.lastSent = now
 	h := Header{
@@ -70,10 +70,10 @@ func (p *Peer) Append(now time.Duration, dst []byte) (pack []byte, seq uint16) {
 	return h.Append(dst), h.Sequence
 }
 
-// Sent remembers a cookie for the package seq, which Append has just given. It comes back once, from Delivered or from
+// SetAckTag remembers a cookie for the package seq, which Append has just given. It comes back once, from Delivered or from
 // Lost, while the peer is heard at all. False when the cookie was not taken: the caller ignored Ready for hundreds
 // of packages, and should count this one as lost.
-func (p *Peer) Sent(seq uint16, cookie uint64) bool { return p.out.mark(seq, cookie) }
+func (p *Peer) SetAckTag(seq uint16, cookie uint64) bool { return p.out.mark(seq, cookie) }
 
 // Receive takes a package of this session and returns its sections, which lie in it. An error is a Drop and means
 // that nothing changed.
@@ -148,20 +148,20 @@ func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }
 // Newest is the highest sequence received, 0 before the first: so many packages the other end has sent, at least.
 func (p *Peer) Newest() uint64 { return p.in.newest }
 
-// Choked reports whether the peer has stopped to ack: 128 packages, or packages of 2 s, are unanswered.
-func (p *Peer) Choked(now time.Duration) bool {
+// AckStalled reports whether the peer has stopped to ack: 128 packages, or packages of 2 s, are unanswered.
+func (p *Peer) AckStalled(now time.Duration) bool {
 	n := p.out.newest - p.out.acked
 	return n >= chokeAfter || n > 0 && now-p.out.ring[(p.out.acked+1)%outboxSize].at > chokeTime
 }
 
-// Ready reports whether a package should be sent now: always, unless choked; then one each 0.3 s as a probe, whose
+// CanSend reports whether a package should be sent now: always, unless choked; then one each 0.3 s as a probe, whose
 // sections are as good as any other's but had better be few. The first package heard ends the choke.
-func (p *Peer) Ready(now time.Duration) bool {
-	return !p.Choked(now) || now-p.lastSent >= probeEvery
+func (p *Peer) CanSend(now time.Duration) bool {
+	return !p.AckStalled(now) || now-p.lastSent >= probeEvery
 }
 
-// Silent returns for how long nothing was heard.
-func (p *Peer) Silent(now time.Duration) time.Duration { return now - p.heard }
+// SinceReceive returns for how long nothing was heard.
+func (p *Peer) SinceReceive(now time.Duration) time.Duration { return now - p.heard }
 
 // stamp is an instant in 1/8 ms, modulo 8.192 s.
 func stamp(now time.Duration) uint16 { return uint16(now / Stamp) }

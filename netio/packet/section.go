@@ -1,7 +1,7 @@
 package packet
 
-// MaxPackage is the longest package, in bytes: what fits into one sealed datagram.
-const MaxPackage = 1200
+// MaxPacketSize is the longest package, in bytes: what fits into one sealed datagram.
+const MaxPacketSize = 1200
 
 // Section is the byte that opens a part of a package. Behind its Header a package is a row of sections, each at most
 // once and in the order below. The first four know their own end; Commands and Snapshot are read by their owners, who
@@ -10,12 +10,12 @@ type Section uint8
 
 // The sections of a package, in the order in which they stand. Zero is none.
 const (
-	SectionEvents   Section = 1 // both ways: reliable ordered events
-	SectionNotes    Section = 4 // both ways: unreliable events
-	SectionFragment Section = 5 // both ways: a part of a blob
-	SectionClose    Section = 6 // both ways: the session is over, because
-	SectionCommands Section = 2 // client to server: a window of inputs
-	SectionSnapshot Section = 3 // server to client: a part of a frame
+	SectionReliable   Section = 1 // both ways: reliable ordered events
+	SectionUnreliable Section = 4 // both ways: unreliable events
+	SectionFragment   Section = 5 // both ways: a part of a blob
+	SectionClose      Section = 6 // both ways: the session is over, because
+	SectionCommands   Section = 2 // client to server: a window of inputs
+	SectionSnapshot   Section = 3 // server to client: a part of a frame
 )
 
 // SectionOf reads the id of the section at the front of a package's rest; 0 when nothing is left.

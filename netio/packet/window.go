@@ -46,15 +46,15 @@ func (w *window) mark(s uint64) {
 	w.newest = s
 }
 
-// Arrivals is which of the other end's packages had arrived at some moment: the newest, 0 for none, and of the 64 before it bit n that
+// AckState is which of the other end's packages had arrived at some moment: the newest, 0 for none, and of the 64 before it bit n that
 // newest-1-n had.
-type Arrivals struct{ Newest, Bits uint64 }
+type AckState struct{ Newest, Bits uint64 }
 
-// Arrivals is which packages have arrived so far. What is sent now acknowledges just these.
-func (p *Peer) Arrivals() Arrivals { return Arrivals{p.in.newest, p.in.bits} }
+// AckState is which packages have arrived so far. What is sent now acknowledges just these.
+func (p *Peer) AckState() AckState { return AckState{p.in.newest, p.in.bits} }
 
 // Has reports whether a package had arrived. Of one further back than 64 it says yes: none such can still come.
-func (a Arrivals) Has(seq uint64) bool {
+func (a AckState) Has(seq uint64) bool {
 	switch {
 	case seq > a.Newest:
 		return false

@@ -96,7 +96,7 @@ func (b *BandwidthMeter) AddSnapshot(pkt, datagram []byte, e *SectionEnds, from 
 func (b *BandwidthMeter) AddPacket(pkt, datagram []byte) {
 	var parts packet.Meter
 	var n [NumSections]uint64
-	if rest, err := parts.Package(pkt); err != nil || len(rest) > 0 {
+	if rest, err := parts.Packet(pkt); err != nil || len(rest) > 0 {
 		parts = packet.Meter{packet.PartSequence: uint64(len(pkt))}
 	}
 	for p, bytes := range parts {
@@ -142,7 +142,7 @@ func (b *BandwidthMeter) packet(pkt, datagram []byte) (rest []byte) {
 	b.seal.prefix++
 	b.seal.sequence += sequence
 	b.seal.tag += uint64(len(datagram)-len(pkt)) - 1 - sequence
-	rest, err := b.parts.Package(pkt)
+	rest, err := b.parts.Packet(pkt)
 	if err != nil {
 		b.unparsed += uint64(len(pkt))
 		return nil
