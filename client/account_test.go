@@ -82,7 +82,7 @@ func TestAccountIsTheServers(t *testing.T) {
 		if len(rest) == 0 {
 			return
 		}
-		h, rest, err := netstate.ParseHead(rest[1:])
+		h, rest, err := netstate.ParseHeader(rest[1:])
 		if err == nil && h.Owner {
 			rest, err = l.guests[0].owner.Explain(owner, rest)
 		}
@@ -150,7 +150,7 @@ func TestAccountOfNoBaseline(t *testing.T) {
 	now := c.held.newest() + 3
 	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
 	pack := append(h.Append(nil), byte(packet.SectionSnapshot))
-	pack = append(netstate.Head{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
+	pack = append(netstate.Header{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
 	data := tp.sealed(t, pack)
 	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
 		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)

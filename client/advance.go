@@ -126,7 +126,7 @@ func (c *Client) Command(in Intent) {
 	c.arrivals.note(cmd.Tick, c.peer.AckState())
 	acts := c.predict.push(cmd, c.view)
 	for i := range acts {
-		if acts[i].Kind == ability.DoShot {
+		if acts[i].Kind == ability.ActionShot {
 			c.shoot(&cmd, &acts[i])
 		} else {
 			c.flights.launch(c, &cmd, &acts[i])

@@ -41,7 +41,7 @@ type Line struct {
 	FromName string   // when the line came; "" of the server, and of somebody whom we do not know, as a Thin client does nobody
 	ToName   string
 	Text     string // UTF-8 without anything that is invisible or turns the direction of writing; may be "<b>" or anything else that is text
-	News     sim.News
+	News     sim.RoundEvent
 }
 
 // Append writes a line as its player sees it, at the end of dst. self is our own id.

@@ -183,7 +183,7 @@ func (c *Client) unpackModels(file []byte) (netstate.Models, error) {
 	if err != nil {
 		return m, err
 	}
-	if m = m.Follow(c.welcome.Model); m.Hash() != c.welcome.Model {
+	if m = m.WithHash(c.welcome.Model); m.Hash() != c.welcome.Model {
 		return m, fmt.Errorf("hash %016x, the welcome named %016x", m.Hash(), c.welcome.Model)
 	}
 	c.cfg.Models = m

@@ -29,7 +29,7 @@ func reel(t *testing.T, ticks int) (*sim.Match, []byte) {
 		t.Fatal(err)
 	}
 	m.Join()
-	m.JoinAs(1)
+	m.JoinAsHero(1)
 	file := h.Append(nil)
 	for range ticks {
 		m.Step()

@@ -519,7 +519,7 @@ func (l *lab) payload(g *guest, data []byte) {
 			l.t.Fatalf("commands: %v, %v", err, wrong)
 		}
 		for i := n - 1; i >= 0; i-- {
-			l.match.Inbox(g.id).Offer(window[i])
+			l.match.CommandBuffer(g.id).Offer(window[i])
 		}
 	}
 }
@@ -559,18 +559,18 @@ func (l *lab) tick() {
 	l.mail()
 	t := l.match.Tick() + 1
 	for i, id := range l.extras {
-		if in := l.match.Inbox(id); in != nil {
+		if in := l.match.CommandBuffer(id); in != nil {
 			w := wander(uint64(i)<<32 | uint64(t/30))(0)
 			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
 		}
 	}
 	for _, g := range l.guests {
-		l.match.Know(g.id, lagcomp.Knowledge{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
+		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)
 	var row [netstate.PublicFields]int32
-	acts := l.match.Acts()
+	acts := l.match.AbilityStates()
 	for slot, pose := range l.match.Poses() {
 		if v := l.match.Vital(netid.ID(pose.ID)); v != nil {
 			netstate.PublicRow(row[:], &pose, v, &acts[slot])
@@ -617,10 +617,10 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 		buf, seq := g.peer.Append(l.now, nil)
 		buf = g.peer.AppendReliable(buf, 256)
 		buf = append(buf, byte(packet.SectionSnapshot))
-		at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: l.checks}
+		at, head := len(buf), netstate.Header{Tick: t, Owner: first, Checked: l.checks}
 		buf = head.Append(buf)
 		if first {
-			self := netstate.Tell(l.match, g.id)
+			self := netstate.GatherSelf(l.match, g.id)
 			var row [netstate.OwnerFields]int32
 			netstate.OwnerRow(row[:], &self)
 			buf = g.owner.Append(buf, t, row[:])
@@ -639,4 +639,4 @@ func (l *lab) snapshot(g *guest, t tick.Tick) {
 	}
 }
 
-func (l *lab) inbox(s *seat) *sim.InboxCount { return &l.match.Inbox(s.client.ID()).Count }
+func (l *lab) inbox(s *seat) *sim.CommandCounts { return &l.match.CommandBuffer(s.client.ID()).Count }

@@ -113,7 +113,7 @@ const lastTick = 1<<32 - 1<<16
 // snapshot takes in one datagram's part of a snapshot.
 func (c *Client) snapshot(now time.Duration, src []byte) error {
 	whole := len(src) + 1 // with the section's own byte
-	h, rest, err := netstate.ParseHead(src)
+	h, rest, err := netstate.ParseHeader(src)
 	if err != nil || h.Tick > lastTick {
 		return packet.DropSnapshot
 	}

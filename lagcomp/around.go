@@ -14,12 +14,12 @@ type around struct {
 	near     []uint64
 }
 
-// Around says, a bit a slot, whom w may touch as any view shows them whose ticks lie between from and to, whatever of those each is
+// SlotsNear says, a bit a slot, whom w may touch as any view shows them whose ticks lie between from and to, whatever of those each is
 // seen at; w.View is not looked at. It spares a shooter who saw each player at ticks of its own the trial of almost all of them. ok is
 // false if that is not known: either tick is not held, too many flew, or w is of no use. The bits are s's until the next call. All sweeps
 // of a tick should ask for one span: what everybody moved in it is added up once. Forks cannot ask.
-func (s *Sweeper) Around(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) {
-	ray, fit := Aim(w.Ray)
+func (s *Sweeper) SlotsNear(w *Sweep, from, to tick.Tick) (near []uint64, ok bool) {
+	ray, fit := NormalizeRay(w.Ray)
 	if !fit || !usable(w.Radius) || s.ways.shared {
 		return nil, false
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// NoTeam in a Sweep or a Zone spares nobody but Except.
+// NoTeam in a Sweep or a OverlapQuery spares nobody but Except.
 const NoTeam uint8 = 255
 
 // Hit is the nearest hit of a shot; the zero Hit (ID 0, Part NoPart) is a miss.
@@ -84,6 +84,6 @@ func (w *ways) widen(h *History, a, b *frame, frac uint8) (radius float32, flyer
 		return widest, nil, true
 	}
 	metres, flyers, ok := w.reach(h, a, b)
-	// 2 mm: positions at Reach are rounded to 1.
+	// 2 mm: positions at WorldReach are rounded to 1.
 	return widest + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, flyers, ok
 }

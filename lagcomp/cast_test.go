@@ -269,7 +269,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 		for range 2000 {
 			s := c.shot(h.At, 1, 128)
 			a, b := h.between(s.View)
-			ray, ok := Aim(s.Ray)
+			ray, ok := NormalizeRay(s.Ray)
 			if a == nil || !ok {
 				continue
 			}

@@ -36,8 +36,8 @@ type frame struct {
 	x, y, z    []float32 // feet
 	nr2        []float32 // negated square of the bound's radius; kernel.Never for the dead and the absent
 	rows       []rig.Pose
-	columns    kernel.Column // of the rows that are used
-	step       move          // from the tick before
+	columns    kernel.Spheres // of the rows that are used
+	step       move           // from the tick before
 }
 
 // NewHistory makes a history of the given number of slots that reaches at least ticks back from the newest, and never
@@ -116,8 +116,8 @@ var (
 func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
-	c := kernel.Column{X: x, Y: y, Z: z, NR2: nr2}
-	done := kernel.Unzip(words(poses), words(f.rows), &c, &bounds)
+	c := kernel.Spheres{X: x, Y: y, Z: z, NR2: nr2}
+	done := kernel.SplitRows(words(poses), words(f.rows), &c, &bounds)
 	copy(f.rows[done:], poses[done:])
 	for i := done; i < n; i++ {
 		p := &poses[i]
@@ -203,21 +203,21 @@ func (f *frame) target(slot int, shooter uint32, team uint8) bool {
 func (f *frame) lives(slot int) bool { return slot < f.used && f.nr2[slot] != kernel.Never }
 
 // column is the first n rows as the kernel takes them.
-func (f *frame) column(n int) kernel.Column {
-	return kernel.Column{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
+func (f *frame) column(n int) kernel.Spheres {
+	return kernel.Spheres{X: f.x[:n], Y: f.y[:n], Z: f.z[:n], NR2: f.nr2[:n]}
 }
 
 // along names the rows whose bounds, widened to a radius, a ray may touch, in out's memory.
 func (f *frame) along(r *geom.Ray, radius float32, out []int32) []int32 {
 	way := f.ray(r, radius)
-	return f.columns.Along(&way, out)
+	return f.columns.RayCandidates(&way, out)
 }
 
 // ray is r as the kernel takes it, for spheres widened from the bound to a radius. The columns hold feet, and the middles of
 // bounds are BoundHigh above, so the ray goes down instead.
 func (f *frame) ray(r *geom.Ray, radius float32) kernel.Ray {
 	return kernel.Ray{
-		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHigh, OZ: r.Origin.Z,
+		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHeight, OZ: r.Origin.Z,
 		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
 		Grow:   float32(radius*radius) - float32(widest*widest), // for the slimmer that is more than enough
 		Widest: widest,

@@ -21,7 +21,7 @@ type index struct {
 // did: 1.6 µs for 500 players and 3 for 1000, to spare each question 0.1. Two or three times that many shots look at each tick of a
 // lobby of 500, or far fewer, as round trips differ; nobody knows before.
 var patience = func() int {
-	if kernel.Wide() {
+	if kernel.Vectorized() {
 		return 16
 	}
 	return 2
@@ -29,7 +29,7 @@ var patience = func() int {
 
 // worth is of how many rows at least an index may be built: fewer are looked at in the time that a walk over some squares takes.
 var worth = func() int {
-	if kernel.Wide() {
+	if kernel.Vectorized() {
 		return 256
 	}
 	return 16
@@ -61,11 +61,11 @@ func (s *Sweeper) of(f *frame) *index {
 }
 
 // build goes through the rows from the back, so that each is put before those of its square that come after it. Whoever stands beyond
-// Reach, where squares mean nothing, cannot be hit.
+// WorldReach, where squares mean nothing, cannot be hit.
 func (in *index) build(f *frame) {
 	n := f.used
 	x, y, z, nr2, head, next := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], in.head, in.next[:n]
-	low, high := float32(2*Reach), float32(-2*Reach)
+	low, high := float32(2*WorldReach), float32(-2*WorldReach)
 	clear(head)
 	for i := n - 1; i >= 0; i-- {
 		if nr2[i] == kernel.Never {

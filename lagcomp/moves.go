@@ -23,7 +23,7 @@ const (
 	longest    = 4  // metres that everybody may have moved by the sum of the ticks in between; more is measured directly
 )
 
-// Limits are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
+// EarliestInstants are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
 // more, those who fall within the second at 60. Of longer spans: the last leaves room below kernel.MaxRadius.
 var (
 	stepLimits = []float32{0.25, 1, 3}
@@ -133,10 +133,10 @@ func (m *move) measure(a, b *frame, limits []float32, breaks bool, rows []int32)
 func (m *move) within(a, b *frame, limit float32, breaks bool, rows []int32) {
 	n := min(a.used, b.used)
 	from, to := a.column(n), b.column(n)
-	square, further := kernel.Moved(&from, &to, float32(limit*limit), rows)
+	square, further := kernel.MaxDisplacement(&from, &to, float32(limit*limit), rows)
 	m.count, m.metres = 0, geom.Sqrt(square)
 	for _, slot := range further {
-		if breaks || !rig.Broken(&a.rows[slot], &b.rows[slot]) {
+		if breaks || !rig.Discontinuous(&a.rows[slot], &b.rows[slot]) {
 			m.fly(slot)
 		}
 	}

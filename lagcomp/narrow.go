@@ -7,7 +7,7 @@ import (
 
 // question is what is asked of the rows that a broad phase named.
 type question struct {
-	ray        geom.Ray // found fit by Aim
+	ray        geom.Ray // found fit by NormalizeRay
 	radius     float32
 	a, b       *frame
 	frac       uint8
@@ -75,11 +75,11 @@ func (q *question) reaches(slot int) (from float32, ok bool) {
 	p := &q.a.rows[slot]
 	feet := p.Pos
 	if q.frac != 0 && slot < q.b.used {
-		if b := &q.b.rows[slot]; !rig.Broken(p, b) {
+		if b := &q.b.rows[slot]; !rig.Discontinuous(p, b) {
 			feet = feet.Lerp(b.Pos, float32(q.frac)/256)
 		}
 	}
-	return rig.Reaches(&q.ray, q.radius, feet, p.Form.Hero())
+	return rig.MayHit(&q.ray, q.radius, feet, p.Form.Hero())
 }
 
 // meet works out one body, and makes it best if it is nearer.

@@ -55,7 +55,7 @@ func (h *slowHistory) castOne(w *Sweep) (best Hit) {
 		}
 		hit, ok := Test(w.Ray, w.Radius, &p)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
-			ray, _ := Aim(w.Ray)
+			ray, _ := NormalizeRay(w.Ray)
 			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
@@ -107,7 +107,7 @@ func (c *crowd) step(dt float32) []rig.Pose {
 		case dice == 1:
 			*p = rig.Pose{}
 		case dice == 4 && p.ID != 0 && c.rng.IntN(20) == 0: // out of the world or on its edge
-			p.Pos.X = []float32{1e5, Reach, -Reach, 8192.001}[c.rng.IntN(4)]
+			p.Pos.X = []float32{1e5, WorldReach, -WorldReach, 8192.001}[c.rng.IntN(4)]
 		case dice == 2 && p.ID != 0:
 			p.Flags ^= rig.FlagAlive
 		case dice == 3 && p.ID != 0: // teleport

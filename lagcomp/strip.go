@@ -19,8 +19,8 @@ func (s *Sweeper) alongStrip(in *index, ray geom.Ray, q *query) bool {
 	f := q.frame
 	wide := q.reach + 1e-2
 	reach := float32(wide * wide)
-	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*Reach)}
-	r.Origin.Y -= rig.BoundHigh // the columns hold feet
+	r := geom.Ray{Origin: ray.Origin, Dir: ray.Dir, Max: min(ray.Max, 4*WorldReach)}
+	r.Origin.Y -= rig.BoundHeight // the columns hold feet
 	if r.Max = leaves(r, in.low-wide, in.high+wide); r.Max < 0 {
 		return true
 	}

@@ -47,7 +47,7 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 		}
 		if a, b := h.between(w.View); a != nil {
 			q := s.query(a, b, w.View.Frac, w.Ray.Origin, w.Ray.At(w.Ray.Max), w.Radius)
-			if ray, ok := Aim(w.Ray); ok && q.cells > fewCells && s.alongStrip(s.of(a), ray, &q) {
+			if ray, ok := NormalizeRay(w.Ray); ok && q.cells > fewCells && s.alongStrip(s.of(a), ray, &q) {
 				strips++
 			}
 		}

@@ -30,10 +30,10 @@ type Sweeper struct {
 	ways       ways
 	sieve      sieve
 	around     around
-	notes      []Note // of the sweeps at hand, nil: nobody asks
-	wide       int    // wideStrip, but in tests
-	patience   int    // likewise
-	worth      int    // likewise
+	notes      []CastStats // of the sweeps at hand, nil: nobody asks
+	wide       int         // wideStrip, but in tests
+	patience   int         // likewise
+	worth      int         // likewise
 }
 
 // NewSweeper makes a sweeper over h. It takes all its memory here: 1 MB and 256 bytes a slot where there are enough slots for indexes, else
@@ -65,12 +65,12 @@ func (s *Sweeper) History() *History { return s.h }
 
 // Cast judges sweeps[i] into hits[i]: the living player whom the sphere touches first, not Except nor of Team, as the view
 // shows it; the lowest slot where two are equally near. A view without history, a ray of no use or a radius outside 0 to
-// MaxSweep misses. Hit.Point is the sphere's centre at the touch. It panics if hits is the shorter.
-func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) { s.CastSeen(sweeps, hits, nil) }
+// MaxSweepRadius misses. Hit.Point is the sphere's centre at the touch. It panics if hits is the shorter.
+func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) { s.CastFiltered(sweeps, hits, nil) }
 
-// CastSeen is Cast where not everybody was shown: seen says whether sweeps[i] may hit the player called id, and is asked only of
+// CastFiltered is Cast where not everybody was shown: seen says whether sweeps[i] may hit the player called id, and is asked only of
 // who would be hit otherwise. nil takes everybody to be seen.
-func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint32) bool) {
+func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, seen func(i int, id uint32) bool) {
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
@@ -88,13 +88,13 @@ func (s *Sweeper) CastSeen(sweeps []Sweep, hits []Hit, seen func(i int, id uint3
 func (s *Sweeper) castOne(i int, w *Sweep, seen func(int, uint32) bool, hit *Hit) {
 	*hit = Hit{}
 	if s.notes != nil {
-		s.notes[i] = Note{}
+		s.notes[i] = CastStats{}
 	}
 	a, b := s.h.between(w.View)
 	if a == nil || !usable(w.Radius) {
 		return
 	}
-	ray, ok := Aim(w.Ray)
+	ray, ok := NormalizeRay(w.Ray)
 	if !ok {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *Sweeper) list(a, b *frame, w *Sweep, ray *geom.Ray) (near, flyers []int
 		}
 		return s.alongRay(ray, a, wide+w.Radius), flyers
 	}
-	end := ray.At(min(ray.Max, 4*Reach))
+	end := ray.At(min(ray.Max, 4*WorldReach))
 	q := s.query(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
 	switch {
 	case q.cells <= fewCells:
@@ -137,15 +137,15 @@ func (s *Sweeper) list(a, b *frame, w *Sweep, ray *geom.Ray) (near, flyers []int
 	return s.alongRay(ray, a, q.reach), q.flyers
 }
 
-// Near is a player whom a ball touches.
-type Near struct {
+// SphereOverlap is a player whom a ball touches.
+type SphereOverlap struct {
 	Slot int
 	Pose rig.Pose // as the view shows it
 }
 
-// Within appends to out the living players whom the ball touches at a view, in ascending order of slots, whatever their
-// team, and returns it. None if there is no such history, or the ball is not finite or its radius outside 0 to MaxSweep.
-func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
+// OverlapSphere appends to out the living players whom the ball touches at a view, in ascending order of slots, whatever their
+// team, and returns it. None if there is no such history, or the ball is not finite or its radius outside 0 to MaxSweepRadius.
+func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverlap) []SphereOverlap {
 	a, b := s.h.between(v)
 	if a == nil || !within(ball.Center) || !usable(ball.Radius) {
 		return out
@@ -171,10 +171,10 @@ func (s *Sweeper) Within(v tick.View, ball geom.Sphere, out []Near) []Near {
 }
 
 // touched appends the player of a row if the ball touches it.
-func (f *frame) touched(b *frame, frac uint8, slot int, ball geom.Sphere, out []Near) []Near {
+func (f *frame) touched(b *frame, frac uint8, slot int, ball geom.Sphere, out []SphereOverlap) []SphereOverlap {
 	if f.target(slot, 0, NoTeam) {
-		if p := lerpRow(f, b, frac, slot); Touches(ball, &p) {
-			out = append(out, Near{slot, p})
+		if p := lerpRow(f, b, frac, slot); TestSphere(ball, &p) {
+			out = append(out, SphereOverlap{slot, p})
 		}
 	}
 	return out
@@ -202,9 +202,9 @@ func (s *Sweeper) query(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float3
 		return q
 	}
 	q.reach, q.flyers = wide+radius, flyers
-	grow := q.reach + 1e-2 // positions at Reach are rounded to 1/2048 m
-	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - rig.BoundHigh - grow, Z: lo.Z - grow}
-	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - rig.BoundHigh + grow, Z: hi.Z + grow}
+	grow := q.reach + 1e-2 // positions at WorldReach are rounded to 1/2048 m
+	q.lo = geom.Vec3{X: lo.X - grow, Y: lo.Y - rig.BoundHeight - grow, Z: lo.Z - grow}
+	q.hi = geom.Vec3{X: hi.X + grow, Y: hi.Y - rig.BoundHeight + grow, Z: hi.Z + grow}
 	x1, z1 := square(q.hi.X), square(q.hi.Z)
 	q.x0, q.z0 = square(q.lo.X), square(q.lo.Z)
 	q.nx, q.nz = min(x1-q.x0+1, gridSide), min(z1-q.z0+1, gridSide)
@@ -249,8 +249,8 @@ func (s *Sweeper) round(ball geom.Sphere, q *query) []int32 {
 	}
 	n, grown := f.used, q.reach+1e-2 // as the box has it
 	c := f.column(n)
-	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHigh, Z: ball.Center.Z, Grow: float32(grown*grown) - float32(widest*widest), Widest: widest}
-	return kernel.Overlaps(at, &c, s.candidates[:0])
+	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHeight, Z: ball.Center.Z, Grow: float32(grown*grown) - float32(widest*widest), Widest: widest}
+	return kernel.BallCandidates(at, &c, s.candidates[:0])
 }
 
 // box appends to out the rows whose feet lie in the query's box.

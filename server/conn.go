@@ -79,7 +79,7 @@ type connTransfer struct {
 // assign gives the connection to a new player. open follows.
 func (c *conn) assign(id netid.ID, user uint64, spectates bool) {
 	c.id, c.roster = id, connRoster{user: user, spectates: spectates}
-	c.rewind.inboxCount = sim.InboxCount{}
+	c.rewind.inboxCount = sim.CommandCounts{}
 }
 
 // open begins a session for the connection's player. The memory of the session before is kept.

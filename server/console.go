@@ -80,8 +80,8 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 		millis(c.Rules.RespawnMillis), millis(c.Rules.RewindMillis), max(maxRespawn, millis(c.Rules.RespawnMillis)))
 	v.kbps = console.NewInt(console.Entry{Name: "net.kbps", Help: "most kilobits a second to one client; 0 for no limit", Flags: saved}, int64(c.Kbps), 0, maxKbps)
 	v.kbps.Check(func(word string) error {
-		if n, _ := strconv.Atoi(word); n != 0 && n < sim.MinKbps {
-			return fmt.Errorf("0, or an integer, %d to %d", sim.MinKbps, maxKbps)
+		if n, _ := strconv.Atoi(word); n != 0 && n < sim.MinSnapshotKbps {
+			return fmt.Errorf("0, or an integer, %d to %d", sim.MinSnapshotKbps, maxKbps)
 		}
 		return nil
 	})

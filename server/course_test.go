@@ -292,8 +292,8 @@ func TestRow14OldPackages(t *testing.T) {
 	c.queue(ready.Append(nil)) // of world 0, whose turn is over
 	c.say(c.commands(1)...)
 	l.ticks(3)
-	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.Inbox(g.id).Count.Accepted != 0 {
-		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.Inbox(g.id).Count)
+	if g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.sinceResync != 0 || l.count(metrics.StaleMapEpoch) < 3 || l.lobby.match.CommandBuffer(g.id).Count.Accepted != 0 {
+		t.Fatalf("ready %v, acked %d, %d of the old map, %+v", g.session.ready, g.repl.acks.newest, l.count(metrics.StaleMapEpoch), l.lobby.match.CommandBuffer(g.id).Count)
 	}
 	heard := func() (w protocol.Welcome) {
 		for range 10 {
@@ -327,7 +327,7 @@ func TestRow14OldPackages(t *testing.T) {
 	}
 	c.send(before)
 	l.ticks(2)
-	if n := l.lobby.match.Inbox(g.id).Count.Accepted; n != 0 {
+	if n := l.lobby.match.CommandBuffer(g.id).Count.Accepted; n != 0 {
 		t.Fatalf("%d commands of the old map were taken", n)
 	}
 	c.welcome = w

@@ -162,7 +162,7 @@ const defaultPlayers = 64
 func (h *Host) Run(ctx context.Context) error {
 	pacer := clock.New()
 	if h.archive != nil {
-		h.archive.tape.Cut = h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc
+		h.archive.tape.Truncated = h.lobby.Stats.Count[metrics.RecordingsTruncated].Inc
 		go h.archive.write()
 	}
 	defer close(h.terminal.ended)

@@ -133,7 +133,7 @@ func (v *view) begin(now time.Duration, l *Lobby) {
 		v.seats[slot].id = 0
 	}
 	for _, slot := range l.live {
-		c, n := &l.conns[slot], l.match.Inbox(l.conns[slot].id).Count
+		c, n := &l.conns[slot], l.match.CommandBuffer(l.conns[slot].id).Count
 		v.seats[slot] = seatView{id: c.id, since: c.session.since, stats: c.session.stats, newest: c.session.peer.Newest(), used: n.Used, missing: n.Missing}
 	}
 }
@@ -243,7 +243,7 @@ func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
 		p.Yaw, p.Alive = rounded(pose.Yaw.Degrees(), 1), pose.Alive()
 	}
 	if vital := l.match.Vital(c.id); vital != nil {
-		p.Team, p.Health, p.Watches = int(vital.Team), int(max(0, vital.Health)), vital.Watches
+		p.Team, p.Health, p.Watches = int(vital.Team), int(max(0, vital.Health)), vital.Spectator
 	}
 	if here {
 		v.connection(l, c, &p)
@@ -257,7 +257,7 @@ func (v *view) connection(l *Lobby, c *conn, p *dash.Player) {
 	if was.id != c.id || was.since != c.session.since {
 		was = seatView{}
 	}
-	inbox, rtt, t := l.match.Inbox(c.id), c.session.peer.RTT(), c.session.stats
+	inbox, rtt, t := l.match.CommandBuffer(c.id), c.session.peer.RTT(), c.session.stats
 	n := inbox.Count
 	if n.Used < was.used || n.Missing < was.missing { // another player's
 		was.used, was.missing = 0, 0

@@ -206,7 +206,7 @@ func TestLivePageShowsMispredictions(t *testing.T) {
 	for i, told := range []struct {
 		note []byte
 		want uint32
-	}{{sim.AppendMissed(nil, 3), 3}, {[]byte{sim.TagMissed, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMissed(nil, 4_000_000_000), 4_000_000_000}} {
+	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
 		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}

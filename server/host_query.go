@@ -184,7 +184,7 @@ func (h *Host) publish(now time.Duration) {
 	for _, slot := range l.live {
 		c := &l.conns[slot]
 		v := l.match.Vital(c.id)
-		if v == nil || v.Watches {
+		if v == nil || v.Spectator {
 			continue
 		}
 		b.players = append(b.players, boardRow{name: l.roster.name(slot), seconds: int32((now - c.session.since) / time.Second),

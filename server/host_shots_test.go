@@ -18,7 +18,7 @@ func TestHostGivesReceipts(t *testing.T) {
 	}
 	for i := range 100 { // as if they had been fired
 		r := h.lobby.Receipts().Next()
-		r.Tick, r.Shooter, r.Subject, r.Verdict, r.Clamp = 1, uint32(i%4), 9, lagcomp.Verdict(i%3), lagcomp.Clamp(i%8)
+		r.Tick, r.Shooter, r.Subject, r.Verdict, r.ClampReason = 1, uint32(i%4), 9, lagcomp.Verdict(i%3), lagcomp.ClampReason(i%8)
 		r.Miss = 0.1
 	}
 	stop := runningOf(t, h.Run)

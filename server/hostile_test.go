@@ -88,7 +88,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(asPackage), (&packet.Header{Sequence: 16383, AckBits: 1}).Append(nil))
 	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
-	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendPace(nil, 8, 16)...))
+	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendSnapshotRate(nil, 8, 16)...))
 	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
 	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(asSections), []byte{6, 7})
@@ -327,8 +327,8 @@ func (h *hostile) bounded() {
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
-		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.Inbox(c.id) == nil {
-			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.Inbox(c.id))
+		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.CommandBuffer(c.id) == nil {
+			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.CommandBuffer(c.id))
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {

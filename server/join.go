@@ -121,7 +121,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		return true
 	}
 	if c != nil {
-		c.rewind.inboxCount = j.match.Inbox(c.id).Count // what ran without it is no loss
+		c.rewind.inboxCount = j.match.CommandBuffer(c.id).Count // what ran without it is no loss
 		j.Stats.Count[metrics.Reconnected].Inc()
 	} else if id := j.newPlayer(spectator); id != 0 {
 		c = &j.conns[id.Index()]
@@ -144,7 +144,7 @@ func (j *join) newPlayer(spectator bool) netid.ID {
 	case !j.hasSlot(spectator):
 		return 0
 	case spectator:
-		return j.match.Watch()
+		return j.match.JoinSpectator()
 	}
 	return j.match.Join()
 }

@@ -501,9 +501,9 @@ func (c *caller) plays(n int) (snapshots int) {
 }
 
 // inputs is what has become of the caller's commands.
-func (c *caller) inputs() sim.InboxCount {
+func (c *caller) inputs() sim.CommandCounts {
 	c.lab.t.Helper()
-	inbox := c.lab.lobby.match.Inbox(c.id())
+	inbox := c.lab.lobby.match.CommandBuffer(c.id())
 	if inbox == nil {
 		c.lab.t.Fatalf("%v is gone", c.id())
 	}

@@ -65,9 +65,9 @@ type Config struct {
 	Rotation []MapSpec            // what is played after each round, in turn; default the same for ever
 	Sleep    bool                 // no tick is played while nobody is here, see PhaseIdle
 
-	Spectators  int            // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
-	SpectateAll bool           // they see everybody, and may look through nobody's eyes; default what their target may see
-	ObjectPaces netstate.Paces // how often rows of each class of things may change, in snapshots; default netstate.DefaultPaces
+	Spectators  int                      // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
+	SpectateAll bool                     // they see everybody, and may look through nobody's eyes; default what their target may see
+	ObjectPaces netstate.UpdateIntervals // how often rows of each class of things may change, in snapshots; default netstate.DefaultUpdateIntervals
 
 	Receipts int // how many shots the ring of receipts holds, 232 bytes each, at most MaxReceipts; default 0: none are written
 
@@ -119,7 +119,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Models = netstate.Trained()
 	}
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
-		c.Models = c.Models.With(c.Codec)
+		c.Models = c.Models.WithCodec(c.Codec)
 	}
 	if c.ContentKbps == 0 {
 		c.ContentKbps = 8000
@@ -147,12 +147,12 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("one datagram of %d sampled: expected 1 to %d, or -1 for none", c.SampleEvery, 1<<20)
 	case c.Interval < 1 || c.Interval > MaxInterval:
 		return c, fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
-	case c.Kbps != 0 && (c.Kbps < sim.MinKbps || c.Kbps > maxKbps):
-		return c, fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinKbps, maxKbps)
+	case c.Kbps != 0 && (c.Kbps < sim.MinSnapshotKbps || c.Kbps > maxKbps):
+		return c, fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinSnapshotKbps, maxKbps)
 	case c.Codec >= schema.Codecs:
 		return c, fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
-	case c.ContentKbps < sim.MinKbps || c.ContentKbps > maxKbps:
-		return c, fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinKbps, maxKbps)
+	case c.ContentKbps < sim.MinSnapshotKbps || c.ContentKbps > maxKbps:
+		return c, fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
 	case c.Receipts < 0 || c.Receipts > MaxReceipts:
 		return c, fmt.Errorf("%d receipts of shots: expected 0 to %d", c.Receipts, MaxReceipts)
 	case c.Arena == nil:
@@ -169,7 +169,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("respawn after %d ms: expected no less than the %d ms that a shot may look back", c.Rules.RespawnMillis, c.Rules.RewindMillis)
 	}
 	var err error
-	if c.Rules.Game, err = c.Rules.Game.On(c.Arena); err != nil {
+	if c.Rules.Game, err = c.Rules.Game.OnArena(c.Arena); err != nil {
 		return c, err
 	}
 	return c.withRelevance()
@@ -191,8 +191,8 @@ type Lobby struct {
 	replication replication
 	rewind      rewind
 
-	aim      *aim.Watch
-	receipts *lagcomp.Receipts // nil: none are written
+	aim      *aim.Tracker
+	receipts *lagcomp.ShotLog // nil: none are written
 	window   [sim.MaxWindow]sim.Command
 }
 
@@ -227,7 +227,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.recording = recording{core: c}
 	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
-		l.receipts = lagcomp.NewReceipts(cfg.Receipts)
+		l.receipts = lagcomp.NewShotLog(cfg.Receipts)
 		if given.CPU != nil {
 			l.receipts.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
@@ -255,7 +255,7 @@ func (l *Lobby) Gate() *netcode.Server { return l.netcode }
 func (l *Lobby) Match() *sim.Match { return l.match }
 
 // Receipts returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
-func (l *Lobby) Receipts() *lagcomp.Receipts { return l.receipts }
+func (l *Lobby) Receipts() *lagcomp.ShotLog { return l.receipts }
 
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
@@ -263,7 +263,7 @@ func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.player
 // CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.players.encoder.Count(n.Public)
-	l.replication.objects.encoder.Count(n.Things)
+	l.replication.objects.encoder.Count(n.Objects)
 	l.replication.ownerCounts = n.Owner
 	for _, slot := range l.live {
 		l.conns[slot].repl.acks.owner.Count(n.Owner)

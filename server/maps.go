@@ -213,7 +213,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 		l.transfers.done(&l.conns[slot])
 	}
 	old := l.match
-	next.match.Follow(old)
+	next.match.ContinueFrom(old)
 	l.install(next)
 	l.transfers.setArena(m.transfer)
 	l.maps.previousEnd = old.Tick()
@@ -243,10 +243,10 @@ func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
 	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
 	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
-	l.match.Witness(l.witness)
-	l.match.Receipts(l.receipts)
-	l.match.Behold(l.beheld)
-	l.match.Share(s.cfg.Runner)
+	l.match.SetHitFilter(l.witness)
+	l.match.SetShotLog(l.receipts)
+	l.match.SetViewResolver(l.beheld)
+	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0
 }
 

@@ -104,7 +104,7 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 	l.takeAcks(now, c)
 	rest, err = c.session.peer.Sections(rest) // fragments of clients are not taken
 	for note, ok := c.session.peer.NextUnreliable(); ok; note, ok = c.session.peer.NextUnreliable() {
-		if n, ok := sim.ParseMissed(note); ok {
+		if n, ok := sim.ParseMispredictions(note); ok {
 			c.session.stats.mispredicted = n
 		}
 	}
@@ -155,7 +155,7 @@ func (l *Lobby) takeCommands(c *conn, data, src []byte) error {
 	if err := l.arrived(c, data, rest, n); err != nil {
 		return err
 	}
-	inbox := l.match.Inbox(c.id)
+	inbox := l.match.CommandBuffer(c.id)
 	inbox.OfferWindow(l.window[:n])
 	l.tallyOf(c, inbox)
 	if slot := c.id.Index(); l.roster.viewers[slot].ready {
@@ -178,9 +178,9 @@ func (l *Lobby) takeMessage(now time.Duration, c *conn, message []byte) {
 	} else if _, ok := sim.ParseDiverged(message); ok {
 		c.repl.acks.resyncRequested = true
 		l.Stats.Count[metrics.ChecksumMismatches].Inc()
-	} else if every, kbps, ok := sim.ParsePace(message); ok {
+	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
 		c.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(message); ok && l.match.AskHero(c.id, hero) { // where the mode allows it
+	} else if hero, ok := sim.ParseHero(message); ok && l.match.RequestHero(c.id, hero) { // where the mode allows it
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		l.join.fetch(now, c, f.Content)
 	} else if l.spectate.request(c, message) {

@@ -305,7 +305,7 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.Wants != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
 		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

@@ -19,7 +19,7 @@ type recording struct {
 	recorded *sim.Match       // the match that rec records; a new match has a new recording
 	head     *replay.Head     // of this recording alone: a writer may still read it when the next one has begun
 	rec      *replay.Recorder // nil: nobody wants a recording
-	last     *replay.Cam      // the last seconds
+	last     *replay.Killcam  // the last seconds
 	round    uint16
 	begun    bool
 	killcams killcams
@@ -34,7 +34,7 @@ func (r *recording) start() {
 	}
 	h := replay.HeadOf(r.match, r.cfg.ArenaName, ticks)
 	r.reset()
-	r.recorded, r.head, r.rec, r.last = r.match, &h, rec, replay.NewCam(h)
+	r.recorded, r.head, r.rec, r.last = r.match, &h, rec, replay.NewKillcam(h)
 }
 
 // reset forgets the recording, but not the connections that want killcams.

@@ -290,11 +290,11 @@ func TestRow64JoinFlow(t *testing.T) {
 	if c.welcome.NetID == 0 || len(c.events) != 1 || l.count(metrics.Joined) != 2 {
 		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.events), l.count(metrics.Joined))
 	}
-	for _, e := range [][]byte{{sim.AskResync}, sim.AppendPace(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: events keep their order around Ready
 		c.queue(e)
 	}
 	c.ready()
-	c.queue(sim.AppendPace(nil, 4, 0))
+	c.queue(sim.AppendSnapshotRate(nil, 4, 0))
 	snapshots := 0
 	for range 120 { // 4: snapshots at the pace that was asked for last
 		snapshots += c.play()

@@ -118,7 +118,7 @@ func (r *roster) newMatch() {
 	for slot := range r.rows {
 		row, muted := &r.rows[slot], r.players[slot].Muted
 		r.disconnect(slot)
-		if row.Name == "" || r.conns[slot].id == 0 || r.match.Inbox(r.conns[slot].id) == nil {
+		if row.Name == "" || r.conns[slot].id == 0 || r.match.CommandBuffer(r.conns[slot].id) == nil {
 			if row.Name != "" {
 				r.freeName(slot)
 			}

@@ -15,7 +15,7 @@ import (
 // themselves, so all else waits: on a slow link each message takes the place of rows of a snapshot.
 type roundNews struct {
 	*core
-	sent sim.Standing // the newest that was sent
+	sent sim.RoundStatus // the newest that was sent
 }
 
 const (
@@ -29,15 +29,15 @@ func (r *roundNews) send(now time.Duration, room *chat.Room) {
 	t := r.match.Tick()
 	for i := range r.match.Outcome().Announcements {
 		a := &r.match.Outcome().Announcements[i]
-		if a.What == mode.RoundBegan {
+		if a.Kind == mode.RoundBegan {
 			room.Round(now)
 		}
-		if sim.IsNews(a.What) {
-			n := sim.NewsOf(t, a)
+		if sim.IsRoundEvent(a.Kind) {
+			n := sim.RoundEventOf(t, a)
 			r.broadcast(n.Append(r.message[:0]))
 		}
 	}
-	s := r.match.Standing()
+	s := r.match.RoundStatus()
 	if r.due(&s) {
 		r.sent = s
 		r.broadcast(s.Append(r.message[:0]))
@@ -45,7 +45,7 @@ func (r *roundNews) send(now time.Duration, room *chat.Room) {
 }
 
 // due reports whether s is to be sent after what was sent.
-func (r *roundNews) due(s *sim.Standing) bool {
+func (r *roundNews) due(s *sim.RoundStatus) bool {
 	was, second := &r.sent, tick.Tick(r.cfg.Rules.Rate)
 	since := s.Tick - was.Tick
 	switch {
@@ -61,7 +61,7 @@ func (r *roundNews) due(s *sim.Standing) bool {
 
 // sendTo queues how the round stands with a connection that has just got ready.
 func (r *roundNews) sendTo(c *conn) {
-	s := r.match.Standing()
+	s := r.match.RoundStatus()
 	if c.session.peer.QueueReliable(s.Append(r.message[:0])) != nil {
 		r.Stats.Count[metrics.ReliableDropped].Inc()
 	}

@@ -19,7 +19,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		t.Skip("no /dev/full here")
 	}
 	defer full.Close()
-	if _, err := (reelFile{full}).WriteAt([]byte("x"), 0); !errors.Is(err, replay.ErrFull) {
+	if _, err := (reelFile{full}).WriteAt([]byte("x"), 0); !errors.Is(err, replay.ErrDiskFull) {
 		t.Fatalf("a full disk says %v", err)
 	}
 	log, cut := new(strings.Builder), new(atomic.Uint64)
@@ -29,7 +29,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	}
 	files := 0
 	a.tape.Create = func(tick.Tick) (replay.File, string, error) { files++; return reelFile{full}, "F", nil }
-	a.tape.Cut = func() { cut.Add(1) }
+	a.tape.Truncated = func() { cut.Add(1) }
 	go a.write()
 	l := newLab(t, Config{Record: a.take})
 	for range 600 {

@@ -143,7 +143,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 		l.tick()
 	}
 	for _, e := range c.events[1:] {
-		if e[0] != sim.TagStanding && e[0] != sim.TagNews && e[0] != protocol.MessageRoster && e[0] != netstate.TagPaces {
+		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent && e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
 	}
@@ -370,7 +370,7 @@ func TestRow26IntervalsHonoured(t *testing.T) {
 		}
 	}
 	c := b.joined()
-	for i, bad := range [][]byte{sim.AppendPace(nil, 0, 0), sim.AppendPace(nil, 5, 0), sim.AppendPace(nil, 9, 0), sim.AppendPace(nil, 2, 15), {sim.AskPace}} {
+	for i, bad := range [][]byte{sim.AppendSnapshotRate(nil, 0, 0), sim.AppendSnapshotRate(nil, 5, 0), sim.AppendSnapshotRate(nil, 9, 0), sim.AppendSnapshotRate(nil, 2, 15), {sim.AskSnapshotRate}} {
 		c.queue(bad)
 		c.hear()
 		c.say()

@@ -85,12 +85,12 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	buf = c.session.peer.AppendReliable(buf, eventBudget)
 	ends := metrics.SectionEnds{Reliable: uint16(len(buf)), First: first}
 	buf = append(buf, byte(packet.SectionSnapshot))
-	at, head := len(buf), netstate.Head{Tick: t, Owner: first, Checked: c.repl.checksum.on}
+	at, head := len(buf), netstate.Header{Tick: t, Owner: first, Checked: c.repl.checksum.on}
 	buf = head.Append(buf)
 	ends.Head, ends.Owner = uint16(len(buf)), uint16(len(buf))
 	if first {
 		var self netstate.Self
-		self.Tell(l.match, c.id)
+		self.Gather(l.match, c.id)
 		netstate.OwnerRow(l.replication.ownerRow[:], &self)
 		buf = c.repl.acks.owner.Append(buf, t, l.replication.ownerRow[:])
 		ends.Owner = uint16(len(buf))
@@ -104,8 +104,8 @@ func (l *Lobby) draft(now time.Duration, c *conn, t tick.Tick, first bool) {
 	buf, objects := l.replication.objects.appendPart(buf, &head, room)
 	c.repl.acks.objects.savedBytes = max(0, c.repl.acks.objects.savedBytes-(len(buf)-before))
 	ends.Objects = uint16(len(buf))
-	if head.Things {
-		ends.ObjectHead = uint16(head.ThingsHead())
+	if head.Objects {
+		ends.ObjectHead = uint16(head.ObjectsHeadSize())
 	}
 	if first {
 		l.choose(now, c, len(buf))
@@ -156,7 +156,7 @@ func (l *Lobby) tell(now time.Duration) {
 	out := l.match.Outcome()
 	l.Stats.Count[metrics.Shots].Add(uint64(len(out.Shots)))
 	l.Stats.Count[metrics.ShotsClamped].Add(uint64(out.Clamped))
-	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.Faded))
+	l.Stats.Count[metrics.ShotsStaleView].Add(uint64(out.ViewsExpired))
 	for i := range out.Hits {
 		if s := &out.Shots[i]; s.Clamped && s.Claimed.Valid() {
 			l.Stats.ViewClamp.Record(moved(s) * int64(l.cfg.Rules.Rate.Period()) / 256)
@@ -165,7 +165,7 @@ func (l *Lobby) tell(now time.Duration) {
 			l.Stats.Rewind.Record(int64(lagcomp.Delay(l.match.Tick(), out.Shots[i].Judged)) * int64(l.cfg.Rules.Rate.Period()) / 256)
 		}
 	}
-	l.Stats.Count[metrics.HitsFiltered].Add(uint64(out.Unshown))
+	l.Stats.Count[metrics.HitsFiltered].Add(uint64(out.NotShown))
 	for _, e := range out.Events {
 		if e.Kind == sim.EventHit {
 			l.Stats.Count[metrics.Hits].Inc()
@@ -196,13 +196,13 @@ func (l *Lobby) tally(c *conn) {
 	if l.timer.Off {
 		return
 	}
-	if inbox := l.match.Inbox(c.id); inbox != nil {
+	if inbox := l.match.CommandBuffer(c.id); inbox != nil {
 		l.tallyOf(c, inbox)
 	}
 }
 
 // tallyOf is tally where the inbox is at hand anyway: when commands come.
-func (l *Lobby) tallyOf(c *conn, inbox *sim.Inbox) {
+func (l *Lobby) tallyOf(c *conn, inbox *sim.CommandBuffer) {
 	if l.timer.Off {
 		return
 	}

@@ -404,7 +404,7 @@ func TestConsoleOfALobby(t *testing.T) {
 	l := newLab(t, Config{Name: "here"})
 	ann, bob := l.called("Ann"), l.called("Bob")
 	l.settle(20)
-	bob.queue(sim.AppendPace(nil, 2, 500))
+	bob.queue(sim.AppendSnapshotRate(nil, 2, 500))
 	l.settle(10)
 	run := func(line string, who console.Rank) string {
 		out, err := l.lobby.Execute(l.now, nil, line, console.Caller{Rank: who})

@@ -42,7 +42,7 @@ func (s *spectators) update() {
 // playing reports whether an id is of a player of the match, whose view a spectator may have.
 func (s *spectators) playing(id netid.ID) bool {
 	v := s.match.Vital(id)
-	return v != nil && !v.Watches
+	return v != nil && !v.Spectator
 }
 
 // next is the next player from a slot on, by steps of 1 or -1; 0 if there is none.

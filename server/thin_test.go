@@ -108,7 +108,7 @@ func (b *table) alike(o *table) (rows int) {
 // thingsAlike is alike for what flies and stands about.
 func (b *table) thingsAlike(o *table) (rows int) {
 	b.t.Helper()
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		for slot := range b.lobby.replication.objects.slots {
@@ -129,7 +129,7 @@ func (b *table) thingsAlike(o *table) (rows int) {
 // thingsAgree fails unless what all clients hold of their newest snapshots' things is what the server's frames say.
 func (b *table) thingsAgree() (rows int) {
 	b.t.Helper()
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	for n, p := range b.players {
 		f := b.lobby.replication.objects.frames.At(p.Newest())
 		for slot := range b.lobby.replication.objects.slots {

@@ -22,7 +22,7 @@ type objectPlane struct {
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
 	sums     snapshot.Sums
-	paces    netstate.Paces
+	paces    netstate.UpdateIntervals
 	interval tick.Tick
 
 	slots    []objectSlot // by slot
@@ -31,9 +31,9 @@ type objectPlane struct {
 	flights  [2][]int16
 	past     []frameVersion // by tick, modulo its length
 	dropped  uint64         // flights of this tick without a slot
-	row      [netstate.ThingFields]int32
-	thing    netstate.Thing
-	asked    [netstate.ThingFields]int32 // a row that is looked at for who asks
+	row      [netstate.ObjectStateFields]int32
+	thing    netstate.ObjectState
+	asked    [netstate.ObjectStateFields]int32 // a row that is looked at for who asks
 
 	part objectPart
 
@@ -58,11 +58,11 @@ type frameVersion struct {
 }
 
 func newObjectPlane(c *Config) *objectPlane {
-	slots := netstate.ThingSlots(c.Players)
+	slots := netstate.ObjectSlots(c.Players)
 	frames := snapshot.Window*c.Interval + 1
 	w := &objectPlane{
-		frames:  snapshot.NewRing(netstate.Things, slots, frames, 1),
-		encoder: snapshot.NewEncoder(c.Models.Things, slots),
+		frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
+		encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		paces:   c.ObjectPaces, interval: tick.Tick(c.Interval),
 		slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64),
 		past: make([]frameVersion, frames),
@@ -82,7 +82,7 @@ func newObjectPlane(c *Config) *objectPlane {
 func (c *Config) checkThings() error {
 	var ok bool
 	if c.ObjectPaces, ok = c.ObjectPaces.WithDefaults(); !ok {
-		return fmt.Errorf("paces of things %v: expected at most %d snapshots", c.ObjectPaces, netstate.MaxPace)
+		return fmt.Errorf("paces of things %v: expected at most %d snapshots", c.ObjectPaces, netstate.MaxUpdateInterval)
 	}
 	if g := c.Rules.Game; g != nil {
 		if n := len(g.Layout.Teleporters) + len(g.Layout.Points) + len(g.Layout.Barrels) + len(g.Layout.Cubes); n > netstate.MaxStanding {
@@ -119,7 +119,7 @@ func (w *objectPlane) capture(m *sim.Match) {
 		w.match, w.standing = m, -1
 	}
 	o, s := m.Objects(), m.Scene()
-	w.assignStanding(len(o.Ports), len(o.Zones), len(s.Barrel), len(s.Cube))
+	w.assignStanding(len(o.Ports), len(o.Zones), len(s.Barrels), len(s.Cubes))
 	slot := 0
 	for i := range o.Ports {
 		w.thing.OfTeleporter(&o.Ports[i], t)
@@ -127,21 +127,21 @@ func (w *objectPlane) capture(m *sim.Match) {
 		slot++
 	}
 	for i := range o.Zones {
-		w.thing.OfZone(i, &o.Zones[i], &o.Occupied[i], m.Mode(), m.Kit().Mode)
+		w.thing.OfZone(i, &o.Zones[i], &o.Occupied[i], m.Mode(), m.Game().Mode)
 		w.write(f, slot)
 		slot++
 	}
-	for i := range s.Barrel {
-		w.thing.OfBarrel(&s.Barrel[i], t)
+	for i := range s.Barrels {
+		w.thing.OfBarrel(&s.Barrels[i], t)
 		w.write(f, slot)
 		slot++
 	}
-	for i := range s.Cube {
-		w.thing.OfCube(&s.Cube[i])
+	for i := range s.Cubes {
+		w.thing.OfCube(&s.Cubes[i])
 		w.write(f, slot)
 		slot++
 	}
-	w.projectiles(f, o.Projectiles, m.Kit().Ammo)
+	w.projectiles(f, o.Projectiles, m.Game().ProjectileKinds)
 	w.grenades(f, o.Grenades)
 	w.freeSlots(t)
 	w.noteVersion(f)
@@ -194,7 +194,7 @@ func (w *objectPlane) write(f *snapshot.Frame, slot int) {
 	c := &w.slots[slot]
 	c.writtenAt = f.Tick
 	w.scenery.put(slot, c, &w.thing, w.thing.Pos)
-	if back := w.paces.Back(c.kind, f.Tick, w.interval); back != 0 && back < f.Tick {
+	if back := w.paces.LastUpdate(c.kind, f.Tick, w.interval); back != 0 && back < f.Tick {
 		if old := w.frames.At(f.Tick - back); old != nil && old.ID(slot) == c.id {
 			old.Row(slot, w.row[:])
 			f.Set(slot, c.id, w.row[:])
@@ -205,7 +205,7 @@ func (w *objectPlane) write(f *snapshot.Frame, slot int) {
 	f.Set(slot, c.id, w.row[:])
 }
 
-func (w *objectPlane) projectiles(f *snapshot.Frame, all []object.Projectile, ammo []object.Round) {
+func (w *objectPlane) projectiles(f *snapshot.Frame, all []object.Projectile, ammo []object.CompiledProjectile) {
 	for i := range all {
 		p := &all[i]
 		slot, c := w.slotOfFlight(0, p.ID, p.ID.Index()-sim.FirstProjectile, netstate.Projectile)
@@ -219,7 +219,7 @@ func (w *objectPlane) projectiles(f *snapshot.Frame, all []object.Projectile, am
 		}
 		w.thing.OfProjectile(p, int(c.index))
 		w.write(f, slot)
-		if p.Struck == object.Flying && w.scenery.grid != nil && int(p.Type) < len(ammo) {
+		if p.Hit == object.Flying && w.scenery.grid != nil && int(p.Type) < len(ammo) {
 			w.scenery.move(slot, p.At(&ammo[p.Type], f.Tick))
 		}
 	}

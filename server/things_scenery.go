@@ -76,7 +76,7 @@ func (d *scenery) begin(t tick.Tick) {
 }
 
 // put takes in a thing.
-func (d *scenery) put(slot int, c *objectSlot, o *netstate.Thing, pos geom.Vec3) {
+func (d *scenery) put(slot int, c *objectSlot, o *netstate.ObjectState, pos geom.Vec3) {
 	if d.grid == nil {
 		return
 	}

@@ -93,7 +93,7 @@ const (
 )
 
 // thingBits is what a row takes at most that has no baseline.
-var thingBits = fieldBits(netstate.Things) + 24
+var thingBits = fieldBits(netstate.Objects) + 24
 
 // ownBytes is what a connection's own flights may take at least, whatever there is room for: it has them in its picture by now, and takes what
 // it is not told to be refused.
@@ -143,13 +143,13 @@ func (w *objectPlane) more() bool { return w.part.open && !w.packer.Done() }
 func reserve() int { return snapshot.RunBytes + groupBytes() }
 
 // appendPart appends the part about things to a package, and returns which groups it is about; the head says whether there is one.
-func (w *objectPlane) appendPart(dst []byte, head *netstate.Head, room int) (_ []byte, groups groupRange) {
-	head.Things = false
+func (w *objectPlane) appendPart(dst []byte, head *netstate.Header, room int) (_ []byte, groups groupRange) {
+	head.Objects = false
 	if !w.more() {
 		return dst, groupRange{}
 	}
 	at := len(dst)
-	out := head.AppendThings(dst)
+	out := head.AppendObjects(dst)
 	body := len(out)
 	out, groups.first, groups.count = w.packer.Next(out, room-(body-at))
 	if len(out) == body {
@@ -159,7 +159,7 @@ func (w *objectPlane) appendPart(dst []byte, head *netstate.Head, room int) (_ [
 	if head.Checked {
 		sum = w.packer.Sum(&w.sums, groups.first, groups.count)
 	}
-	head.SealThings(out, at, sum)
-	head.Things = true
+	head.SealObjects(out, at, sum)
+	head.Objects = true
 	return out, groups
 }

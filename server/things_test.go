@@ -19,7 +19,7 @@ func TestConfigOfThings(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{ObjectPaces: netstate.Paces{netstate.Cube: netstate.MaxPace + 1}}, "expected at most 16 snapshots"},
+		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
@@ -40,7 +40,7 @@ func TestReceipt(t *testing.T) {
 			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.things())
 		}
 	}
-	if n := netstate.ThingSlots(MaxPlayers) / 16; n > 127 {
+	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
 		t.Errorf("%d groups of things do not fit a receipt", n)
 	}
 }
@@ -63,10 +63,10 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		w.capture(m)
 	}
 	next()
-	slots, fixed := netstate.ThingSlots(1), w.standing
+	slots, fixed := netstate.ObjectSlots(1), w.standing
 	o := m.Objects()
 	for i := range 400 {
-		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Flight{
+		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
 			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
 	}
 	next()

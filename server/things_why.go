@@ -181,7 +181,7 @@ func (l *Lobby) whyThing(c *conn, f *snapshot.Frame, slot int) Reason {
 
 // stale is how many ticks ago the row of a thing in frame f was as it is there, as its class was not due; 0 if it is of f's own tick.
 func (w *objectPlane) stale(f *snapshot.Frame, slot int) tick.Tick {
-	back := w.paces.Back(w.slots[slot].kind, f.Tick, w.interval)
+	back := w.paces.LastUpdate(w.slots[slot].kind, f.Tick, w.interval)
 	if back == 0 || back >= f.Tick {
 		return 0
 	}
@@ -194,7 +194,7 @@ func (w *objectPlane) stale(f *snapshot.Frame, slot int) tick.Tick {
 // seesThing reports whether a connection might see the thing in a slot in its newest snapshot: it looked, or it is its own, or the round's.
 func (l *Lobby) seesThing(c *conn, f *snapshot.Frame, slot int) bool {
 	w, h := l.replication.objects, &c.repl.acks.objects
-	var o netstate.Thing
+	var o netstate.ObjectState
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	if !w.slots[slot].kind.Flies() {
@@ -216,7 +216,7 @@ func (l *Lobby) between(c *conn, f *snapshot.Frame, slot int) (from, to geom.Vec
 	if w.scenery.grid != nil {
 		return from, w.scenery.pos[slot]
 	}
-	var o netstate.Thing
+	var o netstate.ObjectState
 	f.Row(slot, w.asked[:])
 	o.Restore(w.asked[:])
 	return from, o.Pos

@@ -385,7 +385,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 	if n := control.inputs().Used - used; n != uint64(ticks) {
 		t.Errorf("of %d commands beside the flood %d were used, %d snapshots", ticks, n, snapshots)
 	}
-	if n := l.lobby.match.Inbox(c.id()); n != nil {
+	if n := l.lobby.match.CommandBuffer(c.id()); n != nil {
 		t.Errorf("still there")
 	}
 	c.hear()
@@ -560,23 +560,23 @@ func TestThreat22AssertedState(t *testing.T) {
 func views(t *testing.T, back tick.Tick, lies bool) (at []int64, clamped uint64) {
 	l, control, c := twin(t, labGate())
 	last, rng := int64(0), rand.New(rand.NewPCG(23, uint64(back)))
-	var pledges lagcomp.Pledges
+	var pledges lagcomp.ViewDelayTrack
 	var told []tick.Tick
 	for range 150 {
 		control.play()
 		for _, s := range c.hear() {
-			if h, _, err := netstate.ParseHead(s[1:]); err == nil {
+			if h, _, err := netstate.ParseHeader(s[1:]); err == nil {
 				told = append(told, h.Tick)
 			}
 		}
 		next := l.lobby.match.Tick() + 1
 		delay := uint8(min(2*back, 255))
-		pledges.Take(next, delay, next)
-		line, _, _ := pledges.Line(next, 1<<20)
+		pledges.Announce(next, delay, next)
+		line, _, _ := pledges.InstantAt(next, 1<<20)
 		cmd := sim.Command{Tick: next, Buttons: sim.Fire, View: tick.View{From: 1, To: 1}}
 		for i := len(told) - 1; i > 0; i-- {
 			if int64(told[i-1])<<8 <= line && line < int64(told[i])<<8 {
-				cmd.View = lagcomp.Between(told[i-1], told[i], line)
+				cmd.View = lagcomp.ViewBetween(told[i-1], told[i], line)
 				break
 			}
 		}

@@ -76,7 +76,7 @@ func (l *Lobby) play(now time.Duration) {
 func (l *Lobby) capture() *snapshot.Frame {
 	frame := l.replication.players.frames.Begin(l.match.Tick())
 	var row [netstate.PublicFields]int32
-	acts := l.match.Acts()
+	acts := l.match.AbilityStates()
 	poses := l.match.Poses()
 	for slot := range poses {
 		pose := &poses[slot]

@@ -213,7 +213,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
 		var rows, things, part, hidden [3]int // rows are of full snapshots
-		var row [netstate.ThingFields]int32
+		var row [netstate.ObjectStateFields]int32
 		var last [3]tick.Tick
 		for range 240 {
 			b.turn()

@@ -163,7 +163,7 @@ func (l *Lobby) Explain(client, entity netid.ID) Explanation {
 	case c.repl.pacing.sent == 0 || f == nil:
 		v.Reason = ReasonNoSnapshot
 	case f.ID(slot) != entity && l.match.Vital(entity) != nil:
-		if v.Reason = ReasonNew; l.match.Vital(entity).Watches {
+		if v.Reason = ReasonNew; l.match.Vital(entity).Spectator {
 			v.Reason = ReasonSpectator
 		}
 	case f.ID(slot) != entity:
@@ -354,8 +354,8 @@ func (l *Lobby) survey(c *conn, t tick.Tick) {
 		s.RTTVar.Record(int64(rtt.Var))
 	}
 	if c.session.ready {
-		s.InputBuffer.Record(int64(l.match.Inbox(c.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
-		if f := l.aim.Of(c.id.Index()); f.Hits > 0 {
+		s.InputBuffer.Record(int64(l.match.CommandBuffer(c.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
+		if f := l.aim.Features(c.id.Index()); f.Hits > 0 {
 			s.Aim.Record(int64(1000 * f.Score()))
 		}
 	}

@@ -19,13 +19,13 @@ func animateOf(c *columns, p parallel.Part) {
 		v := c.vel[i]
 		in[i] = anim.Input{Vel: v, Yaw: seenYaw(c.look[i].Yaw), Loco: c.state[i].Loco}
 		if c.scratch.input[i].Buttons&move.Sprint != 0 {
-			in[i].Acts |= anim.Sprinting
+			in[i].Flags |= anim.Sprinting
 		}
 		if c.kit.Heroes[c.vital[i].Hero].Shooting(&c.ability[i]) {
-			in[i].Acts |= anim.Shooting
+			in[i].Flags |= anim.Shooting
 		}
 		if in[i].Loco == move.InAir && v.Y < 0 && lands(c.pos[i], v.Y, c.arena) {
-			in[i].Acts |= anim.Near
+			in[i].Flags |= anim.NearGround
 		}
 	}
 	anim.StepColumns(c.anim[p.From:p.To], in[p.From:p.To], c.kit.Anim)

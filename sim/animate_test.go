@@ -48,7 +48,7 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 				s.order(i, c)
 			}
 			for _, id := range s.ids {
-				s.Know(id, lagcomp.Knowledge{Rate: 60, Newest: now, Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
+				s.SetClampLimits(id, lagcomp.ClampLimits{Rate: 60, Newest: now, Oldest: s.History().Oldest(), RTTTicks: float32(believed), InterpTicks: 3})
 			}
 			s.Step()
 			clamped += s.Outcome().Clamped
@@ -154,7 +154,7 @@ func TestFiguresFitBodies(t *testing.T) {
 	}
 	for hero := range uint8(2) {
 		m := New(1, Rules{Game: quick(nil)}, plain(t))
-		id := m.JoinAs(hero)
+		id := m.JoinAsHero(hero)
 		m.Step()
 		m.Step()
 		if p := m.Poses()[id.Index()]; p.Form.Hero() != []rig.Hero{rig.Terraformer, rig.Robot}[hero] {

@@ -19,7 +19,7 @@ import (
 // scratch is the resource of a tick's temporary memory. Nothing in it outlives the tick.
 type scratch struct {
 	input   []move.Input
-	who     []move.Who
+	who     []move.BodyTeam
 	acts    []deed
 	alive   []bool
 	team    []uint8
@@ -28,8 +28,8 @@ type scratch struct {
 	parts   []rig.Part // by slot of the shooter: what its rounds hit in this tick
 	rounds  []lagcomp.Sweep
 	hits    []lagcomp.Hit
-	notes   []lagcomp.Note // of rounds, for receipts
-	wounds  []object.Wound
+	notes   []lagcomp.CastStats // of rounds, for receipts
+	wounds  []object.DamageResult
 	deaths  []death
 	kills   []mode.Kill
 	mode    mode.Output
@@ -55,10 +55,10 @@ type death struct {
 func newScratch(slots int) *scratch {
 	s := &scratch{
 		grain: rowsGrain,
-		input: make([]move.Input, slots), who: make([]move.Who, slots), acts: make([]deed, 0, slots),
+		input: make([]move.Input, slots), who: make([]move.BodyTeam, slots), acts: make([]deed, 0, slots),
 		alive: make([]bool, slots), team: make([]uint8, slots), push: make([]move.Push, slots), parts: make([]rig.Part, slots),
 		motions: make([]anim.Input, slots),
-		rounds:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.Wound, 0, 2*slots),
+		rounds:  make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots), wounds: make([]object.DamageResult, 0, 2*slots),
 		deaths: make([]death, 0, slots), kills: make([]mode.Kill, 0, slots),
 		mode: mode.Output{Announcements: make([]mode.Announcement, 0, slots+3), Awards: make([]netid.ID, 0, slots)},
 	}
@@ -84,7 +84,7 @@ type rows struct {
 	ability []ability.State
 	anim    []anim.State
 	command []Command
-	know    []Knowledge
+	know    []ClampLimits
 }
 
 // open takes the columns of all players; close follows.

@@ -45,15 +45,15 @@ func (c Command) Substitute(t tick.Tick) Command {
 // Command is what one player does in one tick: 1 tick of wishes, never of positions.
 type Command struct {
 	Tick       tick.Tick  // the tick it is for
-	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see Looks
+	View       tick.View  // what the player was looking at, if the tick lets something go that is judged by it; see NeedsView
 	Yaw, Pitch geom.Angle // where the player looks; pitch in [-90, 90] degrees, upwards positive
 	MoveYaw    uint8      // direction of the wish relative to Yaw, 1/256 turn
 	MoveMag    uint8      // size of the wish, 255 = full speed
 	Buttons    Buttons
 }
 
-// Clean returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
-func (c Command) Clean() (clean Command, changed bool) {
+// Sanitize returns c with unknown keys cleared and pitch held to straight up or down; changed tells whether it had to.
+func (c Command) Sanitize() (clean Command, changed bool) {
 	clean = c
 	changed = clean.mend()
 	return clean, changed

@@ -10,15 +10,15 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 )
 
-// Print is a fingerprint of one thing that a match consists of.
-type Print struct {
-	What string // a component's type, or a datum of the table
+// Checksum is a fingerprint of one thing that a match consists of.
+type Checksum struct {
+	Name string // a component's type, or a datum of the table
 	Sum  uint32
 }
 
-// Prints appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
+// Checksums appends a fingerprint of each thing that the next tick depends on, in an order that only the build decides: two copies of a
 // match that differ differ in the print of what differs. History is not in it, see Hash.
-func (m *Match) Prints(dst []Print) []Print {
+func (m *Match) Checksums(dst []Checksum) []Checksum {
 	c := m.open()
 	defer c.close()
 	o := c.objects
@@ -27,7 +27,7 @@ func (m *Match) Prints(dst []Print) []Print {
 		for _, column := range columns {
 			h = h.planes(column)
 		}
-		dst = append(dst, Print{what, uint32(h)})
+		dst = append(dst, Checksum{what, uint32(h)})
 	}
 	add("round", one(c.clock), one(c.score), one(c.mode))
 	add("players", memory(c.id))
@@ -38,16 +38,16 @@ func (m *Match) Prints(dst []Print) []Print {
 	}
 	add(string(dFlying), memory(o.Projectiles))
 	add(string(dGrenades), memory(o.Grenades))
-	add(string(dBarrels), memory(c.scene.Barrel))
-	add(string(dCubes), memory(c.scene.Cube))
+	add(string(dBarrels), memory(c.scene.Barrels))
+	add(string(dCubes), memory(c.scene.Cubes))
 	add(string(dPorts), memory(o.Ports), memory(o.jumps))
 	add(string(dZones), memory(o.Occupied))
 	add(string(dBlasts), memory(c.scene.Blasts.Waiting()))
 	h := sum32(fnvStart32)
 	for i := range o.Areas {
-		h = h.planes(memory(o.Areas[i].Next()))
+		h = h.planes(memory(o.Areas[i].NextHits()))
 	}
-	dst = append(dst, Print{string(dAreas), uint32(h)})
+	dst = append(dst, Checksum{string(dAreas), uint32(h)})
 	return dst
 }
 
@@ -63,10 +63,10 @@ func Differ(a, b []byte, of *Match) string {
 	if errX != nil || errY != nil {
 		return fmt.Sprintf("the states: %v, %v", errX, errY)
 	}
-	p, q := x.Prints(nil), y.Prints(nil)
+	p, q := x.Checksums(nil), y.Checksums(nil)
 	for i := range p {
 		if p[i] != q[i] {
-			return differIn(p[i].What, x, y)
+			return differIn(p[i].Name, x, y)
 		}
 	}
 	return "history, inboxes or connections"

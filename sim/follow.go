@@ -4,9 +4,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Follow makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
+// ContinueFrom makes a match that has not begun go on where another ends, on another map perhaps: its clock stands where the other's does, so
 // that no tick is of both, and none of its ids is one of the other's.
-func (m *Match) Follow(old *Match) {
+func (m *Match) ContinueFrom(old *Match) {
 	m.clock.Tick = old.Tick()
 	m.World.Follow(old.World)
 }

@@ -22,16 +22,16 @@ func (m *Match) Hash() uint64 {
 		h = h.rows(rows)
 	}
 	for i := range c.know {
-		h = h.rows(one(&c.know[i].Last))
+		h = h.rows(one(&c.know[i].LastInstant))
 	}
 	for _, rows := range [...]ecs.Memory{
-		memory(o.Projectiles), memory(o.Grenades), memory(c.scene.Barrel), memory(c.scene.Cube), memory(o.Ports), memory(o.jumps),
+		memory(o.Projectiles), memory(o.Grenades), memory(c.scene.Barrels), memory(c.scene.Cubes), memory(o.Ports), memory(o.jumps),
 		memory(o.Occupied), memory(c.scene.Blasts.Waiting()),
 	} {
 		h = h.rows(rows)
 	}
 	for i := range o.Areas {
-		h = h.rows(memory(o.Areas[i].Next()))
+		h = h.rows(memory(o.Areas[i].NextHits()))
 	}
 	return uint64(h)
 }
@@ -77,4 +77,4 @@ func (h sum32) planes(m ecs.Memory) sum32 {
 }
 
 // isOutside reports whether a component is what was measured outside, of a connection, and so no part of a fingerprint.
-func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[Knowledge]() }
+func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[ClampLimits]() }

@@ -30,7 +30,7 @@ type Objects struct {
 	Zones       []object.Zone
 	Occupied    []mode.Occupancy // of the zones, as of this tick
 
-	jumps    []object.Jump // due in the next tick
+	jumps    []object.TeleportRequest // due in the next tick
 	crowds   []object.Occupancy
 	shells   pool
 	grenades pool
@@ -72,7 +72,7 @@ func newObjects(l *Layout, slots int) *Objects {
 	o := &Objects{
 		Projectiles: make([]object.Projectile, 0, 4*slots), Grenades: make([]object.Grenade, 0, slots),
 		Zones: l.Points, Occupied: make([]mode.Occupancy, len(l.Points)), crowds: make([]object.Occupancy, len(l.Points)),
-		Ports: append([]object.Teleporter(nil), l.Teleporters...), jumps: make([]object.Jump, 0, slots),
+		Ports: append([]object.Teleporter(nil), l.Teleporters...), jumps: make([]object.TeleportRequest, 0, slots),
 		shells: newPool(4 * slots), grenades: newPool(slots),
 	}
 	for _, f := range l.Areas {
@@ -83,15 +83,15 @@ func newObjects(l *Layout, slots int) *Objects {
 
 // furnish puts the barrels and cubes where they belong, whole.
 func furnish(s *object.Scene, l *Layout) {
-	s.Barrel, s.Cube = s.Barrel[:0], s.Cube[:0]
+	s.Barrels, s.Cubes = s.Barrels[:0], s.Cubes[:0]
 	for i, pos := range l.Barrels {
-		s.Barrel = append(s.Barrel, s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), pos))
+		s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), pos))
 	}
 	s.PlaceBarrels()
 	for i, pos := range l.Cubes {
-		c := object.SpawnCubes(1, geom.Vec3{}, &s.Box, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
+		c := object.SpawnCubes(1, geom.Vec3{}, &s.CubeKind, func(int) netid.ID { return netid.Make(FirstCube+i, 1) }, nil)[0]
 		c.Pos = pos
-		s.Cube = append(s.Cube, c)
+		s.Cubes = append(s.Cubes, c)
 	}
 }
 

@@ -18,9 +18,9 @@ func (c *columns) die(row int, now tick.Tick) {
 func standInPlaces(c *columns) {
 	o := c.objects
 	if len(o.Ports) > 0 {
-		o.jumps = c.scene.Enter(o.Ports, c.bodies(), o.jumps)
+		o.jumps = c.scene.StepTeleporters(o.Ports, c.bodies(), o.jumps)
 	}
-	object.Occupy(o.Zones, c.bodies(), o.crowds)
+	object.CountOccupants(o.Zones, c.bodies(), o.crowds)
 	for i := range o.crowds {
 		o.Occupied[i] = mode.Occupancy{o.crowds[i][0], o.crowds[i][1]}
 	}
@@ -59,7 +59,7 @@ func (c *columns) tell(k *mode.Kill, d death) {
 // killAll ends a round: everybody dies, by nobody, and stands up again when the next one begins.
 func (c *columns) killAll() {
 	for i := range c.vital {
-		if v := &c.vital[i]; v.Alive() && !v.Watches {
+		if v := &c.vital[i]; v.Alive() && !v.Spectator {
 			c.die(i, c.clock.Tick)
 			v.Respawn = c.clock.Tick + tick.Tick(c.mode.Left) + 1
 		}

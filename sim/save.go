@@ -55,7 +55,7 @@ var parts = []part{
 	}, loadRound},
 	{"players", []Datum{dKnow, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers, loadPlayers},
 	{"inboxes", []Datum{dInboxes}, []reflect.Type{reflect.TypeFor[waiting](), reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
-	{"objects", []Datum{dFlying, dGrenades, dJumps, dPorts}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.Jump](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
+	{"objects", []Datum{dFlying, dGrenades, dJumps, dPorts}, []reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](), reflect.TypeFor[object.TeleportRequest](), reflect.TypeFor[mode.Occupancy]()}, saveObjects, loadObjects},
 	{"areas", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreas, loadAreas},
 	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](), reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
 	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
@@ -179,7 +179,7 @@ func loadRound(m *Match, src []byte) (_ []byte, err error) {
 	if src, err = parsePlanes(src, one(s)); err != nil {
 		return nil, err
 	}
-	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Kit().Mode.Points || s.Left > 921600 || s.Progress > m.Kit().Mode.Full() {
+	if s.Phase >= mode.Phases || s.Status >= mode.Statuses || s.Point > m.Game().Mode.Points || s.Left > 921600 || s.Progress > m.Game().Mode.CaptureTotal() {
 		return nil, wrong("round", *s)
 	}
 	m.Scene().Now = clock.Tick
@@ -231,16 +231,16 @@ func (c *columns) sound() error {
 		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
 		rounded := move.Round(at)
 		switch {
-		case int(v.Hero) >= heroes || int(v.Wants) > heroes:
+		case int(v.Hero) >= heroes || int(v.RequestedHero) > heroes:
 			return wrong("hero", v.Hero)
-		case v.Watches && v.Team != lagcomp.NoTeam || !v.Watches && v.Team >= mode.Teams:
+		case v.Spectator && v.Team != lagcomp.NoTeam || !v.Spectator && v.Team >= mode.Teams:
 			return wrong("team", v.Team)
 		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
 			return wrong("motion", at)
 		case c.state[i].Loco > move.Launched:
 			return wrong("locomotion", c.state[i].Loco)
 		}
-		if !v.Watches {
+		if !v.Spectator {
 			members[v.Team]++
 		}
 	}
@@ -281,15 +281,15 @@ func loadInboxes(m *Match, src []byte) ([]byte, error) {
 	}
 	for i, id := range ids {
 		r, b := &rows[i], &in[id.Index()]
-		if last, changed := r.last.Clean(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
+		if last, changed := r.last.Sanitize(); changed || r.taken != m.Tick() || int(r.count) > len(all) || r.repeats > repeatTicks {
 			return nil, wrong("inbox", last)
 		}
-		*b = Inbox{taken: r.taken, last: r.last, repeats: r.repeats}
+		*b = CommandBuffer{taken: r.taken, last: r.last, repeats: r.repeats}
 		for _, cmd := range all[:r.count] {
 			if b.Offer(cmd); b.Count.Accepted == 0 || b.Count.Clamped > 0 {
 				return nil, wrong("command that waits", cmd)
 			}
-			b.Count = InboxCount{}
+			b.Count = CommandCounts{}
 		}
 		b.newest = r.newest
 		all = all[r.count:]

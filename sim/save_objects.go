@@ -90,14 +90,14 @@ func loadObjects(m *Match, src []byte) (_ []byte, err error) {
 }
 
 func (m *Match) soundObjects() error {
-	o, k := m.Objects(), m.Kit()
+	o, k := m.Objects(), m.Game()
 	for i := range o.Projectiles {
-		if p := &o.Projectiles[i]; !p.Sound() || int(p.Type) >= len(k.Ammo) {
+		if p := &o.Projectiles[i]; !p.Valid() || int(p.Type) >= len(k.ProjectileKinds) {
 			return wrong("projectile", *p)
 		}
 	}
 	for i := range o.Grenades {
-		if g := &o.Grenades[i]; !g.Sound() || int(g.Type) >= len(k.Fuses) {
+		if g := &o.Grenades[i]; !g.Valid() || int(g.Type) >= len(k.GrenadeKinds) {
 			return wrong("grenade", *g)
 		}
 	}
@@ -119,7 +119,7 @@ func (m *Match) soundObjects() error {
 
 func saveAreas(_ *Match, c *columns, dst []byte) []byte {
 	for i := range c.objects.Areas {
-		dst = appendPlanes(dst, memory(c.objects.Areas[i].Next()))
+		dst = appendPlanes(dst, memory(c.objects.Areas[i].NextHits()))
 	}
 	return dst
 }
@@ -130,14 +130,14 @@ func loadAreas(m *Match, src []byte) (_ []byte, err error) {
 		if src, err = parsePlanes(src, memory(next)); err != nil {
 			return nil, err
 		}
-		m.Objects().Areas[i].Recall(next)
+		m.Objects().Areas[i].RestoreNextHits(next)
 	}
 	return src, nil
 }
 
 func saveScene(_ *Match, c *columns, dst []byte) []byte {
 	s := c.scene
-	dst = appendList(appendList(dst, s.Barrel), s.Cube)
+	dst = appendList(appendList(dst, s.Barrels), s.Cubes)
 	dst = appendList(dst, s.Blasts.Waiting())
 	for _, n := range []uint64{s.Blasts.Deferred, s.Blasts.Merged, s.Blasts.Resolved} {
 		dst = binary.AppendUvarint(dst, n)
@@ -146,11 +146,11 @@ func saveScene(_ *Match, c *columns, dst []byte) []byte {
 }
 
 func loadScene(m *Match, src []byte) (_ []byte, err error) {
-	s, l := m.Scene(), &m.Kit().game.Layout
-	if s.Barrel, src, err = parseList(src, s.Barrel, len(l.Barrels)); err != nil {
+	s, l := m.Scene(), &m.Game().game.Layout
+	if s.Barrels, src, err = parseList(src, s.Barrels, len(l.Barrels)); err != nil {
 		return nil, err
 	}
-	if s.Cube, src, err = parseList(src, s.Cube, len(l.Cubes)); err != nil {
+	if s.Cubes, src, err = parseList(src, s.Cubes, len(l.Cubes)); err != nil {
 		return nil, err
 	}
 	blasts, src, err := parseList[object.Blast](src, nil, maxSaved)
@@ -164,22 +164,22 @@ func loadScene(m *Match, src []byte) (_ []byte, err error) {
 		}
 		*n, src = v, src[k:]
 	}
-	if len(s.Barrel) != len(l.Barrels) || len(s.Cube) != len(l.Cubes) {
-		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrel), len(s.Cube), len(l.Barrels), len(l.Cubes))
+	if len(s.Barrels) != len(l.Barrels) || len(s.Cubes) != len(l.Cubes) {
+		return nil, fmt.Errorf("%w: %d barrels and %d cubes, expected %d and %d", ErrState, len(s.Barrels), len(s.Cubes), len(l.Barrels), len(l.Cubes))
 	}
-	for i := range s.Barrel {
-		whole := s.Cask.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
-		if b := &s.Barrel[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
+	for i := range s.Barrels {
+		whole := s.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), l.Barrels[i])
+		if b := &s.Barrels[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
 			return nil, wrong("barrel", *b)
 		}
 	}
-	for i := range s.Cube {
-		if c := &s.Cube[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Sound() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
+	for i := range s.Cubes {
+		if c := &s.Cubes[i]; c.ID != netid.Make(FirstCube+i, 1) || !c.Valid() && c.Pos != l.Cubes[i] { // one that never moved is where content put it
 			return nil, wrong("cube", *c)
 		}
 	}
 	for i := range blasts {
-		if !blasts[i].Sound() {
+		if !blasts[i].Valid() {
 			return nil, wrong("blast", blasts[i])
 		}
 		s.Blasts.Add(blasts[i])

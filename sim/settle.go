@@ -12,11 +12,11 @@ import (
 
 // settle is the one place where anybody loses health.
 func settle(c *columns) {
-	if c.scene.Ledger.Len() == 0 {
+	if c.scene.Damage.Len() == 0 {
 		return
 	}
 	s := c.scratch
-	s.wounds = c.scene.Settle(func(id netid.ID) *int16 {
+	s.wounds = c.scene.ResolveDamage(func(id netid.ID) *int16 {
 		if row, ok := c.match.World.Row(id); ok {
 			return &c.vital[row].Health
 		}
@@ -34,7 +34,7 @@ func settle(c *columns) {
 }
 
 // wound tells of what a player took, and lets it die.
-func (c *columns) wound(row int, w *object.Wound) {
+func (c *columns) wound(row int, w *object.DamageResult) {
 	s := c.scratch
 	part := rig.NoPart
 	if w.Cause == object.CauseShot {
@@ -63,15 +63,15 @@ func (c *columns) knockBack() {
 	for i := range c.scratch.wounds {
 		if row, ok := c.match.World.Row(c.scratch.wounds[i].Victim); ok && push[row] != (move.Push{}) {
 			c.vital[row].Pushes++
-			c.put(row, move.Pushed(c.motion(row), push[row]))
+			c.put(row, move.ApplyPush(c.motion(row), push[row]))
 			push[row] = move.Push{}
 		}
 	}
 }
 
 // shuffle is planted.HitOrder: the order of a map, which no two runs share.
-func shuffle(wounds []object.Wound) {
-	all := map[int]object.Wound{}
+func shuffle(wounds []object.DamageResult) {
+	all := map[int]object.DamageResult{}
 	for i, w := range wounds {
 		all[i] = w
 	}

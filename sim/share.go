@@ -11,17 +11,17 @@ const rowsGrain = 64
 // roundsGrain is rowsGrain for rounds, which take microseconds.
 const roundsGrain = 4
 
-// Share lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
+// SetWorkers lets r run the loops of the systems that go row by row, in parts, from the next tick on: see package split. nil, as at
 // first: the caller of Step does, and nobody else. What the match becomes does not depend on it, to the last bit. The match
 // starts no goroutine itself; r's may only be in its loops while Step, or Run, is.
 //
 // Shared are: commands, abilities, move, animate, record (its rows), combat (where each round ends and what it hits), projectiles and
 // grenades (their ways and what they meet). What they bring about is put together in the order of rows, and everything with
 // effects on others is done by the caller alone.
-func (m *Match) Share(r parallel.Runner) {
+func (m *Match) SetWorkers(r parallel.Runner) {
 	s := m.scratch
 	s.loop.Share(r)
-	m.Scene().Share(r)
+	m.Scene().SetWorkers(r)
 	for i := range s.deeds {
 		if r != nil && s.deeds[i] == nil {
 			s.deeds[i] = make([]deed, 0, parallel.Size(len(s.input), s.grain))

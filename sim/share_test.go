@@ -58,12 +58,12 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 			var asked [4]int
 			for i, r := range runners {
 				s := newScript(t, 200, Rules{Seed: 5, RespawnMillis: 500, Mix: true, Game: game()}, "arena-64")
-				s.m.Witness(func(shot *lagcomp.Sweep, id uint32) bool {
+				s.m.SetHitFilter(func(shot *lagcomp.Sweep, id uint32) bool {
 					asked[i]++
 					return (shot.Except^id)&7 != 0
 				})
 				ecs.Resource[scratch](s.m.World).grain = 16
-				s.m.Share(r)
+				s.m.SetWorkers(r)
 				all = append(all, s)
 			}
 			shots, flying := 0, 0
@@ -130,7 +130,7 @@ func TestRow42PinnedMatches(t *testing.T) {
 			return func(m *Match) {
 				if s := ecs.Resource[scratch](m.World); !s.loop.Shared() {
 					s.grain = 1
-					m.Share(pool)
+					m.SetWorkers(pool)
 				}
 				m.Step()
 			}
@@ -201,7 +201,7 @@ func TestSharedStepAllocatesNothing(t *testing.T) {
 	for i := range s.ids {
 		s.put(i, uint8(i&1), geom.Vec3{X: float32(i%16) * 3, Z: float32(i/16) * 3})
 	}
-	s.Share(pool)
+	s.SetWorkers(pool)
 	yaw, shots := geom.Angle(0), 0
 	tick := func() {
 		yaw += 500

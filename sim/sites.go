@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// On is the game on an arena: g itself if it has the capture points that its mode needs, else a copy with points, and with homes if
+// OnArena is the game on an arena: g itself if it has the capture points that its mode needs, else a copy with points, and with homes if
 // it has none, at places that follow from the arena's spawns alone. So arenas that are made from a seed, or come from a file, can be
 // fought over, and both ends find the same. The error says what the arena lacks.
-func (g *Game) On(a *arena.Arena) (*Game, error) {
+func (g *Game) OnArena(a *arena.Arena) (*Game, error) {
 	n := int(g.Mode.Points)
 	if len(g.Layout.Points) >= n {
 		return g, nil

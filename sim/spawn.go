@@ -42,12 +42,12 @@ func (m *Match) enter(id netid.ID) {
 	as := m.places.entries[id.Index()]
 	v := m.vital.Get(id)
 	*v = Vital{Respawn: m.Tick() + 1}
-	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = Knowledge{}, Command{}, Look{}, anim.State{}
+	*m.know.Get(id), *m.command.Get(id), *m.look.Get(id), *m.anim.Get(id) = ClampLimits{}, Command{}, Look{}, anim.State{}
 	*m.pos.Get(id), *m.vel.Get(id), *m.state.Get(id) = zero, Velocity{}, move.State{Loco: move.Dead}
-	k := m.Kit()
+	k := m.Game()
 	switch {
 	case as == spectator:
-		v.Watches, v.Team = true, lagcomp.NoTeam
+		v.Spectator, v.Team = true, lagcomp.NoTeam
 		return
 	case as != 0:
 		v.Hero = uint8(as - 1)
@@ -57,7 +57,7 @@ func (m *Match) enter(id netid.ID) {
 	s := m.Score()
 	v.Team = mode.Assign(s.Members)
 	s.Members[v.Team]++
-	*m.ability.Get(id), *m.anim.Get(id) = k.Heroes[v.Hero].Fresh(), anim.Spawn(k.Figures[v.Hero], 0)
+	*m.ability.Get(id), *m.anim.Get(id) = k.Heroes[v.Hero].NewState(), anim.Spawn(k.Figures[v.Hero], 0)
 	if !k.Mode.MayRespawn(m.Mode(), 0, m.Tick()) {
 		return
 	}
@@ -68,7 +68,7 @@ func (m *Match) enter(id netid.ID) {
 
 // place returns the state of a player put where its team spawns next.
 func (m *Match) place(team uint8) move.Motion {
-	at := m.Kit().Mode.Spawn(m.Mode(), team)
+	at := m.Game().Mode.Spawn(m.Mode(), team)
 	spawns := m.arena.TeamSpawns(team)
 	if at.Base >= 0 {
 		if there := m.places.bases[at.Base]; len(there) > 0 {

@@ -27,7 +27,7 @@ func (m *Match) Begin() {
 	c.scene.Now = c.clock.Tick
 	o := c.outcome
 	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0], o.Hits[:0], o.Punches[:0], 0
-	o.Faded, o.Unshown = 0, 0
+	o.ViewsExpired, o.NotShown = 0, 0
 	s := c.scratch
 	s.acts, s.deaths, s.kills, s.wounds = s.acts[:0], s.deaths[:0], s.kills[:0], s.wounds[:0]
 }
@@ -66,11 +66,11 @@ func takeCommandsOf(c *columns, p parallel.Part) {
 func changeHeroes(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.Wants == 0 || v.Watches {
+		if v.RequestedHero == 0 || v.Spectator {
 			continue
 		}
 		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, true, c.feet(i)) {
-			c.become(i, v.Wants-1)
+			c.become(i, v.RequestedHero-1)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func changeHeroes(c *columns) {
 // become makes a player another hero, where it stands; the dead will be it.
 func (c *columns) become(i int, hero uint8) {
 	v := &c.vital[i]
-	if v.Wants = 0; hero == v.Hero {
+	if v.RequestedHero = 0; hero == v.Hero {
 		return
 	}
 	v.Hero = hero
 	h := c.kit.Heroes[hero]
-	c.ability[i] = h.Fresh()
+	c.ability[i] = h.NewState()
 	c.anim[i].Hero = c.kit.Figures[hero]
 	if v.Alive() {
 		v.Health = h.Health()
@@ -92,7 +92,7 @@ func (c *columns) become(i int, hero uint8) {
 }
 
 // feet is where a player stands, as far as bases go.
-func (c *columns) feet(i int) (at mode.Feet) {
+func (c *columns) feet(i int) (at mode.Location) {
 	l := &c.kit.game.Layout
 	for h := range l.Homes {
 		if home := &l.Homes[h]; home.Team == c.vital[i].Team && c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
@@ -110,13 +110,13 @@ func (c *columns) feet(i int) (at mode.Feet) {
 func respawn(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.Alive() || v.Watches || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
+		if v.Alive() || v.Spectator || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
 			continue
 		}
 		h := c.kit.Heroes[v.Hero]
 		v.Respawn, v.Died, v.Health = 0, 0, h.Health()
 		v.place()
-		c.ability[i] = h.Fresh()
+		c.ability[i] = h.NewState()
 		c.put(i, c.match.place(v.Team))
 		c.stand(i)
 		for a := range c.objects.Areas {
@@ -151,12 +151,12 @@ func runAbilitiesOf(c *columns, p parallel.Part) {
 	var out ability.Actions
 	for i := p.From; i < p.To; i++ {
 		v, cmd := &c.vital[i], &c.command[i]
-		s.who[i] = move.Who{Body: v.Hero, Team: v.Team}
+		s.who[i] = move.BodyTeam{Body: v.Hero, Team: v.Team}
 		s.input[i] = act(&c.ability[i], cmd, v.Alive(), c.state[i].Loco.Grounded(), c.kit.Heroes[v.Hero], &out)
 		for _, a := range out.All() {
-			if a.Kind == ability.DoLaunch {
+			if a.Kind == ability.ActionLaunch {
 				c.put(i, move.Launch(c.motion(i), cmd.Yaw))
-			} else if a.Kind != ability.DoEmote {
+			} else if a.Kind != ability.ActionEmote {
 				deeds = append(deeds, deed{int32(i), a})
 			}
 		}
@@ -188,11 +188,11 @@ func recordOf(c *columns, part parallel.Part) {
 	for i := part.From; i < part.To; i++ {
 		id, v := c.id[i], &c.vital[i]
 		s.team[i], s.alive[i] = v.Team, v.Alive()
-		if v.Watches {
+		if v.Spectator {
 			continue
 		}
 		slot := id.Index()
 		PublicPose(&p.of[slot], uint32(id), &c.pos[i], c.look[i], v, &c.anim[i])
-		c.kit.Heroes[v.Hero].Tell(&c.ability[i], &p.acts[slot])
+		c.kit.Heroes[v.Hero].WritePublic(&c.ability[i], &p.acts[slot])
 	}
 }

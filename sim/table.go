@@ -8,7 +8,7 @@ import (
 // Side is who runs a system.
 type Side uint8
 
-// The sides. A client runs what is Both's for its own player: Kit.Play.
+// The sides. A client runs what is Both's for its own player: CompiledGame.StepPlayer.
 const (
 	Server Side = iota
 	Both
@@ -19,30 +19,30 @@ func (s Side) String() string { return [...]string{"server", "both"}[s&1] }
 
 // System is one step of a tick: a function over the columns of all players. It keeps nothing.
 type System struct {
-	Name   string // also its name in profiles and stage tables
-	Does   string
-	Reads  []Datum // what it depends on, besides the clock, the kit and the arena, which nobody writes
-	Writes []Datum // what it may change
-	Side   Side
-	run    func(*columns)
+	Name    string // also its name in profiles and stage tables
+	Purpose string
+	Reads   []Datum // what it depends on, besides the clock, the kit and the arena, which nobody writes
+	Writes  []Datum // what it may change
+	Side    Side
+	run     func(*columns)
 }
 
 // Datum is a component or resource that systems share.
 type Datum string
 
-// Sort says how long a datum lasts.
-type Sort uint8
+// Lifetime says how long a datum lasts.
+type Lifetime uint8
 
 // The sorts.
 const (
-	Lasting   Sort = iota // is state: the next tick begins with it
-	Given                 // comes from outside before the tick, and lasts
-	Momentary             // empty when a tick begins, forgotten when it ends
-	Told                  // empty when a tick begins, for those outside when it ends
+	Persistent Lifetime = iota // is state: the next tick begins with it
+	External                   // comes from outside before the tick, and lasts
+	PerTick                    // empty when a tick begins, forgotten when it ends
+	Output                     // empty when a tick begins, for those outside when it ends
 )
 
 // String names the sort.
-func (s Sort) String() string { return [...]string{"lasting", "given", "momentary", "told"}[s&3] }
+func (s Lifetime) String() string { return [...]string{"lasting", "given", "momentary", "told"}[s&3] }
 
 // The data.
 const (
@@ -79,7 +79,7 @@ const (
 // Data lists what systems share: name, sort, and what it is.
 func Data() []struct {
 	Name Datum
-	Sort Sort
+	Sort Lifetime
 	Is   string
 } {
 	return data
@@ -87,43 +87,43 @@ func Data() []struct {
 
 var data = []struct {
 	Name Datum
-	Sort Sort
+	Sort Lifetime
 	Is   string
 }{
-	{dInboxes, Given, "commands that wait, by slot"},
-	{dKnow, Given, "what the server measured of connections, and the last view judged"},
-	{dCommand, Lasting, "each player's command of the tick"},
-	{dLook, Lasting, "where each player looks"},
-	{dVital, Lasting, "health, team, hero, points, lives"},
-	{dAbility, Lasting, "ability.State"},
-	{dMotion, Lasting, "position, velocity, move.State"},
-	{dAnim, Lasting, "anim.State"},
-	{dInput, Momentary, "what abilities leave for the feet, and whose body it is"},
-	{dActs, Momentary, "actions that abilities brought about"},
-	{dCrowd, Momentary, "team and life by row, for objects"},
-	{dPoses, Told, "what everybody looks like, by slot"},
-	{dHistory, Lasting, "poses of the last ticks"},
-	{dRounds, Told, "rounds and punches, and what they hit"},
-	{dFlying, Lasting, "projectiles"},
-	{dGrenades, Lasting, "grenades"},
-	{dAreas, Lasting, "when damage areas hurt whom again"},
-	{dBarrels, Lasting, "barrels"},
-	{dCubes, Lasting, "movable cubes"},
-	{dPorts, Lasting, "teleporters"},
-	{dJumps, Lasting, "teleports that are due"},
-	{dZones, Momentary, "who stands in which capture zone"},
-	{dBlasts, Lasting, "explosions that wait"},
-	{dLedger, Momentary, "damage of the tick"},
-	{dDeaths, Momentary, "kills of the tick"},
-	{dMode, Lasting, "phase, scores, turns, teams"},
-	{dEvents, Told, "hits and kills"},
-	{dAnnounced, Told, "what everybody is told of the round"},
+	{dInboxes, External, "commands that wait, by slot"},
+	{dKnow, External, "what the server measured of connections, and the last view judged"},
+	{dCommand, Persistent, "each player's command of the tick"},
+	{dLook, Persistent, "where each player looks"},
+	{dVital, Persistent, "health, team, hero, points, lives"},
+	{dAbility, Persistent, "ability.State"},
+	{dMotion, Persistent, "position, velocity, move.State"},
+	{dAnim, Persistent, "anim.State"},
+	{dInput, PerTick, "what abilities leave for the feet, and whose body it is"},
+	{dActs, PerTick, "actions that abilities brought about"},
+	{dCrowd, PerTick, "team and life by row, for objects"},
+	{dPoses, Output, "what everybody looks like, by slot"},
+	{dHistory, Persistent, "poses of the last ticks"},
+	{dRounds, Output, "rounds and punches, and what they hit"},
+	{dFlying, Persistent, "projectiles"},
+	{dGrenades, Persistent, "grenades"},
+	{dAreas, Persistent, "when damage areas hurt whom again"},
+	{dBarrels, Persistent, "barrels"},
+	{dCubes, Persistent, "movable cubes"},
+	{dPorts, Persistent, "teleporters"},
+	{dJumps, Persistent, "teleports that are due"},
+	{dZones, PerTick, "who stands in which capture zone"},
+	{dBlasts, Persistent, "explosions that wait"},
+	{dLedger, PerTick, "damage of the tick"},
+	{dDeaths, PerTick, "kills of the tick"},
+	{dMode, Persistent, "phase, scores, turns, teams"},
+	{dEvents, Output, "hits and kills"},
+	{dAnnounced, Output, "what everybody is told of the round"},
 }
 
 // Systems lists the systems in the order in which a tick runs them.
 func Systems() []System { return systems }
 
-// Those of side Both are Kit.Play, and so is their order. Side effects on others wait in acts, ledger, blasts and jumps,
+// Those of side Both are CompiledGame.StepPlayer, and so is their order. Side effects on others wait in acts, ledger, blasts and jumps,
 // and each is resolved in one place: combat, settle, blasts, teleport.
 var systems = []System{
 	{"commands", "takes each player's command for the tick out of its inbox", []Datum{dInboxes}, []Datum{dInboxes, dCommand, dLook}, Server, takeCommands},
@@ -153,7 +153,7 @@ var systems = []System{
 //	a momentary datum is written and nobody reads it after
 //	a datum is written twice by systems that do not read it, and nobody reads it in between: the first was for nothing
 func Conflicts(table []System) (out []string) {
-	sorts := map[Datum]Sort{}
+	sorts := map[Datum]Lifetime{}
 	for _, d := range data {
 		sorts[d.Name] = d.Sort
 	}
@@ -168,7 +168,7 @@ func Conflicts(table []System) (out []string) {
 		for _, d := range s.Reads {
 			if sort, known := sorts[d]; !known {
 				out = append(out, fmt.Sprintf("%s reads %s, which there is not", s.Name, d))
-			} else if sort >= Momentary && writer[d] == "" {
+			} else if sort >= PerTick && writer[d] == "" {
 				out = append(out, fmt.Sprintf("%s reads %s before anybody wrote it", s.Name, d))
 			}
 			fresh[d] = false
@@ -184,7 +184,7 @@ func Conflicts(table []System) (out []string) {
 		}
 	}
 	for _, d := range data {
-		if d.Sort == Momentary && fresh[d.Name] && !slices.Contains(consumes(table, d.Name), writer[d.Name]) {
+		if d.Sort == PerTick && fresh[d.Name] && !slices.Contains(consumes(table, d.Name), writer[d.Name]) {
 			out = append(out, fmt.Sprintf("%s writes %s and nobody reads it", writer[d.Name], d.Name))
 		}
 	}

@@ -93,12 +93,12 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, o.Grenades)
 	case dAreas:
 		for i := range o.Areas {
-			write(&h, o.Areas[i].Next())
+			write(&h, o.Areas[i].NextHits())
 		}
 	case dBarrels:
-		write(&h, c.scene.Barrel)
+		write(&h, c.scene.Barrels)
 	case dCubes:
-		write(&h, c.scene.Cube)
+		write(&h, c.scene.Cubes)
 	case dPorts:
 		write(&h, o.Ports)
 	case dJumps:
@@ -109,7 +109,7 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, c.scene.Blasts.Waiting())
 		maphash.WriteComparable(&h, c.scene.Blasts.Resolved)
 	case dLedger:
-		maphash.WriteComparable(&h, c.scene.Ledger.Len())
+		maphash.WriteComparable(&h, c.scene.Damage.Len())
 	case dDeaths:
 		write(&h, s.deaths)
 		write(&h, s.kills)
@@ -187,10 +187,10 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 // TestRow07PlayIsTheMatch: what a client plays for itself is what the match plays, tick by tick and bit by bit, for whomever nothing befell from outside:
 // with every ability, either hero, in the midst of a fight.
 func TestRow07PlayIsTheMatch(t *testing.T) {
-	played, actions, heroes := 0, map[ability.Does]int{}, [2]int{}
+	played, actions, heroes := 0, map[ability.ActionKind]int{}, [2]int{}
 	for seed := range uint64(3) {
 		s := newScript(t, 16, Rules{Seed: seed, Rate: rates[seed], RespawnMillis: 700, Mix: true, Game: rocketeers()}, "arena-16")
-		k := s.m.Kit()
+		k := s.m.Game()
 		before := map[netid.ID]Self{}
 		vitals := map[netid.ID]Vital{}
 		ground := s.m.Scene().Arena
@@ -207,7 +207,7 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 				if !known || !v.Alive() || !old.Alive() || old.Pushes != v.Pushes || id == 0 {
 					continue
 				}
-				k.Play(&was, s.m.command.Get(id), ground, &out)
+				k.StepPlayer(&was, s.m.command.Get(id), ground, &out)
 				if was != now {
 					t.Fatalf("seed %d tick %d %v: played %+v, the match has %+v", seed, s.m.Tick(), id, was, now)
 				}
@@ -222,7 +222,7 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 	if played < 30000 || heroes[0] < 10000 || heroes[1] < 10000 {
 		t.Errorf("%d ticks compared, %v", played, heroes)
 	}
-	for _, kind := range []ability.Does{ability.DoShot, ability.DoProjectile, ability.DoGrenade, ability.DoMelee, ability.DoEmote, ability.DoLaunch} {
+	for _, kind := range []ability.ActionKind{ability.ActionShot, ability.ActionProjectile, ability.ActionGrenade, ability.ActionMelee, ability.ActionEmote, ability.ActionLaunch} {
 		if actions[kind] < 10 {
 			t.Errorf("action %d happened %d times", kind, actions[kind])
 		}

@@ -126,7 +126,7 @@ func (k *attacker) receive(w *world, pack []byte) {
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {
-		if h, _, err := netstate.ParseHead(rest[1:]); err == nil {
+		if h, _, err := netstate.ParseHeader(rest[1:]); err == nil {
 			k.newest = max(k.newest, h.Tick)
 		}
 	}

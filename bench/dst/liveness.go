@@ -17,7 +17,7 @@ func (w *world) checkLife() {
 			continue
 		}
 		s := c.Stats()
-		in := m.Inbox(c.ID())
+		in := m.CommandBuffer(c.ID())
 		state, why := c.State()
 		switch {
 		case state != client.Joined:

@@ -224,7 +224,7 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	m, s := w.Lobby.Match(), &w.honest[i]
 	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
 		k := &s.ownStates[now%selfTicks]
-		k.at, k.id, k.state = now, c.ID(), netstate.Tell(m, c.ID())
+		k.at, k.id, k.state = now, c.ID(), netstate.GatherSelf(m, c.ID())
 	}
 	got, at := c.Self()
 	if at == s.ownTick {

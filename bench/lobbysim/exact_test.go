@@ -89,7 +89,7 @@ type exactCount struct {
 	strays            int     // of them, where the two ticks of the view alone would have given another verdict
 	clamped, faded    int     // not compared
 	steady, moved     int     // all shots when the clients' clocks had settled, and those of them that were clamped
-	why               [16]int // of those, by lagcomp.Clamp
+	why               [16]int // of those, by lagcomp.ClampReason
 	thrown            int     // likewise: of shooters who were not where they thought
 	nearest, halfTrip int     // verdicts of whole ticks: the one nearest to the view, and the one by RTT/2 and the delay
 }
@@ -112,7 +112,7 @@ func (e exactCount) String() string {
 	why := ""
 	for i, n := range e.why {
 		if n > 0 {
-			why += fmt.Sprintf(" %v %d", lagcomp.Clamp(i), n)
+			why += fmt.Sprintf(" %v %d", lagcomp.ClampReason(i), n)
 		}
 	}
 	return fmt.Sprintf("%d shots, %d hits: %d judged otherwise; %d clamped, of %d after 3 s %.2f %%:%s; %d faded, %d of who was elsewhere; wrong by the view's two ticks alone %s, by the nearest whole tick %s, by RTT/2 %s",
@@ -205,10 +205,10 @@ func (e *exacter) compare(s *sim.Shot, h *lagcomp.Hit) {
 	case s.View != own.View:
 		if e.n.clamped++; now > settled {
 			e.n.moved++
-			e.n.why[s.Clamp]++
+			e.n.why[s.ClampReason]++
 		}
 		return
-	case s.Faded:
+	case s.ViewExpired:
 		e.n.faded++
 		return
 	}

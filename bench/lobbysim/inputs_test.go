@@ -47,9 +47,9 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 					}
 				}
 			}
-			count := func() (in [clients]sim.InboxCount) {
+			count := func() (in [clients]sim.CommandCounts) {
 				for i, c := range b.Clients {
-					in[i] = b.Lobby.Match().Inbox(c.ID()).Count
+					in[i] = b.Lobby.Match().CommandBuffer(c.ID()).Count
 				}
 				return in
 			}

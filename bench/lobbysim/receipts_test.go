@@ -58,38 +58,38 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 		for i := range got {
 			r := &got[i]
 			verdicts[r.Verdict]++
-			clamps[r.Clamp]++
+			clamps[r.ClampReason]++
 			var s *sim.Shot
 			if r.Melee != (i >= len(out.Shots)) {
 				t.Fatalf("receipt %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
 			}
 			if s = &out.Punches[:cap(out.Punches)][max(i-len(out.Shots), 0)]; !r.Melee {
 				s = &out.Shots[i]
-				if h := &out.Hits[i]; (h.ID != 0) != (r.Verdict == lagcomp.HitSomeone) || h.ID != 0 &&
+				if h := &out.Hits[i]; (h.ID != 0) != (r.Verdict == lagcomp.HitPlayer) || h.ID != 0 &&
 					(h.ID != r.Subject || h.Bone != r.Bone || h.Distance != r.Distance || h.Point != r.Point || h.Normal != r.Normal) {
 					t.Fatalf("%+v of %+v", *r, *h)
 				}
 			}
-			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray || (r.Clamp == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
+			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray || (r.ClampReason == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
 				t.Fatalf("%+v of %+v", *r, *s)
 			}
 			if r.Subject == 0 {
 				continue
 			}
 			at, ok := m.History().At(r.Used, netid.ID(r.Subject).Index())
-			if !ok || r.Held&lagcomp.HeldRewound == 0 || at != r.Rewound {
+			if !ok || r.Poses&lagcomp.PoseRewound == 0 || at != r.Rewound {
 				t.Fatalf("%+v: the subject stood %+v", *r, at)
 			}
-			if r.Clamp == lagcomp.ClampNone {
-				if exact++; r.Seen != r.Rewound || r.Moved != 0 {
+			if r.ClampReason == lagcomp.ClampNone {
+				if exact++; r.Seen != r.Rewound || r.Shift != 0 {
 					t.Fatalf("%+v: judged by its own claim, and not what it saw", *r)
 				}
 			}
-			if r.Verdict == lagcomp.HitSomeone {
+			if r.Verdict == lagcomp.HitPlayer {
 				if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); !ok || hit.Distance != r.Distance || r.Normal == (geom.Vec3{}) {
 					t.Fatalf("%+v: the pose in it is hit at %+v", *r, hit)
 				}
-			} else if r.Verdict != lagcomp.Unseen {
+			} else if r.Verdict != lagcomp.NotVisible {
 				if _, hit := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); hit || r.Miss < 0 {
 					t.Fatalf("%+v: a miss that hits", *r)
 				}
@@ -101,7 +101,7 @@ func TestReceiptsTellTheTruth(t *testing.T) {
 		t.Error("receipts changed the match")
 	}
 	t.Logf("%d receipts, verdicts %v, clamps %v, %d exact, %d near misses", number, verdicts, clamps, exact, missed)
-	if verdicts[lagcomp.HitSomeone] < 20 || verdicts[lagcomp.Stopped] < 20 || exact < 20 || missed < 20 || clamps[lagcomp.ClampCap] < 5 {
+	if verdicts[lagcomp.HitPlayer] < 20 || verdicts[lagcomp.HitWall] < 20 || exact < 20 || missed < 20 || clamps[lagcomp.ClampCap] < 5 {
 		t.Error("the cases prove little")
 	}
 }
@@ -130,8 +130,8 @@ func BenchmarkReceipts(b *testing.B) {
 	stage := c.Lobby.Stats.Stage[combat]
 	b.ReportAllocs()
 	for b.Loop() {
-		for with, ring := range []*lagcomp.Receipts{nil, c.Lobby.Receipts()} {
-			c.Lobby.Match().Receipts(ring)
+		for with, ring := range []*lagcomp.ShotLog{nil, c.Lobby.Receipts()} {
+			c.Lobby.Match().SetShotLog(ring)
 			stage.Reset()
 			if err := c.Step(); err != nil {
 				b.Fatal(err)

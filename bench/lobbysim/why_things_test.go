@@ -41,7 +41,7 @@ func TestWhyIsRightForThings(t *testing.T) {
 			y := newYard(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
 				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
-				l.ObjectPaces = netstate.Paces{netstate.Cube: 3, netstate.Projectile: 2}
+				l.ObjectPaces = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
 			w := whyOfThings{yard: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
 			w.far = int(cfg.ViewDistance/cell) + 2
@@ -147,7 +147,7 @@ func (w *whyOfThings) look() {
 func (w *whyOfThings) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
-	var got, want [netstate.ThingFields]int32
+	var got, want [netstate.ObjectStateFields]int32
 	id, ok := c.ThingRow(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
 	told := ok && id == is && got == want
@@ -190,23 +190,23 @@ func (w *whyOfThings) cells(i, slot int, now tick.Tick) int {
 // cellsOf are the cells that a client's player and a thing stand in.
 func (w *whyOfThings) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
-	var row [netstate.ThingFields]int32
-	var o netstate.Thing
+	var row [netstate.ObjectStateFields]int32
+	var o netstate.ObjectState
 	f.Row(slot, row[:])
 	o.Restore(row[:])
 	pos := o.Pos
 	switch {
 	case o.Kind == netstate.Cube: // which may be told as it was
-		for k := range m.Scene().Cube {
+		for k := range m.Scene().Cubes {
 			if w.slotOf(netstate.Cube, k) == slot {
-				pos = m.Scene().Cube[k].Pos
+				pos = m.Scene().Cubes[k].Pos
 			}
 		}
 	case o.Kind == netstate.Projectile:
 		for k := range m.Objects().Projectiles {
 			if p := &m.Objects().Projectiles[k]; p.Owner == netid.ID(o.Owner) && uint16(p.Tick) == o.Born {
-				if pos = p.Point; p.Struck == object.Flying {
-					pos = p.At(&m.Kit().Ammo[p.Type], now)
+				if pos = p.Point; p.Hit == object.Flying {
+					pos = p.At(&m.Game().ProjectileKinds[p.Type], now)
 				}
 			}
 		}

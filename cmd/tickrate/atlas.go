@@ -23,7 +23,7 @@ func atlas(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap
 		} else if err := reachable(p, name); err != nil {
 			return g, err
 		}
-		if g.Game, err = sim.GameOn(p, arenaName(name), c.Mode); err != nil {
+		if g.Game, err = sim.GameForArena(p, arenaName(name), c.Mode); err != nil {
 			return g, err
 		}
 		if g.Arena, err = openGround(p, name); err != nil {
@@ -59,7 +59,7 @@ func courses(p *content.Pack, flags []string) (all []server.MapSpec, err error) 
 			return nil, err
 		}
 		if c.Mode != "" {
-			if _, err := sim.GameOn(p, arenaName(c.Map), c.Mode); err != nil {
+			if _, err := sim.GameForArena(p, arenaName(c.Map), c.Mode); err != nil {
 				return nil, badUse(fmt.Errorf("--rotate %s: %w", flag, err))
 			}
 		}

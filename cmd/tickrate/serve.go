@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
@@ -178,7 +179,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { hugepage.Touch(c.Context(), f.huge) }
+		cfg.Touch = func() { hugepage.Prefault(c.Context(), f.huge) }
 	}
 	if f.hiccup {
 		var stop func()
@@ -194,9 +195,9 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	if f.huge {
 		if f.reserve {
-			hugepage.Heap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
+			hugepage.CollapseHeap(c.Context(), func() {}) // what packing took and gave back has left holes in large pages
 		}
-		go hugepage.Keep(c.Context())
+		go hugepage.KeepCollapsed(c.Context())
 	}
 	f.announce(c, h)
 	return h.Run(leashed(c.Context(), f.leash, c.InOrStdin()))
@@ -211,7 +212,7 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
 	return func() metrics.Spread {
-		q := micros(gaps)
+		q := runner.Micros(gaps)
 		gaps.Reset()
 		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
 	}, h.Stop
@@ -280,7 +281,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if cfg.Lobby.Arena, err = openGround(pack, f.arena); err != nil {
 		return cfg, err
 	}
-	game, err := sim.GameOn(pack, arenaName(f.arena), f.mode)
+	game, err := sim.GameForArena(pack, arenaName(f.arena), f.mode)
 	if err != nil {
 		return cfg, badUse(err)
 	}

@@ -47,8 +47,8 @@ func (p *Pacer) Join() {
 	}
 }
 
-// First asks the kernel to prefer the calling thread to others (nice -20), and reports whether it may, which is for who is root, as a rule.
-func First() bool { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil }
+// RaisePriority asks the kernel to prefer the calling thread to others (nice -20), and reports whether it may, which is for who is root, as a rule.
+func RaisePriority() bool { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) == nil }
 
 // shortTurn is shorter than the 1.4 ms that a kernel gives on two processors (more on more), and long enough that what is done in one turn is seldom done in two: with
 // others of 0.1 ms a thread lost the processor in the middle of its work, to get it back with the next timer interrupt, after up to 4 ms.
@@ -110,8 +110,8 @@ func CPU() int {
 	return int(cpu)
 }
 
-// Keep has the calling thread, to which the goroutine must be bound, on the given processors from now on.
-func Keep(cpus []int) error {
+// SetThreadAffinity has the calling thread, to which the goroutine must be bound, on the given processors from now on.
+func SetThreadAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
 		set.Set(c)
@@ -132,9 +132,9 @@ func clock(id int32) int64 {
 	return ts.Nano()
 }
 
-// Confine keeps every thread this process has, and those they start, to the given processors. Started children
+// SetProcessAffinity keeps every thread this process has, and those they start, to the given processors. Started children
 // inherit it.
-func Confine(cpus []int) error {
+func SetProcessAffinity(cpus []int) error {
 	var set unix.CPUSet
 	for _, c := range cpus {
 		set.Set(c)
@@ -161,8 +161,8 @@ func Confine(cpus []int) error {
 	}
 }
 
-// On runs do with the calling thread kept to the given processors, which a process that do starts inherits.
-func On(cpus []int, do func() error) error {
+// WithAffinity runs do with the calling thread kept to the given processors, which a process that do starts inherits.
+func WithAffinity(cpus []int, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, set unix.CPUSet

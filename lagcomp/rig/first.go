@@ -26,7 +26,7 @@ func (b *limbs) capsule(i Bone, k *Skeleton) geom.Capsule {
 // flesh is the radii of a skeleton's capsules, and of a ball round each that holds it with 2 mm to spare: directions are of unit length
 // but for rounding.
 type flesh struct {
-	kernel.Flesh
+	kernel.Radii
 	head, aroundHead float32
 }
 
@@ -39,16 +39,16 @@ func (k *Skeleton) thicken() {
 			k.flesh.head, k.flesh.aroundHead = j.Radius, around
 			continue
 		}
-		k.flesh.Radius[i], k.flesh.Around[i] = j.Radius, around
+		k.flesh.Radius[i], k.flesh.Bound[i] = j.Radius, around
 	}
 }
 
 // first is the bone that r meets first, grown by so much: the later of those equally near.
 func (b *limbs) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
-	f := kernel.Flight{
+	f := kernel.MovingSphere{
 		OX: r.Origin.X, OY: r.Origin.Y, OZ: r.Origin.Z, DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max, Radius: grow,
 	}
-	lane, t := b.Capsules.First(&f, &k.flesh.Flesh)
+	lane, t := b.Capsules.FirstHit(&f, &k.flesh.Radii)
 	switch {
 	case lane == kernel.Undecided:
 		bone, t, ok = b.look(r, grow, k)
@@ -65,14 +65,14 @@ func (b *limbs) first(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t floa
 	return bone, t, ok
 }
 
-// look is kernel.Capsules.First: its truth, and what answers where there is no assembly. A ball round each bone says, cheaply, which
+// look is kernel.Capsules.FirstHit: its truth, and what answers where there is no assembly. A ball round each bone says, cheaply, which
 // bones the ray may meet at all: all are asked before one is tested, for no branch can foretell them.
 func (b *limbs) look(r *geom.Ray, grow float32, k *Skeleton) (bone Bone, t float32, ok bool) {
 	var from [Head]float32 // how far along each is entered at the soonest
 	may := uint32(0)
 	for i := range from {
 		bit := uint32(0)
-		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.flesh.Around[i])
+		along, touches := b.near(r, grow, geom.Vec3{X: b.AX[i], Y: b.AY[i], Z: b.AZ[i]}, geom.Vec3{X: b.BX[i], Y: b.BY[i], Z: b.BZ[i]}, k.flesh.Bound[i])
 		if touches {
 			bit = 1
 		}

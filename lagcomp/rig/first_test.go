@@ -57,9 +57,9 @@ func oddCapsules(r *rand.Rand, round int) (b limbs, k Skeleton, ray geom.Ray, gr
 			b.BX[i], b.BY[i], b.BZ[i] = b.AX[i-1], b.AY[i-1], b.AZ[i-1]
 		}
 		k.flesh.Radius[i] = radius
-		k.flesh.Around[i] = b.capsule(i, &k).B.Sub(a).Len()/2 + radius + 2e-3
+		k.flesh.Bound[i] = b.capsule(i, &k).B.Sub(a).Len()/2 + radius + 2e-3
 		if round%3 == 0 {
-			k.flesh.Around[i]++
+			k.flesh.Bound[i]++
 		}
 	}
 	switch r.IntN(50) {
@@ -79,8 +79,8 @@ func TestFirstSame(t *testing.T) {
 	hits, inside, undecided, bones := 0, 0, 0, [Head]int{}
 	same := func(b *limbs, k *Skeleton, ray *geom.Ray, grow float32) {
 		t.Helper()
-		f := kernel.Flight{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
-		lane, at := b.First(&f, &k.flesh.Flesh)
+		f := kernel.MovingSphere{OX: ray.Origin.X, OY: ray.Origin.Y, OZ: ray.Origin.Z, DX: ray.Dir.X, DY: ray.Dir.Y, DZ: ray.Dir.Z, Max: ray.Max, Radius: grow}
+		lane, at := b.FirstHit(&f, &k.flesh.Radii)
 		if lane == kernel.Undecided {
 			undecided++
 			return
@@ -99,7 +99,7 @@ func TestFirstSame(t *testing.T) {
 	}
 	var b limbs
 	shape(&Pose{}, &b)
-	if lane, _ := b.First(&kernel.Flight{}, &Skeletons[0].flesh.Flesh); lane == kernel.Undecided {
+	if lane, _ := b.FirstHit(&kernel.MovingSphere{}, &Skeletons[0].flesh.Radii); lane == kernel.Undecided {
 		t.Skip("no assembly: Go's own answers")
 	}
 	n := 60_000
@@ -136,7 +136,7 @@ func TestLookIsTheNearest(t *testing.T) {
 		best, at := -1, ray.Max
 		for i := range Head {
 			c := b.capsule(i, &k)
-			if _, may := b.near(&ray, grow, c.A, c.B, k.flesh.Around[i]); !may {
+			if _, may := b.near(&ray, grow, c.A, c.B, k.flesh.Bound[i]); !may {
 				continue
 			}
 			c.Radius += grow

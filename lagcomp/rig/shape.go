@@ -4,17 +4,17 @@ import "github.com/tickrate/tickrate/ecs/geom"
 
 // Capsules writes the 17 capsules of p into out, in the world.
 func Capsules(p *Pose, out *Body) {
-	Shape(p, out)
+	LocalCapsules(p, out)
 	for i := range out {
 		out[i].A, out[i].B = out[i].A.Add(p.Pos), out[i].B.Add(p.Pos)
 	}
 }
 
-// Shape writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
+// LocalCapsules writes the 17 capsules of p into out, measured from its feet: they do not depend on Pos, nor on Flags and ID. It is
 // the one function by which client and server know a body.
 //
 // Directions of all bones come first, then the height of the hips, then the bones are put end to end.
-func Shape(p *Pose, out *Body) {
+func LocalCapsules(p *Pose, out *Body) {
 	var b limbs
 	shape(p, &b)
 	k := &Skeletons[p.Form.Hero()]
@@ -25,7 +25,7 @@ func Shape(p *Pose, out *Body) {
 	out[Head] = b.capsule(Head, k)
 }
 
-// shape is Shape by columns.
+// shape is LocalCapsules by columns.
 func shape(p *Pose, out *limbs) {
 	k := &Skeletons[p.Form.Hero()]
 	var f figure

@@ -15,7 +15,7 @@ type Joint struct {
 type Skeleton struct {
 	Joints [Bones]Joint
 	Height float32 // crown above the ground, standing, metres
-	Bound  float32 // radius round BoundHigh that holds every pose, metres
+	Bound  float32 // radius round BoundHeight that holds every pose, metres
 
 	Swing  float32 // of a thigh at Gait 255, to either side
 	Knee   float32 // bend while the leg swings forward at Gait 255

@@ -25,7 +25,7 @@ const (
 
 // Append appends the drawing of a shot, an SVG of 1040 by 582 pixels, to dst. name, if not nil, says what a player is called; its text
 // is escaped. Poses far from the shot, or where a number is none, are left out.
-func Append(dst []byte, r *lagcomp.Receipt, name func(id uint32) string) []byte {
+func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []byte {
 	if name == nil {
 		name = func(id uint32) string { return fmt.Sprint(id) }
 	}
@@ -54,7 +54,7 @@ const style = `<style>.paper{fill:#fff}.frame{fill:#f6f8fa;stroke:#d0d7de}.t{fil
 // drawing is one at hand.
 type drawing struct {
 	b      strings.Builder
-	r      *lagcomp.Receipt
+	r      *lagcomp.ShotRecord
 	figure [3]figure // present, seen, rewound: in the order in which they are painted
 }
 
@@ -69,11 +69,11 @@ type figure struct {
 func (d *drawing) bodies() {
 	for i, f := range [3]struct {
 		class string
-		held  lagcomp.Held
+		held  lagcomp.PoseMask
 		pose  *rig.Pose
-	}{{"present", lagcomp.HeldPresent, &d.r.Present}, {"seen", lagcomp.HeldSeen, &d.r.Seen}, {"rewound", lagcomp.HeldRewound, &d.r.Rewound}} {
+	}{{"present", lagcomp.PosePresent, &d.r.Present}, {"seen", lagcomp.PoseSeen, &d.r.Seen}, {"rewound", lagcomp.PoseRewound, &d.r.Rewound}} {
 		d.figure[i].class = f.class
-		if d.figure[i].held = d.r.Held&f.held != 0 && d.near(f.pose.Pos); d.figure[i].held {
+		if d.figure[i].held = d.r.Poses&f.held != 0 && d.near(f.pose.Pos); d.figure[i].held {
 			rig.Capsules(f.pose, &d.figure[i].body)
 		}
 	}
@@ -86,7 +86,7 @@ const far = 12
 func (d *drawing) near(feet geom.Vec3) bool {
 	r := d.r
 	end := r.Ray.At(r.Distance)
-	if r.Verdict == lagcomp.HitSomeone || r.Verdict == lagcomp.Unseen {
+	if r.Verdict == lagcomp.HitPlayer || r.Verdict == lagcomp.NotVisible {
 		end = r.Point
 	}
 	return r.Normal.LenSq() < 2 && r.Radius >= 0 && r.Radius < far && r.Ray.Max >= 0 && r.Ray.At(min(r.Ray.Max, r.Distance+4)).Sub(feet).LenSq() < 2*far*far &&
@@ -246,7 +246,7 @@ func (d *drawing) shot(f *frame) {
 		fmt.Fprintf(&d.b, `<path class="normal" d="M%.1f %.1fL%.1f %.1f"/><circle class="dot" cx="%.1f" cy="%.1f" r="4.5"/>`+"\n", px, py, nx, ny, px, py)
 		return
 	}
-	if d.r.Held&lagcomp.HeldRewound != 0 && int(r.Bone) < int(rig.Bones) {
+	if d.r.Poses&lagcomp.PoseRewound != 0 && int(r.Bone) < int(rig.Bones) {
 		c := d.figure[2].body[r.Bone]
 		axis := c.B.Sub(c.A)
 		s := min(max(end.Sub(c.A).Dot(axis)/max(axis.LenSq(), 1e-9), 0), 1)
@@ -258,7 +258,7 @@ func (d *drawing) shot(f *frame) {
 
 // touched reports that the shot has a point on the subject.
 func (d *drawing) touched() bool {
-	return (d.r.Verdict == lagcomp.HitSomeone || d.r.Verdict == lagcomp.Unseen) && d.r.Normal != (geom.Vec3{})
+	return (d.r.Verdict == lagcomp.HitPlayer || d.r.Verdict == lagcomp.NotVisible) && d.r.Normal != (geom.Vec3{})
 }
 
 // ruler draws half a metre, below everything that fit has made room for.

@@ -12,21 +12,21 @@ import (
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // Sentence says in words what came of a shot.
-func Sentence(r *lagcomp.Receipt, name func(id uint32) string) string {
+func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	what := "shot"
 	if r.Melee {
 		what = "punch"
 	}
 	switch r.Verdict {
-	case lagcomp.HitSomeone:
+	case lagcomp.HitPlayer:
 		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), r.Bone, r.Distance)
-	case lagcomp.Unseen:
+	case lagcomp.NotVisible:
 		return fmt.Sprintf("%s would have hit %s, whom it had not been shown", name(r.Shooter), name(r.Subject))
 	case lagcomp.NoHistory:
 		return fmt.Sprintf("%s's %s had no past to be judged by", name(r.Shooter), what)
-	case lagcomp.Struck:
+	case lagcomp.HitObject:
 		what += " struck an object"
-	case lagcomp.Stopped:
+	case lagcomp.HitWall:
 		what += " struck a wall"
 	default:
 		what += " met nobody"
@@ -64,8 +64,8 @@ func (d *drawing) legend() {
 func (d *drawing) facts() {
 	r := d.r
 	clamp := "believed as it was claimed"
-	if r.Clamp != lagcomp.ClampNone {
-		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Moved)/256, r.Clamp)
+	if r.ClampReason != lagcomp.ClampNone {
+		clamp = fmt.Sprintf("moved %+.2f ticks: %s", float64(r.Shift)/256, r.ClampReason)
 	}
 	took := "not measured"
 	if r.Nanos != 0 {
@@ -86,7 +86,7 @@ func (d *drawing) facts() {
 }
 
 // Behind is how far back a shot was judged, in ticks.
-func Behind(r *lagcomp.Receipt) float64 {
+func Behind(r *lagcomp.ShotRecord) float64 {
 	if !r.Used.Valid() {
 		return 0
 	}

@@ -152,7 +152,7 @@ func (h *Hero) add(i int) (err error) {
 	case Emote:
 		h.work |= bit
 		h.gesture = int8(i)
-		c.does.Kind = DoEmote
+		c.does.Kind = ActionEmote
 		return single(&h.emote)
 	case Gun:
 		h.guns |= bit
@@ -171,7 +171,7 @@ func (h *Hero) add(i int) (err error) {
 		err = c.melee(&p.Melee, h)
 	case Rocket:
 		h.rockets |= bit
-		c.does.Kind = DoLaunch
+		c.does.Kind = ActionLaunch
 		err = c.times(0, p.Rocket.ActiveMillis, p.Rocket.CooldownMillis, h)
 	default:
 		return fmt.Errorf("field Kind: %d, want 1 to %d", p.Kind, kinds-1)
@@ -241,9 +241,9 @@ func (c *slot) gun(p *GunParams, h *Hero) error {
 	for t := range n { // so many in a second, spread evenly
 		c.heat[t] = uint16((t+n)*heat/n - (t+n-1)*heat/n)
 	}
-	c.does.Kind, c.does.Type = DoShot, uint8(p.Projectile)
+	c.does.Kind, c.does.Type = ActionShot, uint8(p.Projectile)
 	if p.Projectile != Hitscan {
-		c.does.Kind = DoProjectile
+		c.does.Kind = ActionProjectile
 	}
 	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
 	return nil
@@ -260,9 +260,9 @@ func (c *slot) launcher(p *LauncherParams, h *Hero) error {
 			return err
 		}
 	}
-	c.does.Kind, c.does.Type = DoProjectile, uint8(p.Projectile)
+	c.does.Kind, c.does.Type = ActionProjectile, uint8(p.Projectile)
 	if p.Projectile == Grenade {
-		c.does.Kind = DoGrenade
+		c.does.Kind = ActionGrenade
 	}
 	c.does.Speed, c.does.Range, c.does.Pitch = p.Speed, p.Range, geom.Degrees(float64(p.PitchDegrees))
 	return c.times(0, p.ActiveMillis, p.CooldownMillis, h)
@@ -280,7 +280,7 @@ func (c *slot) melee(p *MeleeParams, h *Hero) error {
 			return err
 		}
 	}
-	c.does.Kind = DoMelee
+	c.does.Kind = ActionMelee
 	c.does.Damage, c.does.Impulse, c.does.Range, c.does.Radius = p.Damage, p.Impulse, p.Range, p.Radius
 	err := c.times(p.ImpactMillis, p.PeriodMillis, p.PeriodMillis, h)
 	c.impact = min(c.impact, c.active-1) // both may round up to the same tick

@@ -243,10 +243,10 @@ func (s *State) fire(c *slot, w *Slot, out *Actions) {
 	w.Load--
 	w.Count++
 	w.Cool += int16(c.perShot)
-	if a.Kind == DoShot {
+	if a.Kind == ActionShot {
 		a.Shot = 0
 		for i := range out.Count - 1 {
-			if out.List[i].Kind == DoShot {
+			if out.List[i].Kind == ActionShot {
 				a.Shot++
 			}
 		}

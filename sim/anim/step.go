@@ -113,7 +113,7 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	switch in.Loco {
 	case move.Stand, move.GroundMove:
 		switch off := apart(s.Hips, in.Yaw); {
-		case moves && in.Acts&(Sprinting|Shooting) == Sprinting:
+		case moves && in.Flags&(Sprinting|Shooting) == Sprinting:
 			return rig.Sprint
 		case moves:
 			return rig.Run
@@ -124,7 +124,7 @@ func (s *State) next(in *Input, r *Rates, moves bool) rig.Stance {
 	case move.Jumping, move.DoubleJump, move.Launched:
 		return rig.Jump
 	case move.InAir:
-		if in.Acts&Near != 0 && in.Vel.Y < 0 {
+		if in.Flags&NearGround != 0 && in.Vel.Y < 0 {
 			return rig.Land
 		}
 		return rig.InAir

@@ -35,7 +35,7 @@ func (s *State) capture(r *Rules, in *Input, out *Output) {
 	case attackers > 0:
 		s.Status = Capturing
 		if s.Progress == 0 {
-			out.tell(Announcement{What: PointAttacked, Point: s.Point})
+			out.tell(Announcement{Kind: PointAttacked, Point: s.Point})
 		}
 		s.Progress += min(pull(attackers), r.full-s.Progress)
 	case defenders > 0:
@@ -48,5 +48,5 @@ func (s *State) capture(r *Rules, in *Input, out *Output) {
 	s.Point++
 	s.Progress, s.Status = 0, Quiet
 	s.Score[Attackers]++
-	out.tell(Announcement{What: PointCaptured, Point: s.Point - 1, N: int32(r.Points - s.Point)})
+	out.tell(Announcement{Kind: PointCaptured, Point: s.Point - 1, Value: int32(r.Points - s.Point)})
 }

@@ -106,7 +106,7 @@ func check(t interface {
 		t.Fatalf("status %d in phase %d", is.Status, is.Phase)
 	}
 	for _, a := range out.Announcements {
-		if a.What == 0 || a.What >= Whats {
+		if a.Kind == 0 || a.Kind >= AnnouncementKinds {
 			t.Fatalf("told %+v", a)
 		}
 	}

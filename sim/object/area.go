@@ -39,8 +39,8 @@ func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
 // Forget makes the area ready to hit a slot at once: its player is another.
 func (a *Area) Forget(slot int) { a.next[slot] = 0 }
 
-// Next is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
-func (a *Area) Next() []tick.Tick { return a.next }
+// NextHits is, by slot, the tick before which the area does not hit: all that it remembers. Not to be written.
+func (a *Area) NextHits() []tick.Tick { return a.next }
 
 // StepAreas notes the damage of the tick.
 func (s *Scene) StepAreas(areas []Area, all Bodies) {
@@ -57,7 +57,7 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 			}
 			if slot := all.ID[row].Index(); s.Now >= a.next[slot] {
 				a.next[slot] = s.Now + interval
-				s.Ledger.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
+				s.Damage.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
 			}
 		}
 	}

@@ -98,24 +98,24 @@ func (s *Scene) explode(b *Blast) (looked int) {
 	if view == (tick.View{}) {
 		view = s.current()
 	}
-	radius := min(b.Splash.Radius, lagcomp.MaxSweep)
-	s.near = s.Players.Within(view, geom.Sphere{Center: b.Center, Radius: radius}, s.near[:0])
+	radius := min(b.Splash.Radius, lagcomp.MaxSweepRadius)
+	s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: b.Center, Radius: radius}, s.near[:0])
 	for i := range s.near {
 		s.blow(b, &s.near[i].Pose)
 	}
-	for i := range s.Barrel {
-		k := &s.Barrel[i]
-		if k.Health > 0 && k.touched(&s.Cask, b.Center, radius) {
+	for i := range s.Barrels {
+		k := &s.Barrels[i]
+		if k.Health > 0 && k.touched(&s.BarrelKind, b.Center, radius) {
 			looked++
-			if middle := k.middle(&s.Cask); s.clear(b.Center, middle) {
+			if middle := k.middle(&s.BarrelKind); s.clear(b.Center, middle) {
 				s.hurt(b, k.ID, middle, 1)
 			}
 		}
 	}
-	for i := range s.Cube {
-		c := &s.Cube[i]
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
 		to := c.Pos.Sub(b.Center)
-		if n := to.Len(); n-s.Box.half() <= radius {
+		if n := to.Len(); n-s.CubeKind.half() <= radius {
 			looked++
 			if s.clear(b.Center, c.Pos) {
 				_, impulse := b.Splash.At(n)
@@ -151,7 +151,7 @@ func (s *Scene) hurt(b *Blast, victim netid.ID, mass geom.Vec3, fraction float32
 	if fraction != 1 {
 		points = whole(b.Splash.falloff(distance, b.Splash.Damage, b.Splash.MinDamage) * fraction)
 	}
-	s.Ledger.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: away(to).Scale(impulse)})
+	s.Damage.Add(Damage{Victim: victim, Instigator: b.Instigator, Cause: CauseBlast, Points: points, Impulse: away(to).Scale(impulse)})
 }
 
 // away is the direction of a vector; up for one that has none.

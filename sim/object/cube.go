@@ -32,7 +32,7 @@ func DefaultCube() CubeKind {
 
 func (k *CubeKind) half() float32 { return float32(k.Edge * 0.5) }
 
-// Cube is a movable cube: 40 bytes, all of it what the wire carries.
+// Cubes is a movable cube: 40 bytes, all of it what the wire carries.
 type Cube struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	Rot      Rotation
@@ -45,8 +45,8 @@ var _ [40]byte = [unsafe.Sizeof(Cube{})]byte{}
 // Rotation is a unit quaternion x, y, z, w in 1/32767.
 type Rotation [4]int16
 
-// Upright is no rotation.
-var Upright = Rotation{3: 32767}
+// NoRotation is no rotation.
+var NoRotation = Rotation{3: 32767}
 
 // Push throws c by an impulse in m/s.
 func (c *Cube) Push(impulse geom.Vec3) {
@@ -61,7 +61,7 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []C
 		step := float32(k.Edge * 1.25)
 		x, z, y := float32(i%4)-1.5, float32(i/4%4)-1.5, float32(i/16)+0.5
 		pos := at.Add(geom.Vec3{X: float32(x * step), Y: float32(y * step), Z: float32(z * step)})
-		out = append(out, Cube{Pos: onGrid(pos), Rot: Upright, ID: id(i)})
+		out = append(out, Cube{Pos: onGrid(pos), Rot: NoRotation, ID: id(i)})
 	}
 	return out
 }
@@ -72,24 +72,24 @@ const stouter = 0.25
 // StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
 // up, then each by itself.
 func (s *Scene) StepCubes() {
-	k := &s.Box
+	k := &s.CubeKind
 	view := s.current()
-	for i := range s.Cube {
-		c := &s.Cube[i]
-		s.near = s.Players.Within(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+stouter, arena.MaxSweep)}, s.near[:0])
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
+		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+stouter, arena.MaxSweep)}, s.near[:0])
 		for j := range s.near {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}
 	}
-	s.held = slices.Grow(s.held[:0], len(s.Cube))[:len(s.Cube)]
+	s.held = slices.Grow(s.held[:0], len(s.Cubes))[:len(s.Cubes)]
 	clear(s.held)
 	// From the lowest up: what a cube stands on is known before who stands on it.
 	s.rows = s.rows[:0]
-	for i := range s.Cube {
+	for i := range s.Cubes {
 		s.rows = append(s.rows, int32(i))
 	}
 	slices.SortFunc(s.rows, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(s.Cube[i].Pos.Y, s.Cube[j].Pos.Y), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(s.Cubes[i].Pos.Y, s.Cubes[j].Pos.Y), cmp.Compare(i, j))
 	})
 	for n, i := range s.rows {
 		for _, j := range s.rows[n+1:] {
@@ -97,12 +97,12 @@ func (s *Scene) StepCubes() {
 		}
 	}
 	dt := s.Rate.Dt()
-	for i := range s.Cube {
-		c := &s.Cube[i]
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
 		if s.held[i] && !c.Resting && c.slow(k) {
 			c.lie(dt)
 		} else {
-			*c = c.Move(k, s.Arena, dt)
+			*c = c.Step(k, s.Arena, dt)
 		}
 	}
 }
@@ -125,7 +125,7 @@ const (
 // they close. Row i is the lower. One that lies, or stands on one that does, holds those upon it like the ground; they wake
 // when it leaves.
 func (s *Scene) part(i, j int) {
-	a, b, k := &s.Cube[i], &s.Cube[j], &s.Box
+	a, b, k := &s.Cubes[i], &s.Cubes[j], &s.CubeKind
 	if a.Resting && b.Resting {
 		return
 	}
@@ -191,8 +191,8 @@ func (c *Cube) lie(dt float32) {
 	c.Rot, c.Resting = c.Rot.flatten(dt)
 }
 
-// Move takes c through a tick of dt seconds.
-func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
+// Step takes c through a tick of dt seconds.
+func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	if c.Resting {
 		return c
 	}
@@ -237,19 +237,19 @@ func (c Cube) Move(k *CubeKind, a *arena.Arena, dt float32) Cube {
 // lostDepth is how far below the arena a cube that fell off it stays, in metres.
 const lostDepth = 16
 
-// Lost reports that c fell off the arena: it may be taken away.
-func (c *Cube) Lost(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-lostDepth }
+// OutOfWorld reports that c fell off the arena: it may be taken away.
+func (c *Cube) OutOfWorld(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-lostDepth }
 
 func (r Rotation) floats() (x, y, z, w float32) {
 	const unit = 1. / 32767
 	return float32(float32(r[0]) * unit), float32(float32(r[1]) * unit), float32(float32(r[2]) * unit), float32(float32(r[3]) * unit)
 }
 
-// makeRotation normalises and rounds; nothing becomes Upright.
+// makeRotation normalises and rounds; nothing becomes NoRotation.
 func makeRotation(x, y, z, w float32) Rotation {
 	n := geom.Sqrt(float32(x*x) + float32(y*y) + float32(z*z) + float32(w*w))
 	if !(n > 1e-6) {
-		return Upright
+		return NoRotation
 	}
 	to := func(v float32) int16 { return int16(math.Floor(float64(float32(v/n)*32767) + 0.5)) }
 	return Rotation{to(x), to(y), to(z), to(w)}
@@ -312,11 +312,11 @@ func (r Rotation) flatten(dt float32) (Rotation, bool) {
 // SweepCubes returns the row of the cube that a sphere flying along a ray touches first, and after how many metres; the
 // first row of two equally near. Radius 0 is a ray; a sphere is judged by the box grown by its radius, corners and all.
 func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok bool) {
-	reach := float32(s.Box.Edge*0.8660255) + float32(radius*1.7320509)
-	half := s.Box.half() + radius
+	reach := float32(s.CubeKind.Edge*0.8660255) + float32(radius*1.7320509)
+	half := s.CubeKind.half() + radius
 	box := geom.AABB{Min: geom.Vec3{X: -half, Y: -half, Z: -half}, Max: geom.Vec3{X: half, Y: half, Z: half}}
-	for i := range s.Cube {
-		c := &s.Cube[i]
+	for i := range s.Cubes {
+		c := &s.Cubes[i]
 		to := c.Pos.Sub(r.Origin)
 		along := min(max(to.Dot(r.Dir), 0), r.Max)
 		if to.Mad(r.Dir, -along).LenSq() > float32(reach*reach) {
@@ -333,8 +333,8 @@ func (s *Scene) SweepCubes(r geom.Ray, radius float32) (row int, t float32, ok b
 
 // cube is the row of an id, -1 if none.
 func (s *Scene) cube(id netid.ID) int {
-	for i := range s.Cube {
-		if s.Cube[i].ID == id {
+	for i := range s.Cubes {
+		if s.Cubes[i].ID == id {
 			return i
 		}
 	}

@@ -14,11 +14,11 @@ type task struct {
 	grenades    []Grenade
 	sweeps      []lagcomp.Sweep
 	hits        []lagcomp.Hit
-	notes       []lagcomp.Note
+	notes       []lagcomp.CastStats
 }
 
-// Share lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
-func (s *Scene) Share(r parallel.Runner) {
+// SetWorkers lets r run the loops over flights and rounds, to the same bits; nil: the caller does.
+func (s *Scene) SetWorkers(r parallel.Runner) {
 	s.loop.Share(r)
 	for r != nil && len(s.lanes) < parallel.MaxParts {
 		s.lanes = append(s.lanes, s.Players.Fork())
@@ -52,12 +52,12 @@ func (s *Scene) Cast(sweeps []lagcomp.Sweep, hits []lagcomp.Hit) {
 	s.task = task{}
 }
 
-// CastNoted is Players.CastNoted, shared.
-func (s *Scene) CastNoted(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.Note) {
+// CastWithStats is Players.CastNoted, shared.
+func (s *Scene) CastWithStats(sweeps []lagcomp.Sweep, hits []lagcomp.Hit, notes []lagcomp.CastStats) {
 	s.prepare(sweeps)
 	s.task.sweeps, s.task.hits, s.task.notes = sweeps, hits, notes
 	s.loop.Run(s, len(sweeps), castGrain, func(s *Scene, p parallel.Part) {
-		s.lane(p).CastNoted(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To], s.task.notes[p.From:p.To])
+		s.lane(p).CastWithStats(s.task.sweeps[p.From:p.To], s.task.hits[p.From:p.To], s.task.notes[p.From:p.To])
 	})
 	s.task = task{}
 }

@@ -22,12 +22,12 @@ type yard struct {
 func (s *Scene) PlaceBarrels() {
 	y := &s.yard
 	y.rows = y.rows[:0]
-	if len(s.Barrel) <= yardFew {
+	if len(s.Barrels) <= yardFew {
 		return
 	}
 	clear(y.start[:])
-	for i := range s.Barrel {
-		y.start[yardCell(s.Barrel[i].square())]++
+	for i := range s.Barrels {
+		y.start[yardCell(s.Barrels[i].square())]++
 		y.rows = append(y.rows, 0)
 	}
 	total := int32(0)
@@ -35,8 +35,8 @@ func (s *Scene) PlaceBarrels() {
 		total += y.start[c]
 		y.start[c] = total
 	}
-	for i := len(s.Barrel) - 1; i >= 0; i-- {
-		c := yardCell(s.Barrel[i].square())
+	for i := len(s.Barrels) - 1; i >= 0; i-- {
+		c := yardCell(s.Barrels[i].square())
 		y.start[c]--
 		y.rows[y.start[c]] = int32(i)
 	}
@@ -54,7 +54,7 @@ func yardCell(x, z int) int { return z&(yardSide-1)<<yardBits | x&(yardSide-1) }
 // yard is not of these barrels.
 func (s *Scene) strip(r geom.Ray, reach float32) (strip geom.Strip, ok bool) {
 	n := len(s.yard.rows)
-	if n == 0 || n != len(s.Barrel) || !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max <= 16000) || !(reach <= 16) {
+	if n == 0 || n != len(s.Barrels) || !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max <= 16000) || !(reach <= 16) {
 		return strip, false
 	}
 	strip = geom.NewStrip(r, reach, yardSize)

@@ -23,8 +23,8 @@ func (z *Zone) Holds(p geom.Vec3) bool {
 // Occupancy is how many living players of each team stand in a zone.
 type Occupancy [4]uint16
 
-// Occupy counts into out[i] who stands in zones[i]; teams beyond 3 do not count. out must not be the shorter.
-func Occupy(zones []Zone, all Bodies, out []Occupancy) {
+// CountOccupants counts into out[i] who stands in zones[i]; teams beyond 3 do not count. out must not be the shorter.
+func CountOccupants(zones []Zone, all Bodies, out []Occupancy) {
 	for i := range zones {
 		out[i] = Occupancy{}
 		for row, p := range all.Pos {

@@ -6,9 +6,9 @@ import (
 )
 
 // beheld appends who was seen elsewhere than a view says: how many; of each shooter, slot, ticks behind now, span, fraction.
-func (w *writer) beheld(d *sim.Diary) {
-	w.uvarint(sUnseen, uint64(len(d.Beheld)))
-	for _, b := range d.Beheld {
+func (w *writer) beheld(d *sim.TickInputs) {
+	w.uvarint(sUnseen, uint64(len(d.TargetViews)))
+	for _, b := range d.TargetViews {
 		w.uvarint(sUnseen, uint64(b.Shooter))
 		w.uvarint(sUnseen, uint64(b.Slot))
 		w.varint(sUnseen, int64(int32(d.Tick-b.View.From)))
@@ -17,14 +17,14 @@ func (w *writer) beheld(d *sim.Diary) {
 	}
 }
 
-func (r *reader) beheld(d *sim.Diary, now tick.Tick) {
+func (r *reader) beheld(d *sim.TickInputs, now tick.Tick) {
 	for range r.count(sUnseen) {
-		b := sim.Behold{Shooter: uint32(r.uvarint(sUnseen, anything))}
+		b := sim.ShotTargetView{Shooter: uint32(r.uvarint(sUnseen, anything))}
 		b.Slot = int32(r.uvarint(sUnseen, uint64(len(r.slots))))
 		b.View.From = now - tick.Tick(int32(r.varint(sUnseen)))
 		b.View.To = b.View.From + tick.Tick(int32(r.varint(sUnseen)))
 		b.View.Frac = r.byte(sUnseen)
 		b.Seen = b.View
-		d.Beheld = append(d.Beheld, b)
+		d.TargetViews = append(d.TargetViews, b)
 	}
 }

@@ -2,9 +2,9 @@ package replay
 
 import "slices"
 
-// Cam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
-// Kept chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
-type Cam struct {
+// Killcam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
+// KillcamChunks chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
+type Killcam struct {
 	head Head
 	pack *Packer
 	kept []packed // oldest first
@@ -12,23 +12,23 @@ type Cam struct {
 
 // What a killcam shows: eight to twelve seconds.
 const (
-	Kept            = 12
+	KillcamChunks   = 12
 	leastCamSeconds = 8
 )
 
-// NewCam makes a cam for a match, of which nothing is kept yet. It takes some megabytes for packing.
-func NewCam(h Head) *Cam { return &Cam{head: h, pack: NewFastPacker()} }
+// NewKillcam makes a cam for a match, of which nothing is kept yet. It takes some megabytes for packing.
+func NewKillcam(h Head) *Killcam { return &Killcam{head: h, pack: NewFastPacker()} }
 
 // Add takes a chunk that is complete, and does not keep it.
-func (c *Cam) Add(done *Chunk) {
-	if len(c.kept) == Kept {
+func (c *Killcam) Add(done *Chunk) {
+	if len(c.kept) == KillcamChunks {
 		c.kept = slices.Delete(c.kept, 0, 1)
 	}
 	c.kept = append(c.kept, c.pack.pack(done))
 }
 
 // Memory is what the cam keeps of chunks, in bytes.
-func (c *Cam) Memory() (n int) {
+func (c *Killcam) Memory() (n int) {
 	for _, k := range c.kept {
 		n += len(k.pieces[0]) + len(k.pieces[1])
 	}
@@ -37,10 +37,10 @@ func (c *Cam) Memory() (n int) {
 
 // Append appends a recording of the last eight to twelve seconds, up to the tick that was played last, in at most limit bytes: so it may
 // begin later, and holds nothing if even the chunk in hand does not fit. It has one state, at its beginning, and the diaries since.
-func (c *Cam) Append(dst []byte, rec *Recorder, limit int) []byte {
+func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	start := len(dst)
 	all := slices.Clone(c.kept)
-	if so := rec.So(); so != nil {
+	if so := rec.Pending(); so != nil {
 		all = append(all, c.pack.pack(so))
 	}
 	for ; len(all) > 0; all = all[keyed(all[1:])+1:] {

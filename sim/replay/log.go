@@ -43,7 +43,7 @@ type said struct {
 	here    bool
 	id      netid.ID
 	command sim.Command
-	known   lagcomp.Knowledge
+	known   lagcomp.ClampLimits
 }
 
 // writer writes a log.
@@ -67,23 +67,23 @@ func (w *writer) uvarint(s int, v uint64) { w.out[s] = binary.AppendUvarint(w.ou
 func (w *writer) varint(s int, v int64)   { w.out[s] = binary.AppendVarint(w.out[s], v) }
 
 // tick appends the diary of a tick.
-func (w *writer) tick(d *sim.Diary) {
-	w.uvarint(sActs, uint64(len(d.Acts)))
-	for _, a := range d.Acts {
+func (w *writer) tick(d *sim.TickInputs) {
+	w.uvarint(sActs, uint64(len(d.Changes)))
+	for _, a := range d.Changes {
 		w.out[sActs] = append(w.out[sActs], byte(a.Kind))
 		w.uvarint(sActs, uint64(a.ID))
 		w.varint(sActs, int64(a.Value))
 	}
 	w.presence(d)
-	for i := range d.Taken {
-		w.command(&d.Taken[i], d.Tick)
+	for i := range d.Commands {
+		w.command(&d.Commands[i], d.Tick)
 	}
-	w.uvarint(sKnown, uint64(len(d.Known)))
-	for i := range d.Known {
-		w.known(&d.Known[i], d.Tick)
+	w.uvarint(sKnown, uint64(len(d.Limits)))
+	for i := range d.Limits {
+		w.known(&d.Limits[i], d.Tick)
 	}
-	w.uvarint(sUnseen, uint64(len(d.Unseen)))
-	for _, u := range d.Unseen {
+	w.uvarint(sUnseen, uint64(len(d.Hidden)))
+	for _, u := range d.Hidden {
 		w.uvarint(sUnseen, uint64(u.Shooter))
 		w.uvarint(sUnseen, uint64(u.Victim))
 	}
@@ -91,13 +91,13 @@ func (w *writer) tick(d *sim.Diary) {
 }
 
 // presence says who gives a command in this tick: whoever did in the last, but for those named.
-func (w *writer) presence(d *sim.Diary) {
+func (w *writer) presence(d *sim.TickInputs) {
 	clear(w.toggle)
 	for i := range w.slots {
 		w.toggle[i] = w.slots[i].here
 	}
-	for i := range d.Taken {
-		id := d.Taken[i].ID
+	for i := range d.Commands {
+		id := d.Commands[i].ID
 		s := &w.slots[id.Index()]
 		w.toggle[id.Index()] = !s.here || s.id != id
 		if s.here && s.id != id { // another in the same slot: a toggle to on again
@@ -131,7 +131,7 @@ func (w *writer) presence(d *sim.Diary) {
 	}
 }
 
-func (w *writer) command(g *sim.Taken, now tick.Tick) {
+func (w *writer) command(g *sim.PlayerCommand, now tick.Tick) {
 	c, last := &g.Command, &w.slots[g.ID.Index()].command
 	flags := byte(0)
 	if d := int16(c.Yaw - last.Yaw); d != 0 {
@@ -164,18 +164,18 @@ func (w *writer) command(g *sim.Taken, now tick.Tick) {
 const numbersKnown = 12
 
 // numbers are what of a Knowledge is written, each as whole bits; ticks as they lie behind now.
-func numbers(k *lagcomp.Knowledge, now tick.Tick) [numbersKnown]uint32 {
+func numbers(k *lagcomp.ClampLimits, now tick.Tick) [numbersKnown]uint32 {
 	return [numbersKnown]uint32{
 		uint32(k.Rate), math.Float32bits(k.RTTTicks), math.Float32bits(k.InterpTicks), math.Float32bits(k.SlackTicks), uint32(k.CapTicks),
 		uint32(now - k.NewestAcked), uint32(now - k.Newest), uint32(now - k.Oldest),
-		behind(k.Line, now), behind(k.Asked, now), uint32(now - k.From), uint32(now - k.To),
+		behind(k.AnnouncedInstant, now), behind(k.UnclampedInstant, now), uint32(now - k.From), uint32(now - k.To),
 	}
 }
 
-func (w *writer) known(k *sim.Known, now tick.Tick) {
+func (w *writer) known(k *sim.PlayerLimits, now tick.Tick) {
 	last := &w.slots[k.ID.Index()].known
 	w.uvarint(sKnown, uint64(k.ID))
-	was, is := numbers(last, 0), numbers(&k.Knowledge, now)
+	was, is := numbers(last, 0), numbers(&k.ClampLimits, now)
 	changed := uint64(0)
 	for i := range is {
 		if is[i] != was[i] {
@@ -192,11 +192,11 @@ func (w *writer) known(k *sim.Known, now tick.Tick) {
 }
 
 // knowledge is the reverse of numbers.
-func knowledge(n [numbersKnown]uint32, now tick.Tick) lagcomp.Knowledge {
-	return lagcomp.Knowledge{
+func knowledge(n [numbersKnown]uint32, now tick.Tick) lagcomp.ClampLimits {
+	return lagcomp.ClampLimits{
 		Rate: tick.Rate(n[0]), RTTTicks: math.Float32frombits(n[1]), InterpTicks: math.Float32frombits(n[2]), SlackTicks: math.Float32frombits(n[3]),
 		CapTicks: tick.Tick(n[4]), NewestAcked: now - tick.Tick(n[5]), Newest: now - tick.Tick(n[6]), Oldest: now - tick.Tick(n[7]),
-		Line: before(n[8], now), Asked: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
+		AnnouncedInstant: before(n[8], now), UnclampedInstant: before(n[9], now), From: now - tick.Tick(n[10]), To: now - tick.Tick(n[11]),
 	}
 }
 
@@ -219,7 +219,7 @@ func before(n uint32, now tick.Tick) int64 {
 }
 
 // sums appends a checkpoint.
-func (w *writer) sums(hash uint64, prints []sim.Print) {
+func (w *writer) sums(hash uint64, prints []sim.Checksum) {
 	w.out[sSums] = binary.LittleEndian.AppendUint64(w.out[sSums], hash)
 	for _, p := range prints {
 		w.out[sSums] = binary.LittleEndian.AppendUint16(w.out[sSums], uint16(p.Sum))
@@ -331,26 +331,26 @@ const anything = 1<<32 - 1
 func (r *reader) count(s int) int { return int(r.uvarint(s, uint64(len(r.in[s].left())))) }
 
 // tick reads the diary of tick now into d.
-func (r *reader) tick(d *sim.Diary, now tick.Tick) error {
-	*d = sim.Diary{Tick: now, Acts: d.Acts[:0], Taken: d.Taken[:0], Known: d.Known[:0], Unseen: d.Unseen[:0], Beheld: d.Beheld[:0]}
+func (r *reader) tick(d *sim.TickInputs, now tick.Tick) error {
+	*d = sim.TickInputs{Tick: now, Changes: d.Changes[:0], Commands: d.Commands[:0], Limits: d.Limits[:0], Hidden: d.Hidden[:0], TargetViews: d.TargetViews[:0]}
 	for range r.count(sActs) {
-		k := sim.ActKind(r.byte(sActs))
-		d.Acts = append(d.Acts, sim.Act{Kind: k, ID: netid.ID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
+		k := sim.ChangeKind(r.byte(sActs))
+		d.Changes = append(d.Changes, sim.Change{Kind: k, ID: netid.ID(r.uvarint(sActs, anything)), Value: int32(r.varint(sActs))})
 	}
 	r.presence()
 	for i := range r.slots {
 		if s := &r.slots[i]; s.here && r.err == nil {
-			d.Taken = append(d.Taken, sim.Taken{})
-			r.command(s, now, &d.Taken[len(d.Taken)-1])
+			d.Commands = append(d.Commands, sim.PlayerCommand{})
+			r.command(s, now, &d.Commands[len(d.Commands)-1])
 		}
 	}
 	for range r.count(sKnown) {
 		r.known(d, now)
 	}
 	for range r.count(sUnseen) {
-		u := sim.Unseen{Shooter: uint32(r.uvarint(sUnseen, anything))}
+		u := sim.HiddenTarget{Shooter: uint32(r.uvarint(sUnseen, anything))}
 		u.Victim = uint32(r.uvarint(sUnseen, anything))
-		d.Unseen = append(d.Unseen, u)
+		d.Hidden = append(d.Hidden, u)
 	}
 	r.beheld(d, now)
 	return r.err
@@ -379,7 +379,7 @@ func (r *reader) presence() {
 }
 
 // command reads into t what a slot gives, field by field: of what was only just written no copy is made in one piece.
-func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
+func (r *reader) command(s *said, now tick.Tick, t *sim.PlayerCommand) {
 	c := &s.command
 	flags := r.byte(sFlags)
 	t.ID, t.Command.Tick = s.id, now
@@ -407,7 +407,7 @@ func (r *reader) command(s *said, now tick.Tick, t *sim.Taken) {
 	to.Yaw, to.Pitch, to.MoveYaw, to.MoveMag, to.Buttons = c.Yaw, c.Pitch, c.MoveYaw, c.MoveMag, c.Buttons
 }
 
-func (r *reader) known(d *sim.Diary, now tick.Tick) {
+func (r *reader) known(d *sim.TickInputs, now tick.Tick) {
 	id := netid.ID(r.uvarint(sKnown, anything))
 	if id.Index() >= len(r.slots) {
 		r.fail(sKnown)
@@ -422,12 +422,12 @@ func (r *reader) known(d *sim.Diary, now tick.Tick) {
 		}
 	}
 	*last = knowledge(n, 0)
-	d.Known = append(d.Known, sim.Known{ID: id, Knowledge: knowledge(n, now)})
+	d.Limits = append(d.Limits, sim.PlayerLimits{ID: id, ClampLimits: knowledge(n, now)})
 }
 
-// summed reports whether the nth tick of the chunk, counted from 1, has a checkpoint: every SumsEvery-th, and the last if one is left.
+// summed reports whether the nth tick of the chunk, counted from 1, has a checkpoint: every ChecksumEvery-th, and the last if one is left.
 func (r *reader) summed(n int, last bool) bool {
-	return n%SumsEvery == 0 || last && len(r.in[sSums].left()) > 0
+	return n%ChecksumEvery == 0 || last && len(r.in[sSums].left()) > 0
 }
 
 // sums reads a checkpoint of so many prints.

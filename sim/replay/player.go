@@ -32,11 +32,11 @@ type Player struct {
 	rules  sim.Rules
 	ground *arena.Arena
 	log    *reader
-	diary  sim.Diary
+	diary  sim.TickInputs
 	last   tick.Tick // of the chunk in hand
 	ticks  int       // played of it
 	since  tick.Tick // last tick that was compared
-	prints []sim.Print
+	prints []sim.Checksum
 	sums   []uint16
 
 	Compared int // fingerprints that were found right
@@ -130,12 +130,12 @@ func (p *Player) Step() (err error) {
 	return err
 }
 
-// Diary is what came into the match for the last tick; valid until the next Step.
-func (p *Player) Diary() *sim.Diary { return &p.diary }
+// Inputs is what came into the match for the last tick; valid until the next Step.
+func (p *Player) Inputs() *sim.TickInputs { return &p.diary }
 
 // compare holds the match against the fingerprints of its tick.
 func (p *Player) compare() error {
-	p.prints = p.Match.Prints(p.prints[:0])
+	p.prints = p.Match.Checksums(p.prints[:0])
 	if len(p.sums) != len(p.prints) {
 		p.sums = make([]uint16, len(p.prints))
 	}
@@ -145,7 +145,7 @@ func (p *Player) compare() error {
 	}
 	for i := range p.prints {
 		if uint16(p.prints[i].Sum) != p.sums[i] {
-			return &Divergence{p.since, p.Match.Tick(), p.prints[i].What}
+			return &Divergence{p.since, p.Match.Tick(), p.prints[i].Name}
 		}
 	}
 	if got := p.Match.Hash(); got != hash {

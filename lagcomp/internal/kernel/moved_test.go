@@ -17,7 +17,7 @@ func TestMovedSame(t *testing.T) {
 				n += rng.IntN(500)
 			}
 			_, xs, ys, zs, nr2 := scene(rng, n, math.Pow(10, float64(round%7)*0.6))
-			a, b := Column{X: xs, Y: ys, Z: zs, NR2: nr2}, Column{NR2: make([]float32, n)}
+			a, b := Spheres{X: xs, Y: ys, Z: zs, NR2: nr2}, Spheres{NR2: make([]float32, n)}
 			step := func(from []float32, most float32) (to []float32) {
 				for _, v := range from {
 					to = append(to, v+(rng.Float32()*2-1)*most)
