@@ -148,8 +148,8 @@ func TestGrace(t *testing.T) {
 		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
 		same  bool
 	}{
-		{2 * time.Second, 4, true},                      // the session is still there, and silent
-		{timeout + 3*time.Second, 5, true},              // it has just timed out
+		{2 * time.Second, 4, true},                               // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},                       // it has just timed out
 		{timeout + server.ReconnectGrace - time.Second, 5, true}, // the last moment
 		{timeout + server.ReconnectGrace + time.Second, 5, false},
 	} {
