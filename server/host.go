@@ -22,7 +22,7 @@ import (
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
+	Lobby  Config // of its Load, LoadMap takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -38,8 +38,8 @@ type HostConfig struct {
 
 	MaxSteps, MaxBatch int // how to catch up, see ClockConfig; default 4 and 1
 
-	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
-	Ground func(Course) (Ground, error)
+	// LoadMap finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
+	LoadMap func(MapSpec) (LoadedMap, error)
 
 	Query string // UDP host:port at which server browsers ask (package query); "" = none
 	Name  string // what they show, at most 255 bytes
@@ -125,7 +125,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 			h.lobby.Reserve()
 			cfg.Touch()
 		}
-		h.lobby.Prepare()
+		h.lobby.PackContent()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		if cfg.HTTP != "" {
 			h.view = newView(h.lobby)
@@ -201,7 +201,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	h.view.close()
 	bye := h.farewell(pacer, err)
-	h.lobby.Reel()
+	h.lobby.FinishRecording()
 	h.archive.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -248,7 +248,7 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 		why = packet.ReasonFault
 	}
 	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
-		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
+		more, err = h.lobby.join.closeSome(pacer.Now(), h.conn, why)
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	h.logDrops(now, h.lobby.gate.Counters())
+	h.logDrops(now, h.lobby.netcode.Counters())
 	for i := range s.PacketDrops {
 		why, n := packet.Drop(i), s.PacketDrops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())

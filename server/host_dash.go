@@ -235,7 +235,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
 	c := &l.conns[slot]
 	p := dash.Player{Slot: slot, Here: here, Body: pose.ID != 0}
-	if row := &l.social.rows[slot]; row.NetID == uint32(c.id) {
+	if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 		p.Name = row.Name
 	}
 	if p.Body {

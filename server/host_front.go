@@ -23,7 +23,7 @@ type front struct {
 	connect string               // URL at which tokens are handed out; "": nowhere
 	log     *logbook
 	start   time.Time
-	said    netcode.Counters // of the gate, as far as they were logged
+	said    netcode.Counters // of netcode, as far as they were logged
 	tails   tails
 	drift   time.Duration // of the wall clock from the monotonic one since the start, as far as it was said
 }

@@ -122,7 +122,7 @@ func (l *lab) balanced() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.gate.Counters()
+	gate := l.lobby.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)

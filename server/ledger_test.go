@@ -149,7 +149,7 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.WatchNext(false))
 		for range 10 { // no multiple of an interval
 			b.turn()
-			if g := &l.conns[s.ID().Index()]; g.roster.watch.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), ReasonViewpointChanged)

@@ -14,7 +14,6 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -60,11 +59,11 @@ type Config struct {
 	Clock       func() time.Duration // time elapsed, for the stage table; default none: then only CPU time is kept
 	SampleEvery int                  // one datagram in so many is accounted for to the bit, and one snapshot looked at for who is not in it; default 1024, or 8 for each of Players if that is more; -1 none
 
-	Killcam  Killcam    // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
-	Record   func(Film) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
-	Load     Load       // finds maps for the console and Rotation; default none is found
-	Rotation []Course   // what is played after each round, in turn; default the same for ever
-	Sleep    bool       // no tick is played while nobody is here, see PhaseIdle
+	Killcam  Killcam              // whether who has died is shown the last seconds, if its client asks for that; default KillcamAuto
+	Record   func(RecordingChunk) // is handed all of the match, a chunk every four seconds; it must not wait for anything. Default nothing
+	Load     MapLoader            // finds maps for the console and Rotation; default none is found
+	Rotation []MapSpec            // what is played after each round, in turn; default the same for ever
+	Sleep    bool                 // no tick is played while nobody is here, see PhaseIdle
 
 	Spectators  int                      // most who look on at a time, in places of their own, 0 to 4096 less Players; default nobody
 	SpectateAll bool                     // they see everybody, and may look through nobody's eyes; default what their target may see
@@ -178,41 +177,23 @@ func (c Config) withDefaults() (Config, error) {
 
 // Lobby is one match and the connections of its players.
 type Lobby struct {
-	given  Config // as the caller gave it
-	cfg    Config // filled; its Players are all slots, those of spectators included
-	match  *sim.Match
-	gate   *netcode.Server
-	conns  []conn  // by slot of the match
-	live   []int32 // slots whose players have a session, ascending
-	away   []int32 // slots whose players have none and may still come back, longest away first
-	slotOf []int32 // by client of the gate: slot, or -1
+	core
+	join        join
+	maps        maps
+	transfers   transfers
+	roster      roster
+	chat        chatLines
+	console     lobbyConsole
+	idle        idlePlayers
+	round       roundNews
+	spectate    spectators
+	recording   recording
+	replication replication
+	rewind      rewind
 
 	aim      *aim.Tracker
-	arrivals []int32 // clients of the gate that have no player yet, in the order in which they came
-
-	social  social
-	leaving int // players who leave with the end of this tick
-
 	receipts *lagcomp.ShotLog // nil: none are written
-	contents contents
-	timer    metrics.TickTimer
-	film     film
-	cams     cams
-	round    round
-	voyage   voyage
-	usher    *packet.Peer // of those who are turned away
-
-	in      netio.Batch
-	opened  []netcode.Event // of the batch in hand
-	window  [sim.MaxWindow]sim.Command
-	event   [protocol.MaxWelcome]byte
-	account account
-
-	reserved    bool // see Reserve
-	Stats       metrics.Stats
-	replication replication
-	egress      egress
-	rewind      rewind
+	window   [sim.MaxWindow]sim.Command
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -222,29 +203,28 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate, err := netcode.NewServer(cfg.Gate)
+	server, err := netcode.NewServer(cfg.Gate)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lobby{
-		given:  given,
-		cfg:    cfg,
-		gate:   gate,
-		conns:  make([]conn, cfg.Players),
-		live:   make([]int32, 0, cfg.Players),
-		away:   make([]int32, 0, cfg.Players),
-		slotOf: make([]int32, cfg.Players),
-		opened: make([]netcode.Event, 0, netio.BatchSize),
-	}
+	l := new(Lobby)
+	c := &l.core
+	c.cfg, c.connTable = cfg, newConnTable(cfg.Players)
+	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
 	l.replication.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
 	l.replication.players.encoder.Foresee()
 	l.replication.batch = 1
-	for i := range l.slotOf {
-		l.slotOf[i] = -1
-	}
 	l.rewind.resolver = newBeholder(cfg.Players)
-	l.contents.bucket = newBucket(cfg.ContentKbps)
-	l.arrivals = make([]int32, 0, cfg.Players)
+	l.join = join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
+	l.maps = maps{core: c, base: given}
+	l.transfers = newTransfers(c)
+	l.roster = newRoster(c)
+	l.chat = newChat(c, &l.roster)
+	l.console = newConsole(l)
+	l.console.addCommands()
+	l.idle = newIdle(c)
+	l.spectate = spectators{c}
+	l.recording = recording{core: c}
 	l.aim = aim.New(cfg.Players)
 	if cfg.Receipts > 0 {
 		l.receipts = lagcomp.NewShotLog(cfg.Receipts)
@@ -252,14 +232,12 @@ func NewLobby(cfg Config) (*Lobby, error) {
 			l.receipts.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
 	}
-	l.move(newWorld(cfg))
+	l.install(newMapState(cfg))
 	l.Stats.Init(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.Enter)
-	l.social = newSocial(&l.cfg)
-	l.furnish()
 	if cfg.Record != nil {
-		l.roll()
+		l.recording.start()
 	}
 	l.Publish()
 	return l, nil
@@ -271,7 +249,7 @@ func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
 }
 
 // Gate is what lets clients in: for looking, between ticks.
-func (l *Lobby) Gate() *netcode.Server { return l.gate }
+func (l *Lobby) Gate() *netcode.Server { return l.netcode }
 
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }

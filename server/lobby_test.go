@@ -231,8 +231,8 @@ func TestReadyWithin(t *testing.T) {
 		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
-	if l.lobby.match.Vital(late.id()) != nil || l.lobby.gate.Connected() != 1 {
-		t.Errorf("%d sessions", l.lobby.gate.Connected())
+	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
+		t.Errorf("%d sessions", l.lobby.netcode.Connected())
 	}
 	just.unharmed()
 }
@@ -293,12 +293,12 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.PendingHandshakes() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.ask(nil)
-	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.gate.Counters().Takeovers != 1 {
+	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
 		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
@@ -399,8 +399,8 @@ func TestClose(t *testing.T) {
 	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
 		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.gate.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
-		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.gate.Connected())
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
+		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
 

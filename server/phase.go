@@ -19,7 +19,7 @@ func (p Phase) String() string { return [...]string{"idle", "loading", "active"}
 //	Loading  the old map is played until the new one is read; and the new one by those who are ready, until all are who were there
 //	Active   the map is played
 func (l *Lobby) Phase() Phase {
-	if l.voyage.poll != nil {
+	if l.maps.pending.poll != nil {
 		return PhaseLoading
 	}
 	for _, slot := range l.live {
@@ -34,4 +34,4 @@ func (l *Lobby) Phase() Phase {
 }
 
 // deserted reports whether there is nobody at all: no connection, no absent player, nobody without a client.
-func (l *Lobby) deserted() bool { return len(l.arrivals) == 0 && l.match.World.Len() == 0 }
+func (l *Lobby) deserted() bool { return len(l.join.arrivals) == 0 && l.match.World.Len() == 0 }

@@ -11,7 +11,7 @@ import (
 // ticks in which somebody first takes it, and stays for whoever comes after. What places will see of a later map is made with that. It changes
 // nothing else. It is for a lobby in which nobody is, before another map is asked for.
 func (l *Lobby) Reserve() {
-	l.reserved = true
+	l.maps.reserve = true
 	for slot := range l.conns {
 		l.conns[slot].reserve(&l.cfg)
 	}

@@ -122,8 +122,8 @@ func TestRow22SchemaByHash(t *testing.T) {
 			t.Errorf("%d: %v heard %d times, want %v; %d dismissed, %v", i, why, who.closes, c.want, l.count(metrics.Disconnected), who.dial.State())
 		}
 		control.plays(2)
-		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.gate.Connected() != 1 {
-			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.gate.Connected())
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
+			t.Errorf("%d: %d players, %d guests, %d sessions", i, l.lobby.match.World.Len(), len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()

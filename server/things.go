@@ -94,7 +94,7 @@ func (c *Config) checkThings() error {
 
 // tellPaces tells a connection that is just in how often things are told.
 func (l *Lobby) tellPaces(c *conn) {
-	if c.session.peer.QueueReliable(l.replication.objects.paces.Append(l.event[:0])) != nil {
+	if c.session.peer.QueueReliable(l.replication.objects.paces.Append(l.message[:0])) != nil {
 		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }

@@ -41,7 +41,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		}
 		l.timer.Enter(metrics.StageSnapshot)
 		l.tell(now)
-		l.tellRound(now)
+		l.round.send(now, l.chat.room)
 	}
 	l.replication.players.encoder.Begin(frame, l.replication.players.frames) // snapshot -> delta
 	l.replication.players.sums.Begin(frame)
@@ -67,9 +67,9 @@ func (l *Lobby) play(now time.Duration) {
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
 	l.aim.Tick(l.match)
-	l.record()
+	l.recording.tick()
 	l.leaving = 0
-	l.looksAfter()
+	l.spectate.update()
 }
 
 // capture writes the frame of the tick that was just played: the very poses that history keeps.

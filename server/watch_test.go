@@ -192,7 +192,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			}
 			c := &b.lobby.replication.players
 			c.fill(b.lobby, b.lobby.replication.players.frames.At(b.lobby.match.Tick()))
-			target := g.roster.watch.target.Index()
+			target := g.roster.view.target.Index()
 			honest.Reset()
 			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {

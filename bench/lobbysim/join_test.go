@@ -148,10 +148,10 @@ func TestGrace(t *testing.T) {
 		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
 		same  bool
 	}{
-		{2 * time.Second, 4, true},                      // the session is still there, and silent
-		{timeout + 3*time.Second, 5, true},              // it has just timed out
-		{timeout + server.Grace - time.Second, 5, true}, // the last moment
-		{timeout + server.Grace + time.Second, 5, false},
+		{2 * time.Second, 4, true},                               // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},                       // it has just timed out
+		{timeout + server.ReconnectGrace - time.Second, 5, true}, // the last moment
+		{timeout + server.ReconnectGrace + time.Second, 5, false},
 	} {
 		b := open(t, 4, 8, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02})
 		b.step(t, 3*time.Second)

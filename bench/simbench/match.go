@@ -95,7 +95,7 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Lobby.Prepare()
+	b.Lobby.PackContent()
 	return &Match{Sim: b, s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)), leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, nil
 }
 

@@ -308,7 +308,7 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 			return cfg, badUse(err)
 		}
 	}
-	cfg.Ground = atlas(pack, f.arena)
+	cfg.LoadMap = atlas(pack, f.arena)
 	if cfg.Lobby.Rotation, err = courses(pack, f.rotate); err != nil {
 		return cfg, err
 	}
