@@ -254,7 +254,11 @@ func (l *Lobby) install(s *mapState) {
 // one map.
 func (l *Lobby) carryOver(now time.Duration, slot int) {
 	c := &l.conns[slot]
-	id := l.match.JoinAt(slot, c.roster.spectates)
+	join := l.match.JoinAt
+	if c.roster.spectates {
+		join = l.match.JoinSpectatorAt
+	}
+	id := join(slot)
 	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}
