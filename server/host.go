@@ -154,9 +154,6 @@ func NewHost(cfg HostConfig) (*Host, error) {
 // Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
 func (h *Host) Walls() string { return h.walls }
 
-// defaultPlayers is that of Config.
-const defaultPlayers = 64
-
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
 func (h *Host) Run(ctx context.Context) error {

@@ -35,7 +35,7 @@ func TestConfigIsChecked(t *testing.T) {
 		8:  {Config{ArenaName: strings.Repeat("x", 64)}, ""},
 		9:  {Config{ArenaName: strings.Repeat("x", 65)}, "expected 1 to 64 bytes of printable text"},
 		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
-		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected no less than the"},
+		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected at least the"},
 		12: {Config{Relevance: RelevanceGrid + 1}, "relevance 4: expected auto, off, all or grid"},
 		13: {Config{ViewDistance: -1}, "a range of -1 m: expected 0 to 8000"},
 		14: {Config{ViewDistance: float32(math.NaN())}, "a range of NaN m"},

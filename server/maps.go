@@ -219,11 +219,11 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	l.maps.previousEnd = old.Tick()
 	l.chat.room.Round(now)
 	for _, slot := range l.reconnectable {
-		l.carryOver(now, int(slot))
+		l.join.carryOver(now, int(slot))
 	}
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		l.carryOver(now, int(slot))
+		l.join.carryOver(now, int(slot))
 		c.session.mapEpoch = protocol.NextMapEpoch(c.session.mapEpoch)
 		w := l.welcome(c)
 		c.mustQueue(now, w.Append(protocol.AppendMapChange(l.message[:0], c.session.mapEpoch)))
@@ -248,16 +248,4 @@ func (l *Lobby) install(s *mapState) {
 	l.match.SetViewResolver(l.beheld)
 	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0
-}
-
-// carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for its interest, which is made for
-// one map.
-func (l *Lobby) carryOver(now time.Duration, slot int) {
-	c := &l.conns[slot]
-	id := l.match.JoinAt(slot, c.roster.spectates)
-	if id == 0 {
-		panic("server: a slot of a new match is taken")
-	}
-	l.recording.forget(c) // it asks for killcams again with its Ready
-	c.changeMap(now, id, l.maps.previousEnd, &l.cfg)
 }

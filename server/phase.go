@@ -27,11 +27,8 @@ func (l *Lobby) Phase() Phase {
 			return PhaseLoading
 		}
 	}
-	if l.deserted() {
+	if l.join.empty() {
 		return PhaseIdle
 	}
 	return PhaseActive
 }
-
-// deserted reports whether there is nobody at all: no connection, no absent player, nobody without a client.
-func (l *Lobby) deserted() bool { return len(l.join.arrivals) == 0 && l.match.World.Len() == 0 }

@@ -293,7 +293,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) err
 			who, bone, at, by = shotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, shotName(r.Shooter), r.Verdict, who, bone, at, by,
-			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.Bodies, r.Nanos)
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err
