@@ -26,19 +26,19 @@ import (
 type Config struct {
 	// The match.
 
-	Rules     sim.Rules
-	Arena     *arena.Arena
-	ArenaName string          // what clients are told to load
-	Players   int             // most at a time, 1 to 4096; default 64
-	Runner    parallel.Runner // runs the loops of systems in parallel, with equal results; default one goroutine
-	Load      MapLoader       // loads maps for the console and Rotation; default no other maps
-	Rotation  []MapSpec       // maps that follow one another, one a round; default the same map for ever
-	Sleep     bool            // no tick is played while the lobby is empty, see PhaseIdle
-	Receipts  int             // shots that the shot log holds, 232 bytes each, 0 to MaxReceipts; default no log
+	Rules          sim.Rules
+	Arena          *arena.Arena
+	ArenaName      string          // what clients are told to load
+	Players        int             // most at a time, 1 to 4096; default 64
+	Runner         parallel.Runner // runs the loops of systems in parallel, with equal results; default one goroutine
+	LoadMap        MapLoader       // loads maps for the console and Rotation; default no other maps
+	Rotation       []MapSpec       // maps that follow one another, one a round; default the same map for ever
+	SleepWhenEmpty bool            // no tick is played while the lobby is empty, see PhaseIdle
+	ShotLogSize    int             // shots that the shot log holds, 232 bytes each, 0 to MaxShotLogSize; default no log
 
 	// Sessions.
 
-	Gate        netcode.ServerConfig // key, addresses, entropy, journal; its Clients are set to the slots
+	Netcode     netcode.ServerConfig // key, addresses, entropy, journal; its Clients are set to the slots
 	Name        string               // shown by the console and server browsers, at most 255 bytes
 	Console     console.Config       // files of the console; default none
 	IdleWarn    time.Duration        // without input after which a player is warned; default never
@@ -47,7 +47,7 @@ type Config struct {
 
 	// Replication.
 
-	Interval      int                      // ticks between two snapshots to a client, 1 to MaxInterval; default about 20 Hz
+	SendInterval  int                      // ticks between two snapshots to a client, 1 to MaxInterval; default about 20 Hz
 	Kbps          int                      // kbit/s of UDP payload to a client, 16 to 1,000,000; default no limit
 	Models        netstate.Models          // compression; default netstate.Trained
 	Codec         schema.Codec             // of public rows; default that of Models, which is Huffman unless changed
@@ -76,7 +76,7 @@ type Config struct {
 
 	CPU         func() time.Duration // CPU time of the calling thread; default none, then stages read 0
 	Clock       func() time.Duration // elapsed time; default none, then only CPU time is kept
-	Enter       func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
+	EnterStage  func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
 	SampleEvery int                  // one datagram in so many is accounted to the bit; default 1024 or 8 a slot, -1 none
 }
 
@@ -92,9 +92,9 @@ const (
 
 // Limits of a configuration.
 const (
-	MaxPlayers  = protocol.MaxPlayers // players and spectators together
-	MaxInterval = 20                  // the memory of frames grows with it
-	MaxReceipts = 1 << 16             // shots in the shot log: 15 MB
+	MaxPlayers     = protocol.MaxPlayers // players and spectators together
+	MaxInterval    = 20                  // the memory of frames grows with it
+	MaxShotLogSize = 1 << 16             // shots in the shot log: 15 MB
 
 	defaultPlayers     = 64
 	defaultContentKbps = 8000
@@ -105,15 +105,15 @@ const (
 func (c Config) withDefaults() (Config, error) {
 	c.Rules = c.Rules.WithDefaults()
 	c.Players = cmp.Or(c.Players, defaultPlayers)
-	c.Interval = cmp.Or(c.Interval, max(1, (int(c.Rules.Rate)+10)/20))
+	c.SendInterval = cmp.Or(c.SendInterval, max(1, (int(c.Rules.Rate)+10)/20))
 	c.ContentKbps = cmp.Or(c.ContentKbps, defaultContentKbps)
 	players := c.Players
 	c.Players += c.Spectators
 	c.SampleEvery = cmp.Or(c.SampleEvery, max(defaultSampleEvery, samplePlayers*c.Players))
-	c.Gate.Clients = c.Players
-	c.Gate.ProtocolID = cmp.Or(c.Gate.ProtocolID, protocol.ProtocolID)
-	c.Gate.PacketsPerSecond = cmp.Or(c.Gate.PacketsPerSecond, 2*int(c.Rules.Rate)) // a client sends a datagram a tick
-	if c.Models == (netstate.Models{}) {                                           // Trained fails in a tool that trains the first models
+	c.Netcode.Clients = c.Players
+	c.Netcode.ProtocolID = cmp.Or(c.Netcode.ProtocolID, protocol.ProtocolID)
+	c.Netcode.PacketsPerSecond = cmp.Or(c.Netcode.PacketsPerSecond, 2*int(c.Rules.Rate)) // a client sends a datagram a tick
+	if c.Models == (netstate.Models{}) {                                                 // Trained fails in a tool that trains the first models
 		c.Models = netstate.Trained()
 	}
 	if c.Codec != schema.Huffman && c.Codec < schema.Codecs {
@@ -122,8 +122,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.CPU == nil {
 		c.CPU = func() time.Duration { return 0 }
 	}
-	if c.Enter == nil {
-		c.Enter = func(metrics.Stage) {}
+	if c.EnterStage == nil {
+		c.EnterStage = func(metrics.Stage) {}
 	}
 	if err := c.checkThings(); err != nil {
 		return c, err
@@ -152,16 +152,16 @@ func (c *Config) checkNumbers(players int) error {
 		return fmt.Errorf("%d spectators beside %d players: expected 0 to %d", c.Spectators, players, MaxPlayers-players)
 	case c.SampleEvery < -1 || c.SampleEvery > 1<<20:
 		return fmt.Errorf("one datagram of %d sampled: expected 1 to %d, or -1 for none", c.SampleEvery, 1<<20)
-	case c.Interval < 1 || c.Interval > MaxInterval:
-		return fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.Interval, MaxInterval)
+	case c.SendInterval < 1 || c.SendInterval > MaxInterval:
+		return fmt.Errorf("snapshot interval of %d ticks: expected 1 to %d", c.SendInterval, MaxInterval)
 	case c.Kbps != 0 && (c.Kbps < sim.MinSnapshotKbps || c.Kbps > maxKbps):
 		return fmt.Errorf("%d kbit/s to a client: expected %d to %d, or 0 for no limit", c.Kbps, sim.MinSnapshotKbps, maxKbps)
 	case c.Codec >= schema.Codecs:
 		return fmt.Errorf("codec %d: expected less than %d", c.Codec, schema.Codecs)
 	case c.ContentKbps < sim.MinSnapshotKbps || c.ContentKbps > maxKbps:
 		return fmt.Errorf("%d kbit/s of content: expected %d to %d", c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
-	case c.Receipts < 0 || c.Receipts > MaxReceipts:
-		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.Receipts, MaxReceipts)
+	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
+		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return fmt.Errorf("idle players warned after %v, removed after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)

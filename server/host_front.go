@@ -75,7 +75,7 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.gate = f.guard(cfg.Lobby.Gate, clients)
+	f.gate = f.guard(cfg.Lobby.Netcode, clients)
 	if cfg.Journal != "" {
 		if f.journal, err = openJournal(cfg.Journal, f.gate.MaxTokens); err != nil {
 			return nil, errors.Join(err, f.conn.Close())
@@ -83,7 +83,7 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 		f.gate.Journal = f.journal.bytes
 	} else if f.gate.Journal == nil && f.gate.TokenLifetime == 0 && !f.gate.AllowTokenReuse {
 		f.gate.TokenLifetime = time.Duration(or(cfg.TokenSeconds, DefaultTokenSeconds)) * time.Second
-		if cfg.Lobby.Gate.StartUnix == 0 {
+		if cfg.Lobby.Netcode.StartUnix == 0 {
 			f.gate.StartUnix = tokenStart(cfg.Listen)
 		}
 	}

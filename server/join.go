@@ -212,7 +212,7 @@ func (j *join) forgetSlot(slot int) {
 func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),
-		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.Interval), Tick: uint32(k.match.Tick()),
+		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.SendInterval), Tick: uint32(k.match.Tick()),
 		MaxPlayers: uint16(k.cfg.Players), ArenaHash: k.cfg.Arena.Hash(), ArenaName: k.cfg.ArenaName,
 	}
 	if game := k.cfg.Rules.Game; game.Pack != [32]byte{} {

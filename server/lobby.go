@@ -30,8 +30,8 @@ type Lobby struct {
 	replication replication
 	rewind      rewind
 
-	aim      *aim.Tracker
-	receipts *lagcomp.ShotLog // nil: none are written
+	aim     *aim.Tracker
+	shotLog *lagcomp.ShotLog // nil: none are written
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -41,7 +41,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := netcode.NewServer(cfg.Gate)
+	server, err := netcode.NewServer(cfg.Netcode)
 	if err != nil {
 		return nil, err
 	}
@@ -65,16 +65,16 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.spectate = spectators{c}
 	l.recording = recording{core: c}
 	l.aim = aim.New(cfg.Players)
-	if cfg.Receipts > 0 {
-		l.receipts = lagcomp.NewShotLog(cfg.Receipts)
+	if cfg.ShotLogSize > 0 {
+		l.shotLog = lagcomp.NewShotLog(cfg.ShotLogSize)
 		if given.CPU != nil {
-			l.receipts.Clock = func() int64 { return int64(cfg.CPU()) }
+			l.shotLog.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
 	}
 	l.install(newMapState(cfg))
 	l.Stats.Init(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
-	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.Enter)
+	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
 	if cfg.Record != nil {
 		l.recording.start()
 	}
@@ -82,19 +82,19 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// witness is what the match asks before a shot hits somebody.
-func (l *Lobby) witness(s *lagcomp.Sweep, id uint32) bool {
+// filterHit is what the match asks before a shot hits somebody.
+func (l *Lobby) filterHit(s *lagcomp.Sweep, id uint32) bool {
 	return l.sees(netid.ID(s.Except), netid.ID(id), s.View)
 }
 
-// Gate is what lets clients in: for looking, between ticks.
-func (l *Lobby) Gate() *netcode.Server { return l.netcode }
+// Netcode is what lets clients in: for looking, between ticks.
+func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// Receipts returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
-func (l *Lobby) Receipts() *lagcomp.ShotLog { return l.receipts }
+// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
+func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.shotLog }
 
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }

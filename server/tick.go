@@ -31,7 +31,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 	}
 	l.timer.Begin()
 	errIn := l.inbound.receive(now, unix, sock) // socket -> packet -> command
-	if l.cfg.Sleep && l.join.empty() {
+	if l.cfg.SleepWhenEmpty && l.join.empty() {
 		l.Stats.Count[metrics.TicksSlept].Inc()
 		l.endTick()
 		return errIn
