@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -18,7 +19,7 @@ import (
 func (l *lab) silence(timedOut int, playing ...*caller) {
 	l.t.Helper()
 	for range 15 * 60 {
-		if l.count(TimedOut) == uint64(timedOut) {
+		if l.count(metrics.TimedOut) == uint64(timedOut) {
 			return
 		}
 		for _, c := range playing {
@@ -26,7 +27,7 @@ func (l *lab) silence(timedOut int, playing ...*caller) {
 		}
 		l.tick()
 	}
-	l.t.Fatalf("%d of %d timed out within 15 s", l.count(TimedOut), timedOut)
+	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
 // Who comes back within the grace finds the player it left, with what that has achieved; after it another.
@@ -43,14 +44,14 @@ func TestGrace(t *testing.T) {
 		control.play()
 		l.tick()
 	}
-	if l.lobby.match.Vital(old) == nil || len(l.lobby.live) != 1 || len(l.lobby.away) != 1 {
-		t.Fatalf("after 20 s: %d live, %d away", len(l.lobby.live), len(l.lobby.away))
+	if l.lobby.match.Vital(old) == nil || len(l.lobby.live) != 1 || len(l.lobby.reconnectable) != 1 {
+		t.Fatalf("after 20 s: %d live, %d away", len(l.lobby.live), len(l.lobby.reconnectable))
 	}
 	c.conn.Close()
 	c.move("10.9.0.1:5000")
 	c.join()
-	if c.id() != old || l.count(Returned) != 1 || l.count(Joined) != 3 || len(l.lobby.away) != 0 || l.lobby.match.Vital(old).Kills != 7 {
-		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(Returned), l.count(Joined), l.lobby.match.Vital(old).Kills)
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
+		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
 	}
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
@@ -60,15 +61,15 @@ func TestGrace(t *testing.T) {
 	for _, slot := range l.lobby.live { // now, and not with its next commands
 		l.lobby.tally(&l.lobby.conns[slot])
 	}
-	l.lobby.count()
-	if used := control.inputs().Used + c.inputs().Used; l.count(InputsUsed) != used {
-		t.Errorf("%d commands used, by the inboxes %d", l.count(InputsUsed), used)
+	l.lobby.account.pending.Flush(&l.lobby.Stats)
+	if used := control.inputs().Used + c.inputs().Used; l.count(metrics.InputsUsed) != used {
+		t.Errorf("%d commands used, by the inboxes %d", l.count(metrics.InputsUsed), used)
 	}
 
 	control.hear()
 	l.silence(2, control)
 	parted := l.now
-	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < Grace {
+	for l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick()+1)-parted < ReconnectGrace {
 		control.play()
 		if l.tick(); l.lobby.match.Vital(old) == nil {
 			t.Fatalf("gone after %v", l.now-parted)
@@ -76,11 +77,11 @@ func TestGrace(t *testing.T) {
 	}
 	control.play()
 	l.tick()
-	if l.lobby.match.Vital(old) != nil || len(l.lobby.away) != 0 {
+	if l.lobby.match.Vital(old) != nil || len(l.lobby.reconnectable) != 0 {
 		t.Errorf("still there after %v", l.now-parted)
 	}
 	c.join()
-	if c.id() == old || l.count(Returned) != 1 {
+	if c.id() == old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v again after %v", c.id(), l.now-parted)
 	}
 	c.unharmed()
@@ -98,8 +99,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	second := l.joined()
 	second.say()
 	l.silence(2, control)
-	if len(l.lobby.away) != 2 || l.lobby.conns[l.lobby.away[0]].id != first.id() {
-		t.Fatalf("away: %v", l.lobby.away)
+	if len(l.lobby.reconnectable) != 2 || l.lobby.conns[l.lobby.reconnectable[0]].id != first.id() {
+		t.Fatalf("away: %v", l.lobby.reconnectable)
 	}
 	third := l.joined()
 	l.tick()
@@ -108,7 +109,7 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 	old := second.id()
 	second.join()
-	if second.id() != old || l.count(Returned) != 1 {
+	if second.id() != old || l.count(metrics.Reconnected) != 1 {
 		t.Errorf("%v, was %v", second.id(), old)
 	}
 	first.ask(nil)
@@ -143,8 +144,8 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	c.send(response)
 	l.ticks(2)
 	c.hear()
-	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.away) != 1 {
-		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.away))
+	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.reconnectable) != 1 {
+		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.reconnectable))
 	}
 }
 
@@ -177,8 +178,8 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 		}
 		seen[c.id().Index()] = true
 	}
-	if l.lobby.match.World.Len() != players || len(l.lobby.away) != 0 || len(l.lobby.arrivals) != 0 {
-		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.away), len(l.lobby.arrivals))
+	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
 	}
 }
 
@@ -202,8 +203,8 @@ func TestTakeover(t *testing.T) {
 		l.tick()
 		c.hear()
 	}
-	if c.id() != old || l.count(Returned) != 1 || l.count(Takeovers) != 1 || l.count(Joined) != 2 || l.count(TimedOut)+l.count(Left) != 0 {
-		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(Returned), l.count(Joined))
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
+		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined))
 	}
 	now := c.conn
 	c.conn = sock
@@ -220,7 +221,7 @@ func TestTakeover(t *testing.T) {
 	c.unharmed()
 	c.conn = sock
 	if d := c.received(); d != nil || l.refused(netcode.DropUnknown) != before+1 {
-		t.Errorf("%d datagrams to where the session was; %v", len(d), l.account())
+		t.Errorf("%d datagrams to where the session was; %v", len(d), l.tally())
 	}
 	control.hear()
 	control.unharmed()
@@ -262,16 +263,16 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		a.leave()
 		b.send(response)
 		l.tick()
-		s, ok := l.lobby.gate.Session(int(slot))
-		if !ok || s.ClientID != b.user || l.count(Joined) != 2 {
-			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(Joined))
+		s, ok := l.lobby.netcode.Session(int(slot))
+		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
+			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(metrics.Joined))
 		}
-		gone := l.count(Left)
+		gone := l.count(metrics.Left)
 		if dismissed {
-			gone = l.count(Dismissed)
+			gone = l.count(metrics.Disconnected)
 		}
-		if gone != 1 || l.count(Left)+l.count(Dismissed) != 1 || a.received() != nil {
-			t.Errorf("%d left, %d dismissed", l.count(Left), l.count(Dismissed))
+		if gone != 1 || l.count(metrics.Left)+l.count(metrics.Disconnected) != 1 || a.received() != nil {
+			t.Errorf("%d left, %d dismissed", l.count(metrics.Left), l.count(metrics.Disconnected))
 		}
 		b.hear()
 		if b.dial.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
@@ -295,7 +296,7 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		}
 		b := l.caller("")
 		response := b.respond()
-		joined, left := l.count(Joined), l.count(Left)
+		joined, left := l.count(metrics.Joined), l.count(metrics.Left)
 		b.send(response)
 		for range netio.BatchSize { // the goodbye shall be in a later batch
 			b.send([]byte{0x15})
@@ -303,12 +304,12 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		b.dial.Disconnect(l.now, &b.post)
 		b.mail()
 		l.tick()
-		if l.count(Joined)-joined != l.count(Left)-left || (l.count(Joined) == joined) != absent || len(l.lobby.arrivals) != 0 {
-			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(Joined)-joined, l.count(Left)-left, len(l.lobby.arrivals))
+		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
+			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
-		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.gate.Connected() != n {
-			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.gate.Connected())
+		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
+			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 		l.joined().unharmed()
 	}
@@ -332,8 +333,8 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.send(second)
 	l.ticks(3)
 	c.hear()
-	if c.welcome.Version == 0 || l.count(Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.arrivals) != 0 {
-		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(Joined), len(l.lobby.live), len(l.lobby.arrivals))
+	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
 	c.unharmed()
@@ -371,7 +372,7 @@ func TestMoved(t *testing.T) {
 		c.move("10.9.1." + string(rune('1'+move)) + ":6000")
 		for ticks := 0; c.state().session.addr != c.addr(); ticks++ {
 			if turn(); ticks > 12 {
-				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.state().session.addr, ticks, l.account())
+				t.Fatalf("%d: still at %v after %d ticks: %v", move, c.state().session.addr, ticks, l.tally())
 			}
 		}
 		now := c.conn
@@ -387,8 +388,8 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.inputs()
-	if after.Missing != before.Missing || c.id() != id || l.count(Joined) != 2 || l.lobby.gate.Counters().Migrations != 3 || l.count(Moved) != 3 {
-		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.gate.Counters().Migrations)
+	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
+		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
 	control.hear()
 	control.unharmed()
@@ -398,7 +399,7 @@ func TestMoved(t *testing.T) {
 func TestMovedClientPlaysOn(t *testing.T) {
 	b := newTable(t, 2, Config{})
 	b.play(3)
-	id, used := b.players[0].ID(), b.count(InputsUsed)
+	id, used := b.players[0].ID(), b.count(metrics.InputsUsed)
 	var before []client.Stats
 	for _, p := range b.players {
 		before = append(before, p.Stats())
@@ -406,11 +407,11 @@ func TestMovedClientPlaysOn(t *testing.T) {
 	b.ends[0].move("10.9.2.1:6000")
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
-	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.gate.Counters().Migrations != 1 {
+	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
-	if lost := 2*120 - int(b.count(InputsUsed)-used); lost > 15+8 {
+	if lost := 2*120 - int(b.count(metrics.InputsUsed)-used); lost > 15+8 {
 		t.Errorf("%d ticks lost", lost)
 	}
 	if s := b.players[1].Stats(); s.Starved != before[1].Starved || s.Prediction.Mispredictions != 0 {
@@ -448,7 +449,7 @@ func TestMostPlayers(t *testing.T) {
 		l.tick()
 		full.hear()
 	}
-	if full.welcome.Version != 0 || len(l.lobby.arrivals) != 1 {
+	if full.welcome.Version != 0 || len(l.lobby.join.arrivals) != 1 {
 		t.Errorf("one more came in: %+v", full.welcome)
 	}
 	for i, c := range []*caller{control, last} {
@@ -469,10 +470,10 @@ func TestAudit(t *testing.T) {
 	l := newLab(t, Config{})
 	c := l.joined()
 	c.plays(5)
-	l.lobby.Stats.Count[Accepted].Inc()
+	l.lobby.Stats.Count[metrics.Accepted].Inc()
 	c.play()
-	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil || l.count(Unbalanced) != 1 {
-		t.Errorf("%d ticks unbalanced, %v", l.count(Unbalanced), err)
+	if err := l.lobby.Tick(l.now, l.unix(), l.conn); err != nil || l.count(metrics.UnbalancedTicks) != 1 {
+		t.Errorf("%d ticks unbalanced, %v", l.count(metrics.UnbalancedTicks), err)
 	}
 }
 
@@ -499,8 +500,8 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if least != 0 {
 		t.Errorf("%d allocations in 100 ticks", least)
 	}
-	if l.count(InputsMissing) > 6 || l.count(Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
-		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(InputsMissing), l.count(Snapshots), l.account())
+	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.tally())
 	}
 }
 
@@ -531,28 +532,28 @@ func TestCloseTellsArrivals(t *testing.T) {
 	b := l.caller("")
 	b.send(b.respond())
 	l.tick()
-	if len(l.lobby.arrivals) != 1 || l.lobby.gate.Connected() != 1 {
-		t.Fatalf("%d wait", len(l.lobby.arrivals))
+	if len(l.lobby.join.arrivals) != 1 || l.lobby.netcode.Connected() != 1 {
+		t.Fatalf("%d wait", len(l.lobby.join.arrivals))
 	}
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.gate.Connected() != 0 || len(l.lobby.arrivals) != 0 {
-		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.gate.Connected())
+	if b.hear(); b.dial.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%v, %d sessions", b.dial.State(), l.lobby.netcode.Connected())
 	}
 }
 
 // A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so that no socket's buffer overflows.
 func TestCloseInParts(t *testing.T) {
-	l := newLab(t, Config{Players: 2*closeGuests + 1})
+	l := newLab(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*caller
-	for range 2*closeGuests + 1 {
+	for range 2*closeAtOnce + 1 {
 		all = append(all, l.joined())
 	}
 	for parts := 1; ; parts++ {
-		sent := l.count(Sent)
-		more, err := l.lobby.closeSome(l.now, l.conn, packet.ReasonClosing)
-		if n := l.count(Sent) - sent; err != nil || n == 0 || n > closeGuests*3*packet.CloseRepeats {
+		sent := l.count(metrics.Sent)
+		more, err := l.lobby.join.closeSome(l.now, l.conn, packet.ReasonClosing)
+		if n := l.count(metrics.Sent) - sent; err != nil || n == 0 || n > closeAtOnce*3*packet.CloseRepeats {
 			t.Fatalf("part %d: %d datagrams, %v", parts, n, err)
 		}
 		told := 0
@@ -561,7 +562,7 @@ func TestCloseInParts(t *testing.T) {
 				told++
 			}
 		}
-		if want := min(parts*closeGuests, len(all)); told != want || more != (parts < 3) {
+		if want := min(parts*closeAtOnce, len(all)); told != want || more != (parts < 3) {
 			t.Fatalf("part %d: %d told, want %d; more %v", parts, told, want, more)
 		}
 		if !more {

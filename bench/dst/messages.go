@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -53,7 +53,7 @@ func (w *world) checkKillMessages(i int, c *client.Client) {
 				break
 			}
 		}
-		lossy := w.Lobby.Stats.Count[server.EventsRefused].Load() != 0
+		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
 			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send", i, e.Actor, e.Victim, e.Tick)

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -42,7 +43,7 @@ func BenchmarkLobbies(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if in := int(l.Lobby.Stats.Count[server.Joined].Load()); in != players {
+				if in := int(l.Lobby.Stats.Count[metrics.Joined].Load()); in != players {
 					b.Fatalf("%d of %d players are in", in, players)
 				}
 				lobbies = append(lobbies, l)

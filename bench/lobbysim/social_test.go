@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/chat"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -102,8 +103,8 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			t.Errorf("%d heard %d lines, want %d", j, len(heard[j]), len(want[j]))
 		}
 	}
-	if c := &b.Lobby.Stats.Count; c[server.Unheard].Load() != 0 || c[server.Said].Load() != n*rounds/3 {
-		t.Errorf("%d said, %d not heard", c[server.Said].Load(), c[server.Unheard].Load())
+	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 || c[metrics.ChatLines].Load() != n*rounds/3 {
+		t.Errorf("%d said, %d not heard", c[metrics.ChatLines].Load(), c[metrics.ChatUndelivered].Load())
 	}
 }
 
@@ -184,7 +185,7 @@ func TestRow57LinesInWords(t *testing.T) {
 func TestRow57KillsAreLines(t *testing.T) {
 	alone(t)
 	b := talkers(t, 12)
-	kills := b.Lobby.Stats.Count[server.Kills].Load()
+	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
 	told := make([]uint64, len(b.Clients))
 	for range 60 {
 		step(t, b, 30)
@@ -204,7 +205,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 			}
 		}
 	}
-	kills = b.Lobby.Stats.Count[server.Kills].Load() - kills
+	kills = b.Lobby.Stats.Count[metrics.Kills].Load() - kills
 	for i, n := range told {
 		if n+5 < kills || n > kills+5 || kills < 3 { // some are on their way
 			t.Errorf("client %d was told of %d kills of %d", i, n, kills)

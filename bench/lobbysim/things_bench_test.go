@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -47,7 +48,7 @@ func BenchmarkThings(b *testing.B) {
 func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	var spent time.Duration
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, Far: 100}
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU, Relevance: r, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	y, err := New(Config{
 		Clients: n, Seed: 11, Thin: true, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
@@ -74,8 +75,8 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s := &y.Lobby.Stats
-	s.Stage[server.StageSnapshot].Reset()
-	s.Stage[server.StageCapture].Reset()
+	s.Stage[metrics.StageSnapshot].Reset()
+	s.Stage[metrics.StageCapture].Reset()
 	spent = 0
 	from, flying := y.Now(), 0
 	b.ResetTimer()
@@ -88,14 +89,14 @@ func benchThings(b *testing.B, n, live int, r server.Relevance) {
 	b.StopTimer()
 	things, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
-		if c.Component == "thing" || c.Field == "things" {
+		if c.Component == "object" || c.Field == "objects" {
 			things += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
 	b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
-	b.ReportMetric(s.Stage[server.StageSnapshot].Mean(), "snapshot-ns/tick")
-	b.ReportMetric(s.Stage[server.StageCapture].Mean(), "capture-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
+	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
 	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")
