@@ -241,7 +241,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	}
 	l.round.sendTo(c)
 	c.roster.view.owed = c.roster.spectates
-	l.tellPaces(c)
+	l.queueUpdateIntervals(c)
 }
 
 // sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the connection is dismissed.

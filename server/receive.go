@@ -137,7 +137,7 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 func (l *Lobby) takeAcks(now time.Duration, c *conn) {
 	c.repl.acks.history.Open()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, l, ackTag(tag))
+		c.acked(now, &l.replication, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++
@@ -152,12 +152,12 @@ func (l *Lobby) takeCommands(c *conn, data, src []byte) error {
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := l.arrived(c, data, rest, n); err != nil {
+	if err := l.rewind.takeArrivals(c, data, rest, l.window[:n]); err != nil {
 		return err
 	}
 	inbox := l.match.CommandBuffer(c.id)
 	inbox.OfferWindow(l.window[:n])
-	l.tallyOf(c, inbox)
+	l.countInputs(c, inbox)
 	if slot := c.id.Index(); l.roster.viewers[slot].ready {
 		l.idle.input(slot, l.window[:n])
 	}
@@ -179,7 +179,7 @@ func (l *Lobby) takeMessage(now time.Duration, c *conn, message []byte) {
 		c.repl.acks.resyncRequested = true
 		l.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.pace(every, int(kbps), l)
+		c.repl.pacing.setPace(every, int(kbps), &l.cfg)
 	} else if hero, ok := sim.ParseHero(message); ok && l.match.RequestHero(c.id, hero) { // where the mode allows it
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		l.join.fetch(now, c, f.Content)
