@@ -72,7 +72,7 @@ type connJoin struct {
 func (r *connReplication) open(cfg *Config) {
 	views := [2]*interest.Client{r.view.interest, r.acks.objects.view}
 	r.clear(cfg)
-	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.Interval), bucket: newBucket(cfg.Kbps)}
+	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.SendInterval), bucket: newBucket(cfg.Kbps)}
 	r.view.interest, r.acks.objects.view = views[0], views[1]
 	for _, v := range views {
 		if v != nil {
@@ -123,7 +123,7 @@ func (k *connChecksum) next(every int) {
 
 // makeMemory makes the memory that every client needs, once.
 func (r *connReplication) makeMemory(cfg *Config) {
-	interval := tick.Tick(cfg.Interval)
+	interval := tick.Tick(cfg.SendInterval)
 	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
 	r.acks.history = snapshot.NewHeld(cfg.Players)
 	r.acks.tracker.Keep(r.acks.history)

@@ -226,7 +226,7 @@ func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) 
 
 // encodersOf are what wrote the rows of a client's snapshot.
 func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
-	return metrics.Encoders{Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder, Interval: tick.Tick(r.cfg.Interval)}
+	return metrics.Encoders{Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder, Interval: tick.Tick(r.cfg.SendInterval)}
 }
 
 // reserve makes the memory that is needed where not all rows are sent to all clients.

@@ -56,11 +56,11 @@ type frameVersion struct {
 }
 
 func newObjectPlane(c *Config) *objectPlane {
-	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.Interval+1
+	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
 	o := &objectPlane{
 		plane: plane{frames: snapshot.NewRing(netstate.Objects, slots, frames, 1), encoder: snapshot.NewEncoder(c.Models.Objects, slots)},
 		table: objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
-		paces: c.ObjectPaces, interval: tick.Tick(c.Interval), versions: make([]frameVersion, frames),
+		paces: c.ObjectPaces, interval: tick.Tick(c.SendInterval), versions: make([]frameVersion, frames),
 	}
 	for i := range o.table.flights {
 		o.table.flights[i] = make([]int16, 0, 4*slots)

@@ -43,7 +43,7 @@ type objectAcks struct {
 }
 
 func newObjectAcks(c *Config) objectAcks {
-	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
+	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
 	k.Alone() // a flight is sent once: its row is not predicted
 	return objectAcks{tracker: k}
 }

@@ -36,17 +36,19 @@ func (r *replication) every(c *connReplication) tick.Tick {
 
 // spacing is the time between two snapshots of the client.
 func (r *replication) spacing(c *connReplication) time.Duration {
-	return r.cfg.Rules.Rate.At(tick.Tick(r.cfg.Interval) * r.every(c))
+	return r.cfg.Rules.Rate.At(tick.Tick(r.cfg.SendInterval) * r.every(c))
 }
 
 // intervalOf is the number of a tick's send interval.
-func (r *replication) intervalOf(t tick.Tick) uint16 { return uint16(t / tick.Tick(r.cfg.Interval)) }
+func (r *replication) intervalOf(t tick.Tick) uint16 {
+	return uint16(t / tick.Tick(r.cfg.SendInterval))
+}
 
 // snapshotDue reports whether it is the client's turn in this tick. With one tick a batch, clients take turns by slot.
 // In a batch of several ticks a client is due if its turn was in any of them, but at most once an interval:
 // it could not tell two snapshots of one interval apart as baselines.
 func (r *replication) snapshotDue(c *connReplication) bool {
-	t, slot, interval := uint32(r.match.Tick()), uint32(c.viewer.player.Index()), uint32(r.cfg.Interval)
+	t, slot, interval := uint32(r.match.Tick()), uint32(c.viewer.player.Index()), uint32(r.cfg.SendInterval)
 	period := interval * uint32(r.every(c))
 	if r.batch <= 1 {
 		return (t+slot)%period == 0
@@ -77,7 +79,7 @@ func (r *replication) delay(now time.Duration, c *connReplication, peer *packet.
 // affordable reports whether the client's bucket has enough for a snapshot. A late snapshot waits for a gap at
 // which the one before can be its baseline: else it would be many times as large and the next one later still.
 func (r *replication) affordable(now time.Duration, c *connReplication) bool {
-	gap := int(uint32(r.match.Tick()-c.pacing.sent) / uint32(r.cfg.Interval))
+	gap := int(uint32(r.match.Tick()-c.pacing.sent) / uint32(r.cfg.SendInterval))
 	return r.hasBytes(now, c) && (!c.pacing.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge)
 }
 
@@ -101,7 +103,7 @@ const (
 // unackedTooLong reports whether a client that acknowledges nothing has to wait for its next snapshot.
 func (r *replication) unackedTooLong(c *connReplication) bool {
 	t, acked := r.match.Tick(), c.acks.sinceResync
-	if c.acks.unacked <= unackedLimit || acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.Interval) {
+	if c.acks.unacked <= unackedLimit || acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval) {
 		return false
 	}
 	return t-c.pacing.sent < r.ticks(unackedSpacing)
@@ -119,7 +121,7 @@ func (r *replication) keepAliveDue(c *connReplication) bool {
 // recordSend notes that a snapshot of tick t goes out. spacing is what the client interpolates over.
 func (r *replication) recordSend(c *connReplication, t tick.Tick) {
 	p := &c.pacing
-	p.spacing = tick.Tick(r.cfg.Interval) * r.every(c)
+	p.spacing = tick.Tick(r.cfg.SendInterval) * r.every(c)
 	if p.late {
 		p.spacing = max(p.spacing, t-p.sent)
 	}

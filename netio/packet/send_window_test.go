@@ -21,7 +21,7 @@ func (o *slowOutbox) send(now time.Duration, cookie uint64) {
 	o.cookie[o.newest] = cookie
 }
 
-// take returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
+// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the newest sent with these low bits.
 func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	a := o.newest
 	for uint16(a) != ack {
@@ -35,7 +35,7 @@ func (o *slowOutbox) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	}
 	o.acked = max(o.acked, a)
 	for s := range o.cookie {
-		if s+64 < o.acked || s < o.acked && o.at[o.acked]-o.at[s] > lateBy {
+		if s+64 < o.acked || s < o.acked && o.at[o.acked]-o.at[s] > lostAfter {
 			lost = append(lost, o.cookie[s])
 			delete(o.cookie, s)
 		}
@@ -127,7 +127,7 @@ func TestRow18PackageHeaderAcksAgreeWithMap(t *testing.T) {
 					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
 				}
 			}
-			if open := len(twin.cookie); refused != 0 || nDelivered+nLost+open != sent || open > chokeAfter+64 {
+			if open := len(twin.cookie); refused != 0 || nDelivered+nLost+open != sent || open > stallPackets+64 {
 				t.Fatalf("%d sent, %d refused: %d delivered, %d lost, %d open", sent, refused, nDelivered, nLost, open)
 			}
 			if c.loss == 0 && nLost != 0 {
@@ -152,8 +152,8 @@ func TestRow20PackageInfoOverwritten(t *testing.T) {
 			t.Fatal("a cookie was taken twice, for the future or for the distant past")
 		}
 	}
-	if len(taken) != outboxSize {
-		t.Fatalf("%d cookies taken, want %d", len(taken), outboxSize)
+	if len(taken) != sendWindowSize {
+		t.Fatalf("%d cookies taken, want %d", len(taken), sendWindowSize)
 	}
 	now := time.Second
 	if _, err := server.Receive(now, hello); err != nil {
@@ -349,36 +349,36 @@ func FuzzOutbox(f *testing.F) {
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
-		o, twin := outbox{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
+		o, twin := sendWindow{oldest: 1}, slowOutbox{at: map[uint64]time.Duration{}, cookie: map[uint64]uint64{}}
 		now := time.Duration(0)
 		for ; len(script) >= 3; script = script[3:] {
 			op, back, mask := script[0], uint16(script[1]), uint64(script[2])*0x0101010101010101
 			now += time.Duration(op>>2) * time.Millisecond
 			if op&3 != 0 {
-				for n := op & 3; n > 0 && o.newest-o.acked < chokeAfter; n-- {
-					s := o.open(now)
+				for n := op & 3; n > 0 && o.newest-o.acked < stallPackets; n-- {
+					s := o.next(now)
 					twin.send(now, s)
-					if !o.mark(uint16(s), s) {
+					if !o.setAckTag(uint16(s), s) {
 						t.Fatalf("cookie %d was not taken", s)
 					}
 				}
 				continue
 			}
-			o.begin()
+			o.clearResults()
 			a, ok := o.expand(uint16(o.newest)-back, mask)
 			if !ok {
 				continue
 			}
-			o.take(a, mask)
+			o.applyAck(a, mask)
 			delivered, lost := twin.take(uint16(a), mask)
 			slices.Sort(delivered)
 			slices.Sort(lost)
-			got := slices.Sorted(slices.Values(o.lost[:o.nShown]))
+			got := slices.Sorted(slices.Values(o.lost[:o.nLostShown]))
 			if !slices.Equal(got, lost) || !slices.Equal(slices.Sorted(slices.Values(o.delivered[:o.nDelivered])), delivered) {
 				t.Fatalf("ack %d %b of %d: delivered %v lost %v, the twin says %v and %v", a, mask, o.newest, o.delivered[:o.nDelivered], got, delivered, lost)
 			}
-			if o.held != len(twin.cookie) {
-				t.Fatalf("%d cookies held, the twin has %d", o.held, len(twin.cookie))
+			if o.tagsHeld != len(twin.cookie) {
+				t.Fatalf("%d cookies held, the twin has %d", o.tagsHeld, len(twin.cookie))
 			}
 		}
 	})

@@ -122,7 +122,7 @@ func FuzzNotes(f *testing.F) {
 	f.Add(append([]byte{4, 1, 255}, make([]byte, 256)...))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		p, twin := pair()
-		rest, err := p.notes.parse(src)
+		rest, err := p.unreliable.parse(src)
 		if err != nil {
 			if _, ok := p.NextUnreliable(); ok || err != DropUnreliable {
 				t.Fatalf("%x: %v, and a note", src, err)

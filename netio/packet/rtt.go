@@ -15,28 +15,28 @@ type RTT struct {
 }
 
 const (
-	pathBuckets = 8
-	pathBucket  = 2 * time.Second / pathBuckets
+	rttBuckets    = 8
+	rttBucketTime = 2 * time.Second / rttBuckets
 )
 
-// path estimates an RTT over eight buckets of a quarter second, the newest unfinished: 1.75 to 2 s.
-type path struct {
+// rtt estimates an RTT over eight buckets of a quarter second, the newest unfinished: 1.75 to 2 s.
+type rttEstimator struct {
 	rtt     RTT
-	samples uint64 // ever
-	epoch   int64  // of the newest bucket: now/pathBucket
-	total   bucket // of all buckets; least is not used
-	buckets [pathBuckets]bucket
+	samples uint64    // ever
+	epoch   int64     // of the newest bucket: now/rttBucketTime
+	total   rttBucket // of all buckets; least is not used
+	buckets [rttBuckets]rttBucket
 }
 
-type bucket struct {
+type rttBucket struct {
 	count           int64
 	sum, off, least time.Duration // of samples; of their distances from the mean; least sample
 }
 
 // add takes one sample.
-func (p *path) add(now, sample time.Duration) {
-	p.turn(int64(now / pathBucket))
-	b := &p.buckets[p.epoch%pathBuckets]
+func (p *rttEstimator) add(now, sample time.Duration) {
+	p.advance(int64(now / rttBucketTime))
+	b := &p.buckets[p.epoch%rttBuckets]
 	if b.count == 0 || sample < b.least {
 		b.least = sample
 	}
@@ -55,17 +55,17 @@ func (p *path) add(now, sample time.Duration) {
 	}
 }
 
-// turn empties the buckets between the newest and epoch and finds the least of the others.
-func (p *path) turn(epoch int64) {
+// advance empties the buckets between the newest and epoch and finds the least of the others.
+func (p *rttEstimator) advance(epoch int64) {
 	if epoch <= p.epoch {
 		return
 	}
-	for e := max(p.epoch+1, epoch-pathBuckets+1); e <= epoch; e++ {
-		b := &p.buckets[e%pathBuckets]
+	for e := max(p.epoch+1, epoch-rttBuckets+1); e <= epoch; e++ {
+		b := &p.buckets[e%rttBuckets]
 		p.total.count -= b.count
 		p.total.sum -= b.sum
 		p.total.off -= b.off
-		*b = bucket{}
+		*b = rttBucket{}
 	}
 	p.epoch = epoch
 	if p.total.count == 0 {

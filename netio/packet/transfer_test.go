@@ -100,7 +100,7 @@ func TestRow24BlobsSurviveTheLink(t *testing.T) {
 			for len(l.got) < len(sizes) {
 				for n := len(want); n < len(sizes) && l.server.Transfers().Pending < MaxTransfers; n++ {
 					want = append(want, noise(uint64(n), sizes[n]))
-					need += fragments(sizes[n])
+					need += fragmentCount(sizes[n])
 					if err := l.server.SendTransfer(want[n]); err != nil {
 						t.Fatal(err)
 					}
@@ -170,14 +170,14 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 	piece := func(id uint16, i int, size int) []byte {
 		b := binary.LittleEndian.AppendUint16([]byte{5}, id)
 		b = binary.LittleEndian.AppendUint32(append(b, byte(i)), uint32(size))
-		return append(b, make([]byte, pieceSize(size, i))...)
+		return append(b, make([]byte, fragmentLen(size, i))...)
 	}
-	if err := say(piece(0, 0, 3000)...); err != nil || client.blob.memory == nil {
+	if err := say(piece(0, 0, 3000)...); err != nil || client.transferIn.memory == nil {
 		t.Fatal(err)
 	}
 	for n := range 21 {
-		if (client.blob.memory == nil) != (n > 20) {
-			t.Fatalf("%d s after the fragment: memory %v", n, client.blob.memory != nil)
+		if (client.transferIn.memory == nil) != (n > 20) {
+			t.Fatalf("%d s after the fragment: memory %v", n, client.transferIn.memory != nil)
 		}
 		_ = say()
 	}
@@ -186,7 +186,7 @@ func TestRow24BlobsTimeOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := client.NextTransfer(); ok || client.blob.broken != 1 || client.blob.memory != nil {
+	if _, ok := client.NextTransfer(); ok || client.transferIn.incomplete != 1 || client.transferIn.memory != nil {
 		t.Fatal("a blob that was given up came back")
 	}
 	if err := say(piece(1, 0, 9)...); err != nil {
@@ -228,30 +228,30 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 		15: {"a blob far ahead", piece(32767, 0, 3, 3), 0, nil},
 	} {
 		_, p := blobPair(limit)
-		rest, err := p.blob.parse(0, c.section)
+		rest, err := p.transferIn.parse(0, c.section)
 		if err != c.want || len(rest) != c.rest {
 			t.Errorf("%d %s: rest %d, %v; want %d, %v", i, c.name, len(rest), err, c.rest, c.want)
 		}
-		if err != nil && (p.blob.memory != nil || p.blob.size != 0) {
+		if err != nil && (p.transferIn.memory != nil || p.transferIn.size != 0) {
 			t.Errorf("%d %s: refused, but it left a trace", i, c.name)
 		}
 		_, none := pair()
-		if _, err := none.blob.parse(0, c.section); err != DropFragment || none.blob.memory != nil {
+		if _, err := none.transferIn.parse(0, c.section); err != DropFragment || none.transferIn.memory != nil {
 			t.Errorf("%d %s: %v at one who takes no blobs", i, c.name, err)
 		}
 	}
 	_, p := blobPair(limit)
 	for _, s := range [][]byte{piece(0, 0, 3000, 1024), piece(0, 0, 3001, 1024)} {
-		_, _ = p.blob.parse(0, s)
+		_, _ = p.transferIn.parse(0, s)
 	}
-	if _, err := p.blob.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment || p.blob.size != 3000 {
+	if _, err := p.transferIn.parse(0, piece(0, 1, 3001, 1024)); err != DropFragment || p.transferIn.size != 3000 {
 		t.Errorf("another size in the middle: %v", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 100_000 { // a flood of beginnings
 		size := 1 + rng.Uint32N(limit)
-		_, _ = p.blob.parse(0, piece(uint16(rng.Uint32()), byte(rng.IntN(5)), size, 1024))
-		if n := cap(p.blob.memory.data); n > limit {
+		_, _ = p.transferIn.parse(0, piece(uint16(rng.Uint32()), byte(rng.IntN(5)), size, 1024))
+		if n := cap(p.transferIn.memory.data); n > limit {
 			t.Fatalf("%d bytes of memory, the limit is %d", n, limit)
 		}
 	}
@@ -337,7 +337,7 @@ func TestLostFragmentIsDue(t *testing.T) {
 		if _, err := server.Receive(second, a); err != nil {
 			t.Fatal(err)
 		}
-		if at := server.out.blobs.at[0]; again && at != second || !again && at != never {
+		if at := server.out.transfers.at[0]; again && at != second || !again && at != never {
 			t.Errorf("sent again %v: due at %v", again, at)
 		}
 	}
@@ -445,8 +445,8 @@ func TestTakeBlobs(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(got), ok)
 	}
 	client.AcceptTransfers(0)
-	if have, size := client.TransferProgress(); have != 0 || size != 0 || client.blob.memory != nil {
-		t.Errorf("%d of %d bytes remain, memory %v", have, size, client.blob.memory)
+	if have, size := client.TransferProgress(); have != 0 || size != 0 || client.transferIn.memory != nil {
+		t.Errorf("%d of %d bytes remain, memory %v", have, size, client.transferIn.memory)
 	}
 	now += 300 * time.Millisecond
 	if err := hear(send()); err != nil {
@@ -465,12 +465,12 @@ func TestTakeBlobs(t *testing.T) {
 		t.Fatal("not taken")
 	}
 	client.AcceptTransfers(0)
-	if client.blob.memory != nil || client.blob.broken != 1 {
-		t.Errorf("half a blob remains: %+v", client.blob)
+	if client.transferIn.memory != nil || client.transferIn.incomplete != 1 {
+		t.Errorf("half a blob remains: %+v", client.transferIn)
 	}
 }
 
-// slowBlobs is the honest twin of blobIn: every fragment ever seen, by blob.
+// slowBlobs is the honest twin of transferReceiver: every fragment ever seen, by blob.
 type slowBlobs struct {
 	limit, id, size int
 	seen            map[int][]byte
@@ -531,7 +531,7 @@ func FuzzFragments(f *testing.F) {
 	f.Add(uint16(0), []byte{0, 0, 0, 1, 0, 0, 0})
 	f.Add(uint16(9000), []byte{255, 127, 0, 1, 0, 0, 0, 255, 255, 0, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, limit uint16, heads []byte) {
-		fast := blobIn{limit: int(limit)}
+		fast := transferReceiver{limit: int(limit)}
 		slow := slowBlobs{limit: int(limit), seen: map[int][]byte{}}
 		for n := 0; len(heads) > 0; n++ {
 			head := heads[:min(7, len(heads))]

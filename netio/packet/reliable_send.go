@@ -19,9 +19,9 @@ var (
 
 const never = time.Duration(-1 << 62)
 
-// outgoing holds the events that the peer has not acked, by id modulo 64. An event travels in every package that has
+// reliableSender holds the events that the peer has not acked, by id modulo 64. An event travels in every package that has
 // room for it until one that carried it is acked, but not twice within resendAfter unless a package was lost.
-type outgoing struct {
+type reliableSender struct {
 	base  uint64 // oldest id not acked
 	next  uint64 // id of the next event queued
 	acked uint64 // bit id&63: acked, but an older one is not
@@ -30,7 +30,7 @@ type outgoing struct {
 	data  [MaxReliable][MaxMessageSize]byte
 }
 
-func (q *outgoing) queue(event []byte) error {
+func (q *reliableSender) queue(event []byte) error {
 	if len(event) == 0 || len(event) > MaxMessageSize {
 		return ErrMessageSize
 	}
@@ -45,7 +45,7 @@ func (q *outgoing) queue(event []byte) error {
 }
 
 // due reports whether any event is.
-func (q *outgoing) due(now, resendAfter time.Duration) bool {
+func (q *reliableSender) due(now, resendAfter time.Duration) bool {
 	for id := q.base; id != q.next; id++ {
 		if i := id % MaxReliable; q.acked>>i&1 == 0 && now-q.at[i] >= resendAfter {
 			return true
@@ -56,7 +56,7 @@ func (q *outgoing) due(now, resendAfter time.Duration) bool {
 
 // append writes a section of the events that are due into at most budget bytes and notes them in r. Nothing when none
 // is due or fits.
-func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Duration) []byte {
+func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAfter time.Duration) []byte {
 	start, count := len(dst), 0
 	for id := q.base; id != q.next; id++ {
 		i := id % MaxReliable
@@ -72,7 +72,7 @@ func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Dura
 		}
 		if count == 0 {
 			dst = append(dst, byte(SectionReliable), 0)
-			if r.events == 0 {
+			if r.reliable == 0 {
 				r.base = q.base
 			}
 		}
@@ -81,14 +81,14 @@ func (q *outgoing) append(dst []byte, budget int, r *sent, resendAfter time.Dura
 		dst = append(dst, byte(id), byte(id>>8), byte(q.size[i]-1))
 		dst = append(dst, q.data[i][:q.size[i]]...)
 		q.at[i] = r.at
-		r.events |= 1 << i
+		r.reliable |= 1 << i
 	}
 	return dst
 }
 
 // delivered acks the events of a package and lets go of the oldest that are acked.
-func (q *outgoing) delivered(r *sent) {
-	for i := range bitsOf(r.events) {
+func (q *reliableSender) delivered(r *sentPacket) {
+	for i := range setBits(r.reliable) {
 		if id := r.base + (i-r.base)%MaxReliable; id >= q.base {
 			q.acked |= 1 << i
 		}
@@ -100,8 +100,8 @@ func (q *outgoing) delivered(r *sent) {
 }
 
 // lost makes the events of a package due at once, but those that a later package carries already.
-func (q *outgoing) lost(r *sent) {
-	for i := range bitsOf(r.events) {
+func (q *reliableSender) lost(r *sentPacket) {
+	for i := range setBits(r.reliable) {
 		if id := r.base + (i-r.base)%MaxReliable; id >= q.base && q.at[i] == r.at {
 			q.at[i] = never
 		}

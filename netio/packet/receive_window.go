@@ -7,14 +7,14 @@ import (
 // maxAhead is how far a sequence may jump over what was lost: a quarter of the 16-bit circle, as in FPSSample.
 const maxAhead = 16383
 
-// window remembers which of the peer's sequences arrived. Sequences are 64 bits wide inside and 16 on the wire.
-type window struct {
+// receiveWindow remembers which of the peer's sequences arrived. Sequences are 64 bits wide inside and 16 on the wire.
+type receiveWindow struct {
 	newest uint64 // highest sequence received; 0 none
 	bits   uint64 // bit n: newest-1-n received
 }
 
 // expand widens a 16-bit sequence and says whether it may be accepted. It changes nothing.
-func (w *window) expand(seq uint16) (uint64, error) {
+func (w *receiveWindow) expand(seq uint16) (uint64, error) {
 	d := int(int16(seq - uint16(w.newest)))
 	switch {
 	case d > maxAhead:
@@ -29,8 +29,8 @@ func (w *window) expand(seq uint16) (uint64, error) {
 	return w.newest - uint64(-d), nil
 }
 
-// mark notes the arrival of a sequence that expand gave.
-func (w *window) mark(s uint64) {
+// setAckTag notes the arrival of a sequence that expand gave.
+func (w *receiveWindow) mark(s uint64) {
 	if s < w.newest {
 		w.bits |= 1 << (w.newest - s - 1)
 		return

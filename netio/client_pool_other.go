@@ -15,7 +15,7 @@ import (
 // Where Linux's epoll is missing, a goroutine a client reads into a queue that they share.
 type ClientPool struct {
 	remote  netip.AddrPort
-	members []*fleetMember // nil: none
+	clients []*fleetMember // nil: none
 	free    []int
 	readers sync.WaitGroup
 	count   counters
@@ -24,7 +24,7 @@ type ClientPool struct {
 	mu      sync.Mutex
 	arrived []arrival // filled by the readers
 	polled  []arrival // being delivered, or empty
-	spare   []*packet
+	spare   []*slotBuffer
 }
 
 type fleetMember struct {
@@ -34,7 +34,7 @@ type fleetMember struct {
 
 type arrival struct {
 	from *fleetMember
-	buf  *packet
+	buf  *slotBuffer
 	n    int
 }
 
@@ -43,7 +43,7 @@ const fleetQueue = 1 << 16
 
 // OpenClientPool opens n clients of the server at remote, numbered from 0.
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
-	f := &ClientPool{remote: short(remote)}
+	f := &ClientPool{remote: canonical(remote)}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -60,14 +60,14 @@ func (f *ClientPool) Add() (int, error) {
 	}
 	udp, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(f.remote))
 	if err != nil {
-		return -1, fmt.Errorf("netio: client %d of %v: %w", len(f.members)-len(f.free), f.remote, unwrapOp(err))
+		return -1, fmt.Errorf("netio: client %d of %v: %w", len(f.clients)-len(f.free), f.remote, unwrapOp(err))
 	}
-	m := &fleetMember{udp: udp, i: len(f.members)}
+	m := &fleetMember{udp: udp, i: len(f.clients)}
 	if n := len(f.free); n > 0 {
 		m.i, f.free = f.free[n-1], f.free[:n-1]
-		f.members[m.i] = m
+		f.clients[m.i] = m
 	} else {
-		f.members = append(f.members, m)
+		f.clients = append(f.clients, m)
 	}
 	f.readers.Add(1)
 	go f.read(m)
@@ -77,7 +77,7 @@ func (f *ClientPool) Add() (int, error) {
 // read is a client's goroutine, until its socket is closed.
 func (f *ClientPool) read(m *fleetMember) {
 	defer f.readers.Done()
-	buf := new(packet)
+	buf := new(slotBuffer)
 	for {
 		n, err := m.udp.Read(buf[:])
 		if errors.Is(err, net.ErrClosed) {
@@ -97,7 +97,7 @@ func (f *ClientPool) read(m *fleetMember) {
 		}
 		f.mu.Unlock()
 		if buf == nil {
-			buf = new(packet)
+			buf = new(slotBuffer)
 		}
 	}
 }
@@ -107,13 +107,13 @@ func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
-	m := f.members[i]
-	f.members[i] = nil
+	m := f.clients[i]
+	f.clients[i] = nil
 	f.free = append(f.free, i)
 	return m.udp.Close()
 }
 
-func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i] != nil }
+func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.clients)) && f.clients[i] != nil }
 
 // Send sends data, at most MaxDatagram bytes, as client i. A refusal is an error, and the datagram is lost.
 func (f *ClientPool) Send(i int, data []byte) error {
@@ -123,7 +123,7 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	if len(data) > MaxDatagram {
 		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
 	}
-	if _, err := f.members[i].udp.Write(data); err != nil {
+	if _, err := f.clients[i].udp.Write(data); err != nil {
 		f.count.sendFailed.Inc()
 		return unwrapOp(err)
 	}
@@ -139,7 +139,7 @@ func (f *ClientPool) Poll(_ int, fn func(i int, data []byte)) (delivered int, mo
 	f.arrived, f.polled = f.polled[:0], f.arrived
 	f.mu.Unlock()
 	for _, a := range f.polled {
-		if f.closed || f.members[a.from.i] != a.from {
+		if f.closed || f.clients[a.from.i] != a.from {
 			continue
 		}
 		f.count.in.Inc()
@@ -164,11 +164,11 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}
 	}
-	return short(f.members[i].udp.LocalAddr().(*net.UDPAddr).AddrPort())
+	return canonical(f.clients[i].udp.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
 // Len is one more than the highest number ever given out.
-func (f *ClientPool) Len() int { return len(f.members) }
+func (f *ClientPool) Len() int { return len(f.clients) }
 
 // Stats may be called by the owner only.
 func (f *ClientPool) Stats() ClientPoolStats {
@@ -176,7 +176,7 @@ func (f *ClientPool) Stats() ClientPoolStats {
 	return ClientPoolStats{
 		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
 		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendFailed: s.SendFailed,
-		Clients: len(f.members) - len(f.free),
+		Clients: len(f.clients) - len(f.free),
 	}
 }
 
@@ -186,7 +186,7 @@ func (f *ClientPool) Close() error {
 		return nil
 	}
 	f.closed = true
-	for i := range f.members {
+	for i := range f.clients {
 		if f.has(i) {
 			_ = f.Remove(i)
 		}

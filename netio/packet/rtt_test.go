@@ -127,7 +127,7 @@ func TestRTTLies(t *testing.T) {
 // The least of 2 s is what the twin finds in a list of all samples, to the quarter second of a bucket.
 func TestRTTMinAgreesWithList(t *testing.T) {
 	type sample struct{ at, rtt time.Duration }
-	var p path
+	var p rttEstimator
 	var all []sample
 	l, now := newLink(5), time.Duration(0)
 	for range 20000 {

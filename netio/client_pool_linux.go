@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fleetEvents is how many sockets one epoll_wait may name.
-const fleetEvents = 512
+// epollEvents is how many sockets one epoll_wait may name.
+const epollEvents = 512
 
 // ClientPool is many client sockets, each connected to the same server from a port of its own, driven by one goroutine, beside which others may
 // Send. An epoll set knows which of them have something, so a poll costs system calls only for those: one for each, and one for
@@ -21,17 +21,17 @@ const fleetEvents = 512
 type ClientPool struct {
 	remote  netip.AddrPort
 	epoll   int
-	members []member
+	clients []poolClient
 	free    []int // numbers that can be given out again, the last one first
 	events  []unix.EpollEvent
-	waiting []unix.EpollEvent // of events: sockets that have something and were not asked yet
-	in      *trainIn
+	pending []unix.EpollEvent // of events: sockets that have something and were not asked yet
+	in      *groReceiver
 	count   counters
 	closed  bool
 }
 
-// member is one client's socket. The generation tells an event for the number's former owner from one for the present.
-type member struct {
+// poolClient is one client's socket. The generation tells an event for the number's former owner from one for the present.
+type poolClient struct {
 	fd         int // -1: none
 	generation int32
 }
@@ -42,7 +42,7 @@ func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("netio: fleet for %v: %w", remote, os.NewSyscallError("epoll_create1", err))
 	}
-	f := &ClientPool{remote: short(remote), epoll: epoll, events: make([]unix.EpollEvent, fleetEvents), in: newTrainIn()}
+	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents), in: newGROReceiver()}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -57,7 +57,7 @@ func (f *ClientPool) Add() (int, error) {
 	if f.closed {
 		return -1, net.ErrClosed
 	}
-	i := len(f.members)
+	i := len(f.clients)
 	if n := len(f.free); n > 0 {
 		i = f.free[n-1]
 	}
@@ -75,24 +75,24 @@ func (f *ClientPool) open(i int) error {
 	if err != nil {
 		return err
 	}
-	if errno := onAddress(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
+	if errno := bindOrConnect(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
 		unix.Close(fd)
 		return os.NewSyscallError("connect", errno)
 	}
-	f.in.ask(fd)
-	m := member{fd: fd}
-	if i < len(f.members) {
-		m.generation = f.members[i].generation + 1
+	f.in.enable(fd)
+	m := poolClient{fd: fd}
+	if i < len(f.clients) {
+		m.generation = f.clients[i].generation + 1
 	}
 	watch := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(i), Pad: m.generation}
 	if err := unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &watch); err != nil {
 		unix.Close(fd)
 		return os.NewSyscallError("epoll_ctl", err)
 	}
-	if i == len(f.members) {
-		f.members = append(f.members, m)
+	if i == len(f.clients) {
+		f.clients = append(f.clients, m)
 	} else {
-		f.members[i] = m
+		f.clients[i] = m
 	}
 	return nil
 }
@@ -102,13 +102,13 @@ func (f *ClientPool) Remove(i int) error {
 	if !f.has(i) {
 		return ErrNoClient
 	}
-	fd := f.members[i].fd
-	f.members[i].fd = -1
+	fd := f.clients[i].fd
+	f.clients[i].fd = -1
 	f.free = append(f.free, i)
 	return unix.Close(fd) // leaves the epoll set with it
 }
 
-func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.members)) && f.members[i].fd >= 0 }
+func (f *ClientPool) has(i int) bool { return uint(i) < uint(len(f.clients)) && f.clients[i].fd >= 0 }
 
 // Send sends data, at most MaxDatagram bytes, as client i. What the kernel does not take at once is lost and counted,
 // without an error. A refusal is an error (syscall.ECONNREFUSED when nobody listens at the other end, as told by an
@@ -121,7 +121,7 @@ func (f *ClientPool) Send(i int, data []byte) error {
 		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
 	}
 	for {
-		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.members[i].fd), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.clients[i].fd), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
 			uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 		switch errno {
 		case 0:
@@ -144,20 +144,20 @@ func (f *ClientPool) Send(i int, data []byte) error {
 // may call Send, Add and Remove, but not Poll.
 func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int, more bool) {
 	for ; limit > 0 && !f.closed; limit-- {
-		if len(f.waiting) == 0 {
-			if f.waiting = f.look(); len(f.waiting) == 0 {
+		if len(f.pending) == 0 {
+			if f.pending = f.wait(); len(f.pending) == 0 {
 				return delivered, false
 			}
 		}
-		e := f.waiting[0]
-		f.waiting = f.waiting[1:]
-		delivered += f.empty(int(e.Fd), e.Pad, fn)
+		e := f.pending[0]
+		f.pending = f.pending[1:]
+		delivered += f.drain(int(e.Fd), e.Pad, fn)
 	}
 	return delivered, !f.closed
 }
 
-// look asks which sockets have something.
-func (f *ClientPool) look() []unix.EpollEvent {
+// wait asks which sockets have something.
+func (f *ClientPool) wait() []unix.EpollEvent {
 	for {
 		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(f.epoll), uintptr(unsafe.Pointer(&f.events[0])),
 			uintptr(len(f.events)), 0, 0, 0)
@@ -171,10 +171,10 @@ func (f *ClientPool) look() []unix.EpollEvent {
 	}
 }
 
-// empty takes everything from one client's socket, for as long as the number is the same client's.
-func (f *ClientPool) empty(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
+// drain takes everything from one client's socket, for as long as the number is the same client's.
+func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte)) (delivered int) {
 	for refusals := 0; refusals < 2; {
-		m := f.members[i]
+		m := f.clients[i]
 		if m.fd < 0 || m.generation != generation {
 			break
 		}
@@ -184,18 +184,18 @@ func (f *ClientPool) empty(i int, generation int32, fn func(i int, data []byte))
 			continue
 		}
 		for k := range n {
-			delivered += f.unload(i, m, k, fn)
+			delivered += f.deliver(i, m, k, fn)
 		}
-		if n < fleetDepth {
+		if n < groDepth {
 			break
 		}
 	}
 	return delivered
 }
 
-// unload hands on the datagrams of train k, which came to member m of number i.
-func (f *ClientPool) unload(i int, m member, k int, fn func(i int, data []byte)) (delivered int) {
-	train, segment := f.in.train(k)
+// deliver hands on the datagrams of train k, which came to member m of number i.
+func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []byte)) (delivered int) {
+	train, segment := f.in.buffer(k)
 	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
 	for {
 		data := train[:min(segment, len(train))]
@@ -204,7 +204,7 @@ func (f *ClientPool) unload(i int, m member, k int, fn func(i int, data []byte))
 		switch {
 		case len(data) > MaxDatagram:
 			f.count.oversize.Inc()
-		case f.members[i] == m:
+		case f.clients[i] == m:
 			delivered++
 			fn(i, data[:len(data):len(data)])
 		}
@@ -219,12 +219,12 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	if !f.has(i) {
 		return netip.AddrPort{}
 	}
-	at, _, _ := localAddr(f.members[i].fd)
+	at, _, _ := localAddr(f.clients[i].fd)
 	return at
 }
 
 // Len is one more than the highest number ever given out.
-func (f *ClientPool) Len() int { return len(f.members) }
+func (f *ClientPool) Len() int { return len(f.clients) }
 
 // Stats may be called by the owner only.
 func (f *ClientPool) Stats() ClientPoolStats {
@@ -232,7 +232,7 @@ func (f *ClientPool) Stats() ClientPoolStats {
 	return ClientPoolStats{
 		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
 		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendAgain: s.SendAgain, SendFailed: s.SendFailed,
-		Clients: len(f.members) - len(f.free),
+		Clients: len(f.clients) - len(f.free),
 	}
 }
 
@@ -242,7 +242,7 @@ func (f *ClientPool) Close() error {
 		return nil
 	}
 	f.closed = true
-	for i := range f.members {
+	for i := range f.clients {
 		if f.has(i) {
 			_ = f.Remove(i)
 		}

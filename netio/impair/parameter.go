@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// knob is one field of a Profile in text. Exactly one of the three accessors is set.
-type knob struct {
+// parameter is one field of a Profile in text. Exactly one of the three accessors is set.
+type parameter struct {
 	name  string
 	float func(*Profile) *float64
 	time  func(*Profile) *time.Duration
@@ -17,8 +17,8 @@ type knob struct {
 	needs string  // the knob without which this one does nothing
 }
 
-// knobs are all fields, in the order in which a Profile prints.
-var knobs = []knob{
+// parameters are all fields, in the order in which a Profile prints.
+var parameters = []parameter{
 	{name: "loss", float: func(p *Profile) *float64 { return &p.Loss }},
 	{name: "burst", float: func(p *Profile) *float64 { return &p.Burst }},
 	{name: "burst-length", float: func(p *Profile) *float64 { return &p.BurstLength }, max: 1e6, needs: "burst"},
@@ -39,23 +39,23 @@ var knobs = []knob{
 	{name: "rebind", time: func(p *Profile) *time.Duration { return &p.Rebind }, max: float64(time.Hour)},
 }
 
-// find returns the knob of a name, nil if there is none. "dup" is what hands type.
-func find(name string) *knob {
+// findParameter returns the knob of a name, nil if there is none. "dup" is what hands type.
+func findParameter(name string) *parameter {
 	if name == "dup" {
 		name = "duplicate"
 	}
-	for i := range knobs {
-		if knobs[i].name == name {
-			return &knobs[i]
+	for i := range parameters {
+		if parameters[i].name == name {
+			return &parameters[i]
 		}
 	}
 	return nil
 }
 
-// mean is whether the knob counts datagrams rather than giving a share.
-func (k *knob) mean() bool { return k.float != nil && k.max > 0 }
+// isMean is whether the knob counts datagrams rather than giving a share.
+func (k *parameter) isMean() bool { return k.float != nil && k.max > 0 }
 
-func (k *knob) zero(p *Profile) bool {
+func (k *parameter) zero(p *Profile) bool {
 	switch {
 	case k.float != nil:
 		return *k.float(p) == 0
@@ -66,11 +66,11 @@ func (k *knob) zero(p *Profile) bool {
 }
 
 // check says whether the field is out of range. Comparisons are such that NaN is.
-func (k *knob) check(p *Profile) error {
+func (k *parameter) check(p *Profile) error {
 	switch {
-	case k.needs != "" && !k.zero(p) && find(k.needs).zero(p):
+	case k.needs != "" && !k.zero(p) && findParameter(k.needs).zero(p):
 		return fmt.Errorf("%s does nothing without %s", k.name, k.needs)
-	case k.mean():
+	case k.isMean():
 		if v := *k.float(p); v != 0 && !(v >= 1 && v <= k.max) {
 			return fmt.Errorf("%s is %v, want a mean of 1 to %g datagrams", k.name, v, k.max)
 		}
@@ -95,9 +95,9 @@ func (k *knob) check(p *Profile) error {
 }
 
 // parse sets the field from text.
-func (k *knob) parse(p *Profile, text string) (err error) {
+func (k *parameter) parse(p *Profile, text string) (err error) {
 	switch {
-	case k.mean():
+	case k.isMean():
 		if *k.float(p), err = strconv.ParseFloat(text, 64); err != nil {
 			return fmt.Errorf("%s=%q: want a number of datagrams, such as 10", k.name, text)
 		}
@@ -126,9 +126,9 @@ func (k *knob) parse(p *Profile, text string) (err error) {
 }
 
 // format is what parse reads.
-func (k *knob) format(p *Profile) string {
+func (k *parameter) format(p *Profile) string {
 	switch {
-	case k.mean():
+	case k.isMean():
 		return strconv.FormatFloat(*k.float(p), 'g', -1, 64)
 	case k.float != nil:
 		v := *k.float(p)

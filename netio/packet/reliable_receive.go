@@ -6,8 +6,8 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 )
 
-// incoming puts events back into order. It holds those that came before an older one did, by id modulo 64.
-type incoming struct {
+// reliableReceiver puts events back into order. It holds those that came before an older one did, by id modulo 64.
+type reliableReceiver struct {
 	next uint64 // id to hand out next
 	have uint64 // bit id&63: received, not handed out
 	size [MaxReliable]uint16
@@ -22,7 +22,7 @@ type incoming struct {
 //	2  id      counts events from 0; the low 16 bits
 //	1  size-1
 //	n  bytes
-func (q *incoming) parse(src []byte) (rest []byte, err error) {
+func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
 	if len(src) < 2 || Section(src[0]) != SectionReliable || src[1] == 0 || src[1] > MaxReliable {
 		return nil, DropMessage
 	}
@@ -48,7 +48,7 @@ func (q *incoming) parse(src []byte) (rest []byte, err error) {
 }
 
 // store keeps the events of a body that parse has checked.
-func (q *incoming) store(body []byte) {
+func (q *reliableReceiver) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
 		i := id % MaxReliable
@@ -67,7 +67,7 @@ func (q *incoming) store(body []byte) {
 }
 
 // pop hands out the next event in order.
-func (q *incoming) pop() ([]byte, bool) {
+func (q *reliableReceiver) pop() ([]byte, bool) {
 	i := q.next % MaxReliable
 	if q.have>>i&1 == 0 {
 		return nil, false
@@ -77,8 +77,8 @@ func (q *incoming) pop() ([]byte, bool) {
 	return q.data[i][:q.size[i]], true
 }
 
-// bitsOf yields the numbers of the bits set in mask, lowest first.
-func bitsOf(mask uint64) func(func(uint64) bool) {
+// setBits yields the numbers of the bits set in mask, lowest first.
+func setBits(mask uint64) func(func(uint64) bool) {
 	return func(yield func(uint64) bool) {
 		for mask != 0 {
 			if !yield(uint64(bits.TrailingZeros64(mask))) {

@@ -6,8 +6,8 @@ import (
 
 // Limits of notes.
 const (
-	MaxUnreliable = 64   // in a package
-	noteRoom      = 1024 // bytes of those that wait for the next package, and one more for each
+	MaxUnreliable  = 64   // in a package
+	unreliableRoom = 1024 // bytes of those that wait for the next package, and one more for each
 )
 
 // Errors of Peer.QueueUnreliable. They are about the caller, not about a package.
@@ -15,24 +15,24 @@ var (
 	ErrUnreliableFull = errors.New("packet: more notes than the next package takes")
 )
 
-// notes are unreliable events: each goes into one package and is never sent again, so what arrives arrived once and in the
+// unreliable are unreliable events: each goes into one package and is never sent again, so what arrives arrived once and in the
 // order of packages. What waits lies here as it is written: size-1 and bytes, one after the other.
-type notes struct {
+type unreliableQueues struct {
 	nOut int
 	at   int // next one to hand out
 	nIn  int
-	out  [noteRoom]byte
+	out  [unreliableRoom]byte
 	in   [MaxSectionBytes]byte // of the last package, without its head
 }
 
 // QueueUnreliable takes an unreliable event of 1 to MaxMessageSize bytes, which is copied, for the next package that has room. The error is
 // ErrUnreliableFull or ErrMessageSize.
 func (p *Peer) QueueUnreliable(note []byte) error {
-	q := &p.notes
+	q := &p.unreliable
 	if len(note) == 0 || len(note) > MaxMessageSize {
 		return ErrMessageSize
 	}
-	if q.nOut+1+len(note) > noteRoom {
+	if q.nOut+1+len(note) > unreliableRoom {
 		return ErrUnreliableFull
 	}
 	q.out[q.nOut] = byte(len(note) - 1)
@@ -43,7 +43,7 @@ func (p *Peer) QueueUnreliable(note []byte) error {
 // AppendUnreliable adds a Notes section to the package that Append began last, in at most budget bytes, with the oldest notes that
 // fit; they are forgotten. It belongs behind the events. It adds nothing when there are none.
 func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
-	q, count, n := &p.notes, 0, 0
+	q, count, n := &p.unreliable, 0, 0
 	for n < q.nOut && count < MaxUnreliable {
 		size := 2 + int(q.out[n])
 		if 2+n+size > budget {
@@ -68,7 +68,7 @@ func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 //	   then for each:
 //	1  size-1
 //	n  bytes
-func (q *notes) parse(src []byte) (rest []byte, err error) {
+func (q *unreliableQueues) parse(src []byte) (rest []byte, err error) {
 	if len(src) < 2 || Section(src[0]) != SectionUnreliable || src[1] == 0 || src[1] > MaxUnreliable {
 		return nil, DropUnreliable
 	}
@@ -90,7 +90,7 @@ func (q *notes) parse(src []byte) (rest []byte, err error) {
 // NextUnreliable returns the next unreliable event of the last package, in the order in which the peer noted them. It is the
 // peer's memory, valid until the next Sections.
 func (p *Peer) NextUnreliable() ([]byte, bool) {
-	q := &p.notes
+	q := &p.unreliable
 	if q.at >= q.nIn {
 		return nil, false
 	}

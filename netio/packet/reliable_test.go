@@ -157,7 +157,7 @@ func TestEventResend(t *testing.T) {
 		t.Fatalf("carried %d times when the ack was overdue, want 2", carried)
 	}
 	now := 505 * time.Millisecond // the second copy is 254 ms older than this one, which arrives
-	server.out.events.at[0] = 251 * time.Millisecond
+	server.out.reliable.at[0] = 251 * time.Millisecond
 	d, _ := server.Append(now, nil)
 	if _, err := client.Receive(now, d); err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestEventResend(t *testing.T) {
 	if _, err := server.Receive(now, answer); err != nil {
 		t.Fatal(err)
 	}
-	if server.out.events.at[0] != never {
+	if server.out.reliable.at[0] != never {
 		t.Fatal("a lost package did not make its event due")
 	}
 
@@ -213,8 +213,8 @@ func TestEventsAddedTwice(t *testing.T) {
 	_ = server.QueueReliable([]byte{2})
 	deliver(time.Second, server.AppendReliable(second, 100))
 	answer(time.Second)
-	if server.ReliablePending() != 0 || server.out.events.acked != 0 {
-		t.Fatalf("%d events queued, acked bits %b", server.ReliablePending(), server.out.events.acked)
+	if server.ReliablePending() != 0 || server.out.reliable.acked != 0 {
+		t.Fatalf("%d events queued, acked bits %b", server.ReliablePending(), server.out.reliable.acked)
 	}
 }
 
@@ -310,7 +310,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte{1, 1, 64, 0, 0, 9}, uint64(0))
 	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0)) // the same id with other bytes
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
-		fast, slow := incoming{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
+		fast, slow := reliableReceiver{next: next}, slowEvents{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {
 			rest, err := fast.parse(src)
 			want, ok := slow.parse(src)

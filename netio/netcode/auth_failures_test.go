@@ -27,7 +27,7 @@ func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 		p, q := connected(t, s, 1), connected(t, s, 2)
 		forged := p.grab(KindPayload, []byte("x"))
 		if c.path {
-			forged = s.sealer.sealPath(p.c.seal, nil, p.c.next, 0, []byte{pathHello})
+			forged = s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
 		}
 		forged[len(forged)-1] ^= 1
 		start, paused := p.now, false

@@ -37,7 +37,7 @@ func (w *slowWindow) bits() (mask uint64) {
 func TestRow18PackageHeaderSequencesAgreeWithMap(t *testing.T) {
 	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000), rapid.Just(maxAhead), rapid.Just(maxAhead+1))
 	rapid.Check(t, func(t *rapid.T) {
-		fast, slow := window{}, slowWindow{seen: map[uint64]bool{}}
+		fast, slow := receiveWindow{}, slowWindow{seen: map[uint64]bool{}}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			s := int64(slow.newest) + int64(step.Draw(t, "step"))
 			got, err := fast.expand(uint16(s))

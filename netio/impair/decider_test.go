@@ -216,16 +216,16 @@ func TestRateHolds(t *testing.T) {
 // The pipe agrees with a list of what has yet to leave, in exact steps of a nanosecond a byte.
 func TestPipeAgreesWithAList(t *testing.T) {
 	const rate, queue = 1_000_000_000, 3000
-	var p pipe
+	var p bottleneck
 	var list []time.Duration // when each byte leaves
-	d, now := dice(18), time.Duration(0)
+	d, now := rng(18), time.Duration(0)
 	for i := range 20_000 {
-		now += time.Duration(d.below(1000))
+		now += time.Duration(d.intn(1000))
 		for len(list) > 0 && list[0] <= now {
 			list = list[1:]
 		}
-		n := 1 + d.below(1472)
-		at, ok := p.take(now, n, rate, queue)
+		n := 1 + d.intn(1472)
+		at, ok := p.enqueue(now, n, rate, queue)
 		if want := len(list) == 0 || len(list)+n <= queue; ok != want {
 			t.Fatalf("datagram %d of %d bytes behind %d: taken is %v", i, n, len(list), ok)
 		}
@@ -289,7 +289,7 @@ func TestBindingMovesOn(t *testing.T) {
 func TestHarmIsCounted(t *testing.T) {
 	const n, size = 100_000, 64
 	p := Profile{Corrupt: 0.05, CorruptBytes: 0.03, Truncate: 0.02, Duplicate: 0.1}
-	l, d := New(p, 19), dice(20)
+	l, d := New(p, 19), rng(20)
 	var flipped, smeared, cut, copies uint64
 	var at [size * 8]uint64
 	sent := make([]byte, size)
@@ -324,7 +324,7 @@ func TestHarmIsCounted(t *testing.T) {
 				}
 			}
 			switch {
-			case last-first >= longestSmear:
+			case last-first >= maxCorruptBytes:
 				t.Fatalf("bytes %d to %d altered", first, last)
 			case ones == 1:
 				flipped++

@@ -15,7 +15,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 	const peers = 3
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustFleet(t, c.LocalAddr(), peers)
-	if !c.(*mmsgConn).out.trains.able {
+	if !c.(*mmsgConn).out.gso.supported {
 		t.Skip("this kernel does not cut trains apart")
 	}
 	var b Batch
@@ -44,7 +44,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 			t.Fatalf("%d of %d datagrams went out", sent, b.Len())
 		}
 		for i := range b.Len() {
-			if c.(*mmsgConn).out.trains.of[i].parts > 1 {
+			if c.(*mmsgConn).out.gso.batches[i].datagrams > 1 {
 				coupled++
 			}
 		}
@@ -74,18 +74,18 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 // A refusal of a train turns trains off, and all its datagrams count as failed; those that follow go alone.
 func TestTrainsGiveUpOnRefusal(t *testing.T) {
 	m := newMmsg(2)
-	m.trains.able = true
+	m.gso.supported = true
 	slots := make([]slot, 4)
-	giveBuffers(slots)
+	allocBuffers(slots)
 	for i := range slots {
 		slots[i].addr, slots[i].n = netip.MustParseAddrPort("127.0.0.1:9"), 50
 	}
 	var count counters
-	if n := m.address(slots, &count); n != 1 || m.trains.datagrams(0, 1) != 4 {
+	if n := m.address(slots, &count); n != 1 || m.gso.datagrams(0, 1) != 4 {
 		t.Fatalf("four equal datagrams to one peer took %d headers", n)
 	}
-	m.trains.refused(0)
-	if n := m.address(slots, &count); n != 4 || m.trains.datagrams(0, 4) != 4 {
+	m.gso.refused(0)
+	if n := m.address(slots, &count); n != 4 || m.gso.datagrams(0, 4) != 4 {
 		t.Fatalf("after a refusal four datagrams took %d headers", n)
 	}
 }
