@@ -109,7 +109,7 @@ var layers = []layer{
 		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair " +
+	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},
