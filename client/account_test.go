@@ -55,7 +55,7 @@ func TestAccountAddsUp(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"seal seal", "package header", "events head", "events message", "snapshot head", "owner update",
+	for _, want := range []string{"seal seal", "packet header", "reliable head", "reliable message", "snapshot head", "owner update",
 		"owner mask", "owner spawn", "owner baseline", "owner align", "player update", "player mask", "player spawn", "player same",
 		"player baseline", "player head", "player align", "session handshake", "refused undecoded", "refused drop_auth"} {
 		if !seen[want] {

@@ -18,15 +18,15 @@ const MaxSweepRadius = 10
 // not look at flags or ids. A ray of no use (see NormalizeRay), a radius outside 0 to MaxSweepRadius or a pose beyond WorldReach hits nothing.
 func Test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
 	r, ok := NormalizeRay(r)
-	if !ok || !usable(radius) {
+	if !ok || !validRadius(radius) {
 		return rig.Hit{}, false
 	}
-	return test(r, radius, p)
+	return testPose(r, radius, p)
 }
 
-// test is Test of what has been found fit.
-func test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
-	if !within(p.Pos) {
+// testPose is Test of what has been found fit.
+func testPose(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
+	if !inWorld(p.Pos) {
 		return rig.Hit{}, false
 	}
 	return rig.Test(r, radius, p)
@@ -36,7 +36,7 @@ func test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
 func TestSphere(ball geom.Sphere, p *rig.Pose) bool {
 	bound := rig.Bound(p)
 	reach := bound.Radius + ball.Radius
-	if !within(p.Pos) || !(bound.Center.Sub(ball.Center).LenSq() <= float32(reach*reach)) {
+	if !inWorld(p.Pos) || !(bound.Center.Sub(ball.Center).LenSq() <= float32(reach*reach)) {
 		return false
 	}
 	_, metres := rig.NearestBone(ball.Center, p)
@@ -46,7 +46,7 @@ func TestSphere(ball geom.Sphere, p *rig.Pose) bool {
 // NormalizeRay makes a ray fit for testing: a direction whose squared length is off 1 by more than 2e-6 is normalised. It reports
 // false if the origin is beyond WorldReach, the direction is not finite or has no length, or Max is negative or NaN.
 func NormalizeRay(r geom.Ray) (geom.Ray, bool) {
-	if !within(r.Origin) || !r.Dir.Finite() || !(r.Max >= 0) {
+	if !inWorld(r.Origin) || !r.Dir.Finite() || !(r.Max >= 0) {
 		return r, false
 	}
 	if geom.Abs(r.Dir.LenSq()-1) > 2e-6 {
@@ -55,9 +55,9 @@ func NormalizeRay(r geom.Ray) (geom.Ray, bool) {
 	return r, geom.Abs(r.Dir.LenSq()-1) <= 2e-6
 }
 
-func usable(radius float32) bool { return radius >= 0 && radius <= MaxSweepRadius }
+func validRadius(radius float32) bool { return radius >= 0 && radius <= MaxSweepRadius }
 
-// within reports whether p lies in the world; NaN does not.
-func within(p geom.Vec3) bool {
+// inWorld reports whether p lies in the world; NaN does not.
+func inWorld(p geom.Vec3) bool {
 	return geom.Abs(p.X) <= WorldReach && geom.Abs(p.Y) <= WorldReach && geom.Abs(p.Z) <= WorldReach
 }

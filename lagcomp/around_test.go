@@ -9,14 +9,14 @@ import (
 
 // against is best, or what w hits of a player in a slot as view v shows it, if that comes before it.
 func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
-	a, b := h.between(v)
+	a, b := h.viewFrames(v)
 	ray, ok := NormalizeRay(w.Ray)
 	if a == nil || !ok {
 		return best
 	}
-	q := question{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, team: w.Team}
-	if _, ok := q.reaches(slot); ok {
-		q.meet(slot, &best, nil)
+	q := narrowQuery{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, team: w.Team}
+	if _, ok := q.boundTest(slot); ok {
+		q.test(slot, &best, nil)
 	}
 	return best
 }
@@ -169,7 +169,7 @@ func BenchmarkEachSeenApart(b *testing.B) {
 	b.Run("around", func(b *testing.B) {
 		tried = 0
 		loop(b, shooters, "shot", func() {
-			s.around.from = 0 // each tick measures its span
+			s.spanReach.from = 0 // each tick measures its span
 			for i := range sweeps {
 				hits[i] = some(i)
 			}

@@ -23,11 +23,11 @@ func BracketingTicks(v tick.View, before, after, glide tick.Tick) tick.View {
 	case after == 0 || after-before > min(glide, tick.MaxViewSpan):
 		return tick.View{From: before, To: before}
 	}
-	return tick.View{From: before, To: after, Frac: fraction(v, before, after)}
+	return tick.View{From: before, To: after, Frac: interpFraction(v, before, after)}
 }
 
-// fraction is how far from tick a to tick b view v lies, a <= v.From <= v.To <= b, rounded down to 1/256.
-func fraction(v tick.View, a, b tick.Tick) uint8 {
+// interpFraction is how far from tick a to tick b view v lies, a <= v.From <= v.To <= b, rounded down to 1/256.
+func interpFraction(v tick.View, a, b tick.Tick) uint8 {
 	if a == b {
 		return 0
 	}
@@ -42,13 +42,13 @@ const MaxInterpGap = 8
 // CastSlot is best, or what w hits of the one player in a slot as view v shows it, if that comes before it by the rules of
 // Sweeper.Cast; w.View is not looked at. ok is whether the player is hit at all, be it behind best.
 func (h *History) CastSlot(w *Sweep, slot int, v tick.View, best Hit) (nearest Hit, ok bool) {
-	a, b := h.between(v)
+	a, b := h.viewFrames(v)
 	ray, fit := NormalizeRay(w.Ray)
-	if a == nil || !fit || !usable(w.Radius) || uint(slot) >= uint(a.used) || !a.target(slot, w.Except, w.Team) {
+	if a == nil || !fit || !validRadius(w.Radius) || uint(slot) >= uint(a.rowCount) || !a.canHit(slot, w.Except, w.Team) {
 		return best, false
 	}
 	p := lerpRow(a, b, v.Frac, slot)
-	hit, ok := test(ray, w.Radius, &p)
+	hit, ok := testPose(ray, w.Radius, &p)
 	if ok && nearer(hit.Distance, slot, &best) {
 		best = hitOf(ray, p.ID, slot, &hit)
 	}

@@ -59,10 +59,10 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 		know.LastInstant = 0
 	}
 	if know.AnnouncedInstant != 0 {
-		used := know.pledged(now, latest)
+		used := know.announcedView(now, latest)
 		return used, used != v
 	}
-	earliest := min(latest, know.earliest(now))
+	earliest := min(latest, know.earliestInstant(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
@@ -77,9 +77,9 @@ func ClampView(v tick.View, now tick.Tick, know ClampLimits) (tick.View, bool) {
 	return viewAt(at), true
 }
 
-// pledged is the view of a peer that pledges.
-func (k ClampLimits) pledged(now tick.Tick, latest int64) tick.View {
-	earliest := min(latest, k.hard(now))
+// announcedView is the view of a peer that pledges.
+func (k ClampLimits) announcedView(now tick.Tick, latest int64) tick.View {
+	earliest := min(latest, k.earliestByCap(now))
 	if planted.On(planted.ClampOpen) {
 		earliest = 1 << 8
 	}
@@ -95,12 +95,12 @@ func (k ClampLimits) withDefaults() ClampLimits {
 	if k.Rate == 0 {
 		k.Rate = tick.DefaultRate
 	}
-	k.CapTicks = k.mostTicks()
+	k.CapTicks = k.capTicks()
 	return k
 }
 
-// mostTicks is CapTicks or its default.
-func (k *ClampLimits) mostTicks() tick.Tick {
+// capTicks is CapTicks or its default.
+func (k *ClampLimits) capTicks() tick.Tick {
 	switch {
 	case k.CapTicks != 0:
 		return k.CapTicks
@@ -110,14 +110,14 @@ func (k *ClampLimits) mostTicks() tick.Tick {
 	return tick.Tick(k.Rate / 4)
 }
 
-// earliest is the oldest instant the peer may claim, in 1/256 tick.
-func (k ClampLimits) earliest(now tick.Tick) int64 {
+// earliestInstant is the oldest instant the peer may claim, in 1/256 tick.
+func (k ClampLimits) earliestInstant(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.hard(now))
+	return max(int64(now)<<8-fixed(k.RTTTicks)-lag, int64(k.NewestAcked)<<8-lag, k.earliestByCap(now))
 }
 
-// hard is the oldest instant whatever the path is like.
-func (k ClampLimits) hard(now tick.Tick) int64 {
+// earliestByCap is the oldest instant whatever the path is like.
+func (k ClampLimits) earliestByCap(now tick.Tick) int64 {
 	return max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, k.LastInstant-1<<8, 1<<8)
 }
 
@@ -128,13 +128,13 @@ func (k ClampLimits) EarliestInstants(now tick.Tick) (oldest, earliest int64) {
 	k.LastInstant = 0
 	newest := int64(k.Newest) << 8
 	oldest = max(int64(now)<<8-int64(k.CapTicks)<<8, int64(k.Oldest)<<8, 1<<8)
-	return min(oldest, newest), min(k.earliest(now), newest)
+	return min(oldest, newest), min(k.earliestInstant(now), newest)
 }
 
 // MaxDelay is the longest delay that is believed of a peer at tick now, in 1/256 tick, by what is known of the path and by the cap.
 func (k *ClampLimits) MaxDelay(now tick.Tick) int64 {
 	lag := fixed(k.InterpTicks) + fixed(k.SlackTicks)
-	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.mostTicks())<<8)
+	return min(fixed(k.RTTTicks)+lag, (int64(now)-int64(k.NewestAcked))<<8+lag, int64(k.capTicks())<<8)
 }
 
 // fixed converts ticks to 1/256 tick, within [0, 65536] ticks.

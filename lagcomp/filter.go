@@ -24,7 +24,7 @@ func (f *ShotFilter) AddVerdict(name string) error {
 // ClampReason adds one by its name; "any" is all but none.
 func (f *ShotFilter) AddClamp(name string) error {
 	if name == "any" {
-		f.Clamps |= 1<<clamps - 2
+		f.Clamps |= 1<<clampReasons - 2
 		return nil
 	}
 	var c ClampReason

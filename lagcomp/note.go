@@ -23,24 +23,24 @@ type CastStats struct {
 // CastWithStats is Cast, and writes down what it came to into notes[i]. It panics if notes or hits is the shorter.
 func (s *Sweeper) CastWithStats(sweeps []Sweep, hits []Hit, notes []CastStats) {
 	_ = notes[:len(sweeps)]
-	s.notes = notes
+	s.stats = notes
 	s.CastFiltered(sweeps, hits, nil)
-	s.notes = nil
+	s.stats = nil
 }
 
-// note writes down a question that was answered.
-func (s *sieve) note(q *question, best *Hit, n *CastStats) {
-	*n = CastStats{Candidates: clip(q.named), Bounds: clip(int32(len(s.rows))), Bodies: clip(q.met)}
+// writeStats writes down a question that was answered.
+func (s *narrowPhase) writeStats(q *narrowQuery, best *Hit, n *CastStats) {
+	*n = CastStats{Candidates: saturate16(q.candidates), Bounds: saturate16(int32(len(s.passed))), Bodies: saturate16(q.tested)}
 	if best.ID != 0 {
 		return
 	}
-	for i := range s.rows {
-		p := lerpRow(q.a, q.b, q.frac, int(s.rows[i].slot))
+	for i := range s.passed {
+		p := lerpRow(q.a, q.b, q.frac, int(s.passed[i].slot))
 		bone, along, metres := rig.ClosestApproach(q.ray, &p)
-		if metres = max(metres-q.radius, 0); n.NearestID == 0 || metres < n.Miss || metres == n.Miss && s.rows[i].slot < n.NearestSlot {
-			n.NearestID, n.NearestSlot, n.NearestBone, n.Miss, n.Along = p.ID, s.rows[i].slot, bone, metres, along
+		if metres = max(metres-q.radius, 0); n.NearestID == 0 || metres < n.Miss || metres == n.Miss && s.passed[i].slot < n.NearestSlot {
+			n.NearestID, n.NearestSlot, n.NearestBone, n.Miss, n.Along = p.ID, s.passed[i].slot, bone, metres, along
 		}
 	}
 }
 
-func clip(n int32) uint16 { return uint16(min(n, math.MaxUint16)) }
+func saturate16(n int32) uint16 { return uint16(min(n, math.MaxUint16)) }

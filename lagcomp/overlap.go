@@ -28,22 +28,22 @@ type OverlapHit struct {
 	Pose     rig.Pose // as the view shows it
 }
 
-// fit reports whether a zone is of any use: finite, within WorldReach, and not too large.
-func (z *OverlapQuery) fit() (ball geom.Sphere, ok bool) {
+// boundingSphere reports whether a zone is of any use: finite, within WorldReach, and not too large.
+func (z *OverlapQuery) boundingSphere() (ball geom.Sphere, ok bool) {
 	c := &z.Capsule
 	middle := c.A.Lerp(c.B, 0.5)
 	reach := float32(c.B.Sub(c.A).Len()/2) + c.Radius
-	return geom.Sphere{Center: middle, Radius: reach}, within(c.A) && within(c.B) && c.Radius >= 0 && reach <= MaxSweepRadius
+	return geom.Sphere{Center: middle, Radius: reach}, inWorld(c.A) && inWorld(c.B) && c.Radius >= 0 && reach <= MaxSweepRadius
 }
 
 // TestCapsule is the one verdict of a zone's capsule on a pose, for client and server. It does not look at flags or ids. A capsule of no
 // use, or a pose beyond WorldReach, touches nothing.
 func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
 	z := OverlapQuery{Capsule: c}
-	ball, fit := z.fit()
+	ball, fit := z.boundingSphere()
 	bound := rig.Bound(p)
 	reach := bound.Radius + ball.Radius + 1e-2 // the middle is rounded
-	if !fit || !within(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
+	if !fit || !inWorld(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
 		return 0, 0, false
 	}
 	axis := c
@@ -56,12 +56,12 @@ func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok
 // of a zone in ascending order of slots. Zones that look at one tick are judged one after the other. A view without history, or a zone
 // of no use, touches nobody.
 func (s *Sweeper) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapHit {
-	if s.ways.shared {
+	if s.bounds.fork {
 		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork", len(zones)))
 	}
 	first := len(out)
 	sorted, last := true, 0
-	s.h.together(len(zones), func(i int) tick.Tick { return zones[i].View.From }, func(i int) {
+	s.h.groupByFrame(len(zones), func(i int) tick.Tick { return zones[i].View.From }, func(i int) {
 		sorted, last = sorted && i >= last, i
 		out = s.overlapOne(i, &zones[i], out)
 	})
@@ -100,13 +100,13 @@ func sortTouches(t []OverlapHit) {
 }
 
 func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []OverlapHit {
-	a, b := s.h.between(z.View)
-	ball, ok := z.fit()
+	a, b := s.h.viewFrames(z.View)
+	ball, ok := z.boundingSphere()
 	if a == nil || !ok {
 		return out
 	}
 	judge := func(slot int) {
-		if !a.target(slot, z.Except, z.Team) {
+		if !a.canHit(slot, z.Except, z.Team) {
 			return
 		}
 		p := lerpRow(a, b, z.View.Frac, slot)
@@ -114,14 +114,14 @@ func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []Overlap
 			out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 		}
 	}
-	q := s.query(a, b, z.View.Frac, ball.Center, ball.Center, ball.Radius+1e-2)
-	if q.cells > fewCells {
-		for slot := range a.used {
+	q := s.boxQuery(a, b, z.View.Frac, ball.Center, ball.Center, ball.Radius+1e-2)
+	if q.cellCount > maxBoxCells {
+		for slot := range a.rowCount {
 			judge(slot)
 		}
 		return out
 	}
-	s.mark(a, &q, ball)
+	s.markCandidates(a, &q, ball)
 	for w := range s.marks {
 		for word := s.marks[w]; word != 0; word &= word - 1 {
 			judge(w<<6 | bits.TrailingZeros64(word))

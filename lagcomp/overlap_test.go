@@ -31,7 +31,7 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 		c := newCrowd(uint64(round)+40, 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
-		s.indexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
+		s.buildIndexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
 		for now := tick.Tick(1); now <= 260; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)

@@ -34,7 +34,7 @@ type ShotRecord struct {
 	Normal      geom.Vec3   `json:"normal"`     // of the surface there
 	Candidates  uint16      `json:"candidates"` // rows that the broad phase named
 	Bounds      uint16      `json:"bounds"`     // of them, those whose bound the ray touches
-	Bodies      uint16      `json:"bodies"`     // of them, those whose capsules were worked out
+	PosesTested uint16      `json:"bodies"`     // of them, those whose capsules were worked out
 	Nanos       uint32      `json:"nanos"`      // of judging, an equal share of the tick's shots; 0 if nobody measured
 
 	Seen    rig.Pose `json:"seen"`    // the subject as the claim shows it
@@ -102,10 +102,10 @@ const (
 	ClampNotAnnounced                    // not what was pledged before
 	ClampStalled                         // what was pledged had not come to its shooter, whose picture stood still
 	ClampPath                            // what was pledged is further back than the path explains
-	clamps
+	clampReasons
 )
 
-var clampNames = [clamps]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks", "cap", "history", "backwards", "not-pledged", "standing", "path"}
+var clampNames = [clampReasons]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks", "cap", "history", "backwards", "not-pledged", "standing", "path"}
 
 // String names the reason.
 func (c ClampReason) String() string { return nameOf(clampNames[:], int(c)) }
@@ -146,7 +146,7 @@ func ClampReasonOf(v, used tick.View, now tick.Tick, know ClampLimits) ClampReas
 	case !v.Valid():
 		return ClampNoView
 	case know.AnnouncedInstant != 0:
-		return know.withDefaults().whyPledged(v, used, now)
+		return know.withDefaults().announcedReason(v, used, now)
 	case Instant(used) == Instant(v):
 		return ClampSpan
 	case Instant(used) < Instant(v):
@@ -171,8 +171,8 @@ func ClampReasonOf(v, used tick.View, now tick.Tick, know ClampLimits) ClampReas
 	return why
 }
 
-// whyPledged is ClampReasonOf of a peer that pledges.
-func (k ClampLimits) whyPledged(v, used tick.View, now tick.Tick) ClampReason {
+// announcedReason is ClampReasonOf of a peer that pledges.
+func (k ClampLimits) announcedReason(v, used tick.View, now tick.Tick) ClampReason {
 	at := Instant(v)
 	own := at <= k.UnclampedInstant && at > k.UnclampedInstant-max(int64(v.To-v.From), 1) // the claim keeps to what was pledged
 	switch {
@@ -182,11 +182,11 @@ func (k ClampLimits) whyPledged(v, used tick.View, now tick.Tick) ClampReason {
 		return ClampNotAnnounced
 	case k.AnnouncedInstant > int64(k.Newest)<<8:
 		return ClampAhead
-	case k.AnnouncedInstant != k.UnclampedInstant && int64(now)<<8-k.AnnouncedInstant > int64(k.CapTicks)<<8-ViewDelayUnit && k.AnnouncedInstant >= k.hard(now):
+	case k.AnnouncedInstant != k.UnclampedInstant && int64(now)<<8-k.AnnouncedInstant > int64(k.CapTicks)<<8-ViewDelayUnit && k.AnnouncedInstant >= k.earliestByCap(now):
 		return ClampCap
-	case k.AnnouncedInstant != k.UnclampedInstant && k.AnnouncedInstant >= k.hard(now):
+	case k.AnnouncedInstant != k.UnclampedInstant && k.AnnouncedInstant >= k.earliestByCap(now):
 		return ClampPath
-	case k.AnnouncedInstant >= k.hard(now):
+	case k.AnnouncedInstant >= k.earliestByCap(now):
 		return ClampSpan
 	}
 	why, most := ClampHistory, int64(k.Oldest)<<8

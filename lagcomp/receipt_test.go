@@ -46,8 +46,8 @@ func TestReceiptsAreARing(t *testing.T) {
 
 // A receipt is the same after JSON, and the names of verdicts and clamps are read as they are written.
 func TestReceiptsAsJSON(t *testing.T) {
-	for i := range max(verdicts, Verdict(clamps)) {
-		r := ShotRecord{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, ClampReason: ClampReason(i) % clamps, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Shift: -77,
+	for i := range max(verdicts, Verdict(clampReasons)) {
+		r := ShotRecord{Number: 1 << 40, Tick: 7, Verdict: i % verdicts, ClampReason: ClampReason(i) % clampReasons, Claimed: tick.View{From: 1, To: 4, Frac: 255}, Shift: -77,
 			Ray: geom.Ray{Origin: geom.Vec3{X: 0.1}, Dir: geom.Vec3{Z: 1}, Max: 500}, Miss: 1. / 3, Bone: rig.Head, Poses: PoseSeen, Rewound: rig.Pose{Hips: -5, Yaw: 65535}}
 		text, err := json.Marshal(&r)
 		if err != nil {
@@ -150,7 +150,7 @@ func TestNotesAgainstEverybody(t *testing.T) {
 		near, miss := uint32(0), float32(math.Inf(1))
 		for slot := 0; ok && slot < 120; slot++ {
 			p, held := slow.At(w.View, slot)
-			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !within(p.Pos) {
+			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !inWorld(p.Pos) {
 				continue
 			}
 			if _, reached := rig.MayHit(&ray, w.Radius, p.Pos, p.Form.Hero()); reached {

@@ -152,7 +152,7 @@ func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest ti
 		s.Ray.Origin = aim.Add(geom.Vec3{X: c.between(-5, 5), Y: c.between(-1, 3), Z: c.between(-5, 5)})
 	}
 	side := aim.Sub(s.Ray.Origin).Cross(geom.Vec3{Y: 1}).Normalize()
-	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, widest}[c.rng.IntN(8)]
+	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, maxBoundRadius}[c.rng.IntN(8)]
 	aim = aim.Mad(side, edge+[]float32{0, 1e-3, -1e-3, 0.05, -0.05}[c.rng.IntN(5)])
 	s.Ray.Dir = aim.Sub(s.Ray.Origin).Normalize()
 	switch c.rng.IntN(200) {

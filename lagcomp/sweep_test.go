@@ -19,8 +19,8 @@ func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []SphereOve
 }
 
 // indexAfter makes s build an index of however few rows once so many have asked.
-func (s *Sweeper) indexAfter(patience int) {
-	s.patience, s.worth = patience, 0
+func (s *Sweeper) buildIndexAfter(patience int) {
+	s.indexAfter, s.indexMinRows = patience, 0
 	s.makeIndexes()
 }
 
@@ -33,7 +33,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 		c := newCrowd(uint64(round), 150, extent)
 		h, slow := NewHistory(150, 128), newSlowHistory(128)
 		s := NewSweeper(h)
-		s.indexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
+		s.buildIndexAfter([]int{0, 1 << 30}[round/3]) // with indexes, and row by row
 		for now := tick.Tick(1); now <= 300; now++ {
 			poses := c.step(1.0 / 60)
 			h.Record(now, poses)
@@ -62,7 +62,7 @@ func TestRow49SweepsAgainstEverybody(t *testing.T) {
 				ball := geom.Sphere{Center: p.Pos.Add(geom.Vec3{X: c.between(-4, 4), Y: c.between(-2, 3), Z: c.between(-4, 4)}), Radius: c.between(0, 10)}
 				near := s.OverlapSphere(w.View, ball, nil)
 				want := slow.slowWithin(w.View, ball)
-				if !within(ball.Center) {
+				if !inWorld(ball.Center) {
 					want = nil
 				}
 				if len(near) != len(want) {
@@ -165,11 +165,11 @@ func shortWays(shots []Sweep) []Sweep {
 func BenchmarkSweep(b *testing.B) {
 	h, slow, _, distinct := fight(b)
 	s, sweeps, hits := NewSweeper(h), shortWays(distinct), make([]Hit, 64)
-	s.indexAfter(0)
+	s.buildIndexAfter(0)
 	for name, run := range map[string]func(){
 		"squares":     func() { s.Cast(sweeps, hits) },
 		"brute-force": func() { slow.Cast(sweeps, hits) },
-		"index":       func() { s.index[150%indexes].build(h.frame(150)) },
+		"index":       func() { s.indices[150%maxIndices].build(h.frame(150)) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -69,13 +69,15 @@ func resolve(addr string) (netip.AddrPort, error) {
 	if !at.Addr().IsValid() {
 		return netip.AddrPortFrom(netip.IPv6Unspecified(), at.Port()), nil
 	}
-	return short(at), nil
+	return canonical(at), nil
 }
 
 var errNoAddress = errors.New("no address; say host:port, or :port for every address of this machine")
 
-// short gives an IPv4 address that wears IPv6 clothes its short form.
-func short(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// canonical gives an IPv4 address that wears IPv6 clothes its short form.
+func canonical(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
 
 func listenError(addr netip.AddrPort, err error) error {
 	return fmt.Errorf("netio: listen on %v: %w", addr, err)

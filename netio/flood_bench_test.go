@@ -171,7 +171,7 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 			b.Fatal(err)
 		}
 		defer unix.Close(fd)
-		if errno := onAddress(unix.SYS_CONNECT, fd, at, family); errno != 0 {
+		if errno := bindOrConnect(unix.SYS_CONNECT, fd, at, family); errno != 0 {
 			b.Fatal(errno)
 		}
 		players[i] = fd

@@ -324,11 +324,11 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 		}); got != 1 {
 			t.Fatalf("%d datagrams", got)
 		}
-		for end := time.Now().Add(patience); c.drain.turn.Load() != turnFree && time.Now().Before(end); {
+		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody && time.Now().Before(end); {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	if s := c.Stats(); !c.drain.heard.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakeups != 1 {
-		t.Fatalf("heard %v, counted %+v", c.drain.heard.Load(), s)
+	if s := c.Stats(); !c.drain.ownerRead.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakeups != 1 {
+		t.Fatalf("heard %v, counted %+v", c.drain.ownerRead.Load(), s)
 	}
 }

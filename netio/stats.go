@@ -58,9 +58,9 @@ func (c *counters) stats() Stats {
 	}
 }
 
-// arrived counts the datagrams that came out of a socket into slots, moves those that are too long, or that keep (if
+// received counts the datagrams that came out of a socket into slots, moves those that are too long, or that keep (if
 // any) does not want, behind the others, and returns how many others there are.
-func (c *counters) arrived(slots []slot, keep func([]byte) bool) (kept int) {
+func (c *counters) received(slots []slot, keep func([]byte) bool) (kept int) {
 	var sum, long, refused uint64
 	for i := range slots {
 		s := &slots[i]

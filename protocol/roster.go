@@ -18,8 +18,8 @@ const (
 	MaxRosterRow = rosterRow + MaxName
 )
 
-// rosterNew is the bit beside the length of a name that marks who has just come in.
-const rosterNew = 0x80
+// rosterNewBit is the bit beside the length of a name that marks who has just come in.
+const rosterNewBit = 0x80
 
 // RosterRow is what one player is called. An event of rows begins with MessageRoster and has one or more, without a count. Each says all
 // that there is to say of its player, so that the last one is right.
@@ -43,7 +43,7 @@ func (r *RosterRow) Size() int { return rosterRow + len(r.Name) }
 func (r *RosterRow) Append(dst []byte) []byte {
 	n := byte(len(r.Name))
 	if r.New {
-		n |= rosterNew
+		n |= rosterNewBit
 	}
 	dst = le.AppendUint32(dst, r.NetID)
 	dst = append(dst, byte(r.Team), n)
@@ -55,8 +55,8 @@ func ParseRosterRow(src []byte) (r RosterRow, rest []byte, err error) {
 	if len(src) < rosterRow {
 		return r, nil, packet.DropMessage
 	}
-	r.NetID, r.Team, r.New = le.Uint32(src), int8(src[4]), src[5]&rosterNew != 0
-	n := int(src[5] &^ rosterNew)
+	r.NetID, r.Team, r.New = le.Uint32(src), int8(src[4]), src[5]&rosterNewBit != 0
+	n := int(src[5] &^ rosterNewBit)
 	src = src[rosterRow:]
 	if r.NetID == 0 || n > len(src) || !ValidText(src[:n], MaxName) || r.New && n == 0 {
 		return r, nil, packet.DropMessage

@@ -74,13 +74,13 @@ func ParseTimescale(src []byte) (tempo uint16, err error) {
 	return le.Uint16(src[1:]), nil
 }
 
-// spectate is what the user data of a token begins with whose player only looks on.
-const spectate = "spectate"
+// spectatorMark is what the user data of a token begins with whose player only looks on.
+const spectatorMark = "spectate"
 
 // IsSpectator reports whether a token's user data says that its player only looks on. Who signs tokens decides it.
 func IsSpectator(user []byte) bool {
-	return len(user) >= len(spectate) && string(user[:len(spectate)]) == spectate
+	return len(user) >= len(spectatorMark) && string(user[:len(spectatorMark)]) == spectatorMark
 }
 
 // MarkSpectator makes user data, of 8 bytes or more, say so.
-func MarkSpectator(user []byte) { copy(user, spectate) }
+func MarkSpectator(user []byte) { copy(user, spectatorMark) }

@@ -77,7 +77,7 @@ func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Tota
 
 // encoders are what wrote the rows of a snapshot to c.
 func (l *Lobby) encoders(c *conn) metrics.Encoders {
-	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.Interval)}
+	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.SendInterval)}
 }
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
@@ -89,7 +89,7 @@ func (l *Lobby) endTick() {
 	if l.timer.Off {
 		return
 	}
-	l.Stats.CheckBalance(l.gate.Counters())
+	l.Stats.CheckBalance(l.netcode.Counters())
 	if a.ticks += max(l.replication.batch, 1); a.ticks >= int(l.cfg.Rules.Rate) {
 		a.ticks = 0
 		l.Publish()
@@ -124,7 +124,7 @@ func (l *Lobby) Summary() Summary {
 // census counts who is here.
 func (l *Lobby) census() Census {
 	n := Census{
-		Reconnectable: len(l.away), Arriving: len(l.arrivals),
+		Reconnectable: len(l.reconnectable), Arriving: len(l.join.arrivals),
 		PlayerSlots: l.cfg.Players - l.cfg.Spectators, SpectatorSlots: l.cfg.Spectators,
 	}
 	for _, slot := range l.live {
@@ -141,6 +141,6 @@ func (l *Lobby) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.room(false)
+	n.AcceptsNewcomer = l.replication.level < overload.NoNewPlayers && l.join.hasSlot(false)
 	return n
 }

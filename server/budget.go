@@ -31,7 +31,7 @@ const (
 //	it sees all it sees     all of that: in blocks where it can be, or row by row
 //	its line is limited     all, in blocks that all share, if it has room for them; else as many rows as it carries, by weight: the others wait
 func (l *Lobby) choose(now time.Duration, c *conn, head int) {
-	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, rowsVisible, int32(l.eye(c))
+	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, rowsVisible, int32(c.viewpoint())
 	all, limited := l.seesAll(c), c.repl.pacing.bucket.Rate() != 0
 	whole := all && !limited && (c.roster.spectates || c.in(l))
 	if l.cfg.Relevance == RelevanceOff || whole && l.replication.level < overload.LowDetail {
@@ -193,7 +193,7 @@ func (l *Lobby) told(c *conn, t tick.Tick) {
 }
 
 // index is the number of a send interval.
-func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
+func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.SendInterval)) }
 
 // nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
 // 32nd; of the last class the lowest slots have it.

@@ -66,14 +66,14 @@ func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
 type connRoster struct {
 	user      uint64 // client id of the connect token
 	spectates bool
-	watch     watch
+	view      viewpoint
 }
 
 // connTransfer is what the client fetches: models, arenas and killcams.
 type connTransfer struct {
 	requested  uint8         // bit n: protocol.Content n
 	suppliedAt time.Duration // when a fragment was last due
-	killcam    cam
+	killcam    killcamViewer
 }
 
 // assign gives the connection to a new player. open follows.
@@ -89,7 +89,7 @@ func (c *conn) open(now time.Duration, l *Lobby) {
 	c.repl.acks.owner.Count(l.replication.ownerCounts)
 	c.repl.open(&l.cfg)
 	c.rewind = connRewind{inboxCount: c.rewind.inboxCount}
-	c.roster.watch = watch{}
+	c.roster.view = viewpoint{}
 	c.transfer = connTransfer{}
 }
 

@@ -18,15 +18,15 @@ func BenchmarkChange(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			g := Ground{Arena: a, Name: "arena-64"}
+			g := LoadedMap{Arena: a, Name: "arena-64"}
 			b.ReportAllocs()
 			var ticks time.Duration
 			for b.Loop() { // Make is in the time of it, and takes thousands of times as long: left out, the loop would go on for minutes
-				if err := l.lobby.Make(&g); err != nil {
+				if err := l.lobby.PrepareMap(&g); err != nil {
 					b.Fatal(err)
 				}
 				at := time.Now()
-				if err := l.lobby.Change(0, g); err != nil {
+				if err := l.lobby.InstallMap(0, g); err != nil {
 					b.Fatal(err)
 				}
 				ticks += time.Since(at)

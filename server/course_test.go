@@ -22,16 +22,16 @@ import (
 type atlas struct {
 	t     testing.TB
 	later int
-	asked []Course
+	asked []MapSpec
 }
 
-func (a *atlas) load(c Course) (func() (*Ground, error), error) {
+func (a *atlas) load(c MapSpec) (func() (*LoadedMap, error), error) {
 	a.asked = append(a.asked, c)
 	if c.Mode != "deathmatch" {
 		return nil, errors.New("no such mode")
 	}
 	polls := a.later
-	return func() (*Ground, error) {
+	return func() (*LoadedMap, error) {
 		if polls--; polls >= 0 {
 			return nil, nil
 		}
@@ -39,7 +39,7 @@ func (a *atlas) load(c Course) (func() (*Ground, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Ground{Arena: m, Name: c.Map}, nil
+		return &LoadedMap{Arena: m, Name: c.Map}, nil
 	}, nil
 }
 
@@ -70,7 +70,7 @@ func (b *table) sitWith(cfg client.Config) *client.Client {
 	b.t.Helper()
 	end := b.caller("")
 	cfg.Token = b.mint(end.user, nil)
-	cfg.Rules = sim.Rules{Seed: b.lobby.given.Rules.Seed, Rate: b.lobby.given.Rules.Rate}
+	cfg.Rules = sim.Rules{Seed: b.lobby.maps.base.Rules.Seed, Rate: b.lobby.maps.base.Rules.Rate}
 	p, err := client.New(cfg)
 	if err != nil {
 		b.t.Fatal(err)
@@ -109,7 +109,7 @@ func TestRow14MapChange(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &atlas{t: t, later: 5}
-		cfg.Load, cfg.Players, cfg.Spectators = a.load, 20, 2
+		cfg.LoadMap, cfg.Players, cfg.Spectators = a.load, 20, 2
 		b := atlasTable(t, 0, cfg, "arena-16")
 		if p := b.lobby.Phase(); p != PhaseIdle {
 			t.Fatalf("%d: %v", i, p)
@@ -192,7 +192,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	if noted != n {
 		t.Fatalf("of %d guests %d had fights and thin lines", n, noted)
 	}
-	if err := b.lobby.Change(b.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+	if err := b.lobby.InstallMap(b.now, LoadedMap{Arena: ground(), Name: "arena-16"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
@@ -213,7 +213,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 // What cannot be played is refused with a reason, whoever says it, and nothing changes: also where it shows only once it is read.
 func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
-	b := newTable(t, 3, Config{Load: a.load})
+	b := newTable(t, 3, Config{LoadMap: a.load})
 	b.play(2)
 	match, frames := b.lobby.match, b.lobby.replication.players.frames
 	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
@@ -246,9 +246,9 @@ func TestRow14BadMap(t *testing.T) {
 	if text := strings.Join(out, "\n"); !strings.Contains(text, "the last change of the map failed: deathmatch on nowhere: ") {
 		t.Errorf("status says %s", text)
 	}
-	for i, g := range []Ground{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
+	for i, g := range []LoadedMap{{}, {Arena: ground()}, {Arena: ground(), Name: "x\n"}, {Arena: ground(), Name: "x", Game: &sim.Game{}},
 		{Arena: ground(), Name: strings.Repeat("x", protocol.MaxArenaName+1)}} {
-		if err := b.lobby.Change(b.now, g); err == nil {
+		if err := b.lobby.InstallMap(b.now, g); err == nil {
 			t.Errorf("ground %d was taken", i)
 		}
 	}
@@ -257,7 +257,7 @@ func TestRow14BadMap(t *testing.T) {
 	}
 	b.settled(2)
 	alone := newTable(t, 0, Config{})
-	if _, err := alone.lobby.Execute(0, nil, "map arena-64", operator); !errors.Is(err, errNoLoad) {
+	if _, err := alone.lobby.Execute(0, nil, "map arena-64", operator); !errors.Is(err, errNoLoader) {
 		t.Errorf("without Load: %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestRow14OldPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.lobby.Change(l.now, Ground{Arena: next, Name: "arena-64"}); err != nil {
+	if err := l.lobby.InstallMap(l.now, LoadedMap{Arena: next, Name: "arena-64"}); err != nil {
 		t.Fatal(err)
 	}
 	g := c.state()
@@ -358,15 +358,15 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	end := b.ends[1]
 	b.players, b.ends = append(b.players[:1:1], b.players[2]), append(b.ends[:1:1], b.ends[2])
 	b.play(7) // its session times out
-	if len(b.lobby.away) != 1 {
-		t.Fatalf("%d are away", len(b.lobby.away))
+	if len(b.lobby.reconnectable) != 1 {
+		t.Fatalf("%d are away", len(b.lobby.reconnectable))
 	}
 	for _, name := range []string{"arena-64", "arena-256", "gen:32:5", "gen:32:6"} { // before anybody can have fetched one
 		m, err := arena.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.lobby.Change(b.now, Ground{Arena: m, Name: name}); err != nil {
+		if err := b.lobby.InstallMap(b.now, LoadedMap{Arena: m, Name: name}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
@@ -392,18 +392,18 @@ func TestRow14AwayAndAgain(t *testing.T) {
 func TestRow14Rotation(t *testing.T) {
 	game := sim.DefaultGame()
 	game.Mode.RoundMillis, game.Mode.PrematchMillis, game.Mode.PostmatchMillis = 3000, 1000, 2000
-	var asked []Course
-	load := func(c Course) (func() (*Ground, error), error) {
+	var asked []MapSpec
+	load := func(c MapSpec) (func() (*LoadedMap, error), error) {
 		asked = append(asked, c)
 		if c.Map == "broken" {
 			return nil, errors.New("broken")
 		}
-		return func() (*Ground, error) {
+		return func() (*LoadedMap, error) {
 			m, err := arena.Open(c.Map)
-			return &Ground{Arena: m, Name: c.Map, Game: game}, err
+			return &LoadedMap{Arena: m, Name: c.Map, Game: game}, err
 		}, nil
 	}
-	l := newLab(t, Config{Rules: sim.Rules{Game: game}, Load: load, Rotation: []Course{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
+	l := newLab(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
 	l.lobby.match.Join()
 	l.lobby.match.Join()
 	var maps []string
@@ -415,14 +415,14 @@ func TestRow14Rotation(t *testing.T) {
 			l.lobby.match.Join()
 		}
 	}
-	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (Course{"arena-64", "deathmatch"}) {
+	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") || l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
 		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(metrics.MapChangesFailed))
 	}
 }
 
 // A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it was.
 func TestRow14Idle(t *testing.T) {
-	b := newTable(t, 0, Config{Sleep: true})
+	b := newTable(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {
 		for range ticks {
 			b.now += b.lobby.cfg.Rules.Rate.Period()

@@ -131,7 +131,7 @@ func (l *Lobby) look(c *conn, weigh bool) (see []uint64) {
 	if c.repl.pacing.bucket.Rate() != 0 || c.repl.schedule.sentAt != nil { // who had a limit may get one again
 		c.wake(l)
 	}
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 {
 		c.repl.view.interest.MarkAllSent(l.anywhere(c)) // nobody weighs more than others: they take turns
 		return c.repl.view.interest.Visible()
@@ -154,7 +154,7 @@ func (l *Lobby) anywhere(c *conn) []uint64 {
 
 // gain adds to the weights of the rows of a look that did not, for a connection with a limit that was told all that it saw before.
 func (l *Lobby) gain(c *conn) {
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 {
 		return
 	}

@@ -22,7 +22,7 @@ import (
 
 // HostConfig describes a server process. Zero fields mean the defaults named.
 type HostConfig struct {
-	Lobby  Config // of its Load, Ground takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
+	Lobby  Config // of its Load, LoadMap takes the place; of its Gate, all but the key has defaults: the address bound to, fresh entropy, protocol.ProtocolID
 	Listen string // UDP host:port
 	Socket string // "gnet" (default) or "mmsg"
 
@@ -38,8 +38,8 @@ type HostConfig struct {
 
 	MaxSteps, MaxBatch int // how to catch up, see ClockConfig; default 4 and 1
 
-	// Ground finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
-	Ground func(Course) (Ground, error)
+	// LoadMap finds maps for the console and the rotation. It is called on a goroutine of its own; default none is found.
+	LoadMap func(MapSpec) (LoadedMap, error)
 
 	Query string // UDP host:port at which server browsers ask (package query); "" = none
 	Name  string // what they show, at most 255 bytes
@@ -93,12 +93,12 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.EnterStage = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	cfg.Lobby.Netcode, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
 	rates, err := cfg.clock()
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -115,17 +115,17 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, errors.Join(err, f.close())
 	}
 	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
-	cfg.Lobby.Load = h.loader(cfg)
+	cfg.Lobby.LoadMap = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
 	}
 	if err == nil {
-		h.interval = h.lobby.cfg.Interval
+		h.interval = h.lobby.cfg.SendInterval
 		if cfg.Touch != nil {
 			h.lobby.Reserve()
 			cfg.Touch()
 		}
-		h.lobby.Prepare()
+		h.lobby.PackContent()
 		debug.FreeOSMemory() // a hundred megabytes that packing took, and nothing else will
 		if cfg.HTTP != "" {
 			h.view = newView(h.lobby)
@@ -151,11 +151,8 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	return h, nil
 }
 
-// Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
+// PVS is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
 func (h *Host) Walls() string { return h.walls }
-
-// defaultPlayers is that of Config.
-const defaultPlayers = 64
 
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.
@@ -201,7 +198,7 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	h.view.close()
 	bye := h.farewell(pacer, err)
-	h.lobby.Reel()
+	h.lobby.FinishRecording()
 	h.archive.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -248,7 +245,7 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 		why = packet.ReasonFault
 	}
 	for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
-		more, err = h.lobby.closeSome(pacer.Now(), h.conn, why)
+		more, err = h.lobby.join.closeSome(pacer.Now(), h.conn, why)
 	}
 	return err
 }
@@ -257,7 +254,7 @@ func (h *Host) farewell(pacer *clock.Pacer, ended error) (err error) {
 func (h *Host) watch(wall time.Time) {
 	now := h.clock()
 	s := &h.lobby.Stats
-	h.logDrops(now, h.lobby.gate.Counters())
+	h.logDrops(now, h.lobby.netcode.Counters())
 	for i := range s.PacketDrops {
 		why, n := packet.Drop(i), s.PacketDrops[i].Load()
 		h.log.sayMany(now, why.String(), int(n-h.dropped[i]), "dropped: %s [%s]", why.Error(), why.String())

@@ -47,7 +47,7 @@ type seatView struct {
 
 // newView makes the page of a lobby.
 func newView(l *Lobby) view {
-	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.Interval, MaxPlayers: l.cfg.Players}
+	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.SendInterval, MaxPlayers: l.cfg.Players}
 	for s := range metrics.Stage(metrics.NumStages) {
 		group := s.String()
 		if s >= metrics.StageSystems && s < metrics.StageCapture {
@@ -235,7 +235,7 @@ func (v *view) fill(now time.Duration, l *Lobby) {
 func (v *view) player(l *Lobby, slot int, here bool, pose *rig.Pose) {
 	c := &l.conns[slot]
 	p := dash.Player{Slot: slot, Here: here, Body: pose.ID != 0}
-	if row := &l.social.rows[slot]; row.NetID == uint32(c.id) {
+	if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 		p.Name = row.Name
 	}
 	if p.Body {

@@ -22,7 +22,7 @@ const recordQueue = 32
 type archive struct {
 	dir   string
 	log   io.Writer
-	queue chan Film
+	queue chan RecordingChunk
 	ended chan struct{}
 	tape  replay.FileWriter
 	gap   bool // the tick's: a chunk was left out since the last that can be a first
@@ -36,13 +36,13 @@ func newArchive(dir string, log io.Writer) (*archive, error) {
 	if log == nil {
 		log = io.Discard
 	}
-	a := &archive{dir: dir, log: log, queue: make(chan Film, recordQueue), ended: make(chan struct{})}
+	a := &archive{dir: dir, log: log, queue: make(chan RecordingChunk, recordQueue), ended: make(chan struct{})}
 	a.tape = replay.FileWriter{Create: a.create, Report: func(text string) { fmt.Fprintf(log, "RECORDING: %s\n", text) }}
 	return a, nil
 }
 
 // take is Config.Record: it belongs to the tick.
-func (a *archive) take(f Film) {
+func (a *archive) take(f RecordingChunk) {
 	if a.gap && len(f.Chunk.Key) == 0 {
 		return
 	}

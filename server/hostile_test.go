@@ -32,7 +32,7 @@ const (
 func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
 	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
-	l = newLab(t, Config{Players: 3, Gate: gate})
+	l = newLab(t, Config{Players: 3, Netcode: gate})
 	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
@@ -161,7 +161,7 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h := &hostile{lab: newLab(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
 		h.attackers = append(h.attackers, h.joined())
@@ -323,7 +323,7 @@ func (h *hostile) bounded() {
 		}
 		seated++
 		c := &l.conns[slot]
-		s, ok := l.gate.Session(client)
+		s, ok := l.netcode.Session(client)
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
@@ -331,8 +331,8 @@ func (h *hostile) bounded() {
 			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.CommandBuffer(c.id))
 		}
 	}
-	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.arrivals) != l.gate.Connected() || n < seated+len(l.away) || n > l.cfg.Players {
-		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.away), len(l.arrivals), l.gate.Connected(), n)
+	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
 	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)

@@ -24,12 +24,12 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		7:  {Config{ViewDistance: 20, TeamFog: true}, false},
 		8:  {Config{ViewDistance: 20, Killcam: KillcamOn}, true},
 		9:  {Config{Killcam: KillcamOff}, false},
-		10: {Config{Players: camPlayers + 1}, false},
+		10: {Config{Players: killcamPlayers + 1}, false},
 	} {
 		l := newLab(t, c.cfg)
 		ann := l.called("Ann")
 		l.settle(5)
-		l.lobby.camera(l.now, ann.state())
+		l.lobby.recording.request(l.now, ann.state())
 		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}

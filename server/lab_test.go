@@ -40,7 +40,7 @@ var (
 
 // labGate is what lets clients into a lab.
 func labGate() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}}
+	return netcode.ServerConfig{PrivateKey: labKey, Addresses: []netip.AddrPort{labAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts, whose goroutines meet, stay, and so do
@@ -79,8 +79,8 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := labGate(); cfg.Gate.Addresses == nil {
-		cfg.Gate.PrivateKey, cfg.Gate.Addresses, cfg.Gate.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+	if gate := labGate(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -122,7 +122,7 @@ func (l *lab) balanced() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.gate.Counters()
+	gate := l.lobby.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
@@ -517,7 +517,7 @@ func (c *caller) unharmed() {
 	used := c.inputs().Used
 	n := int(c.lab.lobby.cfg.Rules.Rate)
 	snapshots := c.plays(n)
-	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
+	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

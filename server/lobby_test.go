@@ -29,13 +29,13 @@ func TestConfigIsChecked(t *testing.T) {
 		2:  {Config{Rules: sim.Rules{Rate: 129}}, "tick rate 129 Hz: expected 20 to 128"},
 		3:  {Config{Players: -1}, "-1 players: expected 1 to 4096"},
 		4:  {Config{Players: 4097}, "4097 players: expected 1 to 4096"},
-		5:  {Config{Interval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
-		6:  {Config{Interval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
-		7:  {Config{Interval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
+		5:  {Config{SendInterval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
+		6:  {Config{SendInterval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
+		7:  {Config{SendInterval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
 		8:  {Config{ArenaName: strings.Repeat("x", 64)}, ""},
 		9:  {Config{ArenaName: strings.Repeat("x", 65)}, "expected 1 to 64 bytes of printable text"},
 		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
-		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected no less than the"},
+		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected at least the"},
 		12: {Config{Relevance: RelevanceGrid + 1}, "relevance 4: expected auto, off, all or grid"},
 		13: {Config{ViewDistance: -1}, "a range of -1 m: expected 0 to 8000"},
 		14: {Config{ViewDistance: float32(math.NaN())}, "a range of NaN m"},
@@ -45,7 +45,7 @@ func TestConfigIsChecked(t *testing.T) {
 		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
 		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
-		c.cfg.Arena, c.cfg.Gate = ground(), labGate()
+		c.cfg.Arena, c.cfg.Netcode = ground(), labGate()
 		if c.cfg.ArenaName == "" {
 			c.cfg.ArenaName = "arena-16"
 		}
@@ -80,8 +80,8 @@ func TestDefaults(t *testing.T) {
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
 		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != protocol.ProtocolID ||
-			cfg.Gate.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
+		if err != nil || cfg.SendInterval != c.interval || cfg.Players != 64 || cfg.Netcode.Clients != 64 || cfg.Netcode.ProtocolID != protocol.ProtocolID ||
+			cfg.Netcode.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
 	}
@@ -231,8 +231,8 @@ func TestReadyWithin(t *testing.T) {
 		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.dial.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
-	if l.lobby.match.Vital(late.id()) != nil || l.lobby.gate.Connected() != 1 {
-		t.Errorf("%d sessions", l.lobby.gate.Connected())
+	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
+		t.Errorf("%d sessions", l.lobby.netcode.Connected())
 	}
 	just.unharmed()
 }
@@ -293,12 +293,12 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.gate.PendingHandshakes() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.ask(nil)
-	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.gate.Counters().Takeovers != 1 {
+	if !c.knock() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
 		t.Fatalf("after a second: %v, %d joined, %d returned", c.dial.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
@@ -399,8 +399,8 @@ func TestClose(t *testing.T) {
 	if c.dial.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
 		t.Errorf("a closing lobby let somebody in: %v; %v", c.dial.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.gate.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
-		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.gate.Connected())
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
+		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
 
@@ -483,7 +483,7 @@ func TestRates(t *testing.T) {
 		rate     tick.Rate
 		interval int
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
-		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
+		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, SendInterval: c.interval})
 		b.play(2)
 		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)

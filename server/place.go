@@ -11,7 +11,7 @@ import (
 // ticks in which somebody first takes it, and stays for whoever comes after. What places will see of a later map is made with that. It changes
 // nothing else. It is for a lobby in which nobody is, before another map is asked for.
 func (l *Lobby) Reserve() {
-	l.reserved = true
+	l.maps.reserve = true
 	for slot := range l.conns {
 		l.conns[slot].reserve(&l.cfg)
 	}
@@ -29,10 +29,10 @@ func (c *conn) furnish(cfg *Config) {
 		return
 	}
 	c.session.peer = new(packet.Peer)
-	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.Interval))
+	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.SendInterval))
 	c.repl.acks.history = snapshot.NewHeld(cfg.Players)
 	c.repl.acks.tracker.Keep(c.repl.acks.history)
-	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.Interval))
+	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.SendInterval))
 	c.repl.acks.objects = newObjectAcks(cfg)
 }
 

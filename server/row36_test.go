@@ -35,7 +35,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	for range 600 {
 		l.tick()
 	}
-	l.lobby.Reel()
+	l.lobby.FinishRecording()
 	a.close()
 	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" || cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -9,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/internal/planted"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
@@ -27,9 +25,9 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 		l.live = append(l.live[:0:0], l.live...)
 	}
 	l.tell(now)
-	l.tellRound(now)
-	l.supply(now)
-	l.showCams(now)
+	l.round.send(now, l.chat.room)
+	l.transfers.send(now)
+	l.recording.sendKillcams(now, &l.transfers)
 	t := l.match.Tick()
 	for _, slot := range l.live {
 		c := &l.conns[slot]
@@ -49,7 +47,7 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 		if !l.due(now, c, t) {
 			continue
 		}
-		l.introduce(now, c)
+		l.roster.sendNames(now, c, c.share(l))
 		c.resync(l, t)
 		c.turn(t, l)
 		l.account.pending.Snapshots++
@@ -71,7 +69,7 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 		l.told(c, t)
 		l.replication.objects.told(c)
 	}
-	if err := l.mail(now, sock); err != nil {
+	if err := l.sendOutbox(now, sock); err != nil {
 		return err
 	}
 	err := l.deliver(now, sock)
@@ -149,17 +147,7 @@ func (l *Lobby) greet(now time.Duration, c *conn) {
 
 // dispatch sends a connection a package without a snapshot, by way of the gate: it may get lost, and what is in it is due again then.
 func (l *Lobby) dispatch(now time.Duration, c *conn, pack []byte) {
-	l.hand(now, int(c.session.client), pack)
-}
-
-// hand is dispatch to whoever has no connection, too.
-func (l *Lobby) hand(now time.Duration, client int, pack []byte) {
-	if l.gate.Send(now, client, pack, &l.egress.outbox) == nil {
-		_, sealed := l.egress.outbox.At(l.egress.outbox.Len() - 1)
-		if !l.timer.Off {
-			l.account.bandwidth.AddPacket(pack, sealed)
-		}
-	}
+	l.sendPacket(now, int(c.session.client), pack)
 }
 
 // tell queues the tick's events with those who are to hear of them. A connection whose queue is full misses the news, not
@@ -188,16 +176,16 @@ func (l *Lobby) tell(now time.Duration) {
 			continue
 		}
 		l.Stats.Count[metrics.Kills].Inc()
-		l.mourn(&e)
+		l.recording.markDeath(&e)
 		for _, slot := range l.live {
-			l.present(now, &l.conns[slot], e.Actor, e.Victim)
+			l.roster.sendPair(now, &l.conns[slot], e.Actor, e.Victim)
 			l.queue(&l.conns[slot], e)
 		}
 	}
 }
 
 func (l *Lobby) queue(c *conn, e sim.Event) {
-	if c.session.peer.QueueReliable(e.Append(l.event[:0])) != nil {
+	if c.session.peer.QueueReliable(e.Append(l.message[:0])) != nil {
 		l.Stats.Count[metrics.ReliableDropped].Inc()
 	}
 }
@@ -230,7 +218,7 @@ func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 			slot, _ = l.egress.packets.at(i - 1)
 		}
 		c := &l.conns[slot]
-		sealed, err := l.gate.Seal(now, int(c.session.client), pack, l.egress.out.Next())
+		sealed, err := l.netcode.Seal(now, int(c.session.client), pack, l.egress.out.Next())
 		if err != nil { // its sequences are used up: the gate is about to end it
 			l.Stats.Count[metrics.SealFailed].Inc()
 			continue
@@ -247,48 +235,6 @@ func (l *Lobby) deliver(now time.Duration, sock netio.Conn) error {
 	l.timer.Enter(metrics.StageSend)
 	err := l.flush(sock)
 	l.timer.Enter(metrics.StageSnapshot)
-	return err
-}
-
-// mail sends what the gate has to say. Guests pay for their part.
-func (l *Lobby) mail(now time.Duration, sock netio.Conn) error {
-	for i := range l.egress.outbox.Len() {
-		to, data := l.egress.outbox.At(i)
-		if netcode.KindOf(data) != netcode.KindPayload && !l.timer.Off { // that is accounted for by send
-			l.account.bandwidth.AddSession(data)
-		}
-		if client, ok := l.gate.At(to); ok {
-			if c := l.connOf(client); c != nil {
-				c.repl.pacing.bucket.Take(now, len(data))
-				c.session.stats.down += uint64(len(data))
-			}
-		}
-		if l.egress.out.Full() {
-			if err := l.flush(sock); err != nil {
-				return err
-			}
-		}
-		l.commit(len(append(l.egress.out.Next(), data...)), to)
-	}
-	l.egress.outbox.Reset()
-	return l.flush(sock)
-}
-
-func (l *Lobby) commit(n int, to netip.AddrPort) {
-	l.egress.outBytes += n
-	l.egress.out.Commit(n, to)
-}
-
-// flush hands what was written to the network.
-func (l *Lobby) flush(sock netio.Conn) error {
-	if l.egress.out.Len() == 0 {
-		return nil
-	}
-	l.Stats.Count[metrics.Sent].Add(uint64(l.egress.out.Len()))
-	l.Stats.Count[metrics.BytesOut].Add(uint64(l.egress.outBytes))
-	l.egress.outBytes = 0
-	err := sock.Send(&l.egress.out)
-	l.egress.out.Reset()
 	return err
 }
 

@@ -13,12 +13,12 @@ func (l *Lobby) SetLoadLevel(level overload.Level) {
 	was := l.replication.level
 	l.replication.level = level
 	if level >= overload.NoNewPlayers {
-		l.gate.PauseAccepting()
+		l.netcode.PauseAccepting()
 	} else {
-		l.gate.ResumeAccepting()
+		l.netcode.ResumeAccepting()
 	}
 	if level.Timescale() != was.Timescale() {
-		l.queueAll(protocol.AppendTimescale(l.event[:0], level.Timescale()))
+		l.broadcast(protocol.AppendTimescale(l.message[:0], level.Timescale()))
 	}
 }
 
@@ -38,7 +38,7 @@ const (
 func (l *Lobby) sketch(c *conn, see []uint64) {
 	s := &l.replication.players
 	l.replication.players.packer.Weigh(l.replication.players.encoder, c.repl.acks.tracker, see, s.cost)
-	s.nearest(see, s.blank, max(0, l.eye(c)), detailNear)
+	s.nearest(see, s.blank, max(0, c.viewpoint()), detailNear)
 	turn := uint64(0xffff) << (16 * c.repl.view.detailTurn)
 	c.repl.view.detailTurn = (c.repl.view.detailTurn + 1) % detailTurns
 	for i, w := range see {

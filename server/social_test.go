@@ -146,7 +146,7 @@ func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 
 // Names are unique however many want the same one, and finding one that is free stays cheap: no more tries than there are who mean ill.
 func TestNamesOfACrowd(t *testing.T) {
-	s := newSocial(&Config{Players: 2048, Rules: sim.Rules{Rate: 60}})
+	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
 	for slot := range int32(2048) {
 		name := s.unique(slot, "0123456789abcdefgh")
@@ -154,7 +154,7 @@ func TestNamesOfACrowd(t *testing.T) {
 			t.Fatalf("%d: %q", slot, name)
 		}
 		seen[fold(name)] = true
-		s.names[fold(name)] = slot
+		s.slots[fold(name)] = slot
 	}
 }
 
@@ -285,10 +285,10 @@ func TestChatTimeCountsFromTheRound(t *testing.T) {
 	if n, want := seconds(), uint32((l.now-began)/time.Second); n != want {
 		t.Errorf("a line %v after the start of the round, which was at %v, says %d s", l.now-began, began, n)
 	}
-	if err := l.lobby.Change(l.now, Ground{Arena: ground(), Name: "arena-16"}); err != nil {
+	if err := l.lobby.InstallMap(l.now, LoadedMap{Arena: ground(), Name: "arena-16"}); err != nil {
 		t.Fatal(err)
 	}
-	m, _ := l.lobby.social.room.Announce(l.now+2*time.Second, nil, "now", nil)
+	m, _ := l.lobby.chat.room.Announce(l.now+2*time.Second, nil, "now", nil)
 	if m.Seconds != 2 {
 		t.Errorf("a line 2 s after a change of the map says %d s", m.Seconds)
 	}
@@ -323,7 +323,7 @@ func TestRow57FloodOfLines(t *testing.T) {
 	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
 		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
 	}
-	if n := cap(l.lobby.social.seats[0].line); n > 1024 {
+	if n := cap(l.lobby.chat.partial[0].text); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
 	}
 	ann.unharmed()
@@ -394,8 +394,8 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 		l.tick()
 	}
 	_, lines := ann.told()
-	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.away) != 1 || len(ann.names()) != 2 {
-		t.Errorf("%q, %d away, %q", got, len(l.lobby.away), ann.names())
+	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.reconnectable) != 1 || len(ann.names()) != 2 {
+		t.Errorf("%q, %d away, %q", got, len(l.lobby.reconnectable), ann.names())
 	}
 }
 
@@ -447,8 +447,8 @@ func TestConsoleOfALobby(t *testing.T) {
 		}
 	}
 	if r := l.lobby.match.Rules(); r.RespawnMillis != 2000 || l.lobby.cfg.Kbps != 800 || ann.state().repl.pacing.bucket.Rate() != 100_000 || bob.state().repl.pacing.bucket.Rate() != 62_500 ||
-		l.lobby.social.limits.Kick != 300 {
-		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.social.limits)
+		l.lobby.idle.limits.Kick != 300 {
+		t.Errorf("%+v, %d kbps, %d and %d B/s, %+v", r, l.lobby.cfg.Kbps, ann.state().repl.pacing.bucket.Rate(), bob.state().repl.pacing.bucket.Rate(), l.lobby.idle.limits)
 	}
 	run("game.idlekick 0s", console.Admin)
 	if got := run("list", console.Guest); !strings.Contains(got, `1 Ann team 0 0/0 `) || strings.Contains(got, "10.1.1") || strings.Count(got, "\n") != 1 {
@@ -511,7 +511,7 @@ func TestGuestsAskTheConsole(t *testing.T) {
 	}
 	l.settle(30)
 	_, lines := ann.told()
-	if got := lines[len(before):]; len(got) != questionBurst+1 || !slices.Contains(got, "5 : you ask too much: wait a few seconds") {
+	if got := lines[len(before):]; len(got) != consoleBurst+1 || !slices.Contains(got, "5 : you ask too much: wait a few seconds") {
 		t.Errorf("%q", got)
 	}
 	if _, lines := bob.told(); len(lines) != 0 {
@@ -586,12 +586,12 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 	}
 	l.settle(60)
 	c := &l.lobby.conns[0]
-	l.lobby.window[0] = sim.Command{Tick: 1}
+	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
-		l.lobby.attend(l.now)
-		l.lobby.introduce(l.now, c)
-		l.lobby.window[0].Yaw++
-		l.lobby.acts(c, 1)
+		l.lobby.housekeeping(l.now)
+		l.lobby.roster.sendNames(l.now, c, c.share(l.lobby))
+		l.lobby.inbound.window[0].Yaw++
+		l.lobby.idle.input(0, l.lobby.inbound.window[:1])
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -27,12 +27,12 @@ func TestStandingIsDue(t *testing.T) {
 		{func(s *sim.RoundStatus) { s.Players[0]++ }, second},
 		{func(s *sim.RoundStatus) { s.Left-- }, 5 * second},
 	} {
-		r := round{told: was}
+		r := roundNews{core: &core{cfg: Config{Rules: sim.Rules{Rate: second}}}, sent: was}
 		for since := tick.Tick(1); since <= 6*second; since++ {
 			s := was
 			c.change(&s)
 			s.Tick += since
-			if due := r.due(&s, second); due != (since >= c.after) {
+			if due := r.due(&s); due != (since >= c.after) {
 				t.Errorf("%d: after %d ticks due: %v, want it from %d on", i, since, due, c.after)
 				break
 			}
@@ -44,10 +44,12 @@ func TestStandingIsDue(t *testing.T) {
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newLab(t, Config{})
 	l.joined()
-	if s := l.lobby.match.RoundStatus(); !new(round).due(&s, 60) {
+	r := &l.lobby.round
+	r.sent = sim.RoundStatus{}
+	if s := l.lobby.match.RoundStatus(); !l.lobby.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() { l.lobby.round = round{}; l.lobby.tellRound(0) }); n != 0 {
+	if n := testing.AllocsPerRun(40, func() { r.sent = sim.RoundStatus{}; r.send(0, l.lobby.chat.room) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -142,7 +142,7 @@ func (d *scenery) look(l *Lobby, c *conn, weigh bool) []uint64 {
 	if h.allSentAt != 0 {
 		h.materialize(l.replication.objects)
 	}
-	slot := l.eye(c)
+	slot := c.viewpoint()
 	if slot < 0 { // looks through nobody's eyes
 		copy(d.see, d.open)
 		if c.repl.pacing.bucket.Rate() != 0 && l.cfg.Relevance != RelevanceGrid { // who has no limit is told all in blocks there

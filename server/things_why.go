@@ -165,7 +165,7 @@ func (l *Lobby) whyThing(c *conn, f *snapshot.Frame, slot int) Reason {
 		return ReasonSent
 	case c.repl.view.viewpoint < 0 && !l.seesThing(c, f, slot):
 		return ReasonFreeCamera
-	case int(c.repl.view.viewpoint) != l.eye(c):
+	case int(c.repl.view.viewpoint) != c.viewpoint():
 		return ReasonViewpointChanged
 	case !l.seesThing(c, f, slot):
 		from, to := l.between(c, f, slot)

@@ -59,7 +59,7 @@ func forged(d []byte) []byte {
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Players: 3, Gate: gate})
+	l := newLab(t, Config{Players: 3, Netcode: gate})
 	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
@@ -76,7 +76,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 		l.tick()
 	}
 	a := l.tally()
-	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.gate.Pressure() == 0 {
+	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 || a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
 	if n := control.inputs().Used - used; n != 120 || snapshots < 39 {
@@ -87,7 +87,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.gate.Update(l.now, l.unix(), &l.lobby.egress.outbox)
+	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()
@@ -112,7 +112,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Gate: gate})
+	l := newLab(t, Config{Netcode: gate})
 	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
@@ -199,7 +199,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.gate.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 
@@ -397,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
-	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
+	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
 	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()

@@ -17,8 +17,8 @@ import (
 // free makes a spectator look through nobody's eyes, be that allowed or not, as if it had never looked through others.
 func (b *table) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
-	c.roster.watch.free = true
-	b.lobby.follow(c, 0)
+	c.roster.view.free = true
+	c.follow(0)
 	if c.repl.acks.objects.view != nil {
 		c.repl.acks.objects.view.Reset()
 	}

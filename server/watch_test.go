@@ -147,7 +147,7 @@ func TestRow70Places(t *testing.T) {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), "spectators beside") {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -192,7 +192,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			}
 			c := &b.lobby.replication.players
 			c.fill(b.lobby, b.lobby.replication.players.frames.At(b.lobby.match.Tick()))
-			target := g.roster.watch.target.Index()
+			target := g.roster.view.target.Index()
 			honest.Reset()
 			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {

@@ -227,7 +227,7 @@ func (l *Lobby) whose(client netid.ID) (*conn, Reason) {
 		return nil, ReasonNoClient
 	}
 	c := &l.conns[slot]
-	for _, s := range l.away {
+	for _, s := range l.reconnectable {
 		if int(s) == slot {
 			return nil, ReasonTimedOut
 		}
@@ -248,7 +248,7 @@ func (l *Lobby) why(c *conn, f *snapshot.Frame, slot int) Reason {
 		return ReasonSent
 	case c.repl.view.viewpoint < 0 && (c.repl.view.selection != rowsScheduled || c.repl.schedule.visible[slot>>6]>>(slot&63)&1 == 0):
 		return ReasonFreeCamera
-	case int(c.repl.view.viewpoint) != l.eye(c): // what it saw through the others is forgotten
+	case int(c.repl.view.viewpoint) != c.viewpoint(): // what it saw through the others is forgotten
 		return ReasonViewpointChanged
 	case c.repl.view.interest.Visible()[slot>>6]>>(slot&63)&1 == 0:
 		if l.beyond(f, int(c.repl.view.viewpoint), slot) {

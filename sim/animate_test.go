@@ -133,7 +133,7 @@ func TestLandingIsForeseen(t *testing.T) {
 		high, speed float32
 		want        bool
 	}{{1, -8, true}, {1.9, -8, true}, {2.1, -8, false}, {0.2, -0.1, false}, {0.02, -0.1, true}, {-0.01, -1, true}} {
-		if got := lands(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
+		if got := landsSoon(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
 			t.Errorf("%d: %v m above the ground at %v m/s: %v", i, c.high, c.speed, got)
 		}
 	}
@@ -148,7 +148,7 @@ func TestFiguresFitBodies(t *testing.T) {
 		body move.Params
 		want rig.Hero
 	}{{robot, rig.Robot}, {terraformer, rig.Terraformer}, {giant, rig.Robot}} {
-		if got := figureOf(&c.body); got != c.want {
+		if got := skeletonFor(&c.body); got != c.want {
 			t.Errorf("%d: %v", i, got)
 		}
 	}

@@ -20,24 +20,26 @@ type TargetView struct {
 // view says; list is who else it saw, and how. In other slots it saw nobody. A plain of nil says that this is not known of the round: then
 // all but the list are judged by its view, and the Witness is asked. Both are looked at until the next call. nil, as at first: of no round
 // is it known. Match calls it in the combat system, in the order of rounds, and it must not change the match.
-func (m *Match) SetViewResolver(how func(s *Shot) (list []TargetView, plain []uint64)) { m.how = how }
+func (m *Match) SetViewResolver(how func(s *Shot) (list []TargetView, plain []uint64)) {
+	m.viewResolver = how
+}
 
-// behold judges round i, fired as s, by what its shooter saw of each player. Everybody has been cast at by the round's view; here those
+// resolveViews judges round i, fired as s, by what its shooter saw of each player. Everybody has been cast at by the round's view; here those
 // are taken out whom the shooter did not see so, and the few whom it saw otherwise are tried one by one. It returns who would have been hit
 // first but was not seen so, 0 nobody, and the view by which the round was judged in the end.
-func (c *columns) behold(i int, s *Shot) (first uint32, used tick.View) {
+func (c *columns) resolveViews(i int, s *Shot) (first uint32, used tick.View) {
 	var list []TargetView
 	var plain []uint64
-	if c.match.how != nil && !s.Clamped {
-		list, plain = c.match.how(s)
+	if c.match.viewResolver != nil && !s.Clamped {
+		list, plain = c.match.viewResolver(s)
 	}
-	w, hit := &c.scratch.rounds[i], &c.scratch.hits[i]
-	if plain != nil || c.match.seen != nil {
-		as := func(id uint32) bool { return c.asSeen(i, s.Shooter, id, list, plain) }
+	w, hit := &c.scratch.sweeps[i], &c.scratch.hits[i]
+	if plain != nil || c.match.hitFilter != nil {
+		as := func(id uint32) bool { return c.hittableAsSeen(i, s.Shooter, id, list, plain) }
 		if first = hit.ID; first == 0 || as(first) {
 			first = 0
 		} else {
-			c.scene.Players.CastFiltered(c.scratch.rounds[i:i+1], c.scratch.hits[i:i+1], func(_ int, id uint32) bool { return id != first && as(id) })
+			c.scene.Players.CastFiltered(c.scratch.sweeps[i:i+1], c.scratch.hits[i:i+1], func(_ int, id uint32) bool { return id != first && as(id) })
 		}
 	}
 	used = w.View
@@ -46,7 +48,7 @@ func (c *columns) behold(i int, s *Shot) (first uint32, used tick.View) {
 		if *hit = near; near.ID != 0 && near.Slot == int(b.Slot) {
 			used = b.View
 		}
-		if d := c.match.diary; ok && d != nil {
+		if d := c.match.inputLog; ok && d != nil {
 			d.TargetViews = append(d.TargetViews, ShotTargetView{s.Shooter, b})
 		}
 		if b.Expired {
@@ -70,10 +72,10 @@ func (c *columns) moved(b *TargetView) bool {
 	return !ok || was != is
 }
 
-// asSeen reports whether the shooter of round i may hit a player where the round's view shows it.
-func (c *columns) asSeen(i int, shooter, id uint32, list []TargetView, plain []uint64) bool {
+// hittableAsSeen reports whether the shooter of round i may hit a player where the round's view shows it.
+func (c *columns) hittableAsSeen(i int, shooter, id uint32, list []TargetView, plain []uint64) bool {
 	if plain == nil {
-		return c.match.seen == nil || c.witness(i, id)
+		return c.match.hitFilter == nil || c.visible(i, id)
 	}
 	slot := netid.ID(id).Index()
 	if plain[slot>>6]>>(slot&63)&1 != 0 {
@@ -82,7 +84,7 @@ func (c *columns) asSeen(i int, shooter, id uint32, list []TargetView, plain []u
 	if !slices.ContainsFunc(list, func(b TargetView) bool { return int(b.Slot) == slot }) {
 		c.outcome.NotShown++
 	}
-	if d := c.match.diary; d != nil {
+	if d := c.match.inputLog; d != nil {
 		d.Hidden = append(d.Hidden, HiddenTarget{shooter, id})
 	}
 	return false
@@ -94,8 +96,8 @@ type ShotTargetView struct {
 	TargetView
 }
 
-// how is what a diary says for ShotTargetView. buf is used for it.
-func (d *TickInputs) how(buf []TargetView) func(s *Shot) ([]TargetView, []uint64) {
+// resolver is what a diary says for ShotTargetView. buf is used for it.
+func (d *TickInputs) resolver(buf []TargetView) func(s *Shot) ([]TargetView, []uint64) {
 	return func(s *Shot) ([]TargetView, []uint64) {
 		buf = buf[:0]
 		for _, b := range d.TargetViews {

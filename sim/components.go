@@ -32,7 +32,7 @@ type Vital struct {
 // Alive reports whether the player takes part.
 func (v *Vital) Alive() bool { return v.Respawn == 0 }
 
-// place counts a placement.
+// spawnMotion counts a placement.
 func (v *Vital) place() {
 	v.Life++
 	v.Pushes++

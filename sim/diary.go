@@ -65,7 +65,7 @@ type HiddenTarget struct{ Shooter, Victim uint32 }
 // SetInputLog makes the match write down what enters it, from now on, into d; nil ends it. d is complete, and may be read, after each Step until
 // anything is done to the match.
 func (m *Match) SetInputLog(d *TickInputs) {
-	m.diary = d
+	m.inputLog = d
 	if d != nil {
 		d.reset()
 	}
@@ -81,30 +81,30 @@ func (d *TickInputs) Equal(o *TickInputs) bool {
 		slices.Equal(d.Hidden, o.Hidden) && slices.Equal(d.TargetViews, o.TargetViews)
 }
 
-// open makes room for the next tick, if the last is over.
-func (d *TickInputs) open() {
+// beginTick makes room for the next tick, if the last is over.
+func (d *TickInputs) beginTick() {
 	if d.closed {
 		d.reset()
 	}
 }
 
-// did notes an act.
-func (m *Match) did(k ChangeKind, id netid.ID, value int32) {
-	if d := m.diary; d != nil {
-		d.open()
+// recordChange notes an act.
+func (m *Match) recordChange(k ChangeKind, id netid.ID, value int32) {
+	if d := m.inputLog; d != nil {
+		d.beginTick()
 		d.Changes = append(d.Changes, Change{k, id, value})
 	}
 }
 
-// missed notes that a shooter had not seen somebody.
-func (d *TickInputs) missed(s *lagcomp.Sweep, id uint32) {
+// addHidden notes that a shooter had not seen somebody.
+func (d *TickInputs) addHidden(s *lagcomp.Sweep, id uint32) {
 	d.Hidden = append(d.Hidden, HiddenTarget{s.Except, id})
 }
 
-// close notes what the tick took, before anybody leaves.
-func (d *TickInputs) close(c *columns) {
+// endTick notes what the tick took, before anybody leaves.
+func (d *TickInputs) endTick(c *columns) {
 	d.Tick = c.clock.Tick
-	in := c.inboxes.of
+	in := c.commandBuffers.of
 	for slot := range in {
 		id := c.match.World.At(slot)
 		if i, ok := c.match.World.Row(id); ok && in[slot].repeats == 0 && c.command[i].Tick == d.Tick { // its own, see CommandBuffer.Take
@@ -112,11 +112,11 @@ func (d *TickInputs) close(c *columns) {
 		}
 	}
 	row := int32(-1)
-	for i := range c.scratch.acts {
-		a := &c.scratch.acts[i]
+	for i := range c.scratch.actions {
+		a := &c.scratch.actions[i]
 		if NeedsView(a.action.Kind) && a.row != row {
 			row = a.row
-			k := PlayerLimits{c.id[row], c.know[row].ClampLimits}
+			k := PlayerLimits{c.id[row], c.clampLimits[row].ClampLimits}
 			k.LastInstant = 0
 			d.Limits = append(d.Limits, k)
 		}
@@ -138,7 +138,7 @@ func (m *Match) Replay(d *TickInputs) error {
 		return fmt.Errorf("sim: replay: a diary of tick %d after tick %d", d.Tick, m.Tick())
 	}
 	for i := range d.Changes {
-		if err := m.act(&d.Changes[i]); err != nil {
+		if err := m.applyChange(&d.Changes[i]); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (m *Match) Replay(d *TickInputs) error {
 	}
 	m.SetViewResolver(nil)
 	if len(d.TargetViews) > 0 {
-		m.SetViewResolver(d.how(nil))
+		m.SetViewResolver(d.resolver(nil))
 	}
 	m.Step()
 	m.SetHitFilter(nil)
@@ -167,20 +167,20 @@ func (m *Match) Replay(d *TickInputs) error {
 	return nil
 }
 
-// comes brings somebody in again, in the slot that it had: JoinAt may have chosen that.
-func (m *Match) comes(id netid.ID, as entry) netid.ID {
+// joinRecorded brings somebody in again, in the slot that it had: JoinAt may have chosen that.
+func (m *Match) joinRecorded(id netid.ID, as joinKind) netid.ID {
 	if id == 0 {
-		return m.reserve(as) // nobody, if the match is full as it was
+		return m.spawnPlayer(as) // nobody, if the match is full as it was
 	}
-	return m.seat(m.World.SpawnAt(id.Index(), m.player), as)
+	return m.addPlayer(m.World.SpawnAt(id.Index(), m.player), as)
 }
 
-func (m *Match) act(a *Change) error {
+func (m *Match) applyChange(a *Change) error {
 	ok := false
 	switch a.Kind {
 	case ChangeJoin:
-		ok = a.Value == int32(entry(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) || int(a.Value) <= len(m.Game().Heroes)) &&
-			m.comes(a.ID, entry(a.Value)) == a.ID
+		ok = a.Value == int32(joinKind(a.Value)) && (a.Value == 0 || a.Value == int32(spectator) || int(a.Value) <= len(m.Game().Heroes)) &&
+			m.joinRecorded(a.ID, joinKind(a.Value)) == a.ID
 	case ChangeLeave:
 		ok = m.World.KindOf(a.ID) == m.player
 		m.Leave(a.ID)

@@ -29,23 +29,23 @@ func (m *Match) Checksums(dst []Checksum) []Checksum {
 		}
 		dst = append(dst, Checksum{what, uint32(h)})
 	}
-	add("round", one(c.clock), one(c.score), one(c.mode))
-	add("players", memory(c.id))
+	add("round", single(c.clock), single(c.score), single(c.mode))
+	add("players", memoryOf(c.id))
 	for _, column := range c.components() {
 		if !isOutside(column.Type) {
 			add(column.Type.String(), column)
 		}
 	}
-	add(string(dFlying), memory(o.Projectiles))
-	add(string(dGrenades), memory(o.Grenades))
-	add(string(dBarrels), memory(c.scene.Barrels))
-	add(string(dCubes), memory(c.scene.Cubes))
-	add(string(dPorts), memory(o.Ports), memory(o.jumps))
-	add(string(dZones), memory(o.Occupied))
-	add(string(dBlasts), memory(c.scene.Blasts.Waiting()))
+	add(string(dProjectiles), memoryOf(o.Projectiles))
+	add(string(dGrenades), memoryOf(o.Grenades))
+	add(string(dBarrels), memoryOf(c.scene.Barrels))
+	add(string(dCubes), memoryOf(c.scene.Cubes))
+	add(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports))
+	add(string(dZones), memoryOf(o.Occupied))
+	add(string(dBlasts), memoryOf(c.scene.Blasts.Waiting()))
 	h := sum32(fnvStart32)
 	for i := range o.Areas {
-		h = h.planes(memory(o.Areas[i].NextHits()))
+		h = h.planes(memoryOf(o.Areas[i].NextHits()))
 	}
 	dst = append(dst, Checksum{string(dAreas), uint32(h)})
 	return dst
@@ -87,7 +87,7 @@ func differIn(what string, x, y *Match) string {
 		}
 		size := m[i].Type.Size()
 		for row, id := range c.id {
-			for _, l := range leaves(m[i].Type) {
+			for _, l := range scalarsOf(m[i].Type) {
 				at := uintptr(row)*size + l.offset
 				if u, v := m[i].Bytes[at:at+l.size], n[i].Bytes[at:at+l.size]; !bytes.Equal(u, v) {
 					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v), l.text(u))
@@ -99,7 +99,7 @@ func differIn(what string, x, y *Match) string {
 }
 
 // text is a number for people.
-func (l *leaf) text(raw []byte) string {
+func (l *scalar) text(raw []byte) string {
 	var b [8]byte
 	copy(b[:], raw)
 	v := binary.LittleEndian.Uint64(b[:])

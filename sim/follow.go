@@ -14,9 +14,9 @@ func (m *Match) ContinueFrom(old *Match) {
 // JoinAt is Join in the slot with an index, or Watch if watches: for those who come over from another match. It returns 0 if the slot
 // is taken.
 func (m *Match) JoinAt(slot int, watches bool) netid.ID {
-	as := entry(0)
+	as := joinKind(0)
 	if watches {
 		as = spectator
 	}
-	return m.seat(m.World.SpawnAt(slot, m.player), as)
+	return m.addPlayer(m.World.SpawnAt(slot, m.player), as)
 }

@@ -8,16 +8,16 @@ import (
 // CommandBuffer holds the commands of one player that have arrived and are not yet used: a ring by tick. Commands enter in any
 // order and as often as the window repeats them; each tick takes one out, at most once.
 type CommandBuffer struct {
-	ring    [inboxTicks]Command // by tick; Tick 0 = empty
-	last    Command             // the newest that was used
-	taken   tick.Tick           // ticks up to this one are over
-	newest  tick.Tick           // newest tick that has arrived, in time or not
-	repeats uint8               // ticks in a row that had to do without a command
+	ring    [bufferTicks]Command // by tick; Tick 0 = empty
+	last    Command              // the newest that was used
+	taken   tick.Tick            // ticks up to this one are over
+	newest  tick.Tick            // newest tick that has arrived, in time or not
+	repeats uint8                // ticks in a row that had to do without a command
 	Count   CommandCounts
 }
 
-// inboxTicks bounds how far ahead commands may arrive: half a second at 128 Hz.
-const inboxTicks = 64
+// bufferTicks bounds how far ahead commands may arrive: half a second at 128 Hz.
+const bufferTicks = 64
 
 // repeatTicks is how long a missing command is bridged by the last one; after that the player stands still.
 const repeatTicks = 3
@@ -34,17 +34,17 @@ type CommandCounts struct {
 // Offer takes a command in. It is idempotent by tick: the same command again is a duplicate, another one for a tick
 // that has one is a conflict and refused.
 func (b *CommandBuffer) Offer(c Command) {
-	at := &b.ring[c.Tick%inboxTicks]
+	at := &b.ring[c.Tick%bufferTicks]
 	switch {
 	case c.Tick <= b.taken:
 		b.newest = max(b.newest, c.Tick)
 		b.Count.Stale++
 		return
-	case c.Tick > b.taken+inboxTicks && !planted.On(planted.InputFar):
+	case c.Tick > b.taken+bufferTicks && !planted.On(planted.InputFar):
 		b.Count.Future++
 		return
 	}
-	mended := c.mend()
+	mended := c.sanitize()
 	switch {
 	case at.Tick != c.Tick:
 		*at = c
@@ -69,7 +69,7 @@ func (b *CommandBuffer) Take(t tick.Tick) (c Command, own bool) {
 
 func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 	b.taken = t
-	if at := &b.ring[t%inboxTicks]; at.Tick == t {
+	if at := &b.ring[t%bufferTicks]; at.Tick == t {
 		*c, b.last = *at, *at
 		*at = Command{}
 		b.repeats = 0
@@ -96,7 +96,7 @@ func (b *CommandBuffer) take(t tick.Tick, c *Command) (own bool) {
 
 // NeedsView reports whether the command for tick t is here and names a view.
 func (b *CommandBuffer) HasView(t tick.Tick) bool {
-	at := &b.ring[t%inboxTicks]
+	at := &b.ring[t%bufferTicks]
 	return at.Tick == t && at.View != (tick.View{})
 }
 

@@ -24,7 +24,7 @@ func (b *slowInbox) offer(c Command) {
 	switch {
 	case c.Tick <= b.over:
 		b.count.Stale++
-	case c.Tick > b.over+inboxTicks:
+	case c.Tick > b.over+bufferTicks:
 		b.count.Future++
 	case known && had == clean:
 		b.count.Duplicate++
@@ -82,7 +82,7 @@ func TestInboxEqualsItsTwin(t *testing.T) {
 				b.Offer(c)
 				slow.offer(c)
 				offered++
-				if c.Tick <= now-1+inboxTicks { // those that are too late, too: the report says by how much
+				if c.Tick <= now-1+bufferTicks { // those that are too late, too: the report says by how much
 					newest = max(newest, c.Tick)
 				}
 			}

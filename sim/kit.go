@@ -38,7 +38,7 @@ func (r Rules) Compile() (*CompiledGame, error) {
 		return nil, fmt.Errorf("%d heroes: expected 1 to %d", n, MaxHeroes)
 	}
 	for i := range g.Heroes {
-		if err := k.hero(&g.Heroes[i]); err != nil {
+		if err := k.addHero(&g.Heroes[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +64,7 @@ func (r Rules) Compile() (*CompiledGame, error) {
 	return k, nil
 }
 
-func (k *CompiledGame) hero(p *Hero) error {
+func (k *CompiledGame) addHero(p *Hero) error {
 	h, err := p.Compile(k.Rate)
 	if err != nil {
 		return err
@@ -84,17 +84,17 @@ func (k *CompiledGame) hero(p *Hero) error {
 			}
 		}
 	}
-	k.Heroes, k.Bodies, k.Figures = append(k.Heroes, h), append(k.Bodies, b), append(k.Figures, figureOf(&p.Body))
+	k.Heroes, k.Bodies, k.Figures = append(k.Heroes, h), append(k.Bodies, b), append(k.Figures, skeletonFor(&p.Body))
 	return nil
 }
 
 // Hero is the hero with an id; one that there is not is the first.
-func (k *CompiledGame) Hero(id uint8) *ability.Hero { return k.Heroes[k.known(id)] }
+func (k *CompiledGame) Hero(id uint8) *ability.Hero { return k.Heroes[k.heroOrFirst(id)] }
 
 // Body is the body of a hero, as Hero.
-func (k *CompiledGame) Body(id uint8) *move.Body { return k.Bodies[k.known(id)] }
+func (k *CompiledGame) Body(id uint8) *move.Body { return k.Bodies[k.heroOrFirst(id)] }
 
-func (k *CompiledGame) known(id uint8) uint8 {
+func (k *CompiledGame) heroOrFirst(id uint8) uint8 {
 	if int(id) < len(k.Heroes) {
 		return id
 	}
@@ -112,7 +112,7 @@ type Self struct {
 // StepPlayer takes a living player through one tick of its command: what a match does in its systems of side Both, to the same
 // bits. out is overwritten; what it says leaves from where s ends, see CompiledGame.ShotRay.
 func (k *CompiledGame) StepPlayer(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
-	hero := k.known(s.Hero)
+	hero := k.heroOrFirst(s.Hero)
 	in := act(&s.Abilities, c, true, s.Motion.Loco.Grounded(), k.Heroes[hero], out)
 	if launches(out) {
 		s.Motion = move.Launch(s.Motion, c.Yaw)
@@ -120,7 +120,7 @@ func (k *CompiledGame) StepPlayer(s *Self, c *Command, a *arena.Arena, out *abil
 	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, uint16(k.Rate))
 }
 
-// act runs a player's abilities and returns what is left for its feet.
+// applyChange runs a player's abilities and returns what is left for its feet.
 func act(s *ability.State, c *Command, alive, grounded bool, h *ability.Hero, out *ability.Actions) move.Input {
 	ability.Step(s, ability.Input{
 		Tick: c.Tick, Buttons: uint16(c.Buttons), MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Grounded: grounded, Alive: alive,

@@ -20,41 +20,41 @@ type Match struct {
 	World *ecs.World
 	resources
 
-	player  ecs.Kind
-	view    *ecs.View
-	pos     ecs.Comp[geom.Vec3]
-	vel     ecs.Comp[Velocity]
-	state   ecs.Comp[move.State]
-	look    ecs.Comp[Look]
-	vital   ecs.Comp[Vital]
-	ability ecs.Comp[ability.State]
-	anim    ecs.Comp[anim.State]
-	command ecs.Comp[Command]
-	know    ecs.Comp[ClampLimits]
+	player      ecs.Kind
+	view        *ecs.View
+	pos         ecs.Comp[geom.Vec3]
+	vel         ecs.Comp[Velocity]
+	state       ecs.Comp[move.State]
+	look        ecs.Comp[Look]
+	vital       ecs.Comp[Vital]
+	ability     ecs.Comp[ability.State]
+	anim        ecs.Comp[anim.State]
+	command     ecs.Comp[Command]
+	clampLimits ecs.Comp[ClampLimits]
 
-	seen  func(s *lagcomp.Sweep, id uint32) bool // of Witness
-	how   func(s *Shot) ([]TargetView, []uint64) // of ShotTargetView
-	diary *TickInputs                            // of Keep
+	hitFilter    func(s *lagcomp.Sweep, id uint32) bool // of Witness
+	viewResolver func(s *Shot) ([]TargetView, []uint64) // of ShotTargetView
+	inputLog     *TickInputs                            // of Keep
 
-	receipts *lagcomp.ShotLog // nil: nobody asks
+	shotLog *lagcomp.ShotLog // nil: nobody asks
 }
 
 // resources are the world's, which are asked for too often to be looked up by type. None is replaced while the world lives.
 type resources struct {
-	rules   *Rules
-	kit     *CompiledGame
-	clock   *Clock
-	arena   *arena.Arena
-	history *lagcomp.History
-	score   *Score
-	mode    *mode.State
-	scene   *object.Scene
-	objects *Objects
-	outcome *Outcome
-	scratch *scratch
-	inboxes *inboxes
-	poses   *poses
-	places  *places
+	rules          *Rules
+	kit            *CompiledGame
+	clock          *Clock
+	arena          *arena.Arena
+	history        *lagcomp.History
+	score          *Score
+	mode           *mode.State
+	scene          *object.Scene
+	objects        *Objects
+	outcome        *Outcome
+	scratch        *scratch
+	commandBuffers *commandBuffers
+	poses          *poses
+	spawns         *spawns
 }
 
 // keep makes the resources the world's.
@@ -70,9 +70,9 @@ func (r *resources) keep(w *ecs.World) {
 	ecs.SetResource(w, r.objects)
 	ecs.SetResource(w, r.outcome)
 	ecs.SetResource(w, r.scratch)
-	ecs.SetResource(w, r.inboxes)
+	ecs.SetResource(w, r.commandBuffers)
 	ecs.SetResource(w, r.poses)
-	ecs.SetResource(w, r.places)
+	ecs.SetResource(w, r.spawns)
 }
 
 // Clock is the resource that says which tick was simulated last.
@@ -110,8 +110,8 @@ type Shot struct {
 	ViewExpired bool                // somebody on its way was seen so long ago that it was judged at a later instant
 }
 
-// inboxes is the resource of commands that wait, by slot.
-type inboxes struct{ of []CommandBuffer }
+// commandBuffers is the resource of commands that wait, by slot.
+type commandBuffers struct{ of []CommandBuffer }
 
 // poses is the resource of what everybody looks like to others, by slot; ID 0 = nobody.
 type poses struct {
@@ -137,8 +137,8 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	m.pos, m.vel, m.state = ecs.Register[geom.Vec3](w), ecs.Register[Velocity](w), ecs.Register[move.State](w)
 	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
 	m.anim = ecs.Register[anim.State](w)
-	m.command, m.know = ecs.Register[Command](w), ecs.Register[ClampLimits](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.know)
+	m.command, m.clampLimits = ecs.Register[Command](w), ecs.Register[ClampLimits](w)
+	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command, m.clampLimits)
 	m.view = w.View(m.player)
 
 	start := kit.Mode.Start()
@@ -147,7 +147,7 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate, Damage: object.NewDamageQueue(4 * slots),
 		ProjectileKinds: kit.ProjectileKinds, GrenadeKinds: kit.GrenadeKinds, BarrelKind: rules.Game.Barrel, CubeKind: rules.Game.Cube,
 	}
-	furnish(scene, &rules.Game.Layout)
+	placeObjects(scene, &rules.Game.Layout)
 	scene.Reserve(4*slots, slots+len(scene.Barrels), slots)
 	m.resources = resources{
 		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start, scene: scene,
@@ -155,9 +155,9 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 		outcome: &Outcome{
 			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit, slots), Punches: make([]Shot, 0, slots),
 		},
-		scratch: newScratch(slots), inboxes: &inboxes{make([]CommandBuffer, slots)},
+		scratch: newScratch(slots), commandBuffers: &commandBuffers{make([]CommandBuffer, slots)},
 		poses:  &poses{make([]rig.Pose, slots), make([]ability.Public, slots)},
-		places: newPlaces(a, &rules.Game.Layout, slots),
+		spawns: newSpawns(a, &rules.Game.Layout, slots),
 	}
 	m.resources.keep(w)
 	m.scratch.now = columns{match: m, resources: m.resources}
@@ -173,7 +173,7 @@ func (m *Match) SetRespawn(millis int32) error {
 	compiled, err := p.Compile(rules.Rate)
 	if err == nil {
 		if millis != rules.RespawnMillis {
-			m.did(ChangeRespawn, 0, millis)
+			m.recordChange(ChangeRespawn, 0, millis)
 		}
 		kit.Mode, rules.RespawnMillis = compiled, millis
 	}
@@ -219,7 +219,7 @@ func (m *Match) CommandBuffer(id netid.ID) *CommandBuffer {
 	if m.World.KindOf(id) != m.player {
 		return nil
 	}
-	return &m.inboxes.of[id.Index()]
+	return &m.commandBuffers.of[id.Index()]
 }
 
 // Vital returns a player's fortune, nil for an id without a row. It may be used until the next Step.
@@ -247,7 +247,7 @@ func (m *Match) SelfInto(id netid.ID, motion *move.Motion, abilities *ability.St
 // SetClampLimits notes what the server has measured of a player's connection, for the shots of the coming tick. Last is the
 // match's own business and kept. No view reaches further back than Rules.RewindMillis, or the default of CapTicks if that is more.
 func (m *Match) SetClampLimits(id netid.ID, k lagcomp.ClampLimits) {
-	if at := m.know.Get(id); at != nil {
+	if at := m.clampLimits.Get(id); at != nil {
 		last := at.LastInstant
 		at.ClampLimits = k // and then what is another: what is changed first is copied slowly
 		at.LastInstant = last
@@ -257,36 +257,36 @@ func (m *Match) SetClampLimits(id netid.ID, k lagcomp.ClampLimits) {
 
 // SetHitFilter sets what tells whether the shooter of a shot had the player called id in its view: one that it had not cannot be
 // hit. nil, as at first: everybody sees everybody. Match calls it in the combat system, and it must not change the match.
-func (m *Match) SetHitFilter(seen func(s *lagcomp.Sweep, id uint32) bool) { m.seen = seen }
+func (m *Match) SetHitFilter(seen func(s *lagcomp.Sweep, id uint32) bool) { m.hitFilter = seen }
 
 // Join brings a player in, on the smaller team, alive from the end of the coming tick, or of the round that is over. It
 // returns 0 if the match is full.
-func (m *Match) Join() netid.ID { return m.reserve(0) }
+func (m *Match) Join() netid.ID { return m.spawnPlayer(0) }
 
 // JoinAsHero is Join as a hero; one that there is not is the first.
 func (m *Match) JoinAsHero(hero uint8) netid.ID {
-	return m.reserve(entry(1 + int(m.Game().known(hero))))
+	return m.spawnPlayer(joinKind(1 + int(m.Game().heroOrFirst(hero))))
 }
 
 // JoinSpectator brings a spectator in: it has a row and no body, belongs to no team and counts nowhere.
-func (m *Match) JoinSpectator() netid.ID { return m.reserve(spectator) }
+func (m *Match) JoinSpectator() netid.ID { return m.spawnPlayer(spectator) }
 
-// entry is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
-type entry uint8
+// joinKind is how somebody comes in: 0 as the rules say, spectator, or 1 and a hero.
+type joinKind uint8
 
-const spectator entry = 255
+const spectator joinKind = 255
 
-func (m *Match) reserve(as entry) netid.ID {
-	return m.seat(m.World.Spawn(m.player), as)
+func (m *Match) spawnPlayer(as joinKind) netid.ID {
+	return m.addPlayer(m.World.Spawn(m.player), as)
 }
 
-// seat notes how the player who was given an id comes in.
-func (m *Match) seat(id netid.ID, as entry) netid.ID {
+// addPlayer notes how the player who was given an id comes in.
+func (m *Match) addPlayer(id netid.ID, as joinKind) netid.ID {
 	if id != 0 {
-		m.inboxes.of[id.Index()].reset(m.Tick() + 1)
-		m.places.entries[id.Index()] = as
+		m.commandBuffers.of[id.Index()].reset(m.Tick() + 1)
+		m.spawns.joinAs[id.Index()] = as
 	}
-	m.did(ChangeJoin, id, int32(as))
+	m.recordChange(ChangeJoin, id, int32(as))
 	return id
 }
 
@@ -298,7 +298,7 @@ func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 		return false
 	}
 	v.RequestedHero = hero + 1
-	m.did(ChangeHero, id, int32(hero))
+	m.recordChange(ChangeHero, id, int32(hero))
 	return true
 }
 
@@ -308,7 +308,7 @@ func (m *Match) Leave(id netid.ID) {
 	if !m.World.Despawn(id) {
 		return
 	}
-	m.did(ChangeLeave, id, 0)
+	m.recordChange(ChangeLeave, id, 0)
 	if v != nil && !v.Spectator {
 		m.Score().Members[v.Team]--
 	}
@@ -316,7 +316,7 @@ func (m *Match) Leave(id netid.ID) {
 
 // PlayerLimits is what is known of a player's connection, as Know noted it, and of its last shot.
 func (m *Match) ClampLimits(id netid.ID) (k lagcomp.ClampLimits) {
-	if at := m.know.Get(id); at != nil {
+	if at := m.clampLimits.Get(id); at != nil {
 		k = at.ClampLimits
 	}
 	return k

@@ -57,7 +57,7 @@ func (s *script) step() {
 	s.m.Step()
 }
 
-// give lets people come and go, and hands the commands of the coming tick in.
+// free lets people come and go, and hands the commands of the coming tick in.
 func (s *script) give() {
 	now := s.m.Tick()
 	for i, id := range s.ids {
@@ -328,14 +328,16 @@ func TestHashSeesEverything(t *testing.T) {
 			m.Objects().Projectiles = append(m.Objects().Projectiles, object.Projectile{})
 		}},
 		{"a grenade", func(m *Match, _ netid.ID) { m.Objects().Grenades = append(m.Objects().Grenades, object.Grenade{}) }},
-		{"a teleport that is due", func(m *Match, _ netid.ID) { m.Objects().jumps = append(m.Objects().jumps, object.TeleportRequest{}) }},
+		{"a teleport that is due", func(m *Match, _ netid.ID) {
+			m.Objects().teleports = append(m.Objects().teleports, object.TeleportRequest{})
+		}},
 		{"a blast that waits", func(m *Match, _ netid.ID) { m.Scene().Blasts.Add(object.Blast{}) }},
 		{"a barrel", func(m *Match, _ netid.ID) { m.Scene().Barrels[0].Health-- }},
 		{"a cube", func(m *Match, _ netid.ID) { m.Scene().Cubes[0].Rot[0]++ }},
 		{"an area", func(m *Match, _ netid.ID) { m.Objects().Areas[0].NextHits()[0]++ }},
 		{"a teleporter", func(m *Match, _ netid.ID) { m.Objects().Ports[0].Effect++ }},
 		{"a zone", func(m *Match, _ netid.ID) { m.Objects().Occupied[0][1]++ }},
-		{"the view of the last shot", func(m *Match, id netid.ID) { m.know.Get(id).LastInstant++ }},
+		{"the view of the last shot", func(m *Match, id netid.ID) { m.clampLimits.Get(id).LastInstant++ }},
 		{"hero", func(m *Match, id netid.ID) { m.vital.Get(id).Hero++ }},
 		{"hero asked for", func(m *Match, id netid.ID) { m.vital.Get(id).RequestedHero++ }},
 		{"life", func(m *Match, id netid.ID) { m.vital.Get(id).Life++ }},

@@ -38,7 +38,7 @@ func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
 	case !slices.Contains(p.Maps[i].Modes, inMode):
 		return nil, fmt.Errorf("pack %s: %s is not played on %s", p.Name, inMode, onMap)
 	}
-	return g, g.furnish(p, &p.Maps[i])
+	return g, g.addLayout(p, &p.Maps[i])
 }
 
 // GameForArena is GameFromPack on an arena, which has what stands on it from the pack's map of that name, or else from the first map that is
@@ -55,8 +55,8 @@ func GameForArena(p *content.Pack, ground, inMode string) (*Game, error) {
 	return GameFromPack(p, "", inMode)
 }
 
-// furnish takes over what stands on a map.
-func (g *Game) furnish(p *content.Pack, m *content.Map) error {
+// placeObjects takes over what stands on a map.
+func (g *Game) addLayout(p *content.Pack, m *content.Map) error {
 	l := &g.Layout
 	for _, h := range m.Homes {
 		l.Homes = append(l.Homes, Home(h))

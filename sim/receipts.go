@@ -10,34 +10,34 @@ import (
 
 // SetShotLog makes the match write a receipt of each round and punch into ring, from now on; nil ends it. They are no state: a match with
 // and one without are the same match.
-func (m *Match) SetShotLog(ring *lagcomp.ShotLog) { m.receipts = ring }
+func (m *Match) SetShotLog(ring *lagcomp.ShotLog) { m.shotLog = ring }
 
 // cast finds what rounds hit, and makes room for notes if receipts are written. It returns the nanoseconds that took, of each.
 func (c *columns) cast() (notes []lagcomp.CastStats, nanos uint32) {
-	s, ring := c.scratch, c.match.receipts
+	s, ring := c.scratch, c.match.shotLog
 	if ring == nil {
-		c.scene.Cast(s.rounds, s.hits)
+		c.scene.Cast(s.sweeps, s.hits)
 		return nil, 0
 	}
-	s.notes = slices.Grow(s.notes[:0], len(s.rounds))[:len(s.rounds)]
-	if ring.Clock == nil || len(s.rounds) == 0 {
-		c.scene.CastWithStats(s.rounds, s.hits, s.notes)
-		return s.notes, 0
+	s.castStats = slices.Grow(s.castStats[:0], len(s.sweeps))[:len(s.sweeps)]
+	if ring.Clock == nil || len(s.sweeps) == 0 {
+		c.scene.CastWithStats(s.sweeps, s.hits, s.castStats)
+		return s.castStats, 0
 	}
 	from := ring.Clock()
-	c.scene.CastWithStats(s.rounds, s.hits, s.notes)
-	return s.notes, uint32(min(max(ring.Clock()-from, 0)/int64(len(s.rounds)), 1<<32-1))
+	c.scene.CastWithStats(s.sweeps, s.hits, s.castStats)
+	return s.castStats, uint32(min(max(ring.Clock()-from, 0)/int64(len(s.sweeps)), 1<<32-1))
 }
 
-// receipt writes one down. first is whom it would have hit, if that was not seen.
-func (c *columns) receipt(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.CastStats, first uint32, nanos uint32, melee bool) {
-	r := c.match.receipts.Next()
+// recordShot writes one down. first is whom it would have hit, if that was not seen.
+func (c *columns) recordShot(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.CastStats, first uint32, nanos uint32, melee bool) {
+	r := c.match.shotLog.Next()
 	r.Tick, r.Shooter, r.Claimed, r.Used, r.ClampReason = c.clock.Tick, s.Shooter, s.Claimed, w.View, s.ClampReason
 	if r.ClampReason != lagcomp.ClampNone && r.Claimed.Valid() && r.Used.Valid() {
 		r.Shift = int32(lagcomp.Instant(r.Used) - lagcomp.Instant(r.Claimed))
 	}
 	r.Ray, r.Radius, r.Melee, r.Nanos = w.Ray, w.Radius, melee, nanos
-	r.Candidates, r.Bounds, r.Bodies = n.Candidates, n.Bounds, n.Bodies
+	r.Candidates, r.Bounds, r.PosesTested = n.Candidates, n.Bounds, n.Bodies
 	slot := n.NearestSlot
 	r.Subject, r.Bone, r.Miss, r.Distance = n.NearestID, n.NearestBone, n.Miss, n.Along
 	switch history := c.history; {
@@ -46,7 +46,7 @@ func (c *columns) receipt(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.
 		r.Point, r.Normal = h.Point, h.Normal
 	case first != 0:
 		slot, r.Verdict, r.Subject = int32(netid.ID(first).Index()), lagcomp.NotVisible, first
-	case !held(history, w.View):
+	case !historyHas(history, w.View):
 		r.Verdict = lagcomp.NoHistory
 	case s.HitObject != 0:
 		r.Verdict = lagcomp.HitObject
@@ -54,17 +54,17 @@ func (c *columns) receipt(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.
 		r.Verdict = lagcomp.HitWall
 	}
 	if r.Subject != 0 {
-		c.portray(r, int(slot))
+		c.recordPoses(r, int(slot))
 	}
 }
 
-// held reports whether history has both ticks of a view.
-func held(h *lagcomp.History, v tick.View) bool {
+// historyHas reports whether history has both ticks of a view.
+func historyHas(h *lagcomp.History, v tick.View) bool {
 	return v.Valid() && v.From >= h.Oldest() && v.To <= h.Newest()
 }
 
-// portray adds the poses of the subject, who is in a slot.
-func (c *columns) portray(r *lagcomp.ShotRecord, slot int) {
+// recordPoses adds the poses of the subject, who is in a slot.
+func (c *columns) recordPoses(r *lagcomp.ShotRecord, slot int) {
 	var ok bool
 	if r.Seen, ok = c.history.At(r.Claimed, slot); ok && r.Seen.ID == r.Subject {
 		r.Poses |= lagcomp.PoseSeen

@@ -88,7 +88,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 		for _, id := range m.World.Spawned() {
 			begun[id]++
 			live[id] = true
-			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 || m.know.Get(id).ClampLimits != (lagcomp.ClampLimits{}) {
+			if v := m.Vital(id); begun[id] != 1 || v == nil || v.Deaths != 0 || v.Kills != 0 || m.clampLimits.Get(id).ClampLimits != (lagcomp.ClampLimits{}) {
 				t.Fatalf("tick %d: %v is set up %d times: %+v", m.Tick(), id, begun[id], v)
 			}
 		}
@@ -153,7 +153,7 @@ func TestRow13SystemsInOnePlace(t *testing.T) {
 	if found != len(Systems()) {
 		t.Errorf("%d systems in the code, %d in the table", found, len(Systems()))
 	}
-	theirs := []Datum{dCommand, dVital, dAbility, dMotion, dInput, dActs}
+	theirs := []Datum{dCommand, dVital, dAbility, dMotion, dInput, dActions}
 	both := 0
 	for _, s := range Systems() {
 		if s.Side != Both {

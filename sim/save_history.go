@@ -92,8 +92,8 @@ type track struct {
 	speed [3]int32 // a tick
 }
 
-// onSeen returns a position on the grid on which players see each other, false if it is on none.
-func onSeen(p geom.Vec3) (at [3]int32, ok bool) {
+// onPublicGrid returns a position on the grid on which players see each other, false if it is on none.
+func onPublicGrid(p geom.Vec3) (at [3]int32, ok bool) {
 	for i, v := range [3]float32{p.X, p.Y, p.Z} {
 		if !(v > -1<<16 && v < 1<<16) {
 			return at, false
@@ -118,7 +118,7 @@ func (s *track) append(dst []byte, p *rig.Pose, there bool) []byte {
 		flag(poseKey)
 		dst = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(dst, p.ID), p.Flags)
 	}
-	at, ok := onSeen(p.Pos)
+	at, ok := onPublicGrid(p.Pos)
 	if !ok {
 		flag(poseFar)
 		for _, v := range [3]float32{p.Pos.X, p.Pos.Y, p.Pos.Z} {

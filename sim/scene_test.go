@@ -68,7 +68,7 @@ func newScene(t testing.TB, players int, rules Rules, a *arena.Arena) *scene {
 	return s
 }
 
-// put moves player i and gives it a team.
+// setMotion moves player i and gives it a team.
 func (s *scene) put(i int, team uint8, pos geom.Vec3) {
 	*s.pos.Get(s.ids[i]) = pos
 	s.Vital(s.ids[i]).Team = team

@@ -32,10 +32,10 @@ func RoundEventOf(t tick.Tick, a *mode.Announcement) RoundEvent {
 	return RoundEvent{a.Kind, a.Team, a.Point, t, a.Value}
 }
 
-// newsBytes is the size of RoundEvent on the wire:
+// roundEventBytes is the size of RoundEvent on the wire:
 //
 //	1 0x90   1 what   1 team   1 point   4 tick   4 n
-const newsBytes = 12
+const roundEventBytes = 12
 
 // Append appends the 12 bytes of n.
 func (n *RoundEvent) Append(dst []byte) []byte {
@@ -46,7 +46,7 @@ func (n *RoundEvent) Append(dst []byte) []byte {
 
 // ParseRoundEvent reads what Append wrote. False for what is none.
 func ParseRoundEvent(src []byte) (n RoundEvent, ok bool) {
-	if len(src) != newsBytes || src[0] != TagRoundEvent || !IsRoundEvent(mode.AnnouncementKind(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
+	if len(src) != roundEventBytes || src[0] != TagRoundEvent || !IsRoundEvent(mode.AnnouncementKind(src[1])) || src[2] >= mode.Teams || src[3] >= mode.MaxPoints {
 		return n, false
 	}
 	return RoundEvent{mode.AnnouncementKind(src[1]), src[2], src[3], tick.Tick(binary.LittleEndian.Uint32(src[4:])), int32(binary.LittleEndian.Uint32(src[8:]))}, true
@@ -90,11 +90,11 @@ func (s *RoundStatus) Seconds(now tick.Tick, rate tick.Rate) uint32 {
 	return (left + uint32(rate) - 1) / uint32(rate)
 }
 
-// standingBytes is the size of a RoundStatus on the wire:
+// roundStatusBytes is the size of a RoundStatus on the wire:
 //
 //	1 0x91   1 phase, status << 4, waiting << 7   1 winner   1 point   1 points   2 round   2 progress
 //	4 left   4 tick   4, 4 score   2, 2 players
-const standingBytes = 29
+const roundStatusBytes = 29
 
 // Append appends the 29 bytes of s.
 func (s *RoundStatus) Append(dst []byte) []byte {
@@ -115,7 +115,7 @@ func (s *RoundStatus) Append(dst []byte) []byte {
 
 // ParseRoundStatus reads what Append wrote. False for what is none, or no state of a round.
 func ParseRoundStatus(src []byte) (s RoundStatus, ok bool) {
-	if len(src) != standingBytes || src[0] != TagRoundStatus {
+	if len(src) != roundStatusBytes || src[0] != TagRoundStatus {
 		return s, false
 	}
 	s = RoundStatus{

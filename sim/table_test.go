@@ -23,11 +23,11 @@ func TestRow11TableHasNoConflicts(t *testing.T) {
 		table []System
 		want  string
 	}{
-		{[]System{{Name: "a", Reads: []Datum{dActs}}}, "a reads acts before anybody wrote it"},
+		{[]System{{Name: "a", Reads: []Datum{dActions}}}, "a reads acts before anybody wrote it"},
 		{[]System{{Name: "a", Reads: []Datum{dVital}}, {Name: "a"}}, "a comes twice"},
 		{[]System{{Name: "a", Reads: []Datum{"soup"}}}, "a reads soup, which there is not"},
 		{[]System{{Name: "a", Writes: []Datum{"soup"}}}, "a writes soup, which there is not"},
-		{[]System{{Name: "a", Writes: []Datum{dActs}}}, "a writes acts and nobody reads it"},
+		{[]System{{Name: "a", Writes: []Datum{dActions}}}, "a writes acts and nobody reads it"},
 		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Writes: []Datum{dLook}}}, "b writes look over what a wrote and nobody read"},
 		{[]System{{Name: "a", Writes: []Datum{dLook}}, {Name: "b", Reads: []Datum{dLook}, Writes: []Datum{dLook}}}, ""},
 		{[]System{{Name: "a", Writes: []Datum{dEvents}}, {Name: "b", Writes: []Datum{dEvents}}}, ""},
@@ -51,10 +51,10 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 	h.SetSeed(seed)
 	s, o := c.scratch, c.objects
 	switch d {
-	case dInboxes:
-		write(&h, ecs.Resource[inboxes](c.match.World).of)
-	case dKnow:
-		write(&h, c.know)
+	case dCommandBuffers:
+		write(&h, ecs.Resource[commandBuffers](c.match.World).of)
+	case dClampLimits:
+		write(&h, c.clampLimits)
 	case dCommand:
 		write(&h, c.command)
 	case dLook:
@@ -71,10 +71,10 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, c.state)
 	case dInput:
 		write(&h, s.input)
-		write(&h, s.who)
-	case dActs:
-		write(&h, s.acts)
-	case dCrowd:
+		write(&h, s.bodyTeams)
+	case dActions:
+		write(&h, s.actions)
+	case dTeams:
 		write(&h, s.team)
 		write(&h, s.alive)
 	case dPoses:
@@ -83,11 +83,11 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, p.acts)
 	case dHistory:
 		maphash.WriteComparable(&h, c.history.Newest())
-	case dRounds:
+	case dShots:
 		write(&h, c.outcome.Shots)
 		write(&h, c.outcome.Punches)
 		write(&h, c.outcome.Hits)
-	case dFlying:
+	case dProjectiles:
 		write(&h, o.Projectiles)
 	case dGrenades:
 		write(&h, o.Grenades)
@@ -99,19 +99,19 @@ func (c *columns) print(d Datum, seed maphash.Seed) uint64 {
 		write(&h, c.scene.Barrels)
 	case dCubes:
 		write(&h, c.scene.Cubes)
-	case dPorts:
+	case dTeleporters:
 		write(&h, o.Ports)
-	case dJumps:
-		write(&h, o.jumps)
+	case dTeleports:
+		write(&h, o.teleports)
 	case dZones:
 		write(&h, o.Occupied)
 	case dBlasts:
 		write(&h, c.scene.Blasts.Waiting())
 		maphash.WriteComparable(&h, c.scene.Blasts.Resolved)
-	case dLedger:
+	case dDamage:
 		maphash.WriteComparable(&h, c.scene.Damage.Len())
 	case dDeaths:
-		write(&h, s.deaths)
+		write(&h, s.killDetails)
 		write(&h, s.kills)
 	case dMode:
 		maphash.WriteComparable(&h, *c.mode)

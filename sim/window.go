@@ -5,7 +5,7 @@ package sim
 func (b *CommandBuffer) OfferWindow(window []Command) {
 	for i := len(window) - 1; i >= 0; i-- {
 		c := &window[i]
-		switch at := &b.ring[c.Tick%inboxTicks]; {
+		switch at := &b.ring[c.Tick%bufferTicks]; {
 		case c.Tick <= b.taken:
 			b.newest = max(b.newest, c.Tick)
 			b.Count.Stale++

@@ -100,7 +100,7 @@ func (f *recordings) begin(w *world) {
 }
 
 // onChunk takes a chunk from the server, as its Config.Record.
-func (w *world) onChunk(c server.Film) {
+func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
 	was := f.cut
@@ -165,7 +165,7 @@ func (f *recordings) serverKilled(w *world) {
 
 // finish ends the recording as a server does that stops in order.
 func (f *recordings) finish(w *world) {
-	if w.Lobby.Reel(); f.file == nil {
+	if w.Lobby.FinishRecording(); f.file == nil {
 		return
 	}
 	f.tape.Close()

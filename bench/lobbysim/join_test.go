@@ -101,7 +101,7 @@ func TestJoinThroughHell(t *testing.T) {
 // first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
-	gate := b.Lobby.Gate()
+	gate := b.Lobby.Netcode()
 	for gate.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
@@ -148,10 +148,10 @@ func TestGrace(t *testing.T) {
 		joins uint64 // players and sessions that the lobby counts: a takeover is no new one
 		same  bool
 	}{
-		{2 * time.Second, 4, true},                      // the session is still there, and silent
-		{timeout + 3*time.Second, 5, true},              // it has just timed out
-		{timeout + server.Grace - time.Second, 5, true}, // the last moment
-		{timeout + server.Grace + time.Second, 5, false},
+		{2 * time.Second, 4, true},                               // the session is still there, and silent
+		{timeout + 3*time.Second, 5, true},                       // it has just timed out
+		{timeout + server.ReconnectGrace - time.Second, 5, true}, // the last moment
+		{timeout + server.ReconnectGrace + time.Second, 5, false},
 	} {
 		b := open(t, 4, 8, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02})
 		b.step(t, 3*time.Second)

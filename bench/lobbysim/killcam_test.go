@@ -109,14 +109,14 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 	var file []byte
 	pack := replay.NewPacker()
 	plain := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, false), 40, nil)
-	b := fight(t, 8, server.Config{Record: func(f server.Film) {
+	b := fight(t, 8, server.Config{Record: func(f server.RecordingChunk) {
 		if f.First {
 			file = f.Head.Append(nil)
 		}
 		file = pack.Append(file, f.Chunk)
 	}}, impair.Profile{}, false)
 	recorded := hashes(t, b, 40, nil)
-	b.Lobby.Reel()
+	b.Lobby.FinishRecording()
 	shown := hashes(t, fight(t, 8, server.Config{}, impair.Profile{}, true), 40, nil)
 	for at, hash := range plain {
 		if recorded[at] != hash || shown[at] != hash {

@@ -100,7 +100,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Lobby.Prepare()
+			b.Lobby.PackContent()
 			for n := range 60 * 6 {
 				if err := b.Step(); err != nil {
 					t.Fatal(err)

@@ -71,7 +71,7 @@ func said(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
 		}
 	}
 	b.step(t, 2*time.Second)
-	if err := b.Lobby.Change(b.Now(), server.Ground{Arena: cfg.Arena, Name: "test"}); err != nil {
+	if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: cfg.Arena, Name: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	b.step(t, 2*time.Second)

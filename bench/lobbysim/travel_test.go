@@ -55,7 +55,7 @@ func TestRow14MapChangeOnBadLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.Lobby.Change(b.Now(), server.Ground{Arena: a, Name: name}); err != nil {
+			if err := b.Lobby.InstallMap(b.Now(), server.LoadedMap{Arena: a, Name: name}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 3 {

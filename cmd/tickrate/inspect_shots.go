@@ -40,7 +40,7 @@ type shotsFlags struct {
 }
 
 // shotsRing is how many receipts a match of our own keeps: more than can be fired in a tick.
-const shotsRing = server.MaxReceipts
+const shotsRing = server.MaxShotLogSize
 
 func newInspectShots() *cobra.Command {
 	f := shotsFlags{play: previewFlags{mode: "deathmatch", rate: int(tick.DefaultRate)}}
@@ -199,7 +199,7 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.ShotRecord, ra
 	if err != nil {
 		return nil, 0, err
 	}
-	ring := b.Lobby.Receipts()
+	ring := b.Lobby.ShotLog()
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
 	var news []lagcomp.ShotRecord
@@ -293,7 +293,7 @@ func (f *shotsFlags) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) err
 			who, bone, at, by = shotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, shotName(r.Shooter), r.Verdict, who, bone, at, by,
-			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.Bodies, r.Nanos)
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 // RunDelay tells what the machine took from the thread that made it: its run delay, that is the time it wanted a processor and others had it,
 // without what other threads of its own process did meanwhile. It does not see what a hypervisor takes (see Stolen), nor interrupts.
 type RunDelay struct {
-	fd    int // the thread's schedstat; -1: not known
-	text  [64]byte
-	delay int64 // at the last look
-	ours  int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
+	fd        int // the thread's schedstat; -1: not known
+	text      [64]byte
+	delay     int64 // at the last look
+	ownOthers int64 // CPU time of the process's other threads that may run where this one does, when the run delay had last grown
 }
 
 // NewRunDelay starts a meter of the calling thread, to which the goroutine must be bound; the thread may be gone when it is closed.
@@ -45,8 +45,8 @@ func (t *RunDelay) Read(elsewhere time.Duration) time.Duration {
 		return 0
 	}
 	ours := int64(ProcessCPU() - ThreadCPU() - elsewhere)
-	taken := charged(delay-t.delay, ours-t.ours)
-	t.delay, t.ours = delay, ours
+	taken := strangersShare(delay-t.delay, ours-t.ownOthers)
+	t.delay, t.ownOthers = delay, ours
 	return taken
 }
 
@@ -80,8 +80,8 @@ func Stolen(cpus []int) (time.Duration, bool) {
 	return stolen(string(text), cpus)
 }
 
-// jiffy is the unit of /proc/stat, which every Linux that Go runs on has.
-const jiffy = 10 * time.Millisecond
+// statTick is the unit of /proc/stat, which every Linux that Go runs on has.
+const statTick = 10 * time.Millisecond
 
 // stolen sums the eighth column of the processors' lines: user nice system idle iowait irq softirq steal.
 func stolen(text string, cpus []int) (sum time.Duration, ok bool) {
@@ -96,7 +96,7 @@ func stolen(text string, cpus []int) (sum time.Duration, ok bool) {
 		if err != nil {
 			return 0, false
 		}
-		sum += time.Duration(n) * jiffy
+		sum += time.Duration(n) * statTick
 	}
 	return sum, len(cpus) > 0
 }

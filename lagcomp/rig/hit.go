@@ -33,8 +33,8 @@ func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	}
 	near := geom.Ray{Origin: r.Origin.Sub(p.Pos).Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
 	k := &Skeletons[p.Form.Hero()]
-	var body limbs
-	shape(p, &body)
+	var body capsules
+	solve(p, &body)
 	bone, t, ok := body.first(&near, grow, k)
 	if !ok {
 		return Hit{}, false

@@ -14,7 +14,7 @@ func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	skip := min(max(0, middle.Dot(r.Dir)-2*Skeletons[p.Form.Hero()].Bound), r.Max)
 	near := geom.Ray{Origin: from.Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
 	for i := range body {
-		t, d := apart(&near, &body[i])
+		t, d := rayAxisDistance(&near, &body[i])
 		if d = max(d-body[i].Radius, 0); i == 0 || d < metres {
 			bone, along, metres = Bone(i), skip+t, d
 		}
@@ -22,9 +22,9 @@ func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
 	return bone, along, metres
 }
 
-// apart is the distance between a ray, cut at its Max, and a capsule's axis, and where along the ray it is (Ericson, Real-Time Collision
+// rayAxisDistance is the distance between a ray, cut at its Max, and a capsule's axis, and where along the ray it is (Ericson, Real-Time Collision
 // Detection, 5.1.9).
-func apart(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
+func rayAxisDistance(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
 	axis, from := c.B.Sub(c.A), r.Origin.Sub(c.A)
 	square, slant := axis.LenSq(), axis.Dot(r.Dir)
 	ahead, above := from.Dot(r.Dir), from.Dot(axis)

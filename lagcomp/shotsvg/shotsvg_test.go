@@ -19,7 +19,7 @@ import (
 func shot() lagcomp.ShotRecord {
 	r := lagcomp.ShotRecord{
 		Number: 7, Tick: 40, Shooter: 3, Subject: 9, Verdict: lagcomp.HitPlayer, Poses: lagcomp.PoseSeen | lagcomp.PoseRewound | lagcomp.PosePresent,
-		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128}, Candidates: 4, Bounds: 2, Bodies: 1,
+		Claimed: tick.View{From: 30, To: 33, Frac: 128}, Used: tick.View{From: 30, To: 33, Frac: 128}, Candidates: 4, Bounds: 2, PosesTested: 1,
 		Ray: geom.Ray{Origin: geom.Vec3{Y: 1.6}, Dir: geom.Vec3{Z: 1}, Max: 100},
 	}
 	r.Rewound = rig.Pose{ID: 9, Pos: geom.Vec3{Z: 10}, Gait: 200, Phase: 9000, Yaw: 0x4000, Aim: 255, Flags: rig.Flags(true, 1, 1)}

@@ -46,12 +46,12 @@ func (d *drawing) title(name func(uint32) string) {
 func (d *drawing) legend() {
 	x, y := margin, head+panelHigh+26
 	for _, i := range [3]int{1, 2, 0} { // as time went by for the shooter
-		f := &d.figure[i]
+		f := &d.poses[i]
 		text := map[string]string{"present": "where it was by then", "seen": "what the shooter saw", "rewound": "what was judged"}[f.class]
 		switch {
-		case !f.held:
+		case !f.shown:
 			text += ": not here"
-		case f.class == "rewound" && d.figure[1].held && d.same():
+		case f.class == "rewound" && d.poses[1].shown && d.sameAsClaimed():
 			text += ": the same, to the bit"
 		}
 		fmt.Fprintf(&d.b, `<g class="%s"><path class="edge" stroke-width="16" d="M%d %dh12"/><path class="skin" stroke-width="11" d="M%d %dh12"/></g><text class="s" x="%d" y="%d">%s</text>`+"\n",
@@ -75,7 +75,7 @@ func (d *drawing) facts() {
 		{{"claimed", View(r.Claimed)}, {"judged by", View(r.Used)}, {"view", clamp}},
 		{
 			{"rewound", fmt.Sprintf("%.2f ticks", Behind(r))},
-			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.Bodies)}, {"took", took},
+			{"looked at", fmt.Sprintf("%d named, %d touched, %d tested", r.Candidates, r.Bounds, r.PosesTested)}, {"took", took},
 		},
 	} {
 		for k, fact := range line {

@@ -94,8 +94,8 @@ func TestParseProfileSaysWhatIsWrong(t *testing.T) {
 
 // Every field can be set, printed and read back.
 func TestEveryFieldIsAKnob(t *testing.T) {
-	if fields := reflect.TypeFor[Profile]().NumField(); len(knobs) != fields {
-		t.Fatalf("%d knobs for %d fields", len(knobs), fields)
+	if fields := reflect.TypeFor[Profile]().NumField(); len(parameters) != fields {
+		t.Fatalf("%d knobs for %d fields", len(parameters), fields)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)

@@ -40,11 +40,11 @@ func (p *Proxy) Stats() ProxyStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.count
-	s.Clients = len(p.guests)
-	for _, g := range p.guests {
+	s.Clients = len(p.clients)
+	for _, g := range p.clients {
 		g.mu.Lock()
-		s.Up.add(g.up.way())
-		s.Down.add(g.down.way())
+		s.Up.add(g.up.stats())
+		s.Down.add(g.down.stats())
 		g.mu.Unlock()
 	}
 	return s

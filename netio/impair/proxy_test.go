@@ -225,8 +225,8 @@ func TestProxyIsBounded(t *testing.T) {
 	}
 	until("two of four get in", func(s ProxyStats) bool { return s.Refused == 2 && s.Joined == 2 })
 	p.mu.Lock()
-	var g *guest
-	for _, g = range p.guests {
+	var g *proxyClient
+	for _, g = range p.clients {
 		break
 	}
 	p.mu.Unlock()
@@ -235,8 +235,8 @@ func TestProxyIsBounded(t *testing.T) {
 	}
 	g.push(&g.up, make([]byte, MaxDatagram+1))
 	s := stop()
-	if s.Up.Overflow != 52 || s.Up.Abandoned != 50 || s.Up.Oversize != 1 || p.flying.Load() != 0 {
-		t.Fatalf("%+v, %d on their way", s, p.flying.Load())
+	if s.Up.Overflow != 52 || s.Up.Abandoned != 50 || s.Up.Oversize != 1 || p.inFlight.Load() != 0 {
+		t.Fatalf("%+v, %d on their way", s, p.inFlight.Load())
 	}
 	g.push(&g.up, []byte("too late"))
 	if p.Stats() != s {

@@ -175,8 +175,8 @@ func (b *blaster) sealed(i int) (from, payload int) {
 	if kind == KindDisconnect && n == 0 {
 		n = 1 // else it would be a real one
 	}
-	b.work = b.s.sealer.seal(p.c.seal, b.work[:0], kind, p.c.next, b.payload[:n])
-	p.c.next++
+	b.work = b.s.sealer.seal(p.c.seal, b.work[:0], kind, p.c.sequence, b.payload[:n])
+	p.c.sequence++
 	if kind == KindPayload && bodyFits(kind, n) {
 		payload = n
 	}
@@ -242,7 +242,7 @@ func (b *blaster) round() {
 func (b *blaster) pay(p *pair) {
 	b.paid++
 	binary.LittleEndian.PutUint64(b.payload[1280:], b.paid)
-	b.work = p.c.make(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
+	b.work = p.c.sealNext(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
 	e, err := b.s.Receive(b.now, testUnix, p.at, b.work, &b.out)
 	if err != nil || e.Kind != EventPayload || e.Client != int(p.c.Index()) || binary.LittleEndian.Uint64(e.Payload) != b.paid {
 		b.t.Fatalf("a control client's payload: %v, event %v", err, e.Kind)

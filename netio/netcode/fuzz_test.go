@@ -97,7 +97,7 @@ func FuzzChallenge(f *testing.F) {
 		from := host(6)
 		s.Receive(time.Second, testUnix, from, d, &back)
 		before, connected := s.counters.Received, s.Connected()
-		e, err := s.Receive(time.Second, testUnix, from, client.make(0, KindResponse, b, nil), &back)
+		e, err := s.Receive(time.Second, testUnix, from, client.sealNext(0, KindResponse, b, nil), &back)
 		if err == nil || e.Kind != EventNone || s.counters.Received != before+1 || s.Connected() != connected || !s.counters.Balanced() {
 			t.Fatalf("%v, event %v", err, e.Kind)
 		}

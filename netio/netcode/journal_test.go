@@ -43,7 +43,7 @@ func TestThreat06JournalOutlivesTheServer(t *testing.T) {
 	if n, err := ask(after, q.now, host(3), asked); err != nil || n != 1 {
 		t.Errorf("a token that had no session: %v, %d answers", err, n)
 	}
-	if before.global == after.global {
+	if before.globalSequence == after.globalSequence {
 		t.Error("both starts count from the same number")
 	}
 	// A third start knows what either of them knew.
@@ -172,7 +172,7 @@ func TestJournalOfALargerServer(t *testing.T) {
 	}
 	s := restarted(t, 1, 3, testUnix, memory)
 	for _, tag := range tags {
-		if e := s.tokens.find(tag); e == nil || !e.spent {
+		if e := s.tokens.find(tag); e == nil || !e.used {
 			t.Errorf("%x is forgotten", tag)
 		}
 	}
@@ -253,7 +253,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 				}
 			case 4, 5, 6:
 				if seen && v.expire > unix {
-					u.spend(tag)
+					u.markUsed(tag)
 					v.spent = true
 					twin[tag] = v
 				}
@@ -270,7 +270,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 				u = start(unix)
 			}
 			for tag, v := range twin {
-				if e := u.find(tag); v.expire > unix && (e == nil || e.spent != v.spent || e.expire != v.expire) {
+				if e := u.find(tag); v.expire > unix && (e == nil || e.used != v.spent || e.expire != v.expire) {
 					t.Fatalf("%x until %d at %d, spent %v: %+v", tag[:2], v.expire, unix, v.spent, e)
 				}
 			}
@@ -295,7 +295,7 @@ func TestJournalAllocatesNothing(t *testing.T) {
 		if u.add(tag, host(1), n+5, n) == nil {
 			t.Fatal("no room")
 		}
-		u.spend(tag)
+		u.markUsed(tag)
 		u.expired(time.Duration(n)*time.Second, n)
 	}); allocs != 0 {
 		t.Errorf("%v allocations", allocs)

@@ -41,5 +41,5 @@ func IsHandshake(datagram []byte) bool {
 	return k < KindKeepAlive || k > KindDisconnect
 }
 
-// replayed says for which kinds a replay window decides.
-func (k Kind) replayed() bool { return k >= KindKeepAlive && k <= KindPath }
+// replayProtected says for which kinds a replay window decides.
+func (k Kind) replayProtected() bool { return k >= KindKeepAlive && k <= KindPath }

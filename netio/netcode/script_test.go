@@ -77,7 +77,7 @@ func runScript(b []byte) (counts scriptCounts, err error) {
 		setup, b = b[0], b[1:]
 	}
 	w.cfg = ServerConfig{PrivateKey: testKey, ProtocolID: testProtocol, Addresses: []netip.AddrPort{testServer}, Clients: 1 + int(setup&3),
-		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix}
+		MaxHandshakes: 2 + int(setup>>2&1), MaxTokens: 4 + 12*int(setup>>3&1), StartUnix: testUnix, AllowTokenReuse: true}
 	if setup>>4&1 != 0 {
 		w.cfg.PacketsPerSecond = 5
 	}
@@ -202,11 +202,11 @@ func (w *script) step(op byte, who int, how byte) error {
 		if a.c.State() == Connected {
 			body := make([]byte, how)
 			kind := Kind(1 + who)
-			b := w.s.sealer.seal(a.c.seal, nil, kind, a.c.next, body)
+			b := w.s.sealer.seal(a.c.seal, nil, kind, a.c.sequence, body)
 			if kind == KindPath {
-				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.next, a.c.roaming.id, append([]byte{how % 6}, body...))
+				b = w.s.sealer.sealPath(a.c.seal, nil, a.c.sequence, a.c.roaming.id, append([]byte{how % 6}, body...))
 			}
-			a.c.next++
+			a.c.sequence++
 			if bodyFits(kind, len(body)) && kind == KindPayload {
 				return nil // that would be a payload that says nothing; its sequence is lost
 			}

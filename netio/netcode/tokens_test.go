@@ -106,6 +106,34 @@ func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	}
 }
 
+// A server without a journal is killed and starts again. The client of its session comes back with the same token: the new
+// server seals nothing for it, so no sequence is sealed twice under the token's keys. A client with a new token gets in.
+func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
+	start := func(entropy byte, unix int64) *Server {
+		return newServer(t, func(c *ServerConfig) {
+			c.Entropy[0], c.AllowTokenReuse, c.TokenLifetime, c.StartUnix = entropy, false, 45*time.Second, unix
+		})
+	}
+	for _, later := range []time.Duration{0, time.Second, 40 * time.Second} { // until the second start
+		token := mint(t, 1, nil)
+		before := &pair{t: t, s: start(1, testUnix-1), c: NewClient(token, ClientConfig{}), at: host(1)}
+		if before.run(100 * time.Millisecond); before.c.State() != Connected || before.s.slots[0].sequence == 0 {
+			t.Fatalf("the first server: %v", before.c.State())
+		}
+		after := start(2, testUnix+int64(later/time.Second))
+		p := &pair{t: t, s: after, c: NewClient(token, ClientConfig{}), at: host(1), now: later + time.Second}
+		p.run(4 * time.Second)
+		if p.c.State() != SendingRequest || after.counters.Sent != [numKinds]uint64{} || after.counters.Drops[DropReqStart] == 0 {
+			t.Errorf("after %v: client %v; server sent %v, refused %v", later, p.c.State(), after.counters.Sent, after.counters.Drops)
+		}
+		fresh := mint(t, 1, func(m *Mint) { m.Create, m.Expire = uint64(p.unix()), uint64(p.unix())+45 })
+		q := &pair{t: t, s: after, c: NewClient(fresh, ClientConfig{}), at: host(1), now: p.now}
+		if q.run(100 * time.Millisecond); q.c.State() != Connected {
+			t.Errorf("after %v: a client with a new token: %v", later, q.c.State())
+		}
+	}
+}
+
 // A server that is killed and starts again within a second, or whose backend's clock is ahead, lets no token in twice.
 func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 	for ahead := range uint64(8) {
@@ -156,7 +184,7 @@ func TestThreat06SpentByOthers(t *testing.T) {
 	if after.MarkTokenUsed(TokenTag{1}, v.Expire) {
 		t.Error("a third of two")
 	}
-	if before.global == after.global {
+	if before.globalSequence == after.globalSequence {
 		t.Error("both starts count from the same number")
 	}
 }
@@ -164,8 +192,8 @@ func TestThreat06SpentByOthers(t *testing.T) {
 func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
 		s := newServer(t, func(c *ServerConfig) { c.Entropy = [32]byte{byte(i), 1}; c.Clients, c.MaxTokens = 1, 1 })
-		if s.global < 1<<63 || s.global >= 1<<63+1<<62 {
-			t.Fatalf("%x", s.global)
+		if s.globalSequence < 1<<63 || s.globalSequence >= 1<<63+1<<62 {
+			t.Fatalf("%x", s.globalSequence)
 		}
 	}
 }
@@ -246,17 +274,17 @@ func TestThreat10Challenge(t *testing.T) {
 		}
 	}
 	c := clients[0]
-	swapped := c.make(0, KindResponse, clients[1].answer[:], nil)
+	swapped := c.sealNext(0, KindResponse, clients[1].answer[:], nil)
 	control.refuse(host(0), swapped, DropRespToken)
 	flipped := c.answer
 	flipped[200] ^= 1
-	control.refuse(host(0), c.make(0, KindResponse, flipped[:], nil), DropRespToken)
+	control.refuse(host(0), c.sealNext(0, KindResponse, flipped[:], nil), DropRespToken)
 	binary.LittleEndian.PutUint64(c.answer[:], 99) // another sequence than it was sealed with
-	control.refuse(host(0), c.make(0, KindResponse, c.answer[:], nil), DropRespToken)
-	control.refuse(host(0), c.make(0, KindResponse, c.answer[:300], nil), DropBody)
-	control.refuse(host(0), c.make(0, KindPayload, []byte("early"), nil), DropState)
-	control.refuse(host(0), c.make(0, KindDisconnect, nil, nil), DropState)
-	forged := c.make(0, KindResponse, c.answer[:], nil)
+	control.refuse(host(0), c.sealNext(0, KindResponse, c.answer[:], nil), DropRespToken)
+	control.refuse(host(0), c.sealNext(0, KindResponse, c.answer[:300], nil), DropBody)
+	control.refuse(host(0), c.sealNext(0, KindPayload, []byte("early"), nil), DropState)
+	control.refuse(host(0), c.sealNext(0, KindDisconnect, nil, nil), DropState)
+	forged := c.sealNext(0, KindResponse, c.answer[:], nil)
 	forged[9] ^= 1
 	control.refuse(host(0), forged, DropAuth)
 }
@@ -264,11 +292,11 @@ func TestThreat10Challenge(t *testing.T) {
 func TestThreat08Budget(t *testing.T) {
 	dice := rand.NewChaCha8([32]byte{1})
 	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
-	anywhere := func() name {
-		return byAddress(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
+	anywhere := func() tableKey {
+		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()), byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
 	}
 	// One network asks ten times as often as it may.
-	taken, one := 0, byAddress(host(1))
+	taken, one := 0, addressKey(host(1))
 	for now := time.Duration(0); now < 4*time.Second; now += 400 * time.Microsecond {
 		if why := b.admit(now, one, dice); why == DropNone {
 			taken++
@@ -280,8 +308,8 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("one network: %d taken in 4 s", taken)
 	}
 	// All the world asks ten times as often as it may; one host has answered a challenge before.
-	friend := byAddress(netip.MustParseAddrPort("203.0.113.5:9"))
-	b.proven(4*time.Second, friend)
+	friend := addressKey(netip.MustParseAddrPort("203.0.113.5:9"))
+	b.markProven(4*time.Second, friend)
 	var fates [NumDrops]int
 	friends, asked := 0, 0
 	for now := 4 * time.Second; now < 14*time.Second; now += 100 * time.Microsecond {
@@ -303,10 +331,10 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("pressure %v", b.pressure())
 	}
 	// Afterwards everybody is welcome again, and after a while the friend is a stranger.
-	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.over {
+	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
-	if !b.known(2*time.Minute, friend) || b.known(9*time.Minute, friend) {
+	if !b.isProven(2*time.Minute, friend) || b.isProven(9*time.Minute, friend) {
 		t.Error("the friend is remembered for too short or too long")
 	}
 }
@@ -366,7 +394,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	if ended := s.Update(p.now, testUnix, &out); len(ended) != 1 || ended[0].Kind != EventDisconnect {
 		t.Errorf("an owner who does nothing: %v", ended)
 	}
-	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != farewells || s.Connected() != 1 {
+	if kicked < 3*time.Second || kicked > 6*time.Second || s.counters.Kicks != 1 || s.counters.Sent[KindDisconnect] != disconnectRepeats || s.Connected() != 1 {
 		t.Errorf("kicked after %v, %d farewells", kicked, out.Len())
 	}
 	control.now = p.now
@@ -502,8 +530,8 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 // them ends it. A hello is answered, so without that it would also be the one thing that makes a server send at a client's pace.
 func TestThreat18PathDatagramsCount(t *testing.T) {
 	hello := func(s *Server, p *pair, out *Outbox) (Event, error) {
-		d := s.sealer.sealPath(p.c.seal, nil, p.c.next, 0, []byte{pathHello})
-		p.c.next++
+		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
+		p.c.sequence++
 		return s.Receive(p.now, testUnix, p.at, d, out)
 	}
 	s := newServer(t, func(c *ServerConfig) { c.PacketsPerSecond = 100 })
@@ -541,7 +569,7 @@ func TestThreat06ClockSetBack(t *testing.T) {
 	}
 	for n := range byte(2) {
 		u.add(TokenTag{n}, host(1), 1010, 1000)
-		u.spend(TokenTag{n})
+		u.markUsed(TokenTag{n})
 	}
 	for now := time.Duration(0); now < 3*time.Second; now += 10 * time.Millisecond {
 		u.expired(now, 1020)
@@ -550,7 +578,7 @@ func TestThreat06ClockSetBack(t *testing.T) {
 		t.Errorf("a token that is valid again lost its place")
 	}
 	for n := range byte(2) {
-		if e := u.find(TokenTag{n}); e == nil || !e.spent {
+		if e := u.find(TokenTag{n}); e == nil || !e.used {
 			t.Errorf("token %d is forgotten", n)
 		}
 	}

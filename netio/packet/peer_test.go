@@ -93,7 +93,7 @@ func FuzzPeer(f *testing.F) {
 			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
 				t.Fatalf("%d cookies, %v and %v came back", i+1, p.Delivered(), p.Lost())
 			}
-			if err != nil && (p.in != before.in || p.path != before.path || p.heard != before.heard) {
+			if err != nil && (p.in != before.in || p.rtt != before.rtt || p.received != before.received) {
 				t.Fatalf("%x: %v, but it changed the peer", pack, err)
 			}
 			if _, over := p.Closed(); err == nil && over {

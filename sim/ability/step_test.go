@@ -52,7 +52,7 @@ func (r *referee) watch(t testing.TB, s *State, in Input, out *Actions) {
 	for a := range h.count {
 		c, w := &h.slots[a], &s.Slots[a]
 		for b := range a {
-			if both := uint8(1<<a | 1<<b); s.On&both == both && c.with>>b&1 == 0 && h.slots[b].with>>a&1 == 0 {
+			if both := uint8(1<<a | 1<<b); s.On&both == both && c.runsWith>>b&1 == 0 && h.slots[b].runsWith>>a&1 == 0 {
 				t.Fatalf("tick %d: %s and %s are on: %+v", r.tick, h.Name(a), h.Name(b), s)
 			}
 		}

@@ -91,16 +91,16 @@ func (w *Tracker) Tick(m *sim.Match) {
 		if in == nil {
 			continue
 		}
-		p.aimed(in.Last(), now)
+		p.addCommand(in.Last(), now)
 	}
 	out := m.Outcome()
 	for i := range min(len(out.Shots), len(out.Hits)) {
-		w.shot(m, &out.Shots[i], out.Hits[i].Slot, out.Hits[i].ID != 0)
+		w.addShot(m, &out.Shots[i], out.Hits[i].Slot, out.Hits[i].ID != 0)
 	}
 }
 
-// aimed notes how far a player has turned by a command.
-func (p *player) aimed(c sim.Command, now tick.Tick) {
+// addCommand notes how far a player has turned by a command.
+func (p *player) addCommand(c sim.Command, now tick.Tick) {
 	at := &p.turn[now%turns]
 	*at = 0
 	if c.Tick != now {
@@ -118,8 +118,8 @@ func degrees(by geom.Angle) float32 {
 	return max(float32(n), -float32(n)) * (360.0 / 65536)
 }
 
-// shot notes a round.
-func (w *Tracker) shot(m *sim.Match, s *sim.Shot, victim int, hit bool) {
+// addShot notes a round.
+func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, victim int, hit bool) {
 	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
 	if p.id != netid.ID(s.Shooter) {

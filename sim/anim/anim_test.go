@@ -192,7 +192,7 @@ func TestAnyStateIsTamed(t *testing.T) {
 			in.Vel = geom.Vec3{X: 1e30, Y: nan, Z: 3}
 		}
 		s := Step(randomState(r), in, table)
-		if off := apart(s.Hips, in.Yaw); off > 0x4000 || s.Yaw != in.Yaw {
+		if off := angleBetween(s.Hips, in.Yaw); off > 0x4000 || s.Yaw != in.Yaw {
 			t.Fatalf("hips %v units off the view: %+v", off, s)
 		}
 		var p rig.Pose

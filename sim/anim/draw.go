@@ -35,9 +35,9 @@ const (
 // the caller's; Hips and Move are measured from the view of the tick that s was stepped with.
 func WritePose(s *State, p *rig.Pose) {
 	var t Public // field by field: a literal is made elsewhere and copied
-	t.Stance, t.Figure, t.Phase = s.Stance&7, build(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
+	t.Stance, t.Figure, t.Phase = s.Stance&7, heroOrFirst(s.Hero), uint8((s.Phase>>16+phaseStep/2)/phaseStep&31)
 	t.Lean = uint8(min(max((int32(s.Bank)>>8+bankStep/2)>>6, -1), 1) + 1)
-	t.Gait, t.Squat = weight(s.Gait, 3), weight(s.Squat, 3)
+	t.Gait, t.Squat = quantizeWeight(s.Gait, 3), quantizeWeight(s.Squat, 3)
 	if travels(t.Stance) {
 		t.Heading = uint8((uint32(s.Move)>>8 + moveStep/2) / moveStep & 15)
 	} else {
@@ -47,8 +47,8 @@ func WritePose(s *State, p *rig.Pose) {
 	t.ApplyTo(p)
 }
 
-// weight rounds to so many parts of full.
-func weight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
+// quantizeWeight rounds to so many parts of full.
+func quantizeWeight(w uint16, parts uint32) uint8 { return uint8((uint32(w)*parts + full/2) / full) }
 
 // travels reports whether a stance's hips follow the feet.
 func travels(s rig.Stance) bool { return s >= rig.Run && s <= rig.Land }
@@ -60,17 +60,17 @@ func (t *Public) ApplyTo(p *rig.Pose) {
 	p.Move, p.Hips = 0, 0
 	if travels(t.Stance) {
 		p.Move = t.Heading * moveStep
-		p.Hips = int8(follow(int32(int8(p.Move))<<8) >> 8)
+		p.Hips = int8(hipsGoal(int32(int8(p.Move))<<8) >> 8)
 	} else {
 		p.Hips = int8((min(int32(t.Heading), 16) - 8) * hipsStep)
 	}
 	p.Bank = int8((min(int32(t.Lean), 2) - 1) * bankStep)
 	p.Gait, p.Squat = min(t.Gait, 3)*gaitStep, min(t.Squat, 3)*squatStep
-	p.Aim, p.Air = shown[t.Stance&7].aim, shown[t.Stance&7].air
+	p.Aim, p.Air = stanceWeights[t.Stance&7].aim, stanceWeights[t.Stance&7].air
 }
 
-// shown are weights that stances imply: what lies between two snapshots blends them.
-var shown = [8]struct{ aim, air uint8 }{
+// stanceWeights are weights that stances imply: what lies between two snapshots blends them.
+var stanceWeights = [8]struct{ aim, air uint8 }{
 	rig.Stand: {aim: 255}, rig.Turn: {aim: 255}, rig.Run: {aim: 255}, rig.Sprint: {},
 	rig.Jump: {255, 255}, rig.InAir: {255, 255}, rig.Land: {255, 85}, rig.Dead: {},
 }

@@ -100,7 +100,7 @@ func (p Params) Compile(rate tick.Rate) (*Rules, error) {
 		Params: p, rate: uint32(rate),
 		prematch: max(1, ticks(p.PrematchMillis)), round: ticks(p.RoundMillis), postmatch: max(1, ticks(p.PostmatchMillis)),
 		respawn: tick.Tick(ticks(p.RespawnMillis)),
-		full:    uint32(int64(p.CaptureMillis) * int64(rate) * unit / 1000),
+		full:    uint32(int64(p.CaptureMillis) * int64(rate) * captureUnit / 1000),
 	}, nil
 }
 

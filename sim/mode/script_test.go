@@ -173,7 +173,7 @@ func TestRow56AssaultAttackersWin(t *testing.T) {
 	g.want("status", int(g.Status), int(Recovering))
 	g.zones()
 	g.ticks(100)
-	g.want("progress left alone", int(g.Progress), 597*unit)
+	g.want("progress left alone", int(g.Progress), 597*captureUnit)
 	g.zones(Occupancy{1, 0})
 	g.ticks(2)
 	g.want("point", int(g.Point), 0)

@@ -55,7 +55,7 @@ type Output struct {
 	Restart       bool       // a new round: players' points are 0, everybody spawns now, objects are whole
 }
 
-func (o *Output) tell(a Announcement) { o.Announcements = append(o.Announcements, a) }
+func (o *Output) announce(a Announcement) { o.Announcements = append(o.Announcements, a) }
 
 // Step is one tick.
 func (r *Rules) Step(s State, in *Input, out *Output) State {
@@ -78,13 +78,13 @@ func (r *Rules) Step(s State, in *Input, out *Output) State {
 func (s *State) kill(k *Kill, r *Rules, out *Output) {
 	switch {
 	case k.Killer == 0:
-		out.tell(Announcement{Kind: PlayerDied, Victim: k.Victim, Team: k.VictimTeam})
+		out.announce(Announcement{Kind: PlayerDied, Victim: k.Victim, Team: k.VictimTeam})
 		return
 	case k.Killer == k.Victim:
-		out.tell(Announcement{Kind: PlayerSuicide, Victim: k.Victim, Team: k.VictimTeam})
+		out.announce(Announcement{Kind: PlayerSuicide, Victim: k.Victim, Team: k.VictimTeam})
 		return
 	}
-	out.tell(Announcement{Kind: PlayerKilled, Killer: k.Killer, Victim: k.Victim, Team: k.KillerTeam})
+	out.announce(Announcement{Kind: PlayerKilled, Killer: k.Killer, Victim: k.Victim, Team: k.KillerTeam})
 	if s.Phase != Active || k.KillerTeam == k.VictimTeam || k.KillerTeam >= Teams || k.VictimTeam >= Teams {
 		return
 	}
@@ -99,18 +99,18 @@ func (s *State) countdown(r *Rules, in *Input, out *Output) {
 	players := int32(in.Players[0]) + int32(in.Players[1])
 	if missing := int32(r.MinPlayers) - players; missing > 0 {
 		if !s.Waiting {
-			out.tell(Announcement{Kind: WaitForPlayers, Value: missing})
+			out.announce(Announcement{Kind: WaitForPlayers, Value: missing})
 		}
 		s.Waiting, s.Left = true, r.prematch
 		return
 	}
 	if s.Waiting {
 		s.Waiting = false
-		out.tell(Announcement{Kind: CountdownBegan, Value: int32(r.Seconds(s))})
+		out.announce(Announcement{Kind: CountdownBegan, Value: int32(r.Seconds(s))})
 	}
 	if s.Left--; s.Left == 0 {
 		s.Phase, s.Left = Active, r.round
-		out.tell(Announcement{Kind: RoundBegan, Value: int32(r.Seconds(s))})
+		out.announce(Announcement{Kind: RoundBegan, Value: int32(r.Seconds(s))})
 	}
 }
 
@@ -151,10 +151,10 @@ func (s *State) end(winner uint8, r *Rules, out *Output) {
 	s.Phase, s.Left, s.Winner, s.Status = Ended, r.postmatch, winner, Quiet
 	out.KillAll = true
 	if winner == Tie {
-		out.tell(Announcement{Kind: RoundTied})
+		out.announce(Announcement{Kind: RoundTied})
 		return
 	}
-	out.tell(Announcement{Kind: RoundWon, Team: winner})
+	out.announce(Announcement{Kind: RoundWon, Team: winner})
 }
 
 // ended waits, then begins anew. AnnouncementKind is kept is whose turn it is to spawn where.

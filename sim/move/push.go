@@ -13,8 +13,8 @@ import (
 // server's bits. (The reference replicates a blow's direction without its size, and mispredicts every one.)
 type Push struct{ X, Y, Z int32 }
 
-// most is what a coordinate of a Push stops at: far beyond TopSpeed, and two of it still have room in an int32.
-const most = 1 << 30
+// maxPush is what a coordinate of a Push stops at: far beyond TopSpeed, and two of it still have room in an int32.
+const maxPush = 1 << 30
 
 // Add adds a blow of so many m/s; each coordinate is cut to TopSpeed, what is not a number counts as 0.
 func (p *Push) Add(impulse geom.Vec3) {
@@ -28,7 +28,7 @@ func (p *Push) Add(impulse geom.Vec3) {
 func metres(n int32) float32 { return float32(float32(n) * VelUnit) }
 
 func add(sum int32, v float32) int32 {
-	return min(max(sum+int32(v*(1/VelUnit)), -most), most)
+	return min(max(sum+int32(v*(1/VelUnit)), -maxPush), maxPush)
 }
 
 // ApplyPush returns m after the blows of its tick: thrown into the air at the sum of all velocities, cut to TopSpeed along

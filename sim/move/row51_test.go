@@ -289,7 +289,7 @@ func TestPush(t *testing.T) {
 	for range 40000 {
 		p.Add(geom.Vec3{X: 1e9, Y: nan, Z: float32(math.Inf(-1))})
 	}
-	if p != (Push{most, 0, -most}) {
+	if p != (Push{maxPush, 0, -maxPush}) {
 		t.Errorf("a heap of blows: %+v", p)
 	}
 	if m := ApplyPush(Motion{Vel: geom.Vec3{X: 1}}, p); m.Vel != (geom.Vec3{X: TopSpeed, Z: -TopSpeed}) || m.Loco != InAir {

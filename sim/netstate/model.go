@@ -14,10 +14,10 @@ import (
 type Models struct{ Public, Owner, Objects *schema.Model }
 
 // Hash names the three; client and server must have the same. It is never 0.
-func (m Models) Hash() uint64 { return mixed(m.Public.Hash(), m.Owner.Hash(), m.Objects.Hash()) }
+func (m Models) Hash() uint64 { return mixHashes(m.Public.Hash(), m.Owner.Hash(), m.Objects.Hash()) }
 
-// mixed is one hash of three.
-func mixed(public, owner, things uint64) uint64 {
+// mixHashes is one hash of three.
+func mixHashes(public, owner, things uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	return max(1, (public*odd^owner)*odd^things)
 }
@@ -36,7 +36,7 @@ func (m Models) WithHash(hash uint64) Models {
 }
 
 // SchemaHash names the three schemas; client and server must have the same. It is never 0.
-func SchemaHash() uint64 { return mixed(Public.Hash(), Owner.Hash(), Objects.Hash()) }
+func SchemaHash() uint64 { return mixHashes(Public.Hash(), Owner.Hash(), Objects.Hash()) }
 
 // Rows first: the training run needs them. It is deterministic: made again, the file is the same until the game or the codec changes.
 // Half of it are people, whose recordings lie beside the repository or not at all; then the file stays.

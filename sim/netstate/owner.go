@@ -35,8 +35,8 @@ type OwnerState struct {
 	Heat      [4]uint32 `net:",min=0,max=2123458560,often=10/3/1/1"`       // of slots 0 to 3, and of slots 4 to 7 times 46081
 }
 
-// hotter is above every Heat of an ability.Slot.
-const hotter = 46081
+// heatBase is above every Heat of an ability.Slot.
+const heatBase = 46081
 
 // Owner describes an owner row.
 var Owner = OwnerStateSchema
@@ -87,7 +87,7 @@ func (o *OwnerState) Gather(s *Self) {
 		o.Rounds[i] = uint16(slot.Load) | uint16(slot.Load+slot.Count)<<8
 	}
 	for i := range o.Heat {
-		o.Heat[i] = uint32(a.Slots[i].Heat) + uint32(a.Slots[i+4].Heat)*hotter
+		o.Heat[i] = uint32(a.Slots[i].Heat) + uint32(a.Slots[i+4].Heat)*heatBase
 	}
 }
 
@@ -108,7 +108,7 @@ func (o *OwnerState) Self() Self {
 		a.Slots[i].Load, a.Slots[i].Count, a.Slots[i].Cool = load, uint8(o.Rounds[i]>>8)-load, o.Cool[i]
 	}
 	for i, h := range o.Heat {
-		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h%hotter), uint16(h/hotter)
+		a.Slots[i].Heat, a.Slots[i+4].Heat = uint16(h%heatBase), uint16(h/heatBase)
 	}
 	return s
 }

@@ -181,7 +181,7 @@ func (o *ObjectState) OfCube(c *object.Cube) {
 	n := 0
 	for i, v := range c.Rot {
 		if i != int(o.Turn) {
-			o.Aim[n] = (sign*int32(v)*turnUnits + sign*half(v)) / one
+			o.Aim[n] = (sign*int32(v)*turnUnits + sign*half(v)) / rotationOne
 			n++
 		}
 	}
@@ -195,19 +195,19 @@ func (o *ObjectState) Rotation() object.Rotation {
 		if i == int(o.Turn) {
 			continue
 		}
-		v := int64(min(max(o.Aim[n], -turnUnits), turnUnits)) * one / turnUnits
+		v := int64(min(max(o.Aim[n], -turnUnits), turnUnits)) * rotationOne / turnUnits
 		r[i] = int16(v)
 		sum += v * v
 		n++
 	}
-	r[o.Turn] = int16(geom.Sqrt(float32(max(one*one-sum, 0))))
+	r[o.Turn] = int16(geom.Sqrt(float32(max(rotationOne*rotationOne-sum, 0))))
 	return r
 }
 
 // Units of rotations: on the wire, and of object.Rotation.
 const (
-	turnUnits = 1 << 11
-	one       = 32767
+	turnUnits   = 1 << 11
+	rotationOne = 32767
 )
 
 func size(v int16) int32 { return max(int32(v), -int32(v)) }
@@ -215,9 +215,9 @@ func size(v int16) int32 { return max(int32(v), -int32(v)) }
 // half is what rounds v to the nearest, away from 0.
 func half(v int16) int32 {
 	if v < 0 {
-		return -one / 2
+		return -rotationOne / 2
 	}
-	return one / 2
+	return rotationOne / 2
 }
 
 func netID(owner uint32) netid.ID { return netid.ID(owner) }

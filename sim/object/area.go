@@ -52,7 +52,7 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 			points, interval = InstantPoints, 1
 		}
 		for row, p := range all.Pos {
-			if !all.Alive[row] || !holds(a.Box, p) {
+			if !all.Alive[row] || !contains(a.Box, p) {
 				continue
 			}
 			if slot := all.ID[row].Index(); s.Now >= a.next[slot] {
@@ -63,7 +63,7 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 	}
 }
 
-// holds reports whether p lies in a box, its faces included.
-func holds(b geom.AABB, p geom.Vec3) bool {
+// contains reports whether p lies in a box, its faces included.
+func contains(b geom.AABB, p geom.Vec3) bool {
 	return p.X >= b.Min.X && p.X <= b.Max.X && p.Y >= b.Min.Y && p.Y <= b.Max.Y && p.Z >= b.Min.Z && p.Z <= b.Max.Z
 }

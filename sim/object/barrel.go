@@ -56,8 +56,8 @@ func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
 // SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first, and after how many
 // metres; the first row of two equally near. Radius 0 is a ray.
 func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
-	if strip, narrow := s.strip(r, s.BarrelKind.Radius+radius); narrow {
-		return s.sweepYard(r, radius, &strip)
+	if strip, narrow := s.gridStrip(r, s.BarrelKind.Radius+radius); narrow {
+		return s.sweepBarrelGrid(r, radius, &strip)
 	}
 	end := r.At(r.Max)
 	grow := s.BarrelKind.Radius + radius
@@ -74,13 +74,13 @@ func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok
 	return row, t, ok
 }
 
-// sweepYard is SweepBarrels for the barrels of the squares of a strip.
-func (s *Scene) sweepYard(r geom.Ray, radius float32, strip *geom.Strip) (row int, t float32, ok bool) {
-	y := &s.yard
+// sweepBarrelGrid is SweepBarrels for the barrels of the squares of a strip.
+func (s *Scene) sweepBarrelGrid(r geom.Ray, radius float32, strip *geom.Strip) (row int, t float32, ok bool) {
+	y := &s.barrelGrid
 	for z := strip.Z0; z <= strip.Z1; z++ {
 		x0, x1 := strip.Row(z)
 		for x := x0; x <= x1; x++ {
-			c := yardCell(x, z)
+			c := gridCell(x, z)
 			for _, i := range y.rows[y.start[c]:y.start[c+1]] {
 				b := &s.Barrels[i]
 				if b.Health <= 0 {

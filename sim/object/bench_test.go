@@ -152,11 +152,11 @@ func BenchmarkBlast(b *testing.B) {
 			b.ReportMetric(float64(len(s.wounds)), "wounds")
 		})
 		b.Run(name+"-everybody", func(b *testing.B) {
-			view := s.current()
+			view := s.presentView()
 			for b.Loop() {
 				for slot := range s.poses {
 					if p, ok := s.history.At(view, slot); ok && p.Alive() && lagcomp.TestSphere(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius}, &p) {
-						s.blow(&blast, &p)
+						s.blastPlayer(&blast, &p)
 					}
 				}
 				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])

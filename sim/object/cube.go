@@ -66,23 +66,23 @@ func SpawnCubes(n int, at geom.Vec3, k *CubeKind, id func(int) netid.ID, out []C
 	return out
 }
 
-// stouter is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
-const stouter = 0.25
+// bodyMargin is by how much the body that pushes cubes is thicker than its bones, in metres: it is the capsule that walks.
+const bodyMargin = 0.25
 
 // StepCubes shoves, parts and moves the scene's cubes: bodies first, then pairs from the lowest
 // up, then each by itself.
 func (s *Scene) StepCubes() {
 	k := &s.CubeKind
-	view := s.current()
+	view := s.presentView()
 	for i := range s.Cubes {
 		c := &s.Cubes[i]
-		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+stouter, arena.MaxSweep)}, s.near[:0])
+		s.near = s.Players.OverlapSphere(view, geom.Sphere{Center: c.Pos, Radius: min(k.half()+bodyMargin, arena.MaxSweep)}, s.near[:0])
 		for j := range s.near {
 			c.shove(s.near[j].Pose.Pos, k.PushSpeed)
 		}
 	}
-	s.held = slices.Grow(s.held[:0], len(s.Cubes))[:len(s.Cubes)]
-	clear(s.held)
+	s.supported = slices.Grow(s.supported[:0], len(s.Cubes))[:len(s.Cubes)]
+	clear(s.supported)
 	// From the lowest up: what a cube stands on is known before who stands on it.
 	s.rows = s.rows[:0]
 	for i := range s.Cubes {
@@ -93,14 +93,14 @@ func (s *Scene) StepCubes() {
 	})
 	for n, i := range s.rows {
 		for _, j := range s.rows[n+1:] {
-			s.part(int(i), int(j))
+			s.separate(int(i), int(j))
 		}
 	}
 	dt := s.Rate.Dt()
 	for i := range s.Cubes {
 		c := &s.Cubes[i]
-		if s.held[i] && !c.Resting && c.slow(k) {
-			c.lie(dt)
+		if s.supported[i] && !c.Resting && c.slow(k) {
+			c.rest(dt)
 		} else {
 			*c = c.Step(k, s.Arena, dt)
 		}
@@ -117,24 +117,24 @@ func (c *Cube) shove(feet geom.Vec3, speed float32) {
 
 // Implementation constants of cubes that meet.
 const (
-	wakeSpeed = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
-	besides   = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
+	wakeSpeed   = 2       // m/s at which a cube that comes wakes one that lies; a slower one finds it as hard as the ground
+	touchMargin = 1. / 16 // metres between cubes that count as touching when one leaves another that lies on it
 )
 
-// part takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
+// separate takes two cubes that overlap apart, along the ground's walls and not through them, and takes away the speed at which
 // they close. Row i is the lower. One that lies, or stands on one that does, holds those upon it like the ground; they wake
 // when it leaves.
-func (s *Scene) part(i, j int) {
+func (s *Scene) separate(i, j int) {
 	a, b, k := &s.Cubes[i], &s.Cubes[j], &s.CubeKind
 	if a.Resting && b.Resting {
 		return
 	}
 	d := b.Pos.Sub(a.Pos)
 	square := d.LenSq()
-	if square >= float32((k.Edge+besides)*(k.Edge+besides)) {
+	if square >= float32((k.Edge+touchMargin)*(k.Edge+touchMargin)) {
 		return
 	}
-	n := away(d)
+	n := directionOrUp(d)
 	if b.Resting && n.Y > floorNormal && !a.slow(k) {
 		b.Resting = false
 	}
@@ -148,7 +148,7 @@ func (s *Scene) part(i, j int) {
 	}
 	forA, forB := float32(0.5), float32(0.5)
 	switch {
-	case a.Resting, s.held[i] && n.Y > floorNormal:
+	case a.Resting, s.supported[i] && n.Y > floorNormal:
 		forA, forB = 0, 1
 	case b.Resting:
 		forA, forB = 1, 0
@@ -163,8 +163,8 @@ func (s *Scene) part(i, j int) {
 			b.Push(n.Scale(float32(closing * forB)))
 		}
 	}
-	if n.Y > floorNormal && (a.Resting || s.held[i]) {
-		s.held[j] = true
+	if n.Y > floorNormal && (a.Resting || s.supported[i]) {
+		s.supported[j] = true
 	}
 }
 
@@ -185,8 +185,8 @@ func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
 
 func (c *Cube) slow(k *CubeKind) bool { return c.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) }
 
-// lie stops c and lets it fall flat.
-func (c *Cube) lie(dt float32) {
+// rest stops c and lets it fall flat.
+func (c *Cube) rest(dt float32) {
 	c.Vel = geom.Vec3{}
 	c.Rot, c.Resting = c.Rot.flatten(dt)
 }
@@ -209,7 +209,7 @@ func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 			c.Pos = ray.At(ray.Max)
 			break
 		}
-		c.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		c.Pos = ray.At(hit.Distance).Mad(hit.Normal, solidMargin)
 		into := c.Vel.Dot(hit.Normal)
 		along := c.Vel.Mad(hit.Normal, -into).Scale(max(0, 1-float32(k.Friction*dt)))
 		back := float32(-into * k.Bounciness)
@@ -224,9 +224,9 @@ func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	}
 	c.Rot = c.Rot.roll(c.Vel, k.half(), dt)
 	if floor && c.slow(k) {
-		c.lie(dt)
+		c.rest(dt)
 	}
-	if low := a.Bounds.Min.Y - lostDepth; c.Pos.Y < low {
+	if low := a.Bounds.Min.Y - outOfWorldDepth; c.Pos.Y < low {
 		c.Pos.Y, c.Vel, c.Resting = low, geom.Vec3{}, true
 	}
 	m := move.Round(move.Motion{Pos: c.Pos, Vel: c.Vel})
@@ -234,11 +234,11 @@ func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 	return c
 }
 
-// lostDepth is how far below the arena a cube that fell off it stays, in metres.
-const lostDepth = 16
+// outOfWorldDepth is how far below the arena a cube that fell off it stays, in metres.
+const outOfWorldDepth = 16
 
 // OutOfWorld reports that c fell off the arena: it may be taken away.
-func (c *Cube) OutOfWorld(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-lostDepth }
+func (c *Cube) OutOfWorld(a *arena.Arena) bool { return c.Pos.Y <= a.Bounds.Min.Y-outOfWorldDepth }
 
 func (r Rotation) floats() (x, y, z, w float32) {
 	const unit = 1. / 32767

@@ -49,8 +49,8 @@ func (f GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
 // maxBounces is how often a grenade bounces within a tick before the rest of its way is forgone.
 const maxBounces = 4
 
-// offSolid is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
-const offSolid = 1. / 256
+// solidMargin is how far from what it bounced off a body is left, in metres, so that rounding does not put it back in.
+const solidMargin = 1. / 256
 
 // floorNormal is the least y of a normal on which things lie still: the cosine of move.SlopeLimit.
 const floorNormal = 0.6427876
@@ -103,7 +103,7 @@ func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 			g.Pos = ray.At(ray.Max)
 			break
 		}
-		g.Pos = ray.At(hit.Distance).Mad(hit.Normal, offSolid)
+		g.Pos = ray.At(hit.Distance).Mad(hit.Normal, solidMargin)
 		g.Vel = reflect(g.Vel, hit.Normal).Scale(k.Bounciness)
 		g.Bounced = now
 		if hit.Normal.Y > floorNormal && g.Vel.LenSq() < float32(k.RestSpeed*k.RestSpeed) {
@@ -130,7 +130,7 @@ func (g *Grenade) Expired(k *CompiledGrenade, now tick.Tick) bool {
 // anywhere on the straight way of the tick. As with projectiles, ways may be looked at by several at a time.
 func (s *Scene) StepGrenades(all []Grenade) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
-	view := s.current()
+	view := s.presentView()
 	for i := range all {
 		g := &all[i]
 		if g.Exploded != 0 || s.Now <= g.Thrown {
@@ -148,11 +148,11 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			w.Except = uint32(g.Owner)
 		}
 	}
-	s.room()
-	s.prepare(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
-	s.task.grenades = all
-	s.loop.Run(s, len(s.sweeps), castGrain, throwPart)
-	s.task = task{}
+	s.growHits()
+	s.prepareViews(s.sweeps[:min(1, len(s.sweeps))]) // all look at now
+	s.shared.grenades = all
+	s.loop.Run(s, len(s.sweeps), castGrain, stepGrenadesPart)
+	s.shared = loopArgs{}
 	for j, i := range s.rows {
 		g := &all[i]
 		k := &s.GrenadeKinds[g.Type]
@@ -168,10 +168,10 @@ func (s *Scene) StepGrenades(all []Grenade) {
 	}
 }
 
-// throwPart moves the grenades of some sweeps, and finds whom they came near.
-func throwPart(s *Scene, part parallel.Part) {
+// stepGrenadesPart moves the grenades of some sweeps, and finds whom they came near.
+func stepGrenadesPart(s *Scene, part parallel.Part) {
 	for j := part.From; j < part.To; j++ {
-		g := &s.task.grenades[s.rows[j]]
+		g := &s.shared.grenades[s.rows[j]]
 		from := g.Pos
 		g.move(&s.GrenadeKinds[g.Type], s.Arena, s.Now)
 		ray := geom.Ray{Origin: from, Dir: geom.Vec3{Y: 1}}
@@ -181,5 +181,5 @@ func throwPart(s *Scene, part parallel.Part) {
 		}
 		s.sweeps[j].Ray = ray
 	}
-	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
+	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }

@@ -101,7 +101,7 @@ func (l *DamageQueue) find(victim, instigator netid.ID, cause Cause) *entry {
 		l.grow()
 	}
 	mask := uint32(len(l.table) - 1)
-	for at := l.home(victim, instigator, cause); ; at = (at + 1) & mask {
+	for at := l.slotFor(victim, instigator, cause); ; at = (at + 1) & mask {
 		i := l.table[at]
 		if i == 0 {
 			l.entries = append(l.entries, entry{victim: victim, instigator: instigator, cause: cause})
@@ -114,7 +114,7 @@ func (l *DamageQueue) find(victim, instigator netid.ID, cause Cause) *entry {
 	}
 }
 
-func (l *DamageQueue) home(victim, instigator netid.ID, cause Cause) uint32 {
+func (l *DamageQueue) slotFor(victim, instigator netid.ID, cause Cause) uint32 {
 	h := (uint64(victim)<<32 | uint64(instigator)) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>29 ^ uint64(cause)) * 0xbf58476d1ce4e5b9
 	return uint32(h>>32) & uint32(len(l.table)-1)
@@ -125,7 +125,7 @@ func (l *DamageQueue) grow() {
 	mask := uint32(len(l.table) - 1)
 	for i := range l.entries {
 		e := &l.entries[i]
-		at := l.home(e.victim, e.instigator, e.cause)
+		at := l.slotFor(e.victim, e.instigator, e.cause)
 		for l.table[at] != 0 {
 			at = (at + 1) & mask
 		}
@@ -188,7 +188,7 @@ func (l *DamageQueue) sort() {
 	}
 }
 
-// clear empties the table, at the price of what was noted and not of the busiest tick there was.
+// lineOfSight empties the table, at the price of what was noted and not of the busiest tick there was.
 func (l *DamageQueue) clear() {
 	if 8*len(l.entries) > len(l.table) {
 		clear(l.table)
@@ -197,7 +197,7 @@ func (l *DamageQueue) clear() {
 	mask := uint32(len(l.table) - 1)
 	for i := len(l.entries) - 1; i >= 0; i-- { // backwards: nobody's way to its place is cut off before it is gone
 		e := &l.entries[i]
-		at := l.home(e.victim, e.instigator, e.cause)
+		at := l.slotFor(e.victim, e.instigator, e.cause)
 		for l.table[at] != int32(i+1) {
 			at = (at + 1) & mask
 		}

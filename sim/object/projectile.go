@@ -147,33 +147,33 @@ func (s *Scene) StepProjectiles(all []Projectile) {
 		s.rows = append(s.rows, int32(i))
 	}
 	s.sweeps = slices.Grow(s.sweeps, len(s.rows))[:len(s.rows)]
-	s.room()
-	s.task.projectiles = all
-	s.loop.Run(s, len(s.sweeps), castGrain, flyPart)
-	s.task = task{}
+	s.growHits()
+	s.shared.projectiles = all
+	s.loop.Run(s, len(s.sweeps), castGrain, stepProjectilesPart)
+	s.shared = loopArgs{}
 	for j, i := range s.rows {
-		s.strike(&all[i], &s.sweeps[j], &s.hits[j])
+		s.finishStep(&all[i], &s.sweeps[j], &s.hits[j])
 	}
 }
 
-// flyPart finds what the projectiles of some sweeps meet on their ways.
-func flyPart(s *Scene, part parallel.Part) {
+// stepProjectilesPart finds what the projectiles of some sweeps meet on their ways.
+func stepProjectilesPart(s *Scene, part parallel.Part) {
 	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
-		p := &s.task.projectiles[s.rows[j]]
+		p := &s.shared.projectiles[s.rows[j]]
 		r := &s.ProjectileKinds[p.Type]
 		way := r.Travelled(p.age(s.Now - 1))
 		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
-		s.obstacles(p, r, &ray)
+		s.cutAtObstacles(p, r, &ray)
 		w := &s.sweeps[j] // in place: what is made elsewhere and copied waits for its parts
 		w.Ray, w.Radius, w.View = ray, r.Radius, h.DelayedView(s.Now, p.Delay)
 		w.Except, w.Team = uint32(p.Owner), p.Team
 	}
-	s.lane(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
+	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
 
-// obstacles cuts a way where something other than a player stands, and notes what it is.
-func (s *Scene) obstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
+// cutAtObstacles cuts a way where something other than a player stands, and notes what it is.
+func (s *Scene) cutAtObstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
 	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
 		ray.Max, p.Hit, p.Normal = hit.Distance, HitGround, hit.Normal
 	}
@@ -188,8 +188,8 @@ func (s *Scene) obstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
 	}
 }
 
-// strike ends a flight if its way of the tick ended at something.
-func (s *Scene) strike(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
+// finishStep ends a flight if its way of the tick ended at something.
+func (s *Scene) finishStep(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 	r := &s.ProjectileKinds[p.Type]
 	t := w.Ray.Max
 	if hit.ID != 0 {
@@ -202,10 +202,10 @@ func (s *Scene) strike(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 		return
 	}
 	p.Ended, p.Point = s.Now, onGrid(w.Ray.At(t))
-	s.impact(p, r, w.View)
+	s.applyImpact(p, r, w.View)
 }
 
-func (s *Scene) impact(p *Projectile, r *CompiledProjectile, view tick.View) {
+func (s *Scene) applyImpact(p *Projectile, r *CompiledProjectile, view tick.View) {
 	impulse := p.dir.Scale(r.Impulse)
 	switch p.Hit {
 	case HitBody, HitBarrel:
@@ -217,7 +217,7 @@ func (s *Scene) impact(p *Projectile, r *CompiledProjectile, view tick.View) {
 	}
 	if r.Splash.Radius > 0 {
 		s.Blasts.Add(Blast{
-			Center: p.Point.Mad(p.Normal, offWall), Splash: r.Splash, View: view,
+			Center: p.Point.Mad(p.Normal, wallMargin), Splash: r.Splash, View: view,
 			Instigator: p.Owner, Team: p.Team, Source: p.ID, Queued: s.Now,
 		})
 	}

@@ -28,15 +28,15 @@ type Scene struct {
 	Barrels         []Barrel
 	Cubes           []Cube
 
-	yard   yard // of Barrel
-	sweeps []lagcomp.Sweep
-	rows   []int32 // of sweeps
-	hits   []lagcomp.Hit
-	loop   parallel.Loop[Scene]
-	lanes  []*lagcomp.Sweeper // by part of a loop
-	task   task
-	near   []lagcomp.SphereOverlap
-	held   []bool // of cubes: lies on another
+	barrelGrid barrelGrid // of Barrel
+	sweeps     []lagcomp.Sweep
+	rows       []int32 // of sweeps
+	hits       []lagcomp.Hit
+	loop       parallel.Loop[Scene]
+	forks      []*lagcomp.Sweeper // by part of a loop
+	shared     loopArgs
+	near       []lagcomp.SphereOverlap
+	supported  []bool // of cubes: lies on another
 }
 
 // Reserve makes room for so many flights, blasts and players near one before anything allocates.
@@ -46,8 +46,8 @@ func (s *Scene) Reserve(flights, blasts, near int) {
 	s.Blasts.list = slices.Grow(s.Blasts.list, blasts)
 }
 
-// current is the view of what is judged now.
-func (s *Scene) current() tick.View { return s.Players.History().DelayedView(s.Now, 0) }
+// presentView is the view of what is judged now.
+func (s *Scene) presentView() tick.View { return s.Players.History().DelayedView(s.Now, 0) }
 
 // Resolve takes the tick's damage, as DamageQueue.Resolve, from players and from barrels; health knows the players, and is nil for
 // whoever is none. A barrel that breaks is queued to explode, in the name of who broke it, in the next ResolveBlasts: so a
@@ -73,8 +73,8 @@ func (s *Scene) ResolveDamage(health func(netid.ID) *int16, out []DamageResult) 
 	return out
 }
 
-// clear reports that no wall stands between two points.
-func (s *Scene) clear(from, to geom.Vec3) bool {
+// lineOfSight reports that no wall stands between two points.
+func (s *Scene) lineOfSight(from, to geom.Vec3) bool {
 	d := to.Sub(from)
 	n := d.Len()
 	if n < 1e-3 {

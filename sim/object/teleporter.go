@@ -31,7 +31,7 @@ func (s *Scene) StepTeleporters(ports []Teleporter, all Bodies, out []TeleportRe
 			continue
 		}
 		for i := range ports {
-			if t := &ports[i]; holds(t.Box, p) {
+			if t := &ports[i]; contains(t.Box, p) {
 				t.Effect = s.Now
 				out = append(out, TeleportRequest{ID: all.ID[row], At: s.Now + 1, Pos: onGrid(t.Target), Yaw: t.Yaw})
 				break

@@ -45,7 +45,7 @@ func TestYardAgainstEachBarrel(t *testing.T) {
 			if ok {
 				hits++
 			}
-			if _, ok := placed.strip(r, s.BarrelKind.Radius+radius); ok {
+			if _, ok := placed.gridStrip(r, s.BarrelKind.Radius+radius); ok {
 				yards++
 			}
 		}
@@ -60,20 +60,20 @@ func TestYardOfOthers(t *testing.T) {
 	s, _ := yardOf(t, 40, 30)
 	s.PlaceBarrels()
 	r := geom.Ray{Dir: v3(1, 0, 0), Max: 1}
-	if _, ok := s.strip(r, 1); !ok {
+	if _, ok := s.gridStrip(r, 1); !ok {
 		t.Error("the yard is not used")
 	}
 	r.Max = float32(1e30)
-	if _, ok := s.strip(r, 1); ok {
+	if _, ok := s.gridStrip(r, 1); ok {
 		t.Error("the yard is used for an endless way")
 	}
 	r.Max = 1
 	s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(99), v3(1, -0.4, 0)))
-	if _, ok := s.strip(r, 1); ok {
+	if _, ok := s.gridStrip(r, 1); ok {
 		t.Error("the yard is used for a barrel that it does not know")
 	}
 	s.Barrels = s.Barrels[:10]
-	if s.PlaceBarrels(); len(s.yard.rows) != 0 {
+	if s.PlaceBarrels(); len(s.barrelGrid.rows) != 0 {
 		t.Error("a yard of ten")
 	}
 }
@@ -87,7 +87,7 @@ func BenchmarkSweepBarrels(b *testing.B) {
 	}
 	for _, placed := range []bool{true, false} {
 		name := "each"
-		if s.yard.rows = nil; placed {
+		if s.barrelGrid.rows = nil; placed {
 			name = "yard"
 			s.PlaceBarrels()
 		}

@@ -11,13 +11,13 @@ type Zone struct {
 // DefaultZone has the reference's size.
 func DefaultZone(center geom.Vec3) Zone { return Zone{Center: center, Radius: 5, Height: 5} }
 
-// sunk is how far below its ground a zone still counts feet, in metres: ground is rounded.
-const sunk = 1. / 16
+// belowGround is how far below its ground a zone still counts feet, in metres: ground is rounded.
+const belowGround = 1. / 16
 
 // Holds reports whether feet at p stand in the zone, its border included.
 func (z *Zone) Holds(p geom.Vec3) bool {
 	d := p.Sub(z.Center)
-	return d.Y >= -sunk && d.Y <= z.Height && float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
+	return d.Y >= -belowGround && d.Y <= z.Height && float32(d.X*d.X)+float32(d.Z*d.Z) <= float32(z.Radius*z.Radius)
 }
 
 // Occupancy is how many living players of each team stand in a zone.

@@ -16,7 +16,7 @@ func TestTableIsSymmetricAndNested(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !table.sane() {
+		if !table.valid() {
 			t.Errorf("%s: not symmetric", a.Name)
 		}
 		for x := range table.Cells() {

@@ -5,9 +5,9 @@ import "slices"
 // Killcam keeps the last seconds of a match that is being recorded, so that they can be shown to somebody. Its memory is bounded: that of
 // KillcamChunks chunks, packed, and of the one in hand. A chunk is packed once, when it is complete.
 type Killcam struct {
-	head Head
-	pack *Packer
-	kept []packed // oldest first
+	head   Head
+	pack   *Packer
+	chunks []packed // oldest first
 }
 
 // What a killcam shows: eight to twelve seconds.
@@ -21,15 +21,15 @@ func NewKillcam(h Head) *Killcam { return &Killcam{head: h, pack: NewFastPacker(
 
 // Add takes a chunk that is complete, and does not keep it.
 func (c *Killcam) Add(done *Chunk) {
-	if len(c.kept) == KillcamChunks {
-		c.kept = slices.Delete(c.kept, 0, 1)
+	if len(c.chunks) == KillcamChunks {
+		c.chunks = slices.Delete(c.chunks, 0, 1)
 	}
-	c.kept = append(c.kept, c.pack.pack(done))
+	c.chunks = append(c.chunks, c.pack.pack(done))
 }
 
 // Memory is what the cam keeps of chunks, in bytes.
 func (c *Killcam) Memory() (n int) {
-	for _, k := range c.kept {
+	for _, k := range c.chunks {
 		n += len(k.pieces[0]) + len(k.pieces[1])
 	}
 	return n
@@ -39,13 +39,13 @@ func (c *Killcam) Memory() (n int) {
 // begin later, and holds nothing if even the chunk in hand does not fit. It has one state, at its beginning, and the diaries since.
 func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	start := len(dst)
-	all := slices.Clone(c.kept)
+	all := slices.Clone(c.chunks)
 	if so := rec.Pending(); so != nil {
 		all = append(all, c.pack.pack(so))
 	}
-	for ; len(all) > 0; all = all[keyed(all[1:])+1:] {
+	for ; len(all) > 0; all = all[firstKeyed(all[1:])+1:] {
 		n := 0
-		for _, k := range all[keyed(all[1:])+1:] {
+		for _, k := range all[firstKeyed(all[1:])+1:] {
 			n += k.ticks
 		}
 		if n >= leastCamSeconds*int(c.head.Rate) || all[0].raw[0] == 0 {
@@ -54,7 +54,7 @@ func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 		dst = c.head.Append(dst[:start])
 		for i, k := range all {
 			if i > 0 {
-				k = k.bare()
+				k = k.withoutKey()
 			}
 			dst = k.append(dst)
 		}
@@ -65,8 +65,8 @@ func (c *Killcam) Append(dst []byte, rec *Recorder, limit int) []byte {
 	return dst[:start]
 }
 
-// keyed is the first of the chunks that has a state, or how many there are.
-func keyed(all []packed) int {
+// firstKeyed is the first of the chunks that has a state, or how many there are.
+func firstKeyed(all []packed) int {
 	for i := range all {
 		if all[i].raw[0] != 0 {
 			return i

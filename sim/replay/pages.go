@@ -13,7 +13,7 @@ type InputReader struct {
 	log         *reader
 	first, last tick.Tick
 	next        tick.Tick
-	page        RecordedTick
+	current     RecordedTick
 }
 
 // RecordedTick is one tick.
@@ -30,28 +30,28 @@ func NewInputReader(c *Chunk, slots, prints int) (*InputReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &InputReader{log: log, first: c.First, next: c.First, last: c.Last(), page: RecordedTick{Checksums: make([]uint16, prints)}}, nil
+	return &InputReader{log: log, first: c.First, next: c.First, last: c.Last(), current: RecordedTick{Checksums: make([]uint16, prints)}}, nil
 }
 
 // Next reads the next tick. The page is valid until the next call. io.EOF: that was all; other errors wrap ErrFormat, and after one there
 // is nothing more.
 func (p *InputReader) Next() (*RecordedTick, error) {
 	if p.next > p.last {
-		if !p.log.over() {
+		if !p.log.done() {
 			return nil, fmt.Errorf("%w: a log that does not end with its last tick, %d", ErrFormat, p.last)
 		}
 		return nil, io.EOF
 	}
 	now := p.next
-	err := p.log.tick(&p.page.Inputs, now)
-	p.page.Checksums, p.page.Hash = p.page.Checksums[:0], 0
-	if n := int(now-p.first) + 1; err == nil && p.log.summed(n, now == p.last) {
-		p.page.Checksums = p.page.Checksums[:cap(p.page.Checksums)]
-		p.page.Hash, err = p.log.sums(p.page.Checksums)
+	err := p.log.tick(&p.current.Inputs, now)
+	p.current.Checksums, p.current.Hash = p.current.Checksums[:0], 0
+	if n := int(now-p.first) + 1; err == nil && p.log.hasChecksum(n, now == p.last) {
+		p.current.Checksums = p.current.Checksums[:cap(p.current.Checksums)]
+		p.current.Hash, err = p.log.checksums(p.current.Checksums)
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.next++
-	return &p.page, nil
+	return &p.current, nil
 }

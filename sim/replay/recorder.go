@@ -17,15 +17,15 @@ const (
 
 // Recorder writes down a match. It belongs to whoever owns the match, and to one match.
 type Recorder struct {
-	match  *sim.Match
-	ticks  int // of a chunk
-	every  int // how many chunks there are to a state
-	count  int // chunks begun
-	size   int // of the last state
-	diary  sim.TickInputs
-	log    writer
-	prints []sim.Checksum
-	chunk  Chunk // in hand, without Log
+	match     *sim.Match
+	ticks     int // of a chunk
+	every     int // how many chunks there are to a state
+	count     int // chunks begun
+	size      int // of the last state
+	inputs    sim.TickInputs
+	log       writer
+	checksums []sim.Checksum
+	chunk     Chunk // in hand, without Log
 }
 
 // NewRecorder begins to record a match, right after a Step or before the first, in chunks of so many ticks, 1 to MaxChunkTicks, of which
@@ -35,7 +35,7 @@ func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	m.SetInputLog(&r.diary)
+	m.SetInputLog(&r.inputs)
 	return r, nil
 }
 
@@ -58,15 +58,15 @@ func (r *Recorder) begin() error {
 // Tick takes the tick that was just played: right after Step, before anything is done to the match. It returns the chunk that is
 // complete with it, or nil; its memory is the caller's. Steady state allocates nothing but that.
 func (r *Recorder) Tick() *Chunk {
-	if n := len(r.diary.Changes); planted.On(planted.FilmForgets) && n > 0 {
-		r.diary.Changes = r.diary.Changes[:n-1]
+	if n := len(r.inputs.Changes); planted.On(planted.FilmForgets) && n > 0 {
+		r.inputs.Changes = r.inputs.Changes[:n-1]
 	}
-	r.log.tick(&r.diary)
+	r.log.tick(&r.inputs)
 	r.chunk.Ticks++
 	full := r.chunk.Ticks >= r.ticks
 	if full || r.chunk.Ticks%ChecksumEvery == 0 {
-		r.prints = r.match.Checksums(r.prints[:0])
-		r.log.sums(r.match.Hash(), r.prints)
+		r.checksums = r.match.Checksums(r.checksums[:0])
+		r.log.checksums(r.match.Hash(), r.checksums)
 	}
 	if !full {
 		return nil

@@ -293,7 +293,7 @@ func TestForgottenCommandDiverges(t *testing.T) {
 	for i := range 120 {
 		p.step()
 		if i == 80 {
-			rec.diary.Commands = rec.diary.Commands[1:]
+			rec.inputs.Commands = rec.inputs.Commands[1:]
 		}
 		if c := rec.Tick(); c != nil {
 			file = NewPacker().Append(file, c)
@@ -359,7 +359,7 @@ func TestRecorderAllocates(t *testing.T) {
 	for i := range rec.log.out {
 		rec.log.out[i] = slices.Grow(rec.log.out[i], 1<<16)
 	}
-	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.diary) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { rec.log.tick(&rec.inputs) }); n > 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

@@ -102,7 +102,7 @@ func (t *FileWriter) Write(h *Head, c *Chunk, first bool) {
 	size := len(t.buf)
 	t.buf = appendFooter(t.buf, c.Last(), Unfinished)
 	if n, err := t.file.WriteAt(t.buf, t.end); err != nil || n != len(t.buf) {
-		t.cut(err)
+		t.truncate(err)
 		return
 	}
 	t.end, t.last = t.end+int64(size), c.Last()
@@ -117,8 +117,8 @@ func (t *FileWriter) begin(first tick.Tick) {
 	t.file, t.name, t.end, t.last = file, name, 0, first-1
 }
 
-// cut ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
-func (t *FileWriter) cut(err error) {
+// truncate ends the file at its last whole chunk. There is room for the footer: it has the bytes of the one that was there.
+func (t *FileWriter) truncate(err error) {
 	how, why := WriteFailed, "short write"
 	switch {
 	case errors.Is(err, ErrDiskFull):

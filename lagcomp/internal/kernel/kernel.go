@@ -57,7 +57,7 @@ const (
 // or round the ray's end by 0.42 radii.
 func (c *Spheres) RayCandidates(r *Ray, out []int32) []int32 {
 	n := c.len()
-	out = room(out, n)
+	out = grow(out, n)
 	var p probe
 	p.ray(r)
 	return out[:level.ray(&p, c, n, out)]
@@ -66,7 +66,7 @@ func (c *Spheres) RayCandidates(r *Ray, out []int32) []int32 {
 // BallCandidates appends to out[:0] the indexes, ascending, of the spheres that s may touch: as Along, with the same guarantee.
 func BallCandidates(s Ball, c *Spheres, out []int32) []int32 {
 	n := c.len()
-	out = room(out, n)
+	out = grow(out, n)
 	var p probe
 	p.ball(&s)
 	return out[:level.ball(&p, c, n, out)]
@@ -84,8 +84,8 @@ func (c *Spheres) len() int {
 	return n
 }
 
-// room is out with n entries.
-func room(out []int32, n int) []int32 {
+// grow is out with n entries.
+func grow(out []int32, n int) []int32 {
 	if cap(out) < n {
 		return make([]int32, n)
 	}

@@ -15,10 +15,10 @@ func (isa) ray(p *probe, c *Spheres, n int, out []int32) int { return rayGeneric
 
 func (isa) ball(p *probe, c *Spheres, n int, out []int32) int { return ballGeneric(p, c, n, out) }
 
-func (isa) unzip(rows, kept []Row, c *Spheres, radii *[16]float32) int { return 0 }
+func (isa) splitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int { return 0 }
 
-func (isa) moved(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
-	return movedGeneric(a, b, n, limit, out)
+func (isa) displacement(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
+	return displacementGeneric(a, b, n, limit, out)
 }
 
 func (isa) capsules(f *MovingSphere, c *Capsules, thick *Radii) (lane int, t float32) {

@@ -5,12 +5,12 @@ package kernel
 // needs the capacity of the shorter column, so that nothing is allocated.
 func MaxDisplacement(a, b *Spheres, limit float32, out []int32) (most float32, further []int32) {
 	n := min(a.len(), b.len())
-	out = room(out, n)
-	named, most := level.moved(a, b, n, limit, out)
+	out = grow(out, n)
+	named, most := level.displacement(a, b, n, limit, out)
 	return most, out[:named]
 }
 
-func movedGeneric(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
+func displacementGeneric(a, b *Spheres, n int, limit float32, out []int32) (named int, most float32) {
 	ax, ay, az, ar, bx, by, bz, br := a.X[:n], a.Y[:n], a.Z[:n], a.NR2[:n], b.X[:n], b.Y[:n], b.Z[:n], b.NR2[:n]
 	for i := range ar {
 		if ar[i] == Never {

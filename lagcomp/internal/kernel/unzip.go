@@ -21,5 +21,5 @@ func SplitRows(rows, kept []Row, c *Spheres, radii *[16]float32) int {
 	if len(kept) < n || len(c.X) < n {
 		panic("kernel: Unzip of more rows than there is room for")
 	}
-	return level.unzip(rows, kept, c, radii)
+	return level.splitRows(rows, kept, c, radii)
 }

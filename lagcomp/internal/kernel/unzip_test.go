@@ -49,7 +49,7 @@ func TestUnzipSame(t *testing.T) {
 				}
 			}
 			got, truth := columns(n+1), columns(n+1)
-			done := k.unzip(rows, kept, &got, &radii)
+			done := k.splitRows(rows, kept, &got, &radii)
 			if k == generic && done != 0 || k != generic && (done > n || n-done >= k.lanes()) {
 				t.Fatalf("%s: %d of %d rows", name, done, n)
 			}
