@@ -301,7 +301,7 @@ func HeapBytes(s scenario.Scenario) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cfg.Gate = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1}, Entropy: [32]byte{1},
+	cfg.Netcode = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1}, Entropy: [32]byte{1},
 		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -311,7 +311,7 @@ func HeapBytes(s scenario.Scenario) (float64, error) {
 		return 0, err
 	}
 	l.Reserve()
-	l.Prepare()
+	l.PackContent()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(l)
