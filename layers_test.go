@@ -75,7 +75,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
-	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
+	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
