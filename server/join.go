@@ -355,7 +355,11 @@ func (j *join) remove(c *conn) {
 // one map.
 func (j *join) carryOver(now time.Duration, slot int) {
 	c := &j.conns[slot]
-	id := j.match.JoinAt(slot, c.roster.spectates)
+	join := j.match.JoinAt
+	if c.roster.spectates {
+		join = j.match.JoinSpectatorAt
+	}
+	id := join(slot)
 	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}
