@@ -2,7 +2,8 @@ package server
 
 import "github.com/tickrate/tickrate/ecs/netid"
 
-// connTable has the connections of a lobby. A slot of the match is also that of the player's connection.
+// connTable has the connections of a lobby. A slot of the match is also that of the player's
+// connection.
 type connTable struct {
 	conns         []conn  // by slot
 	live          []int32 // slots with a session, ascending: every run visits connections in one order
@@ -60,7 +61,8 @@ func (t *connTable) detach(slot, client int32) {
 	}
 }
 
-// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is not among them.
+// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is
+// not among them.
 func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
 	for i, slot := range t.reconnectable {
 		if c := &t.conns[slot]; c.roster.user == user && c.roster.spectates == spectator {

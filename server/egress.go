@@ -12,7 +12,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and datagrams.
+// egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and
+// datagrams.
 type egress struct {
 	packets  packetBatch
 	outbox   netcode.Outbox
@@ -47,8 +48,8 @@ func (b *packetBatch) at(i int) (slot int32, pkt []byte) { return b.to[i], b.bat
 // maxPadding is the most bytes that padForGSO adds to a packet.
 const maxPadding = 64
 
-// padForGSO pads the packets from index from on, all of one connection, to one length, but for the last, which may be shorter. The
-// kernel then sends their datagrams in one GSO send.
+// padForGSO pads the packets from index from on, all of one connection, to one length, but for the
+// last, which may be shorter. The kernel then sends their datagrams in one GSO send.
 func (b *packetBatch) padForGSO(from int) {
 	longest := 0
 	for i := from; i < b.len(); i++ {
@@ -101,7 +102,8 @@ type snapshotSize struct {
 	bytes int
 }
 
-// addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one before.
+// addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
+// before.
 func (l *Lobby) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
 	s := &l.egress.snapshot
 	if ends.First || slot != s.slot {

@@ -12,11 +12,13 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// reliableBudget is the room for reliable messages in a packet with a snapshot, which keeps the rest.
+// reliableBudget is the room for reliable messages in a packet with a snapshot, which keeps the
+// rest.
 const reliableBudget = packet.MaxMessageSize + 5
 
-// send queues the tick's events and sends the snapshots that are due: one to each connection every Config.Interval
-// ticks, or every few intervals as the client has asked, an equal part of them in each tick.
+// send queues the tick's events and sends the snapshots that are due: one to each connection every
+// Config.Interval ticks, or every few intervals as the client has asked, an equal part of them in
+// each tick.
 func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 	l.timer.Enter(metrics.StageSnapshot)
 	if planted.On(planted.TickAllocates) {
@@ -47,7 +49,7 @@ func (l *Lobby) send(now time.Duration, sock netio.Conn) error {
 // sendTo writes the packets that are due to one connection.
 func (l *Lobby) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 	t, slot, r := l.match.Tick(), c.id.Index(), &c.repl
-	if !l.timer.Off && (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch) { // once a second
+	if once := (uint32(t)+uint32(slot))%uint32(l.cfg.Rules.Rate) < uint32(l.replication.batch); once && !l.timer.Off {
 		l.sampleLink(c, t)
 		l.tally(c)
 	}
@@ -89,8 +91,8 @@ func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error
 		buf, seq := c.session.peer.Append(now, l.egress.packets.next())
 		c.opens(seq)
 		buf = c.session.peer.AppendReliable(buf, reliableBudget)
-		out := packetSections{ends: metrics.SectionEnds{First: first}}
-		buf = l.replication.appendSnapshot(now, buf, r, seq, &out)
+		out := snapshotPacket{seq: seq, ends: metrics.SectionEnds{First: first}}
+		buf = l.replication.appendSnapshot(now, buf, r, &out)
 		c.session.peer.SetAckTag(seq, uint64(out.tag))
 		l.egress.packets.commit(len(buf), c.id.Index(), out.ends)
 	}
@@ -102,25 +104,28 @@ func (l *Lobby) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error
 	return nil
 }
 
-// sendWelcome sends a connection that is not ready the reliable messages that are due, which begin with its Welcome. Until the
-// client has been heard, netcode confirms the session first.
+// sendWelcome sends a connection that is not ready the reliable messages that are due, which begin
+// with its Welcome. Until the client has been heard, netcode confirms the session first.
 func (l *Lobby) sendWelcome(now time.Duration, c *conn) {
 	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
 		return
 	}
 	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
-	l.sendPacket(now, int(c.session.client), c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)) // due again if this fails
+	buf = c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)
+	l.sendPacket(now, int(c.session.client), buf) // the messages are due again if this fails
 }
 
-// writeKeepAlive writes a packet of acks and reliable messages. It counts against the budget like any other.
+// writeKeepAlive writes a packet of acks and reliable messages. It counts against the budget like
+// any other.
 func (l *Lobby) writeKeepAlive(now time.Duration, c *conn) {
 	buf, _ := c.session.peer.Append(now, l.egress.packets.next())
+	buf = c.session.peer.AppendReliable(buf, reliableBudget)
 	c.repl.pacing.lastSend = l.match.Tick()
-	l.egress.packets.commit(len(c.session.peer.AppendReliable(buf, reliableBudget)), c.id.Index(), metrics.SectionEnds{})
+	l.egress.packets.commit(len(buf), c.id.Index(), metrics.SectionEnds{})
 }
 
-// queueEvents queues the tick's events with the connections that are to hear of them. A connection with a full queue
-// misses the event; what it is about can be seen in snapshots, too.
+// queueEvents queues the tick's events with the connections that are to hear of them. A connection
+// with a full queue misses the event; what it is about can be seen in snapshots, too.
 func (l *Lobby) queueEvents(now time.Duration) {
 	out := l.match.Outcome()
 	l.countShots(out)
@@ -168,7 +173,8 @@ func (l *Lobby) countShots(out *sim.Outcome) {
 	}
 }
 
-// sampleLink records a connection's round trip, command lead and aim. send calls it once a second for each.
+// sampleLink records a connection's round trip, command lead and aim. send calls it once a second
+// for each.
 func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
 	s := &l.Stats
 	if rtt := c.session.peer.RTT(); rtt.Smoothed > 0 {
@@ -183,8 +189,9 @@ func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
 	}
 }
 
-// tally adds a connection's new command counts to the tick's: once a second, as commands may fail to come, and before a connection or
-// its match goes. To read 500 command buffers in every tick would be a percent of it.
+// tally adds a connection's new command counts to the tick's: once a second, as commands may fail
+// to come, and before a connection or its match goes. To read 500 command buffers in every tick
+// would be a percent of it.
 func (l *Lobby) tally(c *conn) {
 	if l.timer.Off {
 		return
