@@ -33,7 +33,7 @@ const (
 func (l *Lobby) choose(now time.Duration, c *conn, head int) {
 	c.repl.view.byRow, c.repl.view.selection, c.repl.view.viewpoint = true, rowsVisible, int32(c.viewpoint())
 	all, limited := l.seesAll(c), c.repl.pacing.bucket.Rate() != 0
-	whole := all && !limited && (c.roster.spectates || c.in(l))
+	whole := all && !limited && (c.roster.role == roleSpectator || c.in(l))
 	if l.cfg.Relevance == RelevanceOff || whole && l.replication.level < overload.LowDetail {
 		c.repl.view.byRow, c.repl.view.selection = false, rowsAll
 		l.replication.players.packer.Begin(l.replication.players.encoder, c.repl.acks.tracker, 0, l.replication.players.frames.Groups())

@@ -1,7 +1,5 @@
 package server
 
-import "github.com/tickrate/tickrate/ecs/netid"
-
 // connTable has the connections of a lobby. A slot of the match is also that of the player's connection.
 type connTable struct {
 	conns         []conn  // by slot
@@ -30,14 +28,6 @@ func (t *connTable) ofClient(client int) *conn {
 	return nil
 }
 
-// of returns the connection of a player; nil if the player has left.
-func (t *connTable) of(id netid.ID) *conn {
-	if c := &t.conns[id.Index()]; c.id == id {
-		return c
-	}
-	return nil
-}
-
 // attach connects a slot with a client of netcode.
 func (t *connTable) attach(slot, client int32) {
 	t.slotOf[client] = slot
@@ -61,9 +51,9 @@ func (t *connTable) detach(slot, client int32) {
 }
 
 // takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is not among them.
-func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
+func (t *connTable) takeReconnectable(user uint64, r role) *conn {
 	for i, slot := range t.reconnectable {
-		if c := &t.conns[slot]; c.roster.user == user && c.roster.spectates == spectator {
+		if c := &t.conns[slot]; c.roster.user == user && c.roster.role == r {
 			t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
 			return c
 		}
@@ -75,7 +65,7 @@ func (t *connTable) takeReconnectable(user uint64, spectator bool) *conn {
 func (t *connTable) spectators() (n int) {
 	for _, slots := range [2][]int32{t.live, t.reconnectable} {
 		for _, slot := range slots {
-			if t.conns[slot].roster.spectates {
+			if t.conns[slot].roster.role == roleSpectator {
 				n++
 			}
 		}

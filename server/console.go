@@ -229,7 +229,7 @@ func (s *lobbyConsole) status(call *console.Call) error {
 	call.Say("%s: %s at %d Hz, up %d:%02d:%02d", s.vars.name.Text(), cfg.ArenaName, cfg.Rules.Rate, up/3600, up/60%60, up%60)
 	spectators := 0
 	for _, slot := range l.live {
-		if l.conns[slot].roster.spectates {
+		if l.conns[slot].roster.role == roleSpectator {
 			spectators++
 		}
 	}

@@ -21,8 +21,8 @@ type idlePlayers struct {
 
 // idlePlayer is what is known of the input of one connection that is ready.
 type idlePlayer struct {
-	input sim.Command // the newest, without its tick and view
-	watch idle.Tracker[sim.Command]
+	input   sim.Command // the newest, without its tick and view
+	tracker idle.Tracker[sim.Command]
 }
 
 func newIdle(c *core) idlePlayers {
@@ -53,7 +53,7 @@ func (p *idlePlayers) input(slot int, commands []sim.Command) {
 		input.Tick, input.View = 0, tick.View{}
 		if input != player.input {
 			player.input = input
-			player.watch.Step(p.match.Tick(), input, false, p.limits) // starts anew: nothing is due
+			player.tracker.Step(p.match.Tick(), input, p.limits) // starts anew: nothing is due
 		}
 	}
 }
@@ -64,12 +64,15 @@ func (p *idlePlayers) due(slot int) idle.Action {
 		return idle.None
 	}
 	player := &p.players[slot]
-	return player.watch.Step(p.match.Tick(), player.input, p.conns[slot].roster.spectates, p.limits)
+	if p.conns[slot].roster.role == roleSpectator {
+		return player.tracker.Exempt(p.match.Tick(), player.input)
+	}
+	return player.tracker.Step(p.match.Tick(), player.input, p.limits)
 }
 
 // warning is the line that warns the player in a slot.
 func (p *idlePlayers) warning(slot int) protocol.Chat {
-	left := p.cfg.Rules.Rate.At(p.players[slot].watch.Left(p.match.Tick(), p.limits))
+	left := p.cfg.Rules.Rate.At(p.players[slot].tracker.Left(p.match.Tick(), p.limits))
 	return protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second)}
 }
 
@@ -81,6 +84,6 @@ func (p *idlePlayers) setLimits(warn, kick time.Duration) {
 	}
 	p.limits = limits
 	for i := range p.players {
-		p.players[i].watch = idle.Tracker[sim.Command]{}
+		p.players[i].tracker = idle.Tracker[sim.Command]{}
 	}
 }

@@ -117,18 +117,21 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 	if !ok { // gone before it got a player
 		return true
 	}
-	spectator := protocol.IsSpectator(s.UserData[:])
-	c := j.takeReconnectable(s.ClientID, spectator)
-	if why := j.noSlot(c, spectator); why != 0 {
+	r := rolePlayer
+	if protocol.IsSpectator(s.UserData[:]) {
+		r = roleSpectator
+	}
+	c := j.takeReconnectable(s.ClientID, r)
+	if why := j.noSlot(c, r); why != 0 {
 		j.reject(now, client, why)
 		return true
 	}
 	if c != nil {
 		c.rewind.inboxCount = j.match.CommandBuffer(c.id).Count // what ran without it is no loss
 		j.Stats.Count[metrics.Reconnected].Inc()
-	} else if id := j.newPlayer(spectator); id != 0 {
+	} else if id := j.newPlayer(r); id != 0 {
 		c = &j.conns[id.Index()]
-		c.assign(id, s.ClientID, spectator)
+		c.assign(id, s.ClientID, r)
 	} else {
 		if j.leaving == 0 && len(j.reconnectable) > 0 { // players without a session keep nobody out
 			j.expireAt(0)
@@ -142,20 +145,20 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 }
 
 // newPlayer makes a player or a spectator in the match; 0 if no slot is free.
-func (j *join) newPlayer(spectator bool) netid.ID {
+func (j *join) newPlayer(r role) netid.ID {
 	switch {
-	case !j.hasSlot(spectator):
+	case !j.hasSlot(r):
 		return 0
-	case spectator:
+	case r == roleSpectator:
 		return j.match.JoinSpectator()
 	}
 	return j.match.Join()
 }
 
 // hasSlot reports whether there is a slot for one more player or spectator.
-func (j *join) hasSlot(spectator bool) bool {
+func (j *join) hasSlot(r role) bool {
 	n := j.spectators()
-	if spectator {
+	if r == roleSpectator {
 		return n < j.cfg.Spectators && j.l.replication.level < overload.NoSpectators
 	}
 	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
@@ -163,13 +166,13 @@ func (j *join) hasSlot(spectator bool) bool {
 
 // noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the end of the tick. c is the connection
 // that it comes back to, nil if it is new. A lobby without spectators is full at netcode already.
-func (j *join) noSlot(c *conn, spectator bool) packet.Reason {
+func (j *join) noSlot(c *conn, r role) packet.Reason {
 	switch {
-	case spectator && j.l.replication.level >= overload.NoSpectators:
+	case r == roleSpectator && j.l.replication.level >= overload.NoSpectators:
 		return packet.ReasonOverload
-	case c != nil || j.hasSlot(spectator):
+	case c != nil || j.hasSlot(r):
 		return 0
-	case spectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
+	case r == roleSpectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
 		return packet.ReasonFull
 	}
 	return 0
@@ -243,7 +246,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		_ = c.session.peer.QueueReliable(protocol.AppendTimescale(l.message[:0], tempo)) // there is room: the connection is new
 	}
 	l.round.sendTo(c)
-	c.roster.view.owed = c.roster.spectates
+	c.roster.view.owed = c.roster.role == roleSpectator
 	l.tellPaces(c)
 }
 
@@ -297,7 +300,7 @@ func (j *join) expire(now time.Duration) {
 // kickSpectators dismisses all spectators: an overloaded lobby does without them first.
 func (j *join) kickSpectators(now time.Duration) {
 	for i := 0; i < len(j.live); i++ {
-		if c := &j.conns[j.live[i]]; c.roster.spectates {
+		if c := &j.conns[j.live[i]]; c.roster.role == roleSpectator {
 			j.dismiss(now, c, packet.ReasonOverload)
 			j.Stats.Count[metrics.SpectatorsShed].Inc()
 			i--
@@ -355,7 +358,7 @@ func (j *join) remove(c *conn) {
 // one map.
 func (j *join) carryOver(now time.Duration, slot int) {
 	c := &j.conns[slot]
-	id := j.match.JoinAt(slot, c.roster.spectates)
+	id := j.match.JoinAt(slot, c.roster.role == roleSpectator)
 	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}

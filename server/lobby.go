@@ -29,9 +29,6 @@ type Lobby struct {
 	recording   recording
 	replication replication
 	rewind      rewind
-
-	aim     *aim.Tracker
-	shotLog *lagcomp.ShotLog // nil: none are written
 }
 
 // NewLobby makes a lobby with nobody in it.
@@ -64,11 +61,11 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.idle = newIdle(c)
 	l.spectate = spectators{c}
 	l.recording = recording{core: c}
-	l.aim = aim.New(cfg.Players)
+	l.rewind.aim = aim.New(cfg.Players)
 	if cfg.ShotLogSize > 0 {
-		l.shotLog = lagcomp.NewShotLog(cfg.ShotLogSize)
+		l.rewind.log = lagcomp.NewShotLog(cfg.ShotLogSize)
 		if given.CPU != nil {
-			l.shotLog.Clock = func() int64 { return int64(cfg.CPU()) }
+			l.rewind.log.Clock = func() int64 { return int64(cfg.CPU()) }
 		}
 	}
 	l.install(newMapState(cfg))
@@ -94,7 +91,7 @@ func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 func (l *Lobby) Match() *sim.Match { return l.match }
 
 // ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
-func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.shotLog }
+func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
 // Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }

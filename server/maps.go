@@ -244,7 +244,7 @@ func (l *Lobby) install(s *mapState) {
 	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
 	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
 	l.match.SetHitFilter(l.filterHit)
-	l.match.SetShotLog(l.shotLog)
+	l.match.SetShotLog(l.rewind.log)
 	l.match.SetViewResolver(l.beheld)
 	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0

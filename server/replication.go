@@ -3,9 +3,11 @@ package server
 import (
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim/aim"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -38,7 +40,9 @@ type egress struct {
 	snapshot load           // of the snapshot that is being sent
 }
 
-// rewind resolves what shooters saw.
+// rewind judges shots by what shooters saw.
 type rewind struct {
 	resolver beholder
+	log      *lagcomp.ShotLog // nil: none is kept
+	aim      *aim.Tracker
 }

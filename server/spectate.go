@@ -23,7 +23,7 @@ func (s *spectators) update() {
 	}
 	for _, slot := range s.live {
 		c := &s.conns[slot]
-		if !c.roster.spectates || !c.session.ready {
+		if c.roster.role != roleSpectator || !c.session.ready {
 			continue
 		}
 		if v := &c.roster.view; !v.free && !s.playing(v.target) {
@@ -60,7 +60,7 @@ func (s *spectators) next(slot, step int) netid.ID {
 // request takes a spectator's wish for another view. ok is false if the message is no such wish, or the sender is no spectator.
 func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	w, err := protocol.ParseSpectate(message, protocol.MessageSpectate)
-	if err != nil || !c.roster.spectates || !c.session.ready {
+	if err != nil || c.roster.role != roleSpectator || !c.session.ready {
 		return false
 	}
 	from := c.roster.view.target.Index()
@@ -104,7 +104,7 @@ func (c *conn) follow(id netid.ID) {
 // viewpoint is the slot of the player whose view a connection has: its own, or that of a spectator's target; -1 for a free camera.
 func (c *conn) viewpoint() int {
 	switch {
-	case !c.roster.spectates:
+	case c.roster.role != roleSpectator:
 		return c.id.Index()
 	case c.roster.view.target == 0:
 		return -1
@@ -114,5 +114,5 @@ func (c *conn) viewpoint() int {
 
 // seesAll reports whether a connection may be sent every player.
 func (k *core) seesAll(c *conn) bool {
-	return k.cfg.Relevance != RelevanceGrid || c.roster.spectates && k.cfg.SpectateAll
+	return k.cfg.Relevance != RelevanceGrid || c.roster.role == roleSpectator && k.cfg.SpectateAll
 }

@@ -70,7 +70,7 @@ func (l *Lobby) play(now time.Duration) {
 	}
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
-	l.aim.Tick(l.match)
+	l.rewind.aim.Tick(l.match)
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
