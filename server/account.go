@@ -77,7 +77,7 @@ func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Tota
 
 // encoders are what wrote the rows of a snapshot to c.
 func (l *Lobby) encoders(c *conn) metrics.Encoders {
-	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.Interval)}
+	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.SendInterval)}
 }
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.

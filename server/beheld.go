@@ -34,7 +34,7 @@ func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
 		return packet.DropCommands
 	}
 	if pledges {
-		c.rewind.announced.Announce(l.window[0].Tick, delay, l.match.Tick()+1)
+		c.rewind.announced.Announce(l.inbound.window[0].Tick, delay, l.match.Tick()+1)
 	}
 	if len(list) > 0 {
 		h, _, err := packet.ParseHeader(pack)
@@ -42,15 +42,15 @@ func (l *Lobby) arrived(c *conn, pack, src []byte, n int) error {
 			return err
 		}
 		for _, a := range list {
-			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), l.window[0].Tick-tick.Tick(a.Since))
+			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), l.inbound.window[0].Tick-tick.Tick(a.Since))
 		}
 	}
 	for i := range n {
-		if t := l.window[i].Tick; c.rewind.arrivals[t%64].Tick < t {
+		if t := l.inbound.window[i].Tick; c.rewind.arrivals[t%64].Tick < t {
 			c.rewind.arrivals[t%64] = snapshot.Command{Tick: t, By: l.match.Tick() + 1}
 		}
 	}
-	c.rewind.newestCommand = max(c.rewind.newestCommand, l.window[0].Tick)
+	c.rewind.newestCommand = max(c.rewind.newestCommand, l.inbound.window[0].Tick)
 	return nil
 }
 

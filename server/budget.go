@@ -193,7 +193,7 @@ func (l *Lobby) told(c *conn, t tick.Tick) {
 }
 
 // index is the number of a send interval.
-func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.Interval)) }
+func (c *conn) index(t tick.Tick, l *Lobby) uint16 { return uint16(t / tick.Tick(l.cfg.SendInterval)) }
 
 // nearest makes near the rows of see that are nearest to a slot's own, itself first. Distances fall into classes of a
 // 32nd; of the last class the lowest slots have it.

@@ -71,7 +71,7 @@ type connJoin struct {
 func (r *connReplication) open(cfg *Config) {
 	views := [2]*interest.Client{r.view.interest, r.acks.objects.view}
 	r.clear(cfg)
-	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.Interval), bucket: newBucket(cfg.Kbps)}
+	r.pacing = connPacing{every: 1, spacing: tick.Tick(cfg.SendInterval), bucket: newBucket(cfg.Kbps)}
 	r.view.interest, r.acks.objects.view = views[0], views[1]
 	for _, v := range views {
 		if v != nil {

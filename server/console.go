@@ -90,7 +90,7 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick,
 		// A variable that cannot change while the lobby runs has a range of one.
 		console.NewInt(console.Entry{Name: "server.tickrate", Help: "ticks a second; given with --rate", Flags: info}, rate, rate, rate),
-		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.Interval), int64(c.Interval), int64(c.Interval)))
+		console.NewInt(console.Entry{Name: "net.interval", Help: "ticks between two snapshots; given with --interval", Flags: info}, int64(c.SendInterval), int64(c.SendInterval), int64(c.SendInterval)))
 }
 
 // addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's own console.

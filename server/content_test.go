@@ -110,7 +110,7 @@ func TestContentIsSent(t *testing.T) {
 // Who asks for the same again and again, for what there is not, or after its Ready, is sent each content once: the bytes of a session
 // are those of one transfer. It stays a connection like any other.
 func TestHostileFetches(t *testing.T) {
-	l := newLab(t, Config{Gate: manyPackages()})
+	l := newLab(t, Config{Netcode: manyPackages()})
 	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
 	blobs := 0
@@ -220,7 +220,7 @@ func TestTakeoverWhileFetching(t *testing.T) {
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
-	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Gate: manyPackages()})
+	l := newLab(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
 	l.lobby.PackContent()
 	control := l.joined()
 	control.plays(20)

@@ -109,7 +109,7 @@ func TestRow14MapChange(t *testing.T) {
 	alone(t)
 	for i, cfg := range []Config{{}, {Relevance: RelevanceGrid, ViewDistance: 60}, {Relevance: RelevanceOff}, {Kbps: 64}} {
 		a := &atlas{t: t, later: 5}
-		cfg.Load, cfg.Players, cfg.Spectators = a.load, 20, 2
+		cfg.LoadMap, cfg.Players, cfg.Spectators = a.load, 20, 2
 		b := atlasTable(t, 0, cfg, "arena-16")
 		if p := b.lobby.Phase(); p != PhaseIdle {
 			t.Fatalf("%d: %v", i, p)
@@ -213,7 +213,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 // What cannot be played is refused with a reason, whoever says it, and nothing changes: also where it shows only once it is read.
 func TestRow14BadMap(t *testing.T) {
 	a := &atlas{t: t, later: 2}
-	b := newTable(t, 3, Config{Load: a.load})
+	b := newTable(t, 3, Config{LoadMap: a.load})
 	b.play(2)
 	match, frames := b.lobby.match, b.lobby.replication.players.frames
 	admin, guest := console.Caller{Name: "http", Rank: console.Admin}, console.Caller{Name: "player", Rank: console.Guest}
@@ -403,7 +403,7 @@ func TestRow14Rotation(t *testing.T) {
 			return &LoadedMap{Arena: m, Name: c.Map, Game: game}, err
 		}, nil
 	}
-	l := newLab(t, Config{Rules: sim.Rules{Game: game}, Load: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
+	l := newLab(t, Config{Rules: sim.Rules{Game: game}, LoadMap: load, Rotation: []MapSpec{{Map: "arena-64"}, {Map: "broken"}, {Map: "arena-16"}}})
 	l.lobby.match.Join()
 	l.lobby.match.Join()
 	var maps []string
@@ -422,7 +422,7 @@ func TestRow14Rotation(t *testing.T) {
 
 // A lobby that may sleep plays no tick while nobody is here; who comes wakes it, and finds it as it was.
 func TestRow14Idle(t *testing.T) {
-	b := newTable(t, 0, Config{Sleep: true})
+	b := newTable(t, 0, Config{SleepWhenEmpty: true})
 	turn := func(ticks int) {
 		for range ticks {
 			b.now += b.lobby.cfg.Rules.Rate.Period()

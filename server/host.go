@@ -93,12 +93,12 @@ type Host struct {
 // NewHost opens the socket and, if asked for, the journal and the HTTP port. All are open when it returns.
 func NewHost(cfg HostConfig) (*Host, error) {
 	start, marker := time.Now(), newMarker(lobbyName)
-	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.Enter = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
+	cfg.Lobby.CPU, cfg.Lobby.Clock, cfg.Lobby.EnterStage = clock.ThreadCPU, func() time.Duration { return time.Since(start) }, marker.enter
 	f, err := openFront(cfg, or(cfg.Lobby.Players, defaultPlayers)+cfg.Lobby.Spectators)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Lobby.Gate, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
+	cfg.Lobby.Netcode, cfg.Lobby.Name, cfg.Lobby.Console = f.gate, cfg.Name, filesIn(cfg.Dir)
 	rates, err := cfg.clock()
 	if err != nil {
 		return nil, errors.Join(err, f.close())
@@ -115,12 +115,12 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		return nil, errors.Join(err, f.close())
 	}
 	h := &Host{rates: rates, front: f, marker: marker, walls: walls, archive: tape, terminal: newTerminal(), shots: make(chan shotAsk), delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), hiccup: cfg.Hiccup, wall: meter.NewHistogram(0)}
-	cfg.Lobby.Load = h.loader(cfg)
+	cfg.Lobby.LoadMap = h.loader(cfg)
 	if h.pool, err = cfg.workers(); err == nil {
 		h.lobby, err = NewLobby(cfg.Lobby)
 	}
 	if err == nil {
-		h.interval = h.lobby.cfg.Interval
+		h.interval = h.lobby.cfg.SendInterval
 		if cfg.Touch != nil {
 			h.lobby.Reserve()
 			cfg.Touch()
@@ -151,11 +151,8 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	return h, nil
 }
 
-// Walls is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
+// PVS is a line about what the map's walls hide and what that took to work out, "" where nobody asked.
 func (h *Host) Walls() string { return h.walls }
-
-// defaultPlayers is that of Config.
-const defaultPlayers = 64
 
 // Run plays ticks until ctx ends, then says goodbye to every player and closes everything. It binds its goroutine to a
 // thread.

@@ -58,11 +58,11 @@ func (h *Host) loadMap(given Config, cfg HostConfig, c MapSpec) (f found) {
 	if f.loaded, f.err = cfg.LoadMap(c); f.err != nil {
 		return f
 	}
-	given.Arena, given.ArenaName, given.PVS = f.loaded.Arena, f.loaded.Name, f.loaded.Walls
+	given.Arena, given.ArenaName, given.PVS = f.loaded.Arena, f.loaded.Name, f.loaded.PVS
 	if given, _, f.err = withWalls(given, cfg.Sights); f.err != nil {
 		return f
 	}
-	f.loaded.Walls = given.PVS
+	f.loaded.PVS = given.PVS
 	f.err = h.lobby.PrepareMap(&f.loaded)
 	if f.err == nil && cfg.Touch != nil {
 		hugepage.Prefault(context.Background(), false) // large ones would be moved together while ticks use them

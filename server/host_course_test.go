@@ -50,8 +50,8 @@ func TestHostChangesItsMap(t *testing.T) {
 	typed, keys := io.Pipe()
 	var log shared
 	cfg := HostConfig{Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Input: typed, Log: &log, LoadMap: find, MaxSteps: 4, MaxBatch: 2,
-		Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Sleep: true, Rules: sim.Rules{Game: game}}}
-	cfg.Lobby.Gate.PrivateKey = labKey
+		Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
+	cfg.Lobby.Netcode.PrivateKey = labKey
 	h, err := NewHost(cfg)
 	if err != nil {
 		t.Fatal(err)

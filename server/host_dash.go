@@ -47,7 +47,7 @@ type seatView struct {
 
 // newView makes the page of a lobby.
 func newView(l *Lobby) view {
-	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.Interval, MaxPlayers: l.cfg.Players}
+	a := dash.About{Name: l.cfg.Name, Mode: l.cfg.Rules.Game.Mode.Name, Rate: int(l.cfg.Rules.Rate), Interval: l.cfg.SendInterval, MaxPlayers: l.cfg.Players}
 	for s := range metrics.Stage(metrics.NumStages) {
 		group := s.String()
 		if s >= metrics.StageSystems && s < metrics.StageCapture {

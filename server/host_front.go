@@ -74,7 +74,7 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.gate = f.guard(cfg.Lobby.Gate, clients)
+	f.gate = f.guard(cfg.Lobby.Netcode, clients)
 	if cfg.Journal != "" {
 		if f.journal, err = openJournal(cfg.Journal, f.gate.MaxTokens); err != nil {
 			return nil, errors.Join(err, f.conn.Close())

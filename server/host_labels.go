@@ -72,7 +72,7 @@ func (m *marker) profile(w http.ResponseWriter, r *http.Request) {
 	pprof.Profile(w, r)
 }
 
-// Marks is a function for Config.Enter that labels the calling goroutine with lobby and stage at all times, and traces regions: for
+// Marks is a function for Config.EnterStage that labels the calling goroutine with lobby and stage at all times, and traces regions: for
 // programs that profile a lobby themselves. A Host does so while a profile is taken over its HTTP port.
 func Marks(lobby string) func(metrics.Stage) {
 	m := newMarker(lobby)

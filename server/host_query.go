@@ -200,10 +200,10 @@ func (h *Host) constant(cfg HostConfig) *query.Report {
 		Info: query.Info{MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name, Build: cfg.Build, Map: c.ArenaName, Port: h.Addr().Port()},
 		Rules: []query.Rule{
 			{Name: "rate_hz", Value: query.Number(int(c.Rules.Rate))},
-			{Name: "interval_ticks", Value: query.Number(c.Interval)},
+			{Name: "interval_ticks", Value: query.Number(c.SendInterval)},
 			{Name: "respawn_millis", Value: query.Number(int(c.Rules.RespawnMillis))},
 			{Name: "rewind_millis", Value: query.Number(int(c.Rules.RewindMillis))},
-			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Gate.ProtocolID))},
+			{Name: "protocol", Value: query.Words(fmt.Sprintf("%#x", c.Netcode.ProtocolID))},
 		},
 		Players: query.Table{Fields: []query.Field{{Name: "name", Type: query.Text}, {Name: "team", Type: query.Byte}, {Name: "kills", Type: query.Ushort},
 			{Name: "deaths", Type: query.Ushort}, {Name: "seconds", Type: query.Uint}, {Name: "ping_ms", Type: query.Ushort}}},

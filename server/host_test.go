@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) HostConfig {
 	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Gate: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
+	return HostConfig{Lobby: Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: gate}, Listen: "127.0.0.1:0", HTTP: "127.0.0.1:0", Socket: socket}
 }
 
 // running starts a host and returns what ends it: like an interrupt, and within two seconds.

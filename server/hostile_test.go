@@ -32,7 +32,7 @@ const (
 func scene(t testing.TB, mode uint8) (l *lab, control, who *caller) {
 	gate := manyPackages()
 	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
-	l = newLab(t, Config{Players: 3, Gate: gate})
+	l = newLab(t, Config{Players: 3, Netcode: gate})
 	control, who = l.joined(), l.caller("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
@@ -161,7 +161,7 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{lab: newLab(t, Config{Players: 8, Gate: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h := &hostile{lab: newLab(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joined(), h.caller("")
 	for range 4 {
 		h.attackers = append(h.attackers, h.joined())

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 func (l *lab) shell() *Host {
 	l.t.Helper()
 	h := &Host{front: &front{conn: l.conn, start: time.Now(), log: newLogbook(nil)}, lobby: l.lobby, terminal: newTerminal(), marker: newMarker(lobbyName),
-		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.Interval, delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
+		rates: ClockConfig{Simulation: l.lobby.cfg.Rules.Rate}, interval: l.lobby.cfg.SendInterval, delays: metrics.NewSeconds(), lateness: meter.NewHistogram(0), raw: meter.NewHistogram(0), wall: meter.NewHistogram(0)}
 	var err error
 	if h.registry, err = newRegistry(h); err != nil {
 		l.t.Fatal(err)
@@ -407,7 +407,7 @@ func TestStagesAreMarked(t *testing.T) {
 	m := newMarker("7")
 	m.profiles.Add(1) // as one that is being taken
 	seen := map[metrics.Stage]bool{}
-	l := busy(t, Config{Players: 4, Kbps: 64, Enter: func(s metrics.Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
+	l := busy(t, Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) { seen[s] = true; m.enter(s) }}, 3, 30)
 	for s := range metrics.StageIdle + 1 {
 		if !seen[s] {
 			t.Errorf("stage %v was never entered", s)

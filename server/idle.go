@@ -22,7 +22,7 @@ type idlePlayers struct {
 // idlePlayer is what is known of the input of one connection that is ready.
 type idlePlayer struct {
 	input sim.Command // the newest, without its tick and view
-	watch idle.Watch[sim.Command]
+	watch idle.Tracker[sim.Command]
 }
 
 func newIdle(c *core) idlePlayers {
@@ -81,6 +81,6 @@ func (p *idlePlayers) setLimits(warn, kick time.Duration) {
 	}
 	p.limits = limits
 	for i := range p.players {
-		p.players[i].watch = idle.Watch[sim.Command]{}
+		p.players[i].watch = idle.Tracker[sim.Command]{}
 	}
 }

@@ -76,6 +76,9 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 	j.forgetArrival(e.Client)
 }
 
+// empty reports whether the lobby has no arrival and the match nobody: no connection, nobody that may reconnect, no bot.
+func (j *join) empty() bool { return len(j.arrivals) == 0 && j.match.World.Len() == 0 }
+
 // forgetArrival removes a client from the arrivals.
 func (j *join) forgetArrival(client int) {
 	for i, c := range j.arrivals {
@@ -209,7 +212,7 @@ func (j *join) forgetSlot(slot int) {
 func (k *core) welcome(c *conn) protocol.Welcome {
 	w := protocol.Welcome{
 		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: k.cfg.Models.Hash(),
-		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.Interval), Tick: uint32(k.match.Tick()),
+		NetID: uint32(c.id), TickRate: uint8(k.cfg.Rules.Rate), SendInterval: uint8(k.cfg.SendInterval), Tick: uint32(k.match.Tick()),
 		MaxPlayers: uint16(k.cfg.Players), ArenaHash: k.cfg.Arena.Hash(), ArenaName: k.cfg.ArenaName,
 	}
 	if game := k.cfg.Rules.Game; game.Pack != [32]byte{} {
@@ -346,6 +349,18 @@ func (j *join) disconnect(c *conn) {
 func (j *join) remove(c *conn) {
 	j.disconnect(c)
 	j.leave(c)
+}
+
+// carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for its interest, which is made for
+// one map.
+func (j *join) carryOver(now time.Duration, slot int) {
+	c := &j.conns[slot]
+	id := j.match.JoinAt(slot, c.roster.spectates)
+	if id == 0 {
+		panic("server: a slot of a new match is taken")
+	}
+	j.l.recording.forget(c) // it asks for killcams again with its Ready
+	c.changeMap(now, id, j.l.maps.previousEnd, &j.cfg)
 }
 
 // leave takes a player out of the match with the end of the tick.

@@ -79,8 +79,8 @@ func newLab(t testing.TB, cfg Config) *lab {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := labGate(); cfg.Gate.Addresses == nil {
-		cfg.Gate.PrivateKey, cfg.Gate.Addresses, cfg.Gate.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+	if gate := labGate(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -517,7 +517,7 @@ func (c *caller) unharmed() {
 	used := c.inputs().Used
 	n := int(c.lab.lobby.cfg.Rules.Rate)
 	snapshots := c.plays(n)
-	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.Interval-1 {
+	if got := c.inputs().Used - used; got != uint64(n) || snapshots < n/c.lab.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

@@ -31,7 +31,7 @@ func (l *lab) exact() {
 // told so, and nobody is there for whom to play; what it publishes is never older than a second of ticks.
 func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	a := &atlas{t: t, later: 5}
-	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, Sleep: true, Load: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	b := atlasTable(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
 	l := b.lobby
 	play := func(seconds int) {
 		t.Helper()

@@ -29,13 +29,13 @@ func TestConfigIsChecked(t *testing.T) {
 		2:  {Config{Rules: sim.Rules{Rate: 129}}, "tick rate 129 Hz: expected 20 to 128"},
 		3:  {Config{Players: -1}, "-1 players: expected 1 to 4096"},
 		4:  {Config{Players: 4097}, "4097 players: expected 1 to 4096"},
-		5:  {Config{Interval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
-		6:  {Config{Interval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
-		7:  {Config{Interval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
+		5:  {Config{SendInterval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},
+		6:  {Config{SendInterval: 21}, "snapshot interval of 21 ticks: expected 1 to 20"},
+		7:  {Config{SendInterval: 20, Rules: sim.Rules{Rate: 128}, Players: 1}, ""},
 		8:  {Config{ArenaName: strings.Repeat("x", 64)}, ""},
 		9:  {Config{ArenaName: strings.Repeat("x", 65)}, "expected 1 to 64 bytes of printable text"},
 		10: {Config{ArenaName: "map\n"}, `arena name "map\n"`},
-		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected no less than the"},
+		11: {Config{Rules: sim.Rules{RespawnMillis: 249}}, "respawn after 249 ms: expected at least the"},
 		12: {Config{Relevance: RelevanceGrid + 1}, "relevance 4: expected auto, off, all or grid"},
 		13: {Config{ViewDistance: -1}, "a range of -1 m: expected 0 to 8000"},
 		14: {Config{ViewDistance: float32(math.NaN())}, "a range of NaN m"},
@@ -45,7 +45,7 @@ func TestConfigIsChecked(t *testing.T) {
 		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
 		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
-		c.cfg.Arena, c.cfg.Gate = ground(), labGate()
+		c.cfg.Arena, c.cfg.Netcode = ground(), labGate()
 		if c.cfg.ArenaName == "" {
 			c.cfg.ArenaName = "arena-16"
 		}
@@ -80,8 +80,8 @@ func TestDefaults(t *testing.T) {
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
 		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.Interval != c.interval || cfg.Players != 64 || cfg.Gate.Clients != 64 || cfg.Gate.ProtocolID != protocol.ProtocolID ||
-			cfg.Gate.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
+		if err != nil || cfg.SendInterval != c.interval || cfg.Players != 64 || cfg.Netcode.Clients != 64 || cfg.Netcode.ProtocolID != protocol.ProtocolID ||
+			cfg.Netcode.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
 	}
@@ -483,7 +483,7 @@ func TestRates(t *testing.T) {
 		rate     tick.Rate
 		interval int
 	}{{20, 0}, {60, 0}, {128, 0}, {60, 1}, {128, 20}} {
-		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, Interval: c.interval})
+		b := newTable(t, 4, Config{Rules: sim.Rules{Rate: c.rate, Seed: 5}, SendInterval: c.interval})
 		b.play(2)
 		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)

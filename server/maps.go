@@ -24,7 +24,7 @@ type LoadedMap struct {
 	Arena    *arena.Arena
 	Name     string     // what clients are told to load
 	Game     *sim.Game  // with the objects of the map; nil for that of sim.Rules
-	Walls    *pvs.Table // as of Config
+	PVS      *pvs.Table // as of Config
 	transfer []byte     // the arena as clients get it; nil until the first one asks
 	state    *mapState  // nil until Lobby.PrepareMap
 }
@@ -70,14 +70,14 @@ func (m *maps) change(spec MapSpec) error {
 		spec.Mode = m.cfg.Rules.Game.Mode.Name
 	}
 	switch pending := &m.pending; {
-	case m.cfg.Load == nil:
+	case m.cfg.LoadMap == nil:
 		return errNoLoader
 	case pending.poll != nil:
 		return fmt.Errorf("on the way to %s on %s already: wait for that", pending.spec.Mode, pending.spec.Map)
 	case !protocol.ValidText([]byte(spec.Map), maxMapName) || !protocol.ValidText([]byte(spec.Mode), protocol.MaxModeName):
 		return fmt.Errorf("map %.80q, mode %.80q: expected printable text of at most %d and %d bytes", spec.Map, spec.Mode, maxMapName, protocol.MaxModeName)
 	}
-	poll, err := m.cfg.Load(spec)
+	poll, err := m.cfg.LoadMap(spec)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (m *maps) rotate() {
 // withMap is a configuration with another map in it, filled and checked.
 func (c Config) withMap(m LoadedMap) (Config, error) {
 	c.Arena, c.ArenaName, c.Rules.Game = m.Arena, m.Name, m.Game
-	c.PVS, c.CellVisible = m.Walls, nil // a function of the caller's knows the old map only
+	c.PVS, c.CellVisible = m.PVS, nil // a function of the caller's knows the old map only
 	c, err := c.withDefaults()
 	if err == nil {
 		_, err = c.Rules.Compile()
@@ -154,7 +154,7 @@ type mapState struct {
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
 	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	s.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.Interval+1, 1)
+	s.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
 	if c.Relevance != RelevanceOff {
 		s.crowd = newCrowd(&s.cfg)
 	}
@@ -219,11 +219,11 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	l.maps.previousEnd = old.Tick()
 	l.chat.room.Round(now)
 	for _, slot := range l.reconnectable {
-		l.carryOver(now, int(slot))
+		l.join.carryOver(now, int(slot))
 	}
 	for _, slot := range l.live {
 		c := &l.conns[slot]
-		l.carryOver(now, int(slot))
+		l.join.carryOver(now, int(slot))
 		c.session.mapEpoch = protocol.NextMapEpoch(c.session.mapEpoch)
 		w := l.welcome(c)
 		c.mustQueue(now, w.Append(protocol.AppendMapChange(l.message[:0], c.session.mapEpoch)))
@@ -243,21 +243,9 @@ func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
 	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
 	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
-	l.match.SetHitFilter(l.witness)
-	l.match.SetShotLog(l.receipts)
+	l.match.SetHitFilter(l.filterHit)
+	l.match.SetShotLog(l.shotLog)
 	l.match.SetViewResolver(l.beheld)
 	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0
-}
-
-// carryOver gives the connection of a slot its player in a new match. It keeps its memory, but for its interest, which is made for
-// one map.
-func (l *Lobby) carryOver(now time.Duration, slot int) {
-	c := &l.conns[slot]
-	id := l.match.JoinAt(slot, c.roster.spectates)
-	if id == 0 {
-		panic("server: a slot of a new match is taken")
-	}
-	l.recording.forget(c) // it asks for killcams again with its Ready
-	c.changeMap(now, id, l.maps.previousEnd, &l.cfg)
 }

@@ -29,10 +29,10 @@ func (c *conn) furnish(cfg *Config) {
 		return
 	}
 	c.session.peer = new(packet.Peer)
-	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.Interval))
+	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.SendInterval))
 	c.repl.acks.history = snapshot.NewHeld(cfg.Players)
 	c.repl.acks.tracker.Keep(c.repl.acks.history)
-	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.Interval))
+	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.SendInterval))
 	c.repl.acks.objects = newObjectAcks(cfg)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -16,72 +15,59 @@ import (
 // drops and counts.
 const receiveBatches = 256
 
+// inbound turns received datagrams into commands of the match and messages for the parts of a lobby. Packets concern every
+// part, so it has the whole lobby.
+type inbound struct {
+	*core
+	l      *Lobby
+	window [sim.MaxWindow]sim.Command // scratch
+}
+
 // receive takes in everything that has arrived, and ends the sessions that are over.
-func (l *Lobby) receive(now time.Duration, unix int64, sock netio.Conn) error {
-	for _, e := range l.netcode.Update(now, unix, &l.egress.outbox) {
+func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error {
+	l := in.l
+	for _, e := range in.netcode.Update(now, unix, &in.egress.outbox) {
 		l.join.event(now, e)
 	}
 	l.join.expire(now)
-	l.betweenTicks(now)
+	l.housekeeping(now)
+	l.pollMap(now)
 	l.join.admit(now)
-	if err := l.sendOutbox(now, sock); err != nil {
+	if err := in.sendOutbox(now, sock); err != nil {
 		return err
 	}
 	for range receiveBatches {
-		n, err := sock.Receive(&l.in)
+		n, err := sock.Receive(&in.in)
 		if n == 0 || err != nil {
 			return err
 		}
-		l.timer.Enter(metrics.StageOpen)
-		l.openBatch(now, unix)
-		l.timer.Enter(metrics.StageReceive)
+		in.timer.Enter(metrics.StageOpen)
+		in.openBatch(now, unix)
+		in.timer.Enter(metrics.StageReceive)
 		accepted := 0
-		for i := range l.events {
-			if l.takeEvent(now, l.events[i]) {
+		for i := range in.events {
+			if in.takeEvent(now, in.events[i]) {
 				accepted++
 			}
 		}
-		l.Stats.Count[metrics.Accepted].Add(uint64(accepted))
+		in.Stats.Count[metrics.Accepted].Add(uint64(accepted))
 		l.join.admit(now)
-		if err := l.sendOutbox(now, sock); err != nil {
+		if err := in.sendOutbox(now, sock); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// betweenTicks does what is not urgent: lines for the console, the change of the map, and for a part of the slots, so that each
-// has its turn once a second, the team in the roster and the idle player.
-func (l *Lobby) betweenTicks(now time.Duration) {
-	l.console.run(now)
-	rate := int(l.cfg.Rules.Rate)
-	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
-		if !l.roster.viewers[slot].ready {
-			continue
-		}
-		l.roster.updateTeam(slot)
-		c := &l.conns[slot]
-		switch l.idle.due(slot) {
-		case idle.Warn:
-			l.Stats.Count[metrics.IdleWarned].Inc()
-			l.chat.tell(now, c, l.idle.warning(slot))
-		case idle.Kick:
-			l.Stats.Count[metrics.IdleKicked].Inc()
-			l.join.dismiss(now, c, packet.ReasonIdle)
-		}
-	}
-	l.pollMap(now)
-}
-
 // takeEvent does what one opened datagram says, and reports whether it held a packet that was accepted.
-func (l *Lobby) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
+func (in *inbound) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 	if e.Kind != netcode.EventPayload {
-		l.join.event(now, e)
+		in.l.join.event(now, e)
 		return false
 	}
 	err := error(packet.DropState)
-	if c := l.ofClient(e.Client); c != nil {
-		err = l.takePacket(now, c, e.Payload)
+	if c := in.ofClient(e.Client); c != nil {
+		err = in.takePacket(now, c, e.Payload)
 	}
 	if err == nil {
 		return true
@@ -90,18 +76,18 @@ func (l *Lobby) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
 	if !ok {
 		panic("server: a packet was refused without a reason: " + err.Error())
 	}
-	l.Stats.PacketDrops[drop].Inc()
+	in.Stats.PacketDrops[drop].Inc()
 	return false
 }
 
 // takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an error are kept: both are
 // idempotent.
-func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
+func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	rest, err := c.session.peer.Receive(now, data)
 	if err != nil {
 		return err
 	}
-	l.takeAcks(now, c)
+	in.takeAcks(now, c)
 	rest, err = c.session.peer.Sections(rest) // fragments of clients are not taken
 	for note, ok := c.session.peer.NextUnreliable(); ok; note, ok = c.session.peer.NextUnreliable() {
 		if n, ok := sim.ParseMispredictions(note); ok {
@@ -110,8 +96,8 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 	}
 	client := c.session.client
 	for message, ok := c.session.peer.NextReliable(); ok; message, ok = c.session.peer.NextReliable() {
-		l.takeMessage(now, c, message)
-		if l.slotOf[client] != int32(c.id.Index()) { // the message has ended the session: later ones count for nothing
+		in.takeMessage(now, c, message)
+		if in.slotOf[client] != int32(c.id.Index()) { // the message has ended the session: later ones count for nothing
 			return err
 		}
 	}
@@ -119,13 +105,13 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 		return err
 	}
 	if _, closed := c.session.peer.Closed(); closed {
-		l.join.quit(now, c)
+		in.l.join.quit(now, c)
 	} else if packet.SectionOf(rest) == packet.SectionCommands {
 		if !c.here(data) { // made on a map that is not played any more
-			l.Stats.Count[metrics.StaleMapEpoch].Inc()
+			in.Stats.Count[metrics.StaleMapEpoch].Inc()
 			return nil
 		}
-		return l.takeCommands(c, data, rest[1:])
+		return in.takeCommands(c, data, rest[1:])
 	}
 	if len(rest) > 0 {
 		return packet.DropSection
@@ -134,10 +120,10 @@ func (l *Lobby) takePacket(now time.Duration, c *conn, data []byte) error {
 }
 
 // takeAcks takes what a packet acknowledges.
-func (l *Lobby) takeAcks(now time.Duration, c *conn) {
+func (in *inbound) takeAcks(now time.Duration, c *conn) {
 	c.repl.acks.history.Open()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, l, ackTag(tag))
+		c.delivered(now, in.l, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++
@@ -147,58 +133,58 @@ func (l *Lobby) takeAcks(now time.Duration, c *conn) {
 
 // takeCommands offers a window of commands, the last section of a packet, to the player's inbox, oldest first: all of it or
 // nothing.
-func (l *Lobby) takeCommands(c *conn, data, src []byte) error {
-	n, rest, err := sim.ParseCommands(src, &l.window)
+func (in *inbound) takeCommands(c *conn, data, src []byte) error {
+	n, rest, err := sim.ParseCommands(src, &in.window)
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := l.arrived(c, data, rest, n); err != nil {
+	if err := in.l.arrived(c, data, rest, n); err != nil {
 		return err
 	}
-	inbox := l.match.CommandBuffer(c.id)
-	inbox.OfferWindow(l.window[:n])
-	l.tallyOf(c, inbox)
-	if slot := c.id.Index(); l.roster.viewers[slot].ready {
-		l.idle.input(slot, l.window[:n])
+	inbox := in.match.CommandBuffer(c.id)
+	inbox.OfferWindow(in.window[:n])
+	in.l.tallyOf(c, inbox)
+	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
+		in.l.idle.input(slot, in.window[:n])
 	}
 	return nil
 }
 
 // takeMessage takes a reliable message. Messages of a newer client that mean nothing here are counted and ignored.
-func (l *Lobby) takeMessage(now time.Duration, c *conn, message []byte) {
-	if message = l.ofThisMap(c, message); message == nil {
+func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
+	if message = in.ofThisMap(c, message); message == nil {
 		return
 	}
-	if tag := message[0]; (tag == protocol.MessageSay || tag == protocol.MessageConsole) && l.roster.viewers[c.id.Index()].ready {
-		l.takeLine(now, c, message)
+	if tag := message[0]; (tag == protocol.MessageSay || tag == protocol.MessageConsole) && in.l.roster.viewers[c.id.Index()].ready {
+		in.takeLine(now, c, message)
 		return
 	}
 	if len(message) == 1 && message[0] == sim.AskResync {
 		c.repl.acks.resyncRequested = true
 	} else if _, ok := sim.ParseDiverged(message); ok {
 		c.repl.acks.resyncRequested = true
-		l.Stats.Count[metrics.ChecksumMismatches].Inc()
+		in.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.pace(every, int(kbps), l)
-	} else if hero, ok := sim.ParseHero(message); ok && l.match.RequestHero(c.id, hero) { // where the mode allows it
+		c.pace(every, int(kbps), in.l)
+	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) { // where the mode allows it
 	} else if f, err := protocol.ParseFetch(message); err == nil {
-		l.join.fetch(now, c, f.Content)
-	} else if l.spectate.request(c, message) {
+		in.l.join.fetch(now, c, f.Content)
+	} else if in.l.spectate.request(c, message) {
 	} else if r, err := protocol.ParseReady(message); err == nil && !c.session.ready && c.session.mismatch == 0 {
-		l.join.ready(now, c, r)
+		in.l.join.ready(now, c, r)
 	} else {
-		l.Stats.Count[metrics.MessagesUnknown].Inc()
+		in.Stats.Count[metrics.MessagesUnknown].Inc()
 	}
 }
 
 // takeLine takes a line, or a part of one, for the chat or the console.
-func (l *Lobby) takeLine(now time.Duration, c *conn, message []byte) {
-	text, whole := l.chat.assemble(c.id.Index(), message)
+func (in *inbound) takeLine(now time.Duration, c *conn, message []byte) {
+	text, whole := in.l.chat.assemble(c.id.Index(), message)
 	switch {
 	case !whole:
 	case message[0] == protocol.MessageSay:
-		l.chat.say(now, c, text)
+		in.l.chat.say(now, c, text)
 	default:
-		l.console.submit(now, c, text)
+		in.l.console.submit(now, c, text)
 	}
 }

@@ -20,7 +20,7 @@ import (
 // Sections that do not exist, behind good ones or alone, are refused by name, and neither end loses its place: the events,
 // commands and acks of the same connection go on as if nothing had been.
 func TestRow19UnknownSectionsRefused(t *testing.T) {
-	l := newLab(t, Config{Gate: manyPackages()})
+	l := newLab(t, Config{Netcode: manyPackages()})
 	c := l.joined()
 	c.play()
 	l.tick()
@@ -157,7 +157,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 // At 30 % loss each way, the Welcome and the Ready get through: no client is dropped, none waits for longer than three seconds.
 func TestRow22WelcomeAtLoss(t *testing.T) {
 	const clients = 60
-	b := newTable(t, clients, Config{Players: clients, Gate: manyPackages()})
+	b := newTable(t, clients, Config{Players: clients, Netcode: manyPackages()})
 	k := link{rand.New(rand.NewPCG(3, 3)), .3}
 	for range 3 * 60 {
 		b.lossy(&k)

@@ -586,12 +586,12 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 	}
 	l.settle(60)
 	c := &l.lobby.conns[0]
-	l.lobby.window[0] = sim.Command{Tick: 1}
+	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
 	if n := testing.AllocsPerRun(200, func() {
-		l.lobby.betweenTicks(l.now)
+		l.lobby.housekeeping(l.now)
 		l.lobby.roster.sendNames(l.now, c, c.share(l.lobby))
-		l.lobby.window[0].Yaw++
-		l.lobby.idle.input(0, l.lobby.window[:1])
+		l.lobby.inbound.window[0].Yaw++
+		l.lobby.idle.input(0, l.lobby.inbound.window[:1])
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

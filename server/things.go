@@ -59,11 +59,11 @@ type frameVersion struct {
 
 func newObjectPlane(c *Config) *objectPlane {
 	slots := netstate.ObjectSlots(c.Players)
-	frames := snapshot.Window*c.Interval + 1
+	frames := snapshot.Window*c.SendInterval + 1
 	w := &objectPlane{
 		frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
 		encoder: snapshot.NewEncoder(c.Models.Objects, slots),
-		paces:   c.ObjectPaces, interval: tick.Tick(c.Interval),
+		paces:   c.ObjectPaces, interval: tick.Tick(c.SendInterval),
 		slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64),
 		past: make([]frameVersion, frames),
 	}

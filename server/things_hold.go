@@ -22,7 +22,7 @@ type objectAcks struct {
 }
 
 func newObjectAcks(c *Config) objectAcks {
-	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.Interval))
+	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
 	k.Alone() // a flight is not expected to go on: it is told once
 	return objectAcks{tracker: k}
 }

@@ -22,7 +22,7 @@ func TestConfigOfThings(t *testing.T) {
 		{Config{ObjectPaces: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 things stand about the map: expected at most 240"},
 	} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
@@ -48,7 +48,7 @@ func TestReceipt(t *testing.T) {
 // Of more flights than there are slots the later ones wait and are counted; a slot that becomes free is taken with another generation,
 // and who has one keeps it.
 func TestMoreFlightsThanSlots(t *testing.T) {
-	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Gate: labGate()}
+	cfg := Config{Players: 1, Arena: ground(), ArenaName: "arena-16", Netcode: labGate()}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func forged(d []byte) []byte {
 func TestThreat07RequestFlood(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Players: 3, Gate: gate})
+	l := newLab(t, Config{Players: 3, Netcode: gate})
 	control, c := l.joined(), l.joined()
 	control.unharmed()
 	c.hear()
@@ -112,7 +112,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 func TestThreat08Deferred(t *testing.T) {
 	gate := labGate()
 	gate.HandshakesPerSecond = 240
-	l := newLab(t, Config{Gate: gate})
+	l := newLab(t, Config{Netcode: gate})
 	control, known, stranger := l.joined(), l.joined(), l.caller("172.30.0.1:5")
 	known.leave()
 	attackers := l.spoofers(40)
@@ -397,7 +397,7 @@ func TestThreat18AuthenticatedFlood(t *testing.T) {
 
 // twin is a lab with a player that moves, for comparing.
 func twin(t *testing.T, gate netcode.ServerConfig) (l *lab, control, c *caller) {
-	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Gate: gate})
+	l = newLab(t, Config{Rules: sim.Rules{Seed: 11}, Netcode: gate})
 	control, c = l.joined(), l.joined()
 	control.say()
 	c.say()

@@ -8,6 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -28,9 +30,11 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
 	l.timer.Begin()
-	errIn := l.receive(now, unix, sock) // socket -> packet -> command
-	if l.asleep() {
-		return l.slept(errIn)
+	errIn := l.inbound.receive(now, unix, sock) // socket -> packet -> command
+	if l.cfg.SleepWhenEmpty && l.join.empty() {
+		l.Stats.Count[metrics.TicksSlept].Inc()
+		l.endTick()
+		return errIn
 	}
 	var frame *snapshot.Frame
 	for l.replication.batch = 1; ; l.replication.batch++ {
@@ -92,12 +96,24 @@ func (l *Lobby) capture() *snapshot.Frame {
 	return frame
 }
 
-// slept ends a tick that was not played.
-func (l *Lobby) slept(err error) error {
-	l.Stats.Count[metrics.TicksSlept].Inc()
-	l.endTick()
-	return err
+// housekeeping does between two ticks what is not urgent: lines for the console, and for a part of the slots, so that each has
+// its turn once a second, the team in the roster and the idle player.
+func (l *Lobby) housekeeping(now time.Duration) {
+	l.console.run(now)
+	rate := int(l.cfg.Rules.Rate)
+	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
+		if !l.roster.viewers[slot].ready {
+			continue
+		}
+		l.roster.updateTeam(slot)
+		c := &l.conns[slot]
+		switch l.idle.due(slot) {
+		case idle.Warn:
+			l.Stats.Count[metrics.IdleWarned].Inc()
+			l.chat.tell(now, c, l.idle.warning(slot))
+		case idle.Kick:
+			l.Stats.Count[metrics.IdleKicked].Inc()
+			l.join.dismiss(now, c, packet.ReasonIdle)
+		}
+	}
 }
-
-// asleep reports whether no tick is to be played: nobody is here who would see it.
-func (l *Lobby) asleep() bool { return l.cfg.Sleep && l.deserted() }

@@ -147,7 +147,7 @@ func TestRow70Places(t *testing.T) {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
 	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
-		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Gate = ground(), "arena-16", labGate()
+		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", labGate()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), "spectators beside") {
 			t.Errorf("%d: %v", i, err)
 		}

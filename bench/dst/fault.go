@@ -162,7 +162,7 @@ func (w *world) kill(f *fault) {
 	w.captured.serverKilled(func(t netcode.TokenTag) bool { return w.wire.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
-		cfg.Gate.StartUnix = epoch + int64(w.Now()/time.Second) + w.wallJump
+		cfg.Netcode.StartUnix = epoch + int64(w.Now()/time.Second) + w.wallJump
 	})
 	if err != nil {
 		w.fail(NoPanic, "the server does not restart: %v", err)

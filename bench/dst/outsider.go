@@ -45,7 +45,7 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 	if w.wire.received%7 != 0 {
 		return
 	}
-	if _, connected := w.Lobby.Gate().At(from); connected {
+	if _, connected := w.Lobby.Netcode().At(from); connected {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}

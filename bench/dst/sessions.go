@@ -7,7 +7,7 @@ import (
 // checkSessions checks that addresses, client ids and slots of sessions map to each other one to
 // one, and that no two clients control one player.
 func (w *world) checkSessions() {
-	gate := w.Lobby.Gate()
+	gate := w.Lobby.Netcode()
 	used := 0
 	for slot := range gate.Clients() {
 		s, ok := gate.Session(slot)

@@ -119,8 +119,8 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 	p.sent++
 	host := to.Addr().As4()[0]
 	var s *sessionOf // nil without a session
-	if slot, connected := w.Lobby.Gate().At(to); connected {
-		session, _ := w.Lobby.Gate().Session(slot)
+	if slot, connected := w.Lobby.Netcode().At(to); connected {
+		session, _ := w.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
 	} else if !p.validated[to] && !w.checks.none {
 		t := p.unprovenTraffic(to)
@@ -191,7 +191,7 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 
 // check compares the counters after a tick.
 func (p *traffic) check(w *world) {
-	s, gate := &w.Lobby.Stats, w.Lobby.Gate()
+	s, gate := &w.Lobby.Stats, w.Lobby.Netcode()
 	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
 	sum := count(metrics.Accepted)
 	for i := range s.AuthDrops {

@@ -133,7 +133,7 @@ type exacter struct {
 // exact plays a case until so many shots are compared.
 func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
-	cfg := server.Config{Players: c.clients + 4, Receipts: 64, Kbps: c.kbps, Codec: c.codec,
+	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec,
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true, Game: rapidFire()}}
 	if c.town {
 		cfg.Arena, cfg.ArenaName = arena.Town(64, 26), "town:64:26"

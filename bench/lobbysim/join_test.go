@@ -101,7 +101,7 @@ func TestJoinThroughHell(t *testing.T) {
 // first word that does arrive is enough.
 func TestLossyKeepAlive(t *testing.T) {
 	b := open(t, 8, 6, impair.Profile{Delay: 20 * time.Millisecond})
-	gate := b.Lobby.Gate()
+	gate := b.Lobby.Netcode()
 	for gate.PendingHandshakes() < len(b.Clients) { // until the challenges are on their way
 		if err := b.Step(); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 func watched(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
-	cfg.Enter = server.Marks("0")
+	cfg.EnterStage = server.Marks("0")
 	return cfg
 }
 
@@ -87,7 +87,7 @@ func BenchmarkObserved(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := watched(c.cfg)
 			if !c.labels { // as a host while no profile is taken
-				cfg.Enter = nil
+				cfg.EnterStage = nil
 			}
 			l := crowdOf(b, c.players, cfg, func(tick func() error) error { return tick() })
 			runtime.LockOSThread()

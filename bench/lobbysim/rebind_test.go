@@ -86,7 +86,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 			t.Errorf("%v: %d", none, n)
 		}
 	}
-	gate := b.Lobby.Gate().Counters()
+	gate := b.Lobby.Netcode().Counters()
 	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
 		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[metrics.Joined].Load(), moves, gate.Migrations)
 	}
@@ -206,7 +206,7 @@ func TestRebindOfTheStandard(t *testing.T) {
 		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
-		stats, gate := &b.Lobby.Stats, b.Lobby.Gate().Counters()
+		stats, gate := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
 		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
 			t.Errorf("after %v: %d came back, %d moved, %d took over", away, n, gate.Migrations, gate.Takeovers)
 		}

@@ -21,7 +21,7 @@ func skirmish(t testing.TB, receipts int) *Sim {
 	t.Helper()
 	b, err := New(Config{
 		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond, Jitter: 30 * time.Millisecond},
-		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, Receipts: receipts},
+		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, ShotLogSize: receipts},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func skirmish(t testing.TB, receipts int) *Sim {
 // judged, to the bit. And a match with receipts is the match without.
 func TestReceiptsTellTheTruth(t *testing.T) {
 	b, plain := skirmish(t, 64), skirmish(t, 0)
-	ring := b.Lobby.Receipts()
-	if plain.Lobby.Receipts() != nil {
+	ring := b.Lobby.ShotLog()
+	if plain.Lobby.ShotLog() != nil {
 		t.Fatal("receipts that nobody asked for")
 	}
 	var number uint64
@@ -113,7 +113,7 @@ func BenchmarkReceipts(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tick time.Duration
-	c := crowdOf(b, players, server.Config{Receipts: 4096}, func(play func() error) error {
+	c := crowdOf(b, players, server.Config{ShotLogSize: 4096}, func(play func() error) error {
 		from := clock.ThreadCPU()
 		err := play()
 		tick += clock.ThreadCPU() - from
@@ -130,7 +130,7 @@ func BenchmarkReceipts(b *testing.B) {
 	stage := c.Lobby.Stats.Stage[combat]
 	b.ReportAllocs()
 	for b.Loop() {
-		for with, ring := range []*lagcomp.ShotLog{nil, c.Lobby.Receipts()} {
+		for with, ring := range []*lagcomp.ShotLog{nil, c.Lobby.ShotLog()} {
 			c.Lobby.Match().SetShotLog(ring)
 			stage.Reset()
 			if err := c.Step(); err != nil {
@@ -154,5 +154,5 @@ func TestReceiptsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	steadyTick(t, server.Config{Receipts: 4096})
+	steadyTick(t, server.Config{ShotLogSize: 4096})
 }

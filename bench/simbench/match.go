@@ -58,7 +58,7 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	}
 	cfg = server.Config{
 		Arena: ground, ArenaName: name, Players: s.Lobby.Players, Spectators: s.Lobby.Spectators,
-		Interval: s.Every(), Kbps: s.Rates.Kbps, Models: netstate.Trained(), ViewDistance: float32(s.Lobby.ViewDistance), Receipts: 4096,
+		SendInterval: s.Every(), Kbps: s.Rates.Kbps, Models: netstate.Trained(), ViewDistance: float32(s.Lobby.ViewDistance), ShotLogSize: 4096,
 		Rules: sim.Rules{Rate: tick.Rate(s.Rates.TickHz), Seed: s.Play.Seed, Mix: true, Game: game},
 	}
 	if cfg.Codec, err = schema.ParseCodec(s.Network.Codec); err != nil {

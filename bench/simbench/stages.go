@@ -78,7 +78,7 @@ type stagePlay struct {
 }
 
 func (p *stagePlay) run(ctx context.Context) error {
-	m, err := NewMatch(p.s, Options{Link: impair.Profile{Delay: benchDelay}, Lobby: func(c *server.Config) { c.Enter, c.Receipts = p.enter, 0 }})
+	m, err := NewMatch(p.s, Options{Link: impair.Profile{Delay: benchDelay}, Lobby: func(c *server.Config) { c.EnterStage, c.ShotLogSize = p.enter, 0 }})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type shotsFlags struct {
 }
 
 // shotsRing is how many receipts a match of our own keeps: more than can be fired in a tick.
-const shotsRing = server.MaxReceipts
+const shotsRing = server.MaxShotLogSize
 
 func newInspectShots() *cobra.Command {
 	f := shotsFlags{play: previewFlags{mode: "deathmatch", rate: int(tick.DefaultRate)}}
@@ -199,7 +199,7 @@ func (f *shotsFlags) preview(ctx context.Context) (kept []lagcomp.ShotRecord, ra
 	if err != nil {
 		return nil, 0, err
 	}
-	ring := b.Lobby.Receipts()
+	ring := b.Lobby.ShotLog()
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
 	var news []lagcomp.ShotRecord

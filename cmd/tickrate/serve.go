@@ -174,7 +174,7 @@ func serve(c *cobra.Command, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Lobby.Gate.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = f.key.read(true, os.Stderr); err != nil {
 		return err
 	}
 	places(f.workers + 2)
@@ -245,8 +245,8 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 	if f.workers < 1 { // 0 would be a default
 		return cfg, badUse(fmt.Errorf("--workers %d: expected 1 to %d", f.workers, server.MaxWorkers))
 	}
-	cfg.Lobby.Gate = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
-	cfg.Lobby.Players, cfg.Lobby.Receipts = f.players, f.receipts
+	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(f.protocol), Addresses: public, AllowTestKey: f.key.insecure}
+	cfg.Lobby.Players, cfg.Lobby.ShotLogSize = f.players, f.receipts
 	if !protocol.ValidText([]byte(f.name), query.MaxText) {
 		return cfg, badUse(fmt.Errorf("--name %q: expected at most %d bytes of printable text", f.name, query.MaxText))
 	}
@@ -292,19 +292,19 @@ func (f *serveFlags) config(c *cobra.Command) (cfg server.HostConfig, err error)
 		return cfg, badUse(err)
 	}
 	cfg.Lobby.Rules, cfg.Lobby.ArenaName = sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game}, arenaName(f.arena)
-	cfg.Lobby.Interval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
+	cfg.Lobby.SendInterval, cfg.Lobby.Kbps, cfg.Lobby.ContentKbps = f.interval, f.kbps, f.content
 	cfg.Lobby.ViewDistance, cfg.Lobby.TeamFog, cfg.Lobby.ChecksumEvery = float32(f.far), f.fog, f.checksum
 	cfg.Record = f.record
 	if cfg.Lobby.Killcam, err = server.ParseKillcam(f.killcam); err != nil {
 		return cfg, badUse(err)
 	}
-	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.Sleep = f.steps, f.batch, !f.awake
+	cfg.MaxSteps, cfg.MaxBatch, cfg.Lobby.SleepWhenEmpty = f.steps, f.batch, !f.awake
 	cfg.Lobby.Spectators, cfg.Lobby.SpectateAll = f.spectators, f.spectateAll
 	if f.net != 0 {
 		if f.interval != 0 {
 			return cfg, badUse(errors.New("--net-rate and --interval say the same: leave out one"))
 		}
-		if _, cfg.Lobby.Interval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
+		if _, cfg.Lobby.SendInterval, err = (server.ClockConfig{Simulation: cfg.Lobby.Rules.Rate, Network: f.net}).Check(); err != nil {
 			return cfg, badUse(err)
 		}
 	}

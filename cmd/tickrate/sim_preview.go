@@ -118,7 +118,7 @@ func (f *previewFlags) open() (*lobbysim.Sim, error) {
 		Clients: f.players, Seed: f.seed, Brain: move.brain,
 		Link: impair.Profile{Loss: f.loss, Delay: f.delay},
 		Lobby: server.Config{
-			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, Receipts: f.receipts,
+			Arena: ground, ArenaName: arenaName(f.arena), Players: f.players, Relevance: server.RelevanceAll, ShotLogSize: f.receipts,
 			Rules: sim.Rules{Rate: tick.Rate(f.rate), Seed: f.seed, Mix: true, Game: game},
 		},
 		Client: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack }, // of the game it knows what it is told
