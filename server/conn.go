@@ -92,7 +92,7 @@ func (c *conn) assign(id netid.ID, user uint64, r role) {
 
 // open begins a session for the connection's player. The memory of the session before is kept.
 func (c *conn) open(now time.Duration, l *Lobby) {
-	c.furnish(&l.cfg)
+	c.allocate(&l.cfg)
 	c.session.open(now)
 	c.repl.acks.owner.Count(l.replication.ownerCounts)
 	c.repl.open(&l.cfg)

@@ -1,10 +1,11 @@
 package server
 
-// connTable has the connections of a lobby. A slot of the match is also that of the player's connection.
+// connTable has the connections of a lobby. A slot of the match is also that of the player's
+// connection.
 type connTable struct {
 	conns         []conn  // by slot
 	live          []int32 // slots with a session, ascending: every run visits connections in one order
-	reconnectable []int32 // slots whose session timed out and whose player stays for a while, longest ago first
+	reconnectable []int32 // slots whose session timed out and whose player stays, longest ago first
 	slotOf        []int32 // by client of netcode: slot, or -1
 	leaving       int     // players that leave with the end of this tick
 }
@@ -50,7 +51,8 @@ func (t *connTable) detach(slot, client int32) {
 	}
 }
 
-// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is not among them.
+// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is
+// not among them.
 func (t *connTable) takeReconnectable(user uint64, r role) *conn {
 	for i, slot := range t.reconnectable {
 		if c := &t.conns[slot]; c.roster.user == user && c.roster.role == r {

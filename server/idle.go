@@ -26,7 +26,8 @@ type idlePlayer struct {
 }
 
 func newIdle(c *core) idlePlayers {
-	return idlePlayers{core: c, limits: idleLimits(c.cfg.IdleWarn, c.cfg.IdleKick, c.cfg.Rules.Rate), players: make([]idlePlayer, c.cfg.Players)}
+	limits := idleLimits(c.cfg.IdleWarn, c.cfg.IdleKick, c.cfg.Rules.Rate)
+	return idlePlayers{core: c, limits: limits, players: make([]idlePlayer, c.cfg.Players)}
 }
 
 // idleLimits turns times into ticks; 0 is never in both.
@@ -41,8 +42,8 @@ func (p *idlePlayers) disconnect(slot int) { p.players[slot] = idlePlayer{} }
 // off reports whether idle players may stay for ever.
 func (p *idlePlayers) off() bool { return p.limits.Warn|p.limits.Kick == 0 }
 
-// input takes the newest commands of a slot's connection, which is ready. A packet repeats commands that are not acknowledged,
-// so a player that has just moved seems to move for a while.
+// input takes the newest commands of a slot's connection, which is ready. A packet repeats commands
+// that are not acknowledged, so a player that has just moved seems to move for a while.
 func (p *idlePlayers) input(slot int, commands []sim.Command) {
 	if p.off() {
 		return
@@ -76,7 +77,8 @@ func (p *idlePlayers) warning(slot int) protocol.Chat {
 	return protocol.Chat{Kind: protocol.ChatIdle, Seconds: uint32((left + time.Second/2) / time.Second)}
 }
 
-// setLimits changes after which times idle players are warned and removed. The time of every player starts anew.
+// setLimits changes after which times idle players are warned and removed. The time of every player
+// starts anew.
 func (p *idlePlayers) setLimits(warn, kick time.Duration) {
 	limits := idleLimits(warn, kick, p.cfg.Rules.Rate)
 	if limits == p.limits {

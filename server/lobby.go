@@ -90,13 +90,16 @@ func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
 // Match is the lobby's match: for looking, between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }
 
-// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between ticks.
+// ShotLog returns the ring of receipts of shots, nil if none are written: for looking, between
+// ticks.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next Tick.
+// Frame returns the frame of a recent tick as it was sent, nil if it is gone; valid until the next
+// Tick.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
 
-// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n may have counts of other lobbies.
+// CountSymbols makes the lobby add every symbol it codes from now on to n, for netstate.Train. n
+// may have counts of other lobbies.
 func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	l.replication.players.encoder.Count(n.Public)
 	l.replication.objects.encoder.Count(n.Objects)

@@ -7,9 +7,10 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// Reserve makes the memory of every place now: 94 KB each in a lobby of 64, 230 KB in one of 2000. Without it a place's is made in the
-// ticks in which somebody first takes it, and stays for whoever comes after. What places will see of a later map is made with that. It changes
-// nothing else. It is for a lobby in which nobody is, before another map is asked for.
+// Reserve allocates the memory of every slot now: 94 KB each in a lobby of 64, 230 KB in one of 2000.
+// Without it a slot's memory is allocated in the ticks in which the slot is first taken, and stays for
+// the next connection. Later maps reserve their part when they are prepared. Reserve changes nothing
+// else. Call it on an empty lobby, before another map is asked for.
 func (l *Lobby) Reserve() {
 	l.maps.reserve = true
 	for slot := range l.conns {
@@ -23,22 +24,23 @@ func (l *Lobby) Reserve() {
 	_, _ = l.egress.out.Next(), l.egress.packets.next()
 }
 
-// furnish makes what whoever takes a place needs in any case, if nobody has had it yet.
-func (c *conn) furnish(cfg *Config) {
+// allocate makes what every connection needs, unless the slot has it.
+func (c *conn) allocate(cfg *Config) {
 	if c.session.peer != nil {
 		return
 	}
 	c.session.peer = new(packet.Peer)
-	c.repl.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, tick.Tick(cfg.SendInterval))
+	groups := (cfg.Players + snapshot.GroupRows - 1) / snapshot.GroupRows
+	c.repl.acks.tracker = snapshot.NewTracker(groups, tick.Tick(cfg.SendInterval))
 	c.repl.acks.history = snapshot.NewHeld(cfg.Players)
 	c.repl.acks.tracker.Keep(c.repl.acks.history)
 	c.repl.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, tick.Tick(cfg.SendInterval))
 	c.repl.acks.objects = newObjectAcks(cfg)
 }
 
-// reserve is furnish with what only those need who are not told everything.
+// reserve is allocate with what a connection needs that is sent a part of the rows.
 func (c *conn) reserve(cfg *Config) {
-	c.furnish(cfg)
+	c.allocate(cfg)
 	if cfg.Relevance == RelevanceOff {
 		return
 	}
@@ -51,10 +53,10 @@ func (c *conn) reserve(cfg *Config) {
 	}
 }
 
-// spare is what those will see who have not looked yet, made beforehand.
+// spare are interest sets that no connection uses yet.
 type spare []*interest.Client
 
-// reserveViews makes spare ones for so many players in a world where any look.
+// reserveViews makes the interest sets of n connections, unless relevance needs none.
 func reserveViews(players *crowd, things *scenery, n int) {
 	if players.grid == nil {
 		return
@@ -65,7 +67,7 @@ func reserveViews(players *crowd, things *scenery, n int) {
 	}
 }
 
-// take is a spare one, or one that is made now.
+// take returns a spare interest set, or makes one.
 func (s *spare) take(g *interest.Grid) *interest.Client {
 	last := len(*s) - 1
 	if last < 0 {
