@@ -75,7 +75,7 @@ var layers = []layer{
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche internal/planted"},
-	{pkg: "sim/aim", may: "sim ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp lagcomp/rig"}, // how players aim, of a match or of its recording
+	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
 	{pkg: "sim/replay", may: "internal/planted sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
 	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
 
@@ -113,7 +113,7 @@ var layers = []layer{
 		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock"}, // the same, with enemies, faults and invariants
 	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair " +
+	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
 		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
 	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/plot perf", shell: "*"},

@@ -172,6 +172,7 @@ func newLab(t testing.TB, c labConfig) *lab {
 	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
 	l.gate, err = netcode.NewServer(netcode.ServerConfig{
 		PrivateKey: labKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{labHome}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+		AllowTokenReuse: true,
 	})
 	if err != nil {
 		t.Fatal(err)

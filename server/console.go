@@ -148,7 +148,7 @@ func (l *Lobby) Console() *console.Console { return l.console.console }
 func (l *Lobby) Execute(now time.Duration, out []string, line string, by console.Caller) ([]string, error) {
 	c := &l.console
 	c.now = now
-	out, err := s.console.Execute(out, line, by)
+	out, err := c.console.Execute(out, line, by)
 	c.apply()
 	return out, err
 }
@@ -178,7 +178,7 @@ func (s *lobbyConsole) apply() {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
 			c := &l.conns[slot]
-			c.pace(c.repl.pacing.every, c.repl.pacing.requestedKbps, l)
+			c.repl.pacing.setPace(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
 		}
 	}
 }

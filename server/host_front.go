@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -80,6 +81,11 @@ func openFront(cfg HostConfig, clients int) (f *front, err error) {
 			return nil, errors.Join(err, f.conn.Close())
 		}
 		f.gate.Journal = f.journal.bytes
+	} else if f.gate.Journal == nil && f.gate.TokenLifetime == 0 && !f.gate.AllowTokenReuse {
+		f.gate.TokenLifetime = time.Duration(or(cfg.TokenSeconds, DefaultTokenSeconds)) * time.Second
+		if cfg.Lobby.Netcode.StartUnix == 0 {
+			f.gate.StartUnix = tokenStart(cfg.Listen)
+		}
 	}
 	if s := f.conn.Stats(); s.SmallBuffers() {
 		fmt.Fprintf(f.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB asked for: a flood may cost players' datagrams; raise net.core.rmem_max and net.core.wmem_max\n",
@@ -111,6 +117,20 @@ func (f *front) guard(g netcode.ServerConfig, clients int) netcode.ServerConfig 
 		g.MaxTokens = max(8*clients, 1<<16)
 	}
 	return g
+}
+
+// tokenStart returns the last second whose tokens a server without a journal refuses. The server has its port already, so
+// an earlier server on this port has ended: once the present second is over, no token issued later can have been used
+// there, and tokenStart waits for that. A port that the kernel chose has no earlier server.
+func tokenStart(listen string) int64 {
+	now := time.Now().Unix()
+	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
+		return now - 1
+	}
+	for time.Now().Unix() == now {
+		time.Sleep(time.Until(time.Unix(now+1, 0)))
+	}
+	return now
 }
 
 // name is what tokens call this server when nobody says what others call it.

@@ -255,7 +255,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	}
 	l.round.sendTo(c)
 	c.roster.view.owed = c.roster.role == roleSpectator
-	l.tellPaces(c)
+	l.queueUpdateIntervals(c)
 }
 
 // sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the
@@ -370,7 +370,11 @@ func (j *join) remove(c *conn) {
 // its interest, which is made for one map.
 func (j *join) carryOver(now time.Duration, slot int) {
 	c := &j.conns[slot]
-	id := j.match.JoinAt(slot, c.roster.role == roleSpectator)
+	join := j.match.JoinAt
+	if c.roster.role == roleSpectator {
+		join = j.match.JoinSpectatorAt
+	}
+	id := join(slot)
 	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}

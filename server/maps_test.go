@@ -183,7 +183,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	noted := 0
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
-		c.hits(69)
+		c.repl.view.noteOpponent(69)
 		was[i] = kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}
 		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 && c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++

@@ -178,7 +178,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		}
 		s := b.sitAt(cfg, spectator)
 		b.play(3)
-		honest := interest.NewClient(b.lobby.replication.players.grid) // what the target may see, worked out apart
+		honest := interest.NewClient(b.lobby.replication.players.rows.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
 		var row [netstate.PublicFields]int32
 		for n := range 600 {
@@ -190,8 +190,8 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
-			c := &b.lobby.replication.players
-			c.fill(b.lobby, b.lobby.replication.players.frames.At(b.lobby.match.Tick()))
+			c := &b.lobby.replication.players.rows
+			b.lobby.replication.fillPlayers()
 			target := g.roster.view.target.Index()
 			honest.Reset()
 			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})

@@ -127,7 +127,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	}
 	if reserve {
 		b.Lobby.Reserve()
-		hugepage.Prefault(context.Background(), false)
+		hugepage.Prefault(context.Background())
 	}
 	for range 90 {
 		if err := b.Step(); err != nil {

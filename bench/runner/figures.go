@@ -111,8 +111,8 @@ func worst(s *metrics.Spread, with metrics.Spread) {
 	s.Mean += with.Mean
 }
 
-// residentBytes is the memory of a process, 0 where the system does not tell.
-func residentBytes(pid int) uint64 {
+// ResidentBytes is the memory of a process, 0 where the system does not tell.
+func ResidentBytes(pid int) uint64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

@@ -123,11 +123,12 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if err := Connect(ctx, s, clients, time.Duration(r.sc.Play.Arrival)); err != nil {
 		return r.failed(err), nil
 	}
+	joined := time.Now() // the warm-up counts from here, as in a simulation
 	if err := EnlargePages(ctx, s); err != nil {
 		return r.failed(err), nil
 	}
 	r.cfg.Observer.note("%d players: warming up", r.players)
-	if err := s.Run(ctx, time.Duration(m.Warmup), nil); err != nil {
+	if err := s.Run(ctx, max(0, time.Duration(m.Warmup)-time.Since(joined)), nil); err != nil {
 		return r.failed(err), nil
 	}
 	s.Reset()

@@ -86,11 +86,7 @@ type FileWriter struct {
 }
 
 // Write writes a chunk. first: into another file.
-func (t *FileWriter) Write(h *Head, c *Chunk, first bool) {
-	if first {
-		t.Close()
-		t.begin(c.First)
-	}
+func (t *FileWriter) Write(h *Head, c *Chunk) {
 	if t.file == nil {
 		return // since something went wrong
 	}
@@ -106,6 +102,13 @@ func (t *FileWriter) Write(h *Head, c *Chunk, first bool) {
 		return
 	}
 	t.end, t.last = t.end+int64(size), c.Last()
+}
+
+// WriteFirst ends the file in hand and writes a chunk as the first of another.
+func (t *FileWriter) WriteFirst(h *Head, c *Chunk) {
+	t.Close()
+	t.begin(c.First)
+	t.Write(h, c)
 }
 
 func (t *FileWriter) begin(first tick.Tick) {

@@ -26,8 +26,8 @@ const (
 // EarliestInstants are tried in turn until those who moved further are few. Of a tick: sprinters stay within the first at 32 Hz and
 // more, those who fall within the second at 60. Of longer spans: the last leaves room below kernel.MaxRadius.
 var (
-	stepLimits = []float32{0.25, 1, 3}
-	spanLimits = []float32{1, 4, 10}
+	stepLimits = displacementLimits{metres: []float32{0.25, 1, 3}, brokenAreFast: true}
+	spanLimits = displacementLimits{metres: []float32{1, 4, 10}}
 )
 
 // motionBounds answers reach for one caller.
@@ -39,8 +39,8 @@ type motionBounds struct {
 	scratch    []int32 // of a measurement
 }
 
-func newMotionBounds(shared bool, slots int) motionBounds {
-	return motionBounds{fork: shared, fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)), scratch: make([]int32, 0, slots)}
+func newMotionBounds(slots int) motionBounds {
+	return motionBounds{fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)), scratch: make([]int32, 0, slots)}
 }
 
 // boundsAnswer is an answer of reach.
@@ -73,7 +73,7 @@ func (w *motionBounds) sumSteps(h *History, a, b *frame) (metres float32, flyers
 			if w.fork {
 				return w.measureSpan(a, b)
 			}
-			s.measure(h.frame(f.previous), f, stepLimits, true, w.scratch)
+			s.measure(h.frame(f.previous), f, &stepLimits, w.scratch)
 		}
 		metres += s.metres
 		if s.count == overflow || metres > maxSummed {
@@ -110,7 +110,7 @@ func appendUnbroken(out []int32, a, b *frame, rows []int32) []int32 {
 func (w *motionBounds) measureSpan(a, b *frame) (metres float32, flyers []int32, ok bool) {
 	m := &w.direct
 	if m.from != a.tick || m.to != b.tick {
-		m.measure(a, b, spanLimits, false, w.scratch)
+		m.measure(a, b, &spanLimits, w.scratch)
 	}
 	if m.count == overflow {
 		return 0, nil, false
@@ -118,29 +118,34 @@ func (w *motionBounds) measureSpan(a, b *frame) (metres float32, flyers []int32,
 	return m.metres, m.fastMovers[:m.count], true
 }
 
-// measure makes m the bound from a to b. Rows that Lerp does not mix are left out; or, if breaks is set, flyers where somebody died, and
-// else bounded like others: that is more than it takes. rows is used for it.
-func (m *displacement) measure(a, b *frame, limits []float32, breaks bool, rows []int32) {
+// displacementLimits are tried in turn until the rows that moved further fit in the list of fast movers.
+type displacementLimits struct {
+	metres        []float32
+	brokenAreFast bool // rows whose life breaks are fast movers; otherwise they are left out, as rig.Lerp does not mix them
+}
+
+// measure sets m to the bound from frame a to frame b. rows is scratch memory.
+func (m *displacement) measure(a, b *frame, limits *displacementLimits, rows []int32) {
 	m.from, m.to = a.tick, b.tick
-	for _, limit := range limits {
-		if m.measureWithin(a, b, limit, breaks, rows); m.count != overflow {
+	for _, limit := range limits.metres {
+		if m.measureWithin(a, b, limit, limits, rows); m.count != overflow {
 			return
 		}
 	}
 }
 
-// inWorld looks at columns alone, but for the few that moved further.
-func (m *displacement) measureWithin(a, b *frame, limit float32, breaks bool, rows []int32) {
+// measureWithin reads columns alone, except for the few rows that moved further than limit.
+func (m *displacement) measureWithin(a, b *frame, limit float32, limits *displacementLimits, rows []int32) {
 	n := min(a.rowCount, b.rowCount)
 	from, to := a.spheres(n), b.spheres(n)
 	square, further := kernel.MaxDisplacement(&from, &to, float32(limit*limit), rows)
 	m.count, m.metres = 0, geom.Sqrt(square)
 	for _, slot := range further {
-		if breaks || !rig.Discontinuous(&a.rows[slot], &b.rows[slot]) {
+		if limits.brokenAreFast || !rig.Discontinuous(&a.rows[slot], &b.rows[slot]) {
 			m.addFastMover(slot)
 		}
 	}
-	for slot := n; slot < a.rowCount && breaks; slot++ {
+	for slot := n; slot < a.rowCount && limits.brokenAreFast; slot++ {
 		if a.hittable(slot) {
 			m.addFastMover(int32(slot))
 		}

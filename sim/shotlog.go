@@ -29,14 +29,26 @@ func (c *columns) cast() (notes []lagcomp.CastStats, nanos uint32) {
 	return s.castStats, uint32(min(max(ring.Clock()-from, 0)/int64(len(s.sweeps)), 1<<32-1))
 }
 
-// recordShot writes one down. first is whom it would have hit, if that was not seen.
-func (c *columns) recordShot(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagcomp.CastStats, first uint32, nanos uint32, melee bool) {
+// judgedShot is what recordShot needs of a shot that was judged.
+type judgedShot struct {
+	shot    *Shot
+	sweep   lagcomp.Sweep // its View is the one that the shot was judged by
+	hit     *lagcomp.Hit
+	stats   *lagcomp.CastStats
+	blocked uint32 // the player that it would have hit first, had its shooter seen that one; 0: none
+	nanos   uint32
+	melee   bool
+}
+
+// recordShot writes the record of a shot.
+func (c *columns) recordShot(j *judgedShot) {
 	r := c.match.shotLog.Next()
+	s, w, h, n := j.shot, &j.sweep, j.hit, j.stats
 	r.Tick, r.Shooter, r.Claimed, r.Used, r.ClampReason = c.clock.Tick, s.Shooter, s.Claimed, w.View, s.ClampReason
 	if r.ClampReason != lagcomp.ClampNone && r.Claimed.Valid() && r.Used.Valid() {
 		r.Shift = int32(lagcomp.Instant(r.Used) - lagcomp.Instant(r.Claimed))
 	}
-	r.Ray, r.Radius, r.Melee, r.Nanos = w.Ray, w.Radius, melee, nanos
+	r.Ray, r.Radius, r.Melee, r.Nanos = w.Ray, w.Radius, j.melee, j.nanos
 	r.Candidates, r.Bounds, r.PosesTested = n.Candidates, n.Bounds, n.Bodies
 	slot := n.NearestSlot
 	r.Subject, r.Bone, r.Miss, r.Distance = n.NearestID, n.NearestBone, n.Miss, n.Along
@@ -44,8 +56,8 @@ func (c *columns) recordShot(s *Shot, w *lagcomp.Sweep, h *lagcomp.Hit, n *lagco
 	case h.ID != 0:
 		slot, r.Verdict, r.Subject, r.Bone, r.Miss, r.Distance = int32(h.Slot), lagcomp.HitPlayer, h.ID, h.Bone, 0, h.Distance
 		r.Point, r.Normal = h.Point, h.Normal
-	case first != 0:
-		slot, r.Verdict, r.Subject = int32(netid.ID(first).Index()), lagcomp.NotVisible, first
+	case j.blocked != 0:
+		slot, r.Verdict, r.Subject = int32(netid.ID(j.blocked).Index()), lagcomp.NotVisible, j.blocked
 	case !historyHas(history, w.View):
 		r.Verdict = lagcomp.NoHistory
 	case s.HitObject != 0:

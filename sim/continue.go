@@ -13,10 +13,9 @@ func (m *Match) ContinueFrom(old *Match) {
 
 // JoinAt is Join in the slot with an index, or Watch if watches: for those who come over from another match. It returns 0 if the slot
 // is taken.
-func (m *Match) JoinAt(slot int, watches bool) netid.ID {
-	as := joinKind(0)
-	if watches {
-		as = spectator
-	}
-	return m.addPlayer(m.World.SpawnAt(slot, m.player), as)
+func (m *Match) JoinAt(slot int) netid.ID { return m.addPlayer(m.World.SpawnAt(slot, m.player), 0) }
+
+// JoinSpectatorAt is JoinAt for a spectator.
+func (m *Match) JoinSpectatorAt(slot int) netid.ID {
+	return m.addPlayer(m.World.SpawnAt(slot, m.player), spectator)
 }

@@ -113,18 +113,26 @@ type Self struct {
 // bits. out is overwritten; what it says leaves from where s ends, see CompiledGame.ShotRay.
 func (k *CompiledGame) StepPlayer(s *Self, c *Command, a *arena.Arena, out *ability.Actions) {
 	hero := k.heroOrFirst(s.Hero)
-	in := act(&s.Abilities, c, true, s.Motion.Loco.Grounded(), k.Heroes[hero], out)
+	in := stepAbilities(&s.Abilities, abilityInput(c, s.Motion.Loco), c, k.Heroes[hero], out)
 	if launches(out) {
 		s.Motion = move.Launch(s.Motion, c.Yaw)
 	}
 	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, uint16(k.Rate))
 }
 
-// applyChange runs a player's abilities and returns what is left for its feet.
-func act(s *ability.State, c *Command, alive, grounded bool, h *ability.Hero, out *ability.Actions) move.Input {
-	ability.Step(s, ability.Input{
-		Tick: c.Tick, Buttons: uint16(c.Buttons), MoveYaw: c.MoveYaw, MoveMag: c.MoveMag, Grounded: grounded, Alive: alive,
-	}, h, out)
+// abilityInput is what a command asks of the abilities of a living player, whose motion is in loco as of the last tick.
+func abilityInput(c *Command, loco move.Loco) ability.Input {
+	return ability.Input{
+		Tick: c.Tick, Buttons: uint16(c.Buttons), MoveYaw: c.MoveYaw, MoveMag: c.MoveMag,
+		Grounded: loco.Grounded(), Alive: true,
+	}
+}
+
+// stepAbilities runs a player's abilities and returns what is left for the motion.
+func stepAbilities(
+	s *ability.State, keys ability.Input, c *Command, h *ability.Hero, out *ability.Actions,
+) move.Input {
+	ability.Step(s, keys, h, out)
 	in := move.Input{Yaw: c.Yaw, MoveYaw: c.MoveYaw}
 	if out.Move {
 		in.MoveMag, in.Buttons = c.MoveMag, uint16(c.Buttons)&move.Jump
@@ -153,7 +161,7 @@ func NeedsView(does ability.ActionKind) bool {
 func (k *CompiledGame) ShotRay(id uint32, hero uint8, pos geom.Vec3, c *Command, a *ability.Action) geom.Ray {
 	return geom.Ray{
 		Origin: k.Body(hero).Eye(pos), Max: a.Range,
-		Dir: ability.Aim(k.Seed, id, c.Tick, a.Shot, c.Yaw, c.Pitch, a.Cone),
+		Dir: ability.Aim(ability.DrawKey{Seed: k.Seed, Entity: id, Tick: c.Tick, Shot: a.Shot}, c.Yaw, c.Pitch, a.Cone),
 	}
 }
 

@@ -57,7 +57,7 @@ func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	for f := b; f != a; f = h.frame(f.previous) {
 		step := &f.displacement
 		if step.to == 0 {
-			step.measure(h.frame(f.previous), f, stepLimits, true, rows)
+			step.measure(h.frame(f.previous), f, &stepLimits, rows)
 		}
 		if step.count == overflow {
 			return

@@ -112,7 +112,11 @@ func TestTapeIsWholeAfterEveryChunk(t *testing.T) {
 	b := newBound(1 << 30)
 	b.Pack = NewPacker()
 	for i, c := range all {
-		b.Write(&h, c, i == 0)
+		if i == 0 {
+			b.WriteFirst(&h, c)
+		} else {
+			b.Write(&h, c)
+		}
 		if last, end := whole(t, b.sheets[0].data); last != c.Last() || end != Unfinished {
 			t.Fatalf("after chunk %d: tick %d, %v", i, last, end)
 		}
@@ -136,7 +140,11 @@ func TestThreat36DiskFull(t *testing.T) {
 	ref := newBound(1 << 30)
 	var ends []int
 	for i, c := range all {
-		ref.Write(&h, c, i == 0)
+		if i == 0 {
+			ref.WriteFirst(&h, c)
+		} else {
+			ref.Write(&h, c)
+		}
 		ends = append(ends, len(ref.sheets[0].data))
 	}
 	for space := ends[0]; space < ends[5]; space += 97 {
@@ -146,7 +154,11 @@ func TestThreat36DiskFull(t *testing.T) {
 		}
 		b := newBound(space)
 		for i, c := range all {
-			b.Write(&h, c, i == 0)
+			if i == 0 {
+				b.WriteFirst(&h, c)
+			} else {
+				b.Write(&h, c)
+			}
 		}
 		last, end := whole(t, b.sheets[0].data)
 		if last != all[want].Last() || end != DiskFull || b.cut != 1 || len(b.sheets) != 1 || !b.sheets[0].closed {
@@ -155,7 +167,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		if line := "replay F stopped at tick "; len(b.said) != 1 || !strings.HasPrefix(b.said[0], line) || !strings.HasSuffix(b.said[0], ": no space left") {
 			t.Fatalf("%d bytes: said %q", space, b.said)
 		}
-		b.Write(&h, all[4], true)
+		b.WriteFirst(&h, all[4])
 		if len(b.sheets) != 2 {
 			t.Fatalf("%d files", len(b.sheets))
 		}
@@ -166,7 +178,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		}
 	}
 	b := newBound(10) // not even a chunk
-	b.Write(&h, all[0], true)
+	b.WriteFirst(&h, all[0])
 	if len(b.sheets[0].data) != 0 || b.cut != 1 {
 		t.Errorf("%d bytes of nothing", len(b.sheets[0].data))
 	}
@@ -176,15 +188,15 @@ func TestThreat36DiskFull(t *testing.T) {
 func TestThreat36DiskFails(t *testing.T) {
 	h, all := pieces(t, 2)
 	b := newBound(1 << 30)
-	b.Write(&h, all[0], true)
+	b.WriteFirst(&h, all[0])
 	b.sheets[0].err = io.ErrClosedPipe
-	b.Write(&h, all[1], false)
+	b.Write(&h, all[1])
 	if len(b.said) != 1 || !strings.HasSuffix(b.said[0], "stopped at tick 60: io: read/write on closed pipe") || b.cut != 1 {
 		t.Errorf("said %q", b.said)
 	}
 	b.Create = func(tick.Tick) (File, string, error) { return nil, "", errors.New("read-only") }
-	b.Write(&h, all[0], true)
-	b.Write(&h, all[1], false)
+	b.WriteFirst(&h, all[0])
+	b.Write(&h, all[1])
 	if len(b.said) != 2 || b.said[1] != "a replay from tick 1 could not be begun: read-only" || b.cut != 2 {
 		t.Errorf("said %q", b.said)
 	}
@@ -194,7 +206,7 @@ func TestThreat36DiskFails(t *testing.T) {
 func TestFooterRefused(t *testing.T) {
 	h, all := pieces(t, 1)
 	b := newBound(1 << 30)
-	b.Write(&h, all[0], true)
+	b.WriteFirst(&h, all[0])
 	good := b.sheets[0].data
 	for i := range footerSize {
 		bad := bytes.Clone(good)
