@@ -112,8 +112,8 @@ func (b *table) thingsAlike(o *table) (rows int) {
 	for n, p := range b.players {
 		q := o.players[n]
 		for slot := range b.lobby.replication.objects.table.slots {
-			id, _ := p.ThingRow(p.Newest(), slot, want[:])
-			other, _ := q.ThingRow(q.Newest(), slot, got[:])
+			id, _ := p.Objects.Row(p.Newest(), slot, want[:])
+			other, _ := q.Objects.Row(q.Newest(), slot, got[:])
 			if id == 0 || other == 0 { // a snapshot in which nothing of things has changed says nothing of them
 				continue
 			}
@@ -133,7 +133,7 @@ func (b *table) thingsAgree() (rows int) {
 	for n, p := range b.players {
 		f := b.lobby.replication.objects.frames.At(p.Newest())
 		for slot := range b.lobby.replication.objects.table.slots {
-			if id, held := p.ThingRow(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
+			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
 				if was := f.Row(slot, want[:]); was != id || got != want {
 					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
 				}

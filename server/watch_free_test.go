@@ -74,7 +74,7 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 				}
 			}
 		}
-		if target, on := z.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
+		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
 			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
 		}
 		b.agrees(100)

@@ -168,7 +168,7 @@ func exact(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 func (e *exacter) step() {
 	var shots [64]client.Shot
 	for i, c := range e.b.Clients {
-		n, next := c.Shots(e.from[i], shots[:])
+		n, next := c.Shots.Since(e.from[i], shots[:])
 		e.from[i] = next
 		for _, s := range shots[:n] {
 			e.own[shotKey{uint32(c.ID()), s.Tick}] = s

@@ -88,7 +88,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 				cfg.SampleEvery = 1
 			}
 			cfg.ArenaName, cfg.Players, cfg.Rules = "test", 32, sim.Rules{Seed: 5, RespawnMillis: 1000}
-			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Thin: true}
+			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Decode: client.DecodeOwn}
 			if c.yard {
 				all.Lobby.Rules.Game = littered()
 				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }
@@ -148,7 +148,7 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		account := client.NewAccount()
+		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test", Players: 16, Codec: codec,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
 			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }})
@@ -156,7 +156,7 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range b.Clients {
-			c.Account(account)
+			c.Meter = account
 		}
 		for range 60 * 8 {
 			if err := b.Step(); err != nil {

@@ -3,6 +3,7 @@ package lobbysim
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/tickrate/tickrate/client"
 	"os"
 	"path/filepath"
 	"testing"
@@ -82,7 +83,7 @@ func TestReplaySizes(t *testing.T) {
 		}
 		const length = 41
 		players := c.players
-		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Thin: true,
+		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Decode: client.DecodeOwn,
 			Link: impair.Profile{Loss: 0.01, Delay: 30 * time.Millisecond, Jitter: 10 * time.Millisecond},
 			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99", players), Players: players,
 				Rules: sim.Rules{Seed: 99, Mix: true, RespawnMillis: 3000}}})

@@ -45,8 +45,8 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	names := map[string]bool{}
 	for i, c := range s.Clients {
 		for slot := range wished {
-			who, ok := c.Player(slot)
-			first, _ := s.Clients[0].Player(slot)
+			who, ok := c.Chat.Player(slot)
+			first, _ := s.Clients[0].Chat.Player(slot)
 			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID || m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
 				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v", i, who, slot, first, m.World.At(slot))
 			}

@@ -23,7 +23,7 @@ type Config struct {
 	Link    impair.Profile          // each way, of every client; default a perfect one
 	Brain   func(n int) swarm.Brain // of client n; default the seeded generator
 	Judge   bool                    // clients work out what their shots hit in their own view
-	Thin    bool                    // clients but the first decode their own state only
+	Decode  client.Decode           // of clients but the first, which decodes everything
 
 	// Client, if set, may change what client n is made of. By default it has the lobby's models and arena.
 	Client func(n int, cfg *client.Config)
@@ -104,6 +104,14 @@ func New(cfg Config) (*Sim, error) {
 	return b, nil
 }
 
+// decode is how much client i decodes of snapshots.
+func (b *Sim) decode(i int) client.Decode {
+	if i == 0 {
+		return client.DecodeFull
+	}
+	return b.cfg.Decode
+}
+
 // Connect puts a new client in place i, with a fresh token of the same client id as the one before it.
 func (b *Sim) Connect(i int) error {
 	token, err := b.mint.admit(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Lookers)
@@ -111,7 +119,7 @@ func (b *Sim) Connect(i int) error {
 		return err
 	}
 	cfg := client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Thin: b.cfg.Thin && i > 0, Models: b.cfg.Lobby.Models,
+		Token: token, Name: "bot " + strconv.Itoa(i), Judge: b.cfg.Judge, Decode: b.decode(i), Models: b.cfg.Lobby.Models,
 		Rules: b.cfg.Lobby.Rules, Arena: func(string, [32]byte) (*arena.Arena, error) { return b.cfg.Lobby.Arena, nil },
 	}
 	if b.cfg.Client != nil {

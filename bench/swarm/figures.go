@@ -32,14 +32,14 @@ type Figures struct {
 	Elapsed        time.Duration
 	CPU            time.Duration // of the driving thread, and of its relief
 
-	Sampled          int             // players whose datagrams are accounted for
-	SampledDatagrams uint64          // that their sockets gave
-	SampledBytes     uint64          // in those
-	Account          *client.Account // of the same
+	Sampled          int           // players whose datagrams are accounted for
+	SampledDatagrams uint64        // that their sockets gave
+	SampledBytes     uint64        // in those
+	Account          *client.Meter // of the same
 }
 
 func newFigures() Figures {
-	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Raw: meter.NewHistogram(0), Own: meter.NewHistogram(0), Account: client.NewAccount()}
+	return Figures{Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0), Raw: meter.NewHistogram(0), Own: meter.NewHistogram(0), Account: client.NewMeter()}
 }
 
 func (f *Figures) reset() {

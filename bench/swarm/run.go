@@ -292,7 +292,7 @@ func (s *Swarm) sample(i int) bool {
 	b := &s.bots[i]
 	for ok := !s.bare(i); ok; _, ok = b.client.NextEvent() {
 	}
-	for ok := !s.bare(i); ok; _, ok = b.client.NextLine() {
+	for ok := !s.bare(i); ok; _, ok = b.client.Chat.Next() {
 	}
 	now := b.client.Pulse()
 	if !now.Joined {

@@ -136,7 +136,7 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	s.Figures.Sampled = min(cfg.Full, cfg.Players, mostSampled)
 	for i := range s.Figures.Sampled {
-		s.bots[i].client.Account(s.Figures.Account)
+		s.bots[i].client.Meter = s.Figures.Account
 	}
 	return s, nil
 }
@@ -148,7 +148,7 @@ func (s *Swarm) bot(n int) (bot, error) {
 	}
 	c, err := client.New(client.Config{
 		Token: token, Arena: s.arena, Models: s.cfg.Models, Model: func(hash uint64) netstate.Models { return s.model[hash] },
-		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Thin: n >= s.cfg.Full, Bare: s.bare(n),
+		Fetch: true, Fetched: s.keep, Content: s.cfg.Content, Rules: sim.Rules{Rate: s.cfg.Rate}, Decode: s.decode(n),
 		Name: "bot " + strconv.Itoa(n),
 	})
 	if err != nil {
@@ -162,6 +162,17 @@ func (s *Swarm) bot(n int) (bot, error) {
 		brain = s.cfg.Brain(n)
 	}
 	return bot{client: c, brain: brain, dice: dice(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}, nil
+}
+
+// decode is how much bot n decodes of snapshots.
+func (s *Swarm) decode(n int) client.Decode {
+	switch {
+	case n < s.cfg.Full:
+		return client.DecodeFull
+	case s.cfg.Bare:
+		return client.DecodeAcks
+	}
+	return client.DecodeOwn
 }
 
 // bare reports whether bot n decodes acks and headers only.
@@ -236,7 +247,7 @@ func (s *Swarm) chat(b *bot) {
 	if s.cfg.Chat <= 0 || !b.dice.chance(float32(s.cfg.Rate.Period())/float32(s.cfg.Chat)) {
 		return
 	}
-	if b.client.Say(lines[b.dice.next()%uint64(len(lines))]) == nil {
+	if b.client.Chat.Say(lines[b.dice.next()%uint64(len(lines))]) == nil {
 		s.Figures.Said++
 	}
 }

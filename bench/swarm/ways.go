@@ -34,7 +34,7 @@ const (
 
 // Show lets a bot see the point that its team and the other fight for, as far as its client has been told of it.
 func (w *Ways) Show(s *Sight, c *client.Client) {
-	at, ok := c.Standing()
+	at, ok := c.Round.Standing()
 	if !ok || s.Arena == nil || at.Phase != mode.Active || at.Point >= at.Points {
 		return
 	}
