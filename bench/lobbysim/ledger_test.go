@@ -91,7 +91,7 @@ func TestLedgerIsTheDatagrams(t *testing.T) {
 			all := Config{Clients: 32, Seed: 5, Lobby: cfg, Link: c.link, Decode: client.DecodeOwn}
 			if c.yard {
 				all.Lobby.Rules.Game = littered()
-				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }
+				all.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }
 			}
 			if c.lack {
 				all.Client = func(_ int, cc *client.Config) { cc.Arena, cc.Fetch = client.Known, true }
@@ -151,7 +151,7 @@ func TestRow60BytesAreTheClientsAccount(t *testing.T) {
 		account := client.NewMeter()
 		b, err := New(Config{Clients: 16, Seed: 9, Lobby: server.Config{Arena: ground, ArenaName: "test", Players: 16, Codec: codec,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 9, Mix: true, RespawnMillis: 1000, Game: littered()}},
-			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} }})
+			Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 func TestRow45MixedAges(t *testing.T) {
 	y := newYard(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
 		peaceful(c)
-		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 9 + n} }
+		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})
 	type moment struct {
 		flight flightName

@@ -52,7 +52,7 @@ func newStadiumOn(t *testing.T, on string, players int, name string, link impair
 		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
 			if brain == nil {
-				return swarm.NewWander(5, n)
+				return swarm.NewBot(5, n)
 			}
 			return brain(s, n)
 		},
@@ -140,7 +140,7 @@ type stormer struct {
 	side   uint8
 }
 
-func (b *stormer) Wish(s *swarm.Sight) client.Intent {
+func (b *stormer) Decide(s *swarm.Observation) client.Intent {
 	at, ok := b.client().Round.Standing()
 	pos, goal := s.Self.Motion.Pos, geom.Vec3{X: 13, Z: float32(int(b.dice%5)*4 - 8)}
 	if !ok || s.Self.RespawnTicks > 0 {

@@ -67,7 +67,7 @@ func streamsOf(log []byte) (out [][]byte) {
 // TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by codec. The bounds are a tenth above what
 // is measured; docs/decisions/0022 rests on the order.
 func TestReplaySizes(t *testing.T) {
-	wander := func(n int) swarm.Brain { return swarm.NewWander(99, n) }
+	wander := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
 	for _, c := range []struct {
 		name    string
 		players int
@@ -157,7 +157,7 @@ func human(t *testing.T) func(int) swarm.Brain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(n int) swarm.Brain { return swarm.NewFollow(tr, 99, n) }
+	return func(n int) swarm.Brain { return swarm.NewTraceBot(tr, 99, n) }
 }
 
 func exists(path string) bool {

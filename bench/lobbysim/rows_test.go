@@ -80,7 +80,7 @@ func TestRow06LobbiesDoNotInterfere(t *testing.T) {
 			return newStadiumOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
 		}
 		return newStadium(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *stadium, n int) swarm.Brain {
-			return swarm.NewWander(77, n)
+			return swarm.NewBot(77, n)
 		}, hurry)
 	}
 	const ticks = 900

@@ -33,8 +33,8 @@ type thrower struct {
 	idle     bool
 }
 
-func (b *thrower) Wish(s *swarm.Sight) client.Intent {
-	in := b.Brain.Wish(s)
+func (b *thrower) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
 	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee
 	if b.n++; b.idle {
 		return client.Intent{}
@@ -71,7 +71,7 @@ func newYard(t *testing.T, players int, link impair.Profile, change func(*Config
 	game := littered()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
-		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewWander(9, n), every: 37 + 5*n} },
+		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 	}
 	if change != nil {

@@ -39,8 +39,8 @@ type Match struct {
 
 // Brains are the bots of a scenario without recordings, as the live swarm has them.
 func Brains(s scenario.Scenario) func(n int) swarm.Brain {
-	h := swarm.Habit{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
-	return func(n int) swarm.Brain { return swarm.NewHabitual(s.Play.Seed, n, h) }
+	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws), Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
+	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
 }
 
 // MapName is the name of the map for a lobby of a scenario.

@@ -29,8 +29,8 @@ type Config struct {
 // Rest is a brain that never does anything.
 type Rest struct{}
 
-// Wish asks for nothing.
-func (Rest) Wish(*swarm.Sight) client.Intent { return client.Intent{} }
+// Decide asks for nothing.
+func (Rest) Decide(*swarm.Observation) client.Intent { return client.Intent{} }
 
 // joining is how long everybody may take to join.
 const joining = 10 * time.Second

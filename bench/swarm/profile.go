@@ -4,23 +4,23 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Habit is how wildly the generated players play. Its zero value means those of DefaultHabit.
-type Habit struct {
+// Profile is how wildly the generated players play. Its zero value means those of DefaultProfile.
+type Profile struct {
 	Bursts    float32 // of half a second at nobody in particular, a second
 	Throws    float32 // uses of the second weapon a second, in sight of an enemy
 	Crowd     float32 // share of players who stay in the middle of the map
 	CrowdNear float32 // and within so many metres of it
 }
 
-// DefaultHabit is what NewWander plays by.
-var DefaultHabit = Habit{Bursts: 0.15, Throws: 0.5}
+// DefaultProfile is what NewBot plays by.
+var DefaultProfile = Profile{Bursts: 0.15, Throws: 0.5}
 
-// NewHabitual returns the brain of bot number n, with habits of its own.
-func NewHabitual(seed uint64, n int, h Habit) *Wander {
-	if h == (Habit{}) {
-		h = DefaultHabit
+// NewBotWithProfile returns the brain of bot number n, with habits of its own.
+func NewBotWithProfile(seed uint64, n int, h Profile) *Bot {
+	if h == (Profile{}) {
+		h = DefaultProfile
 	}
-	w := newWander(seed, n)
+	w := newBot(seed, n)
 	w.habit = h
 	lot := w.dice // of its own: who crowds must not change what else is drawn
 	lot.next()
@@ -29,7 +29,7 @@ func NewHabitual(seed uint64, n int, h Habit) *Wander {
 }
 
 // place draws where to go next.
-func (w *Wander) place(b geom.AABB) geom.Vec3 {
+func (w *Bot) place(b geom.AABB) geom.Vec3 {
 	p := geom.Vec3{
 		X: b.Min.X + 1 + w.dice.unit()*(b.Max.X-b.Min.X-2),
 		Z: b.Min.Z + 1 + w.dice.unit()*(b.Max.Z-b.Min.Z-2),

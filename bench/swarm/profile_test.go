@@ -9,8 +9,8 @@ import (
 // Crowds stay where they are told to, the others spread over the map, and the habits of others change nobody's draws.
 func TestHabit(t *testing.T) {
 	field := geom.AABB{Min: geom.Vec3{X: -50, Y: -4, Z: -30}, Max: geom.Vec3{X: 50, Y: 20, Z: 30}}
-	inside := func(h Habit, n int) (all int) {
-		w := NewHabitual(3, n, h)
+	inside := func(h Profile, n int) (all int) {
+		w := NewBotWithProfile(3, n, h)
 		for range 200 {
 			if p := w.place(field); geom.Abs(p.X) <= 5.01 && geom.Abs(p.Z) <= 5.01 {
 				all++
@@ -18,13 +18,13 @@ func TestHabit(t *testing.T) {
 		}
 		return all
 	}
-	crowd, half := Habit{Crowd: 1, CrowdNear: 5}, Habit{Crowd: 0.5, CrowdNear: 5}
+	crowd, half := Profile{Crowd: 1, CrowdNear: 5}, Profile{Crowd: 0.5, CrowdNear: 5}
 	members := 0
 	for n := range 100 {
 		if got := inside(crowd, n); got != 200 {
 			t.Fatalf("bot %d of a crowd: %d of 200 places inside", n, got)
 		}
-		if got := inside(DefaultHabit, n); got > 20 {
+		if got := inside(DefaultProfile, n); got > 20 {
 			t.Fatalf("bot %d: %d of 200 places in the middle", n, got)
 		}
 		if inside(half, n) == 200 {
@@ -34,7 +34,7 @@ func TestHabit(t *testing.T) {
 	if members < 30 || members > 70 {
 		t.Errorf("half of them crowd, and that is %d of 100", members)
 	}
-	if *NewWander(3, 7) != *NewHabitual(3, 7, Habit{}) {
+	if *NewBot(3, 7) != *NewBotWithProfile(3, 7, Profile{}) {
 		t.Error("no habit is not the default one")
 	}
 }

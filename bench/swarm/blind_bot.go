@@ -5,10 +5,10 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Drift plays a bare client, which knows neither where it is nor who is near: it runs in a direction for a while, then in another, jumps, and fires
-// at nobody in particular. Its commands change as often, and in as many bits, as those of a Wander that fights nobody.
-type Drift struct {
-	dice       dice
+// BlindBot plays a bare client, which knows neither where it is nor who is near: it runs in a direction for a while, then in another, jumps, and fires
+// at nobody in particular. Its commands change as often, and in as many bits, as those of a Bot that fights nobody.
+type BlindBot struct {
+	dice       rng
 	yaw, pitch float32 // where it looks, turns
 	goal       float32 // where it turns to
 	ticks      uint32  // so many wishes were made
@@ -16,15 +16,15 @@ type Drift struct {
 	burst      uint32  // ticks of fire left
 }
 
-// NewDrift returns the brain of bot number n.
-func NewDrift(seed uint64, n int) Drift {
-	d := Drift{dice: dice(seed ^ uint64(n)*0xd1342543de82ef95)}
+// NewBlindBot returns the brain of bot number n.
+func NewBlindBot(seed uint64, n int) BlindBot {
+	d := BlindBot{dice: rng(seed ^ uint64(n)*0xd1342543de82ef95)}
 	d.yaw = d.dice.unit() - 0.5
 	return d
 }
 
-// Wish decides about one tick, by its number alone.
-func (d *Drift) Wish(s *Sight) client.Intent {
+// Decide decides about one tick, by its number alone.
+func (d *BlindBot) Decide(s *Observation) client.Intent {
 	if d.ticks++; d.ticks >= d.turn {
 		d.turn = d.ticks + uint32(s.Rate)/2 + uint32(d.dice.unit()*3*float32(s.Rate))
 		d.goal = d.dice.unit() - 0.5
@@ -33,7 +33,7 @@ func (d *Drift) Wish(s *Sight) client.Intent {
 	d.yaw = wrap(d.yaw + wrap(d.goal-d.yaw)*4*rate + (d.dice.unit()-0.5)*0.002)
 	d.pitch = min(max(d.pitch*(1-4*rate)+(d.dice.unit()-0.5)*0.001, -0.24), 0.24)
 	in := client.Intent{Yaw: angle(d.yaw), Pitch: angle(d.pitch), MoveMag: 255, Buttons: sim.Sprint}
-	if d.burst == 0 && d.dice.chance(DefaultHabit.Bursts*rate) {
+	if d.burst == 0 && d.dice.chance(DefaultProfile.Bursts*rate) {
 		d.burst = uint32(s.Rate) / 2
 	}
 	if d.burst > 0 {

@@ -23,7 +23,7 @@ func TestWaysLeadToThePoints(t *testing.T) {
 		if game, err = game.OnArena(a); err != nil {
 			t.Fatal(err)
 		}
-		var w Ways
+		var w FlowField
 		w.renew(a, game)
 		lost, total := 0, 0
 		for point, z := range game.Layout.Points {
@@ -31,7 +31,7 @@ func TestWaysLeadToThePoints(t *testing.T) {
 				total++
 				pos, ok := s.Pos, false
 				for range 4000 {
-					to, known := w.Toward(point, pos)
+					to, known := w.Next(point, pos)
 					if !known || to == pos {
 						break
 					}
@@ -48,6 +48,6 @@ func TestWaysLeadToThePoints(t *testing.T) {
 		if lost > total/50 { // a spawn may be on a deck, from which one jumps
 			t.Errorf("%s: no way from %d of %d spawns", name, lost, total)
 		}
-		w.Toward(0, geom.Vec3{X: 1e4, Y: 0, Z: -1e4}) // from beyond the bounds is from their edge, and no panic
+		w.Next(0, geom.Vec3{X: 1e4, Y: 0, Z: -1e4}) // from beyond the bounds is from their edge, and no panic
 	}
 }

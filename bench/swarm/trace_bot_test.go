@@ -26,11 +26,11 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 	hero := move.DefaultParams().MustCompile()
 	m := move.Round(move.Motion{Pos: a.Spawns[0].Pos})
 	done := body{yaws: map[geom.Angle]bool{}}
-	s := &Sight{Rate: 60, Arena: a, Tick: 2}
+	s := &Observation{Rate: 60, Arena: a, Tick: 2}
 	for n := range ticks {
 		s.Tick = tick.Tick(n + 2)
 		s.Self.Motion = m
-		in := b.Wish(s)
+		in := b.Decide(s)
 		next := hero.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, 60)
 		d := next.Pos.Sub(m.Pos)
 		d.Y = 0
@@ -54,7 +54,7 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 func TestWanderIsPlausible(t *testing.T) {
 	a := arena.Generate(16, 5)
 	for n := range 8 {
-		d := walk(t, NewWander(9, n), a, 60*60)
+		d := walk(t, NewBot(9, n), a, 60*60)
 		speed := d.metres / 60
 		if speed < 3 || speed > 8.5 {
 			t.Errorf("bot %d ran %.1f m/s on average", n, speed)
@@ -68,7 +68,7 @@ func TestWanderIsPlausible(t *testing.T) {
 // The same number and seed play the same game; others play others.
 func TestWanderIsSeeded(t *testing.T) {
 	a := arena.Generate(16, 5)
-	one, again, other := walk(t, NewWander(9, 1), a, 600), walk(t, NewWander(9, 1), a, 600), walk(t, NewWander(10, 1), a, 600)
+	one, again, other := walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(10, 1), a, 600)
 	if one.metres != again.metres || one.fired != again.fired {
 		t.Error("one seed, two games")
 	}
@@ -93,7 +93,7 @@ func TestFollowRecordedPlay(t *testing.T) {
 	}
 	a := arena.Generate(64, 5)
 	for n := range 4 {
-		d := walk(t, NewFollow(tr, 3, n), a, 60*60)
+		d := walk(t, NewTraceBot(tr, 3, n), a, 60*60)
 		if d.metres/60 < 2 || d.fired == 0 || len(d.yaws) < 300 {
 			t.Errorf("copy %d: %.1f m/s, %d ticks of fire, %d directions", n, d.metres/60, d.fired, len(d.yaws))
 		}

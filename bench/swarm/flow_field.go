@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// Ways knows the way from anywhere to the capture points of an arena. All bots of a swarm share one; the zero value is ready.
-type Ways struct {
+// FlowField knows the way from anywhere to the capture points of an arena. All bots of a swarm share one; the zero value is ready.
+type FlowField struct {
 	arena *arena.Arena
 	game  *sim.Game
 	wide  int // cells along x
@@ -32,8 +32,8 @@ const (
 	wayFar  = 4 // cells about a bot that is where nobody fits, on a crate perhaps
 )
 
-// Show lets a bot see the point that its team and the other fight for, as far as its client has been told of it.
-func (w *Ways) Show(s *Sight, c *client.Client) {
+// AddTo lets a bot see the point that its team and the other fight for, as far as its client has been told of it.
+func (w *FlowField) AddTo(s *Observation, c *client.Client) {
 	at, ok := c.Round.Standing()
 	if !ok || s.Arena == nil || at.Phase != mode.Active || at.Point >= at.Points {
 		return
@@ -45,12 +45,12 @@ func (w *Ways) Show(s *Sight, c *client.Client) {
 		return
 	}
 	z := &w.game.Layout.Points[at.Point]
-	s.Ways, s.Point, s.Goal, s.Reach = w, int(at.Point), z.Center, z.Radius
+	s.Field, s.Point, s.Goal, s.Reach = w, int(at.Point), z.Center, z.Radius
 }
 
-func (w *Ways) renew(a *arena.Arena, g *sim.Game) {
+func (w *FlowField) renew(a *arena.Arena, g *sim.Game) {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
-	*w = Ways{arena: a, game: g, wide: int(size.X/wayCell) + 1, deep: int(size.Z/wayCell) + 1}
+	*w = FlowField{arena: a, game: g, wide: int(size.X/wayCell) + 1, deep: int(size.Z/wayCell) + 1}
 	if g == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func (w *Ways) renew(a *arena.Arena, g *sim.Game) {
 }
 
 // middle is the middle of a cell on the ground, which lies at 0 in arenas that are made, and where spawns are in others.
-func (w *Ways) middle(cell int) geom.Vec3 {
+func (w *FlowField) middle(cell int) geom.Vec3 {
 	b := &w.arena.Bounds
 	y := float32(0)
 	if len(w.arena.Spawns) > 0 {
@@ -82,14 +82,14 @@ func (w *Ways) middle(cell int) geom.Vec3 {
 	return geom.Vec3{X: b.Min.X + (float32(cell%w.wide)+0.5)*wayCell, Y: y, Z: b.Min.Z + (float32(cell/w.wide)+0.5)*wayCell}
 }
 
-func (w *Ways) cell(p geom.Vec3) int {
+func (w *FlowField) cell(p geom.Vec3) int {
 	b := &w.arena.Bounds
 	x, z := int((p.X-b.Min.X)/wayCell), int((p.Z-b.Min.Z)/wayCell)
 	return min(max(z, 1), w.deep-2)*w.wide + min(max(x, 1), w.wide-2)
 }
 
-// Toward is where to run next from pos to get to a point; false where no way is known.
-func (w *Ways) Toward(point int, pos geom.Vec3) (to geom.Vec3, ok bool) {
+// Next is where to run next from pos to get to a point; false where no way is known.
+func (w *FlowField) Next(point int, pos geom.Vec3) (to geom.Vec3, ok bool) {
 	if w.steps[point] == nil {
 		w.steps[point] = w.fill(w.cell(w.game.Layout.Points[point].Center))
 	}
@@ -107,7 +107,7 @@ func (w *Ways) Toward(point int, pos geom.Vec3) (to geom.Vec3, ok bool) {
 }
 
 // fill counts the steps to a cell from all that one can get there from, and 1.
-func (w *Ways) fill(goal int) []uint16 {
+func (w *FlowField) fill(goal int) []uint16 {
 	steps := make([]uint16, len(w.open))
 	steps[goal] = 1
 	w.queue = append(w.queue[:0], int32(goal))
@@ -124,7 +124,7 @@ func (w *Ways) fill(goal int) []uint16 {
 }
 
 // down is the neighbour with the fewest steps to go; across a corner only where both its sides are open.
-func (w *Ways) down(steps []uint16, at int) int {
+func (w *FlowField) down(steps []uint16, at int) int {
 	best := at
 	for i, n := range w.cells {
 		to := at + n.index
@@ -137,7 +137,7 @@ func (w *Ways) down(steps []uint16, at int) int {
 }
 
 // near is a cell close by that has a way, the one with the fewest steps; -1 if there is none.
-func (w *Ways) near(steps []uint16, at int) int {
+func (w *FlowField) near(steps []uint16, at int) int {
 	best := -1
 	x0, z0 := at%w.wide, at/w.wide
 	for z := max(z0-wayFar, 0); z <= min(z0+wayFar, w.deep-1); z++ {

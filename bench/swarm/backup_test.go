@@ -44,7 +44,7 @@ func TestQueue(t *testing.T) {
 	var wg sync.WaitGroup
 	for h := range hands {
 		wg.Go(func() {
-			d := dice(h + 1)
+			d := rng(h + 1)
 			for slot := int64(1); slot <= last; slot += 1 + int64(d.next()%3)/2 {
 				if q.begin(slot, turns) {
 					begun[h]++
@@ -124,28 +124,28 @@ func TestGate(t *testing.T) {
 func TestReliefHelps(t *testing.T) {
 	const players = 80
 	s, _ := silent(t, players)
-	r := newRelief(s)
+	r := newBackup(s)
 	now := int64(s.clock.Now()/s.period()) + 2*slots
 	s.clock.Sleep(time.Duration(now)*s.period() + s.period()/2)
 	s.queue.begin(now-3, 2)
-	r.help(now)
+	r.playSlots(now)
 	if s.queue.slot() != now-3 || r.sent.Turns != 0 {
 		t.Fatalf("%d turns through a shut gate", r.sent.Turns)
 	}
 	s.gate.open.Store(true)
-	s.moves(s.clock.Now() + time.Hour)
+	s.setBeat(s.clock.Now() + time.Hour)
 	s.queue.begin(now+100_000, 0) // the driver is ahead
-	if r.help(now); r.sent.Turns != 0 {
+	if r.playSlots(now); r.sent.Turns != 0 {
 		t.Fatalf("%d turns of a driver that is not behind", r.sent.Turns)
 	}
-	s.queue.at.Store((now-3)*turnsMost + 2)
-	s.moves(0)
-	if !s.hold(7) { // the driver has it
+	s.queue.at.Store((now-3)*maxTurns + 2)
+	s.setBeat(0)
+	if !s.tryLock(7) { // the driver has it
 		t.Fatal("player 7 is in somebody's hand")
 	}
-	r.help(now)
+	r.playSlots(now)
 	turns := uint64(2 + 3*s.turns())
-	if r.sent.Turns != turns || r.sent.Relieved != turns || s.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
+	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.queue.slot(), turns, now)
 	}
 	for i := range s.bots {
@@ -154,9 +154,9 @@ func TestReliefHelps(t *testing.T) {
 		}
 	}
 	for late := range int64(3) { // of over a tick, nothing
-		s.queue.at.Store((now-slots-1-late)*turnsMost + 2)
+		s.queue.at.Store((now-slots-1-late)*maxTurns + 2)
 		before := r.sent.Turns
-		if r.help(now); r.sent.Turns != before {
+		if r.playSlots(now); r.sent.Turns != before {
 			t.Errorf("%d slots behind: %d turns", slots+1+late, r.sent.Turns-before)
 		}
 	}
@@ -167,7 +167,7 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	const players, rounds = 80, 2000
 	s, _ := silent(t, players)
 	s.cfg.Full = 0 // who was full plays as the others do
-	one, two := newRelief(s), newRelief(s)
+	one, two := newBackup(s), newBackup(s)
 	on := func(int) bool { return true }
 	slot := int64(s.clock.Now()/s.period()) + 2*slots
 	for round := range rounds {
@@ -193,7 +193,7 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	// A slot that is played late is none of those who have become due since.
 	slot++
 	for i := range s.due {
-		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockOff) + 1) // just then, by a clock that is slow
+		s.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1) // just then, by a clock that is slow
 	}
 	for late := range int64(2) {
 		s.queue.begin(slot+late, players)
@@ -214,17 +214,17 @@ func TestRelievedDriver(t *testing.T) {
 	}
 	held := 0
 	s.hear[0] = func(i int, data []byte) {
-		s.seize(i)
+		s.lock(i)
 		held++
 		time.Sleep(30 * time.Millisecond)
-		s.release(i)
+		s.unlock(i)
 		for until := s.clock.Now() + 2*time.Millisecond; s.clock.Now() < until; { // while the relief is at the same players
 			for i := range players {
 				s.receive(i, data)
 			}
 		}
 	}
-	for n := 0; s.Figures.Relieved == 0; n++ {
+	for n := 0; s.Figures.ByBackup == 0; n++ {
 		if n == 100 {
 			t.Fatalf("held up %d times, and nobody relieved it: %+v", held, s.Figures.Sent)
 		}
@@ -253,13 +253,13 @@ func TestRelievedDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &s.Figures
-	if f.Taken.Stolen < 0 {
-		t.Errorf("a hypervisor gave back %v", -f.Taken.Stolen)
+	if f.RunDelay.Stolen < 0 {
+		t.Errorf("a hypervisor gave back %v", -f.RunDelay.Stolen)
 	}
-	if held == 0 || f.Relieved > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 || f.Late.Count() < f.Raw.Count() {
+	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 || f.Late.Count() < f.Played.Count() {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
-	if slices.ContainsFunc(s.bots, func(b bot) bool { return b.at == 0 }) {
+	if slices.ContainsFunc(s.bots, func(b player) bool { return b.at == 0 }) {
 		t.Error("somebody never had a turn")
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Follow plays a recording: it looks where the recorded person looked, shoots and jumps when they did, and runs after
+// TraceBot plays a recording: it looks where the recorded person looked, shoots and jumps when they did, and runs after
 // the recorded path. The path is shifted to where the bot stands, anew for each continuous stretch of the recording
 // and whenever the map's walls have kept the bot from it for too long, because the map is another one.
-type Follow struct {
+type TraceBot struct {
 	sampler *trace.Sampler
 	anchor  geom.Vec3 // bot minus recording
 	run     uint32
@@ -21,9 +21,9 @@ type Follow struct {
 	first   tick.Tick
 }
 
-// NewFollow returns the brain of bot number n: a copy of one of the recording's people, shifted in time and turned.
-func NewFollow(t *trace.Trace, seed uint64, n int) *Follow {
-	return &Follow{sampler: trace.NewSampler(t, n, seed)}
+// NewTraceBot returns the brain of bot number n: a copy of one of the recording's people, shifted in time and turned.
+func NewTraceBot(t *trace.Trace, seed uint64, n int) *TraceBot {
+	return &TraceBot{sampler: trace.NewSampler(t, n, seed)}
 }
 
 // Limits of following, metres and metres a second.
@@ -33,8 +33,8 @@ const (
 	walking   = 6
 )
 
-// Wish decides about one tick.
-func (f *Follow) Wish(s *Sight) client.Intent {
+// Decide decides about one tick.
+func (f *TraceBot) Decide(s *Observation) client.Intent {
 	if f.first == 0 && s.Tick > 1 {
 		f.first = s.Tick
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Wander is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
+// Bot is the seeded generator of plausible play: it runs to places on the map, sprints and jumps, looks round,
 // fights whoever comes into sight with an aim that lags and trembles, strafes while it does, throws, strikes who is near,
 // and gestures now and then. Four in five go for the capture point that is fought for, and stay there.
-type Wander struct {
-	dice  dice
+type Bot struct {
+	dice  rng
 	goal  geom.Vec3
 	until uint32 // tick at which the goal is given up
 	from  geom.Vec3
@@ -26,15 +26,15 @@ type Wander struct {
 	detour     uint32 // tick until which it gives way to what is in its way to one
 	side       float32
 	burst      uint32 // ticks of blind fire left
-	habit      Habit
+	habit      Profile
 	crowds     bool // stays in the middle of the map
 }
 
-// NewWander returns the brain of bot number n.
-func NewWander(seed uint64, n int) *Wander { return NewHabitual(seed, n, DefaultHabit) }
+// NewBot returns the brain of bot number n.
+func NewBot(seed uint64, n int) *Bot { return NewBotWithProfile(seed, n, DefaultProfile) }
 
-func newWander(seed uint64, n int) *Wander {
-	w := &Wander{dice: dice(seed ^ uint64(n)*0xd1342543de82ef95)}
+func newBot(seed uint64, n int) *Bot {
+	w := &Bot{dice: rng(seed ^ uint64(n)*0xd1342543de82ef95)}
 	w.yaw = w.dice.unit()
 	lot := w.dice // of its own: a round without points must not draw
 	w.storms = lot.chance(stormers)
@@ -52,8 +52,8 @@ const (
 	stormers    = 0.8 // share of bots that go for capture points
 )
 
-// Wish decides about one tick.
-func (w *Wander) Wish(s *Sight) client.Intent {
+// Decide decides about one tick.
+func (w *Bot) Decide(s *Observation) client.Intent {
 	if s.Self.RespawnTicks > 0 {
 		w.until = 0
 		return w.intent(0, 0, 0)
@@ -63,7 +63,7 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 	target, fights := w.target(s, now)
 	var keys sim.Buttons
 	heading, storms := w.goal.Sub(pos), false
-	if w.storms && s.Ways != nil {
+	if w.storms && s.Field != nil {
 		heading, storms = w.storm(s, now, stuck)
 	}
 	move, rate := float32(0), 1/float32(s.Rate)
@@ -109,7 +109,7 @@ func (w *Wander) Wish(s *Sight) client.Intent {
 }
 
 // progress picks a new goal on arrival, after a while, or when it gets nowhere, and reports the last.
-func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
+func (w *Bot) progress(s *Observation, now uint32) (stuck bool) {
 	pos := s.Self.Motion.Pos
 	if now >= w.check {
 		moved := pos.Sub(w.from)
@@ -117,7 +117,7 @@ func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
 		w.from, w.check = pos, now+uint32(s.Rate)/2
 	}
 	to := w.goal.Sub(pos)
-	if w.storms && s.Ways != nil {
+	if w.storms && s.Field != nil {
 		if flat(w.goal.Sub(s.Goal)) > s.Reach || now >= w.until || hypot(to.X, to.Z) < arrived {
 			off := geom.Vec3{X: (w.dice.unit() - 0.5) * s.Reach, Z: (w.dice.unit() - 0.5) * s.Reach}
 			w.goal, w.until = s.Goal.Add(off), now+4*uint32(s.Rate)
@@ -132,10 +132,10 @@ func (w *Wander) progress(s *Sight, now uint32) (stuck bool) {
 }
 
 // storm is where to run to get to the point that is fought for; on is false once it is there. What stands in the way it goes round.
-func (w *Wander) storm(s *Sight, now uint32, stuck bool) (heading geom.Vec3, on bool) {
+func (w *Bot) storm(s *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
 	pos := s.Self.Motion.Pos
 	if heading, on = w.goal.Sub(pos), flat(s.Goal.Sub(pos)) > 0.8*s.Reach; on {
-		if to, ok := s.Ways.Toward(s.Point, pos); ok {
+		if to, ok := s.Field.Next(s.Point, pos); ok {
 			heading = to.Sub(pos)
 		}
 	}
@@ -152,7 +152,7 @@ func (w *Wander) storm(s *Sight, now uint32, stuck bool) (heading geom.Vec3, on 
 }
 
 // target looks for an enemy twice a second and follows the one it found.
-func (w *Wander) target(s *Sight, now uint32) (geom.Vec3, bool) {
+func (w *Bot) target(s *Observation, now uint32) (geom.Vec3, bool) {
 	if now >= w.look {
 		w.look = now + uint32(s.Rate)/2
 		w.pick(s)
@@ -160,7 +160,7 @@ func (w *Wander) target(s *Sight, now uint32) (geom.Vec3, bool) {
 	if !w.sees {
 		return geom.Vec3{}, false
 	}
-	if e := &s.Eyes[w.enemy>>8]; e.ID == w.enemy && e.Alive {
+	if e := &s.Visible[w.enemy>>8]; e.ID == w.enemy && e.Alive {
 		p := e.Pos
 		p.Y += chest
 		return p, true
@@ -170,12 +170,12 @@ func (w *Wander) target(s *Sight, now uint32) (geom.Vec3, bool) {
 }
 
 // pick takes the nearest enemy in range whom no wall hides.
-func (w *Wander) pick(s *Sight) {
+func (w *Bot) pick(s *Observation) {
 	eye := sim.Eye(s.Self.Motion.Pos)
 	best := float32(sightRange * sightRange)
 	w.sees = false
-	for i := range s.Eyes {
-		e := &s.Eyes[i]
+	for i := range s.Visible {
+		e := &s.Visible[i]
 		if d := e.Pos.Sub(eye).LenSq(); e.Alive && e.Team != s.Team && d < best {
 			best, w.enemy, w.sees = d, e.ID, true
 		}
@@ -183,21 +183,21 @@ func (w *Wander) pick(s *Sight) {
 	if !w.sees {
 		return
 	}
-	to := s.Eyes[w.enemy>>8].Pos.Sub(eye)
+	to := s.Visible[w.enemy>>8].Pos.Sub(eye)
 	to.Y += chest
 	_, blocked := s.Arena.Raycast(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()})
 	w.sees = !blocked
 }
 
 // aim turns the view a share k of the way, with a tremble.
-func (w *Wander) aim(yaw, pitch, k, tremble float32) {
+func (w *Bot) aim(yaw, pitch, k, tremble float32) {
 	w.yaw += wrap(yaw-w.yaw)*min(k, 1) + (w.dice.unit()-0.5)*tremble
 	w.pitch += wrap(pitch-w.pitch)*min(k, 1) + (w.dice.unit()-0.5)*tremble/2
 	w.yaw = wrap(w.yaw)
 	w.pitch = min(max(w.pitch, -0.24), 0.24)
 }
 
-func (w *Wander) intent(moveYaw, mag uint8, keys sim.Buttons) client.Intent {
+func (w *Bot) intent(moveYaw, mag uint8, keys sim.Buttons) client.Intent {
 	return client.Intent{Yaw: angle(w.yaw), Pitch: angle(w.pitch), MoveYaw: moveYaw, MoveMag: mag, Buttons: keys}
 }
 
