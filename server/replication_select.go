@@ -125,7 +125,7 @@ func (r *replication) joined(c *connReplication) bool {
 // bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
 	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Base(group) == 0 {
+		if c.acks.tracker.Baseline(group) == 0 {
 			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
 				return true
 			}
@@ -175,7 +175,7 @@ func rowBits(bytes, head int) int {
 func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	p, s := &r.players, &r.players.rows
 	asBlocks := blockOverheadBits * p.frames.Groups()
-	if p.encoder.Most(popcount(visible))+asBlocks <= most { // they fit whatever their costs
+	if p.encoder.MaxBits(popcount(visible))+asBlocks <= most { // they fit whatever their costs
 		r.beginPlayerRows(c, visible)
 		return false
 	}
@@ -191,7 +191,7 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 	left = r.pickOverdue(c, visible, left)
 	c.view.interest.Select(s.cost, left)
 	s.pickSelected(c.view.interest.Selected())
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
@@ -199,7 +199,7 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 // costs computes the cost of each visible row. It returns their sum and what most bits leave for
 // them.
 func (s *interestSet) costs(p *plane, tracker *snapshot.Tracker, visible []uint64, most int) (total, left int) {
-	fixed := p.packer.Weigh(p.encoder, tracker, visible, s.cost)
+	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
 	for _, n := range s.cost[:len(visible)*64] {
 		total += int(n)
 	}
@@ -226,7 +226,7 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	if unlimited || q.allSentAt == t { // no row waits
 		return
 	}
-	sent := r.players.packer.Said(r.players.rows.sent[:0])
+	sent := r.players.packer.SentRows(r.players.rows.sent[:0])
 	v.interest.MarkSent(sent)
 	if q.sentAt != nil {
 		r.materializeSchedule(c)
@@ -249,13 +249,13 @@ var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of e
 // selectLowDetail begins a snapshot of low detail.
 func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
 	p, s := &r.players, &r.players.rows
-	p.packer.Weigh(p.encoder, c.acks.tracker, visible, s.cost)
+	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
 	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
 	turn := uint64(0xffff) << (16 * c.view.detailTurn)
 	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
 	for i, w := range visible {
 		s.pick[i] = p.nearest[i] | w&turn
 	}
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 }

@@ -16,9 +16,9 @@
 //	grid.Fill(ids, x, z, teams, combat)
 //	for each client:
 //	    client.Update(grid, viewer, opponents)
-//	    cost, fixed := ...                      // snapshot.Packer.Weigh(client.Visible())
-//	    client.Select(cost, budgetBits-fixed)   // snapshot.Packer.Pick(client.Selected())
-//	    client.MarkSent(sent)                   // snapshot.Packer.Said
+//	    cost, fixed := ...                      // snapshot.Packer.Costs(client.Visible())
+//	    client.Select(cost, budgetBits-fixed)   // snapshot.Packer.Select(client.Selected())
+//	    client.MarkSent(sent)                   // snapshot.Packer.SentRows
 //
 // A client that is sent all visible rows needs client.UpdateVisible(grid, viewer) alone.
 //
