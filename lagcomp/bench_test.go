@@ -122,7 +122,7 @@ func BenchmarkMoves(b *testing.B) {
 	h, _, _, _ := fight(b)
 	from, to := h.viewFrames(tick.View{From: 170, To: 171})
 	var m displacement
-	loop(b, 1000, "player", func() { m.measure(from, to, stepLimits, true, make([]int32, 0, 1000)) })
+	loop(b, 1000, "player", func() { m.measure(from, to, &stepLimits, make([]int32, 0, 1000)) })
 }
 
 func BenchmarkTest(b *testing.B) {

@@ -41,7 +41,7 @@ type Sweeper struct {
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, indices: new([maxIndices]index), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), bounds: newMotionBounds(false, h.slots), narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter, indexMinRows: defaultIndexMinRows,
+		candidates: make([]int32, 0, h.slots), bounds: newMotionBounds(h.slots), narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter, indexMinRows: defaultIndexMinRows,
 	}
 	s.spanReach.alwaysNear, s.spanReach.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
 	if h.slots >= s.indexMinRows {
@@ -126,7 +126,7 @@ func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, fly
 		return s.rayCandidates(ray, a, wide+w.Radius), flyers
 	}
 	end := ray.At(min(ray.Max, 4*WorldReach))
-	q := s.boxQuery(a, b, w.View.Frac, ray.Origin.Min(end), ray.Origin.Max(end), w.Radius)
+	q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: ray.Origin.Min(end), Max: ray.Origin.Max(end)}, w.Radius)
 	switch {
 	case q.cellCount <= maxBoxCells:
 		s.candidates = in.box(a, &q, s.candidates[:0])
@@ -150,7 +150,7 @@ func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverl
 	if a == nil || !inWorld(ball.Center) || !validRadius(ball.Radius) {
 		return out
 	}
-	q := s.boxQuery(a, b, v.Frac, ball.Center, ball.Center, ball.Radius)
+	q := s.boxQuery(a, b, v.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius)
 	if q.cellCount > maxBoxCells {
 		for slot := range a.rowCount {
 			out = a.appendOverlap(b, v.Frac, slot, ball, out)
@@ -193,7 +193,8 @@ type boxQuery struct {
 }
 
 // boxQuery prepares a search round the box from lo to hi for spheres of a radius.
-func (s *Sweeper) boxQuery(a, b *frame, frac uint8, lo, hi geom.Vec3, radius float32) (q boxQuery) {
+func (s *Sweeper) boxQuery(a, b *frame, frac uint8, box geom.AABB, radius float32) (q boxQuery) {
+	lo, hi := box.Min, box.Max
 	q.frame = a
 	wide, flyers, ok := s.bounds.expand(s.h, a, b, frac)
 	if !ok {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -74,11 +73,6 @@ func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 // Bandwidth is the account of all bytes sent until now, without cells. It is not a copy: only the goroutine
 // of the lobby may read it, between ticks.
 func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Total() }
-
-// encoders are what wrote the rows of a snapshot to c.
-func (l *Lobby) encoders(c *conn) metrics.Encoders {
-	return metrics.Encoders{Owner: c.repl.acks.owner, Objects: l.replication.objects.encoder, Public: l.replication.players.encoder, Interval: tick.Tick(l.cfg.SendInterval)}
-}
 
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
 func (l *Lobby) endTick() {

@@ -125,7 +125,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.EnterStage == nil {
 		c.EnterStage = func(metrics.Stage) {}
 	}
-	if err := c.checkThings(); err != nil {
+	if err := c.checkObjects(); err != nil {
 		return c, err
 	}
 	if err := c.checkNumbers(players); err != nil {

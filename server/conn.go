@@ -1,7 +1,6 @@
 package server
 
 import (
-	"github.com/tickrate/tickrate/server/metrics"
 	"net/netip"
 	"time"
 
@@ -84,9 +83,9 @@ func (c *conn) assign(id netid.ID, user uint64, spectates bool) {
 
 // open begins a session for the connection's player. The memory of the session before is kept.
 func (c *conn) open(now time.Duration, l *Lobby) {
-	c.furnish(&l.cfg)
+	c.makeMemory(&l.cfg)
 	c.session.open(now)
-	c.repl.acks.owner.Count(l.replication.ownerCounts)
+	c.repl.acks.owner.Count(l.replication.owner.counts)
 	c.repl.open(&l.cfg)
 	c.rewind = connRewind{inboxCount: c.rewind.inboxCount}
 	c.roster.view = viewpoint{}
@@ -102,45 +101,16 @@ func (c *conn) changeMap(now time.Duration, id netid.ID, prevMapEnd tick.Tick, c
 	c.transfer = connTransfer{}
 }
 
-// forget takes the connection to hold no baselines: snapshots begin anew. What it was shown it may show still.
-func (c *conn) forget() {
-	c.repl.acks.sinceResync = 0
-	c.repl.join.phase = joinSending
-	c.repl.acks.tracker.Forget()
-	c.repl.acks.objects.forget()
-	c.repl.acks.owner.Reset()
-}
-
-// delivered notes that a package with a snapshot has arrived.
-func (c *conn) delivered(now time.Duration, l *Lobby, r ackTag) {
-	if c.session.mapEpoch != 0 && r.tick() <= c.session.prevMapEnd { // of a world that is over
+// acked takes the ack of a packet. Acks of snapshots of the map before count for nothing.
+func (c *conn) acked(now time.Duration, r *replication, tag ackTag) {
+	if c.session.mapEpoch != 0 && tag.tick() <= c.session.prevMapEnd {
 		return
 	}
-	if s := r.players(); s.count > 0 {
-		c.repl.acks.tracker.Acked(r.tick(), s.first, s.count)
-	}
-	c.repl.acks.history.Arrived(r.tick(), r.players().first, r.players().count, c.rewind.newestCommand+1, l.match.Tick()+1)
-	if s := r.things(); s.count > 0 {
-		c.repl.acks.objects.acked(l.replication.objects, r.tick(), s)
-	}
-	if r.owner() {
-		c.repl.acks.owner.Acked(r.tick())
-	}
-	c.rewind.snapshotGap.add(now, l.cfg.Rules.Rate, c.repl.acks.newest, r.tick(), c.session.peer.RTT().Min)
-	c.repl.acks.newest, c.repl.acks.sinceResync = max(c.repl.acks.newest, r.tick()), max(c.repl.acks.sinceResync, r.tick())
-	c.repl.acks.unacked = 0
+	c.rewind.snapshotGap.add(now, r.cfg.Rules.Rate, c.repl.acks.newest, tag.tick(), c.session.peer.RTT().Min)
+	r.acked(&c.repl, tag, c.rewind.newestCommand+1)
 }
 
-// resync begins anew without baselines if the connection has asked for it, at most once in resyncEvery: it costs bytes.
-func (c *conn) resync(l *Lobby, t tick.Tick) {
-	if !c.repl.acks.resyncRequested || t < c.repl.acks.resyncedAt+tick.Tick(int64(resyncEvery)*int64(l.cfg.Rules.Rate)/int64(time.Second)) {
-		return
-	}
-	c.repl.acks.resyncRequested, c.repl.acks.resyncedAt = false, t
-	c.session.stats.resyncs++
-	c.forget()
-	l.Stats.Count[metrics.Resyncs].Inc()
+// viewer says whose rows the client may see.
+func (c *conn) viewer() viewer {
+	return viewer{player: c.id, spectates: c.roster.spectates, slot: int32(c.viewpoint())}
 }
-
-// resyncEvery is the least time between two fresh starts of one connection.
-const resyncEvery = 250 * time.Millisecond

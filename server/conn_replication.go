@@ -9,12 +9,13 @@ import (
 
 // connReplication is what one client holds of the match and how its next snapshot is chosen.
 type connReplication struct {
+	viewer   viewer // set before each snapshot
 	acks     connAcks
 	pacing   connPacing
 	checksum connChecksum
 	view     connView
 	join     connJoin
-	schedule rowSchedule
+	schedule rowSchedule // of a limited client
 }
 
 // connAcks is what the client has acknowledged.
@@ -51,7 +52,7 @@ type connChecksum struct {
 // connView is what the client may see and how the rows of its newest snapshot were selected.
 type connView struct {
 	interest   *interest.Client // nil until the first look
-	combat     []uint64         // two sets of recent opponents, see foes
+	combat     []uint64         // two sets of recent opponents, see opponents
 	combatSwap tick.Tick        // when the two sets swap
 	blocks     tick.Tick        // newest snapshot in whole groups, if none went row by row since; else 0
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
@@ -99,4 +100,47 @@ func (r *connReplication) clear(cfg *Config) {
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
 	r.join = connJoin{}
+}
+
+// dropBaselines makes the next snapshots begin anew. What the client has been shown it may still show.
+func (r *connReplication) dropBaselines() {
+	r.acks.sinceResync = 0
+	r.join.phase = joinSending
+	r.acks.tracker.Forget()
+	r.acks.objects.dropBaselines()
+	r.acks.owner.Reset()
+}
+
+// next decides whether the snapshot at hand has a checksum: one of every has, none if every is not positive.
+func (k *connChecksum) next(every int) {
+	k.on = false
+	if every > 0 {
+		if k.countdown--; k.countdown <= 0 {
+			k.on, k.countdown = true, every
+		}
+	}
+}
+
+// makeMemory makes the memory that every client needs, once.
+func (r *connReplication) makeMemory(cfg *Config) {
+	interval := tick.Tick(cfg.SendInterval)
+	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
+	r.acks.history = snapshot.NewHeld(cfg.Players)
+	r.acks.tracker.Keep(r.acks.history)
+	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
+	r.acks.objects = newObjectAcks(cfg)
+}
+
+// reserve makes the memory that a client needs where not all rows are sent to all clients.
+func (r *connReplication) reserve(cfg *Config) {
+	if cfg.Relevance == RelevanceOff {
+		return
+	}
+	r.acks.tracker.Reserve()
+	r.acks.objects.tracker.Reserve()
+	words := (cfg.Players + 63) / 64
+	r.view.combat = make([]uint64, 2*words)
+	if cfg.Kbps != 0 {
+		r.schedule.alloc(words)
+	}
 }

@@ -152,7 +152,7 @@ func (s *lobbyConsole) apply() {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {
 			c := &l.conns[slot]
-			c.pace(c.repl.pacing.every, c.repl.pacing.requestedKbps, l)
+			c.repl.pacing.setPace(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
 		}
 	}
 }

@@ -147,14 +147,14 @@ func TestRow14MapChange(t *testing.T) {
 				t.Fatalf("%d, %d: on %s, %v, %d changes", i, n, b.lobby.cfg.ArenaName, b.lobby.Phase(), b.count(metrics.MapChanges))
 			}
 			for k, p := range b.players {
-				if ids[p.ID()] || !seen[p.ID().Index()] || p.World() != uint8(n+1) {
-					t.Fatalf("%d, %d: client %d is %v in world %d", i, n, k, p.ID(), p.World())
+				if ids[p.ID()] || !seen[p.ID().Index()] || p.MapEpoch() != uint8(n+1) {
+					t.Fatalf("%d, %d: client %d is %v in world %d", i, n, k, p.ID(), p.MapEpoch())
 				}
 				ids[p.ID()] = true
-				if name, _ := p.Player(p.ID().Index()); name.ID != p.ID() || !strings.HasPrefix(name.Name, "player ") {
+				if name, _ := p.Chat.Player(p.ID().Index()); name.ID != p.ID() || !strings.HasPrefix(name.Name, "player ") {
 					t.Errorf("%d, %d: client %d is called %+v", i, n, k, name)
 				}
-				for line, ok := p.NextLine(); ok; line, ok = p.NextLine() {
+				for line, ok := p.Chat.Next(); ok; line, ok = p.Chat.Next() {
 					if line.Kind == client.LineLeft && n > 0 || line.Kind == client.LineJoined && n > 0 {
 						t.Errorf("%d, %d: %s", i, n, line.Append(nil, p.ID()))
 					}
@@ -183,7 +183,7 @@ func TestChangeKeepsWhatWaits(t *testing.T) {
 	noted := 0
 	for i, p := range b.players {
 		c := &b.lobby.conns[p.ID().Index()]
-		c.hits(69)
+		c.repl.view.noteOpponent(69)
 		was[i] = kept{&c.repl.view.combat[0], &c.repl.schedule.visible[0], &c.repl.schedule.sentAt[0]}
 		if slices.Max(c.repl.schedule.sentAt) != 0 && slices.Max(c.repl.schedule.visible) != 0 && c.repl.schedule.meanBits != 0 && slices.Max(c.repl.view.combat) != 0 {
 			noted++
@@ -382,7 +382,7 @@ func TestRow14AwayAndAgain(t *testing.T) {
 	b.players, b.ends = append(b.players, p), append(b.ends, end)
 	end.received()
 	b.play(3)
-	if b.count(metrics.Reconnected) != 1 || p.ID().Index() != slot || p.World() != 0 {
+	if b.count(metrics.Reconnected) != 1 || p.ID().Index() != slot || p.MapEpoch() != 0 {
 		t.Errorf("%d returned, as %v", b.count(metrics.Reconnected), p.ID())
 	}
 	b.settled(2)

@@ -65,7 +65,7 @@ func (h *Host) loadMap(given Config, cfg HostConfig, c MapSpec) (f found) {
 	f.loaded.PVS = given.PVS
 	f.err = h.lobby.PrepareMap(&f.loaded)
 	if f.err == nil && cfg.Touch != nil {
-		hugepage.Prefault(context.Background(), false) // large ones would be moved together while ticks use them
+		hugepage.Prefault(context.Background()) // large ones would be moved together while ticks use them
 	}
 	return f
 }

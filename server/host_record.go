@@ -66,7 +66,11 @@ func (a *archive) write() {
 	defer close(a.ended)
 	a.tape.Pack = replay.NewPacker()
 	for f := range a.queue {
-		a.tape.Write(f.Head, f.Chunk, f.First)
+		if f.First {
+			a.tape.WriteFirst(f.Head, f.Chunk)
+		} else {
+			a.tape.Write(f.Head, f.Chunk)
+		}
 	}
 	a.tape.Close()
 }

@@ -244,7 +244,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	}
 	l.round.sendTo(c)
 	c.roster.view.owed = c.roster.spectates
-	l.tellPaces(c)
+	l.queueUpdateIntervals(c)
 }
 
 // sendSchemas queues the text of our schemas and model. Once it is acknowledged, or time is up, the connection is dismissed.
@@ -355,7 +355,11 @@ func (j *join) remove(c *conn) {
 // one map.
 func (j *join) carryOver(now time.Duration, slot int) {
 	c := &j.conns[slot]
-	id := j.match.JoinAt(slot, c.roster.spectates)
+	join := j.match.JoinAt
+	if c.roster.spectates {
+		join = j.match.JoinSpectatorAt
+	}
+	id := join(slot)
 	if id == 0 {
 		panic("server: a slot of a new match is taken")
 	}

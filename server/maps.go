@@ -144,21 +144,20 @@ func (c Config) withMap(m LoadedMap) (Config, error) {
 
 // mapState is what of a lobby belongs to one map: the match, its frames, and the interest of connections.
 type mapState struct {
-	cfg    Config // filled
-	match  *sim.Match
-	frames *snapshot.Ring
-	crowd  crowd
-	things *objectPlane
+	cfg     Config // filled
+	match   *sim.Match
+	players playerPlane // without an encoder, which serves all maps
+	objects *objectPlane
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
 	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	s.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
+	s.players.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
 	if c.Relevance != RelevanceOff {
-		s.crowd = newCrowd(&s.cfg)
+		s.players.initInterest(&s.cfg)
 	}
-	s.things = newObjectPlane(&s.cfg)
+	s.objects = newObjectPlane(&s.cfg)
 	return s
 }
 
@@ -170,7 +169,8 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	}
 	s := newMapState(cfg)
 	if m.reserve {
-		reserveViews(&s.crowd, &s.things.scenery, cfg.Players)
+		s.players.rows.reserve(cfg.Players)
+		s.objects.rows.reserve(cfg.Players)
 	}
 	return s, nil
 }
@@ -241,11 +241,11 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 // install makes the state of a map that of the lobby.
 func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
-	l.cfg, l.match, l.replication.objects = s.cfg, s.match, s.things
-	l.replication.players.frames, l.replication.players.crowd = s.frames, s.crowd
-	l.match.SetHitFilter(l.filterHit)
+	l.cfg, l.match = s.cfg, s.match
+	l.replication.setMatch(s)
+	l.match.SetHitFilter(l.rewind.hitFilter)
 	l.match.SetShotLog(l.shotLog)
-	l.match.SetViewResolver(l.beheld)
+	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
 	l.round, l.leaving = roundNews{core: &l.core}, 0
 }

@@ -123,7 +123,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 func (in *inbound) takeAcks(now time.Duration, c *conn) {
 	c.repl.acks.history.Open()
 	for _, tag := range c.session.peer.Delivered() {
-		c.delivered(now, in.l, ackTag(tag))
+		c.acked(now, &in.l.replication, ackTag(tag))
 	}
 	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
 	c.session.stats.taken++
@@ -138,12 +138,12 @@ func (in *inbound) takeCommands(c *conn, data, src []byte) error {
 	if err != nil {
 		return packet.DropCommands
 	}
-	if err := in.l.arrived(c, data, rest, n); err != nil {
+	if err := in.l.rewind.takeArrivals(c, data, rest, in.window[:n]); err != nil {
 		return err
 	}
 	inbox := in.match.CommandBuffer(c.id)
 	inbox.OfferWindow(in.window[:n])
-	in.l.tallyOf(c, inbox)
+	in.l.countInputs(c, inbox)
 	if slot := c.id.Index(); in.l.roster.viewers[slot].ready {
 		in.l.idle.input(slot, in.window[:n])
 	}
@@ -165,7 +165,7 @@ func (in *inbound) takeMessage(now time.Duration, c *conn, message []byte) {
 		c.repl.acks.resyncRequested = true
 		in.Stats.Count[metrics.ChecksumMismatches].Inc()
 	} else if every, kbps, ok := sim.ParseSnapshotRate(message); ok {
-		c.pace(every, int(kbps), in.l)
+		c.repl.pacing.setPace(every, int(kbps), &in.cfg)
 	} else if hero, ok := sim.ParseHero(message); ok && in.match.RequestHero(c.id, hero) { // where the mode allows it
 	} else if f, err := protocol.ParseFetch(message); err == nil {
 		in.l.join.fetch(now, c, f.Content)

@@ -324,7 +324,7 @@ func TestRow26ThrottledGuestHearsAcks(t *testing.T) {
 			c.say(c.commands(1)...)
 		}
 	}
-	if longest > 60/wordsPerSecond+3 || c.words < 6 {
+	if longest > 60/keepAlivesPerSecond+3 || c.words < 6 {
 		t.Errorf("%d ticks without a word, %d words", longest, c.words)
 	}
 }

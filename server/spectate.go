@@ -111,8 +111,3 @@ func (c *conn) viewpoint() int {
 	}
 	return c.roster.view.target.Index()
 }
-
-// seesAll reports whether a connection may be sent every player.
-func (k *core) seesAll(c *conn) bool {
-	return k.cfg.Relevance != RelevanceGrid || c.roster.spectates && k.cfg.SpectateAll
-}

@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Tick plays one tick: it is Ticks with n = 1.
@@ -36,20 +33,17 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.endTick()
 		return errIn
 	}
-	var frame *snapshot.Frame
 	for l.replication.batch = 1; ; l.replication.batch++ {
-		l.play(now)         // command -> sim -> history
-		frame = l.capture() // history -> snapshot
+		l.play(now)             // command -> sim -> history
+		l.replication.capture() // history -> snapshot
 		if l.replication.batch == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
-		l.tell(now)
+		l.queueEvents(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.replication.players.encoder.Begin(frame, l.replication.players.frames) // snapshot -> delta
-	l.replication.players.sums.Begin(frame)
-	l.replication.objects.begin()
+	l.replication.begin()       // snapshot -> delta
 	errOut := l.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
@@ -61,7 +55,7 @@ func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for _, slot := range l.live {
-		l.conns[slot].brief(now, l, oldest)
+		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()
 	for i := range sim.Systems() {
@@ -74,26 +68,6 @@ func (l *Lobby) play(now time.Duration) {
 	l.recording.tick()
 	l.leaving = 0
 	l.spectate.update()
-}
-
-// capture writes the frame of the tick that was just played: the very poses that history keeps.
-func (l *Lobby) capture() *snapshot.Frame {
-	frame := l.replication.players.frames.Begin(l.match.Tick())
-	var row [netstate.PublicFields]int32
-	acts := l.match.AbilityStates()
-	poses := l.match.Poses()
-	for slot := range poses {
-		pose := &poses[slot]
-		vital := l.match.Vital(netid.ID(pose.ID))
-		if vital == nil { // nobody, or left in this tick
-			continue
-		}
-		netstate.PublicRow(row[:], pose, vital, &acts[slot])
-		frame.Set(slot, netid.ID(pose.ID), row[:])
-	}
-	l.replication.objects.capture(l.match)
-	l.Stats.Count[metrics.ProjectilesNoSlot].Add(l.replication.objects.dropped)
-	return frame
 }
 
 // housekeeping does between two ticks what is not urgent: lines for the console, and for a part of the slots, so that each has

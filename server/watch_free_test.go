@@ -74,7 +74,7 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 				}
 			}
 		}
-		if target, on := z.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
+		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
 			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
 		}
 		b.agrees(100)
@@ -122,7 +122,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 			if told += rows; rows > 0 && least < first {
 				passed++
 			}
-			for slot := range b.lobby.replication.objects.slots {
+			for slot := range b.lobby.replication.objects.table.slots {
 				if said, _ := g.repl.acks.objects.tracker.Said(slot); said && g.repl.acks.objects.selection == objectsBudget {
 					thingsTold++
 				}
@@ -158,7 +158,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 		must0(t, b.lobby.Tick(b.now, b.unix(), b.conn))
 	}
 	for i, kbps := range []int{600, 16} {
-		c.pace(1, kbps, b.lobby)
+		c.repl.pacing.setPace(1, kbps, &b.lobby.cfg)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
@@ -231,12 +231,12 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 				if g.repl.acks.objects.selection == objectsUnchanged {
 					continue
 				}
-				for slot := range b.lobby.replication.objects.slots {
+				for slot := range b.lobby.replication.objects.table.slots {
 					said, _ := g.repl.acks.objects.tracker.Said(slot)
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}
-					if k := b.lobby.replication.objects.slots[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
+					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
 						hidden[n]++
 					}
 					things[n]++

@@ -33,61 +33,61 @@ func TestRow70Spectator(t *testing.T) {
 	s := b.sit(client.Config{Name: "looker"}, spectator)
 	b.play(2)
 	state, _ := s.State()
-	target, on := s.Target()
+	target, on := s.Spectate.Target()
 	if state != client.Joined || !on || b.lobby.match.Vital(target) == nil || target == s.ID() {
 		t.Fatalf("%v, looks through %v, %v", state, target, on)
 	}
 	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Spectator || b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
 		t.Fatalf("%+v, members %v", v, b.lobby.match.Score().Members)
 	}
-	if p, ok := b.players[0].Player(s.ID().Index()); !ok || p.Name != "looker" || p.Team >= 0 {
+	if p, ok := b.players[0].Chat.Player(s.ID().Index()); !ok || p.Name != "looker" || p.Team >= 0 {
 		t.Errorf("others know it as %+v", p)
 	}
 	seen := map[netid.ID]bool{}
 	for range 4 {
-		before, _ := s.Target()
+		before, _ := s.Spectate.Target()
 		seen[before] = true
-		must0(t, s.WatchNext(false))
+		must0(t, s.Spectate.Next())
 		b.play(1)
-		if now, _ := s.Target(); now == before {
+		if now, _ := s.Spectate.Target(); now == before {
 			t.Errorf("still looks through %v", now)
 		}
 	}
 	if len(seen) != 4 {
 		t.Errorf("the next one led to %v", seen)
 	}
-	at, _ := s.Target()
-	must0(t, s.WatchNext(true))
+	at, _ := s.Spectate.Target()
+	must0(t, s.Spectate.Previous())
 	b.play(1)
-	must0(t, s.WatchNext(false))
+	must0(t, s.Spectate.Next())
 	b.play(1)
-	if back, _ := s.Target(); back != at {
+	if back, _ := s.Spectate.Target(); back != at {
 		t.Errorf("one back and one on is %v, not %v", back, at)
 	}
 	for i, c := range []struct {
 		ask  netid.ID
 		want netid.ID
 	}{{b.players[2].ID(), b.players[2].ID()}, {s.ID(), b.players[2].ID()}, {netid.Make(0, 77), b.players[2].ID()}, {0, b.players[2].ID()}} {
-		must0(t, s.Watch(c.ask))
+		must0(t, s.Spectate.Player(c.ask))
 		b.play(1)
-		if got, _ := s.Target(); got != c.want {
+		if got, _ := s.Spectate.Target(); got != c.want {
 			t.Errorf("%d: looks through %v, want %v", i, got, c.want)
 		}
 	}
 	if b.count(metrics.SpectateRefused) != 3 {
 		t.Errorf("%d wishes refused", b.count(metrics.SpectateRefused))
 	}
-	must0(t, s.Say("well played"))
-	must0(t, b.players[0].Say("thanks"))
-	must0(t, b.players[0].WatchNext(false)) // who plays looks through its own eyes
+	must0(t, s.Chat.Say("well played"))
+	must0(t, b.players[0].Chat.Say("thanks"))
+	must0(t, b.players[0].Spectate.Next()) // who plays looks through its own eyes
 	unknown := b.count(metrics.MessagesUnknown)
 	b.play(1)
-	if _, on := b.players[0].Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
+	if _, on := b.players[0].Spectate.Target(); on || b.count(metrics.MessagesUnknown) != unknown+1 {
 		t.Errorf("a player looks on: %v", on)
 	}
 	heard := func(p *client.Client, text string) {
 		t.Helper()
-		for l, ok := p.NextLine(); ok; l, ok = p.NextLine() {
+		for l, ok := p.Chat.Next(); ok; l, ok = p.Chat.Next() {
 			if l.Text == text {
 				return
 			}
@@ -99,7 +99,7 @@ func TestRow70Spectator(t *testing.T) {
 
 	b.players[2].Leave(b.now) // whom it follows
 	b.play(1)
-	if now, _ := s.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
+	if now, _ := s.Spectate.Target(); now == 0 || b.lobby.match.Vital(now) == nil {
 		t.Errorf("after that one left: %v", now)
 	}
 	shots, inputs := b.count(metrics.Shots), b.lobby.match.Hash()
@@ -178,20 +178,20 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		}
 		s := b.sitAt(cfg, spectator)
 		b.play(3)
-		honest := interest.NewClient(b.lobby.replication.players.grid) // what the target may see, worked out apart
+		honest := interest.NewClient(b.lobby.replication.players.rows.grid) // what the target may see, worked out apart
 		told, hidden := 0, 0
 		var row [netstate.PublicFields]int32
 		for n := range 600 {
 			if n%60 == 0 {
-				must0(t, s.WatchNext(false))
+				must0(t, s.Spectate.Next())
 			}
 			g := &b.lobby.conns[s.ID().Index()]
 			b.turn()
 			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
-			c := &b.lobby.replication.players
-			c.fill(b.lobby, b.lobby.replication.players.frames.At(b.lobby.match.Tick()))
+			c := &b.lobby.replication.players.rows
+			b.lobby.replication.fillPlayers()
 			target := g.roster.view.target.Index()
 			honest.Reset()
 			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
@@ -215,9 +215,9 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		if told < 500 || all != (hidden > 0) {
 			t.Errorf("all %v: %d rows told, %d of them hidden from the target", all, told, hidden)
 		}
-		must0(t, s.Watch(0))
+		must0(t, s.Spectate.Player(0))
 		b.play(1)
-		if target, _ := s.Target(); (target == 0) != all {
+		if target, _ := s.Spectate.Target(); (target == 0) != all {
 			t.Errorf("all %v: looks through %v", all, target)
 		}
 	}

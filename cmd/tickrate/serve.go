@@ -179,7 +179,13 @@ func serve(c *cobra.Command, f serveFlags) error {
 	}
 	places(f.workers + 2)
 	if f.reserve {
-		cfg.Touch = func() { hugepage.Prefault(c.Context(), f.huge) }
+		cfg.Touch = func() {
+			if f.huge {
+				hugepage.PrefaultHuge(c.Context())
+			} else {
+				hugepage.Prefault(c.Context())
+			}
+		}
 	}
 	if f.hiccup {
 		var stop func()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -102,6 +101,7 @@ func (c *crowd) perClient() (bytes int) {
 		out := c.out[:0]
 		for g := range c.ring.Groups() {
 			baseIDs, ctx, h := &empty, &unknown, held{}
+			lanes = c.now.group(g)
 			if runs = k.Runs(runs[:0], g, g+1); runs[0].Base[0] != 0 {
 				h = heldBy(c.ring, runs[0].Base)
 				baseIDs = &h.frames[0].ids[g]
@@ -112,7 +112,7 @@ func (c *crowd) perClient() (bytes int) {
 					c.encoder.codec.expect(&h, g, lanes, ctx)
 				}
 			}
-			next := c.encoder.codec.group(out, &c.now.ids[g], c.now.group(g), baseIDs, lanes, ctx)
+			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: lanes, ctx: ctx})
 			if len(next) > left {
 				bytes += len(out)
 				out = append(c.out[:0], next[len(out):]...)
@@ -246,6 +246,8 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	var w bitio.Writer
 	var room [11]lane
 	var levels [schema.MaxFields]uint8
+	var ctx contexts
+	var ends [GroupRows]uint32
 	for i, k := range c.trackers {
 		var h held
 		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
@@ -261,12 +263,18 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 				g, r := slot/GroupRows, slot%GroupRows
 				if id := c.now.ids[g][r]; id != 0 {
 					w.Bits(uint64(r), 6)
-					was, depth, ctx := netid.ID(0), h.depth(g, r), uint32(0)
-					if depth > 0 {
-						was, ctx = h.frames[0].ids[g][r], c.encoder.codec.expectRow(&h, depth, g, r, room[:], &levels)
+					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
+					var masks [GroupRows]uint16
+					if depth := h.depth(g, r); depth > 0 {
+						x.was = &h.frames[0].ids[g]
+						ctx[r] = c.encoder.codec.expectRow(&h, depth, g, r, room[:], &levels)
+						if x.was[r] == id {
+							masks[r] = rowMask(r, x.now, x.base)
+						}
 					}
-					n := c.encoder.codec.row(buf, id, was, r, c.now.group(g), room[:], ctx)
-					w.AppendBits(buf, 0, int(n))
+					sink := bitSink{buf: buf, ends: &ends}
+					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r, 1)
+					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 				}
 			}
 		}

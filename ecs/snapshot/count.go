@@ -8,22 +8,22 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// count adds the symbols that group g would code against what is held. It walks the rows a second time so that the encoder
-// itself pays nothing when nobody counts.
-func (c *codec) count(n *schema.Counts, h *held, g int, ids *idLane, lanes []lane, baseIDs *idLane, base []lane) {
+// count adds the symbols that a block of a group has against what is held. It walks the rows a second time so that the
+// encoder itself pays nothing when nobody counts.
+func (c *codec) count(n *schema.Counts, h *held, g *rowGroup) {
 	var masks [GroupRows]uint16
-	if baseIDs != &empty {
-		compare(&masks, lanes, base)
+	if g.was != &empty {
+		compare(&masks, g.now, g.base)
 	}
-	changed := *ids != *baseIDs
-	for r, id := range ids {
+	changed := *g.ids != *g.was
+	for r, id := range g.ids {
 		changed = changed || id != 0 && masks[r] != 0
 	}
 	if !changed {
 		return // an idle block has no symbols
 	}
-	for r := range GroupRows {
-		c.countRow(n, h, ids[r], baseIDs[r], g, r, lanes)
+	for r, id := range g.ids {
+		c.countRow(n, h, id, g.was[r], g.index, r, g.now)
 	}
 }
 

@@ -23,7 +23,8 @@ type Encoder struct {
 	ring    *Ring
 	inUse   int // groups that ever held an entity
 	columns []*column
-	used    int // columns of this frame
+	used    int           // columns of this frame
+	reader  sectionReader // of Explain
 }
 
 // column holds the blocks of one frame against one baseline.
@@ -185,17 +186,25 @@ func (e *Encoder) expected(c *column, g int) (ids *idLane, lanes []lane, ctx *co
 	return &newest.ids[g], lanes, ctx
 }
 
+// group is group g of the frame against a column's baselines.
+func (e *Encoder) group(c *column, g int) rowGroup {
+	x := rowGroup{index: g, ids: &e.frame.ids[g], now: e.frame.group(g)}
+	if x.was, x.base, x.ctx = e.expected(c, g); x.was == &empty {
+		x.base = x.now
+	}
+	return x
+}
+
 func (e *Encoder) encode(c *column, g int) {
 	off := len(c.buf)
-	ids, lanes := &e.frame.ids[g], e.frame.group(g)
-	baseIDs, base, ctx := e.expected(c, g)
-	if e.codec.ranged() && baseIDs != &empty {
-		c.buf = e.codec.rangeGroup(&e.coder, c.buf, ids, lanes, baseIDs, base, ctx)
+	x := e.group(c, g)
+	if e.codec.ranged() && x.was != &empty {
+		c.buf = e.codec.putRange(&e.coder, c.buf, &x)
 	} else {
-		c.buf = e.codec.group(c.buf, ids, lanes, baseIDs, base, ctx)
+		c.buf = e.codec.putBlock(c.buf, &x)
 	}
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
-		e.codec.count(e.counts, &c.held, g, ids, lanes, baseIDs, base)
+		e.codec.count(e.counts, &c.held, &x)
 	}
 }

@@ -234,10 +234,8 @@ func sharedEqualsNaive(t *rapid.T, m *schema.Model) {
 		if len(got) > MaxGroupBytes(m) {
 			t.Fatalf("%d bytes, bound %d", len(got), MaxGroupBytes(m))
 		}
-		var r bitio.Reader
-		r.Reset(append(bytes.Clone(got), 0xAA, 0xBB))
-		if err := d.Group(now, g, base, &r); err != nil || len(r.Rest()) != 2 {
-			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(r.Rest()))
+		if rest, err := decodeBlock(d, now, Run{First: g, Count: 1, Base: base}, append(bytes.Clone(got), 0xAA, 0xBB)); err != nil || len(rest) != 2 {
+			t.Fatalf("group %d against %d: %v, %d bytes left", g, base, err, len(rest))
 		}
 		if !d.At(now).GroupEqual(cur, g) {
 			t.Fatalf("group %d against %d decodes to something else", g, base)

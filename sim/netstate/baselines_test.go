@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -55,9 +54,8 @@ func TestRow34ThreeBaselines(t *testing.T) {
 			}
 			for g := range ring.Groups() {
 				block := enc.Group(g, base)
-				var r bitio.Reader
-				r.Reset(block)
-				if err := dec.Group(now, g, base, &r); err != nil || !dec.At(now).GroupEqual(f, g) {
+				run := snapshot.Run{First: g, Count: 1, Base: base}
+				if err := dec.Section(now, append(snapshot.AppendRun(nil, run, now, interval), block...)); err != nil || !dec.At(now).GroupEqual(f, g) {
 					t.Fatalf("%v, tick %d, group %d against %d: %v", codec, now, g, base, err)
 				}
 				if decoded++; base[2] != 0 {

@@ -29,8 +29,8 @@ type Config struct {
 // Rest is a brain that never does anything.
 type Rest struct{}
 
-// Wish asks for nothing.
-func (Rest) Wish(*swarm.Sight) client.Intent { return client.Intent{} }
+// Decide asks for nothing.
+func (Rest) Decide(*swarm.Observation) client.Intent { return client.Intent{} }
 
 // joining is how long everybody may take to join.
 const joining = 10 * time.Second
@@ -67,7 +67,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		return nil, fmt.Errorf("rowtrace: %d players for %v: expected 1 to 256, and more than 0", cfg.Players, cfg.Duration)
 	}
 	b, err := lobbysim.New(lobbysim.Config{
-		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Thin: true, Brain: cfg.Brain,
+		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Decode: client.DecodeOwn, Brain: cfg.Brain,
 		Lobby: server.Config{
 			Arena: arena.Generate(cfg.Players, cfg.Seed), ArenaName: fmt.Sprintf("gen:%d:%d", cfg.Players, cfg.Seed),
 			Players: cfg.Players, Rules: sim.Rules{Seed: cfg.Seed},

@@ -50,7 +50,7 @@ func lobby(t *testing.T, players int, length time.Duration, seed uint64, names .
 			all = append(all, tr)
 		}
 		joined := trace.Join(all...)
-		cfg.Brain = func(n int) swarm.Brain { return swarm.NewFollow(joined, seed, n) }
+		cfg.Brain = func(n int) swarm.Brain { return swarm.NewTraceBot(joined, seed, n) }
 	}
 	out, err := Record(cfg, nil)
 	if err != nil {
