@@ -167,6 +167,9 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 	return canonical(f.clients[i].udp.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
+// Len returns one more than the highest number ever given out.
+func (f *ClientPool) Len() int { return len(f.clients) }
+
 // Stats may be called by the owner only.
 func (f *ClientPool) Stats() ClientPoolStats {
 	s := f.count.stats()
