@@ -187,7 +187,7 @@ func TestRow66Batches(t *testing.T) {
 	b.agrees(100)
 	aimed := uint64(0)
 	for slot := range b.lobby.conns {
-		aimed += uint64(b.lobby.aim.Features(slot).Shots)
+		aimed += uint64(b.lobby.rewind.aim.Features(slot).Shots)
 	}
 	if shots := b.count(metrics.Shots); aimed != shots || shots == 0 {
 		t.Errorf("%d shots, %d of them in the features of aim", shots, aimed)

@@ -61,11 +61,19 @@ func (s *connSession) changeMap(now time.Duration, prevMapEnd tick.Tick) {
 		mapEpoch: s.mapEpoch, prevMapEnd: prevMapEnd, loadingSince: now}
 }
 
+// role is what a connection is in the match.
+type role uint8
+
+const (
+	rolePlayer role = iota
+	roleSpectator
+)
+
 // connRoster says who the player is and, for a spectator, whose view it has.
 type connRoster struct {
-	user      uint64 // client id of the connect token
-	spectates bool
-	view      viewpoint
+	user uint64 // client id of the connect token
+	role role
+	view viewpoint
 }
 
 // connTransfer is what the client fetches: models, arenas and killcams.
@@ -76,8 +84,8 @@ type connTransfer struct {
 }
 
 // assign gives the connection to a new player. open follows.
-func (c *conn) assign(id netid.ID, user uint64, spectates bool) {
-	c.id, c.roster = id, connRoster{user: user, spectates: spectates}
+func (c *conn) assign(id netid.ID, user uint64, r role) {
+	c.id, c.roster = id, connRoster{user: user, role: r}
 	c.rewind.inboxCount = sim.CommandCounts{}
 }
 
@@ -112,5 +120,5 @@ func (c *conn) acked(now time.Duration, r *replication, tag ackTag) {
 
 // viewer says whose rows the client may see.
 func (c *conn) viewer() viewer {
-	return viewer{player: c.id, spectates: c.roster.spectates, slot: int32(c.viewpoint())}
+	return viewer{player: c.id, spectates: c.roster.role == roleSpectator, slot: int32(c.viewpoint())}
 }

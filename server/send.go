@@ -177,7 +177,7 @@ func (l *Lobby) sampleLink(c *conn, t tick.Tick) {
 	}
 	if c.session.ready {
 		s.InputBuffer.Record(int64(l.match.CommandBuffer(c.id).Lead(t)) * int64(l.cfg.Rules.Rate.Period()))
-		if f := l.aim.Features(c.id.Index()); f.Hits > 0 {
+		if f := l.rewind.aim.Features(c.id.Index()); f.Hits > 0 {
 			s.Aim.Record(int64(1000 * f.Score()))
 		}
 	}

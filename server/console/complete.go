@@ -1,49 +1,6 @@
 package console
 
-import (
-	"slices"
-	"strings"
-)
-
-// historyLines is how many lines a history keeps.
-const historyLines = 50
-
-// History is what somebody has typed, for an editor of lines. The zero value is empty.
-type History struct {
-	lines []string // the newest last
-	back  int      // how many before the newest's successor is shown
-}
-
-// Add notes a line, unless it is empty or the same as the last, and goes to the end.
-func (h *History) Add(line string) {
-	h.back = 0
-	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
-		return
-	}
-	if len(h.lines) == historyLines {
-		h.lines = slices.Delete(h.lines, 0, 1)
-	}
-	h.lines = append(h.lines, line)
-}
-
-// Older goes back a line and returns it; at the first it stays. "" if there is none.
-func (h *History) Older() string {
-	h.back = min(h.back+1, len(h.lines))
-	return h.line()
-}
-
-// Newer goes forth a line and returns it; behind the last it is "".
-func (h *History) Newer() string {
-	h.back = max(h.back-1, 0)
-	return h.line()
-}
-
-func (h *History) line() string {
-	if h.back == 0 {
-		return ""
-	}
-	return h.lines[len(h.lines)-h.back]
-}
+import "strings"
 
 // Complete returns what the last word of a line may become, by name, and the line with as much of it as they all begin with, and a
 // space if there is but one. It offers only what the caller may use.
