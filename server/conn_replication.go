@@ -21,7 +21,7 @@ type connReplication struct {
 // connAcks is what the client has acknowledged.
 type connAcks struct {
 	tracker         *snapshot.Tracker     // baselines of public rows
-	history         *snapshot.Held        // what the client held when it made its commands
+	history         *snapshot.AckHistory  // what the client held when it made its commands
 	owner           *snapshot.OwnerWriter // the client's own row and its baselines
 	newest          tick.Tick             // newest tick with an acknowledged packet
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
@@ -125,8 +125,8 @@ func (k *connChecksum) next(every int) {
 func (r *connReplication) makeMemory(cfg *Config) {
 	interval := tick.Tick(cfg.SendInterval)
 	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
-	r.acks.history = snapshot.NewHeld(cfg.Players)
-	r.acks.tracker.Keep(r.acks.history)
+	r.acks.history = snapshot.NewAckHistory(cfg.Players)
+	r.acks.tracker.KeepHistory(r.acks.history)
 	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
 	r.acks.objects = newObjectAcks(cfg)
 }

@@ -284,7 +284,7 @@ func TestRow14OldPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := c.state()
-	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Base(0) != 0 || l.lobby.Phase() != PhaseLoading {
+	if g.id == c.id() || g.session.ready || g.repl.acks.newest != 0 || g.repl.acks.tracker.Baseline(0) != 0 || l.lobby.Phase() != PhaseLoading {
 		t.Fatalf("%+v", g)
 	}
 	c.send(old)

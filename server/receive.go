@@ -122,7 +122,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 
 // takeAcks takes what a packet acknowledges.
 func (in *inbound) takeAcks(now time.Duration, c *conn) {
-	c.repl.acks.history.Open()
+	c.repl.acks.history.BeginAcks()
 	for _, tag := range c.session.peer.Delivered() {
 		c.acked(now, &in.l.replication, ackTag(tag))
 	}

@@ -40,7 +40,7 @@ type plane struct {
 	frames  *snapshot.Ring
 	encoder *snapshot.Encoder
 	packer  snapshot.Packer
-	sums    snapshot.Sums
+	sums    snapshot.Checksums
 	rows    interestSet
 }
 
@@ -60,7 +60,7 @@ type viewer struct {
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
 	r := replication{cfg: cfg, stats: stats, batch: 1}
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
-	r.players.encoder.Foresee()
+	r.players.encoder.ReservePredictions()
 	return r
 }
 
@@ -197,7 +197,7 @@ func (r *replication) lastSeen(c *connReplication, row netid.ID) tick.Tick {
 	if c.acks.tracker == nil {
 		return 0
 	}
-	return c.acks.tracker.Shown(r.players.frames, row)
+	return c.acks.tracker.NewestAcked(r.players.frames, row)
 }
 
 // countSymbols adds all symbols that are coded from now on to n, for netstate.Train.
@@ -213,7 +213,7 @@ func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) 
 	if players.count > 0 {
 		c.acks.tracker.Acked(t, players.first, players.count)
 	}
-	c.acks.history.Arrived(t, players.first, players.count, madeWith, r.match.Tick()+1)
+	c.acks.history.Acked(t, players.first, players.count, madeWith, r.match.Tick()+1)
 	if objects := tag.objects(); objects.count > 0 {
 		c.acks.objects.acked(r.objects, t, objects)
 	}

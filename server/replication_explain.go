@@ -44,7 +44,7 @@ func (r *replication) explainPlayer(c *connReplication, e Explanation) Explanati
 
 // playerReason is what became of the row in a slot in the client's newest snapshot, whose frame is f.
 func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot int) Reason {
-	sent, known := c.acks.tracker.Said(slot)
+	sent, known := c.acks.tracker.RowSent(slot)
 	v, clipped := &c.view, func() bool { return c.schedule.visible[slot>>6]>>(slot&63)&1 == 0 }
 	switch {
 	case !known:
@@ -95,7 +95,7 @@ func levelMetres(a, b geom.Vec3) int { return int(math.Hypot(float64(b.X-a.X), f
 // addPlayerDetail fills in the numbers behind the reason.
 func (r *replication) addPlayerDetail(c *connReplication, e *Explanation, f *snapshot.Frame) {
 	v := &c.view
-	e.Acked = uint32(c.acks.tracker.Shown(r.players.frames, netid.ID(e.Entity)))
+	e.Acked = uint32(c.acks.tracker.NewestAcked(r.players.frames, netid.ID(e.Entity)))
 	if e.Metres = -1; v.viewpoint >= 0 {
 		e.Metres = levelMetres(positionIn(f, int(v.viewpoint)), positionIn(f, e.Slot))
 	}
@@ -138,7 +138,7 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 	if a.selection == objectsUnchanged {
 		return ReasonUnchanged
 	}
-	sent, known := a.tracker.Said(slot)
+	sent, known := a.tracker.RowSent(slot)
 	switch {
 	case !known || a.selection == objectsNone:
 		return ReasonNoSnapshot
@@ -207,7 +207,7 @@ func (r *replication) viewLine(c *connReplication, f *snapshot.Frame, slot int) 
 // addObjectDetail fills in the numbers behind the reason.
 func (r *replication) addObjectDetail(c *connReplication, e *Explanation, f *snapshot.Frame) {
 	o, a := r.objects, &c.acks.objects
-	e.Acked = uint32(a.tracker.Shown(o.frames, f.ID(e.Slot)))
+	e.Acked = uint32(a.tracker.NewestAcked(o.frames, f.ID(e.Slot)))
 	if e.Reason == ReasonStale {
 		e.Stale = uint32(o.staleness(f, e.Slot))
 	}

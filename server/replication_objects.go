@@ -96,7 +96,7 @@ func (o *objectPlane) begin() {
 // capture writes the frame of the tick that was just played.
 func (o *objectPlane) capture(m *sim.Match) {
 	t := m.Tick()
-	f := o.frames.Follow(t)
+	f := o.frames.BeginCopy(t)
 	o.frame = f
 	o.beginSpace(t)
 	o.table.dropped = 0

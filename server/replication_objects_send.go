@@ -44,7 +44,7 @@ type objectAcks struct {
 
 func newObjectAcks(c *Config) objectAcks {
 	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
-	k.Alone() // a flight is sent once: its row is not predicted
+	k.SingleBaseline() // a flight is sent once: its row is not predicted
 	return objectAcks{tracker: k}
 }
 
@@ -79,10 +79,10 @@ func (a *objectAcks) caughtUp(o *objectPlane, mostBytes int) bool {
 		return true
 	}
 	a.joined = popcount(o.table.used)*fullObjectBits <= 8*mostBytes
-	if !a.joined && a.tracker.Base(0) != 0 {
+	if !a.joined && a.tracker.Baseline(0) != 0 {
 		a.joined = true
 		for g := range o.frames.Groups() {
-			a.joined = a.joined && a.tracker.Base(g) != 0
+			a.joined = a.joined && a.tracker.Baseline(g) != 0
 		}
 	}
 	return a.joined
@@ -202,14 +202,14 @@ func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) 
 	}
 	a.view.Select(s.cost, max(left, 0))
 	s.pickSelected(a.view.Selected())
-	o.packer.Pick(s.pick)
+	o.packer.Select(s.pick)
 	return total > room
 }
 
 // markSent resets the priority of the objects that the snapshot has sent.
 func (o *objectPlane) markSent(c *connReplication) {
 	if o.part.open && o.part.byRow {
-		c.acks.objects.view.MarkSent(o.packer.Said(o.rows.sent[:0]))
+		c.acks.objects.view.MarkSent(o.packer.SentRows(o.rows.sent[:0]))
 	}
 }
 

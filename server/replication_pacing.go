@@ -80,7 +80,7 @@ func (r *replication) delay(now time.Duration, c *connReplication, peer *packet.
 // which the one before can be its baseline: else it would be many times as large and the next one later still.
 func (r *replication) affordable(now time.Duration, c *connReplication) bool {
 	gap := int(uint32(r.match.Tick()-c.pacing.sent) / uint32(r.cfg.SendInterval))
-	return r.hasBytes(now, c) && (!c.pacing.late || snapshot.AgeInUse(gap) || gap > snapshot.MaxAge)
+	return r.hasBytes(now, c) && (!c.pacing.late || snapshot.IsBaselineAge(gap) || gap > snapshot.MaxAge)
 }
 
 // hasBytes reports whether the bucket has enough: where rows may wait, half of what one spacing earns.

@@ -90,7 +90,7 @@ func (r *replication) beginAllVisible(c *connReplication, visible []uint64, most
 	if n > r.capacity(c) {
 		return false
 	}
-	if p.encoder.Most(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit whatever they say
+	if p.encoder.MaxBits(n)+blockOverheadBits*p.frames.Groups() <= most { // they fit whatever they say
 		r.beginPlayerRows(c, visible)
 		return true
 	}

@@ -121,7 +121,7 @@ func (r *replication) joined(c *connReplication) bool {
 // lacksGroups reports whether the groups that the client does not hold whole take more than so many bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
 	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Base(group) == 0 {
+		if c.acks.tracker.Baseline(group) == 0 {
 			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
 				return true
 			}
@@ -170,7 +170,7 @@ func rowBits(bytes, head int) int {
 func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
 	p, s := &r.players, &r.players.rows
 	asBlocks := blockOverheadBits * p.frames.Groups()
-	if p.encoder.Most(popcount(visible))+asBlocks <= most { // they fit whatever they say: no cost is computed
+	if p.encoder.MaxBits(popcount(visible))+asBlocks <= most { // they fit whatever they say: no cost is computed
 		r.beginPlayerRows(c, visible)
 		return false
 	}
@@ -186,14 +186,14 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 	left = r.pickOverdue(c, visible, left)
 	c.view.interest.Select(s.cost, left)
 	s.pickSelected(c.view.interest.Selected())
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 
 // costs computes the cost of each visible row. It returns their sum and what most bits leave for them.
 func (s *interestSet) costs(p *plane, tracker *snapshot.Tracker, visible []uint64, most int) (total, left int) {
-	fixed := p.packer.Weigh(p.encoder, tracker, visible, s.cost)
+	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
 	for _, n := range s.cost[:len(visible)*64] {
 		total += int(n)
 	}
@@ -219,7 +219,7 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	if c.pacing.bucket.Rate() == 0 && c.join.phase == joinDone && q.sentAt == nil || q.allSentAt == t { // no row waits
 		return
 	}
-	sent := r.players.packer.Said(r.players.rows.sent[:0])
+	sent := r.players.packer.SentRows(r.players.rows.sent[:0])
 	v.interest.MarkSent(sent)
 	if q.sentAt != nil {
 		r.materializeSchedule(c)
@@ -241,13 +241,13 @@ var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of e
 // selectLowDetail begins a snapshot of low detail.
 func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
 	p, s := &r.players, &r.players.rows
-	p.packer.Weigh(p.encoder, c.acks.tracker, visible, s.cost)
+	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
 	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
 	turn := uint64(0xffff) << (16 * c.view.detailTurn)
 	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
 	for i, w := range visible {
 		s.pick[i] = p.nearest[i] | w&turn
 	}
-	p.packer.Pick(s.pick)
+	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 }

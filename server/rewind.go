@@ -34,14 +34,14 @@ type viewResolver struct {
 	view    tick.View
 	targets []sim.TargetView
 	plain   []uint64 // targets that are as the view says
-	rows    []snapshot.Glimpse
-	claimed []snapshot.Glimpse
+	rows    []snapshot.TargetView
+	claimed []snapshot.TargetView
 }
 
 func newViewResolver(slots int) viewResolver {
 	return viewResolver{
 		targets: make([]sim.TargetView, 0, slots),
-		rows:    make([]snapshot.Glimpse, 0, slots+64), claimed: make([]snapshot.Glimpse, 0, slots+64),
+		rows:    make([]snapshot.TargetView, 0, slots+64), claimed: make([]snapshot.TargetView, 0, slots+64),
 	}
 }
 
@@ -62,12 +62,12 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 			return err
 		}
 		for _, a := range missing {
-			c.repl.acks.history.Lacked(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
+			c.repl.acks.history.ArrivedAfter(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
 		}
 	}
 	for i := range commands {
 		if t := commands[i].Tick; c.rewind.arrivals[t%64].Tick < t {
-			c.rewind.arrivals[t%64] = snapshot.Command{Tick: t, By: next}
+			c.rewind.arrivals[t%64] = snapshot.CommandTime{Tick: t, AckDeadline: next}
 		}
 	}
 	c.rewind.newestCommand = max(c.rewind.newestCommand, newest)
@@ -79,7 +79,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	if c.id != shooter || c.repl.acks.tracker.Saw(w.replication.players.frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
+	if c.id != shooter || c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) || planted.On(planted.UnseenHit) {
 		return true
 	}
 	w.Stats.Count[metrics.HitsFiltered].Inc()
@@ -113,19 +113,19 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 func (v *viewResolver) resolve(c *conn) {
 	history, cmd := c.repl.acks.history, c.rewind.command(v.tick)
 	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
-	late := history.Late(cmd)
+	late := history.HasLateAcks(cmd)
 	v.claimed = v.claimed[:0]
 	if late { // what the client says of its view it says too late to be believed; prediction goes by it all the same
-		v.claimed, _ = history.Look(v.view, snapshot.Command{Tick: v.tick, By: snapshot.Anytime}, v.claimed)
+		v.claimed, _ = history.ResolveView(v.view, snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}, v.claimed)
 	}
-	v.rows, v.plain = history.Look(v.view, cmd, v.rows[:0])
+	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
 	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
 	shot := lagcomp.Instant(v.view)
 	v.targets = v.targets[:0]
 	for i := range v.rows {
 		row := &v.rows[i]
 		var view tick.View // none
-		if row.Was {
+		if row.VisibleBefore {
 			view = bracket(row, v.view, gap)
 		}
 		seen := view
@@ -137,11 +137,11 @@ func (v *viewResolver) resolve(c *conn) {
 			limit = earliest
 		}
 		limit = min(limit, shot)
-		if row.Was && (row.Old || view.From == view.To && lagcomp.Instant(view) < limit) {
+		if row.VisibleBefore && (row.Expired || view.From == view.To && lagcomp.Instant(view) < limit) {
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.Was && row.Old})
+			v.targets = append(v.targets, sim.TargetView{Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.VisibleBefore && row.Expired})
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (v *viewResolver) resolve(c *conn) {
 func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
 	for i := range v.claimed {
 		switch row := &v.claimed[i]; {
-		case row.Slot == slot && row.Was:
+		case row.Slot == slot && row.VisibleBefore:
 			return bracket(row, v.view, gap)
 		case row.Slot == slot:
 			return tick.View{}
@@ -160,9 +160,9 @@ func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
 }
 
 // bracket is the two snapshots between which a client saw a row. A client interpolates over gap ticks at most.
-func bracket(row *snapshot.Glimpse, v tick.View, gap tick.Tick) tick.View {
+func bracket(row *snapshot.TargetView, v tick.View, gap tick.Tick) tick.View {
 	seen := lagcomp.BracketingTicks(v, row.Before, row.After, gap)
-	if seen.From != seen.To && !row.Is {
+	if seen.From != seen.To && !row.VisibleAfter {
 		seen = tick.View{From: seen.From, To: seen.From}
 	}
 	return seen
@@ -221,6 +221,6 @@ func (w *rewind) addAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	}
 	k.AnnouncedInstant, k.UnclampedInstant = max(clamped, 1), max(unclamped, 1)
 	if in := w.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
-		k.From, k.To = c.repl.acks.history.Around(k.AnnouncedInstant, c.rewind.command(t))
+		k.From, k.To = c.repl.acks.history.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
 	}
 }

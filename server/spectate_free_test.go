@@ -107,7 +107,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 			for slot := range waits {
 				if f.ID(slot) == 0 {
 					waits[slot] = 0
-				} else if said, _ := g.repl.acks.tracker.Said(slot); said {
+				} else if said, _ := g.repl.acks.tracker.RowSent(slot); said {
 					least, waits[slot] = min(least, waits[slot]), 0
 					rows++
 				} else {
@@ -123,7 +123,7 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				passed++
 			}
 			for slot := range b.lobby.replication.objects.table.slots {
-				if said, _ := g.repl.acks.objects.tracker.Said(slot); said && g.repl.acks.objects.selection == objectsBudget {
+				if said, _ := g.repl.acks.objects.tracker.RowSent(slot); said && g.repl.acks.objects.selection == objectsBudget {
 					thingsTold++
 				}
 			}
@@ -232,7 +232,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 					continue
 				}
 				for slot := range b.lobby.replication.objects.table.slots {
-					said, _ := g.repl.acks.objects.tracker.Said(slot)
+					said, _ := g.repl.acks.objects.tracker.RowSent(slot)
 					if id := w.Row(slot, row[:]); !said || id == 0 {
 						continue
 					}

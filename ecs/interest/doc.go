@@ -14,9 +14,9 @@
 //	grid.Fill(ids, x, z, teams, hot)
 //	for each client:
 //	    client.Look(grid, viewer, fights)
-//	    cost, fixed := ...                    // snapshot.Packer.Weigh(client.Seen())
-//	    client.Pick(cost, budgetBits-fixed)   // snapshot.Packer.Pick(client.Picked())
-//	    client.Sent(said)                     // snapshot.Packer.Said
+//	    cost, fixed := ...                    // snapshot.Packer.Costs(client.Seen())
+//	    client.Pick(cost, budgetBits-fixed)   // snapshot.Packer.Select(client.Picked())
+//	    client.Sent(said)                     // snapshot.Packer.SentRows
 //
 // or, for a client that is told all it sees, client.See(grid, viewer) alone.
 //

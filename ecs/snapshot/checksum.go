@@ -17,7 +17,7 @@ var ErrSum = errors.New("snapshot: rows differ from the sender's")
 //	h = net id; for each field: h = (h xor value) * 0x9e3779b97f4a7c15 mod 2^64, h = h xor h>>32
 //
 // of which the low 32 bits count. It finds faults, not forgers: who may send snapshots may say anything.
-func sumRow(id netid.ID, r int, lanes []lane) uint32 {
+func sumRow(id netid.ID, r int, lanes []fieldBlock) uint32 {
 	h := uint64(id)
 	for i := range lanes {
 		h = (h ^ uint64(uint32(lanes[i][r&15]))) * 0x9e3779b97f4a7c15
@@ -26,26 +26,26 @@ func sumRow(id netid.ID, r int, lanes []lane) uint32 {
 	return uint32(h)
 }
 
-// Sums remembers the checksums of one frame's rows, each made when it is first asked for, for all clients. It takes 4.1
+// Checksums remembers the checksums of one frame's rows, each made when it is first asked for, for all clients. It takes 4.1
 // bytes a slot.
-type Sums struct {
+type Checksums struct {
 	frame *Frame
 	made  []uint64
 	sum   []uint32
 }
 
 // Begin turns to another frame, which must not change until the next Begin.
-func (s *Sums) Begin(f *Frame) {
+func (s *Checksums) Begin(f *Frame) {
 	s.frame = f
 	if len(s.sum) < f.Slots() {
 		s.sum = make([]uint32, f.Slots())
-		s.made = make([]uint64, len(f.have))
+		s.made = make([]uint64, len(f.known))
 	}
 	clear(s.made)
 }
 
 // row is the checksum of a slot in which somebody is.
-func (s *Sums) row(slot int) uint32 {
+func (s *Checksums) row(slot int) uint32 {
 	if bit := uint64(1) << (slot & 63); s.made[slot>>6]&bit == 0 {
 		s.made[slot>>6] |= bit
 		g, r := slot/GroupRows, slot%GroupRows
@@ -55,13 +55,13 @@ func (s *Sums) row(slot int) uint32 {
 }
 
 // Sum is the checksum of what Next has just said: of its count groups from first on. s is at the packer's frame.
-func (p *Packer) Sum(s *Sums, first, count int) (sum uint32) {
-	said := p.encoder.frame.here
+func (p *Packer) Sum(s *Checksums, first, count int) (sum uint32) {
+	said := p.encoder.frame.occupied
 	if r := &p.rows; r.on {
-		said = r.ledger.shown(r.tracker.at)
+		said = r.state.visible(r.tracker.at)
 	}
 	for i := first / wordGroups; i*wordGroups < first+count && i < len(said); i++ {
-		for w := said[i] & within(i, first, first+count); w != 0; w &= w - 1 {
+		for w := said[i] & groupMask(i, first, first+count); w != 0; w &= w - 1 {
 			sum += s.row(i*64 + bits.TrailingZeros64(w))
 		}
 	}

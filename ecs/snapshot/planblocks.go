@@ -1,17 +1,17 @@
 package snapshot
 
-// LeastWhole is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
-const LeastWhole = 4
+// MinBlockRun is how many groups in a row must be seen whole to go as blocks: fewer cost less as rows than as a run.
+const MinBlockRun = 4
 
-// share finds the groups that can go as blocks, as they are seen whole, and takes them out of the rows. Where the client
+// planBlocks finds the groups that can go as blocks, as they are seen whole, and takes them out of the rows. Where the client
 // holds rows of a group but no snapshot of all of it, its empty slots are said, too: once acked, that is one.
-func (p *Packer) share(see []uint64) {
+func (p *Packer) planBlocks(see []uint64) {
 	r := &p.rows
 	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
 	if !anyWhole(see) {
 		return
 	}
-	for p.more() {
+	for p.nextBaseline() {
 	}
 	if r.spans = r.spans[:0]; p.encoder.stored {
 		r.spans = append(r.spans, Run{Count: r.end})
@@ -21,14 +21,14 @@ func (p *Packer) share(see []uint64) {
 	for _, run := range r.spans {
 		for run.Count > 0 {
 			n := 0
-			for n < run.Count && seenWhole(see, run.First+n) && (run.Base[0] != 0 || !r.based(run.First+n)) {
+			for n < run.Count && seenWhole(see, run.First+n) && (run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
 				n++
 			}
-			if n >= LeastWhole {
-				p.runs = append(p.runs, Run{First: run.First, Count: n, Base: run.Base})
+			if n >= MinBlockRun {
+				p.runs = append(p.runs, Run{First: run.First, Count: n, Baselines: run.Baselines})
 				r.set(run.First, n, nil)
-			} else if n = max(n, 1); run.Base[0] == 0 && seenWhole(see, run.First) {
-				r.set(run.First, n, p.encoder.frame.here)
+			} else if n = max(n, 1); run.Baselines[0] == 0 && seenWhole(see, run.First) {
+				r.set(run.First, n, p.encoder.frame.occupied)
 			}
 			run.First += n
 			run.Count -= n
@@ -48,8 +48,8 @@ func anyWhole(see []uint64) bool {
 
 func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see, g) == allRows }
 
-// based reports whether the client holds any row of a group.
-func (r *rowPlan) based(g int) bool {
+// holdsAny reports whether the client holds any row of a group.
+func (r *rowPlan) holdsAny(g int) bool {
 	for _, b := range r.bases {
 		if rowsOf(b.have, g) != 0 {
 			return true
@@ -61,12 +61,12 @@ func (r *rowPlan) based(g int) bool {
 // set says all rows of count groups as they are in here, or nothing of them if that is nil.
 func (r *rowPlan) set(first, count int, here []uint64) {
 	for i := first / wordGroups; i*wordGroups < first+count; i++ {
-		in := within(i, first, first+count)
-		r.say[i] &^= in
-		r.hide[i] &^= in
+		in := groupMask(i, first, first+count)
+		r.send[i] &^= in
+		r.remove[i] &^= in
 		if here != nil {
-			r.say[i] |= here[i] & in
-			r.hide[i] |= in &^ here[i]
+			r.send[i] |= here[i] & in
+			r.remove[i] |= in &^ here[i]
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowHeld is what a client was sent and says to have, all of it, in the order in which it was sent; what Held may remember of it is counted
+// slowHeld is what a client was sent and says to have, all of it, in the order in which it was sent; what AckHistory may remember of it is counted
 // off from the end whenever it is asked.
 type slowHeld struct {
 	ticks []tick.Tick
@@ -51,10 +51,10 @@ func (s *slowHeld) lacked(seq uint16, command tick.Tick) {
 }
 
 // around looks for the ticks one by one.
-func (s *slowHeld) around(instant int64, c Command) (from, to tick.Tick) {
+func (s *slowHeld) around(instant int64, c CommandTime) (from, to tick.Tick) {
 	had := map[tick.Tick]bool{}
 	for _, p := range s.packs[max(0, len(s.packs)-256):] {
-		if p.has && p.since <= c.Tick && p.at < c.By && s.remembers(p.of) {
+		if p.has && p.since <= c.Tick && p.at < c.AckDeadline && s.remembers(p.of) {
 			had[p.of] = true
 		}
 	}
@@ -77,27 +77,27 @@ func (s *slowHeld) around(instant int64, c Command) (from, to tick.Tick) {
 	return from, to
 }
 
-func (s *slowHeld) late(c Command) bool {
+func (s *slowHeld) late(c CommandTime) bool {
 	for _, p := range s.packs[max(0, len(s.packs)-256):] {
-		if p.has && p.since <= c.Tick && p.at >= c.By {
+		if p.has && p.since <= c.Tick && p.at >= c.AckDeadline {
 			return true
 		}
 	}
 	return false
 }
 
-// Held answers as the twin that forgets nothing but what it may not remember: packages lost, acknowledged late, twice or for ever,
+// AckHistory answers as the twin that forgets nothing but what it may not remember: packages lost, acknowledged late, twice or for ever,
 // taken back at once or too late, of snapshots long forgotten.
 func TestHeldIsTheSlowOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 36))
 	found, ends, lates, asked, gone := 0, 0, 0, 0, 0
 	for round := range 60 {
-		h, s := NewHeld(130), &slowHeld{}
+		h, s := NewAckHistory(130), &slowHeld{}
 		if round%2 == 0 { // a client was here before
 			h.Begin(5)
 			h.Sent(1, 0, 3, nil)
-			h.Open()
-			h.Arrived(5, 0, 3, 1, 1)
+			h.BeginAcks()
+			h.Acked(5, 0, 3, 1, 1)
 			h.Reset()
 		}
 		now, server, seq := tick.Tick(round), tick.Tick(0), uint16(65500)
@@ -113,7 +113,7 @@ func TestHeldIsTheSlowOne(t *testing.T) {
 				seq++
 			}
 			server += tick.Tick(r.IntN(3))
-			h.Open()
+			h.BeginAcks()
 			s.fresh = s.fresh[:0]
 			for range r.IntN(4) {
 				if len(s.packs) == 0 {
@@ -127,28 +127,28 @@ func TestHeldIsTheSlowOne(t *testing.T) {
 				if !s.remembers(of) {
 					gone++
 				}
-				h.Arrived(of, p.first, p.count, since, server)
+				h.Acked(of, p.first, p.count, since, server)
 				s.arrived(of, p.first, p.count, since, server)
 				if len(s.fresh) > 0 && r.IntN(2) == 0 {
 					back, command := s.packs[s.fresh[r.IntN(len(s.fresh))]].seq, now-min(now, tick.Tick(r.IntN(4)))
 					if r.IntN(4) == 0 { // acknowledged before, or never
 						back = seq - uint16(1+r.IntN(40))
 					}
-					h.Lacked(back, command)
+					h.ArrivedAfter(back, command)
 					s.lacked(back, command)
 				}
 			}
 			for range 12 {
-				c := Command{Tick: now + 2 - min(now, tick.Tick(r.IntN(40))), By: server + 1 - min(server, tick.Tick(r.IntN(6)))}
+				c := CommandTime{Tick: now + 2 - min(now, tick.Tick(r.IntN(40))), AckDeadline: server + 1 - min(server, tick.Tick(r.IntN(6)))}
 				if r.IntN(4) == 0 {
-					c.By = Anytime
+					c.AckDeadline = NoDeadline
 				}
 				instant := (int64(now)+1-int64(r.IntN(90)))*256 + int64([]int{0, r.IntN(256)}[r.IntN(2)])
-				from, to := h.Around(instant, c)
+				from, to := h.BracketingTicks(instant, c)
 				if wantFrom, wantTo := s.around(instant, c); from != wantFrom || to != wantTo {
 					t.Fatalf("round %d, tick %d: Around(%d/256, %+v) is %d to %d, want %d to %d", round, now, instant, c, from, to, wantFrom, wantTo)
 				}
-				if got, want := h.Late(c), s.late(c); got != want {
+				if got, want := h.HasLateAcks(c), s.late(c); got != want {
 					t.Fatalf("round %d, tick %d: Late(%+v) is %v, want %v", round, now, c, got, want)
 				} else if got {
 					lates++
@@ -172,46 +172,46 @@ func TestHeldIsTheSlowOne(t *testing.T) {
 
 // What Around and Late say, by hand.
 func TestHeldAround(t *testing.T) {
-	h := NewHeld(64)
+	h := NewAckHistory(64)
 	for i, at := range []tick.Tick{10, 13, 16, 19} {
 		h.Begin(at)
 		h.Sent(uint16(i), 0, 64, nil)
 	}
-	h.Open()
-	h.Arrived(10, 0, 64, 100, 50)
-	h.Arrived(16, 0, 64, 103, 51) // 13 was lost
-	h.Arrived(19, 0, 64, 104, 52)
-	h.Lacked(3, 104) // 19 came after command 104
+	h.BeginAcks()
+	h.Acked(10, 0, 64, 100, 50)
+	h.Acked(16, 0, 64, 103, 51) // 13 was lost
+	h.Acked(19, 0, 64, 104, 52)
+	h.ArrivedAfter(3, 104) // 19 came after command 104
 	const mid = 14*256 + 128
 	for i, c := range []struct {
 		instant  int64
-		command  Command
+		command  CommandTime
 		from, to tick.Tick
 		late     bool
 	}{
-		{mid, Command{104, Anytime}, 10, 16, false},
-		{mid, Command{102, Anytime}, 0, 0, false}, // 16 was not there yet
-		{mid, Command{104, 52}, 10, 16, false},
-		{mid, Command{104, 51}, 0, 0, true},              // the client said so with the shot
-		{10 * 256, Command{104, Anytime}, 10, 16, false}, // at a snapshot the next is the other end
-		{10*256 - 1, Command{104, Anytime}, 0, 0, false},
-		{16 * 256, Command{104, Anytime}, 16, 16, false}, // just the newest
-		{16*256 + 1, Command{104, Anytime}, 0, 0, false},
-		{16*256 + 1, Command{105, Anytime}, 16, 19, false},
-		{16*256 + 1, Command{105, 52}, 0, 0, true},
+		{mid, CommandTime{104, NoDeadline}, 10, 16, false},
+		{mid, CommandTime{102, NoDeadline}, 0, 0, false}, // 16 was not there yet
+		{mid, CommandTime{104, 52}, 10, 16, false},
+		{mid, CommandTime{104, 51}, 0, 0, true},                 // the client said so with the shot
+		{10 * 256, CommandTime{104, NoDeadline}, 10, 16, false}, // at a snapshot the next is the other end
+		{10*256 - 1, CommandTime{104, NoDeadline}, 0, 0, false},
+		{16 * 256, CommandTime{104, NoDeadline}, 16, 16, false}, // just the newest
+		{16*256 + 1, CommandTime{104, NoDeadline}, 0, 0, false},
+		{16*256 + 1, CommandTime{105, NoDeadline}, 16, 19, false},
+		{16*256 + 1, CommandTime{105, 52}, 0, 0, true},
 	} {
-		from, to := h.Around(c.instant, c.command)
-		if late := h.Late(c.command); from != c.from || to != c.to || late != c.late {
+		from, to := h.BracketingTicks(c.instant, c.command)
+		if late := h.HasLateAcks(c.command); from != c.from || to != c.to || late != c.late {
 			t.Errorf("%d: %d to %d, late %v, want %d to %d, %v", i, from, to, late, c.from, c.to, c.late)
 		}
 	}
 	// Nothing that was acknowledged before can be taken back.
-	h.Open()
-	h.Lacked(0, 200)
-	if from, to := h.Around(mid, Command{104, Anytime}); from != 10 || to != 16 {
+	h.BeginAcks()
+	h.ArrivedAfter(0, 200)
+	if from, to := h.BracketingTicks(mid, CommandTime{104, NoDeadline}); from != 10 || to != 16 {
 		t.Errorf("%d to %d after a late word", from, to)
 	}
-	if n := testing.AllocsPerRun(100, func() { h.Around(mid, Command{104, Anytime}); h.Late(Command{104, 51}) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { h.BracketingTicks(mid, CommandTime{104, NoDeadline}); h.HasLateAcks(CommandTime{104, 51}) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

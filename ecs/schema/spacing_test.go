@@ -9,10 +9,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// slowExpect is the twin of Coder.Expect: one value, fractions of any size.
+// slowExpect is the twin of Coder.Predict: one value, fractions of any size.
 func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (want int32, level uint8) {
 	if last == 0 {
-		return v0, schema.Unknown
+		return v0, schema.LevelUnknown
 	}
 	cut := func(r *big.Rat) *big.Int { return new(big.Int).Quo(r.Num(), r.Denom()) } // towards zero
 	times := func(d, n, of int64) *big.Int { return cut(big.NewRat(1, 1).Mul(big.NewRat(d, 1), big.NewRat(n, of))) }
@@ -40,7 +40,7 @@ func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (wan
 		x.SetInt64(int64(hi))
 	}
 	wrong.Abs(wrong).Mul(wrong, big.NewInt(max(1, ahead/last)))
-	return int32(x.Int64()), uint8(schema.Calm + min(wrong.BitLen(), schema.Levels-2))
+	return int32(x.Int64()), uint8(schema.LevelExact + min(wrong.BitLen(), schema.ErrorLevels-2))
 }
 
 func TestExpect(t *testing.T) {
@@ -68,9 +68,9 @@ func TestExpect(t *testing.T) {
 			}
 		}
 		unit := rapid.Uint32Range(1, 60).Draw(t, "unit")
-		m := schema.MakeTimes(ahead*unit, last*unit, first*unit)
+		m := schema.MakeBaselineSpacing(ahead*unit, last*unit, first*unit)
 		got, levels := make([]int32, len(v[0])), make([]uint8, len(v[0]))
-		c.Expect(&m, got, v[0], v[1], v[2], levels)
+		c.Predict(&m, got, v[0], v[1], v[2], levels)
 		d := big.NewInt(0).GCD(nil, nil, big.NewInt(int64(ahead)), big.NewInt(int64(last)))
 		if d.GCD(nil, nil, d, big.NewInt(int64(first))); last == 0 {
 			d.SetInt64(1)

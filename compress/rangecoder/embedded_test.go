@@ -41,13 +41,13 @@ func TestTrackerFindsTheEnd(t *testing.T) {
 				}
 				said = append(said, d)
 			}
-			src = e.FinishAmong()
+			src = e.FinishEmbedded()
 			all, ends = append(all, said), append(ends, len(src))
 		}
 		for _, b := range []byte{0, 0xff, byte(seed)} {
 			in, at := append(bytes.Clone(src), bytes.Repeat([]byte{b}, rng.IntN(9))...), 0
 			for i, said := range all {
-				var d Tracker
+				var d EmbeddedDecoder
 				d.Reset(in[at:])
 				for _, want := range said {
 					if want.n > 0 {

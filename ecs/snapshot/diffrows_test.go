@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Rows and Unlike against what Row says of each slot.
+// Occupied and Unlike against what Row says of each slot.
 func TestUnlike(t *testing.T) {
 	const slots = 40
 	d := rand.New(rand.NewPCG(4, 4))
@@ -18,7 +18,7 @@ func TestUnlike(t *testing.T) {
 		for i := range f {
 			f[i] = &newFrames(s, slots, 1)[0]
 			if f[i].Reset(1); i == 1 && d.IntN(3) == 0 {
-				clear(f[i].have)
+				clear(f[i].known)
 			}
 		}
 		row := make([]int32, fields)
@@ -31,7 +31,7 @@ func TestUnlike(t *testing.T) {
 					row[d.IntN(fields)]++
 				}
 				if d.IntN(2) != 0 {
-					f[i].have[slot>>6] |= 1 << (slot & 63)
+					f[i].known[slot>>6] |= 1 << (slot & 63)
 				}
 				if d.IntN(8) != 0 {
 					f[i].Set(slot, netid.Make(slot, uint8(1+d.IntN(12)/11)), row)
@@ -46,10 +46,10 @@ func TestUnlike(t *testing.T) {
 			for i := range a {
 				same = same && (was == 0 || a[i] == b[i])
 			}
-			if got := f[0].Unlike(f[1], g)&bit == 0; got != same {
+			if got := f[0].DiffRows(f[1], g)&bit == 0; got != same {
 				t.Fatalf("slot %d: %v %v and %v %v are the same %v", slot, was, a, is, b, got)
 			}
-			known, there := f[1].Rows(g)
+			known, there := f[1].Occupied(g)
 			if known&bit != 0 != f[1].HasRow(slot) || there&bit != 0 != (is != 0) {
 				t.Fatalf("slot %d: known %016b, there %016b", slot, known, there)
 			}

@@ -22,7 +22,7 @@ func TestFollow(t *testing.T) {
 	}
 	next := New(8)
 	kind = next.Kind("thing")
-	next.Follow(old)
+	next.ContinueIDs(old)
 	for _, slot := range []int{5, 0, 7} {
 		id := next.SpawnAt(slot, kind)
 		if id.Index() != slot || old.KindOf(id) != 0 || next.SpawnAt(slot, kind) != 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowTold is the honest twin of ledger.told: by slot, when somebody was last shown, and the newest of which the client holds that nobody is.
+// slowTold is the honest twin of ledger.maybeVisible: by slot, when somebody was last shown, and the newest of which the client holds that nobody is.
 type slowTold struct{ shown, empty []tick.Tick }
 
 // may reports whether the client may take somebody to be in a slot.
 func (s *slowTold) may(slot int) bool { return s.shown[slot] != 0 && s.empty[slot] <= s.shown[slot] }
 
-// said is a snapshot on its way: the slots of which it said that nobody is there.
+// noteRows is a snapshot on its way: the slots of which it said that nobody is there.
 type said struct {
 	at    tick.Tick
 	free  bool // in blocks to somebody without a limit
@@ -69,8 +69,8 @@ func TestToldEqualsTwin(t *testing.T) {
 			}
 			for slot := range slots {
 				i, bit, r := slot>>6, uint64(1)<<(slot&63), k.row(now)
-				says, gone := k.Said(slot)
-				if gone = gone && k.ledger.goes>>r&1 != 0 && k.ledger.gone(r)[i]&bit != 0; gone {
+				says, gone := k.RowSent(slot)
+				if gone = gone && k.rows.hasRemoved>>r&1 != 0 && k.rows.removed(r)[i]&bit != 0; gone {
 					hides++
 				}
 				switch {
@@ -101,7 +101,7 @@ func TestToldEqualsTwin(t *testing.T) {
 				}
 			}
 			for slot := range slots {
-				may, told := twin.may(slot), k.whole || has(k.ledger.told, slot)
+				may, told := twin.may(slot), k.whole || has(k.rows.maybeVisible, slot)
 				if may && !told || told && !may && settled && !packet.free && slot/GroupRows < e.inUse {
 					t.Fatalf("tick %d: slot %d, shown last in %d, empty in %d: counts as told is %v, settled %v", now, slot, twin.shown[slot], twin.empty[slot], told, settled)
 				}

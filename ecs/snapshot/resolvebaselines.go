@@ -2,50 +2,50 @@ package snapshot
 
 import "math/bits"
 
-// resolve finds each row's baseline: the newest one in which the client holds it.
-func (p *Packer) resolve() {
+// resolveBaselines finds each row's baseline: the newest one in which the client holds it.
+func (p *Packer) resolveBaselines() {
 	r := &p.rows
 	all := 0
-	for i, say := range r.say {
-		w := say | r.hide[i]
-		r.rest[i], r.odd[i] = w, w
+	for i, say := range r.send {
+		w := say | r.remove[i]
+		r.rest[i], r.uncommon[i] = w, w
 		all += bits.OnesCount64(w)
 	}
-	r.usual, r.deepest = noBase, -1
+	r.common, r.deepest = noBaseline, -1
 	for a, left := 0, all; left > 0; a++ {
-		if a == len(r.bases) && !p.more() {
-			r.bases = append(r.bases, rowBase{})
+		if a == len(r.bases) && !p.nextBaseline() {
+			r.bases = append(r.bases, rowBaseline{})
 		}
 		b := &r.bases[a]
-		n := r.hit(b)
+		n := r.matchBaseline(b)
 		if n == 0 {
 			continue
 		}
 		left -= n
 		if b.count > 0 || b.middle != nil { // how a row is said to be gone depends on its context
-			b.column = p.encoder.rows(b.bases)
-			b.rows = b.column.rows
+			b.cache = p.encoder.rows(b.baselines)
+			b.rows = b.cache.rows
 		}
 		if b.middle != nil && r.deepest < 0 {
 			r.deepest = a
 		}
 		if 2*n > all {
-			r.usual = uint8(a)
+			r.common = uint8(a)
 			for i, hit := range r.hits {
-				r.odd[i] &^= hit
+				r.uncommon[i] &^= hit
 			}
 		} else {
 			r.assign(uint8(a))
 		}
 	}
-	r.list(all)
+	r.listEntries(all)
 	p.trim()
 }
 
-// hit moves the rows of which the client holds all of a baseline from rest to hits, and returns how many there are.
-func (r *rowPlan) hit(b *rowBase) (n int) {
+// matchBaseline moves the rows of which the client holds all of a baseline from rest to hits, and returns how many there are.
+func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
 	rest := r.rest
-	hits, say := r.hits[:len(rest)], r.say[:len(rest)]
+	hits, say := r.hits[:len(rest)], r.send[:len(rest)]
 	switch {
 	case b.have == nil:
 		copy(hits, rest)
@@ -71,7 +71,7 @@ func (r *rowPlan) hit(b *rowBase) (n int) {
 
 // assign notes that the rows of hits have the baseline with index a.
 func (r *rowPlan) assign(a uint8) {
-	r.baseOf = sized(r.baseOf, len(r.say)*64)
+	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	for i, hit := range r.hits {
 		for of := (*[64]uint8)(r.baseOf[i*64:]); hit != 0; hit &= hit - 1 {
 			of[bits.TrailingZeros64(hit)&63] = a
@@ -79,18 +79,18 @@ func (r *rowPlan) assign(a uint8) {
 	}
 }
 
-// list fills places with all rows, of which there are so many.
-func (r *rowPlan) list(all int) {
-	r.places = sized(r.places, all+64) // room for what a word's loop writes in vain
-	places, n := r.places, 0
-	for i, w := range r.say {
-		hide, odd, slot := r.hide[i], r.odd[i], place(i*64)
+// listEntries fills places with all rows, of which there are so many.
+func (r *rowPlan) listEntries(all int) {
+	r.entries = sized(r.entries, all+64) // room for what a word's loop writes in vain
+	places, n := r.entries, 0
+	for i, w := range r.send {
+		hide, odd, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
 		w |= hide
 		if hide|odd == 0 {
-			count, slot := bits.OnesCount64(w), slot|place(r.usual)<<baseShift
-			at := (*[64]place)(places[n:])
+			count, slot := bits.OnesCount64(w), slot|planEntry(r.common)<<baseShift
+			at := (*[64]planEntry)(places[n:])
 			for k := 0; k < count; k += 8 { // by eights, as the number of rows in a word is hard to guess
-				to := (*[8]place)(at[k&63&^7:])
+				to := (*[8]planEntry)(at[k&63&^7:])
 				to[0] = slot + lowest(w)
 				w &= w - 1
 				to[1] = slot + lowest(w)
@@ -113,19 +113,19 @@ func (r *rowPlan) list(all int) {
 		}
 		for ; w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
-			a := r.usual
+			a := r.common
 			if odd>>bit&1 != 0 {
 				a = r.baseOf[i*64+bit]
 			}
-			places[n] = slot + place(bit) + place(a)<<baseShift + place(hide>>bit&1)*hidden
+			places[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(hide>>bit&1)*hidden
 			n++
 		}
 	}
-	r.places, r.at = places[:n], 0
+	r.entries, r.at = places[:n], 0
 }
 
 // lowest is the lowest one of a word, or anything if it is 0, which the processor is not asked for.
-func lowest(w uint64) place { return place(bits.TrailingZeros64(w | 1<<63)) }
+func lowest(w uint64) planEntry { return planEntry(bits.TrailingZeros64(w | 1<<63)) }
 
 // trim moves the ends of the plan to where there is something to say.
 func (p *Packer) trim() {
@@ -134,18 +134,18 @@ func (p *Packer) trim() {
 	if n := len(p.runs); n > 0 {
 		r.end = p.runs[n-1].First + p.runs[n-1].Count
 	}
-	if n := len(r.places); n > 0 {
-		r.end = max(r.end, r.places[n-1].slot()/GroupRows+1)
+	if n := len(r.entries); n > 0 {
+		r.end = max(r.end, r.entries[n-1].slot()/GroupRows+1)
 	}
-	p.skip()
+	p.advance()
 }
 
-// skip moves on to the next group of which there is something to say.
-func (p *Packer) skip() {
+// advance moves on to the next group of which there is something to say.
+func (p *Packer) advance() {
 	r := &p.rows
 	r.next = r.end
-	if r.at < len(r.places) {
-		r.next = r.places[r.at].slot() / GroupRows
+	if r.at < len(r.entries) {
+		r.next = r.entries[r.at].slot() / GroupRows
 	}
 	if p.next < len(p.runs) {
 		r.next = min(r.next, p.runs[p.next].First)

@@ -2,27 +2,27 @@ package schema
 
 import "math/bits"
 
-// Times says how far the baselines of a row lie apart, in any unit: only ratios count, and they are kept exactly.
-type Times struct {
+// BaselineSpacing says how far the baselines of a row lie apart, in any unit: only ratios count, and they are kept exactly.
+type BaselineSpacing struct {
 	ahead int64 // from the newest baseline to what is coded
 	last  int64 // from the one before to the newest; 0: there is none before
 	first int64 // from the oldest to the one before the newest; 0: there are but two
 	scale int64 // how often last goes into ahead, at least 1
 }
 
-// MaxTime bounds each of the times of MakeTimes, once what they have in common is divided out.
-const MaxTime = 1 << 12
+// MaxSpacing bounds each of the times of MakeBaselineSpacing, once what they have in common is divided out.
+const MaxSpacing = 1 << 12
 
-// MakeTimes returns the times between baselines: from the newest to what is coded, from the one before to the newest, 0 if there
-// is none, and from the oldest to that, 0 if there is none. It panics if one is beyond MaxTime after division by their greatest
+// MakeBaselineSpacing returns the times between baselines: from the newest to what is coded, from the one before to the newest, 0 if there
+// is none, and from the oldest to that, 0 if there is none. It panics if one is beyond MaxSpacing after division by their greatest
 // common divisor: a set of baselines spans a window of snapshots.
-func MakeTimes(ahead, last, first uint32) Times {
+func MakeBaselineSpacing(ahead, last, first uint32) BaselineSpacing {
 	if last == 0 {
-		return Times{}
+		return BaselineSpacing{}
 	}
 	d := divisor(divisor(ahead, last), first)
-	t := Times{ahead: int64(ahead / d), last: int64(last / d), first: int64(first / d)}
-	if max(t.ahead, t.last, t.first) > MaxTime || ahead == 0 {
+	t := BaselineSpacing{ahead: int64(ahead / d), last: int64(last / d), first: int64(first / d)}
+	if max(t.ahead, t.last, t.first) > MaxSpacing || ahead == 0 {
 		panic("schema: baselines too far apart")
 	}
 	t.scale = max(1, t.ahead/t.last)
@@ -36,28 +36,28 @@ func divisor(a, b uint32) uint32 {
 	return a
 }
 
-// Two is t without the oldest baseline.
-func (t Times) Two() Times {
+// WithoutOldest is t without the oldest baseline.
+func (t BaselineSpacing) WithoutOldest() BaselineSpacing {
 	t.first = 0
 	return t
 }
 
-// Alone reports whether there is one baseline only, or none.
-func (t Times) Alone() bool { return t.last == 0 }
+// Single reports whether there is one baseline only, or none.
+func (t BaselineSpacing) Single() bool { return t.last == 0 }
 
-// Levels of surprise: how wrong a field's predictor would have been about the newest baseline, had it known the older ones
+// ErrorLevels of surprise: how wrong a field's predictor would have been about the newest baseline, had it known the older ones
 // only, times how often the time between them goes into the time ahead. Level 1 is not at all, level n+1 a number of n bits.
 const (
-	Unknown = 0 // there are no older baselines
-	Calm    = 1
-	Levels  = 16
+	LevelUnknown = 0 // there are no older baselines
+	LevelExact   = 1
+	ErrorLevels  = 16
 )
 
 func levelOf(u, scale int64) uint8 {
-	return uint8(Calm + min(bits.Len64(uint64(u*scale)), Levels-1-Calm))
+	return uint8(LevelExact + min(bits.Len64(uint64(u*scale)), ErrorLevels-1-LevelExact))
 }
 
-// Expect says what a coder expects of rows that their baselines hold, column by column: v0 are the newest baseline's values, v1
+// Predict says what a coder expects of rows that their baselines hold, column by column: v0 are the newest baseline's values, v1
 // those of the one before, v2 the oldest; those that t has not are not read. dst takes what is expected, always in range, and levels
 // the surprise. All have the length of v0. The arithmetic is that of integers; quotients are cut towards zero:
 //
@@ -67,9 +67,9 @@ func levelOf(u, scale int64) uint8 {
 //	best       linear where it is less wrong about v0 than v1 is, else v0
 //
 // Differences go the shorter way round in a field that wraps, and wrap in 32 bits. The surprise is |v0-v1| for hold and for two
-// baselines; else |(v0-v1) - (v1-v2)*last/first|, which is how wrong linear would have been; for best the lesser of the two. Of two
+// baselines; else |(v0-v1) - (v1-v2)*last/first|, which is how wrong linear would have been; for best the lesser of the two. ReflectType two
 // baselines best makes hold, and quadratic linear.
-func (c *Coder) Expect(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
+func (c *Coder) Predict(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	switch {
 	case t.last == 0:
 		copy(dst, v0)
@@ -89,7 +89,7 @@ func (c *Coder) Expect(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 }
 
 // moves is the surprise of hold.
-func (c *Coder) moves(t *Times, v0, v1 []int32, levels []uint8) {
+func (c *Coder) moves(t *BaselineSpacing, v0, v1 []int32, levels []uint8) {
 	v1, levels = v1[:len(v0)], levels[:len(v0)]
 	wrap, half, top, scale := c.wrap, c.half, c.top, t.scale
 	for i, v := range v0 { // with Delta written out, so that it stays in registers
@@ -100,7 +100,7 @@ func (c *Coder) moves(t *Times, v0, v1 []int32, levels []uint8) {
 	}
 }
 
-func (c *Coder) two(t *Times, dst, v0, v1 []int32, levels []uint8) {
+func (c *Coder) two(t *BaselineSpacing, dst, v0, v1 []int32, levels []uint8) {
 	c.moves(t, v0, v1, levels)
 	if copy(dst, v0); c.predict == Best {
 		return
@@ -110,7 +110,7 @@ func (c *Coder) two(t *Times, dst, v0, v1 []int32, levels []uint8) {
 	}
 }
 
-func (c *Coder) best(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
+func (c *Coder) best(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
 	for i, v := range v0 {
 		move := int64(c.Delta(v, v1[i]))
@@ -126,7 +126,7 @@ func (c *Coder) best(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 
 // bestEven is best for evenly spaced baselines of a field that does not go round: the usual case, without branches, as which way is a
 // coin toss.
-func (c *Coder) bestEven(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
+func (c *Coder) bestEven(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
 	ahead, scale, lo := t.ahead, t.scale, int64(c.lo)
 	hi := lo + int64(c.span)
@@ -142,7 +142,7 @@ func (c *Coder) bestEven(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 	}
 }
 
-func (c *Coder) three(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
+func (c *Coder) three(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
 	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
 	for i, v := range v0 {
 		move, before := int64(c.Delta(v, v1[i])), int64(c.Delta(v1[i], v2[i]))
@@ -156,7 +156,7 @@ func (c *Coder) three(t *Times, dst, v0, v1, v2 []int32, levels []uint8) {
 }
 
 // bend is b*ahead*(ahead+last)/(last*first*(last+first)), the product in 128 bits.
-func bend(b int64, t *Times) int64 {
+func bend(b int64, t *BaselineSpacing) int64 {
 	hi, lo := bits.Mul64(uint64(abs(b)), uint64(t.ahead*(t.ahead+t.last)))
 	d := uint64(t.last * t.first * (t.last + t.first))
 	const far = 1 << 40 // beyond every field; it would not fit if hi were not less than d

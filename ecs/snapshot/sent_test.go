@@ -63,7 +63,7 @@ func TestSawEqualsTwin(t *testing.T) {
 		ring, e, k := NewRing(playerSchema, slots, Window*interval+1, 1), NewEncoder(schema.Train(playerSchema, schema.NewCounts(playerSchema)), slots), NewTracker((slots+15)/16, interval)
 		d := NewDecoder(schema.Train(playerSchema, schema.NewCounts(playerSchema)), slots, interval)
 		var p Packer
-		var sums Sums
+		var sums Checksums
 		var twin slowWords
 		byRow := rapid.Bool().Draw(t, "by row")
 		now := tick.Tick(0)
@@ -96,8 +96,8 @@ func TestSawEqualsTwin(t *testing.T) {
 					if byRow {
 						i, bit := slot>>6, uint64(1)<<(slot&63)
 						row := k.row(now)
-						gone = k.ledger.goes>>row&1 != 0 && k.ledger.gone(row)[i]&bit != 0
-						said = p.Said(nil)[i]&bit != 0
+						gone = k.rows.hasRemoved>>row&1 != 0 && k.rows.removed(row)[i]&bit != 0
+						said = p.SentRows(nil)[i]&bit != 0
 						if gone {
 							id = 0
 						}
@@ -126,10 +126,10 @@ func TestSawEqualsTwin(t *testing.T) {
 				}
 				from := now - min(now-interval, interval*tick.Tick(rng.IntN(Window)))
 				v := tick.View{From: from, To: from + interval*tick.Tick(rng.IntN(3))}
-				if got, want := k.Shown(ring, id), twin.shown(id, now, interval); got != want {
+				if got, want := k.NewestAcked(ring, id), twin.shown(id, now, interval); got != want {
 					t.Fatalf("tick %d: %v was shown last in %d, by the twin in %d", now, id, got, want)
 				}
-				if got, want := k.Saw(ring, id, v), twin.saw(id, v, now, interval); got != want {
+				if got, want := k.SawInView(ring, id, v), twin.saw(id, v, now, interval); got != want {
 					t.Fatalf("tick %d: %v seen in %v: %v, by the twin %v", now, id, v, got, want)
 				}
 			}
@@ -137,7 +137,7 @@ func TestSawEqualsTwin(t *testing.T) {
 	})
 }
 
-// holds reports whether a frame knows of any slot of which somebody is said to be there.
+// hasAcked reports whether a frame knows of any slot of which somebody is said to be there.
 func holds(f *Frame, words []word) bool {
 	for _, w := range words {
 		if w.id != 0 && f.HasRow(w.slot) {

@@ -7,19 +7,19 @@ import (
 	"reflect"
 )
 
-// Twin captures and restores a component by reflection, in whole numbers of any size: slow, and plain enough to be
+// ReflectCodec captures and restores a component by reflection, in whole numbers of any size: slow, and plain enough to be
 // believed. Generated code does the same and is held to it; tools that meet a component at run time use it as it is.
-type Twin struct {
+type ReflectCodec struct {
 	*Layout
 	typ reflect.Type
 }
 
-// Reflect is Of for a type that is known.
-func Reflect[T any]() (*Twin, error) { return Of(reflect.TypeFor[T]()) }
+// Reflect is ReflectType for a type that is known.
+func Reflect[T any]() (*ReflectCodec, error) { return ReflectType(reflect.TypeFor[T]()) }
 
-// Of reads the tags of t, a struct. Errors wrap ErrSchema and name the struct, the field, the option, and what was
+// ContextField reads the tags of t, a struct. Errors wrap ErrSchema and name the struct, the field, the option, and what was
 // expected.
-func Of(t reflect.Type) (*Twin, error) {
+func ReflectType(t reflect.Type) (*ReflectCodec, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w: no type, expected a struct", ErrSchema)
 	}
@@ -42,7 +42,7 @@ func Of(t reflect.Type) (*Twin, error) {
 				leaf.Derived, leaf.Derived, want, name)
 		}
 	}
-	return &Twin{l, t}, nil
+	return &ReflectCodec{l, t}, nil
 }
 
 // nodeOf is the tags' view of t.
@@ -85,7 +85,7 @@ func at(v reflect.Value, index []int) reflect.Value {
 }
 
 // component is what v, a pointer to the component, points to.
-func (t *Twin) component(v any) reflect.Value {
+func (t *ReflectCodec) component(v any) reflect.Value {
 	p := reflect.ValueOf(v)
 	if p.Kind() != reflect.Pointer || p.Type().Elem() != t.typ {
 		panic(fmt.Sprintf("schema: %T given, want *%v", v, t.typ))
@@ -94,7 +94,7 @@ func (t *Twin) component(v any) reflect.Value {
 }
 
 // Capture returns the row of section s of a component, to which v points. It panics if v points to anything else.
-func (t *Twin) Capture(v any, s Section) []int32 {
+func (t *ReflectCodec) Capture(v any, s Section) []int32 {
 	c := t.component(v)
 	row := make([]int32, len(t.Schemas[s].Fields))
 	for i := range t.Leaves {
@@ -107,7 +107,7 @@ func (t *Twin) Capture(v any, s Section) []int32 {
 
 // Restore writes what a row of section s says into the component that v points to, and then all that is derived. The
 // values must be in range, as those of a decoder are.
-func (t *Twin) Restore(v any, s Section, row []int32) {
+func (t *ReflectCodec) Restore(v any, s Section, row []int32) {
 	c := t.component(v)
 	for i := range t.Leaves {
 		if l := &t.Leaves[i]; l.Section == s && l.Derived == "" {
@@ -118,7 +118,7 @@ func (t *Twin) Restore(v any, s Section, row []int32) {
 }
 
 // Lerp restores what lies frac/256 of the way from row a to row b of section s: each field as its interp says.
-func (t *Twin) Lerp(v any, s Section, a, b []int32, frac uint8) {
+func (t *ReflectCodec) Lerp(v any, s Section, a, b []int32, frac uint8) {
 	c := t.component(v)
 	for i := range t.Leaves {
 		if l := &t.Leaves[i]; l.Section == s && l.Derived == "" {
@@ -129,7 +129,7 @@ func (t *Twin) Lerp(v any, s Section, a, b []int32, frac uint8) {
 }
 
 // derive works out the derived fields, in the order of the struct.
-func (t *Twin) derive(c reflect.Value) {
+func (t *ReflectCodec) derive(c reflect.Value) {
 	for _, l := range t.Leaves {
 		if l.Derived != "" {
 			at(c, l.Index).Set(c.Addr().MethodByName(l.Derived).Call(nil)[0])
@@ -139,7 +139,7 @@ func (t *Twin) derive(c reflect.Value) {
 
 // Verify reports the first number of a component that its rows would not give back: a derived field that is not what
 // its method says, or a value that is out of range. It is for tests and for tools; rounding is no fault.
-func (t *Twin) Verify(v any) error {
+func (t *ReflectCodec) Verify(v any) error {
 	c := t.component(v)
 	for i := range t.Leaves {
 		l := &t.Leaves[i]
