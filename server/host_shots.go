@@ -38,7 +38,7 @@ var errEnded = errors.New("the lobby has ended")
 // Shots returns receipts behind a number, oldest first, of which no more than the newest most, or all if that is 0. It waits for the next
 // tick. Any goroutine but that of Run may call it.
 func (h *Host) Shots(ctx context.Context, since uint64, most int) (ShotList, error) {
-	if h.lobby.shotLog == nil {
+	if h.lobby.rewind.log == nil {
 		return ShotList{}, ErrNoReceipts
 	}
 	ask := shotAsk{since, most, make(chan ShotList, 1)}
@@ -56,7 +56,7 @@ func (h *Host) Shots(ctx context.Context, since uint64, most int) (ShotList, err
 func (h *Host) handShots() {
 	select {
 	case ask := <-h.shots:
-		r := h.lobby.shotLog
+		r := h.lobby.rewind.log
 		ask.reply <- ShotList{int(h.lobby.cfg.Rules.Rate), r.Count(), r.Since(ask.since, ask.most, []Receipt{})}
 	default:
 	}

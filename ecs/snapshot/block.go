@@ -40,7 +40,7 @@ func (c *codec) putBlock(dst []byte, g *rowGroup) []byte {
 }
 
 // spawns reports whether a slot that was empty is no more.
-func spawns(ids, was *idLane) bool {
+func spawns(ids, was *idBlock) bool {
 	for r, id := range was {
 		if id == 0 && ids[r] != 0 {
 			return true
@@ -80,7 +80,7 @@ func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, e
 }
 
 // compare sets bit f of masks[r] where field f of row r differs, and reports whether any does.
-func compare(masks *[GroupRows]uint16, lanes, base []lane) (differ bool) {
+func compare(masks *[GroupRows]uint16, lanes, base []fieldBlock) (differ bool) {
 	base = base[:len(lanes)]
 	for f := range lanes {
 		a, b := &lanes[f], &base[f]

@@ -6,17 +6,17 @@ import (
 
 // codec is a model laid out for the loops over rows.
 type codec struct {
-	masks   []schema.Mask // by context
-	symbols int
-	codes   []uint32 // of the masks' symbols, by context: code | length<<16; nil for who only reads
-	coders  []schema.Coder
-	calm    uint32
-	stir    [][schema.Levels]uint32 // by field
-	inert   []bool                  // by field: it is expected as it was, and its level decides nothing
-	bound   int                     // bytes of a group at its worst
-	dearest int                     // bits of a row at its worst, the bit before it included
-	gone    int                     // bits that say that a row is gone, at most
-	decide  *schema.Decisions       // nil unless blocks are those of schema.Range
+	masks        []schema.Mask // by context
+	symbols      int
+	codes        []uint32 // of the masks' symbols, by context: code | length<<16; nil for who only reads
+	coders       []schema.Coder
+	exactContext uint32
+	levelBits    [][schema.ErrorLevels]uint32 // by field
+	constant     []bool                       // by field: it is expected as it was, and its level decides nothing
+	bound        int                          // bytes of a group at its worst
+	maxRowBits   int                          // bits of a row at its worst, the bit before it included
+	maxGoneBits  int                          // bits that say that a row is gone, at most
+	decide       *schema.Decisions            // nil unless blocks are those of schema.Range
 }
 
 func newCodec(m *schema.Model) codec {
@@ -28,13 +28,13 @@ func newCodec(m *schema.Model) codec {
 	if m.Codec() == schema.Range {
 		c.decide = m.Decisions()
 	}
-	c.stirs(m)
+	c.initContexts(m)
 	return c
 }
 
 // writes makes what only an encoder needs.
 func (c *codec) writes(m *schema.Model) {
-	c.bound, c.dearest = MaxGroupBytes(m), 1+m.MaxRowBits()
+	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+m.MaxRowBits()
 	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
 	for _, mask := range c.masks {
 		for sym := range c.symbols {
@@ -43,7 +43,7 @@ func (c *codec) writes(m *schema.Model) {
 		}
 	}
 	for context := range c.masks {
-		c.gone = max(c.gone, int(c.codes[context*c.symbols+schema.Gone]>>16))
+		c.maxGoneBits = max(c.maxGoneBits, int(c.codes[context*c.symbols+schema.Gone]>>16))
 	}
 }
 
@@ -55,7 +55,7 @@ func MaxGroupBytes(m *schema.Model) int {
 }
 
 // empty is the baseline of a group that has none.
-var empty idLane
+var empty idBlock
 
 // of returns the codes of a row in a context.
 func (c *codec) of(word uint32) []uint32 {

@@ -77,7 +77,7 @@ func (d *Decoder) commit(t tick.Tick) {
 		return
 	}
 	for _, s := range d.staged {
-		g, rows := s.group, s.rows&^rowsOf(f.have, s.group)
+		g, rows := s.group, s.rows&^rowsOf(f.known, s.group)
 		d.know(f, g, rows, t)
 		if rows == allRows {
 			f.ids[g] = d.stage.ids[g]
@@ -100,7 +100,7 @@ func (d *Decoder) commit(t tick.Tick) {
 func (d *Decoder) adopt(t tick.Tick) {
 	f, next := d.slot(t), 0
 	f.Tick, f.groups = t, 0
-	clear(f.have)
+	clear(f.known)
 	for _, s := range d.staged {
 		clear(f.ids[next:s.group])
 		next = s.group + 1
@@ -115,7 +115,7 @@ func (d *Decoder) adopt(t tick.Tick) {
 // know notes that rows of a group of frame f, of tick t, are there.
 func (d *Decoder) know(f *Frame, g int, rows uint16, t tick.Tick) {
 	f.groups = max(f.groups, g+1)
-	f.have[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
+	f.known[g>>2] |= uint64(rows) << (g & 3 * GroupRows)
 	newest := (*[GroupRows]tick.Tick)(d.newest[g*GroupRows:])
 	if rows == allRows {
 		for r := range newest {

@@ -19,7 +19,7 @@ const (
 	gapLow    = 3  // bits of r
 	gapCoded  = gapUnary<<gapLow + 1
 	maxGap    = 6               // bits of a gap within a group
-	placeBits = 2 + gapLow      // bits of a gap but for the ones
+	entryBits = 2 + gapLow      // bits of a gap but for the ones
 	headBits  = 4               // 2 ones at most for each 16 slots passed, and a 16th of what a gap as it is takes more
 	spaced    = 1<<gapUnary - 1 // ones
 )

@@ -149,7 +149,7 @@ func (m *Meter) head(sym int, n uint) {
 }
 
 // took is how many bits of the range-coded block in hand were spent since it was asked last, to the nearest whole one in all.
-func (m *Meter) took(d *rangecoder.Tracker) (n int) {
+func (m *Meter) took(d *rangecoder.EmbeddedDecoder) (n int) {
 	now := uint64(d.Spent() + 0.5) // never more than the message's, which is a whole number
 	n, m.spent = int(now-m.spent), now
 	return n
@@ -195,7 +195,7 @@ func (o *OwnerWriter) Explain(m *Meter, src []byte) (rest []byte, err error) {
 }
 
 // explainOwner measures a row of tick t that stands at the front of src. next is room for its values.
-func (m *Meter) explainOwner(rows *rows, t tick.Tick, src []byte, next []int32) (rest []byte, err error) {
+func (m *Meter) explainOwner(rows *ownerRows, t tick.Tick, src []byte, next []int32) (rest []byte, err error) {
 	base, err := rows.baseline(t, src)
 	if err != nil {
 		return src, err

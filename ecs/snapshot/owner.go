@@ -108,30 +108,30 @@ func refill(r *bitio.Reader, left uint) (uint64, uint) {
 	return r.Peek(bitio.MaxBits), bitio.MaxBits
 }
 
-// rows remembers single rows over a window.
-type rows struct {
+// ownerRows remembers single rows over a window.
+type ownerRows struct {
 	model    *schema.Model
 	interval tick.Tick
 	ticks    [Window]tick.Tick
 	values   []int32
 }
 
-func newRows(m *schema.Model, interval tick.Tick) rows {
+func newOwnerRows(m *schema.Model, interval tick.Tick) ownerRows {
 	if !m.Schema().Single || interval == 0 {
 		panic("snapshot: owner rows want a single-row schema and an interval")
 	}
-	return rows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
+	return ownerRows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
 }
 
 // at returns the place for tick t and whether it holds that tick.
-func (o *rows) at(t tick.Tick) (i int, row []int32, held bool) {
+func (o *ownerRows) at(t tick.Tick) (i int, row []int32, held bool) {
 	i = int(t/o.interval) & (Window - 1)
 	n := len(o.model.Coders())
 	return i, o.values[i*n : (i+1)*n], t != 0 && o.ticks[i] == t
 }
 
 // baseline is the row against which the row of tick t at the front of src is coded, nil for none.
-func (o *rows) baseline(t tick.Tick, src []byte) (base []int32, err error) {
+func (o *ownerRows) baseline(t tick.Tick, src []byte) (base []int32, err error) {
 	if len(src) == 0 || src[0] >= Window {
 		return nil, ErrRun
 	}
@@ -151,7 +151,7 @@ func (o *rows) baseline(t tick.Tick, src []byte) (base []int32, err error) {
 
 // OwnerWriter sends one client its own row, against the newest one that it has acknowledged.
 type OwnerWriter struct {
-	sent   rows
+	sent   ownerRows
 	acked  uint64 // bit n: what was sent in the interval with index n is held by the client
 	newest tick.Tick
 	next   []int32 // of Explain
@@ -161,7 +161,7 @@ type OwnerWriter struct {
 // NewOwnerWriter returns a writer for a single-row model and a client that gets a row every interval ticks.
 // It takes Window*4 bytes a field.
 func NewOwnerWriter(m *schema.Model, interval tick.Tick) *OwnerWriter {
-	return &OwnerWriter{sent: newRows(m, interval), next: make([]int32, len(m.Coders()))}
+	return &OwnerWriter{sent: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
 // Reset takes the client to hold nothing: what it acknowledges later of rows sent before counts for nothing.
@@ -216,13 +216,13 @@ func (o *OwnerWriter) Acked(t tick.Tick) {
 
 // OwnerReader receives a client's own row.
 type OwnerReader struct {
-	got  rows
+	got  ownerRows
 	next []int32
 }
 
 // NewOwnerReader returns the other end of NewOwnerWriter.
 func NewOwnerReader(m *schema.Model, interval tick.Tick) *OwnerReader {
-	return &OwnerReader{got: newRows(m, interval), next: make([]int32, len(m.Coders()))}
+	return &OwnerReader{got: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
 }
 
 // Parse reads the row of tick t and returns what follows. The row belongs to the reader and stays until one a window
@@ -259,7 +259,7 @@ func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
 		for i := range part.Fields {
 			if f := part.First + i; row[f] != base[f] {
 				mask |= 1 << i
-				n.Field(f, schema.Unknown, coders[f].Symbol(row[f], base[f]))
+				n.Field(f, schema.LevelUnknown, coders[f].Symbol(row[f], base[f]))
 			}
 		}
 		n.Masks[k][mask]++

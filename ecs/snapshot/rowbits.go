@@ -28,41 +28,41 @@ func (b rowBits) size() uint {
 	return uint(b >> 32 & (1<<24 - 1))
 }
 
-// rows returns the column of a baseline with room for its rows' bits.
-func (e *Encoder) rows(base Bases) *column {
-	c := e.column(base)
+// ownerRows returns the column of a baseline with room for its rows' bits.
+func (e *Encoder) rows(base Baselines) *encodeCache {
+	c := e.cache(base)
 	if !c.byRow {
 		if c.rows == nil {
-			e.roomForRows()
+			e.reserveRows()
 		}
 		clear(c.rows)
-		clear(c.asked)
+		clear(c.requested)
 		c.long, c.byRow = c.long[:0], true
 	}
 	return c
 }
 
-// roomForRows makes room for rows in all columns at once, so that no later snapshot has to.
-func (e *Encoder) roomForRows() {
-	for _, c := range e.columns {
+// reserveRows makes room for rows in all columns at once, so that no later snapshot has to.
+func (e *Encoder) reserveRows() {
+	for _, c := range e.caches {
 		if c.rows == nil {
 			c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
-			c.asked = make([]uint8, e.groups)
+			c.requested = make([]uint8, e.groups)
 		}
 	}
 }
 
-// enough is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
+// batchAfter is how many rows of a group are made one by one before it is worth while to make the others, too: together a row costs about
 // a third, so what that wastes at most is what it saves if they are all wanted.
-const enough = 3
+const batchAfter = 3
 
 // row makes the bits of a row that is there now; in a baseline that is a frame it was there, too.
-func (e *Encoder) row(c *column, slot int) rowBits {
+func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 	index, r := slot/GroupRows, slot%GroupRows
 	g := e.group(c, index)
 	id, was, one := g.ids[r], g.was[r], uint16(1)<<r
 	var masks [GroupRows]uint16
-	if c.asked[index]++; c.asked[index] == enough && g.was != &empty && e.counts == nil {
+	if c.requested[index]++; c.requested[index] == batchAfter && g.was != &empty && e.counts == nil {
 		compare(&masks, g.now, g.base)
 		e.putLoose(c, &g, &masks, g.staying()&^made(c.rows[index*GroupRows:]))
 	} else if id == was {
@@ -72,7 +72,7 @@ func (e *Encoder) row(c *column, slot int) rowBits {
 		e.putLoose(c, &g, &masks, one)
 	}
 	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.held, id, was, index, r, g.now)
+		e.codec.countRow(e.counts, &c.frames, id, was, index, r, g.now)
 	}
 	return c.rows[slot]
 }
@@ -98,7 +98,7 @@ func made(rows []rowBits) (set uint16) {
 }
 
 // putLoose makes the bits of the rows in which, of long ones only the first.
-func (e *Encoder) putLoose(c *column, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
+func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
 	var ends [GroupRows]uint32
@@ -121,7 +121,7 @@ func (e *Encoder) putLoose(c *column, g *rowGroup, masks *[GroupRows]uint16, whi
 }
 
 // rowMask has bit f set where field f of row r differs.
-func rowMask(r int, lanes, base []lane) (mask uint16) {
+func rowMask(r int, lanes, base []fieldBlock) (mask uint16) {
 	base = base[:len(lanes)]
 	for f := range lanes {
 		x := uint32(lanes[f][r&15] ^ base[f][r&15])

@@ -21,12 +21,12 @@ import (
 
 // rowGroup is a group on its way through a codec. A reader finds the predicted values in now and changes them in place.
 type rowGroup struct {
-	index int       // of the group in its frame
-	ids   *idLane   // now
-	was   *idLane   // in the newest baseline; empty where there is none
-	now   []lane    // values now
-	base  []lane    // predicted values, as many as now; not read where was is empty
-	ctx   *contexts // of the prediction
+	index int          // of the group in its frame
+	ids   *idBlock     // now
+	was   *idBlock     // in the newest baseline; empty where there is none
+	now   []fieldBlock // values now
+	base  []fieldBlock // predicted values, as many as now; not read where was is empty
+	ctx   *contexts    // of the prediction
 }
 
 // bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one lowest.
