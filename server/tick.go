@@ -44,7 +44,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.outbound.queueEvents(now)
 		l.round.send(now, l.chat.room)
 	}
-	l.replication.begin()       // snapshot -> delta
+	l.replication.begin()                // snapshot -> delta
 	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batch = 1
