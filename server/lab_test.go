@@ -81,6 +81,7 @@ func newLab(t testing.TB, cfg Config) *lab {
 	}
 	if gate := labGate(); cfg.Netcode.Addresses == nil {
 		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
+		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
 	}
 	l := &lab{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error

@@ -6,12 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeMoved writes the kernel that measures how far rows moved between two columns.
-func (k *kernel) writeMoved() {
+// writeDisplacement writes the kernel that measures how far rows moved between two columns.
+func (k *kernel) writeDisplacement() {
 	name := k.name + k.level()
 	TEXT(name, NOSPLIT, "func(a, b *[12]uintptr, n int, limit float32, out *int32) (named int, most float32)")
-	Doc(name+" returns the largest square of a way up to limit, and in out the rows of a that live and whose way is longer, or who live",
-		"no more in b.")
+	Doc(name+" returns the largest squared displacement up to limit, and in out the rows of a that",
+		"moved further, or are Never in b only.")
 	Pragma("noescape")
 	k.a, k.b, k.n, k.i, k.out, k.sub, k.named = GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("a"), k.a)
@@ -20,7 +20,7 @@ func (k *kernel) writeMoved() {
 	Load(Param("out"), k.out)
 	limit, never, most := k.vec(), k.vec(), k.zero()
 	VBROADCASTSS(NewParamAddr("limit", 24), limit)
-	VBROADCASTSS(float("movedNever"+k.level(), inf), never)
+	VBROADCASTSS(float("displacementNever"+k.level(), inf), never)
 	XORL(k.i.As32(), k.i.As32())
 	left := GP64()
 

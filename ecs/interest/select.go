@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// Select chooses of the rows that are seen those of the greatest weight, as far as their cost, in bits by slot, fits into budget.
-// Rows that cost nothing, as there is nothing to say of them, are not chosen. Of rows of equal weight those go first that come
-// next in turn. It returns what the chosen rows cost.
+// Select chooses the visible rows of the highest priority whose costs, in bits by slot, fit into
+// budget. Rows that cost nothing are not chosen. Rows of equal priority take turns. It returns the
+// cost of the chosen rows.
 //
-// The order is never made: a histogram of costs by the 8 highest bits of the weights, and one by those below of the rows among
-// which the limit falls, tell the weight down to which all fit.
+// It sorts nothing. A histogram of costs by the highest 8 bits of priorities, and one by the lower
+// bits of the rows at the limit, give the priority down to which all rows fit.
 func (c *Client) Select(cost []uint16, budget int) (used int) {
 	var costs [256]int32
 	shift := c.coarseShift()
@@ -30,11 +30,11 @@ func (c *Client) Select(cost []uint16, budget int) (used int) {
 	return budget - room + c.selectTies(cost, room)
 }
 
-// coarseShift is how many bits the greatest weight has beyond 8.
+// coarseShift is how many bits the highest priority has beyond 8.
 func (c *Client) coarseShift() int {
 	any := uint64(0)
-	for i, seen := range c.visible {
-		if seen != 0 {
+	for i, visible := range c.visible {
+		if visible != 0 {
 			for _, v := range (*[16]uint64)(c.priority[i*16:]) {
 				any |= v
 			}
@@ -44,7 +44,8 @@ func (c *Client) coarseShift() int {
 	return max(bits.Len16(uint16(any|any>>16))-8, 0)
 }
 
-// sumCosts adds up the costs of the rows that are seen, all of them and by weight less the lowest bits, and picks those that cost anything.
+// sumCosts adds up the costs of the visible rows, in total and by priority >> shift, and selects
+// the rows that cost anything.
 func (c *Client) sumCosts(cost []uint16, costs *[256]int32, shift int) (total int) {
 	for i, w := range c.visible {
 		some := uint64(0)
@@ -63,7 +64,8 @@ func (c *Client) sumCosts(cost []uint16, costs *[256]int32, shift int) (total in
 	return total
 }
 
-// sumFine adds up the costs of the picked rows whose weight less the lowest bits is a value, by these bits.
+// sumFine adds up the costs of the selected rows with priority >> shift == value, by their lower
+// bits.
 func (c *Client) sumFine(cost []uint16, costs *[256]int32, value, shift int) {
 	for i, w := range c.selected {
 		if w == 0 {
@@ -77,7 +79,7 @@ func (c *Client) sumFine(cost []uint16, costs *[256]int32, value, shift int) {
 	}
 }
 
-// threshold is the greatest value of which not all fit into budget, and what is left for it.
+// threshold is the highest value whose rows do not all fit into budget, and what is left for them.
 func threshold(costs *[256]int32, budget int) (value, room int) {
 	for value = 255; value > 0 && int(costs[value]) <= budget; value-- {
 		budget -= int(costs[value])
@@ -85,19 +87,19 @@ func threshold(costs *[256]int32, budget int) (value, room int) {
 	return value, budget
 }
 
-// splitTies leaves of the picked rows those of more than a weight, and collects those that stand at it as ties.
-func (c *Client) splitTies(weight uint16) {
+// splitTies keeps the selected rows above a priority, and collects those at it as ties.
+func (c *Client) splitTies(priority uint16) {
 	for i, w := range c.selected {
 		c.ties[i] = 0
 		if w != 0 {
 			lanes := (*[16]uint64)(c.priority[i*16:])
-			c.selected[i] = w & atLeast(lanes, weight+1)
-			c.ties[i] = w & atLeast(lanes, weight) &^ c.selected[i]
+			c.selected[i] = w & atLeast(lanes, priority+1)
+			c.ties[i] = w & atLeast(lanes, priority) &^ c.selected[i]
 		}
 	}
 }
 
-// selectTies picks ties while they fit, from turn on.
+// selectTies selects ties while they fit, from turn on.
 func (c *Client) selectTies(cost []uint16, room int) (used int) {
 	first := c.turn >> 6
 	for n := range c.words + 1 {
@@ -119,7 +121,7 @@ func (c *Client) selectTies(cost []uint16, room int) (used int) {
 	return used
 }
 
-// MarkSent says that rows went out: their weights begin anew.
+// MarkSent resets the priorities of rows that were sent.
 func (c *Client) MarkSent(rows []uint64) {
 	for i, w := range rows[:min(len(rows), c.words)] {
 		for ; w != 0; w &= w - 1 {
@@ -129,8 +131,8 @@ func (c *Client) MarkSent(rows []uint64) {
 	}
 }
 
-// Bound is the most snapshots that a row can wait of which rows are seen all the time, where every snapshot takes at least each of
-// them and a row gains at most most in one.
+// Bound is the most snapshots that a row can wait if so many rows are visible all the time, each
+// snapshot takes at least each of them, and a row gains at most most in one.
 func Bound(rows, each, most int) int {
 	n := 1.0
 	for range 64 { // it grows towards the solution

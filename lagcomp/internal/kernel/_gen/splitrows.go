@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Words of a row that unzip looks at; Words in the package pins them.
+// Words of a row that unzip looks at; splitrows.go lists them.
 const (
 	rowWords          = 8
 	wordX, wordFlags  = 0, 4
@@ -22,7 +22,7 @@ type unzip struct {
 
 func (u *unzip) signature(name string) {
 	TEXT(name, NOSPLIT, "func(src, kept *[8]uint32, c *[12]uintptr, n int, radii *[16]float32)")
-	Doc(name + " copies n rows of 32 bytes, and takes them apart into columns; n is a multiple of its lanes.")
+	Doc(name + " copies n rows of 32 bytes, and splits them into columns; n is a multiple of its lanes.")
 	Pragma("noescape")
 	u.src, u.kept, u.table, u.n, u.i = GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("src"), u.src)
@@ -60,9 +60,10 @@ func words32(name string, words ...uint32) Mem {
 	return m
 }
 
-// writeUnzipAVX512 takes 16 rows at a time: two lie in a register, two permutations of each pair of registers bring like words of
-// four rows together, and shuffles of quarters put them behind each other.
-func writeUnzipAVX512() {
+// writeSplitRowsAVX512 takes 16 rows at a time: two lie in a register, two permutations of each pair of
+// registers bring like words of four rows together, and shuffles of quarters put them behind each
+// other.
+func writeSplitRowsAVX512() {
 	var first, second [16]uint32
 	for row := range uint32(4) { // rows 0 and 1 are in the first register, 2 and 3 in the second
 		for w := range uint32(3) {
@@ -71,10 +72,10 @@ func writeUnzipAVX512() {
 		first[12+row] = 8*row + wordFlags
 		second[row], second[4+row] = 8*row+wordID, 8*row+wordForm
 	}
-	one, other := words32("unzipPlaces", first[:]...), words32("unzipNames", second[:]...)
+	one, other := words32("splitRowsPlaces", first[:]...), words32("splitRowsNames", second[:]...)
 
 	u := new(unzip)
-	u.signature("unzipAVX512")
+	u.signature("splitRowsAVX512")
 	places, names, radii := ZMM(), ZMM(), ZMM()
 	VMOVDQU32(one, places)
 	VMOVDQU32(other, names)
@@ -128,10 +129,10 @@ func writeUnzipAVX512() {
 	u.turn(16)
 }
 
-// writeUnzipAVX2 takes 8 rows at a time, one a register, and turns the square of words.
-func writeUnzipAVX2() {
+// writeSplitRowsAVX2 takes 8 rows at a time, one a register, and turns the square of words.
+func writeSplitRowsAVX2() {
 	u := new(unzip)
-	u.signature("unzipAVX2")
+	u.signature("splitRowsAVX2")
 	gone, radii, bit, seven, nothing := YMM(), YMM(), YMM(), YMM(), YMM()
 	VMOVUPS(Mem{Base: u.table}, gone)
 	VMOVUPS(Mem{Base: u.table, Disp: 32}, radii)
