@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// golden says what the golden packages of PROTOCOL.md mean; their bytes are read from there.
+// golden says what the golden packets of PROTOCOL.md mean; their bytes are read from there.
 var golden = []struct {
 	name  string
 	value interface{ Append([]byte) []byte }
@@ -36,7 +36,7 @@ func goldenWelcome(arena string) *Welcome {
 		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
 }
 
-// document reads the golden packages of PROTOCOL.md: a name at the margin, its bytes below it, indented.
+// document reads the golden packets of PROTOCOL.md: a name at the margin, its bytes below it, indented.
 func document(t testing.TB) map[string][]byte {
 	text, err := os.ReadFile("../PROTOCOL.md")
 	if err != nil {
@@ -45,7 +45,7 @@ func document(t testing.TB) map[string][]byte {
 	_, block, _ := strings.Cut(string(text), "```golden-packages\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
-		t.Fatal("PROTOCOL.md has no block golden-packages")
+		t.Fatal("PROTOCOL.md has no block golden-packets")
 	}
 	all, name := map[string][]byte{}, ""
 	for line := range strings.Lines(block) {
@@ -56,7 +56,7 @@ func document(t testing.TB) map[string][]byte {
 		all[name] = append(all[name], unhex(t, strings.TrimSpace(line))...)
 	}
 	if len(all) != len(golden) {
-		t.Fatalf("PROTOCOL.md has %d golden packages, want %d", len(all), len(golden))
+		t.Fatalf("PROTOCOL.md has %d golden packets, want %d", len(all), len(golden))
 	}
 	return all
 }
@@ -189,7 +189,7 @@ func TestGoldenByHand(t *testing.T) {
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
-		if g.name == "parcel" { // no event, see TestParcels
+		if g.name == "parcel" { // no reliable message, see TestParcels
 			continue
 		}
 		whole, want := doc[g.name], packet.DropMessage
@@ -216,14 +216,14 @@ func TestLengthsAndTags(t *testing.T) {
 				continue
 			}
 			if got, err := rewrite(g.name, append(bytes.Clone(whole), make([]byte, n)...)); err != packet.DropMessage {
-				t.Errorf("%s with %d bytes more: %x, %v, want events", g.name, n, got, err)
+				t.Errorf("%s with %d bytes more: %x, %v, want reliable messages", g.name, n, got, err)
 			}
 		}
 		for tag := range 256 {
 			b := bytes.Clone(whole)
 			b[0] = byte(tag)
 			if _, err := rewrite(g.name, b); byte(tag) != whole[0] && err != packet.DropMessage {
-				t.Errorf("%s with tag %d: %v, want events", g.name, tag, err)
+				t.Errorf("%s with tag %d: %v, want reliable messages", g.name, tag, err)
 			}
 		}
 	}
@@ -372,7 +372,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// parseSink reads b with every parser of an event.
+// parseSink reads b with every parser of an reliable message.
 func parseSink(b []byte) (n int) {
 	_, welcome := ParseWelcome(b)
 	_, ready := ParseReady(b)
@@ -388,7 +388,7 @@ func parseSink(b []byte) (n int) {
 }
 
 // What is no content, says it has no size or has no bytes, is no Fetch and no ContentTransfer.
-func TestParcels(t *testing.T) {
+func TestContentTransfers(t *testing.T) {
 	whole := document(t)["parcel"]
 	for n := range len(whole) + 20 {
 		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
@@ -435,7 +435,7 @@ func fuzzed(f *testing.F, name string) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
 		if err == nil && name != "header" && name != "parcel" && parseSink(src) != 1 {
-			t.Fatalf("%x is two events", src)
+			t.Fatalf("%x is two reliable messages", src)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// social is what the golden events of names and lines mean.
+// social is what the golden reliable messages of names and lines mean.
 var (
 	goldenRoster = []RosterRow{{NetID: 0x201, New: true, Name: "Ann"}, {NetID: 0x501, Team: 1, Name: "Zoë"}, {NetID: 0x902}}
 	goldenChat   = Chat{Kind: ChatWhisper, Seconds: 65, From: 0x501, To: 0x201, Text: []byte("hi")}
@@ -41,7 +41,7 @@ func rosterEvent(rows []RosterRow) []byte {
 	return event
 }
 
-// rows reads all of an event.
+// rows reads all of an reliable message.
 func rosterRows(event []byte) (rows []RosterRow, err error) {
 	for rest := event[1:]; len(rest) > 0; {
 		var r RosterRow
@@ -78,7 +78,7 @@ func TestGoldenNamesAndLines(t *testing.T) {
 	}
 }
 
-// Texts and lines of every length are whole again after they travelled, in one event or two.
+// Texts and lines of every length are whole again after they travelled, in one reliable message or two.
 func TestLinesOfEveryLength(t *testing.T) {
 	text := []byte(strings.Repeat("0123456789", 30))
 	for n := range MaxLine + 1 {

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-func TestGoldenWatches(t *testing.T) {
+func TestGoldenSpectate(t *testing.T) {
 	doc := goldenSocial(t)
 	target, watch := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
 	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint), "watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
@@ -26,7 +26,7 @@ func TestGoldenWatches(t *testing.T) {
 	}
 }
 
-func TestBadWatches(t *testing.T) {
+func TestBadSpectate(t *testing.T) {
 	for i, c := range []string{
 		"", "c8", "c8 01 000000", "c8 01 00000000", "c8 00 01000000", "c8 02 00000000", "c8 01 01000000 00", "c9 04 00000000", "c9 02 01000000", "c9 01 00000000",
 	} {
@@ -51,7 +51,7 @@ func TestBadWatches(t *testing.T) {
 }
 
 // The worlds of a session are numbered from 1, and never 0 again.
-func TestElsewhere(t *testing.T) {
+func TestMapChange(t *testing.T) {
 	w := goldenContent("arena-64")
 	world := uint8(0)
 	for n := range 600 {
@@ -77,7 +77,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-func FuzzWatch(f *testing.F) {
+func FuzzSpectate(f *testing.F) {
 	for _, b := range goldenSocial(f) {
 		f.Add(b)
 	}

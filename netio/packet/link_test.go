@@ -10,7 +10,7 @@ import (
 type link struct {
 	rng             *rand.Rand
 	loss, dup       float64
-	delay, jitter   time.Duration // arrival after delay +- jitter, so packages overtake one another
+	delay, jitter   time.Duration // arrival after delay +- jitter, so packets overtake one another
 	flight          []flying
 	dropped, copied int
 }

@@ -74,11 +74,11 @@ func TestPage(t *testing.T) {
 		e, _ := client.NextReliable()
 		n, _ := client.NextUnreliable()
 		if !bytes.Equal(e, events[i]) || !bytes.Equal(n, texts[i]) {
-			t.Errorf("%d: read event %x and note %x", i, e, n)
+			t.Errorf("%d: read reliable message %x and note %x", i, e, n)
 		}
 	}
 	if b, ok := client.NextTransfer(); !ok || !bytes.Equal(b, blob) {
-		t.Errorf("read a blob of %d bytes, %v", len(b), ok)
+		t.Errorf("read a transfer of %d bytes, %v", len(b), ok)
 	}
 	if got := server.AppendClose(nil, ReasonClosing); !bytes.Equal(got, doc["close"]) {
 		t.Errorf("wrote the close %x, the page says %x", got, doc["close"])

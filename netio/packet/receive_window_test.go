@@ -34,7 +34,7 @@ func (w *slowWindow) bits() (mask uint64) {
 }
 
 // The window gives the twin's verdict, wide sequence and mask for any order of arrivals, across wraps of 16 bits.
-func TestRow18PackageHeaderSequencesAgreeWithMap(t *testing.T) {
+func TestRow18PacketHeaderSequencesAgreeWithMap(t *testing.T) {
 	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000), rapid.Just(maxAhead), rapid.Just(maxAhead+1))
 	rapid.Check(t, func(t *rapid.T) {
 		fast, slow := receiveWindow{}, slowWindow{seen: map[uint64]bool{}}

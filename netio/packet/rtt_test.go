@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// rttRun lets both ends talk for a while and calls look after every package that the client receives.
+// rttRun lets both ends talk for a while and calls look after every packet that the client receives.
 func rttRun(t *testing.T, length, jitter time.Duration, every, answer time.Duration, half func(now time.Duration) time.Duration, look func(now time.Duration, r RTT)) *Peer {
 	server, client := pair()
 	down, up := newLink(1), newLink(2)
@@ -107,7 +107,7 @@ func TestRTTFollowsAStep(t *testing.T) {
 	}
 }
 
-// A peer that lies about how long it held an echo cannot claim a path longer than the age of the package it echoes.
+// A peer that lies about how long it held an echo cannot claim a path longer than the age of the packet it echoes.
 func TestRTTLies(t *testing.T) {
 	server, _ := pair()
 	now := time.Duration(0)
@@ -152,7 +152,7 @@ func TestRTTMinAgreesWithList(t *testing.T) {
 	}
 }
 
-// A package that was overtaken does not set back what is echoed.
+// A packet that was overtaken does not set back what is echoed.
 func TestEchoOfTheNewest(t *testing.T) {
 	server, client := pair()
 	first, _ := client.Append(ms(1), nil)
